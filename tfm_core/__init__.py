@@ -1,0 +1,77 @@
+"""tfm_core: a small transformer to read from top to bottom, and to look inside while it runs.
+
+    from tfm_core import Transformer, TransformerConfig, encode, recording
+
+    tokens = encode("the cat sat on the mat")
+    model = Transformer(TransformerConfig(vocab_size=4096, num_heads=4, seed=7)).eval()
+    with torch.no_grad(), recording("*.weights") as trace:
+        logits = model(tokens.batch)
+    trace["layers.0.self_attention.weights"]  # (batch, head, query, key) = (1, 4, 6, 6)
+
+The names of the axes, in every docstring and comment:
+
+    batch      sentences side by side
+    seq        tokens of one sentence; `query` where they look, `key` where they are looked at
+    d_model    width of the residual stream: one vector per token
+    head       0 to num_heads - 1
+    head_dim   d_model / num_heads, the papers' d_k
+    d_ff       hidden units of the feed-forward network
+    vocab      token ids, 0 to vocab_size - 1
+"""
+
+from tfm_core.attention import (
+    ATTENTION,
+    MultiHeadAttention,
+    attention_scores,
+    attention_weights,
+    mask_scores,
+    scaled_dot_product_attention,
+)
+from tfm_core.blocks import ACTIVATIONS, NORMS, FeedForward, TransformerLayer
+from tfm_core.config import ARCHITECTURES, TransformerConfig
+from tfm_core.masks import causal_mask, combine_masks, padding_mask, to_additive, to_ignore
+from tfm_core.positional import (
+    POSITIONAL,
+    Positional,
+    alibi_slopes,
+    apply_rotary,
+    sinusoidal_encoding,
+    t5_buckets,
+)
+from tfm_core.recording import Trace, recording, tap
+from tfm_core.tokens import TOKENIZERS, Tokens, collisions, encode
+from tfm_core.transformer import Transformer
+
+__all__ = [
+    "ACTIVATIONS",
+    "ARCHITECTURES",
+    "ATTENTION",
+    "NORMS",
+    "POSITIONAL",
+    "TOKENIZERS",
+    "FeedForward",
+    "MultiHeadAttention",
+    "Positional",
+    "Tokens",
+    "Trace",
+    "Transformer",
+    "TransformerConfig",
+    "TransformerLayer",
+    "alibi_slopes",
+    "apply_rotary",
+    "attention_scores",
+    "attention_weights",
+    "causal_mask",
+    "collisions",
+    "combine_masks",
+    "encode",
+    "mask_scores",
+    "padding_mask",
+    "recording",
+    "scaled_dot_product_attention",
+    "sinusoidal_encoding",
+    "t5_buckets",
+    "tap",
+    "to_additive",
+    "to_ignore",
+]

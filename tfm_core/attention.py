@@ -1,0 +1,202 @@
+"""Attention: its maths as pure functions, and the module that composes them.
+
+    scores  = query @ key^T * scale + bias       (batch, head, query, key)
+    masked  = scores, -inf where a pair may not attend
+    weights = softmax over the keys; a query that may see nothing gets zeros
+    heads   = weights @ value                    (batch, head, query, head_dim)
+
+Vaswani et al. 2017, equation 1 and section 3.2.2.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tfm_core.masks import check_mask
+from tfm_core.positional import Positional
+from tfm_core.recording import Tapped
+
+
+def attention_scores(query: Tensor, key: Tensor, *, scale: float | None = None, bias: Tensor | None = None) -> Tensor:
+    """How well each query matches each key: (..., query, key).
+
+    Args:
+        query: (..., query, head_dim).
+        key: (..., key, head_dim).
+        scale: factor on the dot products, 1 / sqrt(head_dim) by default.
+        bias: added afterwards, broadcasts to (..., query, key); ALiBi and T5 enter here.
+    """
+    scores = (query * (_default_scale(query) if scale is None else scale)) @ key.mT
+    return scores if bias is None else scores + bias
+
+
+def mask_scores(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """-inf where the mask is False; the same shape."""
+    return scores if mask is None else scores.masked_fill(~mask, -math.inf)
+
+
+def attention_weights(masked_scores: Tensor, mask: Tensor | None) -> Tensor:
+    """Softmax over the keys, (..., query, key): a row sums to 1, or to 0 where the mask leaves it nothing.
+
+    A softmax over nothing but -inf is NaN, and one NaN row turns every row into NaN a layer later. The mask
+    is needed beside the scores so that only rows that it empties become zeros: other NaNs stay visible.
+    """
+    weights = masked_scores.softmax(dim=-1)
+    empty = _empty_rows(mask)
+    return weights if empty is None else weights.masked_fill(empty, 0.0)
+
+
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, *, scale: float | None = None
+) -> tuple[Tensor, Tensor]:
+    """softmax(query key^T / sqrt(d_k)) value, with its weights. Vaswani et al. 2017, equation 1.
+
+    Args:
+        query: (..., query, head_dim).
+        key: (..., key, head_dim).
+        value: (..., key, value_dim).
+        mask: boolean, True = may attend, broadcasts to (..., query, key).
+        scale: factor on the dot products, 1 / sqrt(head_dim) by default.
+
+    Returns:
+        output (..., query, value_dim) and weights (..., query, key). A query with nothing to attend to has
+        zero weights and a zero output, never NaN.
+
+    Raises:
+        ValueError: for shapes that do not fit, or a mask of the wrong shape or dtype.
+    """
+    if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
+        raise ValueError(
+            "expected query (..., query, head_dim), key (..., key, head_dim), value (..., key, value_dim); "
+            f"got {tuple(query.shape)}, {tuple(key.shape)}, {tuple(value.shape)}"
+        )
+    scores = attention_scores(query, key, scale=scale)
+    if mask is not None:
+        check_mask(mask, tuple(scores.shape))
+    weights = attention_weights(mask_scores(scores, mask), mask)
+    return weights @ value, weights
+
+
+def _fused_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, bias: Tensor | None, dropout: float
+) -> Tensor:
+    """The same output from torch's own kernel, which never writes the weights down."""
+    additive = mask if bias is None else mask_scores(bias, mask)
+    output = F.scaled_dot_product_attention(query, key, value, attn_mask=additive, dropout_p=dropout)
+    empty = _empty_rows(mask)  # kernels differ in what they give such a row: NaN, zeros, the mean of the values
+    return output if empty is None else output.masked_fill(empty, 0.0)
+
+
+def _default_scale(query: Tensor) -> float:
+    return 1.0 / math.sqrt(query.shape[-1])
+
+
+def _empty_rows(mask: Tensor | None) -> Tensor | None:
+    """The queries that may see nothing, (..., query, 1), or None where there is no such query."""
+    if mask is None:
+        return None
+    empty = ~mask.any(dim=-1, keepdim=True)
+    return empty if bool(empty.any()) else None
+
+
+class MultiHeadAttention(Tapped):
+    """Several attentions side by side, each in its own slice of d_model. Vaswani et al. 2017, section 3.2.2.
+
+    Records `query`, `key`, `value` (batch, head, seq, head_dim); `rotated_query`, `rotated_key` under rope and
+    `position_bias` (head, query, key) under alibi and t5; `scores`, `masked_scores`, `weights` (batch, head,
+    query, key); `head_output` (batch, head, query, head_dim); `output` (batch, query, d_model). While nobody
+    listens to scores or weights, torch's fused kernel does the work.
+
+    Args:
+        d_model: width of the inputs and of the output.
+        num_heads: divides d_model; each head is head_dim = d_model / num_heads wide.
+        dropout: share of the weights set to zero while training, after they are recorded.
+
+    Raises:
+        ValueError: if num_heads does not divide d_model.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        if num_heads < 1 or d_model % num_heads:
+            raise ValueError(f"expected num_heads that divides d_model={d_model}, got {num_heads}")
+        self.d_model, self.num_heads, self.dropout = d_model, num_heads, dropout
+        self.query_projection = nn.Linear(d_model, d_model)
+        self.key_projection = nn.Linear(d_model, d_model)
+        self.value_projection = nn.Linear(d_model, d_model)
+        self.output_projection = nn.Linear(d_model, d_model)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        mask: Tensor | None = None,
+        *,
+        positional: Positional | None = None,
+    ) -> Tensor:
+        """What each query gathered, (batch, query, d_model).
+
+        Args:
+            query: (batch, query, d_model).
+            key: (batch, key, d_model), where to look; `query` by default, which is self-attention.
+            value: (batch, key, d_model), what to gather; `key` by default.
+            mask: boolean, True = may attend, broadcasts to (batch, head, query, key).
+            positional: a scheme that acts inside the attention; self-attention only.
+
+        Raises:
+            ValueError: for inputs that do not fit together, or a mask of the wrong shape or dtype.
+        """
+        key = query if key is None else key
+        value = key if value is None else value
+        self._check(query, key, value, mask)
+
+        q = self.tap("query", self._split(self.query_projection(query)))
+        k = self.tap("key", self._split(self.key_projection(key)))
+        v = self.tap("value", self._split(self.value_projection(value)))
+        q, k, bias = self._place(q, k, positional)
+        heads = self.tap("head_output", self._attend(q, k, v, mask, bias))
+        merged = heads.transpose(1, 2).flatten(2)  # (batch, query, head, head_dim) -> (batch, query, d_model)
+        return self.tap("output", self.output_projection(merged))
+
+    def _place(self, q: Tensor, k: Tensor, positional: Positional | None) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Let the positional scheme act: turned queries and keys, and the bias of the scores."""
+        if positional is None:
+            return q, k, None
+        turned_q, turned_k = positional.rotate(q), positional.rotate(k)
+        if turned_q is not None and turned_k is not None:
+            q, k = self.tap("rotated_query", turned_q), self.tap("rotated_key", turned_k)
+        bias = positional.bias(q.shape[-2], k.shape[-2])
+        return q, k, None if bias is None else self.tap("position_bias", bias.to(q))
+
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
+        dropout = self.dropout if self.training else 0.0
+        if not any([self.wanted(site) for site in ("scores", "masked_scores", "weights")]):
+            return _fused_attention(q, k, v, mask, bias, dropout)
+        scores = self.tap("scores", attention_scores(q, k, bias=bias))
+        masked = self.tap("masked_scores", mask_scores(scores, mask))
+        weights = self.tap("weights", attention_weights(masked, mask))
+        return F.dropout(weights, dropout) @ v
+
+    def _split(self, x: Tensor) -> Tensor:
+        """(batch, seq, d_model) -> (batch, head, seq, head_dim)."""
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+
+    def _check(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:
+        for name, x in (("query", query), ("key", key), ("value", value)):
+            if x.dim() != 3 or x.shape[-1] != self.d_model or 0 in x.shape:
+                raise ValueError(
+                    f"{name}: expected a non-empty (batch, seq, d_model={self.d_model}), got {tuple(x.shape)}"
+                )
+        if key.shape != value.shape or query.shape[0] != key.shape[0]:
+            raise ValueError(
+                "expected query, key and value of one batch, key and value of one length; "
+                f"got {tuple(query.shape)}, {tuple(key.shape)}, {tuple(value.shape)}"
+            )
+        if mask is not None:
+            check_mask(mask, (query.shape[0], self.num_heads, query.shape[1], key.shape[1]))
+
+
+ATTENTION: dict[str, type[MultiHeadAttention]] = {"full": MultiHeadAttention}

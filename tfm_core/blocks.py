@@ -1,0 +1,111 @@
+"""What a transformer is stacked from: the feed-forward network, and the layer around it and the attention."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tfm_core.attention import ATTENTION
+from tfm_core.positional import Positional
+from tfm_core.recording import Tapped
+
+
+class Activation(NamedTuple):
+    """A function of the hidden units, and whether it acts on a gate beside them."""
+
+    function: Callable[[Tensor], Tensor]
+    gated: bool = False
+
+
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": Activation(F.relu),
+    "gelu": Activation(F.gelu),
+    "silu": Activation(F.silu),
+    "swiglu": Activation(F.silu, gated=True),
+}
+
+NORMS = ("pre", "post")
+
+
+class FeedForward(Tapped):
+    """Two linear maps with an activation between them, for each position alone.
+
+    Plain: output(act(input(x))), Vaswani et al. 2017, equation 2. Gated (swiglu): output(act(gate(x)) *
+    input(x)), Shazeer 2020, equation 6, here with biases. Records `hidden` (batch, seq, d_ff), that is what the
+    output projection reads, and `output` (batch, seq, d_model).
+    """
+
+    def __init__(self, d_model: int, d_ff: int, *, activation: str = "gelu", dropout: float = 0.0) -> None:
+        super().__init__()
+        self.activation, gated = ACTIVATIONS[activation]
+        self.input_projection = nn.Linear(d_model, d_ff)
+        self.gate_projection = nn.Linear(d_model, d_ff) if gated else None
+        self.output_projection = nn.Linear(d_ff, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(batch, seq, d_model) in and out."""
+        hidden = self.input_projection(x)  # (batch, seq, d_ff)
+        if self.gate_projection is None:
+            hidden = self.activation(hidden)
+        else:
+            hidden = self.activation(self.gate_projection(x)) * hidden
+        return self.tap("output", self.output_projection(self.dropout(self.tap("hidden", hidden))))
+
+
+class TransformerLayer(Tapped):
+    """Self-attention, in decoders of an encoder-decoder cross-attention, and a feed-forward network.
+
+    Each of these sub-layers reads the residual stream and adds to it. Pre-norm: x + f(norm(x)), Xiong et al.
+    2020; post-norm: norm(x + f(x)), Vaswani et al. 2017, section 3.1. Records for each sub-layer
+    `residual_before`, `normed` (pre-norm only) and `residual_after`, all (batch, seq, d_model).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        *,
+        norm: str = "pre",
+        activation: str = "gelu",
+        attention: str = "full",
+        dropout: float = 0.0,
+        cross_attention: bool = False,
+    ) -> None:
+        super().__init__()
+        self.pre_norm = norm == "pre"
+        self.self_attention_norm = nn.LayerNorm(d_model)
+        self.self_attention = ATTENTION[attention](d_model, num_heads, dropout=dropout)
+        if cross_attention:
+            self.cross_attention_norm = nn.LayerNorm(d_model)
+            self.cross_attention = ATTENTION["full"](d_model, num_heads, dropout=dropout)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_ff, activation=activation, dropout=dropout)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        *,
+        memory: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        positional: Positional | None = None,
+    ) -> Tensor:
+        """(batch, seq, d_model) in and out; `memory` (batch, source, d_model) is what cross-attention looks at."""
+        x = self._add("self_attention", x, lambda y: self.self_attention(y, mask=mask, positional=positional))
+        if memory is not None:
+            x = self._add("cross_attention", x, lambda y: self.cross_attention(y, memory, mask=memory_mask))
+        return self._add("feed_forward", x, self.feed_forward)
+
+    def _add(self, name: str, x: Tensor, sub_layer: Callable[[Tensor], Tensor]) -> Tensor:
+        """The residual connection around one sub-layer."""
+        norm = self.get_submodule(f"{name}_norm")
+        x = self.tap(f"{name}.residual_before", x)
+        if self.pre_norm:
+            x = x + self.dropout(sub_layer(self.tap(f"{name}.normed", norm(x))))
+        else:
+            x = norm(x + self.dropout(sub_layer(x)))
+        return self.tap(f"{name}.residual_after", x)

@@ -1,0 +1,73 @@
+"""Masks: who may see whom.
+
+A mask is a boolean tensor and **True means "may attend"**, as in F.scaled_dot_product_attention. It has any
+shape that broadcasts to (batch, head, query, key); (query, key) is the plainest. `None` hides nothing.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def causal_mask(query_len: int, key_len: int | None = None, *, device: torch.device | str | None = None) -> Tensor:
+    """No looking ahead: (query, key), where the last query sees up to the last key.
+
+    Args:
+        query_len: number of queries.
+        key_len: number of keys, `query_len` by default. With more keys than queries the surplus lies in
+            the past (a cache); with fewer, the first queries see nothing.
+
+    Raises:
+        ValueError: for a length below 1.
+    """
+    key_len = query_len if key_len is None else key_len
+    if query_len < 1 or key_len < 1:
+        raise ValueError(f"causal_mask: expected lengths of at least 1, got query_len={query_len}, key_len={key_len}")
+    return torch.ones(query_len, key_len, dtype=torch.bool, device=device).tril(key_len - query_len)
+
+
+def padding_mask(tokens: Tensor, pad_id: int = 0) -> Tensor:
+    """Nobody looks at padding: (batch, 1, 1, key) from token ids (batch, key)."""
+    if tokens.dim() != 2:
+        raise ValueError(f"padding_mask: expected token ids of shape (batch, key), got {tuple(tokens.shape)}")
+    return (tokens != pad_id)[:, None, None, :]
+
+
+def combine_masks(*masks: Tensor | None) -> Tensor | None:
+    """A pair may attend where every mask allows it. `None` hides nothing; all `None` gives `None`."""
+    combined: Tensor | None = None
+    for mask in masks:
+        if mask is not None:
+            check_mask(mask)
+            combined = mask if combined is None else combined & mask
+    return combined
+
+
+def check_mask(mask: Tensor, shape: tuple[int, int, int, int] | None = None, *, name: str = "mask") -> Tensor:
+    """Return the mask if it is one: boolean, and broadcasting to `shape` (batch, head, query, key).
+
+    Raises:
+        ValueError: naming what was expected and what came.
+    """
+    if mask.dtype != torch.bool:
+        raise ValueError(f"{name}: expected dtype torch.bool (True = may attend), got {mask.dtype}")
+    if shape is not None:
+        fits = mask.dim() <= 4 and all(
+            have in (1, want) for have, want in zip(reversed(mask.shape), reversed(shape), strict=False)
+        )
+        if not fits:
+            raise ValueError(
+                f"{name}: expected a shape that broadcasts to (batch, head, query, key) = {shape}, got {tuple(mask.shape)}"
+            )
+    return mask
+
+
+def to_additive(mask: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+    """The float mask that is added to the scores: 0 where a pair may attend, -inf where not."""
+    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~check_mask(mask), -math.inf)
+
+
+def to_ignore(mask: Tensor) -> Tensor:
+    """The opposite convention, True = ignore, of nn.MultiheadAttention's attn_mask and key_padding_mask."""
+    return ~check_mask(mask)

@@ -1,0 +1,208 @@
+"""Positions: six ways to tell a transformer where a token stands.
+
+A scheme can enter a model in three places, and overrides the method of that place; the others give `None`.
+
+- `encode`: a vector per position, added to the embeddings before the first layer (sinusoidal, learned);
+- `rotate`: turns queries and keys inside each self-attention (rope);
+- `bias`: a number per head and distance, added to the scores inside each self-attention (alibi, t5).
+
+To add a scheme, write its class here and enter it in `POSITIONAL` at the foot of the file.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+def sinusoidal_encoding(seq_len: int, d_model: int, *, base: float = 10000.0) -> Tensor:
+    """Fixed sines and cosines of falling frequency, float32 (seq_len, d_model).
+
+    PE(pos, 2i) = sin(pos / base^(2i / d_model)), PE(pos, 2i+1) = cos(the same): sine in the even columns,
+    cosine in the odd ones; an odd d_model ends in a sine. Vaswani et al. 2017, section 3.5.
+
+    Raises:
+        ValueError: for a seq_len or d_model below 1, or a base that is not positive.
+    """
+    if seq_len < 1 or d_model < 1 or not base > 0:
+        raise ValueError(
+            f"sinusoidal_encoding: expected seq_len >= 1, d_model >= 1, base > 0; got {seq_len}, {d_model}, {base}"
+        )
+    angles = _angles(torch.arange(seq_len), d_model, base, torch.float64)  # (seq, ceil(d_model / 2))
+    pairs = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (seq, ceil(d_model / 2), 2)
+    return pairs.flatten(1)[:, :d_model].float()
+
+
+def apply_rotary(x: Tensor, positions: Tensor | None = None, *, base: float = 10000.0) -> Tensor:
+    """Turn each pair of dimensions (i, i + width/2) by the angle position / base^(2i / width).
+
+    The dot product of two vectors so turned depends on their distance alone. Su et al. 2021 (RoFormer),
+    equation 34, with the halves paired as in GPT-NeoX and Llama.
+
+    Args:
+        x: (..., seq, width), width even; queries or keys, one head at a time.
+        positions: broadcasts to (..., seq); 0 to seq - 1 by default. Need not be whole numbers.
+
+    Returns:
+        The same shape and dtype. Angles are worked out in x's dtype, in float32 at the least.
+
+    Raises:
+        ValueError: for an odd width.
+    """
+    if x.dim() < 2 or x.shape[-1] % 2:
+        raise ValueError(f"apply_rotary: expected (..., seq, width) with an even width, got {tuple(x.shape)}")
+    if positions is None:
+        positions = torch.arange(x.shape[-2], device=x.device)
+    angles = _angles(positions, x.shape[-1], base, torch.promote_types(x.dtype, torch.float32))
+    cos, sin = angles.cos(), angles.sin()  # (..., seq, width / 2)
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1).to(x.dtype)
+
+
+def _angles(positions: Tensor, width: int, base: float, dtype: torch.dtype) -> Tensor:
+    """position x frequency, (..., seq, ceil(width / 2)), the frequencies base^(-2i / width)."""
+    steps = torch.arange(0, width, 2, dtype=torch.float64, device=positions.device)
+    return positions.to(dtype)[..., None] * (base ** (-steps / width)).to(dtype)
+
+
+def alibi_slopes(num_heads: int) -> Tensor:
+    """How fast each head forgets with distance, float32 (head,): 2^(-8 h / num_heads) for h = 1 ... num_heads.
+
+    For a number of heads that is no power of two, the slopes of the next lower power come first, then every
+    second one of the next higher. Press et al. 2022 (ALiBi), section 3 and the authors' code.
+    """
+
+    def geometric(heads: int) -> list[float]:
+        return [2.0 ** (-8.0 * (h + 1) / heads) for h in range(heads)]
+
+    lower = 2 ** int(math.log2(num_heads))
+    return torch.tensor(geometric(lower) + geometric(2 * lower)[::2][: num_heads - lower])
+
+
+def t5_buckets(distance: Tensor, *, bidirectional: bool, num_buckets: int = 32, max_distance: int = 128) -> Tensor:
+    """Which row of the bias table a distance key - query falls into; ids of the same shape.
+
+    Half of the buckets hold one distance each, the other half grow logarithmically up to `max_distance`;
+    all beyond share the last. Two-sided, one half of the table is for keys ahead; one-sided, keys ahead share
+    the bucket of distance 0, as a causal mask hides them anyway. Raffel et al. 2020 (T5), section 2.1.
+    """
+    if bidirectional:
+        num_buckets //= 2
+        side = (distance > 0).long() * num_buckets
+        distance = distance.abs()
+    else:
+        side = torch.zeros_like(distance)
+        distance = (-distance).clamp(min=0)
+    exact = num_buckets // 2
+    ratio = torch.log(distance.clamp(min=1).float() / exact) / math.log(max_distance / exact)
+    far = (exact + (ratio * (num_buckets - exact)).long()).clamp(max=num_buckets - 1)
+    return side + torch.where(distance < exact, distance, far)
+
+
+def _distances(query_len: int, key_len: int, device: torch.device | None) -> Tensor:
+    """key position - query position, (query, key); the last query stands at the last key."""
+    keys = torch.arange(key_len, device=device)
+    return keys[None, :] - keys[key_len - query_len :, None]
+
+
+class Positional(nn.Module):
+    """No positions at all, and the frame that the other schemes fill in.
+
+    Args:
+        d_model, num_heads: of the model.
+        max_len: the longest sequence that a scheme with a table knows.
+        bidirectional: False in decoders, which never look ahead.
+    """
+
+    init_std = 1.0  # of `weight`, where a scheme has one; see initialization.py
+
+    def __init__(self, *, d_model: int, num_heads: int, max_len: int, bidirectional: bool = True) -> None:
+        super().__init__()
+        self.d_model, self.num_heads, self.max_len, self.bidirectional = d_model, num_heads, max_len, bidirectional
+
+    def encode(self, seq_len: int) -> Tensor | None:
+        """(seq, d_model), added to the embeddings."""
+        return None
+
+    def rotate(self, x: Tensor) -> Tensor | None:
+        """Queries or keys (batch, head, seq, head_dim), turned by their positions."""
+        return None
+
+    def bias(self, query_len: int, key_len: int) -> Tensor | None:
+        """(head, query, key), added to the scores."""
+        return None
+
+    @staticmethod
+    def check(*, d_model: int, num_heads: int) -> None:
+        """Raise a ValueError where the scheme cannot work with these sizes."""
+
+
+class Sinusoidal(Positional):
+    """Fixed waves, added to the embeddings; defined for any length."""
+
+    def encode(self, seq_len: int) -> Tensor:
+        return sinusoidal_encoding(seq_len, self.d_model)
+
+
+class Learned(Positional):
+    """A trained vector per position, added to the embeddings; beyond max_len there is none. Gehring et al. 2017."""
+
+    init_std = math.sqrt(0.5)  # as loud as the sinusoids, whose mean square is 1/2
+
+    def __init__(self, *, d_model: int, num_heads: int, max_len: int, bidirectional: bool = True) -> None:
+        super().__init__(d_model=d_model, num_heads=num_heads, max_len=max_len, bidirectional=bidirectional)
+        self.weight = nn.Parameter(torch.randn(max_len, d_model) * self.init_std)
+
+    def encode(self, seq_len: int) -> Tensor:
+        if seq_len > self.max_len:
+            raise ValueError(f"learned positions: expected at most max_len={self.max_len} tokens, got {seq_len}")
+        return F.embedding(torch.arange(seq_len, device=self.weight.device), self.weight)  # a copy, no view
+
+
+class Rotary(Positional):
+    """Queries and keys turned by their positions. Su et al. 2021."""
+
+    def rotate(self, x: Tensor) -> Tensor:
+        return apply_rotary(x)
+
+    @staticmethod
+    def check(*, d_model: int, num_heads: int) -> None:
+        if d_model // num_heads % 2:
+            raise ValueError(
+                f"rope turns pairs of dimensions: expected an even d_model / num_heads, "
+                f"got {d_model} / {num_heads} = {d_model // num_heads}"
+            )
+
+
+class Alibi(Positional):
+    """Scores fall by slope x |distance|, a fixed slope per head. Press et al. 2022."""
+
+    def bias(self, query_len: int, key_len: int) -> Tensor:
+        distance = _distances(query_len, key_len, None).abs()
+        return -alibi_slopes(self.num_heads)[:, None, None] * distance
+
+
+class T5(Positional):
+    """A trained number per head and bucket of distances, shared by the layers of a stack. Raffel et al. 2020."""
+
+    num_buckets = 32
+
+    def __init__(self, *, d_model: int, num_heads: int, max_len: int, bidirectional: bool = True) -> None:
+        super().__init__(d_model=d_model, num_heads=num_heads, max_len=max_len, bidirectional=bidirectional)
+        self.weight = nn.Parameter(torch.randn(self.num_buckets, num_heads) * self.init_std)
+
+    def bias(self, query_len: int, key_len: int) -> Tensor:
+        distance = _distances(query_len, key_len, self.weight.device)
+        buckets = t5_buckets(distance, bidirectional=self.bidirectional, num_buckets=self.num_buckets)
+        return F.embedding(buckets, self.weight).permute(2, 0, 1)  # (query, key, head) -> (head, query, key)
+
+
+POSITIONAL: dict[str, type[Positional]] = {
+    "none": Positional,
+    "sinusoidal": Sinusoidal,
+    "learned": Learned,
+    "rope": Rotary,
+    "alibi": Alibi,
+    "t5": T5,
+}

@@ -1,0 +1,164 @@
+"""Looking inside a running model, and reaching into it.
+
+- `tap(site, tensor)` marks a place in the model; without a listener it costs next to nothing.
+- `recording()` listens: inside the block every marked tensor is kept in a `Trace`.
+- `edits` change a tensor on its way, so an intervention needs no second model.
+- `Tapped` is an nn.Module that knows its own path, so that sites are named like parameters.
+
+The listener lives in a ContextVar and not on the module, because one model is shared by the threads of
+many users: each thread has its own context, so nobody can see another's pass.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from torch import Tensor, nn
+
+Edit = Tensor | Callable[[Tensor], Tensor]
+
+
+class Trace(Mapping[str, Tensor]):
+    """What one recording kept: site name -> tensor, in the order in which the model reached them.
+
+    If the model runs several times inside the block, the last pass is the one that stays. Tensors are
+    the model's own, with their graph if there is one: run under `torch.no_grad()` to keep values alone.
+    """
+
+    def __init__(self, met: Collection[str] = ()) -> None:
+        self._tensors: dict[str, Tensor] = {}
+        self._met = met  # every site that the model reached, kept or not
+
+    def __getitem__(self, site: str) -> Tensor:
+        if site in self._tensors:
+            return self._tensors[site]
+        raise KeyError(f"{site} was not asked for in this recording" if site in self._met else _unknown(site, self._met))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors)
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __repr__(self) -> str:
+        rows = (f"  {site}: {tuple(tensor.shape)}" for site, tensor in self.items())
+        return "\n".join([f"Trace of {len(self)} sites", *rows])
+
+
+class _Recorder:
+    """One open `recording` block: which sites it keeps, which it edits, which it has met."""
+
+    def __init__(self, sites: str | Iterable[str] | None, edits: Mapping[str, Edit] | None) -> None:
+        self.patterns = ("*",) if sites is None else (sites,) if isinstance(sites, str) else tuple(sites)
+        self.edits = dict(edits or {})
+        self._met: dict[str, tuple[bool, list[Edit]]] = {}  # site -> (kept?, its edits), worked out once
+        self.trace = Trace(self._met)
+
+    def meet(self, site: str) -> tuple[bool, list[Edit]]:
+        if site not in self._met:
+            kept = any(fnmatchcase(site, pattern) for pattern in self.patterns)
+            self._met[site] = kept, [edit for pattern, edit in self.edits.items() if fnmatchcase(site, pattern)]
+        return self._met[site]
+
+    def edit(self, site: str, tensor: Tensor) -> Tensor:
+        for edit in self.meet(site)[1]:
+            # A clone, because the tensor may share memory with one that is already in a trace.
+            changed = edit(tensor.clone()) if callable(edit) else edit
+            if not isinstance(changed, Tensor) or (changed.shape, changed.dtype) != (tensor.shape, tensor.dtype):
+                expected = f"shape {tuple(tensor.shape)}, {tensor.dtype}"
+                got = f"shape {tuple(changed.shape)}, {changed.dtype}" if isinstance(changed, Tensor) else repr(changed)
+                raise ValueError(f"edit of {site!r}: expected a tensor of {expected}; got {got}")
+            tensor = changed
+        return tensor
+
+    def keep(self, site: str, tensor: Tensor) -> None:
+        if self.meet(site)[0]:
+            self.trace._tensors[site] = tensor
+
+    def check_names(self) -> None:
+        """Refuse a name that no site of the model answered to: a typo must not look like an empty result."""
+        for name in (*self.patterns, *self.edits):
+            if self._met and not any(fnmatchcase(site, name) for site in self._met):
+                raise ValueError(_unknown(name, self._met))
+
+
+def _unknown(site: str, known: Iterable[str]) -> str:
+    known = list(known)
+    near = get_close_matches(site, known, n=3, cutoff=0.5) or known[:3]
+    hint = f"did you mean {' or '.join(near)}?" if near else "no model ran in it"
+    return f"expected a site of this recording, got {site!r}; {hint}"
+
+
+_recorders: ContextVar[tuple[_Recorder, ...]] = ContextVar("tfm_core recorders", default=())
+
+
+def tap(site: str, tensor: Tensor) -> Tensor:
+    """Offer a tensor to whoever listens; returns it, or what an edit made of it.
+
+    Args:
+        site: the dotted name of the place, `layers.0.self_attention.weights`.
+        tensor: any shape; comes back with the same shape and dtype.
+    """
+    recorders = _recorders.get()
+    for recorder in recorders:
+        tensor = recorder.edit(site, tensor)
+    for recorder in recorders:
+        recorder.keep(site, tensor)
+    return tensor
+
+
+def wanted(site: str) -> bool:
+    """Whether any open recording keeps or edits this site: if not, it need not be computed."""
+    answers = [recorder.meet(site) for recorder in _recorders.get()]  # a list: each recorder hears the name
+    return any(kept or edits for kept, edits in answers)
+
+
+@contextmanager
+def recording(sites: str | Iterable[str] | None = None, edits: Mapping[str, Edit] | None = None) -> Iterator[Trace]:
+    """Record, and if asked change, what happens inside a model.
+
+        with torch.no_grad(), recording("*.weights") as trace:
+            model(tokens)
+        trace["layers.0.self_attention.weights"]  # (batch, head, query, key)
+
+    Args:
+        sites: names of the sites to keep, `*` standing for anything; all of them by default.
+        edits: site name -> the tensor to put there, or a function from the tensor to its replacement, of
+            the same shape and dtype. The trace holds what the model went on with, after the edit.
+
+    Blocks nest: each one keeps its own trace, and the inner one edits after the outer.
+
+    Raises:
+        ValueError: when the block ends, for a name that no site of the model answered to.
+    """
+    recorder = _Recorder(sites, edits)
+    token = _recorders.set((*_recorders.get(), recorder))
+    try:
+        yield recorder.trace
+    finally:
+        _recorders.reset(token)
+    recorder.check_names()
+
+
+class Tapped(nn.Module):
+    """A module whose sites carry its own path in the model, set once by `name_sites`."""
+
+    path = ""
+
+    def tap(self, site: str, tensor: Tensor) -> Tensor:
+        return tap(self._full(site), tensor) if _recorders.get() else tensor
+
+    def wanted(self, site: str) -> bool:
+        return bool(_recorders.get()) and wanted(self._full(site))
+
+    def _full(self, site: str) -> str:
+        return f"{self.path}.{site}" if self.path else site
+
+
+def name_sites(model: nn.Module) -> None:
+    """Tell each `Tapped` module below (and including) this one its path: the name it has in `named_modules`."""
+    for path, module in model.named_modules():
+        if isinstance(module, Tapped):
+            module.path = path
