@@ -74,7 +74,7 @@ def scaled_dot_product_attention(
         )
     scores = attention_scores(query, key, scale=scale)
     if mask is not None:
-        check_mask(mask, tuple(scores.shape))
+        check_mask(mask, scores.shape)
     weights = attention_weights(mask_scores(scores, mask), mask)
     return weights @ value, weights
 
@@ -182,7 +182,8 @@ class MultiHeadAttention(Tapped):
 
     def _split(self, x: Tensor) -> Tensor:
         """(batch, seq, d_model) -> (batch, head, seq, head_dim)."""
-        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+        batch, seq, _ = x.shape
+        return x.view(batch, seq, self.num_heads, -1).transpose(1, 2)
 
     def _check(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:
         for name, x in (("query", query), ("key", key), ("value", value)):

@@ -21,7 +21,16 @@ CHOICES: dict[str, Collection[str]] = {
     "activation": ACTIVATIONS,
     "attention": ATTENTION,
 }
-LOWEST = {"vocab_size": 1, "d_model": 1, "num_heads": 1, "num_layers": 1, "d_ff": 0, "max_len": 1, "pad_id": 0, "seed": 0}
+LOWEST = {
+    "vocab_size": 1,
+    "d_model": 1,
+    "num_heads": 1,
+    "num_layers": 1,
+    "d_ff": 0,
+    "max_len": 1,
+    "pad_id": 0,
+    "seed": 0,
+}
 
 
 @dataclass(frozen=True, kw_only=True)

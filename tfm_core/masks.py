@@ -5,6 +5,7 @@ shape that broadcasts to (batch, head, query, key); (query, key) is the plainest
 """
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -44,7 +45,7 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
     return combined
 
 
-def check_mask(mask: Tensor, shape: tuple[int, int, int, int] | None = None, *, name: str = "mask") -> Tensor:
+def check_mask(mask: Tensor, shape: Sequence[int] | None = None, *, name: str = "mask") -> Tensor:
     """Return the mask if it is one: boolean, and broadcasting to `shape` (batch, head, query, key).
 
     Raises:
@@ -53,12 +54,11 @@ def check_mask(mask: Tensor, shape: tuple[int, int, int, int] | None = None, *, 
     if mask.dtype != torch.bool:
         raise ValueError(f"{name}: expected dtype torch.bool (True = may attend), got {mask.dtype}")
     if shape is not None:
-        fits = mask.dim() <= 4 and all(
-            have in (1, want) for have, want in zip(reversed(mask.shape), reversed(shape), strict=False)
-        )
-        if not fits:
+        pairs = zip(reversed(mask.shape), reversed(shape), strict=False)
+        if mask.dim() > len(shape) or any(have not in (1, want) for have, want in pairs):
+            axes = "(batch, head, query, key)" if len(shape) == 4 else "(..., query, key)"
             raise ValueError(
-                f"{name}: expected a shape that broadcasts to (batch, head, query, key) = {shape}, got {tuple(mask.shape)}"
+                f"{name}: expected a shape that broadcasts to {axes} = {tuple(shape)}, got {tuple(mask.shape)}"
             )
     return mask
 

@@ -34,7 +34,9 @@ class Trace(Mapping[str, Tensor]):
     def __getitem__(self, site: str) -> Tensor:
         if site in self._tensors:
             return self._tensors[site]
-        raise KeyError(f"{site} was not asked for in this recording" if site in self._met else _unknown(site, self._met))
+        raise KeyError(
+            f"{site} was not asked for in this recording" if site in self._met else _unknown(site, self._met)
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._tensors)

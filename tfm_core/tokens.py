@@ -20,7 +20,7 @@ BYTES_VOCAB_SIZE = FIRST_ID + 256
 
 # A word is a run of anything but white space and punctuation, so that combining marks and joined emoji stay
 # whole in every script; punctuation, tabs and newlines are tokens of their own.
-PUNCTUATION = re.escape(".,;:!?\"()[]{}<>…“”„«»¿¡—–،؛؟、。，！？：；「」『』")
+PUNCTUATION = re.escape('.,;:!?"()[]{}<>…“”„«»¿¡—–،؛؟、。，！？：；「」『』')
 WORD = re.compile(rf"[\n\t{PUNCTUATION}]|[^\s{PUNCTUATION}]+")
 
 

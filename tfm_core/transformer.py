@@ -50,7 +50,12 @@ class Stack(Tapped):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
-        self, tokens: Tensor, mask: Tensor | None = None, *, memory: Tensor | None = None, memory_mask: Tensor | None = None
+        self,
+        tokens: Tensor,
+        mask: Tensor | None = None,
+        *,
+        memory: Tensor | None = None,
+        memory_mask: Tensor | None = None,
     ) -> Tensor:
         """Token ids (batch, seq) -> the residual stream after the last layer, (batch, seq, d_model)."""
         seq_len = tokens.shape[1]
@@ -59,7 +64,9 @@ class Stack(Tapped):
         if encoding is not None:
             x = x + self.tap("position", encoding.to(x))
         x = self.dropout(x)
-        mask = combine_masks(mask, causal_mask(seq_len, device=tokens.device) if self.decoder else None, self.hides(tokens))
+        mask = combine_masks(
+            mask, causal_mask(seq_len, device=tokens.device) if self.decoder else None, self.hides(tokens)
+        )
         for layer in self.layers:
             x = layer(x, mask, memory=memory, memory_mask=memory_mask, positional=self.positional)
         return x if self.final_norm is None else self.tap("final_norm", self.final_norm(x))
@@ -95,7 +102,12 @@ class Transformer(Tapped):
         name_sites(self if config.architecture == "encoder-decoder" else self.stack)
 
     def forward(
-        self, source: Tensor, target: Tensor | None = None, *, mask: Tensor | None = None, cross_mask: Tensor | None = None
+        self,
+        source: Tensor,
+        target: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        cross_mask: Tensor | None = None,
     ) -> Tensor:
         """Logits (batch, seq, vocab): `model(tokens)`, or in an encoder-decoder `model(source, target)`.
 
@@ -112,7 +124,9 @@ class Transformer(Tapped):
         self._check_ids("source", source)
         if self.config.architecture != "encoder-decoder":
             if target is not None or cross_mask is not None:
-                raise ValueError(f"expected model(tokens) of {self.config.architecture!r}; got a target or a cross_mask")
+                raise ValueError(
+                    f"expected model(tokens) of {self.config.architecture!r}; got a target or a cross_mask"
+                )
             self._check_mask("mask", mask, source, source)
             return self._logits(self.stack(source, mask))
 
