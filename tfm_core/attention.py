@@ -10,7 +10,6 @@ Vaswani et al. 2017, equation 1 and section 3.2.2.
 
 import math
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -173,7 +172,7 @@ class MultiHeadAttention(Tapped):
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
         dropout = self.dropout if self.training else 0.0
-        if not any([self.wanted(site) for site in ("scores", "masked_scores", "weights")]):
+        if not self.wanted("scores", "masked_scores", "weights"):
             return _fused_attention(q, k, v, mask, bias, dropout)
         scores = self.tap("scores", attention_scores(q, k, bias=bias))
         masked = self.tap("masked_scores", mask_scores(scores, mask))

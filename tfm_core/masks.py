@@ -18,6 +18,7 @@ def causal_mask(query_len: int, key_len: int | None = None, *, device: torch.dev
         query_len: number of queries.
         key_len: number of keys, `query_len` by default. With more keys than queries the surplus lies in
             the past (a cache); with fewer, the first queries see nothing.
+        device: where to make it, torch's default by default.
 
     Raises:
         ValueError: for a length below 1.

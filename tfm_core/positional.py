@@ -43,6 +43,7 @@ def apply_rotary(x: Tensor, positions: Tensor | None = None, *, base: float = 10
     Args:
         x: (..., seq, width), width even; queries or keys, one head at a time.
         positions: broadcasts to (..., seq); 0 to seq - 1 by default. Need not be whole numbers.
+        base: the slowest pair turns once in about 2 pi base positions.
 
     Returns:
         The same shape and dtype. Angles are worked out in x's dtype, in float32 at the least.

@@ -111,9 +111,10 @@ def tap(site: str, tensor: Tensor) -> Tensor:
     return tensor
 
 
-def wanted(site: str) -> bool:
-    """Whether any open recording keeps or edits this site: if not, it need not be computed."""
-    answers = [recorder.meet(site) for recorder in _recorders.get()]  # a list: each recorder hears the name
+def wanted(*sites: str) -> bool:
+    """Whether any open recording keeps or edits one of these sites: if not, they need not be computed."""
+    # A list, not a generator: each recorder shall hear each name, to know it when it meets a misspelt one.
+    answers = [recorder.meet(site) for recorder in _recorders.get() for site in sites]
     return any(kept or edits for kept, edits in answers)
 
 
@@ -152,8 +153,8 @@ class Tapped(nn.Module):
     def tap(self, site: str, tensor: Tensor) -> Tensor:
         return tap(self._full(site), tensor) if _recorders.get() else tensor
 
-    def wanted(self, site: str) -> bool:
-        return bool(_recorders.get()) and wanted(self._full(site))
+    def wanted(self, *sites: str) -> bool:
+        return bool(_recorders.get()) and wanted(*map(self._full, sites))
 
     def _full(self, site: str) -> str:
         return f"{self.path}.{site}" if self.path else site

@@ -153,12 +153,13 @@ class Transformer(Tapped):
     def _check_ids(self, name: str, tokens: Tensor) -> None:
         if tokens.dim() != 2 or 0 in tokens.shape or tokens.dtype not in (torch.int64, torch.int32):
             raise ValueError(
-                f"{name}: expected token ids (batch, seq), int64, neither of them 0; got {tuple(tokens.shape)}, {tokens.dtype}"
+                f"{name}: expected token ids (batch, seq) of dtype int64, not empty; "
+                f"got {tuple(tokens.shape)}, {tokens.dtype}"
             )
         lowest, highest = (int(end) for end in tokens.aminmax())
         if lowest < 0 or highest >= self.config.vocab_size:
             raise ValueError(
-                f"{name}: expected ids from 0 to {self.config.vocab_size - 1} (vocab_size - 1), got {lowest} to {highest}"
+                f"{name}: expected ids from 0 to vocab_size - 1 = {self.config.vocab_size - 1}, got {lowest} to {highest}"
             )
 
     def _check_mask(self, name: str, mask: Tensor | None, queries: Tensor, keys: Tensor) -> None:
