@@ -159,7 +159,7 @@ class Transformer(Tapped):
         lowest, highest = (int(end) for end in tokens.aminmax())
         if lowest < 0 or highest >= self.config.vocab_size:
             raise ValueError(
-                f"{name}: expected ids from 0 to vocab_size - 1 = {self.config.vocab_size - 1}, got {lowest} to {highest}"
+                f"{name}: expected ids below vocab_size={self.config.vocab_size}, from 0 on; got {lowest} to {highest}"
             )
 
     def _check_mask(self, name: str, mask: Tensor | None, queries: Tensor, keys: Tensor) -> None:
