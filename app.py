@@ -1,0 +1,35 @@
+"""Attention Lab: `streamlit run app.py`. The router; each page is a lens on the one model of the sidebar.
+
+This file runs once in the server, before its first visitor, and then as the script of each visit.
+"""
+
+import logging
+
+import streamlit as st
+
+from tfm_ui import compute, frame
+
+
+def route() -> st.Page:
+    """The table of pages, in teaching order; returns the one that the address asks for."""
+    pages = [
+        st.Page("pages/start/home.py", title="Home", default=True),
+        st.Page("pages/lenses/heads.py", title="Heads", url_path="heads"),
+    ]
+    return st.navigation(pages, position="top")
+
+
+if __name__ == "__main__":  # a visit
+    page = route()
+    frame.set_up(page.title)
+    frame.model_panel()
+    page.run()
+    frame.share_panel()
+    compute.warm_up()
+else:  # the server
+    # From this Streamlit learns, before the first request, that pages/ is not its own; else a link to /heads as the
+    # very first request is answered with "Page not found". It warns that nobody is visiting: that is so.
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
+    route()
+    compute.preload()
+    app = st.App(__file__)

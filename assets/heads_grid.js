@@ -1,0 +1,149 @@
+/* Layers x heads as thumbnails: one transfer of bytes, one canvas, a real button per head.
+
+   payload: u32 length of the header | header, JSON | uint8 [layer][head][query][key]
+   A byte of 0 to 254 is a weight on the scale from 0 to header.top; 255 is masked.
+   Everything but the click stays in the browser. User text reaches the page through textContent alone. */
+
+const MASKED = 255
+
+const rgb = hex => [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16))
+
+function decode(bytes) {
+  const own = bytes.slice() // bytes arrive as a view with an offset
+  const length = new DataView(own.buffer).getUint32(0, true)
+  return [JSON.parse(new TextDecoder().decode(own.subarray(4, 4 + length))), own.subarray(4 + length)]
+}
+
+/* byte -> colour, as 256 words of RGBA */
+function palette(stops, masked) {
+  const table = new Uint8ClampedArray(256 * 4)
+  const colours = stops.map(rgb), last = colours.length - 1
+  for (let byte = 0; byte < 256; byte++) {
+    const x = Math.min(byte / 254, 1) * last, low = Math.min(Math.floor(x), last - 1)
+    const colour = byte === MASKED ? rgb(masked) : colours[low].map((c, k) => c + (colours[low + 1][k] - c) * (x - low))
+    table.set([...colour, 255], byte * 4)
+  }
+  return new Uint32Array(table.buffer)
+}
+
+/* one head as an image of one pixel per cell; rows of padding are veiled */
+function tileOf(map, header, table, paper) {
+  const { queries, keys, read } = header
+  const tile = new OffscreenCanvas(keys, queries), context = tile.getContext("2d")
+  const image = context.createImageData(keys, queries), words = new Uint32Array(image.data.buffer)
+  for (let i = 0; i < words.length; i++) words[i] = table[map[i]]
+  context.putImageData(image, 0, 0)
+  context.globalAlpha = 0.65
+  context.fillStyle = paper
+  context.fillRect(0, read, keys, queries - read)
+  return tile
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".heads")
+  const memory = root._memory ??= { shape: "", isolated: null } // what outlives an update
+  const [header, weights] = decode(data)
+  const { layers, heads, queries, keys, picked } = header
+  const $ = selector => root.querySelector(selector)
+  const paper = getComputedStyle(root).getPropertyValue("--st-background-color").trim().slice(0, 7)
+  const skin = header.skin[rgb(paper).reduce((a, b) => a + b) < 380 ? "dark" : "light"]
+  for (const name in skin) if (typeof skin[name] === "string") root.style.setProperty("--" + name, skin[name])
+  const table = palette(skin.weights, skin.masked)
+  const size = queries * keys
+  const tiles = Array.from({ length: layers * heads }, (_, i) =>
+    tileOf(weights.subarray(i * size, (i + 1) * size), header, table, paper))
+  const nameOf = i => `layer ${Math.floor(i / heads) + 1} · head ${i % heads + 1}`
+
+  // the frame: labels, and a button per head, which brings focus, touch and screen readers
+  const cells = $(".cells")
+  if (memory.shape !== `${layers}x${heads}`) {
+    memory.shape = `${layers}x${heads}`
+    memory.isolated = null
+    cells.style.setProperty("--columns", heads)
+    cells.classList.toggle("dense", heads > 8)
+    cells.replaceChildren(document.createElement("canvas"))
+    const add = (kind, text, tag = "span") =>
+      cells.appendChild(Object.assign(document.createElement(tag), { className: kind, textContent: text }))
+    add("corner", "")
+    for (let head = 0; head < heads; head++) add("column", heads > 8 ? head + 1 : `head ${head + 1}`)
+    for (let layer = 0; layer < layers; layer++) {
+      add("row", `L${layer + 1}`).title = `layer ${layer + 1}`
+      for (let head = 0; head < heads; head++) add("head", "", "button")
+    }
+  }
+  const buttons = [...cells.querySelectorAll("button")]
+  const canvas = cells.querySelector("canvas")
+
+  function draw() {
+    const ratio = devicePixelRatio || 1
+    canvas.width = 0 // so that it does not hold the cells apart while they are measured
+    const width = cells.scrollWidth, height = cells.scrollHeight
+    canvas.width = width * ratio
+    canvas.height = height * ratio
+    canvas.style.width = width + "px"
+    canvas.style.height = height + "px"
+    const context = canvas.getContext("2d")
+    context.scale(ratio, ratio)
+    context.imageSmoothingEnabled = false
+    const inset = parseInt(getComputedStyle(cells).getPropertyValue("--inset"))
+    buttons.forEach((button, i) => {
+      context.globalAlpha = memory.isolated !== null && memory.isolated !== i ? 0.25 : 1
+      const [x, y, side] = [button.offsetLeft, button.offsetTop, button.offsetWidth]
+      context.drawImage(tiles[i], x + inset, y + inset, side - 2 * inset, button.offsetHeight - 2 * inset)
+    })
+  }
+
+  // the magnifier: the head under the pointer, large enough to read, with its sentence
+  const glass = $(".glass"), chosen = picked ? picked[0] * heads + picked[1] : null
+  const act = picked ? "lock" : "open"
+  const say = (i, how) => $(".say").replaceChildren(
+    Object.assign(document.createElement("b"), { textContent: i === null ? "" : nameOf(i) }), ` ${how}`)
+  function preview(i) {
+    glass.hidden = i === null || i === chosen
+    if (i === null) return say(chosen, picked ? "locked" : "hover to look, click to open")
+    const button = buttons[i], lens = glass.querySelector("canvas"), side = 176 * (devicePixelRatio || 1)
+    lens.width = lens.height = side
+    const context = lens.getContext("2d")
+    context.imageSmoothingEnabled = false
+    context.drawImage(tiles[i], 0, 0, side, side)
+    glass.querySelector("b").textContent = nameOf(i)
+    glass.querySelector("p").textContent = header.about[i]
+    const middle = button.offsetLeft + button.offsetWidth / 2 - $(".scroll").scrollLeft
+    glass.style.left = Math.max(0, Math.min(middle - 104, root.clientWidth - 208)) + "px"
+    glass.style.top = button.offsetTop + button.offsetHeight + 14 + "px"
+    say(i, i === chosen ? "locked" : `preview: click to ${act}`)
+  }
+  const lock = i => { glass.hidden = true; setTriggerValue("picked", [Math.floor(i / heads), i % heads]) }
+  function isolate(i) {
+    memory.isolated = memory.isolated === i ? null : i
+    draw()
+  }
+
+  buttons.forEach((button, i) => {
+    button.tabIndex = i === (chosen ?? 0) ? 0 : -1 // one stop for Tab, arrows inside
+    button.setAttribute("aria-pressed", i === chosen)
+    button.setAttribute("aria-label", `${nameOf(i)}. ${header.about[i]}`)
+    button.onpointerenter = event => event.pointerType === "mouse" && preview(i)
+    button.onfocus = () => button.matches(":focus-visible") && preview(i)
+    button.onclick = () => lock(i)
+    button.ondblclick = () => isolate(i)
+  })
+  cells.onpointerleave = () => preview(null)
+  cells.onkeydown = event => {
+    const i = buttons.indexOf(cells.getRootNode().activeElement)
+    if (i < 0) return
+    const at = { ArrowRight: i + 1, ArrowLeft: i - 1, ArrowDown: i + heads, ArrowUp: i - heads, Home: 0, End: buttons.length - 1 }[event.key]
+    if (at !== undefined) { buttons[at]?.focus(); event.preventDefault() }
+    if (event.key === "i") isolate(i)
+    if (event.key === "Escape") { if (memory.isolated !== null) isolate(memory.isolated); preview(null) }
+  }
+  $(".bar i").style.background = `linear-gradient(90deg, ${skin.weights.join(",")})`
+  $(".bar b").textContent = header.topText
+  $(".chip").hidden = !header.masked
+  draw()
+  preview(null)
+  memory.watch?.disconnect()
+  memory.watch = new ResizeObserver(draw)
+  memory.watch.observe(cells)
+  return () => memory.watch.disconnect()
+}

@@ -1,0 +1,108 @@
+"""Equal to Hugging Face's transformers and to x-transformers, where torch itself has no such part."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from transformers.models.bloom.modeling_bloom import _get_alibi_slopes
+from transformers.models.llama.configuration_llama import LlamaConfig
+from transformers.models.llama.modeling_llama import LlamaMLP, LlamaRotaryEmbedding, apply_rotary_pos_emb
+from transformers.models.t5.modeling_t5 import T5Attention
+
+from tests.tfm_core.toys import TOLERANCE, build, largest_error, random_ids, scramble
+from tfm_core import FeedForward, alibi_slopes, apply_rotary, recording, t5_buckets
+
+# x-transformers calls torch.jit.script when it is imported.
+pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
+
+both_dtypes = pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
+
+
+@pytest.fixture(scope="module")
+def x_transformers():
+    return pytest.importorskip("x_transformers.x_transformers")
+
+
+@both_dtypes
+@pytest.mark.parametrize("base", [100.0, 10000.0])
+def test_rotary_equals_llama(dtype, base):
+    seq, width = 40, 8
+    query, key = torch.randn(2, 3, 2, seq, width, dtype=dtype)
+    angles = np.arange(seq)[:, None] * base ** (-np.arange(0, width, 2) / width)  # Llama's own are float32
+    cos, sin = (torch.tensor(np.tile(wave, 2)).to(dtype)[None] for wave in (np.cos(angles), np.sin(angles)))
+    expected_query, expected_key = apply_rotary_pos_emb(query, key, cos, sin)
+    assert largest_error(apply_rotary(query, base=base), expected_query) < TOLERANCE[dtype]
+    assert largest_error(apply_rotary(key, base=base), expected_key) < TOLERANCE[dtype]
+
+
+def test_rotary_inside_the_model_equals_llama():
+    model = scramble(build(positional="rope"))
+    with recording() as trace:
+        model(random_ids(2, 9))
+    config = LlamaConfig(hidden_size=16, num_attention_heads=4)
+    cos, sin = LlamaRotaryEmbedding(config)(trace["layers.1.self_attention.query"], torch.arange(9)[None])
+    for layer in "layers.0.self_attention.", "layers.1.self_attention.":
+        expected = apply_rotary_pos_emb(trace[layer + "query"], trace[layer + "key"], cos, sin)
+        assert largest_error(trace[layer + "rotated_query"], expected[0]) < 1e-5
+        assert largest_error(trace[layer + "rotated_key"], expected[1]) < 1e-5
+
+
+@pytest.mark.parametrize("num_heads", range(1, 33))
+def test_alibi_slopes_equal_bloom(num_heads):
+    assert largest_error(alibi_slopes(num_heads), _get_alibi_slopes(num_heads, torch.device("cpu"))) < 1e-6
+
+
+@pytest.mark.parametrize("num_heads", [1, 4, 6, 12])
+@pytest.mark.parametrize("architecture", ["encoder", "decoder"])
+def test_alibi_bias_equals_x_transformers(x_transformers, num_heads, architecture):
+    model = build(positional="alibi", num_heads=num_heads, d_model=12, architecture=architecture)
+    with recording("*.position_bias") as trace:
+        model(random_ids(1, 11))
+    expected = x_transformers.AlibiPositionalBias(num_heads)(11, 11)
+    assert [largest_error(bias, expected) < 1e-5 for bias in trace.values()] == [True, True]
+
+
+@pytest.mark.parametrize("bidirectional", [True, False])
+@pytest.mark.parametrize(("num_buckets", "max_distance"), [(32, 128), (16, 64), (32, 20), (8, 128)])
+def test_t5_buckets_equal_t5(bidirectional, num_buckets, max_distance):
+    distance = torch.arange(-400, 401)
+    sizes = {"bidirectional": bidirectional, "num_buckets": num_buckets, "max_distance": max_distance}
+    assert torch.equal(t5_buckets(distance, **sizes), T5Attention._relative_position_bucket(distance, **sizes))
+
+
+@pytest.mark.parametrize("architecture", ["encoder", "decoder"])
+def test_t5_bias_inside_the_model_equals_t5(architecture):
+    model = scramble(build(positional="t5", architecture=architecture))
+    with recording() as trace:
+        model(random_ids(1, 40))
+    places = torch.arange(40)
+    buckets = T5Attention._relative_position_bucket(
+        places[None] - places[:, None], bidirectional=architecture == "encoder"
+    )
+    expected = model.stack.positional.weight[buckets].permute(2, 0, 1)
+    for layer in "layers.0", "layers.1":
+        assert torch.equal(trace[f"{layer}.self_attention.position_bias"], expected)
+
+
+@torch.no_grad()
+@both_dtypes
+def test_swiglu_equals_llama(dtype):
+    ours = scramble(FeedForward(8, 20, activation="swiglu"), dtype)
+    theirs = LlamaMLP(LlamaConfig(hidden_size=8, num_attention_heads=2, intermediate_size=20, mlp_bias=True)).to(dtype)
+    for part, name in ((theirs.gate_proj, "gate"), (theirs.up_proj, "input"), (theirs.down_proj, "output")):
+        part.load_state_dict(ours.get_submodule(f"{name}_projection").state_dict())
+    x = torch.randn(2, 5, 8, dtype=dtype)
+    assert largest_error(ours(x), theirs(x)) < TOLERANCE[dtype]
+
+
+@torch.no_grad()
+@both_dtypes
+def test_swiglu_equals_x_transformers(x_transformers, dtype):
+    ours = scramble(FeedForward(8, 20, activation="swiglu"), dtype)
+    theirs = x_transformers.GLU(8, 20, nn.SiLU()).to(dtype)
+    theirs.proj.weight.copy_(torch.cat([ours.input_projection.weight, ours.gate_projection.weight]))
+    theirs.proj.bias.copy_(torch.cat([ours.input_projection.bias, ours.gate_projection.bias]))
+    x = torch.randn(2, 5, 8, dtype=dtype)
+    with recording() as trace:
+        ours(x)
+    assert largest_error(trace["hidden"], theirs(x)) < TOLERANCE[dtype]

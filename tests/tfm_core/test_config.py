@@ -1,0 +1,96 @@
+"""The configuration: one value, impossible ones cannot be built."""
+
+import dataclasses
+import json
+import math
+
+import pytest
+
+from tests.tfm_core.toys import tiny
+from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, TransformerConfig
+
+CHOICES = {
+    "architecture": ARCHITECTURES,
+    "positional": POSITIONAL,
+    "norm": NORMS,
+    "activation": ACTIVATIONS,
+    "attention": ATTENTION,
+}
+WHOLE_NUMBERS = ["vocab_size", "d_model", "num_heads", "num_layers", "d_ff", "max_len", "pad_id", "seed"]
+
+
+@pytest.mark.parametrize(("field", "choice"), [(field, choice) for field, all_ in CHOICES.items() for choice in all_])
+def test_every_choice_is_possible(field, choice):
+    assert getattr(tiny(**{field: choice}), field) == choice
+
+
+@pytest.mark.parametrize("field", CHOICES)
+@pytest.mark.parametrize("wrong", ["full ", "", "Encoder", None, 1, True])
+def test_an_unknown_choice_is_told_all_that_there_are(field, wrong):
+    with pytest.raises(ValueError, match=f"{field}: expected one of") as error:
+        tiny(**{field: wrong})
+    assert all(part in str(error.value) for part in [*CHOICES[field], repr(wrong)])
+
+
+@pytest.mark.parametrize("field", WHOLE_NUMBERS)
+@pytest.mark.parametrize("wrong", [-1, 2.0, 1.5, "2", None, True, False, math.nan])
+def test_a_whole_number_is_an_int_and_no_bool(field, wrong):
+    with pytest.raises(ValueError, match=f"{field}: expected a whole number of at least") as error:
+        tiny(**{field: wrong})
+    assert repr(wrong) in str(error.value)
+
+
+@pytest.mark.parametrize("field", ["vocab_size", "d_model", "num_heads", "num_layers", "max_len"])
+def test_zero_of_what_a_model_cannot_do_without(field):
+    with pytest.raises(ValueError, match=f"{field}: expected a whole number of at least 1, got 0"):
+        tiny(**{field: 0})
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({"num_heads": 3}, ["num_heads", "divisor of d_model=16", "3"]),
+        ({"num_heads": 32}, ["num_heads", "divisor of d_model=16", "32"]),
+        ({"positional": "rope", "d_model": 12, "num_heads": 4}, ["rope", "even", "12 / 4 = 3"]),
+        ({"positional": "rope", "num_heads": 16}, ["rope", "even", "16 / 16 = 1"]),
+        ({"pad_id": 23}, ["pad_id", "below vocab_size=23", "23"]),
+        ({"dropout": 1.0}, ["dropout", "0 to below 1", "1.0"]),
+        ({"dropout": -0.1}, ["dropout", "-0.1"]),
+        ({"dropout": math.nan}, ["dropout", "nan"]),
+        ({"dropout": True}, ["dropout", "True"]),
+        ({"dropout": "0.1"}, ["dropout", "'0.1'"]),
+        ({"tie_embeddings": 1}, ["tie_embeddings", "True or False", "1"]),
+    ],
+    ids=lambda value: str(value) if isinstance(value, dict) else "",
+)
+def test_an_impossible_configuration_is_refused_in_words(changes, parts):
+    with pytest.raises(ValueError, match="expected") as error:
+        tiny(**changes)
+    assert all(part in str(error.value) for part in parts)
+
+
+def test_every_field_but_the_vocabulary_has_a_default():
+    fields = {field.name: field.default for field in dataclasses.fields(TransformerConfig)}
+    assert [name for name, default in fields.items() if default is dataclasses.MISSING] == ["vocab_size"]
+    assert TransformerConfig(vocab_size=5).vocab_size == 5
+
+
+def test_it_is_one_frozen_value_that_goes_through_a_link():
+    config = tiny(positional="rope", dropout=0.25, tie_embeddings=True)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.seed = 3
+    through = TransformerConfig(**json.loads(json.dumps(dataclasses.asdict(config))))
+    assert through == config
+    assert hash(through) == hash(config)
+    assert all(type(value) in (int, float, str, bool) for value in dataclasses.asdict(config).values())
+
+
+def test_it_takes_keywords_only():
+    with pytest.raises(TypeError):
+        TransformerConfig(23)
+
+
+@pytest.mark.parametrize(("d_ff", "hidden"), [(0, 64), (1, 1), (20, 20)])
+def test_derived_widths(d_ff, hidden):
+    assert tiny(d_ff=d_ff).feed_forward_dim == hidden
+    assert tiny().head_dim == 4

@@ -1,0 +1,149 @@
+"""Positions: the papers' equations in double precision, and the laws that each scheme owes its users."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tfm_core.toys import build, largest_error, random_ids, run
+from tfm_core import POSITIONAL, alibi_slopes, apply_rotary, recording, sinusoidal_encoding, t5_buckets
+
+
+@pytest.mark.parametrize("d_model", [1, 2, 3, 7, 16, 33])
+@pytest.mark.parametrize("base", [10.0, 10000.0])
+def test_sinusoids_follow_the_paper_at_odd_widths_too(d_model, base):
+    encoding = sinusoidal_encoding(50, d_model, base=base)
+    assert encoding.dtype == torch.float32
+    assert encoding.shape == (50, d_model)
+    for pos in range(50):
+        for column in range(d_model):
+            wave = math.cos if column % 2 else math.sin
+            expected = wave(pos / base ** (2 * (column // 2) / d_model))
+            assert encoding[pos, column].item() == pytest.approx(expected, abs=1e-7)
+
+
+def test_sinusoids_stay_exact_far_out():
+    assert sinusoidal_encoding(100_001, 2)[-1, 0].item() == pytest.approx(math.sin(100_000), abs=1e-7)
+
+
+@pytest.mark.parametrize("d_model", [5, 9])
+def test_a_model_of_odd_width_runs_with_sinusoids(d_model):
+    assert build(d_model=d_model, num_heads=1)(random_ids(1, 6)).isfinite().all()
+
+
+@given(
+    query_at=st.integers(0, 400), key_at=st.integers(0, 400), shift=st.integers(0, 400), base=st.floats(2.0, 100000.0)
+)
+def test_rotary_scores_depend_on_the_distance_alone(query_at, key_at, shift, base):
+    query, key = torch.randn(2, 1, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
+
+    def score(q, k):
+        turned = apply_rotary(query, torch.tensor([q]), base=base), apply_rotary(key, torch.tensor([k]), base=base)
+        return (turned[0] @ turned[1].mT).item()
+
+    assert score(query_at, key_at) == pytest.approx(score(query_at + shift, key_at + shift), abs=1e-10)
+
+
+def test_rotary_scores_do_depend_on_the_distance():
+    query, key = torch.randn(2, 6, 8)
+    scores = apply_rotary(query[:1].expand(6, 8)) @ apply_rotary(key[:1].expand(6, 8)).mT
+    assert all(scores.diagonal(i).std() < 1e-5 for i in range(-4, 5))
+    assert torch.stack([scores[0, i] for i in range(6)]).std() > 0.01
+
+
+@given(st.integers(0, 1000), st.integers(1, 16))
+def test_rotary_turns_and_never_stretches(position, half):
+    x = torch.randn(1, 2 * half, dtype=torch.float64)
+    turned = apply_rotary(x, torch.tensor([position]))
+    lengths = [torch.hypot(*y.chunk(2, dim=-1)) for y in (x, turned)]
+    assert largest_error(lengths[1], lengths[0]) < 1e-12
+    assert largest_error(apply_rotary(turned, torch.tensor([-position])), x) < 1e-12
+
+
+def test_rotary_turns_by_the_paper_s_angles():
+    x = torch.randn(7, 6, dtype=torch.float64)
+    pairs = torch.complex(x[:, :3], x[:, 3:])
+    angles = torch.tensor([[pos / 10000 ** (2 * i / 6) for i in range(3)] for pos in range(7)], dtype=torch.float64)
+    expected = pairs * torch.exp(1j * angles)
+    assert largest_error(apply_rotary(x), torch.cat([expected.real, expected.imag], dim=-1)) < 1e-12
+
+
+def test_rotary_positions_default_to_counting_need_not_be_whole_and_may_differ_by_sentence():
+    x = torch.randn(2, 3, 5, 8)
+    assert torch.equal(apply_rotary(x), apply_rotary(x, torch.arange(5)))
+    halves = apply_rotary(apply_rotary(x, torch.full((5,), 0.5)), torch.full((5,), 0.5))
+    assert largest_error(halves, apply_rotary(x, torch.ones(5))) < 1e-5
+    each = torch.stack([torch.arange(5), torch.arange(5) + 3])[:, None]  # (batch, 1, seq)
+    assert torch.equal(apply_rotary(x, each)[1], apply_rotary(x[1], torch.arange(5) + 3))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "bound"),
+    [(torch.bfloat16, 0.03), (torch.float16, 4e-3), (torch.float32, 3e-5), (torch.float64, 1e-12)],
+)
+def test_rotary_keeps_the_dtype_and_works_in_float32_at_least(dtype, bound):
+    x = torch.randn(300, 8).to(dtype)
+    turned = apply_rotary(x)
+    assert turned.dtype == dtype
+    assert largest_error(turned.double(), apply_rotary(x.double())) < bound
+
+
+@pytest.mark.parametrize(
+    ("num_heads", "expected"),
+    [
+        (8, [2**-1, 2**-2, 2**-3, 2**-4, 2**-5, 2**-6, 2**-7, 2**-8]),
+        (3, [2**-4, 2**-8, 2**-2]),
+        (6, [2**-2, 2**-4, 2**-6, 2**-8, 2**-1, 2**-3]),
+    ],
+)
+def test_alibi_slopes_are_the_paper_s(num_heads, expected):
+    assert alibi_slopes(num_heads).tolist() == expected
+
+
+def test_alibi_falls_with_the_distance_to_both_sides():
+    bias = POSITIONAL["alibi"](d_model=8, num_heads=8, max_len=1).bias(4, 4)
+    assert bias[0].tolist() == [[-abs(i - j) / 2 for j in range(4)] for i in range(4)]
+
+
+@given(st.lists(st.integers(-5000, 5000), min_size=1, max_size=30), st.booleans())
+def test_t5_buckets_stay_in_the_table_and_grow_with_the_distance(distances, bidirectional):
+    behind = t5_buckets(-torch.tensor(sorted(map(abs, distances))), bidirectional=bidirectional)
+    assert behind.min() >= 0
+    assert behind.max() < (16 if bidirectional else 32)
+    assert (behind.diff() >= 0).all()
+    ahead = t5_buckets(torch.tensor(sorted(map(abs, distances))) + 1, bidirectional=bidirectional)
+    assert (ahead >= 16).all() if bidirectional else (ahead == 0).all()
+
+
+@pytest.mark.parametrize("positional", POSITIONAL)
+def test_the_last_of_fewer_queries_stands_at_the_last_key(positional):
+    """What a cache will need: the bias of the last queries is the last rows of the full one."""
+    scheme = POSITIONAL[positional](d_model=8, num_heads=2, max_len=9)
+    full, last = scheme.bias(6, 6), scheme.bias(2, 6)
+    assert (full is None and last is None) or torch.equal(full[:, 4:], last)
+
+
+@pytest.mark.parametrize("positional", POSITIONAL)
+@pytest.mark.parametrize("architecture", ["encoder", "decoder", "encoder-decoder"])
+def test_only_the_scheme_without_positions_is_blind_to_the_order(positional, architecture):
+    model = build(positional=positional, architecture=architecture, num_layers=1)
+    tokens = random_ids(1, 8)
+    swapped = tokens[:, [0, 2, 1, 3, 4, 5, 6, 7]]
+    difference = largest_error(run(model, tokens)[:, -1], run(model, swapped)[:, -1])
+    assert difference < 1e-5 if positional == "none" else difference > 1e-3
+
+
+@pytest.mark.parametrize("positional", set(POSITIONAL) - {"learned"})
+def test_every_scheme_but_the_learned_one_goes_on_for_ever(positional):
+    assert build(positional=positional, max_len=4)(random_ids(1, 60)).isfinite().all()
+
+
+@pytest.mark.parametrize("positional", ["rope", "alibi", "t5"])
+def test_cross_attention_has_no_positions(positional):
+    model = build(positional=positional, architecture="encoder-decoder")
+    with recording() as trace:
+        run(model, random_ids(1, 5))
+    inner = {site.rsplit(".", 1)[-1] for site in trace if "cross_attention" in site}
+    assert not inner & {"rotated_query", "rotated_key", "position_bias"}

@@ -1,0 +1,157 @@
+"""Every recorded tensor, worked out anew from what was recorded before it and from the parameters."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.tfm_core.toys import TOLERANCE, build, largest_error, random_ids, run, scramble
+from tfm_core import (
+    ACTIVATIONS,
+    ARCHITECTURES,
+    NORMS,
+    POSITIONAL,
+    alibi_slopes,
+    apply_rotary,
+    recording,
+    sinusoidal_encoding,
+    t5_buckets,
+)
+
+SUB_LAYERS = ["self_attention", "cross_attention", "feed_forward"]
+
+
+class Recomputed:
+    """What each site should hold, from the trace of its predecessors and the model's parameters."""
+
+    def __init__(self, model, trace, ids):
+        self.config, self.trace, self.ids = model.config, trace, ids
+        self.parameters = {name.removeprefix("stack."): value for name, value in model.named_parameters()}
+
+    def linear(self, name, x):
+        return x @ self.parameters[f"{name}.weight"].T + self.parameters.get(f"{name}.bias", 0)
+
+    def norm(self, name, x):
+        centred = x - x.mean(-1, keepdim=True)
+        unit = centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()
+        return unit * self.parameters[f"{name}.weight"] + self.parameters[f"{name}.bias"]
+
+    def heads(self, x):
+        return torch.stack(x.chunk(self.config.num_heads, dim=-1), dim=1)
+
+    def stream_before(self, stack, layer, sub):
+        order = [s for s in SUB_LAYERS if f"{stack}layers.{layer}.{s}.output" in self.trace]
+        if sub != order[0]:
+            return self.trace[f"{stack}layers.{layer}.{order[order.index(sub) - 1]}.residual_after"]
+        if layer:
+            return self.trace[f"{stack}layers.{layer - 1}.feed_forward.residual_after"]
+        position = self.trace.get(f"{stack}position")
+        embedding = self.trace[f"{stack}embedding"]
+        return embedding if position is None else embedding + position
+
+    def end_of(self, stack):
+        last = self.config.num_layers - 1
+        return self.trace.get(f"{stack}final_norm", self.trace[f"{stack}layers.{last}.feed_forward.residual_after"])
+
+    def __call__(self, site):
+        stack = next((prefix for prefix in ("encoder.", "decoder.") if site.startswith(prefix)), "")
+        path = site.removeprefix(stack).split(".")
+        if path[0] == "layers":
+            return self.in_layer(stack, int(path[1]), path[2], path[3])
+        if site == "logits":
+            top = "decoder." if self.config.architecture == "encoder-decoder" else ""
+            return self.linear("unembedding", self.end_of(top))
+        if path[0] == "embedding":
+            return self.parameters[f"{stack}embedding.weight"][self.ids] * math.sqrt(self.config.d_model)
+        if path[0] == "position":
+            if self.config.positional == "learned":
+                return self.parameters[f"{stack}positional.weight"][: self.ids.shape[1]]
+            return sinusoidal_encoding(self.ids.shape[1], self.config.d_model)
+        assert path[0] == "final_norm"
+        last = self.config.num_layers - 1
+        return self.norm(f"{stack}final_norm", self.trace[f"{stack}layers.{last}.feed_forward.residual_after"])
+
+    def in_layer(self, stack, layer, sub, leaf):
+        name = f"{stack}layers.{layer}.{sub}"
+        here = {s.rsplit(".", 1)[-1]: t for s, t in self.trace.items() if s.startswith(f"{name}.")}
+        x = here.get("normed", here["residual_before"])
+        if leaf == "residual_before":
+            return self.stream_before(stack, layer, sub)
+        if leaf == "normed":
+            return self.norm(f"{name}_norm", here["residual_before"])
+        if leaf == "residual_after":
+            total = here["residual_before"] + here["output"]
+            return total if self.config.norm == "pre" else self.norm(f"{name}_norm", total)
+        if sub == "feed_forward":
+            if leaf == "output":
+                return self.linear(f"{name}.output_projection", here["hidden"])
+            function, gated = ACTIVATIONS[self.config.activation]
+            hidden = self.linear(f"{name}.input_projection", x)
+            return function(self.linear(f"{name}.gate_projection", x)) * hidden if gated else function(hidden)
+        if leaf in ("query", "key", "value"):
+            read = self.end_of("encoder.") if sub == "cross_attention" and leaf != "query" else x
+            return self.heads(self.linear(f"{name}.{leaf}_projection", read))
+        if leaf.startswith("rotated_"):
+            return apply_rotary(here[leaf.removeprefix("rotated_")])
+        if leaf == "position_bias":
+            return self.bias(stack, here["query"])
+        if leaf == "scores":
+            query, key = (here.get(f"rotated_{end}", here[end]) for end in ("query", "key"))
+            bias = here.get("position_bias", 0)
+            return query @ key.transpose(-1, -2) / math.sqrt(self.config.head_dim) + bias
+        if leaf == "masked_scores":
+            queries, keys = here["scores"].shape[-2:]
+            allowed = (self.ids != 0)[:, None, None, :].expand(-1, 1, queries, -1)
+            if (stack == "decoder." or self.config.architecture == "decoder") and sub == "self_attention":
+                allowed = allowed & (torch.arange(keys) <= torch.arange(queries)[:, None])
+            return torch.where(allowed, here["scores"], -math.inf)
+        if leaf == "weights":
+            exponents = here["masked_scores"].exp()
+            return exponents / exponents.sum(-1, keepdim=True)
+        if leaf == "head_output":
+            return here["weights"] @ here["value"]
+        assert leaf == "output"
+        merged = torch.cat(here["head_output"].unbind(1), dim=-1)
+        return self.linear(f"{name}.output_projection", merged)
+
+    def bias(self, stack, query):
+        distance = torch.arange(query.shape[-2]) - torch.arange(query.shape[-2])[:, None]
+        if self.config.positional == "alibi":
+            return (-alibi_slopes(self.config.num_heads)[:, None, None] * distance.abs()).to(query)
+        one_sided = stack == "decoder." or self.config.architecture == "decoder"
+        buckets = t5_buckets(distance, bidirectional=not one_sided)
+        return self.parameters[f"{stack}positional.weight"].T[:, buckets]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("positional", POSITIONAL)
+@pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
+def test_every_site_follows_from_its_predecessors(architecture, norm, positional, dtype):
+    activation = list(ACTIVATIONS)[list(POSITIONAL).index(positional) % len(ACTIVATIONS)]
+    model = build(architecture=architecture, norm=norm, positional=positional, activation=activation)
+    model = scramble(model, dtype)
+    ids = random_ids(2, 6)
+    ids[1, 4:] = 0
+    with recording() as trace:
+        run(model, ids)
+    recomputed = Recomputed(model, trace, ids)
+    for site, tensor in trace.items():
+        hidden = tensor == -math.inf
+        expected = recomputed(site)
+        assert torch.equal(hidden, expected == -math.inf), site
+        error = largest_error(tensor.masked_fill(hidden, 0), expected.masked_fill(hidden, 0).to(dtype))
+        assert error < TOLERANCE[dtype] * max(1.0, expected[~hidden].abs().max().item()), site
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_what_the_output_projection_reads_is_the_activated_hidden_layer(activation):
+    model = scramble(build(activation=activation, num_layers=1))
+    with recording("*.feed_forward.*") as trace:
+        model(random_ids(1, 4))
+    recomputed = Recomputed(model, trace, None).in_layer("", 0, "feed_forward", "hidden")
+    by_name = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu, "swiglu": F.silu}
+    assert ACTIVATIONS[activation].function is by_name[activation]
+    assert largest_error(trace["layers.0.feed_forward.hidden"], recomputed) < 1e-5

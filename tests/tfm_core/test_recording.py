@@ -1,0 +1,177 @@
+"""Recording: who keeps what, what it costs the others, and what a misspelt name is answered."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.tfm_core.toys import build, largest_error, random_ids, run
+from tfm_core import ARCHITECTURES, NORMS, POSITIONAL, recording, tap
+
+WEIGHTS = "layers.1.self_attention.weights"
+TOKENS = random_ids(2, 6)
+
+
+@pytest.fixture
+def fused_calls(monkeypatch):
+    """The calls that torch's own attention kernel gets."""
+    calls, kernel = [], F.scaled_dot_product_attention
+
+    def counting(*arguments, **keywords):
+        calls.append(arguments)
+        return kernel(*arguments, **keywords)
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", counting)
+    return calls
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("positional", POSITIONAL)
+@pytest.mark.parametrize("padded", [False, True])
+def test_the_fused_kernel_works_while_nobody_listens_and_agrees(architecture, norm, positional, padded, fused_calls):
+    model = build(architecture=architecture, norm=norm, positional=positional)
+    tokens = TOKENS.clone()
+    if padded:
+        tokens[0, 3:] = 0
+    fused = run(model, tokens)
+    attentions = 6 if architecture == "encoder-decoder" else 2
+    assert len(fused_calls) == attentions
+    with recording():
+        recorded = run(model, tokens)
+    assert len(fused_calls) == attentions
+    assert largest_error(recorded, fused) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("sites", "fused"),
+    [
+        ([], 2),
+        ("logits", 2),
+        (["*.head_output", "*.query", "*.residual_after"], 2),
+        ("layers.0.self_attention.weights", 1),
+        ("layers.1.self_attention.masked_scores", 1),
+        ("*.scores", 0),
+        (None, 0),
+    ],
+)
+def test_only_layers_whose_scores_or_weights_are_wanted_write_them_down(sites, fused, fused_calls):
+    with recording(sites):
+        build()(TOKENS)
+    assert len(fused_calls) == fused
+
+
+@pytest.mark.parametrize("site", ["scores", "masked_scores", "weights"])
+def test_an_edit_is_a_listener_too(site, fused_calls):
+    with recording("logits", {f"layers.0.self_attention.{site}": lambda x: x}):
+        build()(TOKENS)
+    assert len(fused_calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("sites", "kept"),
+    [
+        ("logits", {"logits"}),
+        (["embedding", "final_norm"], {"embedding", "final_norm"}),
+        ("*.weights", {f"layers.{i}.self_attention.weights" for i in range(2)}),
+        ("layers.0.feed_forward.*", None),
+        ([], set()),
+    ],
+)
+def test_what_nobody_wants_is_not_kept(sites, kept):
+    with recording() as everything, recording(sites) as trace:
+        build()(TOKENS)
+    if kept is None:
+        kept = {site for site in everything if site.startswith(sites.removesuffix("*"))}
+        assert len(kept) == 5
+    assert set(trace) == kept
+    assert len(trace) == len(kept)
+    assert all(torch.equal(trace[site], everything[site]) for site in kept)
+
+
+def test_nothing_is_recorded_outside_the_block_and_the_trace_outlives_it():
+    model = build()
+    with recording() as trace:
+        model(TOKENS)
+    before = dict(trace)
+    model(random_ids(1, 3, seed=5))
+    assert dict(trace) == before
+    assert "logits" in repr(trace)
+
+
+def test_the_last_pass_inside_the_block_stays():
+    model, other = build(), random_ids(1, 3, seed=5)
+    with recording("logits") as trace:
+        model(TOKENS)
+        logits = model(other)
+    assert torch.equal(trace["logits"], logits)
+
+
+def test_an_error_inside_the_block_comes_out_and_closes_the_recording(fused_calls):
+    model = build()
+    with pytest.raises(ZeroDivisionError), recording("no such site"):
+        raise ZeroDivisionError
+    model(TOKENS)
+    assert len(fused_calls) == 2
+
+
+def test_each_of_two_nested_recordings_keeps_what_it_asked_for():
+    model = build()
+    with recording("*.weights") as outer:
+        first = model(TOKENS)
+        with recording("logits") as inner:
+            second = model(random_ids(1, 4, seed=5))
+        assert set(inner) == {"logits"}
+        assert torch.equal(inner["logits"], second)
+    assert "logits" not in set(outer)
+    assert outer[WEIGHTS].shape[-1] == 4 != first.shape[1]
+
+
+MISSPELT = ["layers.1.self_attention.weight", "layer.1.self_attention.weights", "layers.1.selfattention.weights"]
+
+
+@pytest.mark.parametrize("name", MISSPELT)
+@pytest.mark.parametrize("where", ["sites", "edits"])
+def test_a_misspelt_site_is_refused_and_told_its_neighbours(name, where):
+    asked = {"sites": ["logits", name]} if where == "sites" else {"edits": {name: lambda x: x}}
+    with pytest.raises(ValueError, match="did you mean") as error, recording(**asked):
+        build()(TOKENS)
+    assert repr(name) in str(error.value)
+    assert WEIGHTS in str(error.value)
+
+
+def test_a_pattern_that_fits_nothing_is_refused():
+    with pytest.raises(ValueError, match=r"'\*\.wieghts'"), recording("*.wieghts"):
+        build()(TOKENS)
+
+
+@pytest.mark.parametrize("sites", [None, "*.weights", []])
+def test_reading_a_misspelt_site_names_its_neighbours(sites):
+    with recording(sites) as trace:
+        build()(TOKENS)
+    with pytest.raises(KeyError) as error:
+        trace[MISSPELT[0]]
+    assert WEIGHTS in str(error.value)
+    assert MISSPELT[0] not in trace
+
+
+def test_reading_a_site_that_was_not_asked_for_says_so():
+    with recording("logits") as trace:
+        build()(TOKENS)
+    with pytest.raises(KeyError, match=f"{WEIGHTS} was not asked for"):
+        trace[WEIGHTS]
+
+
+def test_a_recording_in_which_no_model_ran_is_empty_and_says_so():
+    with recording("logits") as trace:
+        pass
+    assert len(trace) == 0
+    with pytest.raises(KeyError, match="no model ran"):
+        trace["logits"]
+
+
+def test_a_tap_anywhere_is_heard_and_without_listener_gives_the_tensor_itself():
+    x = torch.ones(2)
+    assert tap("mine", x) is x
+    with recording() as trace:
+        assert tap("mine", x) is x
+    assert trace["mine"] is x

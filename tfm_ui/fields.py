@@ -1,0 +1,181 @@
+"""What a control may hold, and how it reads a value that came in a link. Pure: no Streamlit here.
+
+A page's state is a frozen dataclass with a `control(...)` per field:
+
+    @dataclass(frozen=True, kw_only=True)
+    class HeadsState:
+        layer: int = control(Whole("Layer", low=1, high=8), default=1)
+
+It is the contract of the page's link: the parameter is the field's name behind the page's prefix.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+from urllib.parse import urlencode
+
+
+class Field(Protocol):
+    """One kind of control."""
+
+    @property
+    def label(self) -> str:
+        """What stands beside it on the page."""
+        ...
+
+    def read(self, raw: str, default: Any) -> tuple[Any, str]:
+        """The value that a link's text stands for, and why it is another than what was asked for ("" if not)."""
+        ...
+
+
+class State(Protocol):
+    """Any frozen dataclass whose fields are controls."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+
+@dataclass(frozen=True)
+class Text:
+    """Free text of limited length."""
+
+    label: str
+    max_chars: int
+    height: int = 68
+
+    def read(self, raw: str, default: Any) -> tuple[str, str]:
+        """The text, cut at the limit."""
+        too_long = len(raw) > self.max_chars
+        return raw[: self.max_chars], f"only the first {self.max_chars} characters are taken" if too_long else ""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number in a range: a slider, or a box with + and - where exact numbers matter."""
+
+    label: str
+    low: int
+    high: int
+    box: bool = False
+    help: str | None = None
+
+    def read(self, raw: str, default: Any) -> tuple[int, str]:
+        """The nearest number of the range."""
+        try:
+            number = float(raw)
+        except ValueError:
+            number = math.nan
+        if math.isnan(number):
+            return default, f"a whole number from {self.low} to {self.high} was expected"
+        value = round(min(max(number, self.low), self.high))
+        return value, "" if value == number else f"it goes from {self.low} to {self.high} in whole numbers"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few values: a list, a slider over them, or buttons side by side."""
+
+    label: str
+    options: tuple[Any, ...]
+    widget: str = "list"  # or "slider", "buttons"
+    names: Mapping[Any, str] | None = None
+    help: str | None = None
+
+    def read(self, raw: str, default: Any) -> tuple[Any, str]:
+        """The option of that name; of numbers, the nearest."""
+        by_name = {str(option): option for option in self.options}
+        if raw in by_name:
+            return by_name[raw], ""
+        reason = f"it can be {', '.join(by_name)}"
+        try:
+            number = float(raw)
+            return min(self.options, key=lambda option: abs(option - number)), reason
+        except (ValueError, TypeError):
+            return default, reason
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Yes or no."""
+
+    label: str
+    help: str | None = None
+
+    def read(self, raw: str, default: Any) -> tuple[bool, str]:
+        """True or false, in any case."""
+        words = {"true": True, "false": False}
+        return words.get(raw.lower(), default), "" if raw.lower() in words else "it can be true or false"
+
+
+def control(field: Field, *, default: Any) -> Any:
+    """A dataclass field that is a control."""
+    return dataclasses.field(default=default, metadata={"control": field})
+
+
+Limits = Mapping[str, Mapping[str, Any]]
+
+
+def controls_of(state: type[State], limits: Limits | None = None) -> dict[str, tuple[Field, Any]]:
+    """field name -> (its control, its default).
+
+    Args:
+        state: a dataclass of controls.
+        limits: field name -> attributes of its control that are narrower now, such as {"high": 4}.
+    """
+    controls = {field.name: (field.metadata["control"], field.default) for field in dataclasses.fields(state)}
+    for name, narrower in (limits or {}).items():
+        controls[name] = (dataclasses.replace(controls[name][0], **narrower), controls[name][1])
+    return controls
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A value of a link that could not be taken as it was."""
+
+    name: str
+    asked: str
+    value: Any
+    reason: str
+
+    def __str__(self) -> str:
+        asked = self.asked if len(self.asked) <= 40 else self.asked[:39] + "…"
+        took = "" if isinstance(self.value, str) and len(self.value) > 40 else f"; it is {self.value} now"
+        return f"The link asked for {self.name} = {asked}: {self.reason}{took}."
+
+
+def read_link(
+    state: type[State], prefix: str, query: Mapping[str, str], limits: Limits | None = None
+) -> list[Correction]:
+    """What must be changed in a link before it is a state.
+
+    Args:
+        state: a dataclass of controls.
+        prefix: of its parameters in the link, "heads_" or "" for the model's.
+        query: the link's parameters, as text.
+        limits: as in `controls_of`.
+    """
+    corrections = []
+    for name, (field, default) in controls_of(state, limits).items():
+        if (raw := query.get(prefix + name)) is not None:
+            value, reason = field.read(raw, default)
+            if reason:
+                corrections.append(Correction(prefix + name, raw, value, reason))
+    return corrections
+
+
+def as_text(value: Any) -> str:
+    """A value as it stands in a link."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def link_parameters(state: State, prefix: str) -> dict[str, str]:
+    """What a link must hold to come back to this state: the values that differ from their defaults."""
+    values = {name: (getattr(state, name), default) for name, (_, default) in controls_of(type(state)).items()}
+    return {prefix + name: as_text(value) for name, (value, default) in values.items() if value != default}
+
+
+def share_link(base: str, *states: tuple[State, str]) -> str:
+    """The link that brings back these states, each with its prefix, at the address `base`."""
+    parameters = {key: value for state, prefix in states for key, value in link_parameters(state, prefix).items()}
+    return f"{base}?{urlencode(parameters)}" if parameters else base

@@ -1,0 +1,70 @@
+"""The visual language in one place: colours, the scale of weights, ink on cells, formats of numbers.
+
+Colours are chosen to stay apart for colour-blind eyes and on a dim projector. "light" and "dark" are the modes.
+"""
+
+import math
+from typing import Any, Literal
+
+Mode = Literal["light", "dark"]
+
+ROLE: dict[Mode, dict[str, str]] = {
+    "light": {"query": "#0670BE", "key": "#C8350A", "value": "#0A5D45", "result": "#6A1B6A"},
+    "dark": {"query": "#4AA6F5", "key": "#FF6B3D", "value": "#66E3B0", "result": "#F4BDEE"},
+}
+PAPER: dict[Mode, str] = {"light": "#FFFFFF", "dark": "#0E1319"}
+INK: dict[Mode, str] = {"light": "#141C27", "dark": "#EBF0F5"}
+MUTED: dict[Mode, str] = {"light": "#55616F", "dark": "#A3B0BE"}
+RULE: dict[Mode, str] = {"light": "#D3DAE3", "dark": "#33404E"}
+MASKED: dict[Mode, str] = {"light": "#CFC8BE", "dark": "#403C38"}  # warm: a neutral grey is lost under deuteranopia
+HATCH: dict[Mode, str] = {"light": "#B3AA9D", "dark": "#5C564F"}
+RING, RING_INK = "#FFB000", "#10161F"
+
+# 17 equal steps in CAM02-UCS, zero first: more weight is further from the paper in both modes.
+WEIGHTS: dict[Mode, list[str]] = {
+    "light": (
+        "#F4F8FA #E0EEF6 #C9E4F3 #B1D8ED #97CCE6 #7CC0DF #61B2D7 #4BA4CE #3C95C5 "
+        "#3386BC #2D76B1 #2A67A3 #275995 #254A86 #233B77 #202D68 #1D1E58"
+    ).split(),
+    "dark": (
+        "#141C27 #19253D #1D2F57 #203C72 #274C85 #295D91 #286E9C #2B7FA5 #3990AC "
+        "#4A9EAD #5AABAD #68B9AD #78CAB1 #94D9BA #B5E5C3 #D3EFCC #F1F8D6"
+    ).split(),
+}
+
+FONT = "Source Sans, sans-serif"
+
+
+def scale(stops: list[str]) -> list[list[Any]]:
+    """Stops as a plotly colour scale."""
+    return [[i / (len(stops) - 1), colour] for i, colour in enumerate(stops)]
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of an sRGB colour, 0 to 1 (WCAG 2)."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def wants_white_ink(colour: str) -> bool:
+    """Whether white reads better than black on this cell: 1.05 / (L + 0.05) > (L + 0.05) / 0.05."""
+    return luminance(colour) + 0.05 < math.sqrt(1.05 * 0.05)
+
+
+def count(number: int) -> str:
+    """56480 as 56 480, with narrow spaces."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def tiny(number: float) -> str:
+    """2.4e-07 as 2×10⁻⁷."""
+    if number == 0:
+        return "0"
+    digit, power = f"{number:.0e}".split("e")
+    return f"{digit}×10" + str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def duration(milliseconds: float) -> str:
+    """0.9 ms, 1.2 s."""
+    return f"{milliseconds:.1f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"

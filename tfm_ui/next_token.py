@@ -1,0 +1,44 @@
+"""What the model would say next: its likeliest tokens by name, and a sentence."""
+
+from dataclasses import dataclass
+
+from tfm_ui.compute import Pass
+from tfm_ui.figures import look
+from tfm_ui.model_state import ModelState
+from tfm_ui.words import labels
+
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class NextToken:
+    """The likeliest tokens at the last place of the text.
+
+    Attributes:
+        names: the token, or its id where no word of the text has that id (a hash cannot be turned back).
+        shares: their probabilities, falling.
+        even: the probability of each if all were equal.
+        sentence: what it comes to.
+    """
+
+    names: list[str]
+    shares: list[float]
+    even: float
+    sentence: str
+
+
+def next_token(state: ModelState, shown: Pass) -> NextToken:
+    """Read the probabilities of one pass; the text must not be empty."""
+    texts = [state.source_tokens] + ([state.target_tokens] if state.is_encoder_decoder else [])
+    tokens = texts[-1]
+    known = {i: piece for text in texts for i, piece in zip(text.ids, text.pieces, strict=False)}
+    order = shown.next_token.argsort()[::-1][:SHOWN]
+    names = [f"“{known[i]}”" if i in known else f"id {i}" for i in order.tolist()]
+    shares = shown.next_token[order].tolist()
+    last = labels(tokens)[len(tokens.pieces) - 1]
+    even = 1 / len(shown.next_token)
+    sentence = (
+        f"At “{last}” the likeliest of {look.count(len(shown.next_token))} tokens is {names[0]}, {shares[0]:.1%}: "
+        f"{shares[0] / even:.0f} times an even share. Random weights: this says nothing about language."
+    )
+    return NextToken(names, shares, even, sentence)
