@@ -1,0 +1,84 @@
+"""Two commands on a fresh machine with Python 3.11 or newer; each does its own set-up.
+
+python3 run.py           start the app (more arguments go to `streamlit run app.py`)
+python3 run.py test      every check and every test (more arguments go to pytest)
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+HOME = ROOT / ".venv"
+BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
+CHECKS = (
+    ["ruff", "check", "."],
+    ["ruff", "format", "--check", "."],
+    ["mypy"],
+    ["lint-imports", "--no-cache"],
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Set up what the command needs, then run it; its exit code."""
+    if sys.version_info < (3, 11):
+        print(f"Attention Lab needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
+        return 1
+    os.chdir(ROOT)
+    if arguments[:1] == ["test"]:
+        install("requirements-dev.txt")
+        install_browser()
+        return test(arguments[1:])
+    install("requirements.txt")
+    return call("streamlit", "run", "app.py", *arguments)
+
+
+def install(requirements: str) -> None:
+    """The packages of a file into .venv, unless this very file was installed there before."""
+    wanted = (ROOT / "requirements.txt").read_text() + (ROOT / requirements).read_text()
+    done = HOME / f"{requirements}.installed"
+    if done.exists() and done.read_text() == wanted:
+        return
+    print(f"Setting up {HOME} from {requirements}: a few minutes, once.", flush=True)
+    if not (BIN / "python").exists() and not (BIN / "python.exe").exists():
+        venv.create(HOME, with_pip=True)
+    # torch first: packages that need any torch at all then find the right one.
+    torch = next(line for line in wanted.splitlines() if line.startswith("torch=="))
+    for what in ([torch], ["-r", requirements]):
+        subprocess.run([BIN / "python", "-m", "pip", "install", "--quiet", *what], check=True)
+    done.write_text(wanted)
+
+
+def install_browser() -> None:
+    """A Chromium for the browser tests: the system's if there is one, Debian's package, else Playwright's own."""
+    if any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        return
+    if shutil.which("apt-get"):
+        as_root = [] if os.geteuid() == 0 else ["sudo"]
+        for what in (["update", "-qq"], ["install", "-y", "-qq", "chromium"]):
+            subprocess.run([*as_root, "apt-get", *what], check=True, stdout=subprocess.DEVNULL)
+    else:
+        subprocess.run([BIN / "python", "-m", "playwright", "install", "chromium"], check=True)
+
+
+def test(arguments: list[str]) -> int:
+    """All checks, then all tests with their coverage; the first failure's exit code, after everything has run."""
+    codes = [call(*check) for check in CHECKS]
+    codes.append(call("pytest", "--cov", "--cov-report=term", *arguments))
+    return next((code for code in codes if code), 0)
+
+
+def call(*command: str) -> int:
+    """Run a tool of .venv; its exit code."""
+    print(f"\n$ {' '.join(command)}", flush=True)
+    try:
+        return subprocess.run([BIN / command[0], *command[1:]]).returncode
+    except KeyboardInterrupt:  # the usual way to stop the app
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -80,8 +80,7 @@ def _widget(field: Field, where: DeltaGenerator, key: str, default: Any) -> None
         case Whole():
             where.slider(field.label, field.low, field.high, default, help=field.help, **common)
         case Choice():
-            names = field.names or {}
-            common |= {"help": field.help, "format_func": lambda option: names.get(option, str(option))}
+            common["help"] = field.help
             if field.widget == "slider":
                 where.select_slider(field.label, field.options, default, **common)
             elif field.widget == "buttons":

@@ -74,12 +74,14 @@ class Whole:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few values: a list, a slider over them, or buttons side by side."""
+    """One of a few values: a list, a slider over them, or buttons side by side.
+
+    What is shown is the value itself: Streamlit writes into the link what it shows.
+    """
 
     label: str
     options: tuple[Any, ...]
     widget: str = "list"  # or "slider", "buttons"
-    names: Mapping[Any, str] | None = None
     help: str | None = None
 
     def read(self, raw: str, default: Any) -> tuple[Any, str]:
@@ -140,7 +142,7 @@ class Correction:
 
     def __str__(self) -> str:
         asked = self.asked if len(self.asked) <= 40 else self.asked[:39] + "…"
-        took = "" if isinstance(self.value, str) and len(self.value) > 40 else f"; it is {self.value} now"
+        took = "" if isinstance(self.value, str) and len(self.value) > 40 else f"; it is {as_text(self.value)} now"
         return f"The link asked for {self.name} = {asked}: {self.reason}{took}."
 
 

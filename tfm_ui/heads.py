@@ -14,19 +14,25 @@ from tfm_ui.fields import Choice, Limits, Whole, control
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 
-SCALES = {"largest": "0 to the largest weight on screen", "one": "0 to 1", "head": "each head its own"}
+SCALES = ("largest", "1", "own")
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeadsState:
     """The lens's own controls; `kind` matters to encoder-decoders alone."""
 
-    kind: str = control(
-        Choice("Attention", tuple(PLACES[True]), "buttons", names={"cross": "decoder to encoder"}), default="encoder"
-    )
+    kind: str = control(Choice("Attention", tuple(PLACES[True]), "buttons"), default="encoder")
     layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
     head: int = control(Whole("Head", 1, 16, box=True), default=1)
-    scale: str = control(Choice("Colour scale", tuple(SCALES), names=SCALES), default="largest")
+    scale: str = control(
+        Choice(
+            "Colours from 0 to",
+            SCALES,
+            help="largest: the largest weight of all heads on screen. 1: the same for every model. "
+            "own: each head's largest, so that faint heads can be read but no longer compared.",
+        ),
+        default="largest",
+    )
 
     @staticmethod
     def limits(model: ModelState) -> Limits:
@@ -67,7 +73,7 @@ class HeadsView:
     def top(self, scale: str) -> NDArray[np.float32]:
         """The weight at the dark end of each head's colour scale, (layer, head, 1, 1)."""
         own: NDArray[np.float32] = self.weights.max((-2, -1), keepdims=True)
-        return {"head": own, "largest": np.full_like(own, own.max()), "one": np.ones_like(own)}[scale]
+        return {"own": own, "largest": np.full_like(own, own.max()), "1": np.ones_like(own)}[scale]
 
     def laws(self, layer: int, head: int) -> dict[str, bool]:
         """What must hold of the head shown, tested on its own numbers."""

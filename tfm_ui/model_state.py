@@ -45,9 +45,7 @@ class ModelState:
         Flag("Causal: no looking ahead", help="A choice in encoders; decoders are always causal."), default=True
     )
     weights: str = control(
-        Choice(
-            "Weights", ("random",), names={"random": "random, from the seed"}, help="Not trained: no head has a job."
-        ),
+        Choice("Weights", ("random",), help="Drawn from the seed, not trained: no head has a job."),
         default="random",
     )
     seed: int = control(Whole("Seed", 0, 9999, box=True, help="Another seed, other random weights."), default=7)

@@ -88,7 +88,7 @@ def one_head(model: ModelState, seen: HeadsView, state: HeadsState) -> None:
         top=seen.top(state.scale)[layer, head].item(),
         mode=frame.mode(),
         read_queries=seen.read,
-        numbers=not frame.on_phone(),
+        compact=frame.on_phone(),
     )
     st.plotly_chart(figure, key="heads_map", theme=None, config={"displayModeBar": False}, alt=sentence)
     said(sentence)

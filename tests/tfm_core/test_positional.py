@@ -107,6 +107,18 @@ def test_alibi_falls_with_the_distance_to_both_sides():
     assert bias[0].tolist() == [[-abs(i - j) / 2 for j in range(4)] for i in range(4)]
 
 
+@pytest.mark.parametrize("num_heads", [4, 12, 16])
+def test_alibi_is_as_exact_as_the_model(num_heads):
+    model = build(positional="alibi", num_heads=num_heads, d_model=48).double()
+    with recording("*.position_bias") as trace:
+        model(random_ids(1, 20))
+    lower = 2 ** int(math.log2(num_heads))
+    powers = [8 * (h + 1) / lower for h in range(lower)] + [4 * (2 * h + 1) / lower for h in range(num_heads - lower)]
+    distance = (torch.arange(20)[:, None] - torch.arange(20)).abs()
+    expected = torch.stack([-(2.0**-power) * distance.double() for power in powers])
+    assert largest_error(trace["layers.1.self_attention.position_bias"], expected) < 1e-12
+
+
 @given(st.lists(st.integers(-5000, 5000), min_size=1, max_size=30), st.booleans())
 def test_t5_buckets_stay_in_the_table_and_grow_with_the_distance(distances, bidirectional):
     behind = t5_buckets(-torch.tensor(sorted(map(abs, distances))), bidirectional=bidirectional)
@@ -135,7 +147,7 @@ def test_only_the_scheme_without_positions_is_blind_to_the_order(positional, arc
     assert difference < 1e-5 if positional == "none" else difference > 1e-3
 
 
-@pytest.mark.parametrize("positional", set(POSITIONAL) - {"learned"})
+@pytest.mark.parametrize("positional", [name for name in POSITIONAL if name != "learned"])
 def test_every_scheme_but_the_learned_one_goes_on_for_ever(positional):
     assert build(positional=positional, max_len=4)(random_ids(1, 60)).isfinite().all()
 

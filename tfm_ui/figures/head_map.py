@@ -24,7 +24,7 @@ def head_map(
     top: float,
     mode: Mode = "light",
     read_queries: int | None = None,
-    numbers: bool = True,
+    compact: bool = False,
 ) -> go.Figure:
     """A heatmap of one head; trace 0 holds all the weights as float32, masked ones (exact zeros) included.
 
@@ -36,7 +36,7 @@ def head_map(
         top: the weight at the dark end of the scale, which begins at 0.
         mode: "light" or "dark".
         read_queries: how many rows are tokens; the rest is padding, and dimmed.
-        numbers: print the weights on the cells where there is room.
+        compact: for phones: lower, fewer labels, no numbers on the cells.
     """
     rows, columns = weights.shape
     size = max(rows, columns)
@@ -66,9 +66,9 @@ def head_map(
             "hovertemplate": "%{text}<br><b>masked</b>: may not attend, weight 0<extra></extra>",
         },
     ]
-    if small and numbers:
+    if small and not compact:
         traces += [base | trace | {"colorscale": colours} for trace in _printed(weights, visible, top, mode)]
-    return go.Figure({"data": traces, "layout": _layout(visible, queries, keys, mode, read_queries)})
+    return go.Figure({"data": traces, "layout": _layout(visible, queries, keys, mode, read_queries, compact)})
 
 
 def _hover(visible: NDArray[np.bool_], queries: list[str], keys: list[str]) -> list[list[str]]:
@@ -113,12 +113,12 @@ def _colour_bar(top: float, mode: Mode) -> dict[str, Any]:
 
 
 def _layout(
-    visible: NDArray[np.bool_], queries: list[str], keys: list[str], mode: Mode, read_queries: int | None
+    visible: NDArray[np.bool_], queries: list[str], keys: list[str], mode: Mode, read_queries: int | None, compact: bool
 ) -> dict[str, Any]:
     rows, columns = visible.shape
     size = max(rows, columns)
     return {
-        "height": 470,
+        "height": 380 if compact else 470,
         "margin": {"l": 4, "r": 24, "t": 4, "b": 42},
         "paper_bgcolor": look.PAPER[mode],
         "plot_bgcolor": look.PAPER[mode],
@@ -129,17 +129,21 @@ def _layout(
             "font": {"family": look.FONT, "color": look.INK[mode], "size": 15},
             "align": "left",
         },
-        "xaxis": _axis(keys, "key", "key (column): is looked at", mode)
-        | {"side": "top", "range": [-0.5, columns - 0.5], "tickangle": -90 if size > 12 else -40 if size > 6 else 0},
-        "yaxis": _axis(queries, "query", "query (row): looks", mode)
+        "xaxis": _axis(keys, "key", "key (column): is looked at", mode, compact)
+        | {
+            "side": "top",
+            "range": [-0.5, columns - 0.5],
+            "tickangle": -90 if size > 12 or compact else -40 if size > 6 else 0,
+        },
+        "yaxis": _axis(queries, "query", "query (row): looks", mode, compact)
         | {"range": [rows - 0.5, -0.5], "scaleanchor": "x", "constraintoward": "top"},
         "shapes": [*_hatching(visible, mode), *_dimming(rows, columns, read_queries, mode)],
     }
 
 
-def _axis(labels: list[str], role: str, title: str, mode: Mode) -> dict[str, Any]:
+def _axis(labels: list[str], role: str, title: str, mode: Mode, compact: bool) -> dict[str, Any]:
     colour = look.ROLE[mode][role]
-    step = -(-len(labels) // LABELLED)
+    step = -(-len(labels) // (LABELLED // 2 if compact else LABELLED))  # rounded up
     shown = list(range(0, len(labels), step))
     return {
         "tickmode": "array",

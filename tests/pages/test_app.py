@@ -1,0 +1,210 @@
+"""The app without a browser: every control, every page, links good and bad."""
+
+import json
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
+from tfm_ui.fields import controls_of
+from tfm_ui.model_state import ModelState
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "pages").rglob("*.py"))
+HEADS = "pages/lenses/heads.py"
+
+
+def start(page: str = HEADS, **query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    app.switch_page(page).run()
+    assert not app.exception
+    return app
+
+
+def widget(app: AppTest, key: str):
+    """The one widget of this key, of whatever kind."""
+    kinds = ("text_area", "slider", "select_slider", "selectbox", "number_input", "toggle", "button_group", "button")
+    found = [w for kind in kinds for w in app.get(kind) if w.key == key]
+    assert len(found) == 1, f"{key}: {found}"
+    return found[0]
+
+
+def heatmap(app: AppTest) -> dict[str, Any]:
+    """The first trace of the large heatmap."""
+    return json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]
+
+
+def shown(app: AppTest) -> np.ndarray:
+    """The weights in it."""
+    z = heatmap(app)["z"]
+    assert z["dtype"] == "f4"
+    return np.frombuffer(b64decode(z["bdata"]), np.float32).reshape([int(n) for n in z["shape"].split(",")])
+
+
+def text_on(app: AppTest) -> str:
+    return " ".join(element.proto.body for element in app.get("html")) + " ".join(w.value for w in app.warning)
+
+
+def test_there_is_a_test_for_each_page():
+    assert PAGES == ["pages/lenses/heads.py", "pages/start/home.py"]
+
+
+def test_no_page_lies_directly_in_pages():
+    assert list((ROOT / "pages").glob("*.py")) == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("architecture", controls_of(ModelState)["architecture"][0].options)
+def test_every_page_runs_for_every_architecture(page, architecture):
+    app = start(page, architecture=architecture, seq_len="6")
+    assert "Random weights" in text_on(app)
+    assert app.get("plotly_chart")
+
+
+def test_the_picture_is_what_tfm_core_computes():
+    app = start(text="a small step for one", seq_len="7", num_heads="8", seed="3", positional="rope")
+    tokens = encode("a small step for one", seq_len=7)
+    config = TransformerConfig(
+        vocab_size=4096, d_model=32, num_heads=8, num_layers=2, positional="rope", tie_embeddings=True, seed=3
+    )
+    with torch.no_grad(), recording() as trace:
+        Transformer(config).eval()(tokens.batch, mask=causal_mask(7))
+    np.testing.assert_array_equal(shown(app), trace["layers.0.self_attention.weights"][0, 0])
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("text", "quite another sentence"),
+        ("seq_len", 6),
+        ("num_layers", 3),
+        ("num_heads", 8),
+        ("d_model", 64),
+        ("seed", 8),
+        ("positional", "alibi"),
+        ("causal", False),
+        ("architecture", "encoder-decoder"),
+        ("tokenizer", "character"),
+        ("norm", "post"),
+        ("activation", "swiglu"),
+        ("d_ff", 8),
+        ("heads_layer", 2),
+        ("heads_head", 3),
+    ],
+)
+def test_every_control_changes_the_picture_and_moves_no_other(key, value):
+    app = start(heads_layer="2" if key in ("activation", "d_ff", "num_layers") else "1")
+    before, others = (
+        shown(app),
+        {w: app.session_state[w] for w in controls_of(ModelState) if w in app.session_state and w != key},
+    )
+    widget(app, key).set_value(value).run()
+    assert not app.exception
+    after = shown(app)
+    if key == "num_layers":  # the layers that were there before stay what they were
+        np.testing.assert_array_equal(after, before)
+    else:
+        assert after.shape != before.shape or not np.array_equal(after, before)
+    assert {w: app.session_state[w] for w in others} == others
+
+
+def test_the_colour_scale_is_a_choice():
+    app = start(causal="false")
+    tops = {}
+    for scale in ("largest", "1", "own"):
+        widget(app, "heads_scale").set_value(scale).run()
+        tops[scale] = heatmap(app)["zmax"]
+    assert tops["1"] == 1
+    assert tops["own"] == pytest.approx(shown(app).max())
+    assert tops["own"] < tops["largest"] < 1
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n\t ", "🦊", "e\u0301", "שלום עולם", "<script>alert(1)</script>", "x" * 2000, "$a$ **b** `c`"]
+)
+def test_any_text_gives_a_working_page(page, text):
+    app = start(page, text=text)
+    if text.strip(" "):
+        assert app.get("plotly_chart")
+    else:
+        assert "Type at least one word" in app.info[0].value
+
+
+@pytest.mark.parametrize("tokenizer", ["word", "character", "byte"])
+def test_what_was_cut_or_padded_is_said(tokenizer):
+    assert "first 2 are read" in text_on(start(text="one two three", tokenizer=tokenizer, seq_len="2"))
+    assert "hold padding" in text_on(start(text="ab", tokenizer=tokenizer, seq_len="9"))
+
+
+def test_a_link_sets_every_control():
+    query = {
+        "text": "hello there", "seq_len": "5", "num_layers": "3", "num_heads": "16", "d_model": "96", "seed": "11",
+        "positional": "t5", "norm": "post", "activation": "silu", "architecture": "decoder", "tokenizer": "byte",
+        "d_ff": "40", "heads_layer": "3", "heads_head": "15", "heads_scale": "own",
+    }  # fmt: skip
+    app = start(**query)
+    assert {name: str(app.session_state[name]) for name in query} == query
+    assert not app.warning
+
+
+@pytest.mark.parametrize(
+    ("query", "value", "reason"),
+    [
+        ({"num_heads": "7"}, 8, "1, 2, 4, 8, 16"),
+        ({"seq_len": "10000"}, 128, "2 to 128"),
+        ({"seq_len": "-1"}, 2, "2 to 128"),
+        ({"d_model": "33"}, 32, "32, 64"),
+        ({"seed": "abc"}, 7, "0 to 9999"),
+        ({"positional": "🦊"}, "sinusoidal", "none, sinusoidal"),
+        ({"causal": "perhaps"}, True, "true or false"),
+        ({"heads_head": "9"}, 4, "1 to 4"),
+        ({"heads_layer": "0"}, 1, "1 to 2"),
+    ],
+)
+def test_a_bad_link_gives_a_working_page_that_says_what_was_changed(query, value, reason):
+    app = start(**query)
+    ((name, _),) = query.items()
+    assert app.session_state[name] == value
+    assert reason in app.warning[0].value.replace("\\", "")
+    widget(app, "_dismiss").click().run()
+    assert not app.warning
+    assert app.session_state[name] == value
+
+
+def test_when_the_model_shrinks_the_lens_stays_within_it():
+    app = start(num_layers="4", num_heads="16", heads_layer="4", heads_head="16")
+    widget(app, "num_heads").set_value(2).run()
+    widget(app, "num_layers").set_value(1).run()
+    assert not app.exception
+    assert (app.session_state["heads_layer"], app.session_state["heads_head"]) == (1, 2)
+
+
+def test_decoders_are_always_causal_and_say_so():
+    app = start(architecture="decoder", causal="false")
+    assert not np.triu(shown(app), 1).any()
+    locked = widget(app, "_causal")
+    assert locked.value is True
+    assert locked.disabled
+
+
+@pytest.mark.parametrize(("kind", "triangular"), [("encoder", False), ("decoder", True), ("cross", False)])
+def test_each_attention_of_an_encoder_decoder_can_be_seen(kind, triangular):
+    app = start(architecture="encoder-decoder", heads_kind=kind, text="a b c d e f", target="u v w x y z", seq_len="6")
+    assert bool(np.triu(shown(app), 1).any()) is not triangular
+
+
+def test_reset_brings_back_the_first_picture():
+    app = start()
+    first = shown(app)
+    app = start(seed="99", num_heads="8", heads_head="5", text="other words", positional="rope")
+    widget(app, "_reset").click().run()
+    np.testing.assert_array_equal(shown(app), first)

@@ -1,0 +1,93 @@
+"""Sentences are computed: other data, other words."""
+
+import numpy as np
+import pytest
+
+from tfm_core import encode
+from tfm_ui.words import about_head, about_heads, about_tokens, labels
+
+LABELS = list("abcdef")
+ALL = np.ones((6, 6), bool)
+CAUSAL = np.tri(6, dtype=bool)
+
+
+def rows(*tops: int) -> np.ndarray:
+    """Weights whose row i is largest at tops[i]."""
+    weights = np.full((len(tops), 6), 0.1, np.float32)
+    weights[np.arange(len(tops)), tops] = 0.5
+    return weights
+
+
+@pytest.mark.parametrize(
+    ("weights", "visible", "said"),
+    [
+        (rows(0, 0, 1, 2, 3, 4), CAUSAL, "Looks most at the previous token in 5 of 5 rows."),
+        (rows(0, 1, 2, 3, 4, 5), ALL, "Looks most at itself in 6 of 6 rows."),
+        (rows(1, 2, 3, 4, 5, 5), ALL, "Looks most at the next token in 5 of 6 rows."),
+        (rows(0, 0, 0, 0, 3, 1), CAUSAL, "Looks most at the first token in 3 of 5 rows."),
+        (rows(3, 3, 3, 3, 0, 3), ALL, "Favours one token: “d” tops 5 of 6 rows."),
+        (rows(3, 4, 1, 5, 2, 3), ALL, "No pattern stands out: “d” tops 2 of 6 rows."),
+    ],
+)
+def test_a_heads_sentence_follows_its_weights(weights, visible, said):
+    assert about_head(weights, visible, LABELS, LABELS).startswith(said)
+
+
+def test_the_strongest_pair_is_named_with_its_weight_and_a_row_without_choice_does_not_count():
+    weights = rows(0, 0, 1, 2, 3, 4)
+    weights[0, 0], weights[4, 2] = 1.0, 0.75
+    assert about_head(weights, CAUSAL, LABELS, LABELS).endswith("Strongest: e → c, 0.75.")
+
+
+def test_cross_attention_knows_no_previous_token():
+    said = about_head(rows(0, 0, 1, 2, 3, 4)[1:], ALL[1:], list("vwxyz"), LABELS)
+    assert "previous" not in said
+
+
+def test_a_single_token_has_no_choice():
+    assert "No row has a choice" in about_head(np.ones((1, 1), np.float32), np.ones((1, 1), bool), ["a"], ["a"])
+
+
+def test_the_sharpest_head_is_found():
+    weights = np.full((2, 3, 6, 6), 1 / 6, np.float32)
+    weights[1, 2] = np.eye(6)
+    assert about_heads(weights, ALL).startswith(
+        "Sharpest: layer 2, head 3. Its top weight averages 1.00 a row; an even"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "tokenizer", "seq_len", "expected"),
+    [
+        ("the cat the", "word", 4, ["the", "cat", "the₂", "PAD"]),
+        ("internationalisation", "word", 1, ["inter…tion"]),
+        ("a\tb\n", "word", 4, ["a", "⇥", "b", "↵"]),
+        ("a b", "character", 3, ["a", "·", "b"]),
+        ("é", "byte", 2, ["<0xC3>", "<0xA9>"]),
+        ("👩‍👩", "character", 3, ["👩", "ZWJ", "👩₂"]),
+    ],
+)
+def test_labels_are_short_and_tell_repeats_apart(text, tokenizer, seq_len, expected):
+    assert labels(encode(text, tokenizer, seq_len)) == expected
+
+
+def test_the_reader_is_told_what_was_cut_padded_and_confused():
+    assert about_tokens(encode("a b c", seq_len=3), "word") == []
+    assert about_tokens(encode("a b c", seq_len=2), "word") == ["The text has 3 words; the first 2 are read."]
+    assert about_tokens(encode("a", seq_len=2), "word") == ["1 place of 2 hold padding (PAD), which nobody looks at."]
+    twins = _collision()
+    said = about_tokens(encode(" ".join(twins)), "word")
+    assert len(said) == 1
+    assert all(f"“{word}”" in said[0] for word in twins)
+
+
+def _collision() -> tuple[str, str]:
+    """Two words with one id: a vocabulary of 4,096 must have them among 5,000."""
+    seen: dict[int, str] = {}
+    for number in range(5000):
+        word = f"w{number}"
+        token_id = encode(word).ids[0]
+        if token_id in seen:
+            return seen[token_id], word
+        seen[token_id] = word
+    raise AssertionError("no collision among more words than ids")
