@@ -20,6 +20,7 @@ def recipe(state: ModelState, site: str, head: int) -> str:
         "import torch",
         "from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording",
         "",
+        "torch.set_num_threads(1)  # as the app does: the last digit depends on it",
         f"config = TransformerConfig({', '.join(f'{name}={value!r}' for name, value in changed.items())})",
         f"source = encode({state.text!r}, {state.tokenizer!r}, {state.seq_len})",
     ]

@@ -43,10 +43,9 @@ def lens(model: ModelState, shown: compute.Pass) -> None:
         draw("kind", st.container())
     left, right = st.columns([9, 11] if model.num_heads <= 8 else [1, 1], gap="medium")
     with right, panel("head") as heading:  # first, as the grid on the left rings what the boxes here hold
-        boxes = st.columns([1, 1, 2], gap="small")
-        draw("layer", boxes[0])
-        draw("head", boxes[1])
-        draw("scale", boxes[2])
+        boxes = st.container(horizontal=True, gap="small")
+        for name in ("layer", "head", "scale"):
+            draw(name, boxes)
         state = controls.current(HeadsState, PREFIX)
         seen = view(model, shown, state.kind)
         heading(

@@ -1,0 +1,165 @@
+"""The Heads lens in a real browser."""
+
+from urllib.parse import parse_qsl, urlsplit
+
+import numpy as np
+import pytest
+
+from tfm_ui.compute import PLACES
+from tfm_ui.fields import controls_of
+from tfm_ui.heads import HeadsState
+from tfm_ui.model_state import ModelState
+from tfm_ui.recipe import recipe
+
+
+def state_of(link: str, kind, prefix: str = ""):
+    """The state that a link in the address bar stands for."""
+    query = dict(parse_qsl(urlsplit(link).query, keep_blank_values=True))
+    controls = controls_of(kind)
+    return kind(**{n: f.read(query[prefix + n], d)[0] for n, (f, d) in controls.items() if prefix + n in query})
+
+
+def computed(link: str) -> np.ndarray:
+    """What tfm_core gives for a link, in plain Python."""
+    model, lens = state_of(link, ModelState), state_of(link, HeadsState, "heads_")
+    layers, sub_layer = PLACES[model.is_encoder_decoder][lens.kind if model.is_encoder_decoder else "self"]
+    scope: dict = {}
+    exec(recipe(model, f"{layers}.{lens.layer - 1}.{sub_layer}.weights", lens.head - 1), scope)
+    return scope["weights"].numpy()
+
+
+def same(shown: list[list[float]], link: str) -> None:
+    np.testing.assert_array_equal(np.array(shown, np.float32), computed(link))
+
+
+def type_text(visitor, text: str) -> None:
+    box = visitor.page.get_by_label("Text", exact=True)
+    box.fill(text)
+    box.press("Control+Enter")
+
+
+def press(label: str, key: str):
+    def act(visitor) -> None:
+        visitor.page.get_by_role("slider", name=label).press(key)
+
+    return act
+
+
+def choose_positions(visitor) -> None:
+    visitor.page.get_by_label("Positions", exact=True).click()
+    visitor.page.get_by_role("option", name="alibi").click()
+
+
+def choose_seed(visitor) -> None:
+    box = visitor.page.get_by_label("Seed", exact=True)
+    box.fill("12")
+    box.press("Enter")
+
+
+def open_the_mask(visitor) -> None:
+    visitor.page.get_by_text("Causal: no looking ahead").click()
+
+
+def choose_post_norm(visitor) -> None:
+    visitor.page.get_by_text("More of the model").click()
+    visitor.page.get_by_label("Norm", exact=True).click()
+    visitor.page.get_by_role("option", name="post").click()
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda visitor: type_text(visitor, "every picture here is computed from real weights"),
+        press("Tokens", "ArrowLeft"),
+        press("Heads", "ArrowRight"),
+        press("d_model", "ArrowRight"),
+        choose_positions,
+        choose_seed,
+        open_the_mask,
+        choose_post_norm,
+    ],
+    ids=["text", "tokens", "heads", "d_model", "positions", "seed", "causal", "norm"],
+)
+def test_each_control_changes_the_picture_to_what_tfm_core_gives_for_the_new_link(visit, act):
+    visitor = visit("/heads?heads_head=2")
+    before, link = visitor.weights(), visitor.page.url
+    act(visitor)
+    visitor.page.wait_for_function("link => location.href !== link", arg=link)
+    visitor.wait()
+    visitor.page.wait_for_timeout(500)
+    after = visitor.weights()
+    assert after != before
+    same(after, visitor.page.url)
+
+
+def test_another_number_of_layers_leaves_the_first_as_it_was(visit):
+    visitor = visit("/heads")
+    before = visitor.weights()
+    press("Layers", "ArrowRight")(visitor)
+    visitor.page.get_by_text("All 12 heads").wait_for()
+    visitor.wait()
+    assert visitor.weights() == before
+
+
+def test_a_click_in_the_grid_locks_the_head_and_is_in_the_link(visit):
+    visitor = visit("/heads")
+    visitor.page.get_by_role("button", name="layer 2 · head 3").click()
+    visitor.page.get_by_text("Layer 2, head 3").wait_for()
+    visitor.wait()
+    visitor.page.wait_for_function("location.search.includes('heads_head=3')")
+    assert "heads_layer=2" in visitor.page.url
+    assert visitor.page.get_by_role("button", name="layer 2 · head 3").get_attribute("aria-pressed") == "true"
+    same(visitor.weights(), visitor.page.url)
+
+
+def test_hovering_previews_without_asking_the_server(visit):
+    visitor = visit("/heads")
+    visitor.weights()
+    visitor.page.wait_for_timeout(1000)
+    sent = visitor.frames_sent
+    for head in (2, 3, 4):
+        visitor.page.get_by_role("button", name=f"layer 1 · head {head}").hover()
+        assert visitor.page.locator(".glass b").inner_text() == f"layer 1 · head {head}"
+    assert visitor.frames_sent == sent
+
+
+def test_the_grid_can_be_walked_and_locked_by_keyboard(visit):
+    visitor = visit("/heads")
+    visitor.page.get_by_role("button", name="layer 1 · head 1").focus()
+    for key in ("ArrowRight", "ArrowDown", "Enter"):
+        visitor.page.keyboard.press(key)
+    visitor.page.get_by_text("Layer 2, head 2").wait_for()
+    visitor.wait()
+
+
+def test_a_double_click_isolates_a_head_and_escape_brings_the_others_back(visit):
+    visitor = visit("/heads")
+    pixel = "c => c.getContext('2d').getImageData(c.width * .9, c.height * .9, 1, 1).data.join()"
+    canvas = visitor.page.locator(".cells canvas")
+    before = canvas.evaluate(pixel)
+    visitor.page.get_by_role("button", name="layer 1 · head 1").dblclick()
+    visitor.wait()
+    assert canvas.evaluate(pixel) != before
+    visitor.page.get_by_role("button", name="layer 1 · head 1").press("Escape")
+    assert canvas.evaluate(pixel) == before
+
+
+def test_a_hover_on_the_large_map_names_both_tokens_and_the_exact_weight(visit):
+    visitor = visit("/heads")
+    cell = visitor.page.locator(".js-plotly-plot .nsewdrag").bounding_box()
+    visitor.page.mouse.move(cell["x"] + cell["width"] * 0.15, cell["y"] + cell["height"] * 0.95)
+    label = visitor.page.locator(".js-plotly-plot .hovertext").first
+    label.wait_for()
+    assert "query 10 “tired” → key 2 “cat”" in label.text_content()
+    assert f"{visitor.weights()[9][1]:.4f}" in label.text_content()
+    visitor.page.mouse.move(cell["x"] + cell["width"] * 0.95, cell["y"] + cell["height"] * 0.15)
+    visitor.page.get_by_text("may not attend, weight 0").wait_for()
+
+
+def test_the_numbers_and_the_source_open(visit):
+    visitor = visit("/heads")
+    visitor.page.get_by_role("button", name="Source").click()
+    visitor.page.get_by_text("def attention_weights").wait_for()
+    visitor.page.keyboard.press("Escape")
+    visitor.page.get_by_role("button", name="Numbers").click()
+    visitor.page.locator("[data-testid=stPopoverBody] [data-testid=stDataFrame]").wait_for()

@@ -1,0 +1,78 @@
+"""Visits: links, other browsers, phones, hostile text."""
+
+from urllib.parse import quote
+
+import pytest
+
+from tests.browser.conftest import running_app
+
+LINK = "/heads?text=one+link%2C+one+picture&seq_len=7&num_heads=8&seed=3&positional=rope&heads_head=5"
+
+
+def test_a_link_is_the_first_request_of_a_server_and_comes_back_in_another_browser_after_a_restart(visit):
+    with running_app() as first:
+        visitor = visit(LINK, at=first)
+        assert visitor.page.get_by_text("Page not found").count() == 0
+        assert visitor.heading().startswith("Layer 1, head 5")
+        shown = visitor.weights()
+        visitor.page.goto("about:blank")  # before its server ends, so that it does not complain
+    with running_app() as second:
+        again = visit(LINK, at=second)
+        assert again.weights() == shown
+        again.page.goto("about:blank")
+
+
+def test_the_copied_link_brings_back_the_picture(visit):
+    visitor = visit(LINK)
+    visitor.page.get_by_role("button", name="Link").click()
+    link = visitor.page.locator("[data-testid=stPopoverBody] code").inner_text()
+    assert link.startswith(visitor.address + "/heads?")
+    again = visit(link.removeprefix(visitor.address))
+    assert again.weights() == visitor.weights()
+
+
+def test_a_bad_link_is_mended_in_the_address_bar_too(visit):
+    visitor = visit("/heads?num_heads=7&seq_len=10000&heads_head=99")
+    visitor.page.wait_for_function("location.search.includes('heads_head=8')")
+    assert "num_heads=8" in visitor.page.url
+    assert "seq_len=128" in visitor.page.url
+    assert visitor.page.get_by_text("The link asked for num_heads = 7").count() == 1
+
+
+@pytest.mark.parametrize("path", ["/", "/heads"])
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_fits_every_screen_in_light_and_dark(visit, path, width, scheme):
+    visitor = visit(path, width=width, color_scheme=scheme)
+    visitor.page.locator(".cells canvas").wait_for()
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
+    inside = "e => [...e.querySelectorAll('.stMainBlockContainer')].every(b => b.scrollWidth <= b.clientWidth + 1)"
+    assert visitor.page.locator("body").evaluate(inside)
+    paper = visitor.page.locator("[data-testid=stApp]").evaluate("e => getComputedStyle(e).backgroundColor")
+    assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(14, 19, 25)"}[scheme]
+
+
+@pytest.mark.parametrize("path", ["/", "/heads"])
+def test_hostile_text_is_shown_and_never_run(visit, path):
+    text = "<img src=x onerror=window.hurt=1> </script><script>window.hurt=1</script> <b>bold</b>"
+    visitor = visit(f"{path}?text={quote(text)}&seq_len=128&tokenizer=character")
+    visitor.page.locator(".cells canvas").wait_for()
+    visitor.page.get_by_role("button", name="head 2").first.hover()
+    assert visitor.page.evaluate("window.hurt") is None
+
+
+def test_home_leads_to_the_head_that_was_clicked(visit):
+    visitor = visit("/?seed=5")
+    visitor.page.get_by_role("button", name="layer 2 · head 4").click()
+    visitor.page.get_by_text("Layer 2, head 4").wait_for()
+    assert visitor.page.get_by_label("Seed", exact=True).input_value() == "5"
+
+
+def test_an_empty_text_leaves_the_page_standing(visit):
+    visitor = visit("/heads?text=")
+    visitor.page.get_by_text("Type at least one word").wait_for()
+    box = visitor.page.get_by_label("Text", exact=True)
+    box.fill("hello")
+    box.press("Control+Enter")
+    visitor.page.locator(".cells canvas").wait_for()
+    visitor.wait()
