@@ -39,27 +39,25 @@ def model_panel() -> ModelState:
     controls.open_link(ModelState)
     side = st.sidebar
     side.markdown("**Model** &nbsp;:gray[shared by all lenses]")
+    texts, sizes, mask, more = side.container(), side.container(), side.container(), side.expander("More of the model")
 
-    def draw(name: str, where: DeltaGenerator = side) -> None:
-        controls.draw(ModelState, name, where)
+    def draw(where: DeltaGenerator, *names: str) -> None:
+        for name in names:
+            controls.draw(ModelState, name, where)
 
-    before = controls.current(ModelState)
-    draw("text")
-    if before.is_encoder_decoder:
-        draw("target")
-    draw("seq_len")
-    for left, right in (("num_layers", "num_heads"), ("d_model", "seed")):
-        columns = side.columns(2, gap="small")
-        draw(left, columns[0])
-        draw(right, columns[1])
-    draw("positional")
-    if before.architecture == "encoder":
-        draw("causal")
+    draw(more, "architecture")  # first, though it stands below: what else is shown depends on it
+    architecture = controls.current(ModelState).architecture
+    draw(texts, "text", *(["target"] if architecture == "encoder-decoder" else []))
+    draw(sizes, "seq_len")
+    for pair in (("num_layers", "num_heads"), ("d_model", "seed")):
+        for column, name in zip(sizes.columns(2, gap="small"), pair, strict=True):
+            draw(column, name)
+    draw(mask, "positional")
+    if architecture == "encoder":
+        draw(mask, "causal")
     else:
-        side.toggle("Causal: no looking ahead", value=True, disabled=True, key="_causal", help="Decoders always are.")
-    more = side.expander("More of the model")
-    for name in ("architecture", "tokenizer", "norm", "activation", "d_ff", "weights"):
-        draw(name, more)
+        mask.toggle("Causal: no looking ahead", value=True, disabled=True, key="_causal", help="Decoders always are.")
+    draw(more, "tokenizer", "norm", "activation", "d_ff", "weights")
     return controls.current(ModelState)
 
 

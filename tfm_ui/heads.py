@@ -7,6 +7,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
+from tfm_core import POSITIONAL, Positional
 from tfm_core.analysis import entropy, mean_distance, weight_on_first, weight_on_previous, weight_on_self
 from tfm_ui import words
 from tfm_ui.compute import PLACES, Pass
@@ -49,6 +50,8 @@ class HeadsView:
         visible: boolean (query, key), False where masked.
         queries, keys: a label per row and per column, padding included.
         read: how many of the rows are tokens; the rest is padding.
+        same_text: whether rows and columns are the same tokens, as in self-attention: only then is there a distance.
+        formula: how a weight comes from its query and key.
         sites: the recording's name for each layer's weights.
     """
 
@@ -57,13 +60,16 @@ class HeadsView:
     queries: list[str]
     keys: list[str]
     read: int
+    same_text: bool
+    formula: str
     sites: list[str]
 
     @property
     def sentences(self) -> list[str]:
         """What each head does, layer by layer."""
         rows = self.weights[:, :, : self.read].reshape(-1, self.read, len(self.keys))
-        return [words.about_head(row, self.visible[: self.read], self.queries[: self.read], self.keys) for row in rows]
+        visible, queries = self.visible[: self.read], self.queries[: self.read]
+        return [words.about_head(row, visible, queries, self.keys, same_text=self.same_text) for row in rows]
 
     @property
     def sentence(self) -> str:
@@ -93,14 +99,13 @@ class HeadsView:
     def summary(self) -> pd.DataFrame:
         """A row per head: entropy in nats, mean distance in tokens, shares of weight in %. Without padding rows."""
         weights = torch.from_numpy(self.weights[:, :, : self.read])
+        columns = {"entropy": entropy(weights)}
+        if self.same_text:
+            columns["distance"] = mean_distance(weights)
+            columns["itself"] = 100 * weight_on_self(weights)
+            columns["previous"] = 100 * weight_on_previous(weights)
+        columns["first"] = 100 * weight_on_first(weights)
         layers, heads = weights.shape[:2]
-        columns = {
-            "entropy": entropy(weights),
-            "distance": mean_distance(weights),
-            "itself": 100 * weight_on_self(weights),
-            "previous": 100 * weight_on_previous(weights),
-            "first": 100 * weight_on_first(weights),
-        }
         names = [f"L{layer + 1} h{head + 1}" for layer in range(layers) for head in range(heads)]
         return pd.DataFrame({k: v.flatten().numpy() for k, v in columns.items()}, index=pd.Index(names, name="head"))
 
@@ -118,5 +123,13 @@ def view(state: ModelState, shown: Pass, kind: str) -> HeadsView:
         queries=words.labels(queries),
         keys=words.labels(keys),
         read=len(queries.pieces),
+        same_text=kind != "cross",
+        formula=_formula(Positional if kind == "cross" else POSITIONAL[state.positional]),
         sites=[f"{layers}.{layer}.{sub_layer}.weights" for layer in range(state.num_layers)],
     )
+
+
+def _formula(scheme: type[Positional]) -> str:
+    """What the positional scheme makes of softmax(q·k / √dₖ)."""
+    product = "q·k" if scheme.rotate is Positional.rotate else "turned q·k"
+    return f"softmax({product} / √dₖ" + (")" if scheme.bias is Positional.bias else " + bias)")

@@ -85,5 +85,6 @@ class ModelState:
 
     @property
     def target_tokens(self) -> Tokens:
-        """The target text as the decoder of an encoder-decoder reads it."""
-        return encode(self.target, self.tokenizer, self.seq_len)
+        """The target text as the decoder of an encoder-decoder reads it: cut like the text, but never padded."""
+        pieces = len(encode(self.target, self.tokenizer).pieces)
+        return encode(self.target, self.tokenizer, max(1, min(pieces, self.seq_len)))

@@ -25,7 +25,7 @@ def recipe(state: ModelState, site: str, head: int) -> str:
         f"source = encode({state.text!r}, {state.tokenizer!r}, {state.seq_len})",
     ]
     if state.is_encoder_decoder:
-        lines.append(f"target = encode({state.target!r}, {state.tokenizer!r}, {state.seq_len})")
+        lines.append(f"target = encode({state.target!r}, {state.tokenizer!r}, {len(state.target_tokens.ids)})")
     if state.masks_the_future:
         inputs.append(f"mask=causal_mask({state.seq_len})")
     lines += [

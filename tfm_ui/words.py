@@ -44,7 +44,12 @@ def about_tokens(tokens: Tokens, tokenizer: str) -> list[str]:
 
 
 def about_head(
-    weights: NDArray[np.float32], visible: NDArray[np.bool_], queries: Sequence[str], keys: Sequence[str]
+    weights: NDArray[np.float32],
+    visible: NDArray[np.bool_],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    same_text: bool = True,
 ) -> str:
     """One sentence on what a head does, over the rows that have a choice; says so when no pattern stands out.
 
@@ -53,6 +58,7 @@ def about_head(
         visible: (query, key).
         queries: a label per row.
         keys: a label per column.
+        same_text: whether rows and columns are the same tokens: only then is there a previous one.
     """
     rows = np.flatnonzero(visible.sum(1) > 1)
     if len(rows) == 0:
@@ -61,7 +67,7 @@ def about_head(
     query, key = divmod(int(weights[rows].argmax()), weights.shape[1])
     strongest = f"Strongest: {queries[rows[query]]} → {keys[key]}, {weights[rows[query], key]:.2f}."
     habits = {"the first token": int((top == 0).sum())}
-    if list(queries) == list(keys[: len(queries)]):  # self-attention: only there are rows and columns the same places
+    if same_text:
         habits = {
             "the previous token": int((top == rows - 1).sum()),
             "itself": int((top == rows).sum()),
@@ -74,7 +80,10 @@ def about_head(
         return f"Looks most at {habit} in {hits} of {len(rows)} rows. {strongest}"
     if times * 2 >= len(rows):
         return f"Favours one token: “{keys[favourite]}” tops {times} of {len(rows)} rows. {strongest}"
-    return f"No pattern stands out: “{keys[favourite]}” tops {times} of {len(rows)} rows. {strongest}"
+    most = (
+        f"“{keys[favourite]}” tops {times} of {len(rows)} rows" if times > 1 else "each row has a favourite of its own"
+    )
+    return f"No pattern stands out: {most}. {strongest}"
 
 
 def about_heads(weights: NDArray[np.float32], visible: NDArray[np.bool_]) -> str:

@@ -86,6 +86,7 @@ def one_head(model: ModelState, seen: HeadsView, state: HeadsState) -> None:
         seen.keys,
         top=seen.top(state.scale)[layer, head].item(),
         mode=frame.mode(),
+        formula=seen.formula,
         read_queries=seen.read,
         compact=frame.on_phone(),
     )

@@ -202,6 +202,17 @@ def test_each_attention_of_an_encoder_decoder_can_be_seen(kind, triangular):
     assert bool(np.triu(shown(app), 1).any()) is not triangular
 
 
+def test_a_link_brings_its_target_text():
+    app = start(architecture="encoder-decoder", target="ein ganz anderes Ziel", heads_kind="decoder")
+    assert widget(app, "target").value == "ein ganz anderes Ziel"
+    assert shown(app).shape == (4, 4)
+
+
+def test_an_empty_target_asks_for_one():
+    app = start(architecture="encoder-decoder", target=" ")
+    assert "Type at least one word" in app.info[0].value
+
+
 def test_reset_brings_back_the_first_picture():
     app = start()
     first = shown(app)

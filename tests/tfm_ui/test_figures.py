@@ -73,7 +73,7 @@ def test_rows_of_padding_are_veiled():
 
 def test_long_texts_name_some_tokens_only():
     weights, visible = weights_and_mask(100)
-    assert len(head_map(weights, visible, names(100), names(100), top=1.0).layout.xaxis.ticktext) == 34
+    assert len(head_map(weights, visible, names(100), names(100), top=1.0).layout.xaxis.ticktext) == 25
 
 
 def test_user_text_is_escaped():

@@ -94,7 +94,8 @@ def test_padding_is_neither_looked_at_nor_counted():
 def test_cross_attention_names_target_rows_and_source_columns():
     model = ModelState(architecture="encoder-decoder", text="a b c", target="x y", seq_len=3)
     cross = seen(model, "cross")
-    assert (cross.queries, cross.keys, cross.read) == (["x", "y", "PAD"], ["a", "b", "c"], 2)
+    assert (cross.queries, cross.keys, cross.read) == (["x", "y"], ["a", "b", "c"], 2)
+    assert list(cross.summary()) == ["entropy", "first"]
 
 
 def test_the_next_token_is_the_models_own_softmax():
@@ -108,3 +109,16 @@ def test_the_next_token_is_the_models_own_softmax():
 
 def test_defaults_are_of_the_kinds_that_exist():
     assert HeadsState.kind in compute.PLACES[True]
+
+
+@pytest.mark.parametrize(
+    ("positional", "kind", "formula"),
+    [
+        ("sinusoidal", "decoder", "softmax(q·k / √dₖ)"),
+        ("rope", "decoder", "softmax(turned q·k / √dₖ)"),
+        ("alibi", "encoder", "softmax(q·k / √dₖ + bias)"),
+        ("t5", "cross", "softmax(q·k / √dₖ)"),
+    ],
+)
+def test_the_hover_names_the_formula_of_this_scheme(positional, kind, formula):
+    assert seen(ModelState(architecture="encoder-decoder", positional=positional), kind).formula == formula

@@ -12,7 +12,7 @@ from tfm_ui.figures.look import Mode
 
 PRINTED = 12  # up to so many tokens each cell prints its number
 HATCHED = 24  # up to so many tokens masked cells are hatched
-LABELLED = 40  # beyond, every second or third token only is named on the axes
+LABELLED = 28  # beyond, every second or third token only is named on the axes
 
 
 def head_map(
@@ -23,6 +23,7 @@ def head_map(
     *,
     top: float,
     mode: Mode = "light",
+    formula: str = "softmax(q·k / √dₖ)",
     read_queries: int | None = None,
     compact: bool = False,
 ) -> go.Figure:
@@ -35,6 +36,7 @@ def head_map(
         keys: a label per column.
         top: the weight at the dark end of the scale, which begins at 0.
         mode: "light" or "dark".
+        formula: where a weight comes from, for the hover.
         read_queries: how many rows are tokens; the rest is padding, and dimmed.
         compact: for phones: lower, fewer labels, no numbers on the cells.
     """
@@ -52,7 +54,7 @@ def head_map(
             "z": weights.astype(np.float32),
             "colorscale": colours,
             "text": _hover(visible, queries, keys),
-            "hovertemplate": "%{text}<br>weight <b>%{z:.4f}</b> = softmax(q·k / √dₖ)<extra></extra>",
+            "hovertemplate": f"%{{text}}<br>weight <b>%{{z:.4f}}</b> = {formula}<extra></extra>",
             "showscale": True,
             "colorbar": _colour_bar(top, mode),
         },
@@ -117,6 +119,7 @@ def _layout(
 ) -> dict[str, Any]:
     rows, columns = visible.shape
     size = max(rows, columns)
+    margin = 0.02 * size  # for the dots that mark the hovered row and column
     return {
         "height": 380 if compact else 470,
         "margin": {"l": 4, "r": 24, "t": 4, "b": 42},
@@ -132,11 +135,11 @@ def _layout(
         "xaxis": _axis(keys, "key", "key (column): is looked at", mode, compact)
         | {
             "side": "top",
-            "range": [-0.5, columns - 0.5],
+            "range": [-0.5 - margin, columns - 0.5],
             "tickangle": -90 if size > 12 or compact else -40 if size > 6 else 0,
         },
         "yaxis": _axis(queries, "query", "query (row): looks", mode, compact)
-        | {"range": [rows - 0.5, -0.5], "scaleanchor": "x", "constraintoward": "top"},
+        | {"range": [rows - 0.5, -0.5 - margin], "scaleanchor": "x", "constraintoward": "top"},
         "shapes": [*_hatching(visible, mode), *_dimming(rows, columns, read_queries, mode)],
     }
 
