@@ -1,6 +1,14 @@
 """What every test starts from."""
 
+import pytest
+import torch
 from hypothesis import settings
 
-settings.register_profile("shared machine", deadline=None)
+settings.register_profile("shared machine", deadline=None, max_examples=30)
 settings.load_profile("shared machine")
+torch.set_num_threads(1)  # as on the server: the last digit depends on it
+
+
+@pytest.fixture(autouse=True)
+def same_random_numbers_each_time():
+    torch.manual_seed(0)

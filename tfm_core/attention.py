@@ -82,6 +82,8 @@ def _fused_attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, bias: Tensor | None, dropout: float
 ) -> Tensor:
     """The same output from torch's own kernel, which never writes the weights down."""
+    if mask is not None and mask.dim() < 2:
+        mask = mask.expand(1, mask.shape[0] if mask.dim() else 1)  # the kernel wants a query axis
     additive = mask if bias is None else mask_scores(bias, mask)
     output = F.scaled_dot_product_attention(query, key, value, attn_mask=additive, dropout_p=dropout)
     empty = _empty_rows(mask)  # kernels differ in what they give such a row: NaN, zeros, the mean of the values

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tfm_core.attention import ATTENTION
+from tfm_core.choices import check_choice
 from tfm_core.positional import Positional
 from tfm_core.recording import Tapped
 
@@ -38,6 +39,7 @@ class FeedForward(Tapped):
 
     def __init__(self, d_model: int, d_ff: int, *, activation: str = "gelu", dropout: float = 0.0) -> None:
         super().__init__()
+        check_choice("activation", activation, ACTIVATIONS)
         self.activation, gated = ACTIVATIONS[activation]
         self.input_projection = nn.Linear(d_model, d_ff)
         self.gate_projection = nn.Linear(d_model, d_ff) if gated else None
@@ -75,9 +77,12 @@ class TransformerLayer(Tapped):
         cross_attention: bool = False,
     ) -> None:
         super().__init__()
+        check_choice("norm", norm, NORMS)
+        check_choice("attention", attention, ATTENTION)
         self.pre_norm = norm == "pre"
         self.self_attention_norm = nn.LayerNorm(d_model)
         self.self_attention = ATTENTION[attention](d_model, num_heads, dropout=dropout)
+        self.looks_across = cross_attention
         if cross_attention:
             self.cross_attention_norm = nn.LayerNorm(d_model)
             self.cross_attention = ATTENTION["full"](d_model, num_heads, dropout=dropout)
@@ -95,6 +100,9 @@ class TransformerLayer(Tapped):
         positional: Positional | None = None,
     ) -> Tensor:
         """(batch, seq, d_model) in and out; `memory` (batch, source, d_model) is what cross-attention looks at."""
+        if self.looks_across != (memory is not None):
+            expected = "a memory to look at" if self.looks_across else "no memory, as this layer has no cross-attention"
+            raise ValueError(f"expected {expected}, got {None if memory is None else tuple(memory.shape)}")
         x = self._add("self_attention", x, lambda y: self.self_attention(y, mask=mask, positional=positional))
         if memory is not None:
             x = self._add("cross_attention", x, lambda y: self.cross_attention(y, memory, mask=memory_mask))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tfm_core.attention import ATTENTION
 from tfm_core.blocks import ACTIVATIONS, NORMS
+from tfm_core.choices import check_choice
 from tfm_core.positional import POSITIONAL
 
 ARCHITECTURES = ("encoder", "decoder", "encoder-decoder")
@@ -81,8 +82,7 @@ class TransformerConfig:
             if type(value) is not int or value < lowest:
                 raise ValueError(f"{field}: expected a whole number of at least {lowest}, got {value!r}")
         for field, choices in CHOICES.items():
-            if getattr(self, field) not in choices:
-                raise ValueError(f"{field}: expected one of {', '.join(choices)}; got {getattr(self, field)!r}")
+            check_choice(field, getattr(self, field), choices)
         if type(self.dropout) not in (int, float) or not 0 <= self.dropout < 1:
             raise ValueError(f"dropout: expected a number from 0 to below 1, got {self.dropout!r}")
         if type(self.tie_embeddings) is not bool:

@@ -42,7 +42,11 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
     for mask in masks:
         if mask is not None:
             check_mask(mask)
-            combined = mask if combined is None else combined & mask
+            try:
+                combined = mask if combined is None else combined & mask
+            except RuntimeError:
+                shapes = ", ".join(str(tuple(m.shape)) for m in masks if m is not None)
+                raise ValueError(f"combine_masks: expected shapes that broadcast together, got {shapes}") from None
     return combined
 
 
@@ -52,8 +56,9 @@ def check_mask(mask: Tensor, shape: Sequence[int] | None = None, *, name: str = 
     Raises:
         ValueError: naming what was expected and what came.
     """
-    if mask.dtype != torch.bool:
-        raise ValueError(f"{name}: expected dtype torch.bool (True = may attend), got {mask.dtype}")
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        got = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise ValueError(f"{name}: expected a tensor of dtype torch.bool (True = may attend), got {got}")
     if shape is not None:
         pairs = zip(reversed(mask.shape), reversed(shape), strict=False)
         if mask.dim() > len(shape) or any(have not in (1, want) for have, want in pairs):

@@ -49,12 +49,16 @@ def apply_rotary(x: Tensor, positions: Tensor | None = None, *, base: float = 10
         The same shape and dtype. Angles are worked out in x's dtype, in float32 at the least.
 
     Raises:
-        ValueError: for an odd width.
+        ValueError: for an odd width, whole numbers, or positions of another length.
     """
-    if x.dim() < 2 or x.shape[-1] % 2:
-        raise ValueError(f"apply_rotary: expected (..., seq, width) with an even width, got {tuple(x.shape)}")
+    if x.dim() < 2 or x.shape[-1] % 2 or not x.is_floating_point():
+        raise ValueError(
+            f"apply_rotary: expected floats (..., seq, width) with an even width, got {tuple(x.shape)}, {x.dtype}"
+        )
     if positions is None:
         positions = torch.arange(x.shape[-2], device=x.device)
+    if positions.shape[-1:] not in ((), (1,), (x.shape[-2],)):
+        raise ValueError(f"apply_rotary: expected positions of {x.shape[-2]} places, got {tuple(positions.shape)}")
     angles = _angles(positions, x.shape[-1], base, torch.promote_types(x.dtype, torch.float32))
     cos, sin = angles.cos(), angles.sin()  # (..., seq, width / 2)
     first, second = x.chunk(2, dim=-1)
@@ -68,7 +72,7 @@ def _angles(positions: Tensor, width: int, base: float, dtype: torch.dtype) -> T
 
 
 def alibi_slopes(num_heads: int) -> Tensor:
-    """How fast each head forgets with distance, float32 (head,): 2^(-8 h / num_heads) for h = 1 ... num_heads.
+    """How fast each head forgets with distance, float64 (head,): 2^(-8 h / num_heads) for h = 1 ... num_heads.
 
     For a number of heads that is no power of two, the slopes of the next lower power come first, then every
     second one of the next higher. Press et al. 2022 (ALiBi), section 3 and the authors' code.
@@ -77,8 +81,11 @@ def alibi_slopes(num_heads: int) -> Tensor:
     def geometric(heads: int) -> list[float]:
         return [2.0 ** (-8.0 * (h + 1) / heads) for h in range(heads)]
 
+    if num_heads < 1:
+        raise ValueError(f"alibi_slopes: expected at least 1 head, got {num_heads}")
     lower = 2 ** int(math.log2(num_heads))
-    return torch.tensor(geometric(lower) + geometric(2 * lower)[::2][: num_heads - lower])
+    slopes = geometric(lower) + geometric(2 * lower)[::2][: num_heads - lower]
+    return torch.tensor(slopes, dtype=torch.float64)
 
 
 def t5_buckets(distance: Tensor, *, bidirectional: bool, num_buckets: int = 32, max_distance: int = 128) -> Tensor:
@@ -123,7 +130,7 @@ class Positional(nn.Module):
         self.d_model, self.num_heads, self.max_len, self.bidirectional = d_model, num_heads, max_len, bidirectional
 
     def encode(self, seq_len: int) -> Tensor | None:
-        """(seq, d_model), added to the embeddings."""
+        """(seq, d_model), added to the embeddings; like `bias` of any float dtype, the model casts it to its own."""
         return None
 
     def rotate(self, x: Tensor) -> Tensor | None:

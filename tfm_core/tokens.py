@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from tfm_core.choices import check_choice
+
 PAD_ID = 0
 FIRST_ID = 4  # 0 is padding; 1 to 3 are kept free, so that special tokens to come will move no word
 VOCAB_SIZE = 4096
@@ -63,7 +65,7 @@ class Tokens:
     @property
     def batch(self) -> Tensor:
         """The ids as a batch of one, int64 (1, seq)."""
-        return torch.tensor([self.ids])
+        return torch.tensor([self.ids], dtype=torch.int64)
 
 
 def encode(text: str, tokenizer: str = "word", seq_len: int | None = None) -> Tokens:
@@ -72,10 +74,9 @@ def encode(text: str, tokenizer: str = "word", seq_len: int | None = None) -> To
     Raises:
         ValueError: for an unknown tokenizer or a seq_len below 1.
     """
-    if tokenizer not in TOKENIZERS:
-        raise ValueError(f"tokenizer: expected one of {', '.join(TOKENIZERS)}; got {tokenizer!r}")
-    if seq_len is not None and seq_len < 1:
-        raise ValueError(f"seq_len: expected at least 1, got {seq_len}")
+    check_choice("tokenizer", tokenizer, TOKENIZERS)
+    if seq_len is not None and (type(seq_len) is not int or seq_len < 1):
+        raise ValueError(f"seq_len: expected a whole number of at least 1, got {seq_len!r}")
     scheme = TOKENIZERS[tokenizer]
     pieces = scheme.split(text)
     length = len(pieces) if seq_len is None else seq_len
@@ -111,7 +112,12 @@ def _byte_of(piece: str) -> int:
 
 
 def _join_bytes(pieces: Sequence[str]) -> str:
-    return bytes(map(_byte_of, pieces)).decode("utf-8", "surrogatepass")
+    """The exact text; where a character was cut in two, the sign for that."""
+    text = bytes(map(_byte_of, pieces))
+    try:
+        return text.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return text.decode("utf-8", "replace")
 
 
 TOKENIZERS: dict[str, Tokenizer] = {

@@ -151,6 +151,8 @@ class Transformer(Tapped):
         self.unembedding.weight = stacks[0].embedding.weight
 
     def _check_ids(self, name: str, tokens: Tensor) -> None:
+        if not isinstance(tokens, Tensor):
+            raise ValueError(f"{name}: expected a tensor of token ids (batch, seq), got {type(tokens).__name__}")
         if tokens.dim() != 2 or 0 in tokens.shape or tokens.dtype not in (torch.int64, torch.int32):
             raise ValueError(
                 f"{name}: expected token ids (batch, seq) of dtype int64, not empty; "

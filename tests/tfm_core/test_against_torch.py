@@ -196,4 +196,4 @@ def test_whole_encoder_decoder_with_padding_on_both_sides(dtype, path, norm, act
         memory_key_padding_mask=source == 0,
     )
     assert logits.shape == (2, 5, VOCAB)
-    assert largest_error(logits, ours.unembedding(expected)) < TOLERANCE[dtype] * logits.abs().max().clamp(min=1)
+    assert largest_error(logits, ours.unembedding(expected)) < TOLERANCE[dtype]

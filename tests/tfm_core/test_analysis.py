@@ -53,5 +53,10 @@ def test_summaries_are_finite_and_within_their_bounds(name, size, loudness):
     assert -1e-6 <= getattr(analysis, name)(weights).item() <= largest + 1e-5
 
 
+@pytest.mark.parametrize(("name", "expected"), [("entropy", math.log(8)), ("weight_on_first", 1 / 8)])
+def test_summaries_of_cross_attention_average_over_the_queries(name, expected):
+    assert getattr(analysis, name)(torch.full((3, 8), 1 / 8)).item() == pytest.approx(expected, abs=1e-6)
+
+
 def test_a_single_token_has_no_previous_one():
     assert analysis.weight_on_previous(torch.ones(4, 1, 1)).tolist() == [0.0] * 4

@@ -6,6 +6,7 @@ import torch
 from tests.tfm_core.toys import largest_error, scramble
 from tfm_core import ACTIVATIONS, NORMS, FeedForward, TransformerLayer, recording
 
+X = torch.ones(1, 3, 8)
 every_activation = pytest.mark.parametrize("activation", ACTIVATIONS)
 
 
@@ -66,3 +67,20 @@ def test_with_a_memory_the_layer_needs_cross_attention_and_looks_only_where_it_m
     other[:, 3:] = 100.0
     assert torch.equal(layer(x, memory=memory, memory_mask=mask), layer(x, memory=other, memory_mask=mask))
     assert largest_error(layer(x, memory=memory), layer(x, memory=memory * 2)) > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("call", "parts"),
+    [
+        (lambda: FeedForward(8, 12, activation="tanh"), ["activation", "relu, gelu", "'tanh'"]),
+        (lambda: TransformerLayer(8, 2, 12, norm="both"), ["norm", "pre, post", "'both'"]),
+        (lambda: TransformerLayer(8, 2, 12, attention="half"), ["attention", "full", "'half'"]),
+        (lambda: TransformerLayer(8, 2, 12)(X, memory=X), ["no cross-attention", "(1, 3, 8)"]),
+        (lambda: TransformerLayer(8, 2, 12, cross_attention=True)(X), ["memory", "None"]),
+    ],
+    ids=["activation", "norm", "attention", "memory too many", "no memory"],
+)
+def test_what_a_layer_cannot_do_is_refused_in_words(call, parts):
+    with pytest.raises(ValueError, match=r"expected .*got") as error:
+        call()
+    assert all(part in str(error.value) for part in parts)

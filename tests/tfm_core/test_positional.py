@@ -159,3 +159,20 @@ def test_cross_attention_has_no_positions(positional):
         run(model, random_ids(1, 5))
     inner = {site.rsplit(".", 1)[-1] for site in trace if "cross_attention" in site}
     assert not inner & {"rotated_query", "rotated_key", "position_bias"}
+
+
+@pytest.mark.parametrize(
+    ("call", "parts"),
+    [
+        (lambda: sinusoidal_encoding(0, 4), ["seq_len >= 1", "0, 4"]),
+        (lambda: apply_rotary(torch.ones(4, 3)), ["even width", "(4, 3)"]),
+        (lambda: apply_rotary(torch.ones(4, 2).long()), ["floats", "torch.int64"]),
+        (lambda: apply_rotary(torch.ones(4, 2), torch.arange(5)), ["positions of 4 places", "(5,)"]),
+        (lambda: alibi_slopes(0), ["at least 1 head", "0"]),
+    ],
+    ids=["no length", "odd width", "whole numbers", "other length", "no heads"],
+)
+def test_what_a_scheme_cannot_do_is_refused_in_words(call, parts):
+    with pytest.raises(ValueError, match=r"expected .*got") as error:
+        call()
+    assert all(part in str(error.value) for part in parts)

@@ -143,7 +143,7 @@ def test_every_site_follows_from_its_predecessors(architecture, norm, positional
         expected = recomputed(site)
         assert torch.equal(hidden, expected == -math.inf), site
         error = largest_error(tensor.masked_fill(hidden, 0), expected.masked_fill(hidden, 0).to(dtype))
-        assert error < TOLERANCE[dtype] * max(1.0, expected[~hidden].abs().max().item()), site
+        assert error < TOLERANCE[dtype], site
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)

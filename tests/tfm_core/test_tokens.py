@@ -142,12 +142,18 @@ def test_alphabets_do_not_collide_with_each_other():
     ("call", "parts"),
     [
         (lambda: encode("a", "bpe"), ["word, character, byte", "'bpe'"]),
+        (lambda: encode("a", ["word"]), ["word, character, byte", "['word']"]),
+        (lambda: encode("a", seq_len=2.5), ["seq_len", "whole number", "2.5"]),
         (lambda: encode("a", seq_len=0), ["seq_len", "at least 1", "0"]),
         (lambda: encode("a", seq_len=-3), ["seq_len", "at least 1", "-3"]),
     ],
-    ids=["tokenizer", "zero", "negative"],
+    ids=["tokenizer", "no name", "half", "zero", "negative"],
 )
 def test_bad_requests_are_refused_in_words(call, parts):
     with pytest.raises(ValueError, match="expected") as error:
         call()
     assert all(part in str(error.value) for part in parts)
+
+
+def test_a_character_cut_in_two_leaves_the_sign_for_that():
+    assert TOKENIZERS["byte"].join(encode("aé", "byte", 2).pieces) == "a\ufffd"

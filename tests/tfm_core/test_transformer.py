@@ -125,6 +125,8 @@ MIX = {"architecture": "encoder-decoder"}
 BAD_CALLS = {
     "id too large": ({}, lambda m: m(IDS + VOCAB), ["source", "vocab_size=23", str(int(IDS.max()) + VOCAB)]),
     "id negative": ({}, lambda m: m(IDS * 0 - 1), ["source", "vocab_size=23", "-1"]),
+    "a list": ({}, lambda m: m([[1, 2]]), ["source", "tensor", "list"]),
+    "mask as a list": ({}, lambda m: m(IDS, mask=[[True]]), ["mask", "torch.bool", "list"]),
     "floats": ({}, lambda m: m(IDS.float()), ["source", "int64", "torch.float32"]),
     "booleans": ({}, lambda m: m(IDS > 3), ["source", "int64", "torch.bool"]),
     "no batch": ({}, lambda m: m(IDS[0]), ["source", "(batch, seq)", "(4,)"]),
