@@ -65,7 +65,7 @@ def transformer(config: TransformerConfig) -> Transformer:
     return Transformer(config).eval()
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@st.cache_resource(max_entries=16, show_spinner=False)
 def run(state: ModelState) -> Pass:
     """Run the model on the text, keeping the weights of every head."""
     model = transformer(state.config)
