@@ -45,9 +45,15 @@ def press(label: str, key: str):
     return act
 
 
+def choose(visitor, label: str, option: str) -> None:
+    box = visitor.page.get_by_role("combobox", name=label)
+    box.fill(option)
+    visitor.page.get_by_role("option", name=option).wait_for()
+    box.press("Enter")
+
+
 def choose_positions(visitor) -> None:
-    visitor.page.get_by_label("Positions", exact=True).click()
-    visitor.page.get_by_role("option", name="alibi").click()
+    choose(visitor, "Positions", "alibi")
 
 
 def choose_seed(visitor) -> None:
@@ -62,8 +68,8 @@ def open_the_mask(visitor) -> None:
 
 def choose_post_norm(visitor) -> None:
     visitor.page.get_by_text("More of the model").click()
-    visitor.page.get_by_label("Norm", exact=True).click()
-    visitor.page.get_by_role("option", name="post").click()
+    visitor.page.wait_for_timeout(600)  # while it unfolds, a list that opens closes again
+    choose(visitor, "Norm", "post")
 
 
 @pytest.mark.parametrize(
