@@ -9,7 +9,9 @@ Vaswani et al. 2017, equation 1 and section 3.2.2.
 """
 
 import math
+from contextlib import suppress
 
+import numpy as np
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -66,11 +68,7 @@ def scaled_dot_product_attention(
     Raises:
         ValueError: for shapes that do not fit, or a mask of the wrong shape or dtype.
     """
-    if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
-        raise ValueError(
-            "expected query (..., query, head_dim), key (..., key, head_dim), value (..., key, value_dim); "
-            f"got {tuple(query.shape)}, {tuple(key.shape)}, {tuple(value.shape)}"
-        )
+    _check_shapes(query, key, value)
     scores = attention_scores(query, key, scale=scale)
     if mask is not None:
         check_mask(mask, scores.shape)
@@ -88,6 +86,19 @@ def _fused_attention(
     output = F.scaled_dot_product_attention(query, key, value, attn_mask=additive, dropout_p=dropout)
     empty = _empty_rows(mask)  # kernels differ in what they give such a row: NaN, zeros, the mean of the values
     return output if empty is None else output.masked_fill(empty, 0.0)
+
+
+def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
+    shapes = tuple(query.shape), tuple(key.shape), tuple(value.shape)
+    fits = min(map(len, shapes)) >= 2 and query.shape[-1] == key.shape[-1] and 0 < key.shape[-2] == value.shape[-2]
+    with suppress(ValueError):
+        np.broadcast_shapes(*(shape[:-2] for shape in shapes))
+        if fits:
+            return
+    raise ValueError(
+        "expected query (..., query, head_dim), key (..., key, head_dim), value (..., key, value_dim) with axes before "
+        f"these that broadcast, and at least one key; got {', '.join(map(str, shapes))}"
+    )
 
 
 def _default_scale(query: Tensor) -> float:
@@ -121,8 +132,10 @@ class MultiHeadAttention(Tapped):
 
     def __init__(self, d_model: int, num_heads: int, *, dropout: float = 0.0) -> None:
         super().__init__()
-        if num_heads < 1 or d_model % num_heads:
-            raise ValueError(f"expected num_heads that divides d_model={d_model}, got {num_heads}")
+        if d_model < 1 or num_heads < 1 or d_model % num_heads:
+            raise ValueError(f"expected num_heads that divides d_model={d_model}, both at least 1; got {num_heads}")
+        if not 0 <= dropout < 1:
+            raise ValueError(f"dropout: expected a number from 0 to below 1, got {dropout}")
         self.d_model, self.num_heads, self.dropout = d_model, num_heads, dropout
         self.query_projection = nn.Linear(d_model, d_model)
         self.key_projection = nn.Linear(d_model, d_model)

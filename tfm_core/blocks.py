@@ -39,6 +39,8 @@ class FeedForward(Tapped):
 
     def __init__(self, d_model: int, d_ff: int, *, activation: str = "gelu", dropout: float = 0.0) -> None:
         super().__init__()
+        if d_model < 1 or d_ff < 1:
+            raise ValueError(f"expected d_model and d_ff of at least 1, got {d_model} and {d_ff}")
         check_choice("activation", activation, ACTIVATIONS)
         self.activation, gated = ACTIVATIONS[activation]
         self.input_projection = nn.Linear(d_model, d_ff)

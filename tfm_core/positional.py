@@ -97,6 +97,12 @@ def t5_buckets(distance: Tensor, *, bidirectional: bool, num_buckets: int = 32, 
     """
     if bidirectional:
         num_buckets //= 2
+    if num_buckets < 2 or max_distance <= num_buckets // 2:
+        raise ValueError(
+            f"t5_buckets: expected 2 buckets or more a side and a max_distance beyond half of them, "
+            f"got {num_buckets} a side and {max_distance}"
+        )
+    if bidirectional:
         side = (distance > 0).long() * num_buckets
         distance = distance.abs()
     else:

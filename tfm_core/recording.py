@@ -131,17 +131,18 @@ def recording(sites: str | Iterable[str] | None = None, edits: Mapping[str, Edit
         edits: site name -> the tensor to put there, or a function from the tensor to its replacement, of
             the same shape and dtype. The trace holds what the model went on with, after the edit.
 
-    Blocks nest: each one keeps its own trace, and the inner one edits after the outer.
+    Blocks nest: each one keeps its own trace, and the inner one edits after the outer. A block inside a generator
+    goes on recording while the generator is suspended.
 
     Raises:
         ValueError: when the block ends, for a name that no site of the model answered to.
     """
     recorder = _Recorder(sites, edits)
-    token = _recorders.set((*_recorders.get(), recorder))
+    _recorders.set((*_recorders.get(), recorder))
     try:
         yield recorder.trace
-    finally:
-        _recorders.reset(token)
+    finally:  # not reset(): blocks inside generators may end in another order than they began
+        _recorders.set(tuple(other for other in _recorders.get() if other is not recorder))
     recorder.check_names()
 
 

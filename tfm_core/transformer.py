@@ -155,7 +155,7 @@ class Transformer(Tapped):
             raise ValueError(f"{name}: expected a tensor of token ids (batch, seq), got {type(tokens).__name__}")
         if tokens.dim() != 2 or 0 in tokens.shape or tokens.dtype not in (torch.int64, torch.int32):
             raise ValueError(
-                f"{name}: expected token ids (batch, seq) of dtype int64, not empty; "
+                f"{name}: expected token ids (batch, seq) of dtype int64 or int32, not empty; "
                 f"got {tuple(tokens.shape)}, {tokens.dtype}"
             )
         lowest, highest = (int(end) for end in tokens.aminmax())

@@ -172,10 +172,18 @@ def test_what_does_not_fit_is_refused_in_words(call, parts):
 
 
 @pytest.mark.parametrize(
-    "shapes", [((3, 4), (5, 6), (5, 4)), ((3, 4), (5, 4), (6, 4))], ids=["head_dim", "number of keys"]
+    "shapes",
+    [
+        ((3, 4), (5, 6), (5, 4)),
+        ((3, 4), (5, 4), (6, 4)),
+        ((3, 4), (0, 4), (0, 4)),
+        ((4,), (5, 4), (5, 4)),
+        ((2, 3, 4), (5, 5, 4), (5, 5, 4)),
+    ],
+    ids=["head_dim", "number of keys", "no keys", "one axis", "batch"],
 )
 def test_the_function_refuses_shapes_that_do_not_fit(shapes):
-    with pytest.raises(ValueError, match=r"expected query .* got \(3, 4\), \(5"):
+    with pytest.raises(ValueError, match=r"expected query .* got \("):
         scaled_dot_product_attention(*map(torch.zeros, shapes))
 
 

@@ -72,13 +72,14 @@ def test_with_a_memory_the_layer_needs_cross_attention_and_looks_only_where_it_m
 @pytest.mark.parametrize(
     ("call", "parts"),
     [
+        (lambda: FeedForward(8, 0), ["at least 1", "8 and 0"]),
         (lambda: FeedForward(8, 12, activation="tanh"), ["activation", "relu, gelu", "'tanh'"]),
         (lambda: TransformerLayer(8, 2, 12, norm="both"), ["norm", "pre, post", "'both'"]),
         (lambda: TransformerLayer(8, 2, 12, attention="half"), ["attention", "full", "'half'"]),
         (lambda: TransformerLayer(8, 2, 12)(X, memory=X), ["no cross-attention", "(1, 3, 8)"]),
         (lambda: TransformerLayer(8, 2, 12, cross_attention=True)(X), ["memory", "None"]),
     ],
-    ids=["activation", "norm", "attention", "memory too many", "no memory"],
+    ids=["no hidden units", "activation", "norm", "attention", "memory too many", "no memory"],
 )
 def test_what_a_layer_cannot_do_is_refused_in_words(call, parts):
     with pytest.raises(ValueError, match=r"expected .*got") as error:

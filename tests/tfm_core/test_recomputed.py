@@ -26,8 +26,12 @@ class Recomputed:
     """What each site should hold, from the trace of its predecessors and the model's parameters."""
 
     def __init__(self, model, trace, ids):
-        self.config, self.trace, self.ids = model.config, trace, ids
+        self.model, self.config, self.trace, self.ids = model, model.config, trace, ids
         self.parameters = {name.removeprefix("stack."): value for name, value in model.named_parameters()}
+
+    def scheme(self, stack):
+        """The model's own positional scheme, for one whose equation is not written out here."""
+        return self.model.get_submodule(stack.removesuffix(".") or "stack").positional
 
     def linear(self, name, x):
         return x @ self.parameters[f"{name}.weight"].T + self.parameters.get(f"{name}.bias", 0)
@@ -67,7 +71,9 @@ class Recomputed:
         if path[0] == "position":
             if self.config.positional == "learned":
                 return self.parameters[f"{stack}positional.weight"][: self.ids.shape[1]]
-            return sinusoidal_encoding(self.ids.shape[1], self.config.d_model)
+            if self.config.positional == "sinusoidal":
+                return sinusoidal_encoding(self.ids.shape[1], self.config.d_model)
+            return self.scheme(stack).encode(self.ids.shape[1])
         assert path[0] == "final_norm"
         last = self.config.num_layers - 1
         return self.norm(f"{stack}final_norm", self.trace[f"{stack}layers.{last}.feed_forward.residual_after"])
@@ -93,7 +99,8 @@ class Recomputed:
             read = self.end_of("encoder.") if sub == "cross_attention" and leaf != "query" else x
             return self.heads(self.linear(f"{name}.{leaf}_projection", read))
         if leaf.startswith("rotated_"):
-            return apply_rotary(here[leaf.removeprefix("rotated_")])
+            rotate = apply_rotary if self.config.positional == "rope" else self.scheme(stack).rotate
+            return rotate(here[leaf.removeprefix("rotated_")])
         if leaf == "position_bias":
             return self.bias(stack, here["query"])
         if leaf == "scores":
@@ -119,6 +126,8 @@ class Recomputed:
         distance = torch.arange(query.shape[-2]) - torch.arange(query.shape[-2])[:, None]
         if self.config.positional == "alibi":
             return (-alibi_slopes(self.config.num_heads)[:, None, None] * distance.abs()).to(query)
+        if self.config.positional != "t5":
+            return self.scheme(stack).bias(query.shape[-2], query.shape[-2])
         one_sided = stack == "decoder." or self.config.architecture == "decoder"
         buckets = t5_buckets(distance, bidirectional=not one_sided)
         return self.parameters[f"{stack}positional.weight"].T[:, buckets]

@@ -175,3 +175,18 @@ def test_a_tap_anywhere_is_heard_and_without_listener_gives_the_tensor_itself():
     with recording() as trace:
         assert tap("mine", x) is x
     assert trace["mine"] is x
+
+
+def test_blocks_in_generators_may_end_in_any_order():
+    def listen():
+        with recording() as trace:
+            yield trace
+
+    first, second = listen(), listen()
+    traces = next(first), next(second)
+    first.close()
+    tap("site", torch.ones(1))
+    second.close()
+    tap("site", torch.zeros(1))
+    assert [len(trace) for trace in traces] == [0, 1]
+    assert traces[1]["site"] == 1

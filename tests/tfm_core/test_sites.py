@@ -3,21 +3,23 @@
 import pytest
 
 from tests.tfm_core.toys import VOCAB, build, random_ids, run
-from tfm_core import ARCHITECTURES, NORMS, POSITIONAL, recording
+from tfm_core import ARCHITECTURES, NORMS, POSITIONAL, Positional, recording
 
 ATTENTION = ["query", "key", "value", "scores", "masked_scores", "weights", "head_output", "output"]
 FEED_FORWARD = ["hidden", "output"]
-EXTRA = {  # what a scheme adds, and after which site
-    "none": [],
-    "sinusoidal": [("embedding", ["position"])],
-    "learned": [("embedding", ["position"])],
-    "rope": [("self_attention.value", ["rotated_query", "rotated_key"])],
-    "alibi": [("self_attention.value", ["position_bias"])],
-    "t5": [("self_attention.value", ["position_bias"])],
-}
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
 every_norm = pytest.mark.parametrize("norm", NORMS)
 every_scheme = pytest.mark.parametrize("positional", POSITIONAL)
+
+
+def extra_sites(scheme):
+    """What a scheme adds by the method that it overrides, and after which site."""
+    if scheme.encode is not Positional.encode:
+        yield "embedding", ["position"]
+    if scheme.bias is not Positional.bias:
+        yield "self_attention.value", ["position_bias"]
+    if scheme.rotate is not Positional.rotate:
+        yield "self_attention.value", ["rotated_query", "rotated_key"]
 
 
 def sub_layer(name, inner, norm):
@@ -40,7 +42,7 @@ def all_sites(architecture, norm, positional, num_layers=2):
         names += [f"decoder.{site}" for site in stack(num_layers, norm, cross=True)]
     else:
         names = stack(num_layers, norm)
-    for after, extra in EXTRA[positional]:
+    for after, extra in extra_sites(POSITIONAL[positional]):
         for i, name in reversed(list(enumerate(names))):
             if name.endswith(after):
                 names[i + 1 : i + 1] = [name.removesuffix(after.split(".")[-1]) + site for site in extra]
@@ -54,6 +56,21 @@ def test_the_names_and_order_of_all_sites(architecture, norm, positional):
     with recording() as trace:
         run(build(architecture=architecture, norm=norm, positional=positional), random_ids(1, 3))
     assert list(trace) == all_sites(architecture, norm, positional)
+
+
+@pytest.mark.parametrize(
+    ("positional", "sites"),
+    [
+        ("none", set()),
+        ("sinusoidal", {"position"}),
+        ("learned", {"position"}),
+        ("rope", {"rotated_query", "rotated_key"}),
+        ("alibi", {"position_bias"}),
+        ("t5", {"position_bias"}),
+    ],
+)
+def test_what_each_scheme_adds_spelt_out(positional, sites):
+    assert {site for _, added in extra_sites(POSITIONAL[positional]) for site in added} == sites
 
 
 def test_the_names_spelt_out_once():
