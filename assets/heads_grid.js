@@ -26,16 +26,23 @@ function palette(stops, masked) {
   return new Uint32Array(table.buffer)
 }
 
-/* one head as an image of one pixel per cell; rows of padding are veiled */
-function tileOf(map, header, table, paper) {
+/* one head as an image: a pixel per cell, or, where cells are smaller than pixels, the largest weight of each block,
+   so that no weight is lost; rows of padding are veiled */
+function tileOf(map, header, block, table, paper) {
   const { queries, keys, read } = header
-  const tile = new OffscreenCanvas(keys, queries), context = tile.getContext("2d")
-  const image = context.createImageData(keys, queries), words = new Uint32Array(image.data.buffer)
-  for (let i = 0; i < words.length; i++) words[i] = table[map[i]]
+  const rows = Math.ceil(queries / block), columns = Math.ceil(keys / block)
+  const tile = new OffscreenCanvas(columns, rows), context = tile.getContext("2d")
+  const image = context.createImageData(columns, rows), words = new Uint32Array(image.data.buffer)
+  const largest = new Int16Array(rows * columns).fill(-1)
+  for (let q = 0; q < queries; q++) for (let k = 0; k < keys; k++) {
+    const byte = map[q * keys + k], at = Math.floor(q / block) * columns + Math.floor(k / block)
+    if (byte !== MASKED && byte > largest[at]) largest[at] = byte
+  }
+  for (let i = 0; i < words.length; i++) words[i] = table[largest[i] < 0 ? MASKED : largest[i]]
   context.putImageData(image, 0, 0)
   context.globalAlpha = 0.65
   context.fillStyle = paper
-  context.fillRect(0, read, keys, queries - read)
+  context.fillRect(0, Math.ceil(read / block), columns, rows)
   return tile
 }
 
@@ -50,8 +57,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   for (const name in skin) if (typeof skin[name] === "string") root.style.setProperty("--" + name, skin[name])
   const table = palette(skin.weights, skin.masked)
   const size = queries * keys
-  const tiles = Array.from({ length: layers * heads }, (_, i) =>
-    tileOf(weights.subarray(i * size, (i + 1) * size), header, table, paper))
+  const tile = (i, side) => tileOf(weights.subarray(i * size, (i + 1) * size), header, blockFor(side), table, paper)
+  const blockFor = side => Math.max(1, Math.ceil(Math.max(queries, keys) / side))
   const nameOf = i => `layer ${Math.floor(i / heads) + 1} · head ${i % heads + 1}`
 
   // the frame: labels, and a button per head, which brings focus, touch and screen readers
@@ -77,20 +84,24 @@ export default function ({ data, parentElement, setTriggerValue }) {
   function draw() {
     const ratio = devicePixelRatio || 1
     canvas.width = 0 // so that it does not hold the cells apart while they are measured
-    const width = cells.scrollWidth, height = cells.scrollHeight
+    const width = cells.scrollWidth, height = cells.scrollHeight, origin = cells.getBoundingClientRect()
     canvas.width = width * ratio
     canvas.height = height * ratio
     canvas.style.width = width + "px"
     canvas.style.height = height + "px"
     const context = canvas.getContext("2d")
-    context.scale(ratio, ratio)
     context.imageSmoothingEnabled = false
     const inset = parseInt(getComputedStyle(cells).getPropertyValue("--inset"))
+    let side = 1
     buttons.forEach((button, i) => {
+      const box = button.getBoundingClientRect(), edge = at => Math.round(at * ratio) // whole device pixels
+      const left = edge(box.left - origin.left + inset), top = edge(box.top - origin.top + inset)
+      side = Math.max(1, edge(box.width - 2 * inset))
       context.globalAlpha = memory.isolated !== null && memory.isolated !== i ? 0.25 : 1
-      const [x, y, side] = [button.offsetLeft, button.offsetTop, button.offsetWidth]
-      context.drawImage(tiles[i], x + inset, y + inset, side - 2 * inset, button.offsetHeight - 2 * inset)
+      context.drawImage(tile(i, side), left, top, side, side)
     })
+    $(".pooled").hidden = blockFor(side) === 1
+    $(".pooled b").textContent = `${blockFor(side)} × ${blockFor(side)}`
   }
 
   // the magnifier: the head under the pointer, large enough to read, with its sentence
@@ -105,7 +116,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     lens.width = lens.height = side
     const context = lens.getContext("2d")
     context.imageSmoothingEnabled = false
-    context.drawImage(tiles[i], 0, 0, side, side)
+    context.drawImage(tile(i, side), 0, 0, side, side)
     glass.querySelector("b").textContent = nameOf(i)
     glass.querySelector("p").textContent = header.about[i]
     const middle = button.offsetLeft + button.offsetWidth / 2 - $(".scroll").scrollLeft

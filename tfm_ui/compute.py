@@ -48,15 +48,21 @@ class Pass:
     milliseconds: float
 
 
-# Which attention lives where: name -> the layers' prefix and the sub-layer.
+# Which attention lives where, in a single stack and in an encoder-decoder: name -> site of the recording.
 PLACES = {
-    False: {"self": ("layers", "self_attention")},
+    False: {"self": "layers.{layer}.self_attention.{what}"},
     True: {
-        "encoder": ("encoder.layers", "self_attention"),
-        "decoder": ("decoder.layers", "self_attention"),
-        "cross": ("decoder.layers", "cross_attention"),
+        "encoder": "encoder.layers.{layer}.self_attention.{what}",
+        "decoder": "decoder.layers.{layer}.self_attention.{what}",
+        "cross": "decoder.layers.{layer}.cross_attention.{what}",
     },
 }
+
+
+def weight_sites(state: ModelState, name: str) -> list[str]:
+    """The recording's names of one kind of attention's weights, a site per layer."""
+    place = PLACES[state.is_encoder_decoder][name]
+    return [place.format(layer=layer, what="weights") for layer in range(state.num_layers)]
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -78,11 +84,10 @@ def run(state: ModelState) -> Pass:
         milliseconds = (time.perf_counter() - begin) * 1000
 
     attention = {}
-    for name, (layers, sub_layer) in PLACES[state.is_encoder_decoder].items():
-        sites = [f"{layers}.{layer}.{sub_layer}.weights" for layer in range(state.num_layers)]
-        masked = trace[f"{layers}.0.{sub_layer}.masked_scores"]
+    for name, place in PLACES[state.is_encoder_decoder].items():
+        masked = trace[place.format(layer=0, what="masked_scores")]
         attention[name] = Attention(
-            weights=torch.cat([trace[site] for site in sites]).numpy(),
+            weights=torch.cat([trace[site] for site in weight_sites(state, name)]).numpy(),
             visible=(masked[0, 0] > -torch.inf).numpy(),
         )
     read = (target if state.is_encoder_decoder else source).pieces

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_ui.fields import Choice, Correction, Field, Flag, Limits, State, Text, Whole, as_text, controls_of, read_link
+from tfm_ui.fields import Choice, Field, Flag, Limits, State, Text, Whole, as_text, controls_of, read_link
 
 S = TypeVar("S", bound=State)
 
 # Keys of ours start with an underscore: no parameter does.
-CORRECTIONS, STATES = "_corrections", "_states"
+NOTICES, KNOWN, PAGE = "_notices", "_known", "_page"
 
 
 def open_link(state: type[State], prefix: str = "", limits: Limits | None = None) -> None:
@@ -22,14 +22,14 @@ def open_link(state: type[State], prefix: str = "", limits: Limits | None = None
 
     Comes before any `draw` of theirs. Without a prefix they are the model's, and the page's list begins anew.
     """
-    known = st.session_state.get(STATES, []) if prefix else []
-    st.session_state[STATES] = [*known, (state, prefix)]
-    opened = f"_opened_{prefix}"
-    if opened not in st.session_state:
-        st.session_state[opened] = True
-        found = read_link(state, prefix, st.query_params, limits)
-        st.session_state[CORRECTIONS] = [*corrections(), *found]
+    known: dict[str, type[State]] = st.session_state.setdefault(KNOWN, {})
+    st.session_state[PAGE] = ["", prefix] if prefix else [""]
+    if prefix not in known:
+        known[prefix] = state
+        query = {name: st.query_params.get_all(name) for name in st.query_params}
+        found = read_link(state, prefix, query, limits)
         for correction in found:
+            _notify(str(correction))
             st.query_params[correction.name] = as_text(correction.value)
         if found:
             st.rerun()  # with a link that is right: Streamlit takes the values and shows them in the address bar
@@ -37,18 +37,24 @@ def open_link(state: type[State], prefix: str = "", limits: Limits | None = None
 
 def states() -> list[tuple[State, str]]:
     """All states of this page with their prefixes, as they are now: what its link must bring back."""
-    return [(current(state, prefix), prefix) for state, prefix in st.session_state.get(STATES, [])]
+    known: dict[str, type[State]] = st.session_state[KNOWN]
+    return [(current(known[prefix], prefix), prefix) for prefix in st.session_state[PAGE]]
 
 
-def corrections() -> list[Correction]:
-    """What had to be changed in the link that opened this session, until it is dismissed."""
-    found: list[Correction] = st.session_state.get(CORRECTIONS, [])
+def notices() -> list[str]:
+    """What was changed of what the reader asked for, until it is dismissed."""
+    found: list[str] = st.session_state.get(NOTICES, [])
     return found
 
 
-def dismiss_corrections() -> None:
+def dismiss_notices() -> None:
     """Forget them: the reader has seen them."""
-    st.session_state[CORRECTIONS] = []
+    st.session_state[NOTICES] = []
+
+
+def _notify(notice: str) -> None:
+    if notice not in notices():
+        st.session_state[NOTICES] = [*notices(), notice]
 
 
 def draw(
@@ -74,7 +80,8 @@ def _widget(field: Field, where: DeltaGenerator, key: str, default: Any) -> None
     common: dict[str, Any] = {"key": key, "bind": "query-params"}
     match field:
         case Text():
-            where.text_area(field.label, default, height=field.height, max_chars=field.max_chars, **common)
+            # Without max_chars: with it, Streamlit refuses a longer paste and says nothing.
+            where.text_area(field.label, default, height=field.height, on_change=_cut, args=(key, field), **common)
         case Whole(box=True):
             where.number_input(field.label, field.low, field.high, default, help=field.help, **common)
         case Whole():
@@ -91,6 +98,14 @@ def _widget(field: Field, where: DeltaGenerator, key: str, default: Any) -> None
             where.toggle(field.label, default, help=field.help, **common)
 
 
+def _cut(key: str, field: Text) -> None:
+    """Take the first part of a text that is too long, and say so."""
+    text: str = st.session_state[key]
+    if len(text) > field.max_chars:
+        st.session_state[key] = text[: field.max_chars]
+        _notify(f"{field.label}: of {len(text)} characters the first {field.max_chars} are taken.")
+
+
 def current(state: type[S], prefix: str = "") -> S:
     """The state as the widgets hold it; a field that is not drawn has its default."""
     found = {name: st.session_state.get(prefix + name) for name in controls_of(state)}
@@ -103,7 +118,16 @@ def assign(prefix: str = "", **values: Any) -> None:
         st.session_state[prefix + name] = value
 
 
+def open_with(prefix: str, **values: Any) -> dict[str, str]:
+    """The parameters with which to switch to a page so that its fields have these values."""
+    parameters = {prefix + name: as_text(value) for name, value in values.items()}
+    for key in parameters:  # what the page held when it was last left would win over its link
+        st.session_state.pop(key, None)
+    return parameters
+
+
 def reset_all() -> None:
-    """Put the model and the page back to their defaults: only in a callback."""
-    for state, prefix in st.session_state.get(STATES, []):
+    """Put the model and all pages back to their defaults: only in a callback."""
+    dismiss_notices()
+    for prefix, state in st.session_state[KNOWN].items():
         assign(prefix, **{name: default for name, (_, default) in controls_of(state).items()})

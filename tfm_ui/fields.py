@@ -11,7 +11,7 @@ It is the contract of the page's link: the parameter is the field's name behind 
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 from urllib.parse import urlencode
@@ -92,8 +92,9 @@ class Choice:
         reason = f"it can be {', '.join(by_name)}"
         try:
             number = float(raw)
-            return min(self.options, key=lambda option: abs(option - number)), reason
-        except (ValueError, TypeError):
+            near = default if math.isnan(number) else min(self.options, key=lambda option: abs(option - number))
+            return near, reason
+        except (ValueError, TypeError):  # no number, or options that are none
             return default, reason
 
 
@@ -147,22 +148,23 @@ class Correction:
 
 
 def read_link(
-    state: type[State], prefix: str, query: Mapping[str, str], limits: Limits | None = None
+    state: type[State], prefix: str, query: Mapping[str, Sequence[str]], limits: Limits | None = None
 ) -> list[Correction]:
     """What must be changed in a link before it is a state.
 
     Args:
         state: a dataclass of controls.
         prefix: of its parameters in the link, "heads_" or "" for the model's.
-        query: the link's parameters, as text.
+        query: the link's parameters, each with all its values, as text.
         limits: as in `controls_of`.
     """
     corrections = []
     for name, (field, default) in controls_of(state, limits).items():
-        if (raw := query.get(prefix + name)) is not None:
-            value, reason = field.read(raw, default)
-            if reason:
-                corrections.append(Correction(prefix + name, raw, value, reason))
+        if given := query.get(prefix + name):
+            value, reason = field.read(given[-1], default)
+            if reason or len(given) > 1:
+                reason = reason or "of several values the last one counts"
+                corrections.append(Correction(prefix + name, " and ".join(given), value, reason))
     return corrections
 
 

@@ -83,32 +83,26 @@ def _address() -> str:
 def head(title: str, shown: Pass) -> None:
     """The page's title, the badge that says which model this is, and what the reader must know."""
     state = model()
-    sizes = f"{state.num_layers} layers × {state.num_heads} heads"
     facts = [
         f"seed {state.seed}",
-        f"{state.architecture}, {sizes}",
+        f"{state.architecture}, {look.plural(state.num_layers, 'layer')} × {look.plural(state.num_heads, 'head')}",
         f"d<sub>model</sub> {state.d_model}",
         f"{look.count(shown.parameters)} parameters",
-        f"forward {look.duration(shown.milliseconds)}",
+        f"computed in {look.duration(shown.milliseconds)}",
         "exact",
     ]
     spans = "".join(f"<span>{fact}</span>" for fact in facts)
     badge = f'<div class="badge"><span class="dot"></span><b>Random weights</b>{spans}</div>'
     st.html(f'<div class="top"><h1>{title}</h1>{badge}</div>')
-    _corrections()
+    if notices := controls.notices():
+        st.warning("\n\n".join(map(_plain, notices)), icon=":material/warning:")
+        st.button(
+            "Dismiss", on_click=controls.dismiss_notices, icon=":material/close:", type="tertiary", key="_dismiss"
+        )
     texts = [state.source_tokens] + ([state.target_tokens] if state.is_encoder_decoder else [])
     for which, tokens in zip(("", "Target: "), texts, strict=False):
-        for note in about_tokens(tokens, state.tokenizer):
+        for note in about_tokens(tokens):
             st.html(f'<p class="note">{which}{escape(note)}</p>')
-
-
-def _corrections() -> None:
-    """What was changed in the link, until dismissed."""
-    if found := controls.corrections():
-        st.warning("\n\n".join(_plain(str(correction)) for correction in found), icon=":material/warning:")
-        st.button(
-            "Dismiss", on_click=controls.dismiss_corrections, icon=":material/close:", type="tertiary", key="_dismiss"
-        )
 
 
 def _plain(text: str) -> str:
@@ -120,7 +114,9 @@ def _plain(text: str) -> str:
 
 def asks_for_text(state: ModelState) -> bool:
     """Say so and return True while there is nothing to show: an empty text has no tokens."""
-    empty = not state.source_tokens.pieces or (state.is_encoder_decoder and not state.target_tokens.pieces)
+    empty = ["Text"] if not state.source_tokens.pieces else []
+    if state.is_encoder_decoder and not state.target_tokens.pieces:
+        empty.append("Target text")
     if empty:
-        st.info("Type at least one word, in the sidebar under **Text**.", icon=":material/edit:")
-    return empty
+        st.info(f"Type at least one word in the sidebar, under **{' and '.join(empty)}**.", icon=":material/edit:")
+    return bool(empty)

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from tfm_core import POSITIONAL, Positional
 from tfm_core.analysis import entropy, mean_distance, weight_on_first, weight_on_previous, weight_on_self
 from tfm_ui import words
-from tfm_ui.compute import PLACES, Pass
+from tfm_ui.compute import PLACES, Pass, weight_sites
 from tfm_ui.fields import Choice, Limits, Whole, control
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 
-SCALES = ("largest", "1", "own")
+SCALES = ("largest", "choice", "1", "own")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +29,9 @@ class HeadsState:
         Choice(
             "Colours from 0 to",
             SCALES,
-            help="largest: the largest weight of all heads on screen. 1: the same for every model. "
-            "own: each head's largest, so that faint heads can be read but no longer compared.",
+            help="largest: the largest weight of all heads on screen. choice: the largest of the rows that have a "
+            "choice; a causal model's first token has none, and its 1.00 goes off the scale. 1: the same for every "
+            "model. own: each head's largest, so that faint heads can be read but no longer compared.",
         ),
         default="largest",
     )
@@ -79,7 +80,11 @@ class HeadsView:
     def top(self, scale: str) -> NDArray[np.float32]:
         """The weight at the dark end of each head's colour scale, (layer, head, 1, 1)."""
         own: NDArray[np.float32] = self.weights.max((-2, -1), keepdims=True)
-        return {"own": own, "largest": np.full_like(own, own.max()), "1": np.ones_like(own)}[scale]
+        if scale == "own":
+            return own
+        chosen = self.weights[:, :, self.visible.sum(1) > 1]
+        ends = {"1": 1.0, "largest": own.max(), "choice": chosen.max() if chosen.size else own.max()}
+        return np.full_like(own, ends[scale])
 
     def laws(self, layer: int, head: int) -> dict[str, bool]:
         """What must hold of the head shown, tested on its own numbers."""
@@ -116,7 +121,6 @@ def view(state: ModelState, shown: Pass, kind: str) -> HeadsView:
     source, target = state.source_tokens, state.target_tokens
     queries = target if kind in ("decoder", "cross") else source
     keys = target if kind == "decoder" else source
-    layers, sub_layer = PLACES[state.is_encoder_decoder][kind]
     return HeadsView(
         weights=shown.attention[kind].weights,
         visible=shown.attention[kind].visible,
@@ -125,7 +129,7 @@ def view(state: ModelState, shown: Pass, kind: str) -> HeadsView:
         read=len(queries.pieces),
         same_text=kind != "cross",
         formula=_formula(Positional if kind == "cross" else POSITIONAL[state.positional]),
-        sites=[f"{layers}.{layer}.{sub_layer}.weights" for layer in range(state.num_layers)],
+        sites=weight_sites(state, kind),
     )
 
 

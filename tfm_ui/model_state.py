@@ -79,6 +79,11 @@ class ModelState:
         return self.causal and self.architecture == "encoder"
 
     @property
+    def looks_back_only(self) -> bool:
+        """Whether the last token's output was made without looking ahead, and so foretells a next one."""
+        return self.causal or self.architecture != "encoder"
+
+    @property
     def source_tokens(self) -> Tokens:
         """The text as the model reads it."""
         return encode(self.text, self.tokenizer, self.seq_len)

@@ -51,7 +51,7 @@ def actions(key: str, data: Callable[[], pd.DataFrame], *sources: Callable[..., 
             "Numbers", type="tertiary", icon=":material/table:", on_change="rerun", key=f"numbers_{key}"
         )
         if numbers.open:
-            numbers.dataframe(data())
+            numbers.dataframe(data().style.format("{:.4f}"))
         st.download_button(
             "CSV",
             data=lambda: data().to_csv(),

@@ -13,11 +13,6 @@ from tfm_ui.panels import panel, said
 HEADS = "pages/lenses/heads.py"
 
 
-def open_head(layer: int, head: int) -> None:
-    """A click in the grid, counted from 0: the lens will find it locked."""
-    controls.assign("heads_", layer=layer + 1, head=head + 1)
-
-
 def what_it_looks_at(model: ModelState, shown: compute.Pass) -> None:
     """Every head as a thumbnail; a click opens it in its lens."""
     with panel("looks") as heading:
@@ -25,8 +20,8 @@ def what_it_looks_at(model: ModelState, shown: compute.Pass) -> None:
         seen = view(model, shown, HeadsState.kind)
         top = seen.top(HeadsState.scale)
         data = payload(seen.weights, seen.visible, seen.sentences, top=top, picked=None, read_queries=seen.read)
-        if heads_grid(data, key="home_grid", on_pick=open_head):
-            st.switch_page(HEADS, query_params={})
+        if at := heads_grid(data, key="home_grid", on_pick=lambda layer, head: None):
+            st.switch_page(HEADS, query_params=controls.open_with("heads_", layer=at[0] + 1, head=at[1] + 1))
         said(seen.sentence)
         st.page_link(HEADS, label="Open Heads: every head, large, with its numbers", icon=":material/arrow_forward:")
 
@@ -34,7 +29,8 @@ def what_it_looks_at(model: ModelState, shown: compute.Pass) -> None:
 def what_comes_next(model: ModelState, shown: compute.Pass) -> None:
     """The other end of the model: its logits."""
     with panel("next") as heading:
-        heading("What it would say next", "Softmax of the logits at the last token. Dotted: all tokens equally likely.")
+        title = "What it would say next" if model.looks_back_only else "What it makes of the last token"
+        heading(title, "Softmax of the logits at the last token. Dotted: all tokens equally likely.")
         likely = next_token(model, shown)
         figure = bars(likely.names, likely.shares, reference=likely.even, said="even", mode=frame.mode())
         st.plotly_chart(figure, key="home_next", theme=None, config={"displayModeBar": False}, alt=likely.sentence)

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pytest
 
-from tfm_ui.compute import PLACES
+from tfm_ui.compute import weight_sites
 from tfm_ui.fields import controls_of
 from tfm_ui.heads import HeadsState
 from tfm_ui.model_state import ModelState
@@ -22,9 +22,9 @@ def state_of(link: str, kind, prefix: str = ""):
 def computed(link: str) -> np.ndarray:
     """What tfm_core gives for a link, in plain Python."""
     model, lens = state_of(link, ModelState), state_of(link, HeadsState, "heads_")
-    layers, sub_layer = PLACES[model.is_encoder_decoder][lens.kind if model.is_encoder_decoder else "self"]
+    sites = weight_sites(model, lens.kind if model.is_encoder_decoder else "self")
     scope: dict = {}
-    exec(recipe(model, f"{layers}.{lens.layer - 1}.{sub_layer}.weights", lens.head - 1), scope)
+    exec(recipe(model, sites[lens.layer - 1], lens.head - 1), scope)
     return scope["weights"].numpy()
 
 
@@ -169,3 +169,17 @@ def test_the_numbers_and_the_source_open(visit):
     visitor.page.keyboard.press("Escape")
     visitor.page.get_by_role("button", name="Numbers").click()
     visitor.page.locator("[data-testid=stPopoverBody] [data-testid=stDataFrame]").wait_for()
+
+
+def test_the_chip_says_masked_only_where_something_is(visit):
+    visitor = visit("/heads")
+    assert visitor.page.locator(".chip").is_visible()
+    open_the_mask(visitor)
+    visitor.page.locator(".chip").wait_for(state="hidden")
+
+
+def test_thumbnails_smaller_than_their_cells_lose_no_weight_and_say_that_they_are_pooled(visit):
+    visitor = visit("/heads?seq_len=128&num_heads=16&tokenizer=character&text=" + "abcdefghij+" * 14)
+    visitor.page.get_by_text("pooled: the largest of").wait_for()
+    visit_small = visit("/heads")
+    assert not visit_small.page.locator(".pooled").is_visible()

@@ -62,10 +62,17 @@ def test_hostile_text_is_shown_and_never_run(visit, path):
 
 
 def test_home_leads_to_the_head_that_was_clicked(visit):
-    visitor = visit("/?seed=5")
-    visitor.page.get_by_role("button", name="layer 2 · head 4").click()
-    visitor.page.get_by_text("Layer 2, head 4").wait_for()
+    visitor = visit("/heads?seed=5&heads_head=3")
+    for layer, head in ((2, 4), (1, 2)):
+        visitor.page.get_by_role("link", name="Home").click()
+        visitor.page.get_by_text("What it looks at").wait_for()
+        visitor.wait()
+        visitor.page.get_by_role("button", name=f"layer {layer} · head {head}").click()
+        visitor.page.get_by_text(f"Layer {layer}, head {head}").wait_for()
+        visitor.page.wait_for_function(f"location.search.includes('heads_head={head}')")
     assert visitor.page.get_by_label("Seed", exact=True).input_value() == "5"
+    assert "seed=5" in visitor.page.url
+    assert "heads_layer" not in visitor.page.url
 
 
 def test_an_empty_text_leaves_the_page_standing(visit):

@@ -1,6 +1,6 @@
 """Links: what a state needs to come back, and what becomes of values that no control could hold."""
 
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from hypothesis import given
@@ -31,6 +31,7 @@ STATES = [(ModelState, ""), (HeadsState, "heads_")]
         ("num_heads", "many", 4, "1, 2, 4, 8, 16"),
         ("d_model", "77", 64, "32, 64"),
         ("d_model", "nan", 32, "32, 64"),
+        ("d_model", "inf", 32, "32, 64"),
         ("positional", "rope", "rope", ""),
         ("positional", "RoPE", "sinusoidal", "none, sinusoidal"),
         ("causal", "false", False, ""),
@@ -51,11 +52,12 @@ def test_a_links_value_becomes_the_nearest_possible_one_with_the_reason(name, ra
 @pytest.mark.parametrize(("state", "prefix"), STATES)
 @given(data=st.data())
 def test_no_text_in_a_link_can_make_an_impossible_state(state, prefix, data):
-    raw = data.draw(st.dictionaries(st.sampled_from([prefix + name for name in controls_of(state)]), st.text()))
-    corrected = dict(raw) | {c.name: as_text(c.value) for c in read_link(state, prefix, raw)}
+    names = st.sampled_from([prefix + name for name in controls_of(state)])
+    raw = data.draw(st.dictionaries(names, st.lists(st.text(), min_size=1, max_size=3)))
+    corrected = raw | {c.name: [as_text(c.value)] for c in read_link(state, prefix, raw)}
     assert read_link(state, prefix, corrected) == []
     values = {
-        name: f.read(corrected[prefix + name], d)[0]
+        name: f.read(corrected[prefix + name][0], d)[0]
         for name, (f, d) in controls_of(state).items()
         if prefix + name in corrected
     }
@@ -78,11 +80,11 @@ def test_a_shared_link_brings_back_the_very_state(data):
         (kind(**{name: data.draw(_values(*control)) for name, control in controls_of(kind).items()}), prefix)
         for kind, prefix in STATES
     ]
-    query = dict(parse_qsl(urlsplit(share_link("https://lab.example/heads", *states)).query, keep_blank_values=True))
+    query = parse_qs(urlsplit(share_link("https://lab.example/heads", *states)).query, keep_blank_values=True)
     for state, prefix in states:
         assert read_link(type(state), prefix, query) == []
         values = {
-            n: f.read(query[prefix + n], d)[0] if prefix + n in query else d
+            n: f.read(query[prefix + n][0], d)[0] if prefix + n in query else d
             for n, (f, d) in controls_of(type(state)).items()
         }
         assert type(state)(**values) == state
@@ -94,7 +96,7 @@ def test_a_link_holds_only_what_differs_from_the_defaults():
 
 
 def test_a_models_limits_narrow_a_lens():
-    found = read_link(HeadsState, "heads_", {"heads_head": "12"}, HeadsState.limits(ModelState(num_heads=8)))
+    found = read_link(HeadsState, "heads_", {"heads_head": ["12"]}, HeadsState.limits(ModelState(num_heads=8)))
     assert [(c.name, c.value) for c in found] == [("heads_head", 8)]
     assert "1 to 8" in str(found[0])
 
@@ -110,3 +112,9 @@ def test_every_pair_of_width_and_heads_is_a_model(architecture):
                 )
                 assert state.config.head_dim * num_heads == d_model
     assert Transformer(ModelState(architecture=architecture).config).config.architecture == architecture
+
+
+def test_of_a_repeated_parameter_the_last_counts_and_that_is_said():
+    (found,) = read_link(ModelState, "", {"num_heads": ["8", "2"]})
+    assert found.value == 2
+    assert "num_heads = 8 and 2: of several values the last one counts; it is 2 now" in str(found)

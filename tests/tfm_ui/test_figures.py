@@ -65,10 +65,19 @@ def test_where_there_is_no_room_no_numbers_are_printed(size, compact):
     assert len(head_map(weights, visible, names(size), names(size), top=1.0, compact=compact).data) == 2
 
 
-def test_rows_of_padding_are_veiled():
+def test_rows_of_padding_are_veiled_and_print_no_numbers():
     weights, visible = weights_and_mask()
-    veil = head_map(weights, visible, names(4), names(4), top=1.0, read_queries=3).layout.shapes[-1]
+    figure = head_map(weights, visible, names(4), names(4), top=1.0, read_queries=3)
+    veil = figure.layout.shapes[-1]
     assert (veil.type, veil.y0, veil.y1) == ("rect", 2.5, 3.5)
+    assert all(np.isnan(trace.z[3]).all() for trace in figure.data[2:])
+    assert not all(np.isnan(trace.z[2]).all() for trace in figure.data[2:])
+
+
+def test_a_wide_map_is_lower_than_a_square_one():
+    weights, visible = weights_and_mask(10)
+    square, wide = (head_map(weights[:n], visible[:n], names(n), names(10), top=1.0).layout.height for n in (10, 4))
+    assert wide < square - 150
 
 
 def test_long_texts_name_some_tokens_only():
@@ -80,7 +89,7 @@ def test_user_text_is_escaped():
     weights, visible = weights_and_mask(1)
     figure = head_map(weights, visible, ["<b>"], ["<i>"], top=1.0)
     assert figure.layout.xaxis.ticktext == ("&lt;i&gt;",)
-    assert "<b>" not in figure.data[0].text[0][0]
+    assert (tuple(figure.data[0].x), tuple(figure.data[0].y)) == (("key 1 “&lt;i&gt;”",), ("query 1 “&lt;b&gt;”",))
     assert bars(["<b>"], [0.5], reference=0.1, said="even").data[0].y == ("&lt;b&gt; ",)
 
 
@@ -109,6 +118,10 @@ def test_the_theme_and_the_figures_share_their_colours(mode):
 @pytest.mark.parametrize(
     ("shown", "expected"),
     [
+        (look.weight(0.996), "1.00"),
+        (look.weight(1.0), "1"),
+        (look.plural(1, "head"), "1 head"),
+        (look.plural(2, "head"), "2 heads"),
         (look.count(56480), "56\u202f480"),
         (look.tiny(2.4e-7), "2×10⁻⁷"),
         (look.tiny(0), "0"),

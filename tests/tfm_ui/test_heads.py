@@ -73,7 +73,8 @@ def test_the_grids_bytes_are_the_weights(scale):
     assert len(header["about"]) == 8
     assert (cells[..., ~shown.visible] == MASKED).all()
     restored = cells[..., shown.visible] / (MASKED - 1) * top.reshape(2, 4, 1)
-    assert np.abs(restored - shown.weights[..., shown.visible]).max() <= 0.5 / (MASKED - 1) + 1e-6
+    on_the_scale = np.minimum(shown.weights[..., shown.visible], top.reshape(2, 4, 1))
+    assert np.abs(restored - on_the_scale).max() <= 0.5 / (MASKED - 1) + 1e-6
 
 
 def test_scales_end_at_the_largest_weight_at_one_or_at_each_heads_own():
@@ -81,6 +82,12 @@ def test_scales_end_at_the_largest_weight_at_one_or_at_each_heads_own():
     assert (shown.top("1") == 1).all()
     assert (shown.top("largest") == shown.weights.max()).all()
     assert shown.top("own")[1, 2].item() == shown.weights[1, 2].max()
+
+
+def test_the_scale_of_choice_leaves_out_the_row_that_has_none():
+    shown = seen(ModelState())
+    assert shown.weights[..., 0, 0].min() == 1 == shown.top("largest").max()
+    assert shown.top("choice").max() == shown.weights[:, :, 1:].max() < 1
 
 
 def test_padding_is_neither_looked_at_nor_counted():

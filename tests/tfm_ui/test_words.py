@@ -26,8 +26,10 @@ def rows(*tops: int) -> np.ndarray:
         (rows(1, 2, 3, 4, 5, 5), ALL, "Looks most at the next token in 5 of 6 rows."),
         (rows(0, 0, 0, 0, 3, 1), CAUSAL, "Looks most at the first token in 3 of 5 rows."),
         (rows(3, 3, 3, 3, 0, 3), ALL, "Favours one token: “d” tops 5 of 6 rows."),
-        (rows(3, 4, 1, 5, 2, 3), ALL, "No pattern stands out: “d” tops 2 of 6 rows."),
-        (rows(3, 4, 1, 5, 0, 2), ALL, "No pattern stands out: each row has a favourite of its own."),
+        (rows(3, 4, 1, 5, 2, 3), ALL, "No pattern stands out: “d” tops 2 of 6 rows, no token more."),
+        (rows(3, 4, 1, 5, 0, 2), ALL, "No pattern stands out: no token tops two rows."),
+        (rows(0, 1), ALL[:2], "Too few rows for a pattern."),
+        (np.full((6, 6), 1 / 6, np.float32), ALL, "No pattern: every row spreads its weight evenly"),
     ],
 )
 def test_a_heads_sentence_follows_its_weights(weights, visible, said):
@@ -38,6 +40,18 @@ def test_the_strongest_pair_is_named_with_its_weight_and_a_row_without_choice_do
     weights = rows(0, 0, 1, 2, 3, 4)
     weights[0, 0], weights[4, 2] = 1.0, 0.75
     assert about_head(weights, CAUSAL, LABELS, LABELS).endswith("Strongest: e → c, 0.75.")
+
+
+def test_equal_weights_make_neither_a_habit_nor_a_strongest_pair():
+    weights = np.full((6, 6), 0.01, np.float32)
+    weights[:, 1:3] = 0.48
+    assert about_head(weights, ALL, LABELS, LABELS) == (
+        "No pattern stands out: no token tops two rows. The largest weight, 0.48, stands in 12 cells."
+    )
+
+
+def test_heads_that_spread_evenly_have_no_sharpest():
+    assert "No head is sharper than an even spread" in about_heads(np.full((2, 3, 6, 6), 1 / 6, np.float32), ALL)
 
 
 def test_cross_attention_knows_no_previous_token():
@@ -66,29 +80,39 @@ def test_the_sharpest_head_is_found():
         ("a b", "character", 3, ["a", "·", "b"]),
         ("é", "byte", 2, ["<0xC3>", "<0xA9>"]),
         ("👩‍👩", "character", 3, ["👩", "ZWJ", "👩₂"]),
+        ("👩‍👩 x", "word", 2, ["👩‍👩", "x"]),
+        ("a a₂ a", "word", 3, ["a", "a₂", "a₃"]),
+        ("internationally interxxxnally", "word", 2, ["inter…ally", "inter…ally₂"]),
+        ("a\u202eb", "word", 1, ["a\\u202eb"]),
+        ("שלום x", "word", 2, ["\u2068שלום\u2069", "x"]),
     ],
 )
 def test_labels_are_short_and_tell_repeats_apart(text, tokenizer, seq_len, expected):
     assert labels(encode(text, tokenizer, seq_len)) == expected
 
 
-def test_the_reader_is_told_what_was_cut_padded_and_confused():
-    assert about_tokens(encode("a b c", seq_len=3), "word") == []
-    assert about_tokens(encode("a b c", seq_len=2), "word") == ["The text has 3 words; the first 2 are read."]
-    assert about_tokens(encode("a", seq_len=2), "word") == ["1 place of 2 hold padding (PAD), which nobody looks at."]
-    twins = _collision()
-    said = about_tokens(encode(" ".join(twins)), "word")
-    assert len(said) == 1
-    assert all(f"“{word}”" in said[0] for word in twins)
+def test_the_reader_is_told_what_was_cut_and_padded():
+    assert about_tokens(encode("a b c", seq_len=3)) == []
+    assert about_tokens(encode("a, b!", seq_len=2)) == ["The text has 4 tokens; the first 2 are read."]
+    assert about_tokens(encode("a", seq_len=2)) == ["Of 2 places 1 place holds padding (PAD), which nobody looks at."]
+    assert "3 places hold" in about_tokens(encode("a", seq_len=4))[0]
 
 
-def _collision() -> tuple[str, str]:
-    """Two words with one id: a vocabulary of 4,096 must have them among 5,000."""
+def test_tokens_that_share_an_id_are_named_and_too_many_are_counted():
+    twins = _collisions(5)
+    (said,) = about_tokens(encode(" ".join(twins[0])))
+    assert all(f"“{word}”" in said for word in twins[0])
+    assert about_tokens(encode(" ".join(word for pair in twins for word in pair)))[-1].startswith("2 more groups")
+
+
+def _collisions(number: int) -> list[tuple[str, str]]:
+    """Pairs of words with one id: among more words than ids there must be some."""
     seen: dict[int, str] = {}
-    for number in range(5000):
-        word = f"w{number}"
+    pairs = []
+    for word in map("w{}".format, range(5000)):
         token_id = encode(word).ids[0]
-        if token_id in seen:
-            return seen[token_id], word
-        seen[token_id] = word
-    raise AssertionError("no collision among more words than ids")
+        if token_id in seen and len(pairs) < number:
+            pairs.append((seen.pop(token_id), word))
+        seen.setdefault(token_id, word)
+    assert len(pairs) == number
+    return pairs

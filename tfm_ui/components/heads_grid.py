@@ -19,6 +19,7 @@ HTML = """
   <div class="glass" hidden><b></b><canvas></canvas><p></p></div>
   <div class="foot">
     <span class="bar">0 <i></i> <b></b> weight</span><span class="chip"><i></i> masked</span>
+    <span class="pooled" hidden>pooled: the largest of <b></b> cells</span>
     <span class="say" aria-live="polite"></span>
   </div>
 </div>
@@ -72,19 +73,21 @@ def payload(
         "read": read_queries,
         "picked": picked,
         "masked": bool(~visible.all()),
-        "topText": f"{top.max():.2f}".removesuffix(".00") if top.min() == top.max() else "each head's largest",
+        "topText": look.weight(top.max()) if top.min() == top.max() else "each head's largest",
         "about": about,
         "skin": SKIN,
     }
     text = json.dumps(header).encode()
-    cells = np.where(visible, np.round(weights / top * (MASKED - 1)), MASKED).astype(np.uint8)
+    steps = np.round(np.minimum(weights / top, 1) * (MASKED - 1))
+    cells = np.where(visible, steps, MASKED).astype(np.uint8)
     return len(text).to_bytes(4, "little") + text + cells.tobytes()
 
 
-def heads_grid(data: bytes, *, key: str, on_pick: Callable[[int, int], None]) -> bool:
-    """Draw the grid; a click calls `on_pick(layer, head)`, both from 0. Returns whether this run follows a click."""
+def heads_grid(data: bytes, *, key: str, on_pick: Callable[[int, int], None]) -> tuple[int, int] | None:
+    """Draw the grid; a click calls `on_pick(layer, head)`, both from 0. Returns the click that this run follows."""
 
     def picked() -> None:
         on_pick(*st.session_state[key].picked)
 
-    return _component(key=key, data=data, on_picked_change=picked).picked is not None
+    at: tuple[int, int] | None = _component(key=key, data=data, on_picked_change=picked).picked
+    return at

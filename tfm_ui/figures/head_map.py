@@ -44,7 +44,16 @@ def head_map(
     size = max(rows, columns)
     small = size <= PRINTED
     gap = 2 if size <= 32 else 0
-    base: dict[str, Any] = {"type": "heatmap", "xgap": gap, "ygap": gap, "zmin": 0, "zmax": top, "showscale": False}
+    base: dict[str, Any] = {
+        "type": "heatmap",
+        "x": [f"key {k + 1} “{escape(label)}”" for k, label in enumerate(keys)],  # what the hover calls them
+        "y": [f"query {q + 1} “{escape(label)}”" for q, label in enumerate(queries)],
+        "zmin": 0,
+        "zmax": top,
+        "xgap": gap,
+        "ygap": gap,
+        "showscale": False,
+    }
     colours = look.scale(look.WEIGHTS[mode])
     masked = [[0, look.MASKED[mode]], [1, look.MASKED[mode]]]
     traces = [
@@ -53,8 +62,7 @@ def head_map(
             "name": "weights",
             "z": weights.astype(np.float32),
             "colorscale": colours,
-            "text": _hover(visible, queries, keys),
-            "hovertemplate": f"%{{text}}<br>weight <b>%{{z:.4f}}</b> = {formula}<extra></extra>",
+            "hovertemplate": f"%{{y}} → %{{x}}<br>weight <b>%{{z:.4f}}</b> = {formula}<extra></extra>",
             "showscale": True,
             "colorbar": _colour_bar(top, mode),
         },
@@ -64,32 +72,26 @@ def head_map(
             "z": np.where(visible, np.nan, 0).astype(np.float32),
             "colorscale": masked,
             "hoverongaps": False,
-            "text": _hover(visible, queries, keys),
-            "hovertemplate": "%{text}<br><b>masked</b>: may not attend, weight 0<extra></extra>",
+            "hovertemplate": "%{y} → %{x}<br><b>masked</b>: may not attend, weight 0<extra></extra>",
         },
     ]
     if small and not compact:
-        traces += [base | trace | {"colorscale": colours} for trace in _printed(weights, visible, top, mode)]
+        printed = visible & (np.arange(rows) < (rows if read_queries is None else read_queries))[:, None]
+        traces += [base | trace | {"colorscale": colours} for trace in _printed(weights, printed, top, mode)]
     return go.Figure({"data": traces, "layout": _layout(visible, queries, keys, mode, read_queries, compact)})
 
 
-def _hover(visible: NDArray[np.bool_], queries: list[str], keys: list[str]) -> list[list[str]]:
-    """Both tokens of each cell, by name and number."""
-    sources = [f"query {q + 1} “{escape(label)}”" for q, label in enumerate(queries)]
-    targets = [f"key {k + 1} “{escape(label)}”" for k, label in enumerate(keys)]
-    return [[f"{source} → {target}" for target in targets] for source in sources]
-
-
-def _printed(weights: NDArray[np.float32], visible: NDArray[np.bool_], top: float, mode: Mode) -> list[dict[str, Any]]:
-    """The same cells again with numbers on them, in two traces: black ink and white, whichever reads better."""
+def _printed(weights: NDArray[np.float32], printed: NDArray[np.bool_], top: float, mode: Mode) -> list[dict[str, Any]]:
+    """The cells that print their number again, in two traces: black ink and white, whichever reads better."""
     stops = look.WEIGHTS[mode]
     white = np.array([look.wants_white_ink(colour) for colour in stops])
+    size = 15 if max(weights.shape) <= 8 else 13 if max(weights.shape) <= 10 else 11
     step = np.clip(np.round(weights / top * (len(stops) - 1)), 0, len(stops) - 1).astype(int)
     return [
         {
-            "z": np.where(visible & (white[step] == is_white), weights, np.nan).astype(np.float32),
+            "z": np.where(printed & (white[step] == is_white), weights, np.nan).astype(np.float32),
             "texttemplate": "%{z:.2f}",
-            "textfont": {"color": ink, "size": 15 if len(weights) <= 8 else 13 if len(weights) <= 10 else 11},
+            "textfont": {"color": ink, "size": size},
             "hoverinfo": "skip",
             "hoverongaps": False,
         }
@@ -109,7 +111,7 @@ def _colour_bar(top: float, mode: Mode) -> dict[str, Any]:
         "outlinewidth": 1,
         "outlinecolor": look.RULE[mode],
         "tickvals": [0, top / 2, top],
-        "ticktext": ["0", "weight", f"{top:.2f}".removesuffix(".00")],
+        "ticktext": ["0", "weight", look.weight(top)],
         "tickfont": {"color": look.MUTED[mode], "size": 13},
     }
 
@@ -119,9 +121,11 @@ def _layout(
 ) -> dict[str, Any]:
     rows, columns = visible.shape
     size = max(rows, columns)
+    width, height = (230, 260) if compact else (430, 350)  # what the cells may take, so that wide maps are not hollow
+    size_of_cell = min(width / columns, height / rows)
     margin = 0.02 * size  # for the dots that mark the hovered row and column
     return {
-        "height": 380 if compact else 470,
+        "height": 120 + size_of_cell * rows + (30 if compact else 0),
         "margin": {"l": 4, "r": 24, "t": 4, "b": 42},
         "paper_bgcolor": look.PAPER[mode],
         "plot_bgcolor": look.PAPER[mode],
@@ -150,6 +154,7 @@ def _axis(labels: list[str], role: str, title: str, mode: Mode, compact: bool) -
     shown = list(range(0, len(labels), step))
     return {
         "tickmode": "array",
+        "type": "category",
         "tickvals": shown,
         "ticktext": [escape(labels[i]) for i in shown],
         "tickfont": {"color": colour, "size": 15 if len(labels) <= 12 else 13 if len(labels) <= 24 else 11},

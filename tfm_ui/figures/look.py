@@ -57,6 +57,16 @@ def count(number: int) -> str:
     return f"{number:,}".replace(",", "\u202f")
 
 
+def weight(number: float) -> str:
+    """0.75, and 1 only for exactly 1."""
+    return "1" if number == 1 else f"{number:.2f}"
+
+
+def plural(number: int, noun: str) -> str:
+    """1 layer, 2 layers."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
 def tiny(number: float) -> str:
     """2.4e-07 as 2×10⁻⁷."""
     if number == 0:
