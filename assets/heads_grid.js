@@ -82,6 +82,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const canvas = cells.querySelector("canvas")
 
   function draw() {
+    if (!cells.offsetWidth) return // on its way out of the page
     const ratio = devicePixelRatio || 1
     canvas.width = 0 // so that it does not hold the cells apart while they are measured
     const width = cells.scrollWidth, height = cells.scrollHeight, origin = cells.getBoundingClientRect()

@@ -107,8 +107,8 @@ class HeadsView:
         columns = {"entropy": entropy(weights)}
         if self.same_text:
             columns["distance"] = mean_distance(weights)
-            columns["itself"] = 100 * weight_on_self(weights)
-            columns["previous"] = 100 * weight_on_previous(weights)
+            columns["self"] = 100 * weight_on_self(weights)
+            columns["prev"] = 100 * weight_on_previous(weights)
         columns["first"] = 100 * weight_on_first(weights)
         layers, heads = weights.shape[:2]
         names = [f"L{layer + 1} h{head + 1}" for layer in range(layers) for head in range(heads)]

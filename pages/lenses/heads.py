@@ -14,13 +14,13 @@ from tfm_ui.recipe import recipe
 
 PREFIX = "heads_"
 SUMMARY = {
-    "entropy": st.column_config.NumberColumn(format="%.2f", width=62, help="nats; 0 is one key alone"),
-    "distance": st.column_config.NumberColumn(format="%.1f", width=68, help="tokens from query to key, weighted"),
+    "entropy": st.column_config.NumberColumn(format="%.2f", width=60, help="nats; 0 is one key alone"),
+    "distance": st.column_config.NumberColumn(format="%.1f", width=66, help="tokens from query to key, weighted"),
 } | {
-    name: st.column_config.ProgressColumn(format="%.0f%%", min_value=0, max_value=100, width=75, help=meaning)
+    name: st.column_config.ProgressColumn(format="%.0f%%", min_value=0, max_value=100, width=58, help=meaning)
     for name, meaning in {
-        "itself": "share of the weight that tokens give themselves",
-        "previous": "share on the token before",
+        "self": "share of the weight that tokens give themselves",
+        "prev": "share on the token before",
         "first": "share on the first token",
     }.items()
 }
@@ -72,7 +72,10 @@ def all_heads(seen: HeadsView, state: HeadsState) -> None:
     )
     heads_grid(data, key="heads_grid", on_pick=pick)
     said(seen.sentence)
-    st.dataframe(seen.summary(), column_config=SUMMARY, row_height=28, key="heads_summary", alt=seen.sentence)
+    table = seen.summary()
+    if frame.on_phone():
+        table = table.drop(columns="distance", errors="ignore")  # the one column that does not fit
+    st.dataframe(table, column_config=SUMMARY, row_height=28, key="heads_summary", alt=seen.sentence)
 
 
 def one_head(model: ModelState, seen: HeadsView, state: HeadsState) -> None:

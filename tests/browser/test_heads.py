@@ -173,7 +173,7 @@ def test_the_numbers_and_the_source_open(visit):
 
 def test_the_chip_says_masked_only_where_something_is(visit):
     visitor = visit("/heads")
-    assert visitor.page.locator(".chip").is_visible()
+    visitor.page.locator(".chip").wait_for()
     open_the_mask(visitor)
     visitor.page.locator(".chip").wait_for(state="hidden")
 

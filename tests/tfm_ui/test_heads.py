@@ -55,8 +55,8 @@ def test_the_summary_agrees_with_plain_loops():
     )
     distance = sum(w * abs(q - k) for q, line in enumerate(weights) for k, w in enumerate(line)) / rows
     assert row["distance"] == pytest.approx(distance, rel=1e-5)
-    assert row["itself"] == pytest.approx(100 * sum(weights[q][q] for q in range(rows)) / rows, rel=1e-5)
-    assert row["previous"] == pytest.approx(100 * sum(weights[q][q - 1] for q in range(1, rows)) / (rows - 1), rel=1e-5)
+    assert row["self"] == pytest.approx(100 * sum(weights[q][q] for q in range(rows)) / rows, rel=1e-5)
+    assert row["prev"] == pytest.approx(100 * sum(weights[q][q - 1] for q in range(1, rows)) / (rows - 1), rel=1e-5)
     assert row["first"] == pytest.approx(100 * sum(line[0] for line in weights) / rows, rel=1e-5)
 
 
