@@ -56,12 +56,19 @@ def install_browser() -> None:
     """A Chromium for the browser tests: the system's if there is one, Debian's package, else Playwright's own."""
     if any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         return
-    if shutil.which("apt-get"):
-        as_root = [] if os.geteuid() == 0 else ["sudo"]
-        for what in (["update", "-qq"], ["install", "-y", "-qq", "chromium"]):
-            subprocess.run([*as_root, "apt-get", *what], check=True, stdout=subprocess.DEVNULL)
-    else:
+    print("Installing Chromium for the browser tests.", flush=True)
+    if not install_debians_chromium():
         subprocess.run([BIN / "python", "-m", "playwright", "install", "chromium"], check=True)
+
+
+def install_debians_chromium() -> bool:
+    """Whether apt had one, and we were allowed to install it."""
+    if not shutil.which("apt-get") or not (os.geteuid() == 0 or shutil.which("sudo")):
+        return False
+    apt = [*([] if os.geteuid() == 0 else ["sudo"]), "apt-get", "-y", "-qq"]
+    unasked = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    steps = (["update"], ["install", "--no-install-recommends", "chromium"])
+    return all(subprocess.run([*apt, *s], stdout=subprocess.DEVNULL, env=unasked).returncode == 0 for s in steps)
 
 
 def test(arguments: list[str]) -> int:

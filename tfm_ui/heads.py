@@ -1,6 +1,7 @@
 """What the Heads lens shows, worked out from one pass: arrays, labels, sentences and a table. No Streamlit."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -65,7 +66,7 @@ class HeadsView:
     formula: str
     sites: list[str]
 
-    @property
+    @cached_property
     def sentences(self) -> list[str]:
         """What each head does, layer by layer."""
         rows = self.weights[:, :, : self.read].reshape(-1, self.read, len(self.keys))
