@@ -65,13 +65,13 @@ class Stack(Tapped):
             x = x + self.tap("position", encoding.to(x))
         x = self.dropout(x)
         mask = combine_masks(
-            mask, causal_mask(seq_len, device=tokens.device) if self.decoder else None, self.hides(tokens)
+            mask, causal_mask(seq_len, device=tokens.device) if self.decoder else None, self.padding(tokens)
         )
         for layer in self.layers:
             x = layer(x, mask, memory=memory, memory_mask=memory_mask, positional=self.positional)
         return x if self.final_norm is None else self.tap("final_norm", self.final_norm(x))
 
-    def hides(self, tokens: Tensor) -> Tensor | None:
+    def padding(self, tokens: Tensor) -> Tensor | None:
         """The padding mask of these tokens, or None where there is no padding and nothing to hide."""
         mask = padding_mask(tokens, self.config.pad_id)
         return None if bool(mask.all()) else mask
@@ -138,7 +138,7 @@ class Transformer(Tapped):
         self._check_mask("mask", mask, target, target)
         self._check_mask("cross_mask", cross_mask, target, source)
         memory = self.encoder(source)
-        cross_mask = combine_masks(cross_mask, self.encoder.hides(source))
+        cross_mask = combine_masks(cross_mask, self.encoder.padding(source))
         return self._logits(self.decoder(target, mask, memory=memory, memory_mask=cross_mask))
 
     def _logits(self, x: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
 """A page's state <-> widgets <-> address bar, once for all pages: no page touches session_state.
 
 Each widget's key is its parameter in the link (Streamlit's `bind="query-params"`). Streamlit resets a bad value
-silently; here the link is checked before, the nearest possible value is taken, and `corrections` tells what changed.
+silently; here the link is checked before, the nearest possible value is taken, and `notices` tells what changed.
 """
 
 from typing import Any, TypeVar

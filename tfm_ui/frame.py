@@ -80,7 +80,7 @@ def _address() -> str:
     return (st.context.url or "").split("?")[0]
 
 
-def head(title: str, shown: Pass) -> None:
+def title(text: str, shown: Pass) -> None:
     """The page's title, the badge that says which model this is, and what the reader must know."""
     state = model()
     facts = [
@@ -93,7 +93,7 @@ def head(title: str, shown: Pass) -> None:
     ]
     spans = "".join(f"<span>{fact}</span>" for fact in facts)
     badge = f'<div class="badge"><span class="dot"></span><b>Random weights</b>{spans}</div>'
-    st.html(f'<div class="top"><h1>{title}</h1>{badge}</div>')
+    st.html(f'<div class="top"><h1>{text}</h1>{badge}</div>')
     if notices := controls.notices():
         st.warning("\n\n".join(map(_plain, notices)), icon=":material/warning:")
         st.button(

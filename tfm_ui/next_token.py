@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from tfm_ui.compute import Pass
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
-from tfm_ui.words import labels
+from tfm_ui.words import labels, named
 
 SHOWN = 5
 
@@ -33,7 +33,7 @@ def next_token(state: ModelState, shown: Pass) -> NextToken:
     tokens = texts[-1]
     known = {i: piece for text in texts for i, piece in zip(text.ids, text.pieces, strict=False)}
     order = shown.next_token.argsort()[::-1][:SHOWN]
-    names = [f"“{known[i]}”" if i in known else f"id {i}" for i in order.tolist()]
+    names = [f"“{named(known[i])}”" if i in known else f"id {i}" for i in order.tolist()]
     shares = shown.next_token[order].tolist()
     last = labels(tokens)[len(tokens.pieces) - 1]
     even = 1 / len(shown.next_token)

@@ -28,6 +28,11 @@ def labels(tokens: Tokens) -> list[str]:
     return [*map(_isolated, names), *["PAD"] * tokens.padding]
 
 
+def named(piece: str) -> str:
+    """A token as it can be shown within a sentence: short, visible, and not turning what is around it."""
+    return _isolated(_short(piece))
+
+
 def _short(piece: str) -> str:
     signs = (sign if sign.isprintable() or sign in INVISIBLE_BUT_NEEDED else repr(sign)[1:-1] for sign in piece)
     name = SHOWN.get(piece) or "".join(signs)
@@ -51,7 +56,7 @@ def about_tokens(tokens: Tokens) -> list[str]:
         said.append(f"Of {len(tokens.ids)} places {places} padding (PAD), which nobody looks at.")
     groups = collisions(tokens)
     for group in groups[:3]:
-        names = " and ".join(f"“{_isolated(_short(piece))}”" for piece in group)
+        names = " and ".join(f"“{named(piece)}”" for piece in group)
         said.append(f"{names} share an id, so the model takes them for the same token.")
     if len(groups) > 3:
         said.append(f"{len(groups) - 3} more groups of tokens share an id.")

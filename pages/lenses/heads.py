@@ -110,6 +110,6 @@ def one_head(model: ModelState, seen: HeadsView, state: HeadsState) -> None:
 model = frame.model()
 controls.open_link(HeadsState, PREFIX, HeadsState.limits(model))
 shown = compute.run(model)
-frame.head("Heads", shown)
+frame.title("Heads", shown)
 if not frame.asks_for_text(model):
     lens(model, shown)

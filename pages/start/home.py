@@ -39,7 +39,7 @@ def what_comes_next(model: ModelState, shown: compute.Pass) -> None:
 
 model = frame.model()
 shown = compute.run(model)
-frame.head("Attention Lab", shown)
+frame.title("Attention Lab", shown)
 st.html(
     '<p class="lead">This is a whole transformer, running now. Type a sentence in the sidebar, change the model, '
     "and every number on screen is computed anew from its real weights.</p>"
