@@ -54,7 +54,9 @@ def install(requirements: str) -> None:
 
 def install_browser() -> None:
     """A Chromium for the browser tests: the system's if there is one, Debian's package, else Playwright's own."""
-    if any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+    browser = any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    driver = subprocess.run([BIN / "python", "-m", "playwright", "--version"], capture_output=True)
+    if browser and driver.returncode == 0:
         return
     print("Installing Chromium for the browser tests.", flush=True)
     if not install_debians_chromium():
@@ -62,12 +64,12 @@ def install_browser() -> None:
 
 
 def install_debians_chromium() -> bool:
-    """Whether apt had one, and we were allowed to install it."""
+    """Whether apt had one, and we were allowed to install it; and a library that Playwright's driver needs."""
     if not shutil.which("apt-get") or not (os.geteuid() == 0 or shutil.which("sudo")):
         return False
     apt = [*([] if os.geteuid() == 0 else ["sudo"]), "apt-get", "-y", "-qq"]
     unasked = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    steps = (["update"], ["install", "--no-install-recommends", "chromium"])
+    steps = (["update"], ["install", "--no-install-recommends", "chromium", "libatomic1"])
     return all(subprocess.run([*apt, *s], stdout=subprocess.DEVNULL, env=unasked).returncode == 0 for s in steps)
 
 
