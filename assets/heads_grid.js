@@ -152,10 +152,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   $(".bar i").style.background = `linear-gradient(90deg, ${skin.weights.join(",")})`
   $(".bar b").textContent = header.topText
   $(".chip").hidden = !header.masked
-  draw()
   preview(null)
   memory.watch?.disconnect()
-  memory.watch = new ResizeObserver(draw)
+  memory.watch = new ResizeObserver(draw) // it also draws now, before the next paint
   memory.watch.observe(cells)
   return () => memory.watch.disconnect()
 }

@@ -1,4 +1,4 @@
-"""What the Heads lens shows, worked out from one pass: arrays, labels, sentences and a table. No Streamlit."""
+"""What the Heads lens shows, worked out from one pass: arrays, labels, sentences, a table. Nothing is drawn here."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,6 +1,7 @@
 """The one model that every lens shows: its controls, and what they make in tfm_core."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, TOKENIZERS, Tokens, TransformerConfig, encode
 from tfm_ui.fields import Choice, Flag, Text, Whole, control
@@ -83,12 +84,12 @@ class ModelState:
         """Whether the last token's output was made without looking ahead, and so foretells a next one."""
         return self.causal or self.architecture != "encoder"
 
-    @property
+    @cached_property
     def source_tokens(self) -> Tokens:
         """The text as the model reads it."""
         return encode(self.text, self.tokenizer, self.seq_len)
 
-    @property
+    @cached_property
     def target_tokens(self) -> Tokens:
         """The target text as the decoder of an encoder-decoder reads it: cut like the text, but never padded."""
         pieces = len(encode(self.target, self.tokenizer).pieces)

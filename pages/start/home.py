@@ -20,7 +20,7 @@ def what_it_looks_at(model: ModelState, shown: compute.Pass) -> None:
         seen = view(model, shown, HeadsState.kind)
         top = seen.top(HeadsState.scale)
         data = payload(seen.weights, seen.visible, seen.sentences, top=top, picked=None, read_queries=seen.read)
-        if at := heads_grid(data, key="home_grid", on_pick=lambda layer, head: None):
+        if at := heads_grid(data, key="home_grid"):
             st.switch_page(HEADS, query_params=controls.open_with("heads_", layer=at[0] + 1, head=at[1] + 1))
         said(seen.sentence)
         st.page_link(HEADS, label="Open Heads: every head, large, with its numbers", icon=":material/arrow_forward:")
@@ -32,7 +32,7 @@ def what_comes_next(model: ModelState, shown: compute.Pass) -> None:
         title = "What it would say next" if model.looks_back_only else "What it makes of the last token"
         heading(title, "Softmax of the logits at the last token. Dotted: all tokens equally likely.")
         likely = next_token(model, shown)
-        figure = bars(likely.names, likely.shares, reference=likely.even, said="even", mode=frame.mode())
+        figure = bars(likely.names, likely.shares, reference=likely.even, mode=frame.mode())
         st.plotly_chart(figure, key="home_next", theme=None, config={"displayModeBar": False}, alt=likely.sentence)
         said(likely.sentence)
 

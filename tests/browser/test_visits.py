@@ -83,3 +83,15 @@ def test_an_empty_text_leaves_the_page_standing(visit):
     box.press("Control+Enter")
     visitor.page.locator(".cells canvas").wait_for()
     visitor.wait()
+
+
+def test_reset_on_one_page_reaches_the_others(visit):
+    visitor = visit("/heads")
+    visitor.page.get_by_role("button", name="layer 2 · head 3").click()
+    visitor.page.get_by_text("Layer 2, head 3").wait_for()
+    visitor.page.get_by_role("link", name="Home").click()
+    visitor.page.get_by_text("What it looks at").wait_for()
+    visitor.page.get_by_role("button", name="Reset").click()
+    visitor.wait()
+    visitor.page.get_by_role("link", name="Heads", exact=True).click()
+    visitor.page.get_by_text("Layer 1, head 1").wait_for()

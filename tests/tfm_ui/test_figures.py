@@ -90,7 +90,7 @@ def test_user_text_is_escaped():
     figure = head_map(weights, visible, ["<b>"], ["<i>"], top=1.0)
     assert figure.layout.xaxis.ticktext == ("&lt;i&gt;",)
     assert (tuple(figure.data[0].x), tuple(figure.data[0].y)) == (("key 1 “&lt;i&gt;”",), ("query 1 “&lt;b&gt;”",))
-    assert bars(["<b>"], [0.5], reference=0.1, said="even").data[0].y == ("&lt;b&gt; ",)
+    assert bars(["<b>"], [0.5], reference=0.1).data[0].y == ("&lt;b&gt; ",)
 
 
 @pytest.mark.parametrize("mode", MODES)

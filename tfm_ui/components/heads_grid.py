@@ -83,11 +83,12 @@ def payload(
     return len(text).to_bytes(4, "little") + text + cells.tobytes()
 
 
-def heads_grid(data: bytes, *, key: str, on_pick: Callable[[int, int], None]) -> tuple[int, int] | None:
-    """Draw the grid; a click calls `on_pick(layer, head)`, both from 0. Returns the click that this run follows."""
+def heads_grid(data: bytes, *, key: str, on_pick: Callable[[int, int], None] | None = None) -> tuple[int, int] | None:
+    """Draw the grid. A click gives layer and head, from 0: to `on_pick` before the next run, and to that run itself."""
 
     def picked() -> None:
-        on_pick(*st.session_state[key].picked)
+        if on_pick:
+            on_pick(*st.session_state[key].picked)
 
     at: tuple[int, int] | None = _component(key=key, data=data, on_picked_change=picked).picked
     return at

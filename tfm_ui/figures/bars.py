@@ -9,16 +9,13 @@ from tfm_ui.figures import look
 from tfm_ui.figures.look import Mode
 
 
-def bars(
-    names: Sequence[str], shares: Sequence[float], *, reference: float, said: str, mode: Mode = "light"
-) -> go.Figure:
+def bars(names: Sequence[str], shares: Sequence[float], *, reference: float, mode: Mode = "light") -> go.Figure:
     """One bar per name, the first on top, each with its share printed in percent.
 
     Args:
         names: what the bars stand for.
         shares: 0 to 1.
-        reference: a share to compare with, drawn as a line.
-        said: what the reference is.
+        reference: a share to compare with, drawn as a dotted line.
         mode: "light" or "dark".
     """
     colour = look.ROLE[mode]["result"]
@@ -63,7 +60,6 @@ def bars(
                         "y0": 0,
                         "y1": 1,
                         "line": {"color": look.INK[mode], "width": 2, "dash": "dot"},
-                        "name": said,
                     }
                 ],
             },
