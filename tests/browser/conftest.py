@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.error import URLError
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 # Streamlit itself asks below a deep link's path whether its server lives there; a 404 is the answer it expects.
@@ -98,6 +98,18 @@ class Visitor:
         """Until the app has stopped running and the page has drawn."""
         self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=60_000)
         self.page.wait_for_timeout(300)
+
+    def press(self, name: str) -> None:
+        """A button of the frame or a panel. Exact: the sentence on a head's button may hold any word of the text."""
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def go(self, name: str) -> None:
+        """To another page by the bar at the top."""
+        self.page.get_by_role("link", name=name, exact=True).click()
+
+    def head(self, layer: int, head: int) -> Locator:
+        """A head's button in the grid."""
+        return self.page.get_by_role("button", name=f"layer {layer} · head {head}.")
 
     def weights(self) -> list[list[float]]:
         """The numbers in the large heatmap, as plotly holds them."""

@@ -109,12 +109,12 @@ def test_another_number_of_layers_leaves_the_first_as_it_was(visit):
 
 def test_a_click_in_the_grid_locks_the_head_and_is_in_the_link(visit):
     visitor = visit("/heads")
-    visitor.page.get_by_role("button", name="layer 2 · head 3").click()
+    visitor.head(2, 3).click()
     visitor.page.get_by_text("Layer 2, head 3").wait_for()
     visitor.wait()
     visitor.page.wait_for_function("location.search.includes('heads_head=3')")
     assert "heads_layer=2" in visitor.page.url
-    assert visitor.page.get_by_role("button", name="layer 2 · head 3").get_attribute("aria-pressed") == "true"
+    assert visitor.head(2, 3).get_attribute("aria-pressed") == "true"
     same(visitor.weights(), visitor.page.url)
 
 
@@ -124,14 +124,14 @@ def test_hovering_previews_without_asking_the_server(visit):
     visitor.page.wait_for_timeout(1000)
     sent = visitor.frames_sent
     for head in (2, 3, 4):
-        visitor.page.get_by_role("button", name=f"layer 1 · head {head}").hover()
+        visitor.head(1, head).hover()
         assert visitor.page.locator(".glass b").inner_text() == f"layer 1 · head {head}"
     assert visitor.frames_sent == sent
 
 
 def test_the_grid_can_be_walked_and_locked_by_keyboard(visit):
     visitor = visit("/heads")
-    visitor.page.get_by_role("button", name="layer 1 · head 1").focus()
+    visitor.head(1, 1).focus()
     for key in ("ArrowRight", "ArrowDown", "Enter"):
         visitor.page.keyboard.press(key)
     visitor.page.get_by_text("Layer 2, head 2").wait_for()
@@ -143,10 +143,10 @@ def test_a_double_click_isolates_a_head_and_escape_brings_the_others_back(visit)
     pixel = "c => c.getContext('2d').getImageData(c.width * .9, c.height * .9, 1, 1).data.join()"
     canvas = visitor.page.locator(".cells canvas")
     before = canvas.evaluate(pixel)
-    visitor.page.get_by_role("button", name="layer 1 · head 1").dblclick()
+    visitor.head(1, 1).dblclick()
     visitor.wait()
     assert canvas.evaluate(pixel) != before
-    visitor.page.get_by_role("button", name="layer 1 · head 1").press("Escape")
+    visitor.head(1, 1).press("Escape")
     assert canvas.evaluate(pixel) == before
 
 
@@ -164,10 +164,10 @@ def test_a_hover_on_the_large_map_names_both_tokens_and_the_exact_weight(visit):
 
 def test_the_numbers_and_the_source_open(visit):
     visitor = visit("/heads")
-    visitor.page.get_by_role("button", name="Source").click()
+    visitor.press("Source")
     visitor.page.get_by_text("def attention_weights").wait_for()
     visitor.page.keyboard.press("Escape")
-    visitor.page.get_by_role("button", name="Numbers").click()
+    visitor.press("Numbers")
     visitor.page.locator("[data-testid=stPopoverBody] [data-testid=stDataFrame]").wait_for()
 
 

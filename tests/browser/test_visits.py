@@ -24,7 +24,7 @@ def test_a_link_is_the_first_request_of_a_server_and_comes_back_in_another_brows
 
 def test_the_copied_link_brings_back_the_picture(visit):
     visitor = visit(LINK)
-    visitor.page.get_by_role("button", name="Link").click()
+    visitor.press("Link")
     link = visitor.page.locator("[data-testid=stPopoverBody] code").inner_text()
     assert link.startswith(visitor.address + "/heads?")
     again = visit(link.removeprefix(visitor.address))
@@ -57,17 +57,17 @@ def test_hostile_text_is_shown_and_never_run(visit, path):
     text = "<img src=x onerror=window.hurt=1> </script><script>window.hurt=1</script> <b>bold</b>"
     visitor = visit(f"{path}?text={quote(text)}&seq_len=128&tokenizer=character")
     visitor.page.locator(".cells canvas").wait_for()
-    visitor.page.get_by_role("button", name="head 2").first.hover()
+    visitor.head(1, 2).hover()
     assert visitor.page.evaluate("window.hurt") is None
 
 
 def test_home_leads_to_the_head_that_was_clicked(visit):
     visitor = visit("/heads?seed=5&heads_head=3")
     for layer, head in ((2, 4), (1, 2)):
-        visitor.page.get_by_role("link", name="Home").click()
+        visitor.go("Home")
         visitor.page.get_by_text("What it looks at").wait_for()
         visitor.wait()
-        visitor.page.get_by_role("button", name=f"layer {layer} · head {head}").click()
+        visitor.head(layer, head).click()
         visitor.page.get_by_text(f"Layer {layer}, head {head}").wait_for()
         visitor.page.wait_for_function(f"location.search.includes('heads_head={head}')")
     assert visitor.page.get_by_label("Seed", exact=True).input_value() == "5"
@@ -87,11 +87,11 @@ def test_an_empty_text_leaves_the_page_standing(visit):
 
 def test_reset_on_one_page_reaches_the_others(visit):
     visitor = visit("/heads")
-    visitor.page.get_by_role("button", name="layer 2 · head 3").click()
+    visitor.head(2, 3).click()
     visitor.page.get_by_text("Layer 2, head 3").wait_for()
-    visitor.page.get_by_role("link", name="Home").click()
+    visitor.go("Home")
     visitor.page.get_by_text("What it looks at").wait_for()
-    visitor.page.get_by_role("button", name="Reset").click()
+    visitor.press("Reset")
     visitor.wait()
-    visitor.page.get_by_role("link", name="Heads", exact=True).click()
+    visitor.go("Heads")
     visitor.page.get_by_text("Layer 1, head 1").wait_for()
