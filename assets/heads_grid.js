@@ -72,7 +72,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const add = (kind, text, tag = "span") =>
       cells.appendChild(Object.assign(document.createElement(tag), { className: kind, textContent: text }))
     add("corner", "")
-    for (let head = 0; head < heads; head++) add("column", heads > 8 ? head + 1 : `head ${head + 1}`)
+    for (let head = 1; head <= heads; head++) {
+      const word = Object.assign(document.createElement("span"), { textContent: "head " }) // hidden where it has no room
+      add("column", "").append(word, head)
+    }
     for (let layer = 0; layer < layers; layer++) {
       add("row", `L${layer + 1}`).title = `layer ${layer + 1}`
       for (let head = 0; head < heads; head++) add("head", "", "button")

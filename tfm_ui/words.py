@@ -52,8 +52,8 @@ def about_tokens(tokens: Tokens) -> list[str]:
         total = len(tokens.pieces) + tokens.dropped
         said.append(f"The text has {total} tokens; the first {len(tokens.pieces)} are read.")
     if tokens.pieces and tokens.padding:
-        places = "1 place holds" if tokens.padding == 1 else f"{tokens.padding} places hold"
-        said.append(f"Of {len(tokens.ids)} places {places} padding (PAD), which nobody looks at.")
+        hold = "holds" if tokens.padding == 1 else "hold"
+        said.append(f"{tokens.padding} of {len(tokens.ids)} places {hold} padding (PAD), which nobody looks at.")
     groups = collisions(tokens)
     for group in groups[:3]:
         names = " and ".join(f"“{named(piece)}”" for piece in group)

@@ -178,6 +178,16 @@ def test_the_chip_says_masked_only_where_something_is(visit):
     visitor.page.locator(".chip").wait_for(state="hidden")
 
 
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+@pytest.mark.parametrize("heads", [4, 8, 16])
+def test_column_labels_have_room(visit, width, heads):
+    visitor = visit(f"/heads?num_heads={heads}", width=width)
+    visitor.page.locator(".cells canvas").wait_for()
+    labels = visitor.page.locator(".cells .column")
+    assert labels.last.inner_text().endswith(str(heads))
+    assert labels.evaluate_all("all => all.filter(e => e.scrollWidth > e.clientWidth).length") == 0
+
+
 def test_thumbnails_smaller_than_their_cells_lose_no_weight_and_say_that_they_are_pooled(visit):
     visitor = visit("/heads?seq_len=128&num_heads=16&tokenizer=character&text=" + "abcdefghij+" * 14)
     visitor.page.get_by_text("pooled: the largest of").wait_for()
