@@ -1,64 +1,56 @@
 /* Layers x heads as thumbnails: one transfer of bytes, one canvas, a real button per head.
 
-   payload: u32 length of the header | header, JSON | uint8 [layer][head][query][key]
-   A byte of 0 to 254 is a weight on the scale from 0 to header.top; 255 is masked.
+   payload, behind the header: uint8 [layer][head][row][column]. A byte of 0 to 254 is a share of the head's largest
+   weight, header.ends[head] that weight's place on the scale (1 is its dark end); 255 is masked.
    Everything but the click stays in the browser. User text reaches the page through textContent alone. */
+
+import { decode, dress, image, palette, pool, save, watchMode, word } from "./paint.js"
 
 const MASKED = 255
 
-const rgb = hex => [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16))
-
-function decode(bytes) {
-  const own = bytes.slice() // bytes arrive as a view with an offset
-  const length = new DataView(own.buffer).getUint32(0, true)
-  return [JSON.parse(new TextDecoder().decode(own.subarray(4, 4 + length))), own.subarray(4 + length)]
-}
-
-/* byte -> colour, as 256 words of RGBA */
-function palette(stops, masked) {
-  const table = new Uint8ClampedArray(256 * 4)
-  const colours = stops.map(rgb), last = colours.length - 1
-  for (let byte = 0; byte < 256; byte++) {
-    const x = Math.min(byte / 254, 1) * last, low = Math.min(Math.floor(x), last - 1)
-    const colour = byte === MASKED ? rgb(masked) : colours[low].map((c, k) => c + (colours[low + 1][k] - c) * (x - low))
-    table.set([...colour, 255], byte * 4)
-  }
-  return new Uint32Array(table.buffer)
-}
-
-/* one head as an image: a pixel per cell, or, where cells are smaller than pixels, the largest weight of each block,
-   so that no weight is lost; rows of padding are veiled */
-function tileOf(map, header, block, table, paper) {
-  const { queries, keys, read } = header
-  const rows = Math.ceil(queries / block), columns = Math.ceil(keys / block)
-  const tile = new OffscreenCanvas(columns, rows), context = tile.getContext("2d")
-  const image = context.createImageData(columns, rows), words = new Uint32Array(image.data.buffer)
-  const largest = new Int16Array(rows * columns).fill(-1)
-  for (let q = 0; q < queries; q++) for (let k = 0; k < keys; k++) {
-    const byte = map[q * keys + k], at = Math.floor(q / block) * columns + Math.floor(k / block)
-    if (byte !== MASKED && byte > largest[at]) largest[at] = byte
-  }
-  for (let i = 0; i < words.length; i++) words[i] = table[largest[i] < 0 ? MASKED : largest[i]]
-  context.putImageData(image, 0, 0)
+/* One head as an image: a pixel per cell, or, where cells are smaller than pixels, the largest weight of each block;
+   rows of padding are veiled. A byte that is masked counts as less than any weight. */
+function tileOf(map, { rows, columns, read }, end, block, table, masked, paper) {
+  const ranks = map.map(byte => (byte + 1) & 255) // masked is 0, and the weights follow
+  const { largest, across, down } = pool(ranks, columns, { left: 0, top: 0, columns, rows }, block, 0)
+  const tile = image(across, down, i =>
+    largest[i] ? table[Math.min(255, Math.round((largest[i] - 1) / 254 * end * 255))] : masked)
+  const context = tile.getContext("2d")
   context.globalAlpha = 0.65
   context.fillStyle = paper
-  context.fillRect(0, Math.ceil(read / block), columns, rows)
+  context.fillRect(0, Math.ceil(read / block), across, down)
   return tile
+}
+
+/* The grid with its labels, for a file. */
+function poster(cells, canvas, skin) {
+  const ratio = devicePixelRatio || 1, sheet = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height })
+  const context = sheet.getContext("2d"), origin = cells.getBoundingClientRect()
+  context.fillStyle = skin.paper
+  context.fillRect(0, 0, sheet.width, sheet.height)
+  context.drawImage(canvas, 0, 0)
+  context.fillStyle = skin.muted
+  context.font = `${13 * ratio}px ${getComputedStyle(cells).fontFamily}`
+  context.textAlign = "center"
+  context.textBaseline = "middle"
+  for (const label of cells.querySelectorAll(".column, .row")) {
+    const box = label.getBoundingClientRect()
+    context.fillText(label.innerText, (box.left - origin.left + box.width / 2) * ratio, (box.top - origin.top + box.height / 2) * ratio)
+  }
+  return sheet
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".heads")
   const memory = root._memory ??= { shape: "", isolated: null } // what outlives an update
-  const [header, weights] = decode(data)
-  const { layers, heads, queries, keys, picked } = header
+  const [header, maps] = decode(data)
+  const { layers, heads, rows, columns, picked } = header
   const $ = selector => root.querySelector(selector)
-  const paper = getComputedStyle(root).getPropertyValue("--st-background-color").trim().slice(0, 7)
-  const skin = header.skin[rgb(paper).reduce((a, b) => a + b) < 380 ? "dark" : "light"]
-  for (const name in skin) if (typeof skin[name] === "string") root.style.setProperty("--" + name, skin[name])
-  const table = palette(skin.weights, skin.masked)
-  const size = queries * keys
-  const tile = (i, side) => tileOf(weights.subarray(i * size, (i + 1) * size), header, blockFor(side), table, paper)
-  const blockFor = side => Math.max(1, Math.ceil(Math.max(queries, keys) / side))
+  let skin, table, masked
+  const size = rows * columns
+  const blockFor = side => Math.max(1, Math.ceil(Math.max(rows, columns) / side))
+  const tile = (i, side) =>
+    tileOf(maps.subarray(i * size, (i + 1) * size), header, header.ends[i], blockFor(side), table, masked, skin.paper)
   const nameOf = i => `layer ${Math.floor(i / heads) + 1} · head ${i % heads + 1}`
 
   // the frame: labels, and a button per head, which brings focus, touch and screen readers
@@ -84,8 +76,16 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const buttons = [...cells.querySelectorAll("button")]
   const canvas = cells.querySelector("canvas")
 
+  function wear() {
+    skin = dress(root, header.skin)
+    table = palette(skin.weights).map(word)
+    masked = word(skin.masked)
+    $(".bar i").style.background = `linear-gradient(90deg, ${skin.weights.join(",")})`
+  }
+
   function draw() {
     if (!cells.offsetWidth) return // on its way out of the page
+    wear()
     const ratio = devicePixelRatio || 1
     canvas.width = 0 // so that it does not hold the cells apart while they are measured
     const width = cells.scrollWidth, height = cells.scrollHeight, origin = cells.getBoundingClientRect()
@@ -104,8 +104,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
       context.globalAlpha = memory.isolated !== null && memory.isolated !== i ? 0.25 : 1
       context.drawImage(tile(i, side), left, top, side, side)
     })
-    $(".pooled").hidden = blockFor(side) === 1
-    $(".pooled b").textContent = `${blockFor(side)} × ${blockFor(side)}`
+    const block = header.block * blockFor(side)
+    $(".exact").textContent = block > 1 ? `pooled: the largest of ${block} × ${block} cells` : "exact: a pixel or more per cell"
   }
 
   // the magnifier: the head under the pointer, large enough to read, with its sentence
@@ -152,12 +152,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (event.key === "i") isolate(i)
     if (event.key === "Escape") { if (memory.isolated !== null) isolate(memory.isolated); preview(null) }
   }
-  $(".bar i").style.background = `linear-gradient(90deg, ${skin.weights.join(",")})`
   $(".bar b").textContent = header.topText
   $(".chip").hidden = !header.masked
   preview(null)
   memory.watch?.disconnect()
   memory.watch = new ResizeObserver(draw) // it also draws now, before the next paint
   memory.watch.observe(cells)
-  return () => memory.watch.disconnect()
+  root.savePicture = name => save(poster(cells, canvas, skin), name)
+  const unwatch = watchMode(draw)
+  return () => { memory.watch.disconnect(); unwatch() }
 }

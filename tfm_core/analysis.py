@@ -1,21 +1,46 @@
 """What a head does, in numbers: summaries of attention weights.
 
-All take weights (..., query, key), one map or many, and average over the query rows.
+All take weights (..., query, key), one map or many. Those that give one number per map average over the query rows.
 """
 
-from torch import Tensor, arange
+from typing import NamedTuple
+
+from torch import Tensor, arange, special, tensordot
+
+
+class Peaks(NamedTuple):
+    """The two largest weights of each row, all (..., query).
+
+    Attributes:
+        first: the largest.
+        key: the column it stands in; the leftmost, if it stands in several.
+        second: the next, which may be as large; 0 where there is but one key.
+    """
+
+    first: Tensor
+    key: Tensor
+    second: Tensor
+
+
+def peaks(weights: Tensor) -> Peaks:
+    """Where each row looks most, and how clearly."""
+    first, key = weights.max(-1)
+    second = weights.topk(2).values[..., 1] if weights.shape[-1] > 1 else first.new_zeros(first.shape)
+    return Peaks(first, key, second)
 
 
 def entropy(weights: Tensor) -> Tensor:
     """-sum w log w of each row, averaged, in nats (...): 0 if each query looks at one key, log(keys) if at all."""
-    surprise = -weights.clamp(min=1e-38).log() * weights  # 0 log 0 = 0
-    return surprise.sum(-1).mean(-1)
+    rows: Tensor = special.entr(weights).sum(-1)
+    return rows.mean(-1)
 
 
 def mean_distance(weights: Tensor) -> Tensor:
     """sum w |query - key| of each row, averaged, in tokens (...); for self-attention."""
     queries, keys = arange(weights.shape[-2]), arange(weights.shape[-1])
-    return (weights * (queries[:, None] - keys).abs()).sum(-1).mean(-1)
+    distance = (queries[:, None] - keys).abs().to(weights)
+    total: Tensor = tensordot(weights, distance, dims=2)
+    return total / len(queries)
 
 
 def weight_on_self(weights: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ import math
 from contextlib import suppress
 
 import numpy as np
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -117,7 +118,8 @@ class MultiHeadAttention(Tapped):
     """Several attentions side by side, each in its own slice of d_model. Vaswani et al. 2017, section 3.2.2.
 
     Records `query`, `key`, `value` (batch, head, seq, head_dim); `rotated_query`, `rotated_key` under rope and
-    `position_bias` (head, query, key) under alibi and t5; `scores`, `masked_scores`, `weights` (batch, head,
+    `position_bias` (head, query, key) under alibi and t5; `mask` (broadcasts to the shape of the scores; all True
+    where there is none); `scores`, `masked_scores`, `weights` (batch, head,
     query, key); `head_output` (batch, head, query, head_dim); `output` (batch, query, d_model). While nobody
     listens to scores or weights, torch's fused kernel does the work.
 
@@ -171,6 +173,9 @@ class MultiHeadAttention(Tapped):
         k = self.tap("key", self._split(self.key_projection(key)))
         v = self.tap("value", self._split(self.value_projection(value)))
         q, k, bias = self._place(q, k, positional)
+        if self.wanted("mask"):
+            everything = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device)
+            mask = self.tap("mask", everything if mask is None else mask)
         heads = self.tap("head_output", self._attend(q, k, v, mask, bias))
         merged = heads.transpose(1, 2).flatten(2)  # (batch, query, head, head_dim) -> (batch, query, d_model)
         return self.tap("output", self.output_projection(merged))

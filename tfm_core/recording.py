@@ -3,6 +3,7 @@
 - `tap(site, tensor)` marks a place in the model; without a listener it costs next to nothing.
 - `recording()` listens: inside the block every marked tensor is kept in a `Trace`.
 - `edits` change a tensor on its way, so an intervention needs no second model.
+- `watch` looks at a tensor as it passes, for what is too large to keep.
 - `Tapped` is an nn.Module that knows its own path, so that sites are named like parameters.
 
 The listener lives in a ContextVar and not on the module, because one model is shared by the threads of
@@ -14,10 +15,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from torch import Tensor, nn
 
 Edit = Tensor | Callable[[Tensor], Tensor]
+Watch = Callable[[str, Tensor], None]
 
 
 class Trace(Mapping[str, Tensor]):
@@ -49,23 +52,36 @@ class Trace(Mapping[str, Tensor]):
         return "\n".join([f"Trace of {len(self)} sites", *rows])
 
 
-class _Recorder:
-    """One open `recording` block: which sites it keeps, which it edits, which it has met."""
+class _Interest(NamedTuple):
+    """What one recorder wants of one site."""
 
-    def __init__(self, sites: str | Iterable[str] | None, edits: Mapping[str, Edit] | None) -> None:
+    kept: bool
+    edits: list[Edit]
+    watches: list[Watch]
+
+
+class _Recorder:
+    """One open `recording` block: which sites it keeps, edits and watches, and which it has met."""
+
+    def __init__(
+        self, sites: str | Iterable[str] | None, edits: Mapping[str, Edit] | None, watch: Mapping[str, Watch] | None
+    ) -> None:
         self.patterns = ("*",) if sites is None else (sites,) if isinstance(sites, str) else tuple(sites)
-        self.edits = dict(edits or {})
-        self._met: dict[str, tuple[bool, list[Edit]]] = {}  # site -> (kept?, its edits), worked out once
+        self.edits, self.watches = dict(edits or {}), dict(watch or {})
+        self._met: dict[str, _Interest] = {}  # worked out once per site
         self.trace = Trace(self._met)
 
-    def meet(self, site: str) -> tuple[bool, list[Edit]]:
+    def meet(self, site: str) -> _Interest:
         if site not in self._met:
-            kept = any(fnmatchcase(site, pattern) for pattern in self.patterns)
-            self._met[site] = kept, [edit for pattern, edit in self.edits.items() if fnmatchcase(site, pattern)]
+            self._met[site] = _Interest(
+                any(fnmatchcase(site, pattern) for pattern in self.patterns),
+                [edit for pattern, edit in self.edits.items() if fnmatchcase(site, pattern)],
+                [watch for pattern, watch in self.watches.items() if fnmatchcase(site, pattern)],
+            )
         return self._met[site]
 
     def edit(self, site: str, tensor: Tensor) -> Tensor:
-        for edit in self.meet(site)[1]:
+        for edit in self.meet(site).edits:
             # A clone, because the tensor may share memory with one that is already in a trace.
             changed = edit(tensor.clone()) if callable(edit) else edit
             if not isinstance(changed, Tensor) or (changed.shape, changed.dtype) != (tensor.shape, tensor.dtype):
@@ -76,12 +92,15 @@ class _Recorder:
         return tensor
 
     def keep(self, site: str, tensor: Tensor) -> None:
-        if self.meet(site)[0]:
+        interest = self.meet(site)
+        if interest.kept:
             self.trace._tensors[site] = tensor
+        for watch in interest.watches:
+            watch(site, tensor)
 
     def check_names(self) -> None:
         """Refuse a name that no site of the model answered to: a typo must not look like an empty result."""
-        for name in (*self.patterns, *self.edits):
+        for name in (*self.patterns, *self.edits, *self.watches):
             if self._met and not any(fnmatchcase(site, name) for site in self._met):
                 raise ValueError(_unknown(name, self._met))
 
@@ -112,14 +131,18 @@ def tap(site: str, tensor: Tensor) -> Tensor:
 
 
 def wanted(*sites: str) -> bool:
-    """Whether any open recording keeps or edits one of these sites: if not, they need not be computed."""
+    """Whether any open recording keeps, edits or watches one of these sites: if not, they need not be computed."""
     # A list, not a generator: each recorder shall hear each name, to know it when it meets a misspelt one.
     answers = [recorder.meet(site) for recorder in _recorders.get() for site in sites]
-    return any(kept or edits for kept, edits in answers)
+    return any(interest.kept or interest.edits or interest.watches for interest in answers)
 
 
 @contextmanager
-def recording(sites: str | Iterable[str] | None = None, edits: Mapping[str, Edit] | None = None) -> Iterator[Trace]:
+def recording(
+    sites: str | Iterable[str] | None = None,
+    edits: Mapping[str, Edit] | None = None,
+    watch: Mapping[str, Watch] | None = None,
+) -> Iterator[Trace]:
     """Record, and if asked change, what happens inside a model.
 
         with torch.no_grad(), recording("*.weights") as trace:
@@ -130,6 +153,8 @@ def recording(sites: str | Iterable[str] | None = None, edits: Mapping[str, Edit
         sites: names of the sites to keep, `*` standing for anything; all of them by default.
         edits: site name -> the tensor to put there, or a function from the tensor to its replacement, of
             the same shape and dtype. The trace holds what the model went on with, after the edit.
+        watch: site name -> a function of the site and its tensor, called as the model passes it. For what is too
+            large to keep: it takes what it needs, and must not change the tensor.
 
     Blocks nest: each one keeps its own trace, and the inner one edits after the outer. A block inside a generator
     goes on recording while the generator is suspended.
@@ -137,7 +162,7 @@ def recording(sites: str | Iterable[str] | None = None, edits: Mapping[str, Edit
     Raises:
         ValueError: when the block ends, for a name that no site of the model answered to.
     """
-    recorder = _Recorder(sites, edits)
+    recorder = _Recorder(sites, edits, watch)
     _recorders.set((*_recorders.get(), recorder))
     try:
         yield recorder.trace

@@ -14,21 +14,11 @@ import streamlit as st
 import torch
 from numpy.typing import NDArray
 
-from tfm_core import Transformer, TransformerConfig, causal_mask, recording
+from tfm_core import POSITIONAL, Positional, Transformer, TransformerConfig, causal_mask, recording
+from tfm_ui.attention import Attention, Reader, bytes_needed
 from tfm_ui.model_state import ModelState
 
-
-@dataclass(frozen=True)
-class Attention:
-    """All heads of one kind of attention in one pass.
-
-    Attributes:
-        weights: float32 (layer, head, query, key).
-        visible: boolean (query, key), False where a mask forbids to look; alike in all layers and heads.
-    """
-
-    weights: NDArray[np.float32]
-    visible: NDArray[np.bool_]
+BUDGET = 300_000_000  # bytes that one request may take beside its model
 
 
 @dataclass(frozen=True)
@@ -59,10 +49,23 @@ PLACES = {
 }
 
 
-def weight_sites(state: ModelState, name: str) -> list[str]:
-    """The recording's names of one kind of attention's weights, a site per layer."""
-    place = PLACES[state.is_encoder_decoder][name]
-    return [place.format(layer=layer, what="weights") for layer in range(state.num_layers)]
+def place(state: ModelState, kind: str) -> str:
+    """The recording's name of one kind of attention, with `{layer}` and `{what}` to be put in."""
+    return PLACES[state.is_encoder_decoder][kind]
+
+
+def too_large(state: ModelState) -> str:
+    """Why this model is not run, in one sentence; "" if it is: checked before anything is computed."""
+    source, target = len(state.source_tokens.ids), len(state.target_tokens.ids)
+    longest = max(source, target) if state.is_encoder_decoder else source
+    bias = POSITIONAL[state.positional].bias is not Positional.bias
+    needed = bytes_needed(state.num_heads, longest, longest, bias=bias)
+    if needed <= BUDGET:
+        return ""
+    return (
+        f"{state.num_heads} heads on {longest} tokens need {needed / 1e6:.0f} MB at a time; "
+        f"{BUDGET / 1e6:.0f} MB is the limit. Fewer heads or fewer tokens fit."
+    )
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -71,29 +74,34 @@ def transformer(config: TransformerConfig) -> Transformer:
     return Transformer(config).eval()
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@st.cache_resource(max_entries=8, show_spinner=False)
 def run(state: ModelState) -> Pass:
-    """Run the model on the text, keeping the weights of every head."""
+    """Run the model on the text, and take from each layer's weights what is kept of them.
+
+    Raises:
+        ValueError: if it is `too_large`.
+    """
+    if reason := too_large(state):
+        raise ValueError(reason)
     model = transformer(state.config)
     source, target = state.source_tokens, state.target_tokens
     inputs = (source.batch, target.batch) if state.is_encoder_decoder else (source.batch,)
     mask = causal_mask(state.seq_len) if state.masks_the_future else None
-    with torch.no_grad(), recording(["*.weights", "*.0.*.masked_scores"]) as trace:
+    readers = {}
+    for kind in PLACES[state.is_encoder_decoder]:
+        queries = source if kind in ("self", "encoder") else target
+        stack = {"self": "stack", "encoder": "encoder"}.get(kind, "decoder")
+        scheme = None if kind == "cross" else getattr(model, stack).positional
+        readers[kind] = Reader(len(queries.pieces), scheme)
+    watch = {site: see for kind, reader in readers.items() for site, see in reader.watches(place(state, kind)).items()}
+    with torch.no_grad(), recording([], watch=watch):
         begin = time.perf_counter()
         logits = model(*inputs, mask=mask)
         milliseconds = (time.perf_counter() - begin) * 1000
-
-    attention = {}
-    for name, place in PLACES[state.is_encoder_decoder].items():
-        masked = trace[place.format(layer=0, what="masked_scores")]
-        attention[name] = Attention(
-            weights=torch.cat([trace[site] for site in weight_sites(state, name)]).numpy(),
-            visible=(masked[0, 0] > -torch.inf).numpy(),
-        )
-    read = (target if state.is_encoder_decoder else source).pieces
+    last = len((target if state.is_encoder_decoder else source).pieces) - 1
     return Pass(
-        attention=attention,
-        next_token=logits[0, len(read) - 1].softmax(-1).numpy(),
+        attention={kind: reader.attention() for kind, reader in readers.items()},
+        next_token=logits[0, last].softmax(-1).numpy(),
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         milliseconds=milliseconds,
     )

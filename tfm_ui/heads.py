@@ -5,16 +5,16 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
 
 from tfm_core import POSITIONAL, Positional
-from tfm_core.analysis import entropy, mean_distance, weight_on_first, weight_on_previous, weight_on_self
 from tfm_ui import words
-from tfm_ui.compute import PLACES, Pass, weight_sites
+from tfm_ui.attention import SUMMARY, Attention
+from tfm_ui.compute import PLACES, Pass, place
 from tfm_ui.fields import Choice, Limits, Whole, control
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
+from tfm_ui.words import Rows
 
 SCALES = ("largest", "choice", "1", "own")
 
@@ -48,13 +48,84 @@ class HeadsView:
     """All heads of one kind of attention, with the names of their rows and columns.
 
     Attributes:
-        weights: float32 (layer, head, query, key).
+        attention: the heads.
+        queries, keys: a label per row and per column, padding included.
+        same_text: whether rows and columns are the same tokens, as in self-attention: only then is there a distance.
+        formula: how a weight comes from its query and key.
+        place: the recording's name of this attention, with `{layer}` and `{what}` to be put in.
+    """
+
+    attention: Attention
+    queries: list[str]
+    keys: list[str]
+    same_text: bool
+    formula: str
+    place: str
+
+    @cached_property
+    def seen(self) -> NDArray[np.intp]:
+        """How many keys each row may see, (query)."""
+        return np.asarray(self.attention.visible.sum(1))
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """What each head does, layer by layer."""
+        read = self.attention.read
+        return [
+            words.about_head(
+                Rows(first[:read], key[:read], second[:read], self.seen[:read]),
+                self.queries,
+                self.keys,
+                same_text=self.same_text,
+            )
+            for layer in self.attention.layers
+            for first, key, second in zip(layer.first, layer.key, layer.second, strict=True)
+        ]
+
+    @property
+    def sentence(self) -> str:
+        """What stands out among all heads."""
+        read = self.attention.read
+        return words.about_heads(self.attention.first[:, :, :read], self.seen[:read])
+
+    def top(self, scale: str) -> NDArray[np.float32]:
+        """The weight at the dark end of each head's colour scale, (layer, head)."""
+        own = self.attention.largest
+        if scale == "own":
+            return own
+        chosen = self.attention.first[:, :, self.seen > 1]
+        ends = {"1": 1.0, "largest": own.max(), "choice": chosen.max() if chosen.size else own.max()}
+        return np.full_like(own, ends[scale])
+
+    def head(self, layer: int, head: int) -> "HeadView":
+        """One of them, exactly; both from 0."""
+        attention = self.attention
+        return HeadView(
+            attention.exact(layer, head), attention.visible, self.queries, self.keys, attention.read, self.formula
+        )
+
+    def summary(self) -> pd.DataFrame:
+        """A row per head: entropy in nats, mean distance in tokens, shares of weight in %. Without padding rows."""
+        columns = {}
+        for name in SUMMARY:
+            if self.same_text or name in ("entropy", "first"):
+                values = np.concatenate([layer.summary[name] for layer in self.attention.layers])
+                columns[name] = values if name in ("entropy", "distance") else 100 * values
+        layers, heads = self.attention.largest.shape
+        names = [f"L{layer + 1} h{head + 1}" for layer in range(layers) for head in range(heads)]
+        return pd.DataFrame(columns, index=pd.Index(names, name="head"))
+
+
+@dataclass(frozen=True)
+class HeadView:
+    """One head, exactly.
+
+    Attributes:
+        weights: float32 (query, key).
         visible: boolean (query, key), False where masked.
         queries, keys: a label per row and per column, padding included.
         read: how many of the rows are tokens; the rest is padding.
-        same_text: whether rows and columns are the same tokens, as in self-attention: only then is there a distance.
         formula: how a weight comes from its query and key.
-        sites: the recording's name for each layer's weights.
     """
 
     weights: NDArray[np.float32]
@@ -62,75 +133,34 @@ class HeadsView:
     queries: list[str]
     keys: list[str]
     read: int
-    same_text: bool
     formula: str
-    sites: list[str]
 
-    @cached_property
-    def sentences(self) -> list[str]:
-        """What each head does, layer by layer."""
-        rows = self.weights[:, :, : self.read].reshape(-1, self.read, len(self.keys))
-        visible, queries = self.visible[: self.read], self.queries[: self.read]
-        return [words.about_head(row, visible, queries, self.keys, same_text=self.same_text) for row in rows]
-
-    @property
-    def sentence(self) -> str:
-        """What stands out among all heads."""
-        return words.about_heads(self.weights[:, :, : self.read], self.visible[: self.read])
-
-    def top(self, scale: str) -> NDArray[np.float32]:
-        """The weight at the dark end of each head's colour scale, (layer, head, 1, 1)."""
-        own: NDArray[np.float32] = self.weights.max((-2, -1), keepdims=True)
-        if scale == "own":
-            return own
-        chosen = self.weights[:, :, self.visible.sum(1) > 1]
-        ends = {"1": 1.0, "largest": own.max(), "choice": chosen.max() if chosen.size else own.max()}
-        return np.full_like(own, ends[scale])
-
-    def laws(self, layer: int, head: int) -> dict[str, bool]:
+    def laws(self) -> dict[str, bool]:
         """What must hold of the head shown, tested on its own numbers."""
-        weights = self.weights[layer, head]
-        error = float(np.abs(weights.sum(-1) - self.visible.any(-1)).max())
+        error = float(np.abs(self.weights.sum(-1) - self.visible.any(-1)).max())
         return {
             f"every row sums to 1 (largest error {look.tiny(error)})": error < 1e-5,
-            "masked weights are exactly 0": not weights[~self.visible].any(),
+            "masked weights are exactly 0": not self.weights[~self.visible].any(),
         }
 
-    def table(self, layer: int, head: int) -> pd.DataFrame:
-        """The weights of one head, rows and columns by number and name."""
+    def table(self) -> pd.DataFrame:
+        """The weights, rows and columns by number and name."""
         rows = [f"{i + 1} {label}" for i, label in enumerate(self.queries)]
         columns = [f"{i + 1} {label}" for i, label in enumerate(self.keys)]
-        return pd.DataFrame(self.weights[layer, head], index=pd.Index(rows, name="query"), columns=columns)
-
-    def summary(self) -> pd.DataFrame:
-        """A row per head: entropy in nats, mean distance in tokens, shares of weight in %. Without padding rows."""
-        weights = torch.from_numpy(self.weights[:, :, : self.read])
-        columns = {"entropy": entropy(weights)}
-        if self.same_text:
-            columns["distance"] = mean_distance(weights)
-            columns["self"] = 100 * weight_on_self(weights)
-            columns["prev"] = 100 * weight_on_previous(weights)
-        columns["first"] = 100 * weight_on_first(weights)
-        layers, heads = weights.shape[:2]
-        names = [f"L{layer + 1} h{head + 1}" for layer in range(layers) for head in range(heads)]
-        return pd.DataFrame({k: v.flatten().numpy() for k, v in columns.items()}, index=pd.Index(names, name="head"))
+        return pd.DataFrame(self.weights, index=pd.Index(rows, name="query"), columns=columns)
 
 
 def view(state: ModelState, shown: Pass, kind: str) -> HeadsView:
     """The heads of one kind of attention ("encoder", "decoder" or "cross"; a single stack has but one)."""
     kind = kind if state.is_encoder_decoder else "self"
     source, target = state.source_tokens, state.target_tokens
-    queries = target if kind in ("decoder", "cross") else source
-    keys = target if kind == "decoder" else source
     return HeadsView(
-        weights=shown.attention[kind].weights,
-        visible=shown.attention[kind].visible,
-        queries=words.labels(queries),
-        keys=words.labels(keys),
-        read=len(queries.pieces),
+        attention=shown.attention[kind],
+        queries=words.labels(target if kind in ("decoder", "cross") else source),
+        keys=words.labels(target if kind == "decoder" else source),
         same_text=kind != "cross",
         formula=_formula(Positional if kind == "cross" else POSITIONAL[state.positional]),
-        sites=weight_sites(state, kind),
+        place=place(state, kind),
     )
 
 

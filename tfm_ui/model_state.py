@@ -6,7 +6,7 @@ from functools import cached_property
 from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, TOKENIZERS, Tokens, TransformerConfig, encode
 from tfm_ui.fields import Choice, Flag, Text, Whole, control
 
-MAX_TOKENS = 128
+MAX_TOKENS = 1024
 MAX_LEN = 1024  # rows of a learned table: a constant, so that a longer text moves no weight
 CHARS = 2000
 

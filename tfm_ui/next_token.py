@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import pandas as pd
+
 from tfm_ui.compute import Pass
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
@@ -25,6 +27,10 @@ class NextToken:
     shares: list[float]
     even: float
     sentence: str
+
+    def table(self) -> pd.DataFrame:
+        """The shares by name."""
+        return pd.DataFrame({"probability": self.shares}, index=pd.Index(self.names, name="token"))
 
 
 def next_token(state: ModelState, shown: Pass) -> NextToken:

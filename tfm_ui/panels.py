@@ -1,72 +1,162 @@
-"""A chart with what it owes its viewer: title, how to read it, sentence, laws, numbers, source."""
+"""A chart with what it owes its viewer: how to read it, a sentence, the numbers, files, and the source."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
+
+from tfm_ui.components.save_png import save_png
+from tfm_ui.figures.look import Mode
+
+Source = Callable[..., Any]
+Show = Callable[..., Any]  # what `panel` yields
+
+
+class Picture(Protocol):
+    """What a panel shows."""
+
+    def draw(self, key: str, sentence: str) -> Any:
+        """Put it on the page; the sentence says the same in words."""
+        ...
+
+    def page(self, title: str, sentence: str, mode: Mode) -> str:
+        """As an HTML page that needs no network."""
+        ...
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A Plotly figure as a panel's picture."""
+
+    figure: go.Figure
+
+    def draw(self, key: str, sentence: str) -> None:
+        """Put it on the page. Its bar of tools is hidden; "PNG" presses the button in it that saves."""
+        config = {"displaylogo": False, "toImageButtonOptions": {"scale": 2, "filename": f"attention-lab-{key}"}}
+        st.plotly_chart(self.figure, key=key, theme=None, config=config, alt=sentence)
+
+    def page(self, title: str, sentence: str, mode: Mode) -> str:
+        """With plotly itself inside, as Plotly writes it."""
+        heading = {"text": f"{escape(title)}<br><sup>{escape(sentence)}</sup>"}
+        figure = go.Figure(self.figure).update_layout(title=heading, margin_t=90, height=420)
+        page: str = figure.to_html(include_plotlyjs=True)
+        return page
 
 
 @contextmanager
-def panel(key: str) -> Iterator[Callable[..., None]]:
-    """A bordered box; what is drawn inside the block lies in it. Yields `heading`, to be called once within it.
+def panel(key: str) -> Iterator[Show]:
+    """A bordered box for one chart. Yields `show`, to be called once in it; what is drawn before stands above.
 
-    The heading stands on top whenever it is called, so that controls drawn in the box may decide on it.
+    with panel("head") as show:
+        ...controls that decide on the picture...
+        show(title=..., how_to_read=..., picture=..., sentence=..., table=..., sources=...)
     """
     with st.container(border=True, key=f"panel_{key}"):
-        slot = st.empty()
+        heading = st.empty()  # on top, though what it says may depend on the controls below it
 
-        def heading(title: str, how_to_read: str, *, shape: str = "", locked: bool = False) -> None:
-            """Title, shape in symbols and numbers, one line on axes and colours; amber if it shows the locked thing."""
+        def show(
+            *,
+            title: str,
+            how_to_read: str,
+            picture: Picture,
+            sentence: str,
+            table: Callable[[], pd.DataFrame],
+            sources: Sequence[Source],
+            mode: Mode,
+            shape: str = "",
+            locked: bool = False,
+            laws: Mapping[str, bool] | None = None,
+            recipe: str = "",
+            columns: Mapping[str, Any] | None = None,
+        ) -> Any:
+            """Draw the chart with all that belongs to it, and return what its picture returned.
+
+            Args:
+                title: what it is.
+                how_to_read: one line on axes and colours.
+                picture: the chart.
+                sentence: what it comes to, computed from its data.
+                table: its data.
+                sources: the functions that computed it, shown as they run.
+                mode: "light" or "dark", for the file.
+                shape: in symbols and numbers.
+                locked: whether it shows what the reader locked; the title then has the amber bar.
+                laws: invariants that were tested on what is shown -> whether they hold.
+                recipe: lines of Python that give the same numbers.
+                columns: how the table's columns are drawn, if it stands open below the sentence, to be sorted.
+            """
             name = f'<span class="lock">{escape(title)}</span>' if locked else escape(title)
-            slot.html(
+            heading.html(
                 f'<div class="phead"><h3>{name} <small>{escape(shape)}</small></h3><p>{escape(how_to_read)}</p></div>'
             )
+            returned = picture.draw(key, sentence)
+            st.html(f'<p class="said">{escape(sentence)}</p>')
+            if laws:
+                marks = "".join(f"<span>{'✓' if ok else '✕'} {escape(law)}</span>" for law, ok in laws.items())
+                st.html(f'<p class="law">{marks}</p>')
+            if columns:
+                st.dataframe(table(), column_config=dict(columns), row_height=28, key=f"table_{key}", alt=sentence)
+            with st.container(horizontal=True, gap="small", key=f"actions_{key}"):
+                if not columns:
+                    _numbers(key, table)
+                _download(key, title, sentence, picture, table, mode)
+                _source(key, sources, recipe)
+            return returned
 
-        yield heading
+        yield show
 
 
-def said(sentence: str) -> None:
-    """The sentence that was computed from the data: the answer to "what am I looking at"."""
-    st.html(f'<p class="said">{escape(sentence)}</p>')
+# Nothing of what follows is prepared until it is opened.
 
 
-def laws(checked: dict[str, bool]) -> None:
-    """Invariants that were tested on what is shown: ✓ holds, ✕ broken."""
-    st.html(
-        '<p class="law">' + "".join(f"<span>{'✓' if ok else '✕'} {escape(law)}</span>" for law, ok in checked.items())
-    )
+def _menu(key: str, label: str, icon: str) -> Any:
+    return st.popover(label, type="tertiary", icon=icon, on_change="rerun", key=f"{label.lower()}_{key}")
 
 
-def actions(key: str, data: Callable[[], pd.DataFrame], *sources: Callable[..., Any], recipe: str = "") -> None:
-    """The numbers as a table and as CSV, and the source of the functions that computed them, as it runs.
+def _numbers(key: str, table: Callable[[], pd.DataFrame]) -> None:
+    menu = _menu(key, "Numbers", ":material/table:")
+    if menu.open:
+        menu.dataframe(table())
 
-    Nothing of it is prepared until it is opened.
-    """
-    with st.container(horizontal=True, gap="small", key=f"actions_{key}"):
-        numbers = st.popover(
-            "Numbers", type="tertiary", icon=":material/table:", on_change="rerun", key=f"numbers_{key}"
-        )
-        if numbers.open:
-            numbers.dataframe(data().style.format("{:.4f}"))
-        st.download_button(
-            "CSV",
-            data=lambda: data().to_csv(),
-            file_name=f"attention-lab-{key}.csv",
-            mime="text/csv",
-            on_click="ignore",
-            type="tertiary",
-            icon=":material/download:",
-            key=f"csv_{key}",
-        )
-        source = st.popover("Source", type="tertiary", icon=":material/code:", on_change="rerun", key=f"source_{key}")
-        if source.open:
-            if recipe:
-                source.caption("The same numbers in a plain Python shell")
-                source.code(recipe)
-            source.caption("The functions that computed them, as they ran")
-            for function in sources:
-                source.code(inspect.getsource(function))
+
+def _download(
+    key: str, title: str, sentence: str, picture: Picture, table: Callable[[], pd.DataFrame], mode: Mode
+) -> None:
+    menu = _menu(key, "Download", ":material/download:")
+    if not menu.open:
+        return
+    name = f"attention-lab-{key}"
+    files: dict[str, tuple[str, Callable[[], str], str]] = {
+        "CSV": ("the numbers", lambda: table().to_csv(), "text/csv"),
+        "HTML": ("the picture, live, as a page", lambda: picture.page(title, sentence, mode), "text/html"),
+    }
+    with menu:
+        for kind, (what, content, mime) in files.items():
+            st.download_button(
+                f"{kind}: {what}",
+                content,
+                f"{name}.{kind.lower()}",
+                mime,
+                on_click="ignore",
+                type="tertiary",
+                key=f"{kind.lower()}_{key}",
+            )
+        save_png(key, f"{name}.png")
+
+
+def _source(key: str, sources: Sequence[Source], recipe: str) -> None:
+    menu = _menu(key, "Source", ":material/code:")
+    if not menu.open:
+        return
+    if recipe:
+        menu.caption("The same numbers in a plain Python shell")
+        menu.code(recipe)
+    menu.caption("The functions that computed them, as they ran")
+    for function in sources:
+        menu.code(inspect.getsource(function))

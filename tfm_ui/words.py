@@ -1,6 +1,7 @@
 """Words for what is seen: token labels, and sentences computed from the data. Arrays and strings alone."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from unicodedata import bidirectional
 
 import numpy as np
@@ -12,19 +13,20 @@ LONGEST = 10
 SHOWN = {" ": "·", "\t": "⇥", "\n": "↵", "\u200d": "ZWJ", "": "∅"}
 INVISIBLE_BUT_NEEDED = "\u200d\ufe0e\ufe0f"  # they join and shape emoji
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-TIE = 1e-3  # weights closer than this count as equal: no token is then the favourite
+TIE = 0.01  # weights that differ by less than this share of the larger count as equal: no token is the favourite
+NO_CHOICE = "No row has a choice: each may look at one token at most."
 
 
 def labels(tokens: Tokens) -> list[str]:
     """A short, unique name per token: long ones cut in the middle, repeats numbered, white space visible; then PADs."""
-    names: list[str] = []
+    names: dict[str, None] = {}  # an ordered set
+    used: dict[str, int] = {}  # the last number that each name got
     for piece in tokens.pieces:
-        base, number = _short(piece), 1
-        name = base
+        name = base = _short(piece)
         while name in names:
-            number += 1
-            name = base + str(number).translate(SUBSCRIPTS)
-        names.append(name)
+            used[base] = used.get(base, 1) + 1
+            name = base + str(used[base]).translate(SUBSCRIPTS)
+        names[name] = None
     return [*map(_isolated, names), *["PAD"] * tokens.padding]
 
 
@@ -63,78 +65,99 @@ def about_tokens(tokens: Tokens) -> list[str]:
     return said
 
 
-def about_head(
-    weights: NDArray[np.float32],
-    visible: NDArray[np.bool_],
-    queries: Sequence[str],
-    keys: Sequence[str],
-    *,
-    same_text: bool = True,
-) -> str:
+@dataclass(frozen=True)
+class Rows:
+    """Where the rows of one head look: an entry per row that is a token, all (query).
+
+    Attributes:
+        first: the largest weight.
+        key: the column it stands in.
+        second: the next.
+        seen: how many keys the row may see.
+    """
+
+    first: NDArray[np.float32]
+    key: NDArray[np.intp]
+    second: NDArray[np.float32]
+    seen: NDArray[np.intp]
+
+
+def about_head(rows: Rows, queries: Sequence[str], keys: Sequence[str], *, same_text: bool = True) -> str:
     """One sentence on what a head does, over the rows that have a choice; says so when no pattern stands out.
 
     Args:
-        weights: (query, key), the rows of padding left out.
-        visible: (query, key).
+        rows: of this head.
         queries: a label per row.
         keys: a label per column.
         same_text: whether rows and columns are the same tokens: only then is there a previous one.
     """
-    rows = np.flatnonzero(visible.sum(1) > 1)
-    if len(rows) == 0:
-        return "No row has a choice: each may look at one token at most."
-    chosen = weights[rows]
-    if (chosen.max(1) - 1 / visible[rows].sum(1) < TIE).all():
+    free = np.flatnonzero(rows.seen > 1)
+    if len(free) == 0:
+        return NO_CHOICE
+    if (rows.first[free] * rows.seen[free] < 1 + TIE).all():
         return "No pattern: every row spreads its weight evenly over the tokens that it may see."
-    return f"{_habit(chosen, rows, keys, same_text)} {_strongest(chosen, rows, queries, keys)}"
+    return f"{_habit(rows, free, keys, same_text)} {_strongest(rows, free, queries, keys)}"
 
 
-def _habit(chosen: NDArray[np.float32], rows: NDArray[np.intp], keys: Sequence[str], same_text: bool) -> str:
+def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: bool) -> str:
     """What most rows have in common; rows without a clear favourite belong to no habit."""
-    second, first = np.sort(chosen, axis=1)[:, -2:].T
-    top = np.where(first - second >= TIE, chosen.argmax(1), -2)  # -2 is no key, and next to none
+    clear = rows.first[free] - rows.second[free] >= TIE * rows.first[free]
+    top = np.where(clear, rows.key[free], -2)  # -2 is no key, and next to none
     habits = {"the first token": top == 0}
     if same_text:
         habits = {
-            "the previous token": top == rows - 1,
-            "itself": top == rows,
-            "the next token": top == rows + 1,
+            "the previous token": top == free - 1,
+            "itself": top == free,
+            "the next token": top == free + 1,
         } | habits
     habit, hits = max(((name, int(rows_of.sum())) for name, rows_of in habits.items()), key=lambda item: item[1])
-    clear = top[top >= 0]
-    favourite = int(np.bincount(clear).argmax()) if len(clear) else 0
+    favourite = int(np.bincount(top[clear]).argmax()) if clear.any() else 0
     times = int((top == favourite).sum())
-    if len(rows) < 3:
+    if len(free) < 3:
         return "Too few rows for a pattern."
-    if hits * 2 > len(rows):
-        return f"Looks most at {habit} in {hits} of {len(rows)} rows."
-    if times * 2 > len(rows):
-        return f"Favours one token: “{keys[favourite]}” tops {times} of {len(rows)} rows."
+    if hits * 2 > len(free):
+        return f"Looks most at {habit} in {hits} of {len(free)} rows."
+    if times * 2 > len(free):
+        return f"Favours one token: “{keys[favourite]}” tops {times} of {len(free)} rows."
     if times > 1:
-        return f"No pattern stands out: “{keys[favourite]}” tops {times} of {len(rows)} rows, no token more."
+        return f"No pattern stands out: “{keys[favourite]}” tops {times} of {len(free)} rows, no token more."
     return "No pattern stands out: no token tops two rows."
 
 
-def _strongest(chosen: NDArray[np.float32], rows: NDArray[np.intp], queries: Sequence[str], keys: Sequence[str]) -> str:
+def _strongest(rows: Rows, free: NDArray[np.intp], queries: Sequence[str], keys: Sequence[str]) -> str:
     """The pair with the largest weight, if it is one pair."""
-    equals = int((chosen > chosen.max() - TIE).sum())
+    first = rows.first[free]
+    row = free[first.argmax()]
+    largest, almost = rows.first[row], rows.first[row] * (1 - TIE)
+    equals = int((first > almost).sum())
     if equals > 1:
-        return f"The largest weight, {chosen.max():.2f}, stands in {equals} cells."
-    query, key = divmod(int(chosen.argmax()), chosen.shape[1])
-    return f"Strongest: {queries[rows[query]]} → {keys[key]}, {chosen[query, key]:.2f}."
+        return f"The largest weight, {_weight(largest)}, stands in {equals} rows."
+    if rows.second[row] > almost:
+        return f"The largest weight, {_weight(largest)}, stands in the row of “{queries[row]}”, more than once."
+    return f"Strongest: {queries[row]} → {keys[rows.key[row]]}, {_weight(largest)}."
 
 
-def about_heads(weights: NDArray[np.float32], visible: NDArray[np.bool_]) -> str:
-    """Which head is the sharpest of all, beside an even spread. Weights (layer, head, query, key), padding left out."""
-    rows = visible.sum(1) > 1
-    if not rows.any():
-        return "No row has a choice: each may look at one token at most."
-    sharpness = weights[:, :, rows].max(-1).mean(-1)  # (layer, head)
-    layer, head = divmod(int(sharpness.argmax()), weights.shape[1])
-    even = (1 / visible[rows].sum(1)).mean()
-    if sharpness[layer, head] - even < TIE:
-        return f"No head is sharper than an even spread, whose top weight averages {even:.2f} a row."
+def about_heads(first: NDArray[np.float32], seen: NDArray[np.intp]) -> str:
+    """Which head is the sharpest of all, beside an even spread.
+
+    Args:
+        first: (layer, head, query), the largest weight of each row that is a token.
+        seen: (query), how many keys the row may see.
+    """
+    free = seen > 1
+    if not free.any():
+        return NO_CHOICE
+    sharpness = first[:, :, free].mean(-1)  # (layer, head)
+    layer, head = divmod(int(sharpness.argmax()), first.shape[1])
+    even = (1 / seen[free]).mean()
+    if sharpness[layer, head] < even * (1 + TIE):
+        return f"No head is sharper than an even spread, whose top weight averages {_weight(even)} a row."
     return (
-        f"Sharpest: layer {layer + 1}, head {head + 1}. Its top weight averages {sharpness[layer, head]:.2f} a row; "
-        f"an even spread would give {even:.2f}."
+        f"Sharpest: layer {layer + 1}, head {head + 1}. Its top weight averages {_weight(sharpness[layer, head])} a "
+        f"row; an even spread would give {_weight(even)}."
     )
+
+
+def _weight(number: float) -> str:
+    """Two decimals, and of a long text's small weights two digits."""
+    return f"{number:.2f}" if number >= 0.1 else f"{number:.2g}"

@@ -2,39 +2,52 @@
 
 import streamlit as st
 
+from tfm_core import Transformer
 from tfm_ui import compute, controls, frame
-from tfm_ui.components.heads_grid import heads_grid, payload
+from tfm_ui.attention import summarise
+from tfm_ui.components import heads_grid
+from tfm_ui.components.heads_grid import HeadsGrid
 from tfm_ui.figures.bars import bars
 from tfm_ui.heads import HeadsState, view
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
-from tfm_ui.panels import panel, said
+from tfm_ui.panels import Chart, panel
 
 HEADS = "pages/lenses/heads.py"
 
 
 def what_it_looks_at(model: ModelState, shown: compute.Pass) -> None:
     """Every head as a thumbnail; a click opens it in its lens."""
-    with panel("looks") as heading:
-        heading("What it looks at", "A square per head: rows look, columns are looked at.")
-        seen = view(model, shown, HeadsState.kind)
-        top = seen.top(HeadsState.scale)
-        data = payload(seen.weights, seen.visible, seen.sentences, top=top, picked=None, read_queries=seen.read)
-        if at := heads_grid(data, key="home_grid"):
-            st.switch_page(HEADS, query_params=controls.open_with("heads_", layer=at[0] + 1, head=at[1] + 1))
-        said(seen.sentence)
-        st.page_link(HEADS, label="Open Heads: every head, large, with its numbers", icon=":material/arrow_forward:")
+    seen = view(model, shown, HeadsState.kind)
+    data = heads_grid.payload(seen.attention, seen.sentences, top=seen.top(HeadsState.scale), picked=None)
+    with panel("looks") as show:
+        at = show(
+            title="What it looks at",
+            how_to_read="A square per head: rows look, columns are looked at. A click opens it.",
+            picture=HeadsGrid(data),
+            sentence=seen.sentence,
+            table=seen.summary,
+            sources=[summarise],
+            mode=frame.mode(),
+        )
+    if at:
+        st.switch_page(HEADS, query_params=controls.open_with("heads_", layer=at[0] + 1, head=at[1] + 1))
+    st.page_link(HEADS, label="Open Heads: every head, large, with its numbers", icon=":material/arrow_forward:")
 
 
 def what_comes_next(model: ModelState, shown: compute.Pass) -> None:
     """The other end of the model: its logits."""
-    with panel("next") as heading:
-        title = "What it would say next" if model.looks_back_only else "What it makes of the last token"
-        heading(title, "Softmax of the logits at the last token. Dotted: all tokens equally likely.")
-        likely = next_token(model, shown)
-        figure = bars(likely.names, likely.shares, reference=likely.even, mode=frame.mode())
-        st.plotly_chart(figure, key="home_next", theme=None, config={"displayModeBar": False}, alt=likely.sentence)
-        said(likely.sentence)
+    likely = next_token(model, shown)
+    with panel("next") as show:
+        show(
+            title="What it would say next" if model.looks_back_only else "What it makes of the last token",
+            how_to_read="Softmax of the logits at the last token. Dotted: all tokens equally likely.",
+            picture=Chart(bars(likely.names, likely.shares, reference=likely.even, mode=frame.mode())),
+            sentence=likely.sentence,
+            table=likely.table,
+            sources=[next_token, Transformer.forward],
+            mode=frame.mode(),
+        )
 
 
 model = frame.model()
@@ -50,6 +63,6 @@ if not frame.asks_for_text(model):
         what_it_looks_at(model, shown)
     with right:
         what_comes_next(model, shown)
-        with panel("try") as heading:
-            heading("Try this", "Predict first, then look.")
+        with st.container(border=True):
+            st.html('<div class="phead"><h3>Try this</h3><p>Predict first, then look.</p></div>')
             st.markdown((frame.ASSETS / "try_this.md").read_text(encoding="utf-8"))

@@ -111,11 +111,28 @@ class Visitor:
         """A head's button in the grid."""
         return self.page.get_by_role("button", name=f"layer {layer} · head {head}.")
 
+    def map(self) -> Locator:
+        """The large map of one head."""
+        return self.page.locator(".map")
+
     def weights(self) -> list[list[float]]:
-        """The numbers in the large heatmap, as plotly holds them."""
-        self.page.wait_for_selector(".js-plotly-plot .heatmaplayer", state="attached", timeout=30_000)
-        return self.page.evaluate(
-            "Array.from(document.querySelector('.js-plotly-plot')._fullData[0].z, row => Array.from(row))"
+        """The numbers that the large map was drawn from; masked ones are zeros."""
+        self.map().wait_for(timeout=30_000)
+        self.page.wait_for_function("e => e._memory?.layout", arg=self.map().element_handle())
+        return self.map().evaluate(
+            """e => { const { weights, header } = e._memory, k = header.keys.length
+                return header.queries.map((_, q) => Array.from(weights.slice(q * k, q * k + k), w => Math.max(w, 0)))
+            }"""
+        )
+
+    def cell(self, query: int, key: int) -> dict[str, float]:
+        """Where the middle of a cell is in the window, counted from 1; for the mouse."""
+        return self.map().evaluate(
+            """(e, [q, k]) => { const { layout, view } = e._memory
+                const box = e.querySelector("canvas").getBoundingClientRect()
+                return { x: box.left + layout.x + (k - 0.5 - view.left) * layout.cell,
+                         y: box.top + layout.y + (q - 0.5 - view.top) * layout.cell } }""",
+            [query, key],
         )
 
     def heading(self) -> str:

@@ -1,7 +1,5 @@
 """The app without a browser: every control, every page, links good and bad."""
 
-import json
-from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +8,9 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from tests.tfm_ui.payloads import decode
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
+from tfm_ui.components.head_map import MASKED
 from tfm_ui.fields import controls_of
 from tfm_ui.model_state import ModelState
 
@@ -37,16 +37,17 @@ def widget(app: AppTest, key: str):
     return found[0]
 
 
-def heatmap(app: AppTest) -> dict[str, Any]:
-    """The first trace of the large heatmap."""
-    return json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]
+def picture(app: AppTest, name: str) -> tuple[dict[str, Any], bytes]:
+    """What a canvas of the page got: header and numbers."""
+    (found,) = [c for c in app.get("bidi_component") if c.proto.component_name == name]
+    return decode(found.proto.bytes)
 
 
 def shown(app: AppTest) -> np.ndarray:
-    """The weights in it."""
-    z = heatmap(app)["z"]
-    assert z["dtype"] == "f4"
-    return np.frombuffer(b64decode(z["bdata"]), np.float32).reshape([int(n) for n in z["shape"].split(",")])
+    """The weights in the large map; masked ones are zeros."""
+    header, numbers = picture(app, "head_map")
+    cells = np.frombuffer(numbers, np.float32).reshape(len(header["queries"]), len(header["keys"]))
+    return np.where(cells == MASKED, 0, cells)
 
 
 def text_on(app: AppTest) -> str:
@@ -120,7 +121,7 @@ def test_the_colour_scale_is_a_choice():
     tops = {}
     for scale in ("largest", "choice", "1", "own"):
         widget(app, "heads_scale").set_value(scale).run()
-        tops[scale] = heatmap(app)["zmax"]
+        tops[scale] = picture(app, "head_map")[0]["top"]
     assert tops["1"] == 1
     assert tops["own"] == pytest.approx(shown(app).max())
     assert tops["own"] < tops["largest"] < 1
@@ -133,7 +134,7 @@ def test_the_colour_scale_is_a_choice():
 def test_any_text_gives_a_working_page(page, text):
     app = start(page, text=text)
     if text.strip(" "):
-        assert app.get("plotly_chart")
+        assert app.get("bidi_component")
     else:
         assert "Type at least one word" in app.info[0].value
 

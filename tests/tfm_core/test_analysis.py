@@ -33,7 +33,7 @@ def test_what_is_known_of_four_maps(name, expected):
 
 def test_every_summary_is_tested():
     ours = {name for name, thing in vars(analysis).items() if getattr(thing, "__module__", "") == analysis.__name__}
-    assert ours == set(EXPECTED)
+    assert ours == {*EXPECTED, "peaks", "Peaks"}
 
 
 @every_summary
@@ -60,3 +60,14 @@ def test_summaries_of_cross_attention_average_over_the_queries(name, expected):
 
 def test_a_single_token_has_no_previous_one():
     assert analysis.weight_on_previous(torch.ones(4, 1, 1)).tolist() == [0.0] * 4
+
+
+@given(rows=st.integers(1, 5), keys=st.integers(1, 7), seed=st.integers(0, 99))
+def test_peaks_are_the_two_largest_of_each_row(rows, keys, seed):
+    weights = torch.rand(2, rows, keys, generator=torch.Generator().manual_seed(seed)).softmax(-1)
+    found = analysis.peaks(weights)
+    for head in range(2):
+        for row in range(rows):
+            largest = sorted(weights[head, row].tolist(), reverse=True)
+            assert found.first[head, row] == largest[0] == weights[head, row, found.key[head, row]]
+            assert found.second[head, row] == (largest[1] if keys > 1 else 0)

@@ -5,7 +5,7 @@ import pytest
 from tests.tfm_core.toys import VOCAB, build, random_ids, run
 from tfm_core import ARCHITECTURES, NORMS, POSITIONAL, Positional, recording
 
-ATTENTION = ["query", "key", "value", "scores", "masked_scores", "weights", "head_output", "output"]
+ATTENTION = ["query", "key", "value", "mask", "scores", "masked_scores", "weights", "head_output", "output"]
 FEED_FORWARD = ["hidden", "output"]
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
 every_norm = pytest.mark.parametrize("norm", NORMS)
@@ -84,6 +84,7 @@ def test_the_names_spelt_out_once():
         "layers.0.self_attention.query",
         "layers.0.self_attention.key",
         "layers.0.self_attention.value",
+        "layers.0.self_attention.mask",
         "layers.0.self_attention.scores",
         "layers.0.self_attention.masked_scores",
         "layers.0.self_attention.weights",
@@ -113,6 +114,7 @@ def test_the_shape_of_every_site():
             "query": (batch, heads, queries, width // heads),
             "key": (batch, heads, keys, width // heads),
             "value": (batch, heads, keys, width // heads),
+            "mask": (queries, keys),
             **dict.fromkeys(["scores", "masked_scores", "weights"], (batch, heads, queries, keys)),
             "head_output": (batch, heads, queries, width // heads),
             "hidden": (batch, queries, 20),

@@ -1,6 +1,5 @@
 """What the Heads lens shows is what the model computed."""
 
-import json
 import math
 from dataclasses import replace
 
@@ -8,8 +7,10 @@ import numpy as np
 import pytest
 import torch
 
+from tests.tfm_ui.payloads import decode
 from tfm_ui import compute
-from tfm_ui.components.heads_grid import MASKED, payload
+from tfm_ui.attention import MASKED
+from tfm_ui.components import head_map, heads_grid
 from tfm_ui.heads import SCALES, HeadsState, view
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
@@ -33,22 +34,22 @@ def test_the_recipe_gives_the_numbers_on_screen_in_plain_python(model, kind):
     shown = seen(model, kind)
     layer, head = model.num_layers - 1, model.num_heads - 1
     scope: dict[str, torch.Tensor] = {}
-    exec(recipe(model, shown.sites[layer], head), scope)
-    np.testing.assert_array_equal(scope["weights"].numpy(), shown.weights[layer, head])
+    exec(recipe(model, shown.place.format(layer=layer, what="weights"), head), scope)
+    np.testing.assert_array_equal(scope["weights"].numpy(), shown.head(layer, head).weights)
 
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_laws_hold_and_would_be_seen_broken(model, kind):
     shown = seen(model, kind)
-    assert all(shown.laws(0, 0).values())
-    spoilt = replace(shown, weights=shown.weights * 1.01)
-    assert not all(spoilt.laws(0, 0).values())
+    head = shown.head(0, 0)
+    assert all(head.laws().values())
+    assert not all(replace(head, weights=head.weights * 1.01).laws().values())
 
 
 def test_the_summary_agrees_with_plain_loops():
     shown = seen(ModelState(seq_len=12, causal=False))
     row = shown.summary().loc["L2 h3"]
-    weights = shown.weights[1, 2, : shown.read].tolist()
+    weights = shown.head(1, 2).weights[: shown.attention.read].tolist()
     rows = len(weights)
     assert row["entropy"] == pytest.approx(
         sum(-w * math.log(w) for line in weights for w in line if w > 0) / rows, rel=1e-5
@@ -64,36 +65,50 @@ def test_the_summary_agrees_with_plain_loops():
 def test_the_grids_bytes_are_the_weights(scale):
     shown = seen(ModelState(seq_len=12))
     top = shown.top(scale)
-    data = payload(shown.weights, shown.visible, shown.sentences, top=top, picked=(1, 2), read_queries=shown.read)
-    length = int.from_bytes(data[:4], "little")
-    header = json.loads(data[4 : 4 + length])
-    cells = np.frombuffer(data[4 + length :], np.uint8).reshape(shown.weights.shape)
-    assert (header["layers"], header["heads"], header["queries"], header["keys"], header["read"]) == (2, 4, 12, 12, 10)
+    header, numbers = decode(heads_grid.payload(shown.attention, shown.sentences, top=top, picked=(1, 2)))
+    cells = np.frombuffer(numbers, np.uint8).reshape(2, 4, 12, 12)
+    assert [header[name] for name in ("layers", "heads", "rows", "columns", "read", "block")] == [2, 4, 12, 12, 10, 1]
     assert header["picked"] == [1, 2]
     assert len(header["about"]) == 8
-    assert (cells[..., ~shown.visible] == MASKED).all()
-    restored = cells[..., shown.visible] / (MASKED - 1) * top.reshape(2, 4, 1)
-    on_the_scale = np.minimum(shown.weights[..., shown.visible], top.reshape(2, 4, 1))
-    assert np.abs(restored - on_the_scale).max() <= 0.5 / (MASKED - 1) + 1e-6
+    visible = shown.attention.visible
+    assert (cells[..., ~visible] == MASKED).all()
+    for layer in range(2):
+        for head in range(4):
+            weights, end = shown.head(layer, head).weights[visible], header["ends"][4 * layer + head]
+            on_the_scale = cells[layer, head, visible] / (MASKED - 1) * end
+            assert np.abs(on_the_scale - weights / top[layer, head]).max() <= 0.5 / (MASKED - 1) * end + 1e-6
+
+
+@pytest.mark.parametrize(("model", "kind"), KINDS)
+def test_the_maps_bytes_are_the_exact_weights_and_its_names(model, kind):
+    shown = seen(model, kind)
+    header, numbers = decode(head_map.payload(shown.head(0, 0), top=0.5, about="words"))
+    cells = np.frombuffer(numbers, np.float32).reshape(len(header["queries"]), len(header["keys"]))
+    visible = shown.attention.visible
+    np.testing.assert_array_equal(cells[visible], shown.head(0, 0).weights[visible])
+    assert (cells[~visible] == head_map.MASKED).all()
+    assert (header["queries"], header["keys"], header["top"]) == (shown.queries, shown.keys, 0.5)
 
 
 def test_scales_end_at_the_largest_weight_at_one_or_at_each_heads_own():
     shown = seen(ModelState(causal=False))
     assert (shown.top("1") == 1).all()
-    assert (shown.top("largest") == shown.weights.max()).all()
-    assert shown.top("own")[1, 2].item() == shown.weights[1, 2].max()
+    largest = [[shown.head(layer, head).weights.max() for head in range(4)] for layer in range(2)]
+    assert (shown.top("largest") == np.max(largest)).all()
+    np.testing.assert_array_equal(shown.top("own"), largest)
 
 
 def test_the_scale_of_choice_leaves_out_the_row_that_has_none():
     shown = seen(ModelState())
-    assert shown.weights[..., 0, 0].min() == 1 == shown.top("largest").max()
-    assert shown.top("choice").max() == shown.weights[:, :, 1:].max() < 1
+    weights = np.stack([shown.head(layer, head).weights for layer in range(2) for head in range(4)])
+    assert weights[:, 0, 0].min() == 1 == shown.top("largest").max()
+    assert shown.top("choice").max() == weights[:, 1:].max() < 1
 
 
 def test_padding_is_neither_looked_at_nor_counted():
     shown = seen(ModelState(text="a b c", seq_len=5, causal=False))
     assert shown.queries[3:] == ["PAD", "PAD"]
-    assert not shown.weights[..., 3:].any()
+    assert not shown.head(1, 3).weights[:, 3:].any()
     short = seen(ModelState(text="a b c", seq_len=3, causal=False))
     np.testing.assert_allclose(shown.summary(), short.summary(), rtol=1e-4, atol=1e-4)
 
@@ -101,7 +116,7 @@ def test_padding_is_neither_looked_at_nor_counted():
 def test_cross_attention_names_target_rows_and_source_columns():
     model = ModelState(architecture="encoder-decoder", text="a b c", target="x y", seq_len=3)
     cross = seen(model, "cross")
-    assert (cross.queries, cross.keys, cross.read) == (["x", "y"], ["a", "b", "c"], 2)
+    assert (cross.queries, cross.keys, cross.attention.read) == (["x", "y"], ["a", "b", "c"], 2)
     assert list(cross.summary()) == ["entropy", "first"]
 
 

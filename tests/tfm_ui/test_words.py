@@ -2,13 +2,26 @@
 
 import numpy as np
 import pytest
+import torch
 
 from tfm_core import encode
-from tfm_ui.words import about_head, about_heads, about_tokens, labels
+from tfm_core.analysis import peaks
+from tfm_ui.words import Rows, about_tokens, labels
+from tfm_ui.words import about_head as about_rows
+from tfm_ui.words import about_heads as about_firsts
 
 LABELS = list("abcdef")
 ALL = np.ones((6, 6), bool)
 CAUSAL = np.tri(6, dtype=bool)
+
+
+def about_head(weights: np.ndarray, visible: np.ndarray, queries, keys, **more) -> str:
+    first, key, second = (part.numpy() for part in peaks(torch.from_numpy(weights)))
+    return about_rows(Rows(first, key, second, visible.sum(1)), queries, keys, **more)
+
+
+def about_heads(weights: np.ndarray, visible: np.ndarray) -> str:
+    return about_firsts(weights.max(-1), visible.sum(1))
 
 
 def rows(*tops: int) -> np.ndarray:
@@ -46,8 +59,21 @@ def test_equal_weights_make_neither_a_habit_nor_a_strongest_pair():
     weights = np.full((6, 6), 0.01, np.float32)
     weights[:, 1:3] = 0.48
     assert about_head(weights, ALL, LABELS, LABELS) == (
-        "No pattern stands out: no token tops two rows. The largest weight, 0.48, stands in 12 cells."
+        "No pattern stands out: no token tops two rows. The largest weight, 0.48, stands in 6 rows."
     )
+    weights[:, 1:3] = 0.24
+    weights[3, 1:3] = 0.48
+    assert about_head(weights, ALL, LABELS, LABELS).endswith("stands in the row of “d”, more than once.")
+
+
+def test_the_small_weights_of_a_long_text_keep_two_digits_and_their_favourite():
+    weights = np.full((300, 300), 1 / 330, np.float32)
+    weights[:, 7] = 0.0042
+    keys = [f"k{i}" for i in range(300)]
+    assert about_head(weights, np.ones((300, 300), bool), keys, keys).startswith("Favours one token: “k7” tops 300")
+    weights[5, 9] = 0.0058
+    said = about_head(weights, np.ones((300, 300), bool), keys, keys)
+    assert said.endswith("Strongest: k5 → k9, 0.0058.")
 
 
 def test_heads_that_spread_evenly_have_no_sharpest():

@@ -1,94 +1,84 @@
 """All heads of all layers as thumbnails on one canvas, in the browser; bytes in, the clicked head out."""
 
-import json
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from tfm_ui.attention import Attention
+from tfm_ui.components.canvas import Canvas, encode, standalone
 from tfm_ui.figures import look
+from tfm_ui.figures.look import Mode
 
-ASSETS = Path(__file__).parents[2] / "assets"
-MASKED = 255  # the byte that is no weight
-
-HTML = """
-<div class="heads">
+GRID = Canvas(
+    "heads_grid",
+    """
+<div class="heads" data-picture>
   <div class="scroll"><div class="cells"></div></div>
   <div class="glass" hidden><b></b><canvas></canvas><p></p></div>
   <div class="foot">
     <span class="bar">0 <i></i> <b></b> weight</span><span class="chip"><i></i> masked</span>
-    <span class="pooled" hidden>pooled: the largest of <b></b> cells</span>
+    <span class="exact"></span>
     <span class="say" aria-live="polite"></span>
   </div>
 </div>
-"""
-SKIN = {
-    mode: {
-        "weights": look.WEIGHTS[mode],
-        "masked": look.MASKED[mode],
-        "hatch": look.HATCH[mode],
-        "rule": look.RULE[mode],
-        "muted": look.MUTED[mode],
-        "ring": look.RING,
-        "ringInk": look.RING_INK,
-    }
-    for mode in look.PAPER
-}
-
-_component = st.components.v2.component(
-    "heads_grid",
-    html=HTML,
-    css=(ASSETS / "heads_grid.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "heads_grid.js").read_text(encoding="utf-8"),
+""",
 )
 
 
 def payload(
-    weights: NDArray[np.float32],
-    visible: NDArray[np.bool_],
-    about: list[str],
-    *,
-    top: NDArray[np.float32],
-    picked: tuple[int, int] | None,
-    read_queries: int,
+    attention: Attention, about: list[str], *, top: NDArray[np.float32], picked: tuple[int, int] | None
 ) -> bytes:
-    """What the browser gets: a header in JSON, then a byte per cell; heads_grid.js says the format.
+    """What the browser gets; heads_grid.js says the format.
 
     Args:
-        weights: (layer, head, query, key).
-        visible: (query, key), False where masked.
+        attention: the heads.
         about: a sentence per head, layer by layer.
-        top: the weight at the end of each head's scale, (layer, head, 1, 1).
+        top: the weight at the end of each head's scale, (layer, head).
         picked: layer and head, from 0, that the page shows large, if it does.
-        read_queries: how many rows are tokens and no padding.
     """
-    layers, heads, queries, keys = weights.shape
+    maps = np.stack([layer.maps for layer in attention.layers])
+    layers, heads, rows, columns = maps.shape
     header = {
         "layers": layers,
         "heads": heads,
-        "queries": queries,
-        "keys": keys,
-        "read": read_queries,
+        "rows": rows,
+        "columns": columns,
+        "block": attention.block,
+        "read": -(-attention.read // attention.block),  # rounded up
+        "ends": (attention.largest / top).flatten().tolist(),
         "picked": picked,
-        "masked": bool(~visible.all()),
+        "masked": bool(~attention.visible.all()),
         "topText": look.weight(top.max()) if top.min() == top.max() else "each head's largest",
         "about": about,
-        "skin": SKIN,
     }
-    text = json.dumps(header).encode()
-    steps = np.round(np.minimum(weights / top, 1) * (MASKED - 1))
-    cells = np.where(visible, steps, MASKED).astype(np.uint8)
-    return len(text).to_bytes(4, "little") + text + cells.tobytes()
+    return encode(header, maps)
 
 
-def heads_grid(data: bytes, *, key: str, on_pick: Callable[[int, int], None] | None = None) -> tuple[int, int] | None:
-    """Draw the grid. A click gives layer and head, from 0: to `on_pick` before the next run, and to that run itself."""
+@dataclass(frozen=True)
+class HeadsGrid:
+    """The grid as a panel's picture.
 
-    def picked() -> None:
-        if on_pick:
-            on_pick(*st.session_state[key].picked)
+    Attributes:
+        data: its `payload`.
+        on_pick: called with layer and head, from 0, when one is clicked, before the page runs.
+    """
 
-    at: tuple[int, int] | None = _component(key=key, data=data, on_picked_change=picked).picked
-    return at
+    data: bytes
+    on_pick: Callable[[int, int], None] | None = None
+
+    def draw(self, key: str, sentence: str) -> tuple[int, int] | None:
+        """Put it on the page; the layer and head that were clicked to cause this run, if any."""
+
+        def picked() -> None:
+            if self.on_pick:
+                self.on_pick(*st.session_state[key].picked)
+
+        at: tuple[int, int] | None = GRID.mount(key=key, data=self.data, on_picked_change=picked).picked
+        return at
+
+    def page(self, title: str, sentence: str, mode: Mode) -> str:
+        """As a page of its own."""
+        return standalone(GRID, self.data, title=title, caption=sentence, mode=mode)

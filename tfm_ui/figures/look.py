@@ -1,10 +1,9 @@
-"""The visual language in one place: colours, the scale of weights, ink on cells, formats of numbers.
+"""The visual language in one place: colours, the scale of weights, formats of numbers.
 
 Colours are chosen to stay apart for colour-blind eyes and on a dim projector. "light" and "dark" are the modes.
 """
 
-import math
-from typing import Any, Literal
+from typing import Literal
 
 Mode = Literal["light", "dark"]
 
@@ -33,23 +32,6 @@ WEIGHTS: dict[Mode, list[str]] = {
 }
 
 FONT = "Source Sans, sans-serif"
-
-
-def scale(stops: list[str]) -> list[list[Any]]:
-    """Stops as a plotly colour scale."""
-    return [[i / (len(stops) - 1), colour] for i, colour in enumerate(stops)]
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance of an sRGB colour, 0 to 1 (WCAG 2)."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def wants_white_ink(colour: str) -> bool:
-    """Whether white reads better than black on this cell: 1.05 / (L + 0.05) > (L + 0.05) / 0.05."""
-    return luminance(colour) + 0.05 < math.sqrt(1.05 * 0.05)
 
 
 def count(number: int) -> str:

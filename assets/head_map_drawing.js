@@ -1,0 +1,196 @@
+/* How a head's map is laid out and painted. A scene is {context, header, weights, view, skin, table, layout}: the canvas,
+   what came from the server, the window of cells that is shown, the colours, and where everything goes. */
+
+import { image, pool, rgb, word } from "./paint.js"
+
+export const MASKED = -1 // stands where a weight may not be
+export const PRINTED = 12 // up to so many tokens a side, each cell prints its number if it has room
+const HATCHED = 24 // up to so many, masked cells are hatched
+const SIDE = 384 // of the whole map, at most
+const SLANT = 40 * Math.PI / 180
+const HATCH = [[0, .5, .5, 0], [0, 1, 1, 0], [.5, 1, 1, .5]] // strokes over a cell, from (x, y) to (x, y)
+
+/* Where everything goes, in CSS pixels; `block` is how many cells a pixel stands for, along each side. */
+export function measure(context, { queries, keys }, { left, top, columns, rows }, width, ratio, family) {
+  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, longest = Math.max(columns, rows)
+  const size = (longest <= 12 ? 15 : longest <= 24 ? 13 : 11) * rem, phone = width < 480
+  context.font = `${size}px ${family}`
+  const widest = names => Math.ceil(Math.max(...names.map(name => context.measureText(name).width)))
+  const shown = keys.slice(left, left + columns), long = widest(shown)
+  const gutter = widest(queries.slice(top, top + rows)) + size + 22 * rem
+  const fit = over => Math.min((width - gutter - over) / columns, SIDE * rem / rows, 56 * rem)
+  const level = long + 6 <= fit(8) * stepOf(size, fit(8))
+  const angle = level ? 0 : columns <= 12 && !phone ? SLANT : Math.PI / 2
+  const over = angle === SLANT ? Math.max(8, context.measureText(shown.at(-1)).width * Math.cos(SLANT)) : 8
+  const cell = fit(over) >= 8 ? Math.floor(fit(over)) : fit(over)
+  const head = 22 * rem + size + long * Math.sin(angle)
+  return {
+    rem, phone, width, size, family, angle, cell, y: head, height: head + cell * rows + 36 * rem,
+    x: gutter + Math.max(0, (width - gutter - over - cell * columns) / 2),
+    step: stepOf(size, cell), block: Math.max(1, Math.ceil(1 / (cell * ratio) - 0.01)),
+  }
+}
+
+/* Every so many-th row and column is named, so that names do not overlap. */
+const stepOf = (size, cell) => Math.max(1, Math.ceil(size * 1.05 / cell))
+
+export function paint(scene) {
+  const { context, skin, layout } = scene
+  context.fillStyle = skin.paper
+  context.fillRect(0, 0, layout.width, layout.height)
+  if (layout.cell >= 8) cells(scene)
+  else pixels(scene)
+  veil(scene)
+  names(scene)
+  scale(scene)
+}
+
+const shade = (w, top) => Math.min(255, Math.round(w / top * 255))
+
+function cells({ context, header, weights, view, skin, table, layout }) {
+  const { x, y, cell, rem } = layout, { left, top: first, columns, rows } = view, K = header.keys.length, Q = header.queries.length
+  const gap = cell >= 12 ? 2 : 1, hatched = Math.max(columns, rows) <= HATCHED
+  const prints = Math.max(columns, rows) <= PRINTED && cell >= 28 * rem
+  const masked = new Path2D()
+  context.textAlign = "center"
+  context.textBaseline = "middle"
+  for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) {
+    const w = weights[(first + r) * K + left + c], at = x + c * cell, down = y + r * cell, side = cell - gap
+    const fill = w === MASKED ? skin.masked : table[shade(w, header.top)]
+    context.fillStyle = fill
+    context.fillRect(at, down, side, side)
+    if (w === MASKED && hatched) for (const [x0, y0, x1, y1] of HATCH) {
+      masked.moveTo(at + x0 * side, down + y0 * side)
+      masked.lineTo(at + x1 * side, down + y1 * side)
+    }
+    if (w === MASKED || !prints || first + r >= header.read) continue
+    context.fillStyle = ink(fill)
+    context.font = `${(cell >= 40 * rem ? 15 : cell >= 34 * rem ? 13 : 11) * rem}px ${layout.family}`
+    const digits = columns === K && rows === Q ? 2 : [4, 3, 2].find(n => n === 2 || context.measureText((0).toFixed(n)).width < side - 4)
+    context.fillText(w.toFixed(digits), at + side / 2, down + side / 2 + 1)
+  }
+  context.strokeStyle = skin.hatch
+  context.lineWidth = 1
+  context.stroke(masked)
+}
+
+/* Black or white, whichever reads better (WCAG 2). */
+function ink(hex) {
+  const [r, g, b] = rgb(hex).map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05 < Math.sqrt(1.05 * 0.05) ? "#ffffff" : "#000000"
+}
+
+function pixels({ context, header, weights, view, skin, table, layout }) {
+  const { x, y, cell, block } = layout, masked = word(skin.masked), words = table.map(word)
+  const { largest, across, down } = pool(weights, header.keys.length, view, block, MASKED)
+  context.imageSmoothingEnabled = false
+  context.save()
+  context.beginPath()
+  context.rect(x, y, cell * view.columns, cell * view.rows)
+  context.clip()
+  const tile = image(across, down, i => largest[i] === MASKED ? masked : words[shade(largest[i], header.top)])
+  context.drawImage(tile, x, y, across * block * cell, down * block * cell)
+  context.restore()
+}
+
+/* Rows of padding are computed, but nobody reads them. */
+function veil({ context, header, view, skin, layout }) {
+  const { x, y, cell } = layout, { top: first, columns, rows } = view, from = Math.max(0, header.read - first)
+  if (from >= rows) return
+  context.globalAlpha = 0.65
+  context.fillStyle = skin.paper
+  context.fillRect(x, y + from * cell, columns * cell, (rows - from) * cell)
+  context.globalAlpha = 1
+}
+
+function names(scene) {
+  const { context, header, view, skin, layout } = scene
+  const { x, y, cell, size, family, rem, step } = layout, { left, top: first, columns, rows } = view
+  context.font = `${size}px ${family}`
+  for (let r = 0; r < rows; r += step) name(scene, header.queries[first + r], "query", r)
+  for (let c = 0; c < columns; c += step) name(scene, header.keys[left + c], "key", c)
+  context.font = `${14 * rem}px ${family}`
+  context.textAlign = "center"
+  context.textBaseline = "top"
+  context.fillStyle = skin.key
+  context.fillText("key (column): is looked at", Math.max(x + cell * columns / 2, 80 * rem), 2)
+  context.save()
+  context.translate(2, y + cell * rows / 2)
+  context.rotate(-Math.PI / 2)
+  context.fillStyle = skin.query
+  context.fillText(cell * rows > 130 * rem ? "query (row): looks" : "query", 0, 0)
+  context.restore()
+}
+
+function name({ context, skin, layout: { x, y, cell, angle } }, text, role, at) {
+  context.fillStyle = skin[role]
+  context.textBaseline = "middle"
+  if (role === "query") {
+    context.textAlign = "right"
+    return context.fillText(text, x - 12, y + (at + 0.5) * cell)
+  }
+  context.save()
+  context.translate(x + (at + 0.5) * cell, y - 10)
+  context.rotate(-angle)
+  context.textAlign = angle ? "left" : "center"
+  context.fillText(text, 0, 0)
+  context.restore()
+}
+
+function scale({ context, header, weights, view, skin, layout }) {
+  const { rem, family, height, x, cell } = layout, wide = 150 * rem, y = height - 22 * rem
+  const from = Math.max(24, x + cell * view.columns / 2 - wide / 2 - 40 * rem)
+  const gradient = context.createLinearGradient(from, 0, from + wide, 0)
+  skin.weights.forEach((stop, i) => gradient.addColorStop(i / (skin.weights.length - 1), stop))
+  context.fillStyle = gradient
+  context.fillRect(from, y, wide, 10 * rem)
+  context.strokeStyle = skin.rule
+  context.strokeRect(from, y, wide, 10 * rem)
+  context.font = `${13 * rem}px ${family}`
+  context.fillStyle = skin.muted
+  context.textBaseline = "middle"
+  context.textAlign = "right"
+  context.fillText("0", from - 6, y + 5 * rem)
+  context.textAlign = "left"
+  const text = `${header.topText} weight`, after = from + wide + 6
+  context.fillText(text, after, y + 5 * rem)
+  if (!weights.includes(MASKED)) return
+  const chip = after + context.measureText(text).width + 14 * rem
+  context.fillText("masked", chip + 18 * rem, y + 5 * rem)
+  context.fillStyle = skin.masked
+  context.fillRect(chip, y - 1, 13 * rem, 12 * rem)
+  context.strokeStyle = skin.hatch
+  context.beginPath()
+  for (const [x0, y0, x1, y1] of HATCH) {
+    context.moveTo(chip + x0 * 13 * rem, y - 1 + y0 * 12 * rem)
+    context.lineTo(chip + x1 * 13 * rem, y - 1 + y1 * 12 * rem)
+  }
+  context.stroke()
+}
+
+/* The cell that is read: outlined, its two names lit. */
+export function light(scene, { q, k }) {
+  const { context, header, view, skin, layout } = scene, { x, y, cell, size, family, block, rem, angle } = layout
+  const side = block * cell, c = x + Math.floor((k - view.left) / block) * side, r = y + Math.floor((q - view.top) / block) * side
+  context.strokeStyle = skin.ink
+  context.lineWidth = 2
+  context.strokeRect(c, r, Math.max(side - 1, 4), Math.max(side - 1, 4))
+  context.font = `700 ${size}px ${family}`
+  for (const [role, text, i] of [["query", header.queries[q], q - view.top], ["key", header.keys[k], k - view.left]]) {
+    const wide = context.measureText(text).width + 4, tall = size * 1.2, middle = (i + 0.5) * cell
+    context.save() // paper under the name, which may lie over its neighbours'
+    context.fillStyle = skin.paper
+    if (role === "query") context.fillRect(x - 12 - wide, y + middle - tall / 2, wide + 2, tall)
+    else {
+      context.translate(x + middle, y - 10)
+      context.rotate(-angle)
+      context.fillRect(angle ? -2 : -wide / 2, -tall / 2, wide, tall)
+    }
+    context.restore()
+    name(scene, text, role, i)
+    context.beginPath()
+    context.arc(role === "query" ? x - 5 : x + middle, role === "query" ? y + middle : y - 5, 3.5 * rem, 0, 7)
+    context.fill()
+  }
+  return { left: c, top: r, side }
+}

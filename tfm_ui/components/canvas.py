@@ -1,0 +1,125 @@
+"""Pictures that the browser draws: numbers travel as bytes, the script comes from assets/ and is read once.
+
+A picture is a script `assets/<name>.js` and a style `assets/<name>.css`; the script's default export is what Streamlit
+calls at every update. `standalone` makes of the same script and the same bytes a page that needs nothing else.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from numpy.typing import NDArray
+
+from tfm_ui.figures import look
+from tfm_ui.figures.look import Mode
+
+ASSETS = Path(__file__).parents[2] / "assets"
+
+SKIN = {
+    mode: {
+        "weights": look.WEIGHTS[mode],
+        "masked": look.MASKED[mode],
+        "hatch": look.HATCH[mode],
+        "rule": look.RULE[mode],
+        "muted": look.MUTED[mode],
+        "ink": look.INK[mode],
+        "query": look.ROLE[mode]["query"],
+        "key": look.ROLE[mode]["key"],
+        "ring": look.RING,
+        "ringInk": look.RING_INK,
+    }
+    for mode in look.PAPER
+}
+
+# Streamlit sends a component's script with every update: so it is only this, which fetches the real one once.
+LOADER = """
+let draw
+const script = import(new URL("assets/%s/%s.js", document.baseURI)).then(module => draw = module.default)
+export default function (component) {
+  if (draw) return draw(component)
+  let cleanup, gone
+  script.then(() => { if (!gone) cleanup = draw(component) })
+  return () => { gone = true; cleanup?.() }
+}
+"""
+
+
+def _read(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def version() -> str:
+    """Stands in the scripts' address: another version, another address, and no browser shows an old one."""
+    scripts = sorted(ASSETS.glob("*.js"))
+    return blake2b(b"".join(script.read_bytes() for script in scripts), digest_size=6).hexdigest()
+
+
+class Canvas:
+    """One kind of picture: its script and style by name, the elements they work on, and the Streamlit component."""
+
+    def __init__(self, name: str, html: str) -> None:
+        self.name, self.html = name, html
+        script = LOADER % (version(), name)
+        self.mount: Callable[..., Any] = st.components.v2.component(
+            name, html=html, css=_read(f"{name}.css"), js=script
+        )
+
+
+def encode(header: Mapping[str, Any], numbers: NDArray[Any]) -> bytes:
+    """What the browser gets: the header's length (4 bytes, little-endian), the header in JSON, the numbers."""
+    text = json.dumps({**header, "skin": SKIN}).encode()
+    text += b" " * (-len(text) % 4)  # so that the numbers lie where a Float32Array may begin
+    return len(text).to_bytes(4, "little") + text + numbers.tobytes()
+
+
+IMPORT = re.compile(r'^import .* from "\./(.*)"\n', re.MULTILINE)
+
+
+def bundle(script: str) -> str:
+    """A script and those that it imports as one, each once, what is needed first."""
+    found: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        if name not in found:
+            text = _read(name)
+            for needed in IMPORT.findall(text):
+                add(needed)
+            found[name] = (
+                IMPORT.sub("", text).replace("export default function", "function draw").replace("export ", "")
+            )
+
+    add(script)
+    return "\n".join(found.values())
+
+
+def standalone(kind: Canvas, data: bytes, *, title: str, caption: str, mode: Mode) -> str:
+    """The picture as a page of its own, hover and zoom included: no server, no network."""
+    variables = {
+        "background-color": look.PAPER[mode],
+        "text-color": look.INK[mode],
+        "primary-color": look.INK[mode],
+        "font": "system-ui, sans-serif",
+    }
+    root = "; ".join(f"--st-{key}: {value}" for key, value in variables.items())
+    return f"""<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>
+<style>:root {{ {root} }}
+body {{ margin: 2rem auto; max-width: 45rem; padding: 0 1rem; background: {look.PAPER[mode]}; color: {look.INK[mode]};
+  font-family: system-ui, sans-serif }}
+{_read(f"{kind.name}.css")}</style>
+<h1>{escape(title)}</h1>
+<div id="picture">{kind.html}</div>
+<p>{escape(caption)}</p>
+<script type="module">
+{bundle(f"{kind.name}.js")}
+const data = Uint8Array.from(atob("{base64.b64encode(data).decode()}"), sign => sign.charCodeAt(0))
+draw({{ data, parentElement: document.getElementById("picture"), setTriggerValue() {{}} }})
+</script>
+</html>
+"""

@@ -1,0 +1,64 @@
+"""One attention head, large, on a canvas: exact weights, names, zoom; nothing comes back."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfm_ui.components.canvas import Canvas, encode, standalone
+from tfm_ui.figures import look
+from tfm_ui.figures.look import Mode
+from tfm_ui.heads import HeadView
+
+MAP = Canvas(
+    "head_map",
+    """
+<div class="map" data-picture>
+  <canvas tabindex="0" role="application"></canvas>
+  <div class="tip" hidden></div>
+  <div class="foot">
+    <span class="zoom">
+      <button data-by="-1" aria-label="Zoom out">−</button>
+      <button data-by="1" aria-label="Zoom in">+</button>
+      <button data-by="0">Whole</button>
+    </span>
+    <span class="exact"></span> <span class="say" aria-live="polite"></span>
+  </div>
+</div>
+""",
+)
+MASKED = -1.0  # stands where a weight may not be
+
+
+def payload(head: HeadView, *, top: float, about: str) -> bytes:
+    """What the browser gets; head_map.js says the format.
+
+    Args:
+        head: the exact weights, and what its rows and columns are called.
+        top: the weight at the dark end of the scale, which begins at 0.
+        about: the picture in words.
+    """
+    header = {
+        "queries": head.queries,
+        "keys": head.keys,
+        "read": head.read,
+        "top": top,
+        "topText": look.weight(top),
+        "formula": head.formula,
+        "about": about,
+    }
+    return encode(header, np.where(head.visible, head.weights, np.float32(MASKED)))
+
+
+@dataclass(frozen=True)
+class HeadMap:
+    """The map as a panel's picture."""
+
+    data: bytes
+
+    def draw(self, key: str, sentence: str) -> None:
+        """Put it on the page; its words are in the data."""
+        MAP.mount(key=key, data=self.data)
+
+    def page(self, title: str, sentence: str, mode: Mode) -> str:
+        """As a page of its own."""
+        return standalone(MAP, self.data, title=title, caption=sentence, mode=mode)
