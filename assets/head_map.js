@@ -108,7 +108,7 @@ export default function ({ data, parentElement }) {
   }
   function frame(a, b) {
     const { x, y, cell } = layout, { left, top: first } = memory.view
-    context.strokeStyle = skin.ink
+    context.strokeStyle = scene.skin.ink
     context.setLineDash([5, 4])
     context.strokeRect(x + (Math.min(a.k, b.k) - left) * cell, y + (Math.min(a.q, b.q) - first) * cell,
       (Math.abs(a.k - b.k) + 1) * cell, (Math.abs(a.q - b.q) + 1) * cell)

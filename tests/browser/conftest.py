@@ -99,9 +99,10 @@ class Visitor:
         self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=60_000)
         self.page.wait_for_timeout(300)
 
-    def press(self, name: str) -> None:
+    def press(self, name: str, panel: str = "") -> None:
         """A button of the frame or a panel. Exact: the sentence on a head's button may hold any word of the text."""
-        self.page.get_by_role("button", name=name, exact=True).click()
+        where = self.page.locator(f".st-key-panel_{panel}") if panel else self.page
+        where.get_by_role("button", name=name, exact=True).click()
 
     def go(self, name: str) -> None:
         """To another page by the bar at the top."""
@@ -112,13 +113,14 @@ class Visitor:
         return self.page.get_by_role("button", name=f"layer {layer} · head {head}.")
 
     def map(self) -> Locator:
-        """The large map of one head."""
-        return self.page.locator(".map")
+        """The large map of one head, once it is drawn."""
+        found = self.page.locator(".map")
+        found.wait_for(timeout=30_000)
+        self.page.wait_for_function("e => e._memory?.layout", arg=found.element_handle())
+        return found
 
     def weights(self) -> list[list[float]]:
         """The numbers that the large map was drawn from; masked ones are zeros."""
-        self.map().wait_for(timeout=30_000)
-        self.page.wait_for_function("e => e._memory?.layout", arg=self.map().element_handle())
         return self.map().evaluate(
             """e => { const { weights, header } = e._memory, k = header.keys.length
                 return header.queries.map((_, q) => Array.from(weights.slice(q * k, q * k + k), w => Math.max(w, 0)))

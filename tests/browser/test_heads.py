@@ -209,7 +209,7 @@ def test_the_large_map_can_be_read_and_zoomed_by_keyboard(visit):
     tip = visitor.page.locator(".map .tip")
     assert "query 2 “cat” → key 2 “cat”" in tip.inner_text()
     visitor.page.keyboard.press("+")
-    assert visitor.map().evaluate("e => e._memory.view") == {"left": 0, "top": 0, "columns": 5, "rows": 5}
+    assert visitor.map().evaluate("e => e._memory.view") == {"left": 1, "top": 1, "columns": 5, "rows": 5}
     for _ in range(5):
         visitor.page.keyboard.press("ArrowRight")
     assert "key 7" in tip.inner_text()
@@ -234,10 +234,10 @@ def test_zoom_stays_where_it_is_when_the_numbers_change(visit):
 
 def test_the_numbers_and_the_source_open(visit):
     visitor = visit("/heads")
-    visitor.press("Source")
+    visitor.press("Source", "head")
     visitor.page.get_by_text("def attention_weights").wait_for()
     visitor.page.keyboard.press("Escape")
-    visitor.press("Numbers")
+    visitor.press("Numbers", "head")
     visitor.page.locator("[data-testid=stPopoverBody] [data-testid=stDataFrame]").wait_for()
 
 
