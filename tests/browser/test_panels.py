@@ -1,0 +1,62 @@
+"""What each panel gives away: numbers, files, source."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+PANELS = [("/", "looks"), ("/", "next"), ("/heads", "grid"), ("/heads", "head")]
+
+
+def download(visitor, panel: str, button: str) -> Path:
+    visitor.press("Download", panel)
+    with visitor.page.expect_download() as found:
+        visitor.page.get_by_role("button", name=f"{button}: ").click()
+    return found.value.path()
+
+
+@pytest.mark.parametrize(("path", "panel"), PANELS)
+def test_every_panels_picture_can_be_saved_as_it_is_seen(visit, path, panel):
+    visitor = visit(path)
+    visitor.page.wait_for_timeout(1000)
+    assert download(visitor, panel, "PNG").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(("path", "panel"), PANELS)
+def test_every_panels_html_is_a_page_that_needs_nothing_else(visit, path, panel, browser):
+    visitor = visit(path)
+    file = download(visitor, panel, "HTML")
+    page = browser.new_page()
+    asked, problems = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.set_content(file.read_text(), wait_until="load")
+    page.locator(".cells canvas, .map canvas, .main-svg").first.wait_for()
+    assert [url for url in asked if not url.startswith(("data:", "blob:"))] == []
+    assert problems == []
+    if panel == "head":
+        assert page.locator(".map").evaluate("e => Array.from(e._memory.weights.slice(0, 1))") == [1.0]
+        page.locator(".map canvas").press("ArrowDown")
+        assert "query 1 “the” → key 1 “the”" in page.locator(".tip").inner_text()
+    page.close()
+
+
+def test_the_csv_holds_the_numbers_of_the_picture(visit):
+    visitor = visit("/heads?heads_head=2")
+    with download(visitor, "head", "CSV").open() as file:
+        head, *rows = csv.reader(file)
+    assert head[1:3] == ["1 the", "2 cat"]
+    np.testing.assert_array_equal(np.array([row[1:] for row in rows], np.float32), np.float32(visitor.weights()))
+
+
+def test_the_summary_can_be_sorted(visit):
+    visitor = visit("/heads")
+    table = visitor.page.locator(".st-key-panel_grid [data-testid=stDataFrame]")
+    first = table.locator("[data-testid=glide-cell-0-0]")
+    first.wait_for(state="attached")
+    assert first.text_content() == "L1 h1"
+    box = table.bounding_box()
+    visitor.page.mouse.click(box["x"] + 80, box["y"] + 15)
+    visitor.page.wait_for_timeout(500)
+    assert first.text_content() == "L1 h3"  # the lowest entropy
