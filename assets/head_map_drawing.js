@@ -137,33 +137,35 @@ function name({ context, skin, layout: { x, y, cell, angle } }, text, role, at) 
   context.restore()
 }
 
+/* The colour bar, and what grey means if there is any: centred below the map. */
 function scale({ context, header, weights, view, skin, layout }) {
-  const { rem, family, height, x, cell } = layout, wide = 150 * rem, y = height - 22 * rem
-  const from = Math.max(24, x + cell * view.columns / 2 - wide / 2 - 40 * rem)
-  const gradient = context.createLinearGradient(from, 0, from + wide, 0)
+  const { rem, family, width, height, x, cell } = layout, bar = 150 * rem, y = height - 22 * rem, middle = y + 5 * rem
+  const text = `${header.topText} weight`, masked = weights.includes(MASKED)
+  context.font = `${13 * rem}px ${family}`
+  const named = bar + 6 + context.measureText(text).width, chip = named + 14 * rem
+  const all = masked ? chip + 18 * rem + context.measureText("masked").width : named
+  const from = Math.max(18 * rem, Math.min(x + cell * view.columns / 2 - all / 2, width - all - 2))
+  const gradient = context.createLinearGradient(from, 0, from + bar, 0)
   skin.weights.forEach((stop, i) => gradient.addColorStop(i / (skin.weights.length - 1), stop))
   context.fillStyle = gradient
-  context.fillRect(from, y, wide, 10 * rem)
+  context.fillRect(from, y, bar, 10 * rem)
   context.strokeStyle = skin.rule
-  context.strokeRect(from, y, wide, 10 * rem)
-  context.font = `${13 * rem}px ${family}`
+  context.strokeRect(from, y, bar, 10 * rem)
   context.fillStyle = skin.muted
   context.textBaseline = "middle"
   context.textAlign = "right"
-  context.fillText("0", from - 6, y + 5 * rem)
+  context.fillText("0", from - 6, middle)
   context.textAlign = "left"
-  const text = `${header.topText} weight`, after = from + wide + 6
-  context.fillText(text, after, y + 5 * rem)
-  if (!weights.includes(MASKED)) return
-  const chip = after + context.measureText(text).width + 14 * rem
-  context.fillText("masked", chip + 18 * rem, y + 5 * rem)
+  context.fillText(text, from + bar + 6, middle)
+  if (!masked) return
+  context.fillText("masked", from + chip + 18 * rem, middle)
   context.fillStyle = skin.masked
-  context.fillRect(chip, y - 1, 13 * rem, 12 * rem)
+  context.fillRect(from + chip, y - 1, 13 * rem, 12 * rem)
   context.strokeStyle = skin.hatch
   context.beginPath()
   for (const [x0, y0, x1, y1] of HATCH) {
-    context.moveTo(chip + x0 * 13 * rem, y - 1 + y0 * 12 * rem)
-    context.lineTo(chip + x1 * 13 * rem, y - 1 + y1 * 12 * rem)
+    context.moveTo(from + chip + x0 * 13 * rem, y - 1 + y0 * 12 * rem)
+    context.lineTo(from + chip + x1 * 13 * rem, y - 1 + y1 * 12 * rem)
   }
   context.stroke()
 }

@@ -105,7 +105,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       context.drawImage(tile(i, side), left, top, side, side)
     })
     const block = header.block * blockFor(side)
-    $(".exact").textContent = block > 1 ? `pooled: the largest of ${block} × ${block} cells` : "exact: a pixel or more per cell"
+    $(".exact").textContent = block > 1 ? `pooled: the largest of ${block} × ${block} cells` : "exact"
   }
 
   // the magnifier: the head under the pointer, large enough to read, with its sentence

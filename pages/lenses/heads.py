@@ -75,7 +75,8 @@ def all_heads(show: Show, model: ModelState, seen: HeadsView, state: HeadsState)
         how_to_read="Rows are layers, columns are heads.",
         picture=HeadsGrid(data, on_pick=pick),
         sentence=seen.sentence,
-        table=seen.summary,
+        # on a phone the distance is the one column that does not fit
+        table=lambda: seen.summary().drop(columns="distance", errors="ignore") if frame.on_phone() else seen.summary(),
         columns=columns(len(seen.keys)),
         sources=[summarise, *SUMMARY.values()],
         mode=frame.mode(),
