@@ -58,8 +58,8 @@ def verdict(measured: Ratio | float, bar: float, *, at_least: bool = False) -> s
 
 
 def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table, each column as wide as it needs."""
-    cells = [list(map(str, line)) for line in (columns, *rows)]
+    """Print a table, each column as wide as it needs; a row may end early."""
+    cells = [[*map(str, line), *[""] * (len(columns) - len(line))] for line in (columns, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     print(f"\n{title}")
     for number, line in enumerate(cells):

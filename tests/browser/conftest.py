@@ -1,52 +1,18 @@
 """A running app and a real Chromium. Nothing is skipped: without a browser these tests fail."""
 
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from urllib.error import URLError
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page
 
-ROOT = Path(__file__).parents[2]
-# Streamlit itself asks below a deep link's path whether its server lives there; a 404 is the answer it expects.
-EXPECTED_404 = ("_stcore/health", "_stcore/host-config")
+from benchmarks.live.serve import Window, chromium, running_app
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
-
-
-@contextmanager
-def running_app(port: int | None = None) -> Iterator[str]:
-    """`streamlit run app.py` as a user starts it; its address. Nobody has visited it yet."""
-    if port is None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-    command = ["-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.address=127.0.0.1"]
-    server = subprocess.Popen([sys.executable, *command], cwd=ROOT, stdout=subprocess.DEVNULL)
-    try:
-        for _ in range(240):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health").close()
-                break
-            except (URLError, ConnectionError):
-                assert server.poll() is None, "the app ended before it answered"
-                time.sleep(0.25)
-        else:
-            raise AssertionError("the app did not answer within a minute")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait(timeout=20)
 
 
 @pytest.fixture(scope="session")
@@ -57,47 +23,24 @@ def address() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    system = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=system, args=quiet)
-        yield chromium
-        chromium.close()
+    with chromium() as browser:
+        yield browser
 
 
-class Visitor:
+class Visitor(Window):
     """One browser window, with what went wrong in it."""
 
     def __init__(self, page: Page, address: str) -> None:
-        self.page, self.address = page, address
-        self.problems: list[str] = []
-        self.foreign: list[str] = []
+        super().__init__(page, address)
         self.frames_sent = 0
-        page.on("pageerror", lambda error: self.problems.append(str(error)))
-        page.on("console", self._console)
-        page.on("request", self._request)
         page.on(
             "websocket", lambda ws: ws.on("framesent", lambda _: setattr(self, "frames_sent", self.frames_sent + 1))
         )
-
-    def _console(self, message) -> None:
-        expected = any(end in message.location["url"] for end in EXPECTED_404)
-        if message.type == "error" and not expected:
-            self.problems.append(message.text)
-
-    def _request(self, request) -> None:
-        if not request.url.startswith((self.address, "data:", "blob:")):
-            self.foreign.append(request.url)
 
     def open(self, path: str) -> "Visitor":
         self.page.goto(self.address + path)
         self.wait()
         return self
-
-    def wait(self) -> None:
-        """Until the app has stopped running and the page has drawn."""
-        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=60_000)
-        self.page.wait_for_timeout(300)
 
     def press(self, name: str, panel: str = "") -> None:
         """A button of the frame or a panel. Exact: the sentence on a head's button may hold any word of the text."""

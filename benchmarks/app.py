@@ -1,0 +1,96 @@
+"""How fast the app answers, beside the least that a Streamlit page can be (live/floor.py), in real Chromium."""
+
+import statistics
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from playwright.sync_api import Browser
+
+from benchmarks.live.press import Clocked, Tick, can_show, link
+from benchmarks.live.serve import FLOOR, chromium, running_app
+from benchmarks.measure import ratio, show, verdict
+
+BARS: dict[int, float | None] = {8: None, 64: 2, 256: 3}  # tokens -> times the floor
+TEXT_WITHIN, PICTURE_WITHIN = 1.5, 3.0  # seconds of a cold start
+
+
+def main(sizes: dict[int, float | None] = BARS, rounds: int = 12, starts: int = 5) -> None:
+    """From a key press to new pixels, and from a link to the first ones."""
+    with chromium() as browser:
+        ticks(browser, sizes, rounds)
+        cold_start(browser, starts)
+
+
+def ticks(browser: Browser, sizes: dict[int, float | None], rounds: int) -> None:
+    """A step of the Tokens slider on Heads: it changes every picture, but no weight and no layout.
+
+    Before each step the seed is another one, so nothing of the tick is in a cache but the model itself; then the same
+    step once more, which the cache knows. The floor's slider is pressed between the two.
+    """
+    rows: list[Sequence[object]] = []
+    for tokens, bar in sizes.items():
+        if not can_show(tokens):
+            rows.append([tokens, "the app does not offer it"])
+            continue
+        with ExitStack() as open_windows:
+            lens = Clocked(browser, open_windows.enter_context(running_app()) + link("/heads", tokens))
+            open_windows.callback(lens.close)
+            floor = Clocked(browser, open_windows.enter_context(running_app(script=FLOOR)))
+            open_windows.callback(floor.close)
+            new: list[Tick] = []
+            known: list[Tick] = []
+            least: list[float] = []
+            for number in range(rounds + 1):  # the first warms up
+                lens.press("Tokens", "ArrowLeft")
+                lens.fill("Seed", 100 + number)
+                new.append(lens.press("Tokens", "ArrowRight"))
+                least.append(floor.press("Value", "ArrowRight").all)
+                lens.press("Tokens", "ArrowLeft")
+                known.append(lens.press("Tokens", "ArrowRight"))
+        for name, costs in (
+            ("first picture, computed", [tick.first for tick in new[1:]]),
+            ("all pictures, computed", [tick.all for tick in new[1:]]),
+            ("all pictures, from the cache", [tick.all for tick in known[1:]]),
+        ):
+            times = ratio(costs, least[1:])
+            within = verdict(times, bar) if bar else ""
+            ms = f"{statistics.median(costs):.0f} / {statistics.median(least[1:]):.0f}"
+            rows.append([tokens, name, times, within, ms])
+    show(
+        f"Key press to new pixels on /heads, 2 layers x 4 heads, in times the floor ({rounds} rounds)",
+        ["tokens", "", "median (quartiles)", "bar", "ms here / floor"],
+        rows,
+    )
+
+
+def cold_start(browser: Browser, rounds: int) -> None:
+    """A server that nobody has visited, and a browser that knows nothing: from following the link to the pixels."""
+    boots: dict[str, list[float]] = {"app.py": [], FLOOR: []}
+    seen: dict[str, list[dict[str, float]]] = {"app.py": [], FLOOR: []}
+    for _ in range(rounds):
+        for script, path in (("app.py", "/heads"), (FLOOR, "")):
+            begin = time.perf_counter()
+            with running_app(script=script) as address:
+                boots[script].append(time.perf_counter() - begin)
+                page = Clocked(browser, address + path)
+                seen[script].append(page.first_seen())
+                page.close()
+
+    rows: list[Sequence[object]] = []
+    for name, of, bar in (("text", "text", TEXT_WITHIN), ("first canvas picture", "canvas", PICTURE_WITHIN)):
+        ours = [one[of] for one in seen["app.py"]]
+        floor = [one["text"] for one in seen[FLOOR]]
+        median = statistics.median(ours)
+        rows.append([name, f"{median:.2f} s", _range(ours), verdict(median, bar), ratio(ours, floor)])
+    ours, floor = boots["app.py"], boots[FLOOR]
+    rows.append(["(before: server start)", f"{statistics.median(ours):.2f} s", _range(ours), "", ratio(ours, floor)])
+    show(
+        f"Cold start of /heads ({rounds} new servers)",
+        ["until", "median", "range", "bar (s)", "times the floor's text"],
+        rows,
+    )
+
+
+def _range(seconds: Sequence[float]) -> str:
+    return f"{min(seconds):.2f} to {max(seconds):.2f}"

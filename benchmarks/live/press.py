@@ -1,0 +1,90 @@
+"""Key presses in a page with a clock inside: how long until the pictures show what they lead to."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from playwright.sync_api import Browser, WebSocket
+
+from tfm_ui.fields import as_text, controls_of
+from tfm_ui.model_state import ModelState
+
+CLOCK = Path(__file__).with_name("clock.js")
+# 260 words, 1,039 characters: enough for 256 tokens by word, and for 1,024 by character.
+TEXT = " ".join(
+    f"the {one} {does} by the {other} and then the {other} {does} too ,"
+    for one, other, does in zip(
+        "cat dog fox hen owl bat cow pig elk ant bee cod eel emu gnu jay kid yak rat ram".split(),
+        "sea oak hut den bay hay inn ivy log mud pit rod sun tub van web yew zoo fog bog".split(),
+        "sat ran hid dug ate sang slept stood swam spoke fell woke cried froze grew drew lay rose shone wept".split(),
+        strict=True,
+    )
+)
+
+
+@dataclass(frozen=True)
+class Tick:
+    """Milliseconds from a key press to the paint that shows it.
+
+    Attributes:
+        first: until the first picture of the page is new.
+        all: until every picture is.
+    """
+
+    first: float
+    all: float
+
+
+def can_show(tokens: int) -> bool:
+    """Whether the app offers this number of tokens."""
+    field, default = controls_of(ModelState)["seq_len"]
+    return bool(field.read(str(tokens), default)[0] == tokens)
+
+
+def parameters(tokens: int, **more: Any) -> dict[str, Any]:
+    """A model whose text fills so many tokens; beyond 256 these are characters."""
+    return {"text": TEXT, "tokenizer": "word" if tokens <= 256 else "character", "seq_len": tokens, **more}
+
+
+def link(path: str, tokens: int, **more: Any) -> str:
+    """The link to a page with that model."""
+    given = parameters(tokens, **more)
+    return f"{path}?{urlencode({name: as_text(value) for name, value in given.items()})}"
+
+
+class Clocked:
+    """A page that tells when it has new pixels."""
+
+    def __init__(self, browser: Browser, url: str, on_websocket: Callable[[WebSocket], None] | None = None) -> None:
+        self.context = browser.new_context(viewport={"width": 1440, "height": 900})
+        self.context.add_init_script(path=CLOCK)
+        self.page = self.context.new_page()
+        if on_websocket:
+            self.page.on("websocket", on_websocket)
+        self.page.goto(url)
+        self.page.evaluate("clock.settled()")
+
+    def first_seen(self) -> dict[str, float]:
+        """Seconds from the start of the visit to the first "text" and "canvas"."""
+        return {name: at / 1000 for name, at in self.page.evaluate("firstSeen").items()}
+
+    def press(self, slider: str, key: str) -> Tick:
+        """Press a key on a slider, and wait until all is quiet again."""
+        self.page.get_by_role("slider", name=slider).focus()
+        return self._pressed(key)
+
+    def fill(self, box: str, value: object) -> None:
+        """Put a number into a box, and wait likewise."""
+        self.page.get_by_label(box, exact=True).fill(str(value))
+        self._pressed("Enter")
+
+    def _pressed(self, key: str) -> Tick:
+        self.page.evaluate("clock.arm()")
+        self.page.keyboard.press(key)
+        marks = self.page.evaluate("clock.settled()").values()
+        return Tick(min(mark["first"] for mark in marks), max(mark["last"] for mark in marks))
+
+    def close(self) -> None:
+        self.context.close()
