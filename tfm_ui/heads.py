@@ -16,7 +16,7 @@ from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.words import Rows
 
-SCALES = ("largest", "choice", "1", "own")
+SCALES = ("largest", "choice", "own", "1", "0.1", "0.01")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +31,9 @@ class HeadsState:
             "Colours from 0 to",
             SCALES,
             help="largest: the largest weight of all heads on screen. choice: the largest of the rows that have a "
-            "choice; a causal model's first token has none, and its 1.00 goes off the scale. 1: the same for every "
-            "model. own: each head's largest, so that faint heads can be read but no longer compared.",
+            "choice; a causal model's first token has none, and its 1.00 goes off the scale. own: each head's largest, "
+            "so that faint heads can be read but no longer compared. 1, 0.1, 0.01: the same for every model; small "
+            "ones show the faint weights of long texts, and what is larger gets the last colour.",
         ),
         default="largest",
     )
@@ -94,8 +95,8 @@ class HeadsView:
         if scale == "own":
             return own
         chosen = self.attention.first[:, :, self.seen > 1]
-        ends = {"1": 1.0, "largest": own.max(), "choice": chosen.max() if chosen.size else own.max()}
-        return np.full_like(own, ends[scale])
+        ends = {"largest": own.max(), "choice": chosen.max() if chosen.size else own.max()}
+        return np.full_like(own, ends[scale] if scale in ends else float(scale))
 
     def head(self, layer: int, head: int) -> "HeadView":
         """One of them, exactly; both from 0."""

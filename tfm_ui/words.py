@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tfm_core import Tokens, collisions
+from tfm_ui.figures import look
 
 LONGEST = 10
 SHOWN = {" ": "·", "\t": "⇥", "\n": "↵", "\u200d": "ZWJ", "": "∅"}
@@ -152,12 +153,13 @@ def about_heads(first: NDArray[np.float32], seen: NDArray[np.intp]) -> str:
     even = (1 / seen[free]).mean()
     if sharpness[layer, head] < even * (1 + TIE):
         return f"No head is sharper than an even spread, whose top weight averages {_weight(even)} a row."
+    top = _weight(sharpness[layer, head])
     return (
-        f"Sharpest: layer {layer + 1}, head {head + 1}. Its top weight averages {_weight(sharpness[layer, head])} a "
-        f"row; an even spread would give {_weight(even)}."
+        f"Sharpest: layer {layer + 1}, head {head + 1}. Its top weight averages {top} a row; "
+        f"an even spread would give {_weight(even)}."
     )
 
 
 def _weight(number: float) -> str:
-    """Two decimals, and of a long text's small weights two digits."""
-    return f"{number:.2f}" if number >= 0.1 else f"{number:.2g}"
+    """As on the cells: 1.00, not 1."""
+    return "1.00" if number == 1 else look.weight(number)

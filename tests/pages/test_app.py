@@ -12,6 +12,7 @@ from tests.tfm_ui.payloads import decode
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
 from tfm_ui.components.head_map import MASKED
 from tfm_ui.fields import controls_of
+from tfm_ui.heads import SCALES
 from tfm_ui.model_state import ModelState
 
 ROOT = Path(__file__).parents[2]
@@ -119,10 +120,10 @@ def test_every_control_changes_the_picture_and_moves_no_other(key, value):
 def test_the_colour_scale_is_a_choice():
     app = start(causal="false")
     tops = {}
-    for scale in ("largest", "choice", "1", "own"):
+    for scale in SCALES:
         widget(app, "heads_scale").set_value(scale).run()
         tops[scale] = picture(app, "head_map")[0]["top"]
-    assert tops["1"] == 1
+    assert (tops["1"], tops["0.01"]) == (1, pytest.approx(0.01))
     assert tops["own"] == pytest.approx(shown(app).max())
     assert tops["own"] < tops["largest"] < 1
 

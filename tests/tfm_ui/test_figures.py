@@ -55,6 +55,9 @@ def test_the_theme_and_the_figures_share_their_colours(mode):
     [
         (look.weight(0.996), "1.00"),
         (look.weight(1.0), "1"),
+        (look.weight(0.00423), "0.0042"),
+        (look.end_of_scale(0.1, 0.3), "0.10 and more"),
+        (look.end_of_scale(0.5, 0.5), "0.50"),
         (look.plural(1, "head"), "1 head"),
         (look.plural(2, "head"), "2 heads"),
         (look.count(56480), "56\u202f480"),

@@ -42,7 +42,7 @@ def payload(head: HeadView, *, top: float, about: str) -> bytes:
         "keys": head.keys,
         "read": head.read,
         "top": top,
-        "topText": look.weight(top),
+        "topText": look.end_of_scale(top, head.weights.max()),
         "formula": head.formula,
         "about": about,
     }

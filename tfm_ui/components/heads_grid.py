@@ -41,6 +41,7 @@ def payload(
     """
     maps = np.stack([layer.maps for layer in attention.layers])
     layers, heads, rows, columns = maps.shape
+    one_scale = top.min() == top.max()
     header = {
         "layers": layers,
         "heads": heads,
@@ -51,7 +52,7 @@ def payload(
         "ends": (attention.largest / top).flatten().tolist(),
         "picked": picked,
         "masked": bool(~attention.visible.all()),
-        "topText": look.weight(top.max()) if top.min() == top.max() else "each head's largest",
+        "topText": look.end_of_scale(top.max(), attention.largest.max()) if one_scale else "each head's largest",
         "about": about,
     }
     return encode(header, maps)

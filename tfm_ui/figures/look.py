@@ -40,8 +40,13 @@ def count(number: int) -> str:
 
 
 def weight(number: float) -> str:
-    """0.75, and 1 only for exactly 1."""
-    return "1" if number == 1 else f"{number:.2f}"
+    """0.75, small ones with two digits, and 1 only for exactly 1."""
+    return "1" if number == 1 else f"{number:.2f}" if number >= 0.1 else f"{number:.2g}"
+
+
+def end_of_scale(top: float, largest: float) -> str:
+    """What stands at the end of a colour scale: its weight, and whether larger ones share its colour."""
+    return weight(top) + (" and more" if largest > top else "")
 
 
 def plural(number: int, noun: str) -> str:
