@@ -1,5 +1,6 @@
 """Comparing fairly: rounds that are interleaved, ratios within each round, medians with their spread."""
 
+import random
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +32,7 @@ def ratio(ours: Sequence[float], theirs: Sequence[float]) -> Ratio:
 
 
 def interleaved(
-    contenders: Mapping[str, Callable[[], object]], *, rounds: int = 15, repeats: int = 1
+    contenders: Mapping[str, Callable[[], object]], *, rounds: int = 15, repeats: int = 1, settle: int = 0
 ) -> dict[str, list[float]]:
     """Seconds that each takes, a number per round, all taking turns so that drift hits all alike.
 
@@ -39,10 +40,15 @@ def interleaved(
         contenders: name -> what to run.
         rounds: how often each has its turn, after one turn to warm up.
         repeats: calls per turn; the seconds are those of one call.
+        settle: calls before these that are not timed, so that each finds caches and heap as it left them itself.
     """
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    order, shuffled = list(contenders.items()), random.Random(0)
     for number in range(rounds + 1):
-        for name, run in contenders.items():
+        shuffled.shuffle(order)  # so that nobody always inherits caches and heap from the same neighbour
+        for name, run in order:
+            for _ in range(settle):
+                run()
             begin = time.perf_counter()
             for _ in range(repeats):
                 run()

@@ -10,6 +10,7 @@ Vaswani et al. 2017, equation 1 and section 3.2.2.
 
 import math
 from contextlib import suppress
+from functools import cache
 
 import numpy as np
 import torch
@@ -19,6 +20,8 @@ from torch import Tensor, nn
 from tfm_core.masks import check_mask
 from tfm_core.positional import Positional
 from tfm_core.recording import Tapped
+
+SCORES_AT_A_TIME = 2**20  # 4 MB of float32, which a processor's cache holds
 
 
 def attention_scores(query: Tensor, key: Tensor, *, scale: float | None = None, bias: Tensor | None = None) -> Tensor:
@@ -70,11 +73,64 @@ def scaled_dot_product_attention(
         ValueError: for shapes that do not fit, or a mask of the wrong shape or dtype.
     """
     _check_shapes(query, key, value)
-    scores = attention_scores(query, key, scale=scale)
     if mask is not None:
-        check_mask(mask, scores.shape)
-    weights = attention_weights(mask_scores(scores, mask), mask)
+        batch = np.broadcast_shapes(query.shape[:-2], key.shape[:-2])
+        check_mask(mask, (*batch, query.shape[-2], key.shape[-2]))
+    weights = _weights_alone(query, key, mask, scale=scale)
     return weights @ value, weights
+
+
+def _weights_alone(
+    query: Tensor, key: Tensor, mask: Tensor | None, *, scale: float | None = None, bias: Tensor | None = None
+) -> Tensor:
+    """What the three steps above give, to the last digit, when nobody asks for the scores on the way.
+
+    What takes the time with many tokens is memory that is new to the process. Without gradients, the scores of a few
+    sequences at a time take turns in one buffer that stays in the cache, and only the weights get memory of their own.
+    """
+    _keep_freed_memory()
+    unusual = query.dim() != 4 or query.shape[:2] != key.shape[:2] or not query.is_cpu
+    if unusual or torch.is_grad_enabled() or _fits_the_cache(query, key):
+        return attention_weights(mask_scores(attention_scores(query, key, scale=scale, bias=bias), mask), mask)
+    shape = (*query.shape[:-1], key.shape[-2])  # (batch, head, query, key)
+    query = query * (_default_scale(query) if scale is None else scale)
+    empty = _empty_rows(mask)
+    weights = _new_memory(shape, query.dtype)
+    at_a_time = max(1, SCORES_AT_A_TIME // weights[0].numel())
+    buffer = _new_memory((at_a_time, *shape[1:]), query.dtype)
+    for start in range(0, shape[0], at_a_time):
+        part = slice(start, start + at_a_time)
+        scores = torch.matmul(query[part], key[part].mT, out=buffer[: len(query[part])])
+        if bias is not None:
+            scores += _of_batch(bias, part)
+        if mask is not None:
+            scores.masked_fill_(~_of_batch(mask, part), -math.inf)
+        torch.softmax(scores, dim=-1, out=weights[part])
+        if empty is not None:
+            weights[part].masked_fill_(_of_batch(empty, part), 0.0)
+    return weights
+
+
+def _fits_the_cache(query: Tensor, key: Tensor) -> bool:
+    """Whether the scores of all sequences at once are few enough."""
+    return query.shape[:-1].numel() * key.shape[-2] <= SCORES_AT_A_TIME
+
+
+def _of_batch(x: Tensor, part: slice) -> Tensor:
+    """A mask's or bias's share for these sequences; without a batch axis, or with one entry there, it is for all."""
+    return x[part] if x.dim() == 4 and len(x) > 1 else x
+
+
+def _new_memory(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    """torch.empty by way of numpy, which asks Linux for large pages from 4 MB on: 512 times fewer to find."""
+    return torch.from_numpy(np.empty(math.prod(shape) * dtype.itemsize, np.uint8)).view(dtype).view(shape)
+
+
+@cache
+def _keep_freed_memory() -> None:
+    """Let a pass reuse what an earlier one freed: glibc hands back to the system whatever exceeds twice the largest
+    block freed so far, counting blocks of up to 32 MB. This one is never written to, and so costs nothing."""
+    torch.empty(31 * 2**20, dtype=torch.uint8)
 
 
 def _fused_attention(
@@ -121,7 +177,7 @@ class MultiHeadAttention(Tapped):
     `position_bias` (head, query, key) under alibi and t5; `mask` (broadcasts to the shape of the scores; all True
     where there is none); `scores`, `masked_scores`, `weights` (batch, head,
     query, key); `head_output` (batch, head, query, head_dim); `output` (batch, query, d_model). While nobody
-    listens to scores or weights, torch's fused kernel does the work.
+    listens to scores or weights, torch's fused kernel does the work where it is the faster one.
 
     Args:
         d_model: width of the inputs and of the output.
@@ -192,12 +248,17 @@ class MultiHeadAttention(Tapped):
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
         dropout = self.dropout if self.training else 0.0
-        if not self.wanted("scores", "masked_scores", "weights"):
+        # Torch's kernel saves memory. Where there is little to save it is no faster, with two threads half as fast.
+        written = not torch.is_grad_enabled() and not dropout and q.is_cpu and _fits_the_cache(q, k)
+        if not self.wanted("scores", "masked_scores", "weights") and not written:
             return _fused_attention(q, k, v, mask, bias, dropout)
-        scores = self.tap("scores", attention_scores(q, k, bias=bias))
-        masked = self.tap("masked_scores", mask_scores(scores, mask))
-        weights = self.tap("weights", attention_weights(masked, mask))
-        return F.dropout(weights, dropout) @ v
+        if self.wanted("scores", "masked_scores"):
+            scores = self.tap("scores", attention_scores(q, k, bias=bias))
+            masked = self.tap("masked_scores", mask_scores(scores, mask))
+            weights = self.tap("weights", attention_weights(masked, mask))
+        else:
+            weights = self.tap("weights", _weights_alone(q, k, mask, bias=bias))
+        return (F.dropout(weights, dropout) if dropout else weights) @ v
 
     def _split(self, x: Tensor) -> Tensor:
         """(batch, seq, d_model) -> (batch, head, seq, head_dim)."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -25,6 +26,13 @@ ACTIVATIONS: dict[str, Activation] = {
     "silu": Activation(F.silu),
     "swiglu": Activation(F.silu, gated=True),
 }
+
+IN_PLACE: dict[Callable[[Tensor], Tensor], Callable[[Tensor], Tensor]] = {
+    F.relu: torch.ops.aten.relu_,
+    F.gelu: torch.ops.aten.gelu_,
+    F.silu: torch.ops.aten.silu_,
+}
+"""Activations that can also write over their argument; where no gradient needs it, that saves fresh memory."""
 
 NORMS = ("pre", "post")
 
@@ -50,11 +58,9 @@ class FeedForward(Tapped):
 
     def forward(self, x: Tensor) -> Tensor:
         """(batch, seq, d_model) in and out."""
+        activation = self.activation if torch.is_grad_enabled() else IN_PLACE.get(self.activation, self.activation)
         hidden = self.input_projection(x)  # (batch, seq, d_ff)
-        if self.gate_projection is None:
-            hidden = self.activation(hidden)
-        else:
-            hidden = self.activation(self.gate_projection(x)) * hidden
+        hidden = activation(hidden) if self.gate_projection is None else activation(self.gate_projection(x)) * hidden
         return self.tap("output", self.output_projection(self.dropout(self.tap("hidden", hidden))))
 
 
