@@ -180,5 +180,5 @@ def bytes_needed(heads: int, queries: int, keys: int, *, bias: bool) -> int:
         keys: its columns.
         bias: whether the positional scheme adds one to the scores.
     """
-    matrices = 4 if bias else 3
+    matrices = 3 if bias else 2
     return 4 * (matrices * heads * queries * keys + 3 * AT_ONCE)
