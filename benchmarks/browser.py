@@ -71,6 +71,8 @@ def visit(browser: Browser, address: str, path: str, acts: Acts) -> tuple[Longes
     window = Window(context.new_page(), address)
     window.page.goto(address + path)
     begins = {"load": 0.0}
+    window.wait()
+    window.page.wait_for_load_state("networkidle")  # scripts that come late are part of it
     for name, act in acts.items():
         window.wait()
         begins[name] = window.page.evaluate("performance.now()")
