@@ -66,6 +66,8 @@ def test_an_edit_of_any_site_reaches_the_logits_and_a_patch_brings_them_back(arc
     for site in clean:
         if site.endswith("scores"):  # twice -inf is what it was
             edit = {site: lambda x: x * 3}
+        elif site.endswith("mask"):
+            edit = {site: lambda x: torch.eye(*x.shape[-2:]).bool().expand_as(x).clone()}
         else:
             edit = {site: lambda x: x * -1.5 + torch.linspace(0, 1, x.numel()).view(x.shape)}
         with recording([], edit):
@@ -90,7 +92,7 @@ def test_an_edit_in_place_changes_neither_the_parameters_nor_what_was_recorded_b
     for site in kept:
         with torch.no_grad(), recording(edits={site: lambda x: x.fill_(0.5)}) as trace:
             model(TOKENS)
-        assert (trace[site] == 0.5).all()
+        assert (trace[site] == torch.full((), 0.5).to(trace[site].dtype)).all()
         for earlier in list(kept)[: list(kept).index(site)]:
             assert torch.equal(trace[earlier], kept[earlier]), (site, earlier)
     assert all(torch.equal(value, parameters[name]) for name, value in model.state_dict().items())
