@@ -9,24 +9,26 @@ import streamlit as st
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from tfm_ui import compute, frame
+from tfm_ui import compute, frame, present, sidebar
 
 
-def route() -> st.Page:
-    """The table of pages, in teaching order; returns the one that the address asks for."""
+def route() -> tuple[st.Page, list[st.Page]]:
+    """The page that the address asks for, and the table of all, in teaching order."""
     pages = [
         st.Page("pages/start/home.py", title="Home", default=True),
         st.Page("pages/lenses/heads.py", title="Heads", url_path="heads"),
     ]
-    return st.navigation(pages, position="top")
+    return st.navigation(pages, position="top"), pages
 
 
 if __name__ == "__main__":  # a visit
-    page = route()
+    page, pages = route()
     frame.set_up(page.title)
-    frame.model_panel()
+    sidebar.model_panel()
+    if present.presenting():
+        present.bar(pages, page)
     page.run()
-    frame.share_panel()
+    frame.foot(pages, page)
     compute.warm_up()
 else:  # the server
     # From this Streamlit learns, before the first request, that pages/ is not its own; else a link to /heads as the

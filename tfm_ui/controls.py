@@ -4,17 +4,23 @@ Each widget's key is its parameter in the link (Streamlit's `bind="query-params"
 silently; here the link is checked before, the nearest possible value is taken, and `notices` tells what changed.
 """
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitAPIException
 
-from tfm_ui.fields import Choice, Field, Flag, Limits, State, Text, Whole, as_text, controls_of, read_link
+from tfm_ui import undo
+from tfm_ui.fields import Choice, Field, Flag, Length, Limits, State, Text, Whole, controls_of
+from tfm_ui.links import as_text, read_link
 
 S = TypeVar("S", bound=State)
 
 # Keys of ours start with an underscore: no parameter does.
-NOTICES, KNOWN, PAGE = "_notices", "_known", "_page"
+NOTICES, KNOWN, PAGE, WANTED = "_notices", "_known", "_page", "_wanted"
+FOOT = "foot"  # the frame's fragment that tells what Undo would take back
 
 
 def open_link(state: type[State], prefix: str = "", limits: Limits | None = None) -> None:
@@ -22,6 +28,7 @@ def open_link(state: type[State], prefix: str = "", limits: Limits | None = None
 
     Comes before any `draw` of theirs. Without a prefix they are the model's, and the page's list begins anew.
     """
+    _grant()
     known: dict[str, type[State]] = st.session_state.setdefault(KNOWN, {})
     st.session_state[PAGE] = ["", prefix] if prefix else [""]
     if prefix not in known:
@@ -29,7 +36,7 @@ def open_link(state: type[State], prefix: str = "", limits: Limits | None = None
         query = {name: st.query_params.get_all(name) for name in st.query_params}
         found = read_link(state, prefix, query, limits)
         for correction in found:
-            _notify(str(correction))
+            notify(str(correction))
             st.query_params[correction.name] = as_text(correction.value)
         if found:
             st.rerun()  # with a link that is right: Streamlit takes the values and shows them in the address bar
@@ -52,7 +59,8 @@ def dismiss_notices() -> None:
     st.session_state[NOTICES] = []
 
 
-def _notify(notice: str) -> None:
+def notify(notice: str) -> None:
+    """Tell the reader, once."""
     if notice not in notices():
         st.session_state[NOTICES] = [*notices(), notice]
 
@@ -69,41 +77,57 @@ def draw(
         prefix: of the page's parameters.
         limits: field name -> attributes of its control that depend on the model now, such as `high`.
     """
+    _grant()
     field, default = controls_of(state, limits)[name]
     key = prefix + name
     if isinstance(field, Whole) and st.session_state.get(key, field.low) > field.high:
         st.session_state[key] = field.high  # the model has shrunk: the nearest that is left
-    _widget(field, where, key, default)
+    undo.shown(key, _widget(field, where, key, default, prefix))
 
 
-def _widget(field: Field, where: DeltaGenerator, key: str, default: Any) -> None:
-    common: dict[str, Any] = {"key": key, "bind": "query-params"}
+def _widget(field: Field, where: DeltaGenerator, key: str, default: Any, prefix: str) -> Any:
+    common: dict[str, Any] = {"key": key, "bind": "query-params", "on_change": _changed, "args": (key, field, prefix)}
     match field:
         case Text():
             # Without max_chars: with it, Streamlit refuses a longer paste and says nothing.
-            where.text_area(field.label, default, height=field.height, on_change=_cut, args=(key, field), **common)
+            return where.text_area(field.label, default, height=field.height, **common)
         case Whole(box=True):
-            where.number_input(field.label, field.low, field.high, default, help=field.help, **common)
+            return where.number_input(field.label, field.low, field.high, default, help=field.help, **common)
+        case Length():
+            asked, _ = field.read(st.query_params.get(key, str(default)), default)
+            options = field.options(asked, st.session_state.get(key, default))
+            return where.select_slider(field.label, options, default, help=field.help, **common)
         case Whole():
-            where.slider(field.label, field.low, field.high, default, help=field.help, **common)
+            return where.slider(field.label, field.low, field.high, default, help=field.help, **common)
         case Choice():
             common["help"] = field.help
             if field.widget == "slider":
-                where.select_slider(field.label, field.options, default, **common)
-            elif field.widget == "buttons":
-                where.segmented_control(field.label, field.options, default=default, required=True, **common)
-            else:
-                where.selectbox(field.label, field.options, field.options.index(default), **common)
+                return where.select_slider(field.label, field.options, default, **common)
+            if field.widget == "buttons":
+                return where.segmented_control(field.label, field.options, default=default, required=True, **common)
+            return where.selectbox(field.label, field.options, field.options.index(default), **common)
         case Flag():
-            where.toggle(field.label, default, help=field.help, **common)
+            return where.toggle(field.label, default, help=field.help, **common)
+    raise TypeError(f"expected one of the kinds in tfm_ui/fields.py, got {field!r}")
 
 
-def _cut(key: str, field: Text) -> None:
-    """Take the first part of a text that is too long, and say so."""
-    text: str = st.session_state[key]
-    if len(text) > field.max_chars:
+def _changed(key: str, field: Field, prefix: str) -> None:
+    """The reader has moved a control."""
+    undo.remember()
+    if isinstance(field, Text) and len(text := st.session_state[key]) > field.max_chars:
         st.session_state[key] = text[: field.max_chars]
-        _notify(f"{field.label}: of {len(text)} characters the first {field.max_chars} are taken.")
+        notify(f"{field.label}: of {len(text)} characters the first {field.max_chars} are taken.")
+    _run_again(prefix)
+
+
+def _run_again(prefix: str) -> None:
+    """After a change of a page's own control, run its fragment and the foot, which tells what Undo would take back.
+
+    A page whose fragment does not bear its name, the prefix without "_", runs as Streamlit likes.
+    """
+    if prefix:
+        with suppress(StreamlitAPIException):
+            st.rerun([prefix.removesuffix("_"), FOOT])
 
 
 def current(state: type[S], prefix: str = "") -> S:
@@ -112,22 +136,64 @@ def current(state: type[S], prefix: str = "") -> S:
     return state(**{name: value for name, value in found.items() if value is not None})
 
 
-def assign(prefix: str = "", **values: Any) -> None:
-    """Set fields from code: only in a callback, so before the widgets are drawn."""
-    for name, value in values.items():
-        st.session_state[prefix + name] = value
+def put(changes: Mapping[str, Any]) -> None:
+    """Set parameters from code, as one act that can be undone: only in a callback."""
+    undo.remember()
+    _want(changes)
 
 
-def open_with(prefix: str, **values: Any) -> dict[str, str]:
-    """The parameters with which to switch to a page so that its fields have these values."""
+def _want(changes: Mapping[str, Any]) -> None:
+    st.session_state[WANTED] = st.session_state.get(WANTED, {}) | changes
+    for key, value in changes.items():
+        undo.shown(key, value)
+
+
+def _grant() -> None:
+    """Set what a callback wanted: not there, as Streamlit forgets to tell the browser of it if the callback reruns."""
+    for key, value in st.session_state.pop(WANTED, {}).items():
+        st.session_state[key] = value
+
+
+def assign(prefix: str, **values: Any) -> None:
+    """Set fields of one page: only in a callback."""
+    put({prefix + name: value for name, value in values.items()})
+    _run_again(prefix)
+
+
+def open_with(prefix: str = "", **values: Any) -> dict[str, str]:
+    """The parameters with which to switch to a page so that its fields have these values.
+
+    What belongs to no control, such as `present`, goes along; the model's parameters do so by themselves.
+    """
     parameters = {prefix + name: as_text(value) for name, value in values.items()}
+    if parameters:
+        undo.remember()
     for key in parameters:  # what the page held when it was last left would win over its link
         st.session_state.pop(key, None)
-    return parameters
+    known: dict[str, type[State]] = st.session_state[KNOWN]
+    ours = {key for prefix, state in known.items() for key in defaults(state, prefix)}
+    return {name: st.query_params[name] for name in st.query_params if name not in ours} | parameters
 
 
 def reset_all() -> None:
-    """Put the model and all pages back to their defaults: only in a callback."""
+    """Put the model and all pages back to their defaults: only in a callback. Runs all of the page."""
     dismiss_notices()
-    for prefix, state in st.session_state[KNOWN].items():
-        assign(prefix, **{name: default for name, (_, default) in controls_of(state).items()})
+    put(
+        {
+            key: value
+            for prefix, state in st.session_state[KNOWN].items()
+            for key, value in defaults(state, prefix).items()
+        }
+    )
+    st.rerun()
+
+
+def defaults(state: type[State], prefix: str) -> dict[str, Any]:
+    """Parameter -> default."""
+    return {prefix + name: default for name, (_, default) in controls_of(state).items()}
+
+
+def take_back() -> None:
+    """Undo the reader's last act: only in a callback. Runs all of the page."""
+    _want(undo.take_back())
+    st.rerun()

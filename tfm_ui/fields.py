@@ -6,15 +6,14 @@ A page's state is a frozen dataclass with a `control(...)` per field:
     class HeadsState:
         layer: int = control(Whole("Layer", low=1, high=8), default=1)
 
-It is the contract of the page's link: the parameter is the field's name behind the page's prefix.
+It is the contract of the page's link (tfm_ui/links.py): the parameter is the field's name behind the page's prefix.
 """
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
-from urllib.parse import urlencode
 
 
 class Field(Protocol):
@@ -70,6 +69,18 @@ class Whole:
             return default, f"a whole number from {self.low} to {self.high} was expected"
         value = round(min(max(number, self.low), self.high))
         return value, "" if value == number else f"it goes from {self.low} to {self.high} in whole numbers"
+
+
+@dataclass(frozen=True)
+class Length(Whole):
+    """A whole number in a range too wide for a plain slider: its stops lie closer together where numbers are small."""
+
+    stops: tuple[int, ...] = ()
+
+    def options(self, *values: int) -> tuple[int, ...]:
+        """The slider's stops, and among them these values, so that a link may ask for a number between two stops."""
+        within = (value for value in values if self.low <= value <= self.high)
+        return tuple(sorted({self.low, self.high, *self.stops, *within}))
 
 
 @dataclass(frozen=True)
@@ -130,56 +141,3 @@ def controls_of(state: type[State], limits: Limits | None = None) -> dict[str, t
     for name, narrower in (limits or {}).items():
         controls[name] = (dataclasses.replace(controls[name][0], **narrower), controls[name][1])
     return controls
-
-
-@dataclass(frozen=True)
-class Correction:
-    """A value of a link that could not be taken as it was."""
-
-    name: str
-    asked: str
-    value: Any
-    reason: str
-
-    def __str__(self) -> str:
-        asked = self.asked if len(self.asked) <= 40 else self.asked[:39] + "…"
-        took = "" if isinstance(self.value, str) and len(self.value) > 40 else f"; it is {as_text(self.value)} now"
-        return f"The link asked for {self.name} = {asked}: {self.reason}{took}."
-
-
-def read_link(
-    state: type[State], prefix: str, query: Mapping[str, Sequence[str]], limits: Limits | None = None
-) -> list[Correction]:
-    """What must be changed in a link before it is a state.
-
-    Args:
-        state: a dataclass of controls.
-        prefix: of its parameters in the link, "heads_" or "" for the model's.
-        query: the link's parameters, each with all its values, as text.
-        limits: as in `controls_of`.
-    """
-    corrections = []
-    for name, (field, default) in controls_of(state, limits).items():
-        if given := query.get(prefix + name):
-            value, reason = field.read(given[-1], default)
-            if reason or len(given) > 1:
-                reason = reason or "of several values the last one counts"
-                corrections.append(Correction(prefix + name, " and ".join(given), value, reason))
-    return corrections
-
-
-def as_text(value: Any) -> str:
-    """A value as it stands in a link."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def link_parameters(state: State, prefix: str) -> dict[str, str]:
-    """What a link must hold to come back to this state: the values that differ from their defaults."""
-    values = {name: (getattr(state, name), default) for name, (_, default) in controls_of(type(state)).items()}
-    return {prefix + name: as_text(value) for name, (value, default) in values.items() if value != default}
-
-
-def share_link(base: str, *states: tuple[State, str]) -> str:
-    """The link that brings back these states, each with its prefix, at the address `base`."""
-    parameters = {key: value for state, prefix in states for key, value in link_parameters(state, prefix).items()}
-    return f"{base}?{urlencode(parameters)}" if parameters else base

@@ -1,17 +1,22 @@
-"""What all pages share: style, the model panel in the sidebar, the title with its badge, notices, the link."""
+"""What all pages share: style, the title with its badge, notices, presets, the foot."""
 
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
+from streamlit.navigation.page import Page
 
-from tfm_ui import controls
+from tfm_ui import controls, present, sidebar
 from tfm_ui.compute import Pass
-from tfm_ui.fields import share_link
+from tfm_ui.fields import State
 from tfm_ui.figures import look
 from tfm_ui.figures.look import Mode
+from tfm_ui.links import carried
 from tfm_ui.model_state import ModelState
+from tfm_ui.plain import plain
+from tfm_ui.present import presenting
+from tfm_ui.presets import Preset, lit, neighbour
 from tfm_ui.words import about_tokens
 
 ASSETS = Path(__file__).parents[1] / "assets"
@@ -20,8 +25,10 @@ ASSETS = Path(__file__).parents[1] / "assets"
 def set_up(title: str) -> None:
     """Window title, icon, logo and style; first thing on every page."""
     st.set_page_config(f"{title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")
+    present.check_link()
     st.logo(str(ASSETS / f"logo_{mode()}.svg"), size="large")
-    st.html(f"<style>{(ASSETS / 'page.css').read_text(encoding='utf-8')}</style>")
+    sheets = ["page.css", "present.css"] if presenting() else ["page.css"]
+    st.html(f"<style>{''.join((ASSETS / sheet).read_text(encoding='utf-8') for sheet in sheets)}</style>")
 
 
 def mode() -> Mode:
@@ -34,50 +41,9 @@ def on_phone() -> bool:
     return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
-def model_panel() -> ModelState:
-    """Draw the model's controls in the sidebar, and return what they hold."""
-    controls.open_link(ModelState)
-    side = st.sidebar
-    side.markdown("**Model** &nbsp;:gray[shared by all lenses]")
-    texts, sizes, mask, more = side.container(), side.container(), side.container(), side.expander("More of the model")
-
-    def draw(where: DeltaGenerator, *names: str) -> None:
-        for name in names:
-            controls.draw(ModelState, name, where)
-
-    draw(more, "architecture")  # first, though it stands below: what else is shown depends on it
-    architecture = controls.current(ModelState).architecture
-    draw(texts, "text", *(["target"] if architecture == "encoder-decoder" else []))
-    draw(sizes, "seq_len")
-    for pair in (("num_layers", "num_heads"), ("d_model", "seed")):
-        for column, name in zip(sizes.columns(2, gap="small"), pair, strict=True):
-            draw(column, name)
-    draw(mask, "positional")
-    if architecture == "encoder":
-        draw(mask, "causal")
-    else:
-        mask.toggle("Causal: no looking ahead", value=True, disabled=True, key="_causal", help="Decoders always are.")
-    draw(more, "tokenizer", "norm", "activation", "d_ff", "weights")
-    return controls.current(ModelState)
-
-
 def model() -> ModelState:
     """What the model panel holds, for the pages."""
     return controls.current(ModelState)
-
-
-def share_panel() -> None:
-    """Copy link and Reset, below the model's controls; last thing of all, when the page's state is known."""
-    copy, back = st.sidebar.columns(2, gap="small")
-    link = copy.popover("Link", icon=":material/link:", width="stretch", on_change="rerun", key="_link")
-    if link.open:
-        link.caption("Brings back this very picture.")
-        link.code(share_link(_address(), *controls.states()), language=None, wrap_lines=True)
-    back.button("Reset", icon=":material/restart_alt:", width="stretch", on_click=controls.reset_all, key="_reset")
-
-
-def _address() -> str:
-    return (st.context.url or "").split("?")[0]
 
 
 def title(text: str, shown: Pass) -> None:
@@ -93,23 +59,38 @@ def title(text: str, shown: Pass) -> None:
     ]
     spans = "".join(f"<span>{fact}</span>" for fact in facts)
     badge = f'<div class="badge"><span class="dot"></span><b>Random weights</b>{spans}</div>'
-    st.html(f'<div class="top"><h1>{text}</h1>{badge}</div>')
-    if notices := controls.notices():
-        st.warning("\n\n".join(map(_plain, notices)), icon=":material/warning:")
-        st.button(
-            "Dismiss", on_click=controls.dismiss_notices, icon=":material/close:", type="tertiary", key="_dismiss"
-        )
+    with st.container(horizontal=True, vertical_alignment="bottom", key="title"):
+        st.html(f'<div class="top"><h1>{text}</h1>{badge}</div>')
+        if not presenting():
+            st.button(
+                "Present", on_click=present.begin, icon=":material/present_to_all:", type="tertiary", key="_present"
+            )
+    _notices()
     texts = [state.source_tokens] + ([state.target_tokens] if state.is_encoder_decoder else [])
     for which, tokens in zip(("", "Target: "), texts, strict=False):
-        for note in about_tokens(tokens):
-            st.html(f'<p class="note">{which}{escape(note)}</p>')
+        if notes := about_tokens(tokens):
+            st.html(f'<p class="note">{which}{escape(" ".join(notes))}</p>')
+    for name, chars in carried(sidebar.address(), *controls.states()).items():
+        whole = look.count(len(getattr(state, name)))
+        note = f"Links, and the address bar, carry the first {look.count(chars)} of the {name}’s {whole} characters."
+        st.html(f'<p class="note">{escape(note)}</p>')
 
 
-def _plain(text: str) -> str:
-    """User text inside Markdown: every sign stands for itself."""
-    return "".join(
-        f"\\{sign}" if sign in "\\`*_{}[]<>()#+-.!|~$:^=&\"'" else " " if sign in "\r\n" else sign for sign in text
-    )
+def _notices() -> None:
+    """What was changed of what the reader asked for: three lines, the others folded, until it is dismissed."""
+    if found := [plain(notice) for notice in controls.notices()]:
+        with st.container(key="notices"):
+            st.warning("\n\n".join(found[:3]), icon=":material/warning:")
+            if more := found[3:]:
+                st.expander(f"and {len(more)} more").markdown("\n\n".join(more))
+            st.button(
+                "",
+                icon=":material/close:",
+                on_click=controls.dismiss_notices,
+                type="tertiary",
+                key="_dismiss",
+                help="Dismiss",
+            )
 
 
 def asks_for_text(state: ModelState) -> bool:
@@ -120,3 +101,44 @@ def asks_for_text(state: ModelState) -> bool:
     if empty:
         st.info(f"Type at least one word in the sidebar, under **{' and '.join(empty)}**.", icon=":material/edit:")
     return bool(empty)
+
+
+def presets(these: Sequence[Preset], page: type[State] | None = None, prefix: str = "") -> None:
+    """A row of pills, and the question of the one that is on screen.
+
+    A page that draws its controls in a fragment calls this there too: the pill goes out when one of them moves.
+    """
+    now = lit(these, model(), controls.current(page, prefix) if page else None)
+
+    def apply(preset: Preset) -> None:
+        values = controls.defaults(ModelState, "") | dict(preset.model)
+        if page:
+            values |= controls.defaults(page, prefix) | {prefix + name: value for name, value in preset.page.items()}
+        controls.put(values)
+        st.rerun()  # all of it, also when the pills stand in a fragment
+
+    def picked() -> None:
+        name = st.session_state["_preset"]
+        apply(next((preset for preset in these if preset.name == name), now or these[0]))
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="presets"):
+        st.session_state["_preset"] = now.name if now else None
+        names = [preset.name for preset in these]
+        st.pills("Presets", names, label_visibility="collapsed", on_change=picked, wrap=False, key="_preset")
+        if presenting():
+            for icon, key, step in (("up", "_previous_preset", -1), ("down", "_next_preset", 1)):
+                label = f":material/keyboard_arrow_{icon}:"
+                st.button(label, on_click=apply, args=(neighbour(these, now, step),), type="tertiary", key=key)
+    if now:
+        st.html(f'<p class="try"><b>Try this.</b> {escape(now.question)}</p>')
+
+
+def foot(pages: Sequence[Page], page: Page) -> None:
+    """The lenses before and after this one, and the sidebar's tools. Last of all, when the page's state is known."""
+    if not presenting():
+        at = [other.url_path for other in pages].index(page.url_path)
+        with st.container(horizontal=True, horizontal_alignment="distribute", key="lenses"):
+            for other, arrow in ((at - 1, "← {}"), (at + 1, "{} →")):
+                if 0 <= other < len(pages):
+                    st.page_link(pages[other], label=arrow.format(pages[other].title))
+    sidebar.tools()

@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, TOKENIZERS, Tokens, TransformerConfig, encode
-from tfm_ui.fields import Choice, Flag, Text, Whole, control
+from tfm_ui.fields import Choice, Flag, Length, Text, Whole, control
+from tfm_ui.samples import read_text
 
 MAX_TOKENS = 1024
+STOPS = (*range(2, 65), *range(72, 257, 8), *range(320, MAX_TOKENS + 1, 64))  # of the slider; links may lie between
 MAX_LEN = 1024  # rows of a learned table: a constant, so that a longer text moves no weight
-CHARS = 2000
+CHARS = 20_000  # of a typed text, more than ten times what a link carries
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +23,7 @@ class ModelState:
         Choice("Tokens by", tuple(TOKENIZERS), help="A token's id depends on nothing but itself."), default="word"
     )
     seq_len: int = control(
-        Whole("Tokens", 2, MAX_TOKENS, help="Shorter texts are padded, longer ones are cut."), default=10
+        Length("Tokens", 2, MAX_TOKENS, stops=STOPS, help="Shorter texts are padded, longer ones are cut."), default=10
     )
     d_model: int = control(
         Choice("d_model", tuple(range(32, 257, 32)), "slider", help="Width of the vector that stands for each token."),
@@ -84,13 +86,23 @@ class ModelState:
         """Whether the last token's output was made without looking ahead, and so foretells a next one."""
         return self.causal or self.architecture != "encoder"
 
+    @property
+    def read_text(self) -> str:
+        """The text behind a sample's name, or the text itself."""
+        return read_text(self.text)
+
+    @property
+    def read_target(self) -> str:
+        """The same of the target text."""
+        return read_text(self.target)
+
     @cached_property
     def source_tokens(self) -> Tokens:
         """The text as the model reads it."""
-        return encode(self.text, self.tokenizer, self.seq_len)
+        return encode(self.read_text, self.tokenizer, self.seq_len)
 
     @cached_property
     def target_tokens(self) -> Tokens:
         """The target text as the decoder of an encoder-decoder reads it: cut like the text, but never padded."""
-        pieces = len(encode(self.target, self.tokenizer).pieces)
-        return encode(self.target, self.tokenizer, max(1, min(pieces, self.seq_len)))
+        pieces = len(encode(self.read_target, self.tokenizer).pieces)
+        return encode(self.read_target, self.tokenizer, max(1, min(pieces, self.seq_len)))

@@ -8,7 +8,8 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, WebSocket
 
-from tfm_ui.fields import as_text, controls_of
+from tfm_ui.fields import controls_of
+from tfm_ui.links import as_text
 from tfm_ui.model_state import ModelState
 
 CLOCK = Path(__file__).with_name("clock.js")

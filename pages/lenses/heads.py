@@ -15,6 +15,7 @@ from tfm_ui.components.heads_grid import HeadsGrid
 from tfm_ui.heads import HeadsState, HeadsView, view
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import Show, panel
+from tfm_ui.presets import HEADS
 from tfm_ui.recipe import recipe
 
 PREFIX = "heads_"
@@ -44,7 +45,7 @@ def pick(layer: int, head: int) -> None:
     controls.assign(PREFIX, layer=layer + 1, head=head + 1)
 
 
-@st.fragment
+@st.fragment(key="heads")
 def lens(model: ModelState, shown: compute.Pass) -> None:
     """Both panels; a change of the lens's own controls runs this alone."""
     limits = HeadsState.limits(model)
@@ -52,6 +53,7 @@ def lens(model: ModelState, shown: compute.Pass) -> None:
     def draw(name: str, where: DeltaGenerator) -> None:
         controls.draw(HeadsState, name, where, prefix=PREFIX, limits=limits)
 
+    pills = st.container()
     if model.is_encoder_decoder:
         draw("kind", st.container())
     left, right = st.columns([9, 11] if model.num_heads <= 8 else [1, 1], gap="medium")
@@ -60,6 +62,8 @@ def lens(model: ModelState, shown: compute.Pass) -> None:
         for name in ("layer", "head", "scale"):
             draw(name, boxes)
         state = controls.current(HeadsState, PREFIX)
+        with pills:
+            frame.presets(HEADS, HeadsState, PREFIX)
         seen = view(model, shown, state.kind)
         one_head(show, model, seen, state)
     with left, panel("grid") as show:

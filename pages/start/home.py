@@ -12,6 +12,7 @@ from tfm_ui.heads import HeadsState, view
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
 from tfm_ui.panels import Chart, panel
+from tfm_ui.presets import HOME
 
 HEADS = "pages/lenses/heads.py"
 
@@ -57,6 +58,7 @@ st.html(
     '<p class="lead">This is a whole transformer, running now. Type a sentence in the sidebar, change the model, '
     "and every number on screen is computed anew from its real weights.</p>"
 )
+frame.presets(HOME)
 if not frame.asks_for_text(model):
     left, right = st.columns([1, 1], gap="medium")
     with left:

@@ -35,7 +35,7 @@ def test_a_bad_link_is_mended_in_the_address_bar_too(visit):
     visitor = visit("/heads?num_heads=7&seq_len=10000&heads_head=99")
     visitor.page.wait_for_function("location.search.includes('heads_head=8')")
     assert "num_heads=8" in visitor.page.url
-    assert "seq_len=128" in visitor.page.url
+    assert "seq_len=1024" in visitor.page.url
     assert visitor.page.get_by_text("The link asked for num_heads = 7").count() == 1
 
 

@@ -161,8 +161,8 @@ def test_a_link_sets_every_control():
     ("query", "value", "reason"),
     [
         ({"num_heads": "7"}, 8, "1, 2, 4, 8, 16"),
-        ({"seq_len": "10000"}, 128, "2 to 128"),
-        ({"seq_len": "-1"}, 2, "2 to 128"),
+        ({"seq_len": "10000"}, 1024, "2 to 1024"),
+        ({"seq_len": "-1"}, 2, "2 to 1024"),
         ({"d_model": "33"}, 32, "32, 64"),
         ({"seed": "abc"}, 7, "0 to 9999"),
         ({"positional": "🦊"}, "sinusoidal", "none, sinusoidal"),
@@ -170,7 +170,7 @@ def test_a_link_sets_every_control():
         ({"heads_head": "9"}, 4, "1 to 4"),
         ({"heads_layer": "0"}, 1, "1 to 2"),
         ({"num_layers": ["3", "5"]}, 5, "the last one counts"),
-        ({"text": "y" * 2001}, "y" * 2000, "first 2000 characters"),
+        ({"text": "y" * 20001}, "y" * 20000, "first 20000 characters"),
     ],
 )
 def test_a_bad_link_gives_a_working_page_that_says_what_was_changed(query, value, reason):
@@ -185,9 +185,9 @@ def test_a_bad_link_gives_a_working_page_that_says_what_was_changed(query, value
 
 def test_a_text_that_is_too_long_is_cut_and_that_is_said():
     app = start()
-    widget(app, "text").set_value("word " * 500).run()
-    assert app.session_state["text"] == ("word " * 500)[:2000]
-    assert "of 2500 characters the first 2000 are taken" in app.warning[0].value.replace("\\", "")
+    widget(app, "text").set_value("word " * 5000).run()
+    assert app.session_state["text"] == ("word " * 5000)[:20000]
+    assert "of 25000 characters the first 20000 are taken" in app.warning[0].value.replace("\\", "")
 
 
 def test_when_the_model_shrinks_the_lens_stays_within_it():

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_core import Transformer
-from tfm_ui.fields import Choice, Flag, Whole, as_text, controls_of, link_parameters, read_link, share_link
+from tfm_ui.fields import Choice, Flag, Whole, controls_of
 from tfm_ui.heads import HeadsState
+from tfm_ui.links import as_text, link_parameters, read_link, share_link
 from tfm_ui.model_state import CHARS, ModelState
 
 STATES = [(ModelState, ""), (HeadsState, "heads_")]
@@ -18,14 +19,14 @@ STATES = [(ModelState, ""), (HeadsState, "heads_")]
     ("name", "raw", "value", "reason"),
     [
         ("seq_len", "12", 12, ""),
-        ("seq_len", "10000", 128, "2 to 128"),
-        ("seq_len", "-5", 2, "2 to 128"),
+        ("seq_len", "10000", 1024, "2 to 1024"),
+        ("seq_len", "-5", 2, "2 to 1024"),
         ("seq_len", "7.6", 8, "whole"),
-        ("seq_len", "1e400", 128, "2 to 128"),
+        ("seq_len", "1e400", 1024, "2 to 1024"),
         ("seq_len", "nan", 10, "whole number"),
         ("seq_len", "", 10, "whole number"),
         ("seq_len", "🦊", 10, "whole number"),
-        ("seq_len", "9" * 5000, 128, "2 to 128"),
+        ("seq_len", "9" * 5000, 1024, "2 to 1024"),
         ("num_heads", "8", 8, ""),
         ("num_heads", "7", 8, "1, 2, 4, 8, 16"),
         ("num_heads", "many", 4, "1, 2, 4, 8, 16"),

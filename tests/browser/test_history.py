@@ -1,0 +1,217 @@
+"""The address bar and the browser's history: one act, one entry; values, picture and address always agree."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tfm_ui.links import LINK_CHARS
+
+LONG = "one thing after another, " * 200
+
+
+class Trail:
+    """A window whose history is walked: after each step, where it is and what it shows."""
+
+    def __init__(self, visitor) -> None:
+        self.visitor, self.page = visitor, visitor.page
+
+    def at(self, path: str, **parameters: str) -> None:
+        """Wait until the address is this and no more, then compare it with the controls."""
+        wanted = {name: [value] for name, value in parameters.items()}
+        for _ in range(100):
+            found = urlsplit(self.page.url)
+            if found.path == path and parse_qs(found.query) == wanted:
+                break
+            self.page.wait_for_timeout(100)
+        assert (urlsplit(self.page.url).path, parse_qs(urlsplit(self.page.url).query)) == (path, wanted)
+        self.visitor.wait()
+        self.page.wait_for_timeout(300)  # a late change of the address would be an error
+        assert parse_qs(urlsplit(self.page.url).query) == wanted
+        if path == "/heads":
+            layer, head = (parameters.get(f"heads_{name}", "1") for name in ("layer", "head"))
+            assert self.visitor.heading().startswith(f"Layer {layer}, head {head}")
+        if "present" not in parameters:
+            assert self.page.get_by_label("Seed", exact=True).input_value() == parameters.get("seed", "7")
+
+    def back(self, path: str, **parameters: str) -> None:
+        self.page.go_back()
+        self.at(path, **parameters)
+
+    def forward(self, path: str, **parameters: str) -> None:
+        self.page.go_forward()
+        self.at(path, **parameters)
+
+    def lock(self, layer: int, head: int) -> None:
+        self.visitor.head(layer, head).click()
+        self.page.get_by_text(f"Layer {layer}, head {head}").wait_for()
+
+    def preset(self, name: str) -> None:
+        self.page.get_by_role("radio", name=name).click()
+
+    def type(self, text: str) -> None:
+        box = self.page.get_by_label("Text", exact=True)
+        box.fill(text)
+        box.press("Control+Enter")
+
+
+@pytest.fixture
+def trail(visit):
+    return lambda path: Trail(visit(path))
+
+
+def test_back_takes_back_one_act_a_press_and_forward_brings_it_back(trail):
+    walk = trail("/?seed=5")
+    walk.visitor.head(2, 3).click()
+    walk.at("/heads", seed="5", heads_layer="2", heads_head="3")
+    walk.lock(1, 4)
+    walk.at("/heads", seed="5", heads_head="4")
+    walk.preset("Looking ahead")
+    walk.at("/heads", causal="false")
+    walk.visitor.go("Home")
+    walk.at("/", causal="false")
+    walk.back("/heads", causal="false")
+    walk.back("/heads", seed="5", heads_head="4")
+    walk.back("/heads", seed="5", heads_layer="2", heads_head="3")
+    walk.back("/", seed="5")
+    walk.forward("/heads", seed="5", heads_layer="2", heads_head="3")
+    walk.forward("/heads", seed="5", heads_head="4")
+    walk.forward("/heads", causal="false")
+    walk.forward("/", causal="false")
+
+
+def test_slider_ticks_do_not_fill_the_history(trail):
+    walk = trail("/heads")
+    entries = walk.page.evaluate("history.length")
+    for _ in range(3):
+        walk.page.get_by_role("slider", name="Tokens").press("ArrowRight")
+        walk.page.wait_for_timeout(100)
+    walk.at("/heads", seq_len="13")
+    assert walk.page.evaluate("history.length") == entries
+
+
+def test_undo_and_reset_are_acts_too(trail):
+    walk = trail("/heads?seed=5")
+    walk.lock(2, 2)
+    walk.at("/heads", seed="5", heads_layer="2", heads_head="2")
+    walk.visitor.press("Undo")
+    walk.at("/heads", seed="5")
+    walk.visitor.press("Reset")
+    walk.at("/heads")
+    walk.back("/heads", seed="5")
+    walk.back("/heads", seed="5", heads_layer="2", heads_head="2")
+
+
+def test_undo_knows_of_a_change_within_a_fragment(trail):
+    walk = trail("/heads")
+    undo = walk.page.get_by_role("button", name="Undo", exact=True)
+    assert undo.is_disabled()
+    walk.lock(2, 2)
+    walk.page.wait_for_function("!document.querySelector('.st-key-_undo button').disabled")
+    undo.hover()
+    walk.page.get_by_text("Takes back: heads_layer 2 → 1, heads_head 2 → 1").wait_for()
+    undo.click()
+    walk.at("/heads")
+    walk.page.wait_for_function("document.querySelector('.st-key-_undo button').disabled")
+
+
+def test_a_head_click_runs_the_lens_alone(trail):
+    walk = trail("/heads")
+    badge = walk.page.locator(".badge")
+    badge.evaluate("e => e.dataset.mine = 1")
+    title = walk.page.locator(".stSidebar [data-testid=stMarkdown]").first
+    title.evaluate("e => e.dataset.mine = 1")
+    walk.lock(2, 2)
+    walk.at("/heads", heads_layer="2", heads_head="2")
+    assert badge.get_attribute("data-mine") == "1"
+
+
+def test_back_does_not_stop_at_a_link_that_was_mended(trail):
+    walk = trail("/?seed=5")
+    walk.page.goto(walk.visitor.address + "/heads?num_heads=7&seq_len=-5&heads_head=99&seed=7&present=maybe")
+    walk.at("/heads", num_heads="8", seq_len="2", heads_head="8")
+    walk.lock(1, 2)
+    walk.at("/heads", num_heads="8", seq_len="2", heads_head="2")
+    walk.back("/heads", num_heads="8", seq_len="2", heads_head="8")
+    walk.back("/", seed="5")
+
+
+def carried(walk, text: str) -> None:
+    """The address holds the text's beginning, and says so."""
+    walk.page.get_by_text("Links, and the address bar, carry the first").wait_for()
+    walk.visitor.wait()
+    assert len(walk.page.url) <= LINK_CHARS
+    part = parse_qs(urlsplit(walk.page.url).query)["text"][0]
+    assert 100 < len(part) < len(text)
+    assert text.startswith(part)
+    said = walk.page.get_by_text("Links, and the address bar, carry the first").inner_text()
+    assert f"the first {len(part):,} of the text’s {len(text):,} characters".replace(",", "\u202f") in said
+    assert walk.page.get_by_label("Text", exact=True).input_value() == text
+
+
+@pytest.mark.parametrize("text", [LONG, "🦊👩‍👩‍👧‍👦" * 200, "&=%+# " * 300], ids=["words", "emoji", "signs"])
+def test_the_address_is_never_too_long_and_back_brings_back_all_of_the_text(trail, text):
+    text = text.strip()
+    walk = trail("/heads")
+    walk.type(text)
+    carried(walk, text)
+    walk.lock(2, 3)
+    walk.page.wait_for_function("location.search.includes('heads_head=3')")
+    carried(walk, text)
+    walk.page.go_back()
+    walk.page.get_by_text("Layer 1, head 1").wait_for()
+    carried(walk, text)
+    walk.preset("Looking ahead")
+    walk.at("/heads", causal="false")
+    walk.page.go_back()
+    carried(walk, text)
+    walk.visitor.go("Home")
+    walk.page.get_by_text("What it looks at").wait_for()
+    carried(walk, text)
+    walk.visitor.press("Link")
+    link = walk.page.locator("[data-testid=stPopoverBody] code").inner_text()
+    assert len(link) <= LINK_CHARS
+    assert parse_qs(urlsplit(link).query) == parse_qs(urlsplit(walk.page.url).query)
+    walk.page.keyboard.press("Escape")
+
+
+def test_undo_brings_back_a_long_text_and_so_does_back(trail):
+    walk = trail("/heads")
+    walk.type(LONG.strip())
+    carried(walk, LONG.strip())
+    walk.visitor.press("Reset")
+    walk.at("/heads")
+    walk.visitor.press("Undo")
+    carried(walk, LONG.strip())
+    walk.back("/heads")
+    walk.page.go_back()
+    carried(walk, LONG.strip())
+
+
+def test_a_sample_is_chosen_from_the_menu_and_stands_in_the_link_by_its_name(trail):
+    walk = trail("/heads")
+    walk.visitor.press("Samples")
+    walk.page.get_by_text("@jack").click()
+    walk.at("/heads", text="@jack")
+    walk.page.get_by_text("Nursery rhyme, The House That Jack Built").wait_for()
+    walk.back("/heads")
+    assert walk.page.get_by_label("Text", exact=True).input_value().startswith("the cat sat")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?", "?=", "?&&&=&", "?text", "?text=&target=&architecture=encoder-decoder", "?seq_len=%00", "?text=%ff%fe",
+        "?num_heads=8&num_heads=&num_heads=🦊", "?heads_layer=-1e9&heads_head=9e999", "?text=@", "?text=@nobody",
+        "?heads_kind=cross&heads_scale=", "?seed=%F0%9F%A6%8A&d_ff=0x10", "?present=", "?text=" + "%F0%9F%A6%8A" * 900,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["/", "/heads"])
+def test_whatever_a_link_says_there_is_a_working_page(visit, path, query):
+    visitor = visit(path + query)
+    visitor.page.locator(".badge").wait_for()
+    assert visitor.page.locator("[data-testid=stException]").count() == 0
+    visitor.page.wait_for_function(f"location.href.length <= {LINK_CHARS}")
+    visitor.page.get_by_role("slider", name="Heads").press("ArrowRight")
+    visitor.page.wait_for_function("location.search.includes('num_heads=')")
+    visitor.wait()
+    assert visitor.page.locator("[data-testid=stException]").count() == 0

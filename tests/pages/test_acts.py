@@ -1,0 +1,164 @@
+"""Acts that change many controls at once, and taking them back: presets, samples, Undo, Reset, presenting."""
+
+import pytest
+
+from tests.pages.test_app import HEADS, PAGES, shown, start, text_on, widget
+from tfm_ui import presets
+from tfm_ui.fields import controls_of
+from tfm_ui.heads import HeadsState
+from tfm_ui.model_state import ModelState
+
+HOME = "pages/start/home.py"
+
+
+def held(app) -> tuple[ModelState, HeadsState]:
+    """What the model's controls and the lens's hold."""
+
+    def state(kind, prefix):
+        names = [name for name in controls_of(kind) if prefix + name in app.session_state]
+        return kind(**{name: app.session_state[prefix + name] for name in names})
+
+    return state(ModelState, ""), state(HeadsState, "heads_")
+
+
+def pick(app, name: str):
+    widget(app, "_preset").set_value(name).run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize(("page", "these"), [(HOME, presets.HOME), (HEADS, presets.HEADS)])
+def test_every_preset_can_be_picked_and_says_why(page, these):
+    app = start(page, seed="99", heads_head="3")
+    assert widget(app, "_preset").value in (None, [])
+    for preset in these:
+        if preset.model.get("seq_len", 0) > 128:
+            continue  # test_a_long_text
+        pick(app, preset.name)
+        assert held(app)[0] == ModelState(**preset.model)
+        assert held(app)[1] == HeadsState(**preset.page)
+        assert preset.question in text_on(app).replace("&#x27;", "'")
+
+
+def test_a_preset_goes_out_when_a_control_moves():
+    app = pick(start(), "Looking ahead")
+    widget(app, "heads_head").set_value(2).run()
+    assert not widget(app, "_preset").value
+    assert "Try this." not in text_on(app)
+    widget(app, "heads_head").set_value(1).run()
+    assert "Try this." in text_on(app)
+
+
+def test_undo_takes_back_one_act_after_the_other():
+    app = start()
+    assert widget(app, "_undo").disabled
+    states = [held(app)]
+    for act in (
+        lambda: widget(app, "num_heads").set_value(8).run(),
+        lambda: widget(app, "heads_head").set_value(7).run(),
+        lambda: pick(app, "Looking ahead"),
+        lambda: widget(app, "text").set_value("quite another").run(),
+        lambda: widget(app, "_reset").click().run(),
+    ):
+        act()
+        states.append(held(app))
+    assert states[-1] == states[0]
+    for before in states[-2::-1]:
+        widget(app, "_undo").click().run()
+        assert not app.exception
+        assert held(app) == before
+    assert widget(app, "_undo").disabled
+
+
+def test_undo_says_what_it_takes_back():
+    app = start()
+    widget(app, "num_heads").set_value(8).run()
+    assert widget(app, "_undo").help.replace("\\", "") == "Takes back: num_heads 8 → 4"
+
+
+def test_undo_brings_back_a_head_that_a_smaller_model_had_none_of():
+    app = start(num_heads="16", heads_head="16")
+    widget(app, "num_heads").set_value(2).run()
+    assert app.session_state["heads_head"] == 2
+    widget(app, "_undo").click().run()
+    assert (app.session_state["num_heads"], app.session_state["heads_head"]) == (16, 16)
+
+
+def test_undo_on_one_page_takes_back_what_was_done_on_another():
+    app = start()
+    widget(app, "heads_head").set_value(3).run()
+    app.switch_page(HOME).run()
+    widget(app, "_undo").click().run()
+    app.switch_page(HEADS).run()
+    assert app.session_state["heads_head"] == 1
+
+
+@pytest.mark.parametrize("asked", [2, 63, 65, 100, 127])
+def test_a_link_may_ask_for_a_number_between_the_sliders_stops(asked):
+    app = start(seq_len=str(asked))
+    assert widget(app, "seq_len").value == asked
+    assert shown(app).shape == (asked, asked)
+    assert not app.warning
+
+
+def test_a_sample_is_read_and_its_origin_stands_below_the_box():
+    app = start(text="@jack", seq_len="9")
+    assert widget(app, "text").value == "@jack"
+    assert "Nursery rhyme, The House That Jack Built, 18th century, public domain" in [c.value for c in app.caption]
+    assert "the first 9 are read" in text_on(app)
+
+
+def test_a_name_that_is_none_is_read_as_it_stands_and_that_is_said():
+    app = start(text="@alcie", seq_len="2")
+    assert any("No sample has this name" in c.value for c in app.caption)
+    assert not start(text="@bob hi", seq_len="2").caption
+
+
+def test_of_a_long_text_all_is_read_and_the_page_says_what_links_carry():
+    app = start(text="word " * 600, seq_len="12")
+    assert app.session_state["text"] == "word " * 600
+    assert "carry the first 1\u202f500 of the text’s 3\u202f000 characters" in text_on(app)
+    assert not app.warning
+    widget(app, "text").set_value("short").run()
+    assert "carry the first" not in text_on(app)
+
+
+def test_many_corrections_are_one_notice_folded_until_dismissed():
+    app = start(num_heads="7", seq_len="-5", seed="abc", causal="perhaps", heads_head="99")
+    assert len(app.warning) == 1
+    assert app.warning[0].value.count("The link asked for") == 3
+    (more,) = [e for e in app.expander if e.label == "and 2 more"]
+    assert more.markdown[0].value.count("The link asked for") == 2
+    widget(app, "num_heads").set_value(4).run()
+    assert app.warning
+    widget(app, "_dismiss").click().run()
+    assert not app.warning
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_presenting_has_a_bar_and_no_tools(page):
+    app = start(page, present="true")
+    assert f"{PAGES[::-1].index(page) + 1} of {len(PAGES)}" in text_on(app)
+    widget(app, "_exit").click().run()
+    assert not app.exception
+    assert " of 2" not in text_on(app)
+    widget(app, "_present").click().run()
+    assert " of 2" in text_on(app)
+
+
+def test_presenting_arrows_walk_presets():
+    app = start(present="true")
+    widget(app, "_next_preset").click().run()
+    assert presets.HEADS[1].question in text_on(app)
+    widget(app, "_previous_preset").click().run()
+    widget(app, "_previous_preset").click().run()
+    assert presets.HEADS[-1].question in text_on(app)
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_on", "noted"), [("TRUE", True, False), ("false", False, False), ("🦊", False, True)]
+)
+def test_present_in_a_link_is_checked_too(asked, is_on, noted):
+    app = start(present=asked)
+    assert text_on(app).count(" of 2") == is_on
+    assert len(app.warning) == noted

@@ -1,0 +1,85 @@
+"""Links are short enough to be sent, and what they carry of a text is its beginning, whole signs only."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfm_ui.fields import Choice, Flag, Whole, controls_of
+from tfm_ui.heads import HeadsState
+from tfm_ui.links import LINK_CHARS, TEXT_CHARS, carried, first_part, share_link
+from tfm_ui.model_state import CHARS, ModelState
+
+BASE = "https://attention-lab.example.org/heads"
+TEXTS = st.text(st.characters(exclude_categories=["Cs"])) | st.text("é🦊👩‍👩‍👧‍👦🇩🇪 +%&=", min_size=200, max_size=2500)
+
+
+def query(link: str) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(link).query, keep_blank_values=True).items()}
+
+
+@given(text=TEXTS, target=TEXTS)
+def test_a_link_is_never_too_long_and_brings_back_what_it_did_not_cut(text, target):
+    state = ModelState(text=text, target=target, architecture="encoder-decoder", seed=9999)
+    link, cut = share_link(BASE, (state, "")), carried(BASE, (state, ""))
+    assert len(link) <= LINK_CHARS
+    for name in ("text", "target"):
+        default = controls_of(ModelState)[name][1]
+        got = query(link).get(name, default)
+        assert got == (getattr(state, name)[: cut[name]] if name in cut else getattr(state, name))
+
+
+@given(text=st.text(max_size=300))
+def test_half_a_surrogate_pair_breaks_no_link(text):
+    assert len(share_link(BASE, (ModelState(text=text), ""))) <= LINK_CHARS
+
+
+def _longest(field, default):
+    if isinstance(field, Choice):
+        options = field.options
+    elif isinstance(field, Whole):
+        options = (field.high,)
+    else:
+        options = (not default,) if isinstance(field, Flag) else ("🦊" * CHARS,)
+    return max((option for option in options if option != default), key=lambda o: len(str(o)), default=default)
+
+
+def test_whatever_else_is_set_texts_have_the_same_room():
+    states = [
+        (kind(**{name: _longest(*control) for name, control in controls_of(kind).items()}), prefix)
+        for kind, prefix in ((ModelState, ""), (HeadsState, "heads_"))
+    ]
+    alone = ModelState(text="🦊" * CHARS, target="🦊" * CHARS)
+    assert len(share_link(BASE, *states)) <= LINK_CHARS - 200  # for the fields of lenses to come
+    assert carried(BASE, *states) == carried(BASE, (alone, ""))
+    assert carried("https://" + "x" * 700, *states)["text"] < carried(BASE, *states)["text"]
+
+
+def test_what_a_short_text_leaves_is_there_for_the_long_one():
+    def room(target):
+        return carried(BASE, (ModelState(text="x" * CHARS, target=target), "")).get("text")
+
+    assert room("short") == TEXT_CHARS - len("short")
+    assert room("y" * CHARS) == TEXT_CHARS // 2
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "part"),
+    [
+        ("abc", 3, "abc"),
+        ("abc", 2, "ab"),
+        ("a b", 2, "a "),  # a space is one sign in a link
+        ("né", 6, "n"),  # é as %C3%A9 needs six by itself
+        ("ne\u0301", 7, "n"),  # an e without its accent would be another letter
+        ("🦊🦊", 23, "🦊"),
+        ("👍🏽👍🏽", 40, "👍🏽"),
+        ("a👩‍👧", 30, "a"),  # a family is not left without its child
+        ("🇩🇪🇫🇷", 40, "🇩🇪"),
+        ("🇩🇪🇫🇷", 24, "🇩🇪"),
+        ("e" + "\u0301" * 9, 13, "e\u0301\u0301"),  # nothing but marks: better a part than nothing
+        ("abc", 0, ""),
+    ],
+)
+def test_a_text_is_cut_between_signs(text, room, part):
+    assert first_part(text, room) == part

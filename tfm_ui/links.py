@@ -1,0 +1,129 @@
+"""Links: what a state needs to come back, and what becomes of values that no control could hold. Pure."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote_plus, urlencode
+
+from tfm_ui.fields import Limits, State, Text, controls_of
+
+LINK_CHARS = 2000  # the longest link that every chat program and mail reader bears
+TEXT_CHARS = 1500  # of them for the texts together: how much of a text is carried hangs on no slider
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A value of a link that could not be taken as it was."""
+
+    name: str
+    asked: str
+    value: Any
+    reason: str
+
+    def __str__(self) -> str:
+        asked = self.asked if len(self.asked) <= 40 else self.asked[:39] + "…"
+        took = "" if isinstance(self.value, str) and len(self.value) > 40 else f"; it is {as_text(self.value)} now"
+        return f"The link asked for {self.name} = {asked}: {self.reason}{took}."
+
+
+def read_link(
+    state: type[State], prefix: str, query: Mapping[str, Sequence[str]], limits: Limits | None = None
+) -> list[Correction]:
+    """What must be changed in a link before it is a state.
+
+    Args:
+        state: a dataclass of controls.
+        prefix: of its parameters in the link, "heads_" or "" for the model's.
+        query: the link's parameters, each with all its values, as text.
+        limits: as in `controls_of`.
+    """
+    corrections = []
+    for name, (field, default) in controls_of(state, limits).items():
+        if given := query.get(prefix + name):
+            value, reason = field.read(given[-1], default)
+            if reason or len(given) > 1:
+                reason = reason or "of several values the last one counts"
+                corrections.append(Correction(prefix + name, " and ".join(given), value, reason))
+    return corrections
+
+
+def as_text(value: Any) -> str:
+    """A value as it stands in a link."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def link_parameters(state: State, prefix: str) -> dict[str, str]:
+    """What a link must hold to come back to this state: the values that differ from their defaults."""
+    values = {name: (getattr(state, name), default) for name, (_, default) in controls_of(type(state)).items()}
+    return {prefix + name: as_text(value) for name, (value, default) in values.items() if value != default}
+
+
+def share_link(base: str, *states: tuple[State, str]) -> str:
+    """The link that brings back these states, each with its prefix, at the address `base`.
+
+    It is never longer than LINK_CHARS: texts that it has no room for are cut, and `carried` says how far.
+    """
+    parameters = _parameters(base, states)
+    return f"{base}?{_encoded(parameters)}" if parameters else base
+
+
+def carried(base: str, *states: tuple[State, str]) -> dict[str, int]:
+    """Of each text that is too long for the link, by its parameter: how many characters the link carries."""
+    parameters = _parameters(base, states)
+    texts = {prefix + name: value for state, prefix in states for name, value in _texts(state).items()}
+    return {key: len(parameters[key]) for key, text in texts.items() if len(parameters.get(key, text)) < len(text)}
+
+
+def _parameters(base: str, states: Sequence[tuple[State, str]]) -> dict[str, str]:
+    parameters = {key: value for state, prefix in states for key, value in link_parameters(state, prefix).items()}
+    texts = [prefix + name for state, prefix in states for name in _texts(state) if prefix + name in parameters]
+    room = min(TEXT_CHARS, LINK_CHARS - len(f"{base}?{_encoded(parameters | dict.fromkeys(texts, ''))}"))
+    # Short texts first: what one of them leaves of its equal share is there for the longer ones.
+    for left, key in zip(
+        range(len(texts), 0, -1), sorted(texts, key=lambda t: len(_quoted(parameters[t]))), strict=True
+    ):
+        parameters[key] = first_part(parameters[key], room // left)
+        room -= len(_quoted(parameters[key]))
+    return parameters
+
+
+def _texts(state: State) -> dict[str, str]:
+    return {
+        name: getattr(state, name) for name, (field, _) in controls_of(type(state)).items() if isinstance(field, Text)
+    }
+
+
+def first_part(text: str, room: int) -> str:
+    """As much of a text as fits into `room` characters of a link, cut between two signs as a reader sees them."""
+    used = 0
+    for end, sign in enumerate(text):
+        used += len(_quoted(sign))
+        if used > room:
+            whole = end
+            while whole and _joined(text, whole):
+                whole -= 1
+            return text[: whole or end]
+    return text
+
+
+def _joined(text: str, at: int) -> bool:
+    """Whether a cut here would part a letter from its marks, an emoji from its tone or family, or a flag in two."""
+    before, after = text[at - 1], text[at]
+    if _half_a_flag(before) and _half_a_flag(after):
+        halves = len(text[:at]) - len(text[:at].rstrip("".join(map(chr, range(0x1F1E6, 0x1F200)))))
+        return halves % 2 == 1
+    tone = "\U0001f3fb" <= after <= "\U0001f3ff"
+    return tone or "\u200d" in (before, after) or unicodedata.category(after).startswith("M")
+
+
+def _half_a_flag(sign: str) -> bool:
+    return "\U0001f1e6" <= sign <= "\U0001f1ff"
+
+
+def _quoted(text: str) -> str:
+    return quote_plus(text, errors="replace")  # half a surrogate pair has no place in a link
+
+
+def _encoded(parameters: Mapping[str, str]) -> str:
+    return urlencode(parameters, errors="replace")

@@ -1,0 +1,103 @@
+"""Presets: settings of a page that are worth a look, each with the question that makes it so. Pure.
+
+A preset names what differs from the defaults; everything else goes back to them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tfm_ui.fields import State
+from tfm_ui.model_state import ModelState
+
+
+@dataclass(frozen=True)
+class Preset:
+    """One of them.
+
+    Attributes:
+        name: on its pill, two or three words.
+        question: why look at this? To be answered by looking.
+        model: field -> value, of the model panel.
+        page: field -> value, of the page's own controls.
+    """
+
+    name: str
+    question: str
+    model: Mapping[str, Any] = field(default_factory=dict)
+    page: Mapping[str, Any] = field(default_factory=dict)
+
+    def holds(self, model: State, page: State | None = None) -> bool:
+        """Whether everything is as this preset says."""
+        return model == ModelState(**self.model) and (page is None or page == type(page)(**self.page))
+
+
+def lit(presets: Sequence[Preset], model: State, page: State | None = None) -> Preset | None:
+    """The preset that is on screen, if it is one."""
+    return next((preset for preset in presets if preset.holds(model, page)), None)
+
+
+def neighbour(presets: Sequence[Preset], now: Preset | None, step: int) -> Preset:
+    """The preset `step` places on, round and round; from none, the first or the last."""
+    at = presets.index(now) + step if now else min(step, 0)
+    return presets[(at if now or step < 0 else 0) % len(presets)]
+
+
+# What the questions take for granted is computed anew in tests/tfm_ui/test_presets.py.
+HOME = (
+    Preset(
+        "First look",
+        "Nobody has trained this model, and yet it would say “tired” again. Where could that come from?",
+    ),
+    Preset(
+        "Much larger",
+        "Forty-seven times the parameters, and it repeats “tired” all the more. What do parameters alone not bring?",
+        model={"num_layers": 8, "num_heads": 16, "d_model": 256},
+    ),
+    Preset(
+        "Another seed",
+        "The same sentence, other random weights. Which of these pictures was ever about the sentence?",
+        model={"seed": 2},
+    ),
+)
+HEADS = (
+    Preset(
+        "First look",
+        "The first row of every head is 1.00 and nothing else. Why could no training change that?",
+    ),
+    Preset(
+        "Who saw whom?",
+        "Positions are off: all four rows of “the” are alike to the last digit, in every head. "
+        "How could this model ever tell who saw whom?",
+        model={
+            "text": "the dog saw the man and the man saw the dog",
+            "seq_len": 11,
+            "positional": "none",
+            "causal": False,
+        },
+    ),
+    Preset(
+        "Looking ahead",
+        "Causal is off, and about half of all weight now goes to tokens that come later. "
+        "In which tasks would that be cheating?",
+        model={"causal": False},
+    ),
+    Preset(
+        "Many heads",
+        "Sixteen heads share a width of 32: each compares tokens by 2 numbers. "
+        "Are they alike? Find the sharpest and the bluntest.",
+        model={"num_heads": 16},
+    ),
+    Preset(
+        "A long text",
+        "ALiBi takes more from a score the further away its key is, at a rate of its own in each head. "
+        "Which head is the most short-sighted, and which barely notices?",
+        model={"text": "@alice", "seq_len": 512, "num_layers": 4, "num_heads": 8, "positional": "alibi"},
+    ),
+    Preset(
+        "Two texts",
+        "Each German word looks at English ones, and no cell is masked. Why may it look ahead here?",
+        model={"architecture": "encoder-decoder"},
+        page={"kind": "cross"},
+    ),
+)
