@@ -6,10 +6,9 @@ This file runs once in the server, before its first visitor, and then as the scr
 import logging
 
 import streamlit as st
-from starlette.routing import Mount
-from starlette.staticfiles import StaticFiles
 
 from tfm_ui import compute, frame, present, sidebar
+from tfm_ui.routes import routes
 
 
 def route() -> tuple[st.Page, list[st.Page]]:
@@ -36,4 +35,4 @@ else:  # the server
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     route()
     compute.preload()
-    app = st.App(__file__, routes=[Mount("/assets/{version}", StaticFiles(directory=frame.ASSETS))])
+    app = st.App(__file__, routes=routes())

@@ -4,13 +4,12 @@
    All of it happens in the browser. User text reaches the page through textContent and fillText alone. */
 
 import { MASKED, PRINTED, light, measure, paint } from "./head_map_drawing.js"
-import { decode, dress, palette, save, watchMode } from "./paint.js"
+import { dress, palette, save, watchMode } from "./paint.js"
 
-export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".map"), $ = selector => root.querySelector(selector)
+export default function ({ header, numbers, root }) {
+  const $ = selector => root.querySelector(selector)
   const memory = root._memory ??= { shape: "" } // what outlives an update
-  const [header, bytes] = decode(data)
-  const weights = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)
+  const weights = new Float32Array(numbers.buffer, numbers.byteOffset, numbers.byteLength / 4)
   const { queries, keys } = header, Q = queries.length, K = keys.length
   if (memory.shape !== `${Q}x${K}`)
     Object.assign(memory, { shape: `${Q}x${K}`, view: { left: 0, top: 0, columns: K, rows: Q }, at: null })

@@ -4,7 +4,7 @@
    weight, header.ends[head] that weight's place on the scale (1 is its dark end); 255 is masked.
    Everything but the click stays in the browser. User text reaches the page through textContent alone. */
 
-import { decode, dress, image, palette, pool, save, watchMode, word } from "./paint.js"
+import { dress, image, palette, pool, save, watchMode, word } from "./paint.js"
 
 const MASKED = 255
 
@@ -40,10 +40,8 @@ function poster(cells, canvas, skin) {
   return sheet
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".heads")
+export default function ({ header, numbers: maps, root, setTriggerValue }) {
   const memory = root._memory ??= { shape: "", isolated: null } // what outlives an update
-  const [header, maps] = decode(data)
   const { layers, heads, rows, columns, picked } = header
   const $ = selector => root.querySelector(selector)
   let skin, table, masked

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 import torch
 from numpy.typing import NDArray
@@ -112,7 +111,6 @@ def preload() -> None:
     torch.set_num_threads(1)  # two collapse under a busy neighbour
     run(ModelState(seed=0))  # so that the badge tells the time of a pass, and not of a start
     run(ModelState())
-    go.Figure(go.Heatmap(z=np.eye(2))).to_json()
 
 
 @st.cache_resource(show_spinner=False)

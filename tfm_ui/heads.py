@@ -83,6 +83,10 @@ class HeadsView:
             for first, key, second in zip(layer.first, layer.key, layer.second, strict=True)
         ]
 
+    def sentence_of(self, layer: int, head: int) -> str:
+        """What one head does; both from 0."""
+        return self.sentences[layer * int(self.attention.largest.shape[1]) + head]
+
     @property
     def sentence(self) -> str:
         """What stands out among all heads."""

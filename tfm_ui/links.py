@@ -3,10 +3,13 @@
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote_plus, urlencode
 
 from tfm_ui.fields import Limits, State, Text, controls_of
+
+Query = Mapping[str, Sequence[str]]  # a link's parameters, each with all its values
+S = TypeVar("S", bound=State)
 
 LINK_CHARS = 2000  # the longest link that every chat program and mail reader bears
 TEXT_CHARS = 1500  # of them for the texts together: how much of a text is carried hangs on no slider
@@ -27,9 +30,7 @@ class Correction:
         return f"The link asked for {self.name} = {asked}: {self.reason}{took}."
 
 
-def read_link(
-    state: type[State], prefix: str, query: Mapping[str, Sequence[str]], limits: Limits | None = None
-) -> list[Correction]:
+def read_link(state: type[State], prefix: str, query: Query, limits: Limits | None = None) -> list[Correction]:
     """What must be changed in a link before it is a state.
 
     Args:
@@ -46,6 +47,17 @@ def read_link(
                 reason = reason or "of several values the last one counts"
                 corrections.append(Correction(prefix + name, " and ".join(given), value, reason))
     return corrections
+
+
+def state_of(state: type[S], prefix: str, query: Query, limits: Limits | None = None) -> S:
+    """The state that a link stands for, what could not be taken as it was corrected."""
+    corrections = {c.name: c.value for c in read_link(state, prefix, query, limits)}
+    values = {
+        name: corrections.get(prefix + name, field.read(query[prefix + name][-1], default)[0])
+        for name, (field, default) in controls_of(state, limits).items()
+        if query.get(prefix + name)
+    }
+    return state(**values)
 
 
 def as_text(value: Any) -> str:

@@ -3,50 +3,18 @@
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from html import escape
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from tfm_ui.components.save_png import save_png
 from tfm_ui.figures.look import Mode
+from tfm_ui.pictures import Drawing
 
 Source = Callable[..., Any]
 Show = Callable[..., Any]  # what `panel` yields
-
-
-class Picture(Protocol):
-    """What a panel shows."""
-
-    def draw(self, key: str, sentence: str) -> Any:
-        """Put it on the page; the sentence says the same in words."""
-        ...
-
-    def page(self, title: str, sentence: str, mode: Mode) -> str:
-        """As an HTML page that needs no network."""
-        ...
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A Plotly figure as a panel's picture."""
-
-    figure: go.Figure
-
-    def draw(self, key: str, sentence: str) -> None:
-        """Put it on the page. Its bar of tools is hidden; "PNG" presses the button in it that saves."""
-        config = {"displaylogo": False, "toImageButtonOptions": {"scale": 2, "filename": f"attention-lab-{key}"}}
-        st.plotly_chart(self.figure, key=key, theme=None, config=config, alt=sentence)
-
-    def page(self, title: str, sentence: str, mode: Mode) -> str:
-        """With plotly itself inside, as Plotly writes it."""
-        heading = {"text": f"{escape(title)}<br><sup>{escape(sentence)}</sup>"}
-        figure = go.Figure(self.figure).update_layout(title=heading, margin_t=90, height=420)
-        page: str = figure.to_html(include_plotlyjs=True)
-        return page
 
 
 @contextmanager
@@ -64,7 +32,7 @@ def panel(key: str) -> Iterator[Show]:
             *,
             title: str,
             how_to_read: str,
-            picture: Picture,
+            picture: Drawing,
             sentence: str,
             table: Callable[[], pd.DataFrame],
             sources: Sequence[Source],
@@ -80,7 +48,7 @@ def panel(key: str) -> Iterator[Show]:
             Args:
                 title: what it is.
                 how_to_read: one line on axes and colours.
-                picture: the chart.
+                picture: the chart itself.
                 sentence: what it comes to, computed from its data.
                 table: its data.
                 sources: the functions that computed it, shown as they run.
@@ -95,7 +63,7 @@ def panel(key: str) -> Iterator[Show]:
             heading.html(
                 f'<div class="phead"><h3>{name} <small>{escape(shape)}</small></h3><p>{escape(how_to_read)}</p></div>'
             )
-            returned = picture.draw(key, sentence)
+            returned = picture.draw(key)
             st.html(f'<p class="said">{escape(sentence)}</p>')
             if laws:
                 marks = "".join(f"<span>{'✓' if ok else '✕'} {escape(law)}</span>" for law, ok in laws.items())
@@ -126,7 +94,7 @@ def _numbers(key: str, table: Callable[[], pd.DataFrame]) -> None:
 
 
 def _download(
-    key: str, title: str, sentence: str, picture: Picture, table: Callable[[], pd.DataFrame], mode: Mode
+    key: str, title: str, sentence: str, picture: Drawing, table: Callable[[], pd.DataFrame], mode: Mode
 ) -> None:
     menu = _menu(key, "Download", ":material/download:")
     if not menu.open:

@@ -9,12 +9,10 @@ from streamlit.delta_generator import DeltaGenerator
 from tfm_core import MultiHeadAttention, attention_scores, attention_weights, mask_scores
 from tfm_ui import compute, controls, frame
 from tfm_ui.attention import SUMMARY, Attention, summarise
-from tfm_ui.components import head_map, heads_grid
-from tfm_ui.components.head_map import HeadMap
-from tfm_ui.components.heads_grid import HeadsGrid
 from tfm_ui.heads import HeadsState, HeadsView, view
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import Show, panel
+from tfm_ui.pictures import Drawing
 from tfm_ui.presets import HEADS
 from tfm_ui.recipe import recipe
 
@@ -72,12 +70,10 @@ def lens(model: ModelState, shown: compute.Pass) -> None:
 
 def all_heads(show: Show, model: ModelState, seen: HeadsView, state: HeadsState) -> None:
     """The overview: a thumbnail and a row of numbers per head."""
-    picked = (state.layer - 1, state.head - 1)
-    data = heads_grid.payload(seen.attention, seen.sentences, top=seen.top(state.scale), picked=picked)
     show(
         title=f"All {model.num_layers * model.num_heads} heads",
         how_to_read="Rows are layers, columns are heads.",
-        picture=HeadsGrid(data, on_pick=pick),
+        picture=Drawing("heads", ((model, ""), (state, PREFIX)), on_pick=pick),
         sentence=seen.sentence,
         # on a phone the distance is the one column that does not fit
         table=lambda: seen.summary().drop(columns="distance", errors="ignore") if frame.on_phone() else seen.summary(),
@@ -90,15 +86,14 @@ def all_heads(show: Show, model: ModelState, seen: HeadsView, state: HeadsState)
 def one_head(show: Show, model: ModelState, seen: HeadsView, state: HeadsState) -> None:
     """The locked head, large."""
     layer, head = state.layer - 1, state.head - 1
-    one, sentence = seen.head(layer, head), seen.sentences[layer * model.num_heads + head]
-    top = seen.top(state.scale)[layer, head].item()
+    one = seen.head(layer, head)
     show(
         title=f"Layer {state.layer}, head {state.head}",
         how_to_read="Read a row: how one query spreads its 1.00 over the keys it may see.",
         shape=f"query × key = {len(seen.queries)} × {len(seen.keys)}",
         locked=True,
-        picture=HeadMap(head_map.payload(one, top=top, about=sentence)),
-        sentence=sentence,
+        picture=Drawing("head", ((model, ""), (state, PREFIX))),
+        sentence=seen.sentence_of(layer, head),
         laws=one.laws(),
         table=one.table,
         sources=[attention_scores, mask_scores, attention_weights, MultiHeadAttention.forward, Attention.exact],

@@ -5,13 +5,11 @@ import streamlit as st
 from tfm_core import Transformer
 from tfm_ui import compute, controls, frame
 from tfm_ui.attention import summarise
-from tfm_ui.components import heads_grid
-from tfm_ui.components.heads_grid import HeadsGrid
-from tfm_ui.figures.bars import bars
 from tfm_ui.heads import HeadsState, view
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
-from tfm_ui.panels import Chart, panel
+from tfm_ui.panels import panel
+from tfm_ui.pictures import Drawing
 from tfm_ui.presets import HOME
 
 HEADS = "pages/lenses/heads.py"
@@ -20,12 +18,11 @@ HEADS = "pages/lenses/heads.py"
 def what_it_looks_at(model: ModelState, shown: compute.Pass) -> None:
     """Every head as a thumbnail; a click opens it in its lens."""
     seen = view(model, shown, HeadsState.kind)
-    data = heads_grid.payload(seen.attention, seen.sentences, top=seen.top(HeadsState.scale), picked=None)
     with panel("looks") as show:
         at = show(
             title="What it looks at",
             how_to_read="A square per head: rows look, columns are looked at. A click opens it.",
-            picture=HeadsGrid(data),
+            picture=Drawing("home_heads", ((model, ""),)),
             sentence=seen.sentence,
             table=seen.summary,
             sources=[summarise],
@@ -43,7 +40,7 @@ def what_comes_next(model: ModelState, shown: compute.Pass) -> None:
         show(
             title="What it would say next" if model.looks_back_only else "What it makes of the last token",
             how_to_read="Softmax of the logits at the last token. Dotted: all tokens equally likely.",
-            picture=Chart(bars(likely.names, likely.shares, reference=likely.even, mode=frame.mode())),
+            picture=Drawing("home_next", ((model, ""),)),
             sentence=likely.sentence,
             table=likely.table,
             sources=[next_token, Transformer.forward],

@@ -1,7 +1,7 @@
 """Pictures that the browser draws: numbers travel as bytes, the script comes from assets/ and is read once.
 
-A picture is a script `assets/<name>.js` and a style `assets/<name>.css`; the script's default export is what Streamlit
-calls at every update. `standalone` makes of the same script and the same bytes a page that needs nothing else.
+A picture is a script `assets/<name>.js` and a style `assets/<name>.css`; the script's default export draws a header and
+its numbers. `standalone` makes of the same script and the same bytes a page that needs nothing else.
 """
 
 import base64
@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from tfm_ui.figures import look
 from tfm_ui.figures.look import Mode
 
+Content = tuple[dict[str, Any], NDArray[Any]]  # what a picture is drawn from: a header for JSON, and numbers
+
 ASSETS = Path(__file__).parents[2] / "assets"
 
 SKIN = {
@@ -31,21 +33,24 @@ SKIN = {
         "ink": look.INK[mode],
         "query": look.ROLE[mode]["query"],
         "key": look.ROLE[mode]["key"],
+        "result": look.ROLE[mode]["result"],
         "ring": look.RING,
         "ringInk": look.RING_INK,
     }
     for mode in look.PAPER
 }
 
-# Streamlit sends a component's script with every update: so it is only this, which fetches the real one once.
+# Streamlit sends a component's script with every update: so it is only this, which fetches the real ones once.
 LOADER = """
-let draw
-const script = import(new URL("assets/%s/%s.js", document.baseURI)).then(module => draw = module.default)
+let draw, follow
+const from = name => import(new URL("assets/%s/" + name + ".js", document.baseURI))
+const scripts = Promise.all([from("follow"), from("%s")]).then(([first, second]) => {
+  follow = first.follow
+  draw = second.default
+})
 export default function (component) {
-  if (draw) return draw(component)
-  let cleanup, gone
-  script.then(() => { if (!gone) cleanup = draw(component) })
-  return () => { gone = true; cleanup?.() }
+  if (draw) follow(component, draw)
+  else scripts.then(() => follow(component, draw))
 }
 """
 
@@ -98,7 +103,7 @@ def bundle(script: str) -> str:
     return "\n".join(found.values())
 
 
-def standalone(kind: Canvas, data: bytes, *, title: str, caption: str, mode: Mode) -> str:
+def standalone(kind: Canvas, data: bytes, title: str, caption: str, mode: Mode) -> str:
     """The picture as a page of its own, hover and zoom included: no server, no network."""
     variables = {
         "background-color": look.PAPER[mode],
@@ -119,7 +124,8 @@ body {{ margin: 2rem auto; max-width: 45rem; padding: 0 1rem; background: {look.
 <script type="module">
 {bundle(f"{kind.name}.js")}
 const data = Uint8Array.from(atob("{base64.b64encode(data).decode()}"), sign => sign.charCodeAt(0))
-draw({{ data, parentElement: document.getElementById("picture"), setTriggerValue() {{}} }})
+const [header, numbers] = decode(data)
+draw({{ header, numbers, root: document.querySelector("[data-picture]"), setTriggerValue() {{}} }})
 </script>
 </html>
 """

@@ -1,12 +1,9 @@
 """One attention head, large, on a canvas: exact weights, names, zoom; nothing comes back."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from tfm_ui.components.canvas import Canvas, encode, standalone
+from tfm_ui.components.canvas import Canvas, Content
 from tfm_ui.figures import look
-from tfm_ui.figures.look import Mode
 from tfm_ui.heads import HeadView
 
 MAP = Canvas(
@@ -29,8 +26,8 @@ MAP = Canvas(
 MASKED = -1.0  # stands where a weight may not be
 
 
-def payload(head: HeadView, *, top: float, about: str) -> bytes:
-    """What the browser gets; head_map.js says the format.
+def content(head: HeadView, *, top: float, about: str) -> Content:
+    """What head_map.js draws.
 
     Args:
         head: the exact weights, and what its rows and columns are called.
@@ -46,19 +43,4 @@ def payload(head: HeadView, *, top: float, about: str) -> bytes:
         "formula": head.formula,
         "about": about,
     }
-    return encode(header, np.where(head.visible, head.weights, np.float32(MASKED)))
-
-
-@dataclass(frozen=True)
-class HeadMap:
-    """The map as a panel's picture."""
-
-    data: bytes
-
-    def draw(self, key: str, sentence: str) -> None:
-        """Put it on the page; its words are in the data."""
-        MAP.mount(key=key, data=self.data)
-
-    def page(self, title: str, sentence: str, mode: Mode) -> str:
-        """As a page of its own."""
-        return standalone(MAP, self.data, title=title, caption=sentence, mode=mode)
+    return header, np.where(head.visible, head.weights, np.float32(MASKED))

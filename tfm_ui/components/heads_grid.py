@@ -1,16 +1,11 @@
 """All heads of all layers as thumbnails on one canvas, in the browser; bytes in, the clicked head out."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from tfm_ui.attention import Attention
-from tfm_ui.components.canvas import Canvas, encode, standalone
+from tfm_ui.components.canvas import Canvas, Content
 from tfm_ui.figures import look
-from tfm_ui.figures.look import Mode
 
 GRID = Canvas(
     "heads_grid",
@@ -28,10 +23,10 @@ GRID = Canvas(
 )
 
 
-def payload(
+def content(
     attention: Attention, about: list[str], *, top: NDArray[np.float32], picked: tuple[int, int] | None
-) -> bytes:
-    """What the browser gets; heads_grid.js says the format.
+) -> Content:
+    """What heads_grid.js draws.
 
     Args:
         attention: the heads.
@@ -55,31 +50,4 @@ def payload(
         "topText": look.end_of_scale(top.max(), attention.largest.max()) if one_scale else "each head's largest",
         "about": about,
     }
-    return encode(header, maps)
-
-
-@dataclass(frozen=True)
-class HeadsGrid:
-    """The grid as a panel's picture.
-
-    Attributes:
-        data: its `payload`.
-        on_pick: called with layer and head, from 0, when one is clicked, before the page runs.
-    """
-
-    data: bytes
-    on_pick: Callable[[int, int], None] | None = None
-
-    def draw(self, key: str, sentence: str) -> tuple[int, int] | None:
-        """Put it on the page; the layer and head that were clicked to cause this run, if any."""
-
-        def picked() -> None:
-            if self.on_pick:
-                self.on_pick(*st.session_state[key].picked)
-
-        at: tuple[int, int] | None = GRID.mount(key=key, data=self.data, on_picked_change=picked).picked
-        return at
-
-    def page(self, title: str, sentence: str, mode: Mode) -> str:
-        """As a page of its own."""
-        return standalone(GRID, self.data, title=title, caption=sentence, mode=mode)
+    return header, maps

@@ -1,1 +1,1 @@
-"""Arrays and strings in, plotly figures out. Knows neither torch nor Streamlit nor the rest of the project."""
+"""How figures look. Knows neither torch nor Streamlit nor the rest of the project."""

@@ -1,0 +1,151 @@
+"""Each picture as a function of a link, and as what a panel shows.
+
+The browser asks for a picture by its name and the query of a link (assets/follow.js), a page needs the same bytes for
+its files: both get them here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlencode
+
+import streamlit as st
+
+from tfm_ui import compute
+from tfm_ui.attention import EXACT_UP_TO
+from tfm_ui.components import bars, head_map, heads_grid
+from tfm_ui.components.canvas import Canvas, Content, encode, standalone
+from tfm_ui.fields import State
+from tfm_ui.figures.look import Mode
+from tfm_ui.heads import HeadsState, view
+from tfm_ui.links import LINK_CHARS, Query, link_parameters, state_of
+from tfm_ui.model_state import ModelState
+from tfm_ui.next_token import next_token
+
+Pick = Callable[[int, int], None]
+States = tuple[tuple[State, str], ...]  # each with its prefix
+
+
+def all_heads(model: ModelState, state: HeadsState) -> Content:
+    """The grid, the locked head ringed."""
+    seen = view(model, compute.run(model), state.kind)
+    picked = (state.layer - 1, state.head - 1)
+    return heads_grid.content(seen.attention, seen.sentences, top=seen.top(state.scale), picked=picked)
+
+
+def one_head(model: ModelState, state: HeadsState) -> Content:
+    """The locked head, exactly."""
+    seen = view(model, compute.run(model), state.kind)
+    layer, head = state.layer - 1, state.head - 1
+    top = seen.top(state.scale)[layer, head].item()
+    return head_map.content(seen.head(layer, head), top=top, about=seen.sentence_of(layer, head))
+
+
+def home_heads(model: ModelState) -> Content:
+    """The grid on Home, where no head is locked."""
+    seen = view(model, compute.run(model), HeadsState.kind)
+    return heads_grid.content(seen.attention, seen.sentences, top=seen.top(HeadsState.scale), picked=None)
+
+
+def home_next(model: ModelState) -> Content:
+    """The likeliest next tokens."""
+    likely = next_token(model, compute.run(model))
+    return bars.content(likely.names, likely.shares, reference=likely.even, about=likely.sentence)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture.
+
+    Attributes:
+        canvas: how it is drawn.
+        content: what from: a function of the model's state, and of the page's if the picture depends on it.
+        page: that page's state.
+        prefix: of its parameters in a link.
+    """
+
+    canvas: Canvas
+    content: Callable[..., Content]
+    page: type[HeadsState] | None = None
+    prefix: str = ""
+
+    def states(self, query: Query) -> States:
+        """What a link says that this picture depends on."""
+        model = state_of(ModelState, "", query)
+        if not self.page:
+            return ((model, ""),)
+        return ((model, ""), (state_of(self.page, self.prefix, query, self.page.limits(model)), self.prefix))
+
+
+PICTURES = {
+    "heads": Picture(heads_grid.GRID, all_heads, HeadsState, "heads_"),
+    "head": Picture(head_map.MAP, one_head, HeadsState, "heads_"),
+    "home_heads": Picture(heads_grid.GRID, home_heads),
+    "home_next": Picture(bars.BARS, home_next),
+}
+
+
+def made(name: str, query: str) -> bytes:
+    """A picture's bytes, with the query that they stand for in its header.
+
+    Args:
+        name: of the picture.
+        query: of a link, as it stands behind the "?".
+
+    Raises:
+        ValueError: if the link's model cannot be shown.
+    """
+    picture = PICTURES[name]
+    states = picture.states(parse_qs(query, keep_blank_values=True))
+    header, numbers = picture.content(*(state for state, _ in states))
+    return encode({**header, "query": query_of(states)}, numbers)
+
+
+def query_of(states: States) -> str:
+    """What a link to these states holds, of whatever length."""
+    return urlencode(
+        {key: value for state, prefix in states for key, value in link_parameters(state, prefix).items()},
+        errors="replace",
+    )
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture of this page, for its panel.
+
+    Attributes:
+        name: of the picture.
+        states: what it shows.
+        on_pick: called with layer and head, from 0, when one is clicked, before the page runs.
+    """
+
+    name: str
+    states: States
+    on_pick: Pick | None = None
+
+    @property
+    def query(self) -> str:
+        """What the picture is asked for with."""
+        return query_of(self.states)
+
+    @property
+    def early(self) -> bool:
+        """Whether the browser may go ahead of the page: where the address holds all, and a pass takes no time."""
+        model = self.states[0][0]
+        return len(self.query) < LINK_CHARS / 2 and isinstance(model, ModelState) and model.seq_len <= EXACT_UP_TO
+
+    def draw(self, key: str) -> tuple[int, int] | None:
+        """Put it on the page; the layer and head that were clicked to cause this run, if any."""
+
+        def picked() -> None:
+            if self.on_pick:
+                self.on_pick(*st.session_state[key].picked)
+
+        data = {"name": self.name, "query": self.query, "early": self.early}
+        at: tuple[int, int] | None = (
+            PICTURES[self.name].canvas.mount(key=key, data=data, on_picked_change=picked).picked
+        )
+        return at
+
+    def page(self, title: str, sentence: str, mode: Mode) -> str:
+        """As an HTML page of its own."""
+        return standalone(PICTURES[self.name].canvas, made(self.name, self.query), title, sentence, mode)
