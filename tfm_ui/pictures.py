@@ -17,7 +17,7 @@ from tfm_ui.components.canvas import Canvas, Content, encode, standalone
 from tfm_ui.fields import State
 from tfm_ui.figures.look import Mode
 from tfm_ui.heads import HeadsState, view
-from tfm_ui.links import LINK_CHARS, Query, link_parameters, state_of
+from tfm_ui.links import TEXT_CHARS, Query, link_parameters, state_of
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
 
@@ -131,7 +131,7 @@ class Drawing:
     def early(self) -> bool:
         """Whether the browser may go ahead of the page: where the address holds all, and a pass takes no time."""
         model = self.states[0][0]
-        return len(self.query) < LINK_CHARS / 2 and isinstance(model, ModelState) and model.seq_len <= EXACT_UP_TO
+        return len(self.query) <= TEXT_CHARS and isinstance(model, ModelState) and model.seq_len <= EXACT_UP_TO
 
     def draw(self, key: str) -> tuple[int, int] | None:
         """Put it on the page; the layer and head that were clicked to cause this run, if any."""
