@@ -15,7 +15,7 @@ from tfm_ui.figures.look import Mode
 from tfm_ui.links import carried
 from tfm_ui.model_state import ModelState
 from tfm_ui.plain import plain
-from tfm_ui.present import presenting
+from tfm_ui.present import presenting as presenting  # pages ask the frame
 from tfm_ui.presets import Preset, lit, neighbour
 from tfm_ui.words import about_tokens
 
@@ -84,12 +84,7 @@ def _notices() -> None:
             if more := found[3:]:
                 st.expander(f"and {len(more)} more").markdown("\n\n".join(more))
             st.button(
-                "",
-                icon=":material/close:",
-                on_click=controls.dismiss_notices,
-                type="tertiary",
-                key="_dismiss",
-                help="Dismiss",
+                "Dismiss", on_click=controls.dismiss_notices, icon=":material/close:", type="tertiary", key="_dismiss"
             )
 
 
