@@ -6,6 +6,37 @@
 
 import { decode } from "./paint.js"
 
+const asked = new Map() // query -> the names asked for in this moment, and the answer to come
+
+/* One picture's bytes, or null. Pictures that are asked for at the same time travel together. */
+function picture(name, query) {
+  let together = asked.get(query)
+  if (!together) {
+    const names = []
+    const answer = Promise.resolve().then(async () => { // when all have asked
+      asked.delete(query)
+      const address = new URL(`pictures/${names.join("+")}`, document.baseURI)
+      const response = await fetch(address, { method: "POST", body: query }).catch(() => null)
+      return response?.ok ? apart(new Uint8Array(await response.arrayBuffer()), names) : {}
+    })
+    asked.set(query, together = { names, answer })
+  }
+  together.names.push(name)
+  return together.answer.then(pictures => pictures[name] ?? null)
+}
+
+/* answer: for each picture u32 length | bytes */
+function apart(bytes, names) {
+  const lengths = new DataView(bytes.buffer), found = {}
+  let at = 0
+  for (const name of names) {
+    const length = lengths.getUint32(at, true)
+    found[name] = bytes.subarray(at + 4, at + 4 + length)
+    at += 4 + length
+  }
+  return found
+}
+
 const PATIENCE = 5000 // ms that a page may take to catch up with its address; then the page is right
 
 export function follow(component, draw) {
@@ -17,11 +48,10 @@ export function follow(component, draw) {
   async function ask(query) {
     const number = ++memory.asked
     memory.wanted = query
-    const bytes = await fetch(new URL(`pictures/${data.name}`, document.baseURI), { method: "POST", body: query })
-      .then(answer => answer.ok ? answer.arrayBuffer() : null, () => null)
+    const bytes = await picture(data.name, query)
     if (number !== memory.asked || !root.isConnected) return // a later one was asked for
     if (!bytes) return query === memory.data.query && setTimeout(settle, 1000)
-    const [header, numbers] = decode(new Uint8Array(bytes))
+    const [header, numbers] = decode(bytes)
     memory.shown = header.query
     memory.leave?.()
     memory.leave = draw({ ...memory.component, header, numbers, root })

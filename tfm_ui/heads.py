@@ -68,24 +68,17 @@ class HeadsView:
         """How many keys each row may see, (query)."""
         return np.asarray(self.attention.visible.sum(1))
 
-    @cached_property
+    @property
     def sentences(self) -> list[str]:
         """What each head does, layer by layer."""
-        read = self.attention.read
-        return [
-            words.about_head(
-                Rows(first[:read], key[:read], second[:read], self.seen[:read]),
-                self.queries,
-                self.keys,
-                same_text=self.same_text,
-            )
-            for layer in self.attention.layers
-            for first, key, second in zip(layer.first, layer.key, layer.second, strict=True)
-        ]
+        layers, heads = self.attention.largest.shape
+        return [self.sentence_of(layer, head) for layer in range(layers) for head in range(heads)]
 
     def sentence_of(self, layer: int, head: int) -> str:
         """What one head does; both from 0."""
-        return self.sentences[layer * int(self.attention.largest.shape[1]) + head]
+        read, kept = self.attention.read, self.attention.layers[layer]
+        rows = Rows(kept.first[head, :read], kept.key[head, :read], kept.second[head, :read], self.seen[:read])
+        return words.about_head(rows, self.queries, self.keys, same_text=self.same_text)
 
     @property
     def sentence(self) -> str:

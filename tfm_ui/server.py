@@ -1,14 +1,16 @@
 """What the server does beside Streamlit's own: it answers for the scripts of assets/ and for the pictures' bytes."""
 
+import asyncio
 import gzip
 import os
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,60 +20,67 @@ from starlette.staticfiles import StaticFiles
 from tfm_ui.components.canvas import ASSETS
 from tfm_ui.pictures import PICTURES, made
 
-PATIENCE = 0.05  # seconds that a page waits at most
+DRAWING = 0.02  # seconds from an answer's leaving to the picture on screen
+PATIENCE = 0.08  # seconds that a page waits at most
 FILES = Path("/dev/fd")  # this process's open files, where the system shows them
 LONGEST = 250_000  # bytes of a query: every sign of the longest text, percent-encoded
 
 
-_asked_for = 0
+_on_their_way = 0
 _changed = threading.Condition()
 
 
 def let_pictures_pass() -> None:
-    """Wait a moment while a picture is being made: the eye waits for it, and Python does one thing at a time."""
+    """Wait a moment while a picture is on its way to the screen: the eye waits for it.
+
+    Python does one thing at a time, and so does a browser: words that come with a picture would hold it back.
+    """
     with _changed:
-        _changed.wait_for(lambda: _asked_for == 0, PATIENCE)
+        _changed.wait_for(lambda: _on_their_way == 0, PATIENCE)
 
 
-@contextmanager
-def _first() -> Iterator[None]:
-    """While this lasts, pages wait."""
-    global _asked_for
+def _count(pictures: int) -> None:
+    global _on_their_way
     with _changed:
-        _asked_for += 1
-    try:
-        yield
-    finally:
-        with _changed:
-            _asked_for -= 1
-            _changed.notify_all()
+        _on_their_way += pictures
+        _changed.notify_all()
+
+
+async def _drawn() -> None:
+    """After an answer has left."""
+    await asyncio.sleep(DRAWING)
+    _count(-1)
 
 
 async def picture(request: Request) -> Response:
-    """The bytes of one picture, for the link's query in the body."""
-    name, query = request.path_params["name"], b""
-    if name not in PICTURES:
+    """The bytes of one or more pictures, "heads+head", for the link's query in the body: a length before each."""
+    names, query = request.path_params["names"].split("+"), b""
+    if not PICTURES.keys() >= set(names):
         return Response(f"expected one of {', '.join(PICTURES)}", 404, media_type="text/plain")
     async for part in request.stream():
         query += part
         if len(query) > LONGEST:
             return Response(f"expected at most {LONGEST} bytes", 413, media_type="text/plain")
+    _count(1)
+    after = BackgroundTask(_drawn)
     try:
-        with _first():
-            data = await run_in_threadpool(_packed, name, query.decode("utf-8", "replace"))
+        data = await run_in_threadpool(_packed, names, query.decode("utf-8", "replace"))
     except ValueError as error:
-        return Response(str(error), 422, media_type="text/plain")
-    return Response(data, media_type="application/octet-stream", headers={"Content-Encoding": "gzip"})
+        return Response(str(error), 422, media_type="text/plain", background=after)
+    packed = {"Content-Encoding": "gzip"}
+    return Response(data, media_type="application/octet-stream", headers=packed, background=after)
 
 
-def _packed(name: str, query: str) -> bytes:
-    return gzip.compress(made(name, query), compresslevel=1)  # half of what is sent, for a millisecond
+def _packed(names: list[str], query: str) -> bytes:
+    pictures = [made(name, query) for name in names]
+    together = b"".join(len(data).to_bytes(4, "little") + data for data in pictures)
+    return gzip.compress(together, compresslevel=1)  # a half to a quarter of what is sent, for a millisecond or two
 
 
 # The version in a script's address is for the browser alone: another version, another address.
 ROUTES = [
     Mount("/assets/{version}", StaticFiles(directory=ASSETS)),
-    Route("/pictures/{name}", picture, methods=["POST"]),
+    Route("/pictures/{names}", picture, methods=["POST"]),
 ]
 
 
