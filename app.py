@@ -8,7 +8,7 @@ import logging
 import streamlit as st
 
 from tfm_ui import compute, frame, present, sidebar
-from tfm_ui.server import ROUTES, let_pictures_pass, lifespan
+from tfm_ui.server import MIDDLEWARE, ROUTES, lifespan
 
 
 def route() -> tuple[st.Page, list[st.Page]]:
@@ -21,7 +21,6 @@ def route() -> tuple[st.Page, list[st.Page]]:
 
 
 if __name__ == "__main__":  # a visit
-    let_pictures_pass()
     page, pages = route()
     frame.set_up(page.title)
     sidebar.model_panel()
@@ -36,4 +35,4 @@ else:  # the server
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     route()
     compute.preload()
-    app = st.App(__file__, routes=ROUTES, lifespan=lifespan)
+    app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE, lifespan=lifespan)

@@ -1,7 +1,7 @@
 """What is computed for the pages, and the only caches.
 
-Every key is a frozen dataclass of numbers, strings and booleans, hashed by its repr: Streamlit's own way takes ten times
-as long. Results are shared by all users: read, never write.
+Every key is a frozen dataclass of numbers, strings and booleans, hashed by its repr: Streamlit's own way takes longer
+than the pass itself. Results are shared by all users: read, never write.
 """
 
 import gc

@@ -152,10 +152,11 @@ def view(state: ModelState, shown: Pass, kind: str) -> HeadsView:
     """The heads of one kind of attention ("encoder", "decoder" or "cross"; a single stack has but one)."""
     kind = kind if state.is_encoder_decoder else "self"
     source, target = state.source_tokens, state.target_tokens
+    queries = words.labels(target if kind in ("decoder", "cross") else source)
     return HeadsView(
         attention=shown.attention[kind],
-        queries=words.labels(target if kind in ("decoder", "cross") else source),
-        keys=words.labels(target if kind == "decoder" else source),
+        queries=queries,
+        keys=words.labels(source) if kind == "cross" else queries,
         same_text=kind != "cross",
         formula=_formula(Positional if kind == "cross" else POSITIONAL[state.positional]),
         place=place(state, kind),

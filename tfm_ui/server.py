@@ -4,7 +4,8 @@ import asyncio
 import gzip
 import os
 import socket
-import threading
+import time
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -12,44 +13,63 @@ from typing import Any
 
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tfm_ui.components.canvas import ASSETS
 from tfm_ui.pictures import PICTURES, made
 
 DRAWING = 0.02  # seconds from an answer's leaving to the picture on screen
-PATIENCE = 0.08  # seconds that a page waits at most
+PATIENCE = 0.08  # seconds that Streamlit waits at most
 FILES = Path("/dev/fd")  # this process's open files, where the system shows them
 LONGEST = 250_000  # bytes of a query: every sign of the longest text, percent-encoded
 
 
-_on_their_way = 0
-_changed = threading.Condition()
+_on_their_way: Counter[str] = Counter()  # pictures, by the browser that asked
 
 
-def let_pictures_pass() -> None:
-    """Wait a moment while a picture is on its way to the screen: the eye waits for it.
+def _browser(scope: Scope) -> str:
+    """Who asks: what is the same in a browser's requests and its websocket."""
+    headers = dict(scope["headers"])
+    return str(headers.get(b"cookie") or (scope.get("client") or ("",))[0])
 
-    Python does one thing at a time, and so does a browser: words that come with a picture would hold it back.
+
+class PicturesFirst:
+    """Lets a browser's pictures pass before what it says to Streamlit at the same moment.
+
+    A moved control does both: it asks for the pictures, and has the page run. Python does one thing at a time, and so
+    does a browser; the eye waits for the picture, and the words that come with it can follow a blink later.
     """
-    with _changed:
-        _changed.wait_for(lambda: _on_their_way == 0, PATIENCE)
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Only websockets wait."""
+        if scope["type"] != "websocket":
+            return await self.app(scope, receive, send)
+        browser = _browser(scope)
+
+        async def patiently() -> Message:
+            message = await receive()
+            begin = time.monotonic()
+            while _on_their_way[browser] and time.monotonic() - begin < PATIENCE:
+                await asyncio.sleep(0.004)
+            return message
+
+        await self.app(scope, patiently, send)
 
 
-def _count(pictures: int) -> None:
-    global _on_their_way
-    with _changed:
-        _on_their_way += pictures
-        _changed.notify_all()
-
-
-async def _drawn() -> None:
+async def _drawn(browser: str) -> None:
     """After an answer has left."""
     await asyncio.sleep(DRAWING)
-    _count(-1)
+    _on_their_way[browser] -= 1
+    if not _on_their_way[browser]:
+        del _on_their_way[browser]
 
 
 async def picture(request: Request) -> Response:
@@ -61,8 +81,9 @@ async def picture(request: Request) -> Response:
         query += part
         if len(query) > LONGEST:
             return Response(f"expected at most {LONGEST} bytes", 413, media_type="text/plain")
-    _count(1)
-    after = BackgroundTask(_drawn)
+    browser = _browser(request.scope)
+    _on_their_way[browser] += 1
+    after = BackgroundTask(_drawn, browser)
     try:
         data = await run_in_threadpool(_packed, names, query.decode("utf-8", "replace"))
     except ValueError as error:
@@ -82,6 +103,7 @@ ROUTES = [
     Mount("/assets/{version}", StaticFiles(directory=ASSETS)),
     Route("/pictures/{names}", picture, methods=["POST"]),
 ]
+MIDDLEWARE = [Middleware(PicturesFirst)]
 
 
 @asynccontextmanager

@@ -37,6 +37,8 @@ def named(piece: str) -> str:
 
 
 def _short(piece: str) -> str:
+    if piece.isalnum() and len(piece) <= LONGEST:  # most are plain words
+        return piece
     signs = (sign if sign.isprintable() or sign in INVISIBLE_BUT_NEEDED else repr(sign)[1:-1] for sign in piece)
     name = SHOWN.get(piece) or "".join(signs)
     return name if len(name) <= LONGEST else f"{name[:5]}…{name[-4:]}"
@@ -44,7 +46,7 @@ def _short(piece: str) -> str:
 
 def _isolated(name: str) -> str:
     """Right-to-left names in marks that keep them from turning the sentence around them."""
-    turns = any(bidirectional(sign) in ("R", "AL", "AN") for sign in name)
+    turns = not name.isascii() and any(bidirectional(sign) in ("R", "AL", "AN") for sign in name)
     return f"\u2068{name}\u2069" if turns else name
 
 
