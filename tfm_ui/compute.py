@@ -37,6 +37,11 @@ class Pass:
     parameters: int
     milliseconds: float
 
+    @property
+    def exact(self) -> bool:
+        """Whether the maps of all heads have a cell per weight."""
+        return all(attention.block == 1 for attention in self.attention.values())
+
 
 # Which attention lives where, in a single stack and in an encoder-decoder: name -> site of the recording.
 PLACES = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from tfm_ui import controls, present, sidebar
+from tfm_ui import compute, controls, present, sidebar
 from tfm_ui.compute import Pass
 from tfm_ui.fields import State
 from tfm_ui.figures import look
@@ -46,6 +46,14 @@ def model() -> ModelState:
     return controls.current(ModelState)
 
 
+def run(state: ModelState) -> Pass:
+    """The model's pass, or why there is none, and then the page ends."""
+    if reason := compute.too_large(state):
+        st.error(reason, icon=":material/error:")
+        st.stop()
+    return compute.run(state)
+
+
 def title(text: str, shown: Pass) -> None:
     """The page's title, the badge that says which model this is, and what the reader must know."""
     state = model()
@@ -55,7 +63,7 @@ def title(text: str, shown: Pass) -> None:
         f"d<sub>model</sub> {state.d_model}",
         f"{look.count(shown.parameters)} parameters",
         f"computed in {look.duration(shown.milliseconds)}",
-        "exact",
+        "exact" if shown.exact else "thumbnails pooled, one head exact",
     ]
     spans = "".join(f"<span>{fact}</span>" for fact in facts)
     badge = f'<div class="badge"><span class="dot"></span><b>Random weights</b>{spans}</div>'

@@ -6,6 +6,7 @@ its files: both get them here.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
@@ -14,7 +15,6 @@ from tfm_ui import compute
 from tfm_ui.attention import EXACT_UP_TO
 from tfm_ui.components import bars, head_map, heads_grid
 from tfm_ui.components.canvas import Canvas, Content, encode, standalone
-from tfm_ui.fields import State
 from tfm_ui.figures.look import Mode
 from tfm_ui.heads import HeadsState, view
 from tfm_ui.links import TEXT_CHARS, Query, link_parameters, state_of
@@ -22,7 +22,7 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
 
 Pick = Callable[[int, int], None]
-States = tuple[tuple[State, str], ...]  # each with its prefix
+States = tuple[tuple[Any, str], ...]  # each with its prefix, the model's first
 
 
 def all_heads(model: ModelState, state: HeadsState) -> Content:
@@ -96,6 +96,9 @@ def made(name: str, query: str) -> bytes:
     """
     picture = PICTURES[name]
     states = picture.states(parse_qs(query, keep_blank_values=True))
+    model = states[0][0]
+    if not model.source_tokens.pieces or (model.is_encoder_decoder and not model.target_tokens.pieces):
+        raise ValueError("expected a text, got one that has no tokens")
     header, numbers = picture.content(*(state for state, _ in states))
     return encode({**header, "query": query_of(states)}, numbers)
 
@@ -130,8 +133,7 @@ class Drawing:
     @property
     def early(self) -> bool:
         """Whether the browser may go ahead of the page: where the address holds all, and a pass takes no time."""
-        model = self.states[0][0]
-        return len(self.query) <= TEXT_CHARS and isinstance(model, ModelState) and model.seq_len <= EXACT_UP_TO
+        return len(self.query) <= TEXT_CHARS and self.states[0][0].seq_len <= EXACT_UP_TO
 
     def draw(self, key: str) -> tuple[int, int] | None:
         """Put it on the page; the layer and head that were clicked to cause this run, if any."""

@@ -104,7 +104,7 @@ def one_head(show: Show, model: ModelState, seen: HeadsView, state: HeadsState) 
 
 model = frame.model()
 controls.open_link(HeadsState, PREFIX, HeadsState.limits(model))
-shown = compute.run(model)
+shown = frame.run(model)
 frame.title("Heads", shown)
 if not frame.asks_for_text(model):
     lens(model, shown)

@@ -49,7 +49,7 @@ def what_comes_next(model: ModelState, shown: compute.Pass) -> None:
 
 
 model = frame.model()
-shown = compute.run(model)
+shown = frame.run(model)
 frame.title("Attention Lab", shown)
 st.html(
     '<p class="lead">This is a whole transformer, running now. Type a sentence in the sidebar, change the model, '

@@ -1,5 +1,6 @@
 """The app without a browser: every control, every page, links good and bad."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tfm_ui.components.head_map import MASKED
 from tfm_ui.fields import controls_of
 from tfm_ui.heads import SCALES
 from tfm_ui.model_state import ModelState
+from tfm_ui.pictures import made
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "pages").rglob("*.py"))
@@ -39,14 +41,14 @@ def widget(app: AppTest, key: str):
 
 
 def picture(app: AppTest, name: str) -> tuple[dict[str, Any], bytes]:
-    """What a canvas of the page got: header and numbers."""
-    (found,) = [c for c in app.get("bidi_component") if c.proto.component_name == name]
-    return decode(found.proto.bytes)
+    """What a browser gets that asks for this picture as the page says."""
+    (data,) = [d for d in map(json.loads, (c.proto.json for c in app.get("bidi_component"))) if d.get("name") == name]
+    return decode(made(name, data["query"]))
 
 
 def shown(app: AppTest) -> np.ndarray:
     """The weights in the large map; masked ones are zeros."""
-    header, numbers = picture(app, "head_map")
+    header, numbers = picture(app, "head")
     cells = np.frombuffer(numbers, np.float32).reshape(len(header["queries"]), len(header["keys"]))
     return np.where(cells == MASKED, 0, cells)
 
@@ -122,7 +124,7 @@ def test_the_colour_scale_is_a_choice():
     tops = {}
     for scale in SCALES:
         widget(app, "heads_scale").set_value(scale).run()
-        tops[scale] = picture(app, "head_map")[0]["top"]
+        tops[scale] = picture(app, "head")[0]["top"]
     assert (tops["1"], tops["0.01"]) == (1, pytest.approx(0.01))
     assert tops["own"] == pytest.approx(shown(app).max())
     assert tops["own"] < tops["largest"] < 1

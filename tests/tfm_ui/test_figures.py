@@ -7,14 +7,9 @@ from pathlib import Path
 import pytest
 
 from tfm_ui.figures import look
-from tfm_ui.figures.bars import bars
 
 MODES = ["light", "dark"]
 CONFIG = tomllib.loads((Path(__file__).parents[2] / ".streamlit/config.toml").read_text())
-
-
-def test_user_text_is_escaped():
-    assert bars(["<b>"], [0.5], reference=0.1).data[0].y == ("&lt;b&gt; ",)
 
 
 def luminance(colour: str) -> float:

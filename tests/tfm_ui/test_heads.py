@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from tests.tfm_ui.payloads import decode
 from tfm_ui import compute
 from tfm_ui.attention import MASKED
 from tfm_ui.components import head_map, heads_grid
@@ -65,10 +64,10 @@ def test_the_summary_agrees_with_plain_loops():
 def test_the_grids_bytes_are_the_weights(scale):
     shown = seen(ModelState(seq_len=12))
     top = shown.top(scale)
-    header, numbers = decode(heads_grid.payload(shown.attention, shown.sentences, top=top, picked=(1, 2)))
-    cells = np.frombuffer(numbers, np.uint8).reshape(2, 4, 12, 12)
+    header, cells = heads_grid.content(shown.attention, shown.sentences, top=top, picked=(1, 2))
+    assert (cells.shape, cells.dtype) == ((2, 4, 12, 12), np.uint8)
     assert [header[name] for name in ("layers", "heads", "rows", "columns", "read", "block")] == [2, 4, 12, 12, 10, 1]
-    assert header["picked"] == [1, 2]
+    assert header["picked"] == (1, 2)
     assert len(header["about"]) == 8
     visible = shown.attention.visible
     assert (cells[..., ~visible] == MASKED).all()
@@ -82,8 +81,8 @@ def test_the_grids_bytes_are_the_weights(scale):
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_maps_bytes_are_the_exact_weights_and_its_names(model, kind):
     shown = seen(model, kind)
-    header, numbers = decode(head_map.payload(shown.head(0, 0), top=0.5, about="words"))
-    cells = np.frombuffer(numbers, np.float32).reshape(len(header["queries"]), len(header["keys"]))
+    header, cells = head_map.content(shown.head(0, 0), top=0.5, about="words")
+    assert cells.dtype == np.float32
     visible = shown.attention.visible
     np.testing.assert_array_equal(cells[visible], shown.head(0, 0).weights[visible])
     assert (cells[~visible] == head_map.MASKED).all()
