@@ -98,8 +98,10 @@ def tick(browser: Browser, address: str) -> tuple[int, NDArray[np.float64]]:
         received = 0
         lens.press("Tokens", "ArrowRight")
         counts.append(received)
+    panel = lens.page.locator(".st-key-panel_head")
+    panel.get_by_role("button", name="Download", exact=True).click()
     with lens.page.expect_download() as download:  # the numbers behind the picture, all digits of them
-        lens.page.get_by_role("button", name="CSV").click()
+        lens.page.get_by_role("button", name="CSV: ").click()
     table = np.loadtxt(download.value.path(), delimiter=",", skiprows=1, dtype=str, comments=None, quotechar='"')
     lens.close()
     return int(statistics.median(counts)), table[:, 1:].astype(np.float64)

@@ -32,7 +32,7 @@ def test_every_panels_html_is_a_page_that_needs_nothing_else(visit, path, panel,
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.set_content(file.read_text(), wait_until="load")
-    page.locator(".cells canvas, .map canvas, .main-svg").first.wait_for()
+    page.locator(".cells canvas, .map canvas, .bars canvas").first.wait_for()
     assert [url for url in asked if not url.startswith(("data:", "blob:"))] == []
     assert problems == []
     if panel == "head":

@@ -1,14 +1,13 @@
 """What only the browser can do for the frame: its history, and keys that press buttons. Nothing of it is seen."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import streamlit as st
 
-ASSETS = Path(__file__).parents[2] / "assets"
+from tfm_ui.components.canvas import LOADER, version
 
-_history = st.components.v2.component("history", js=(ASSETS / "history.js").read_text(encoding="utf-8"))
-_keys = st.components.v2.component("keys", js=(ASSETS / "keys.js").read_text(encoding="utf-8"))
+_history = st.components.v2.component("history", js=LOADER % (version(), "history"))
+_keys = st.components.v2.component("keys", js=LOADER % (version(), "keys"))
 
 
 def mend_history(limit: int, *, address: str = "", whole: Mapping[str, str] | None = None) -> None:

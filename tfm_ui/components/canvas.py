@@ -40,17 +40,34 @@ SKIN = {
     for mode in look.PAPER
 }
 
-# Streamlit sends a component's script with every update: so it is only this, which fetches the real ones once.
+# Streamlit sends a component's script and style with every update: so these only fetch the real ones, once.
 LOADER = """
-let draw, follow
-const from = name => import(new URL("assets/%s/" + name + ".js", document.baseURI))
-const scripts = Promise.all([from("follow"), from("%s")]).then(([first, second]) => {
+const script = import(new URL("assets/%s/%s.js", document.baseURI))
+export default function (component) {
+  let cleanup, gone
+  script.then(module => { if (!gone) cleanup = module.default(component) })
+  return () => { gone = true; cleanup?.() }
+}
+"""
+CANVAS_LOADER = """
+let follow, draw, style
+const file = name => new URL("assets/%s/" + name, document.baseURI)
+const all = Promise.all([
+  import(file("follow.js")), import(file("%s.js")), fetch(file("%s.css")).then(answer => answer.text())
+]).then(([first, second, css]) => {
   follow = first.follow
   draw = second.default
+  style = new CSSStyleSheet()
+  style.replaceSync(css)
 })
+function update(component) {
+  const sheets = component.parentElement.getRootNode().adoptedStyleSheets
+  if (!sheets.includes(style)) sheets.push(style)
+  follow(component, draw)
+}
 export default function (component) {
-  if (draw) follow(component, draw)
-  else scripts.then(() => follow(component, draw))
+  if (draw) update(component)
+  else all.then(() => update(component))
 }
 """
 
@@ -60,9 +77,9 @@ def _read(name: str) -> str:
 
 
 def version() -> str:
-    """Stands in the scripts' address: another version, another address, and no browser shows an old one."""
-    scripts = sorted(ASSETS.glob("*.js"))
-    return blake2b(b"".join(script.read_bytes() for script in scripts), digest_size=6).hexdigest()
+    """Stands in the address of scripts and styles: a new version has a new address, and no browser shows an old one."""
+    files = sorted([*ASSETS.glob("*.js"), *ASSETS.glob("*.css")])
+    return blake2b(b"".join(file.read_bytes() for file in files), digest_size=6).hexdigest()
 
 
 class Canvas:
@@ -70,10 +87,8 @@ class Canvas:
 
     def __init__(self, name: str, html: str) -> None:
         self.name, self.html = name, html
-        script = LOADER % (version(), name)
-        self.mount: Callable[..., Any] = st.components.v2.component(
-            name, html=html, css=_read(f"{name}.css"), js=script
-        )
+        script = CANVAS_LOADER % (version(), name, name)
+        self.mount: Callable[..., Any] = st.components.v2.component(name, html=html, js=script)
 
 
 def encode(header: Mapping[str, Any], numbers: NDArray[Any]) -> bytes:
