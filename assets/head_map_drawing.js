@@ -6,7 +6,7 @@ import { image, pool, rgb, word } from "./paint.js"
 export const MASKED = -1 // stands where a weight may not be
 export const PRINTED = 12 // up to so many tokens a side, each cell prints its number if it has room
 const HATCHED = 24 // up to so many, masked cells are hatched
-const SIDE = 384 // of the whole map, at most
+const SIDE = 384, OF_WINDOW = 0.5 // of the whole map, at most: pixels, and share of the window's height
 const SLANT = 40 * Math.PI / 180
 const HATCH = [[0, .5, .5, 0], [0, 1, 1, 0], [.5, 1, 1, .5]] // strokes over a cell, from (x, y) to (x, y)
 
@@ -15,10 +15,11 @@ export function measure(context, { queries, keys }, { left, top, columns, rows }
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, longest = Math.max(columns, rows)
   const size = (longest <= 12 ? 15 : longest <= 24 ? 13 : 11) * rem, phone = width < 480
   context.font = `${size}px ${family}`
+  const highest = Math.max(180, Math.min(SIDE * rem, innerHeight * OF_WINDOW))
   const widest = names => Math.ceil(Math.max(...names.map(name => context.measureText(name).width)))
   const shown = keys.slice(left, left + columns), long = widest(shown)
   const gutter = widest(queries.slice(top, top + rows)) + size + 22 * rem
-  const fit = over => Math.min((width - gutter - over) / columns, SIDE * rem / rows, 56 * rem)
+  const fit = over => Math.min((width - gutter - over) / columns, highest / rows, 56 * rem)
   const level = long + 6 <= fit(8) * stepOf(size, fit(8))
   const angle = level ? 0 : columns <= 12 && !phone ? SLANT : Math.PI / 2
   const over = angle === SLANT ? Math.max(8, context.measureText(shown.at(-1)).width * Math.cos(SLANT)) : 8

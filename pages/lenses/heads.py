@@ -56,7 +56,7 @@ def lens(model: ModelState, shown: compute.Pass) -> None:
         draw("kind", st.container())
     left, right = st.columns([9, 11] if model.num_heads <= 8 else [1, 1], gap="medium")
     with right, panel("head") as show:  # first, as the grid on the left rings what the boxes here hold
-        boxes = st.container(horizontal=True, gap="small")
+        boxes = st.container(horizontal=True, gap="small", key="boxes_heads")
         for name in ("layer", "head", "scale"):
             draw(name, boxes)
         state = controls.current(HeadsState, PREFIX)
