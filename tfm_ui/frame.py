@@ -63,7 +63,7 @@ def title(text: str, shown: Pass) -> None:
         f"d<sub>model</sub> {state.d_model}",
         f"{look.count(shown.parameters)} parameters",
         f"computed in {look.duration(shown.milliseconds)}",
-        "exact" if shown.exact else "thumbnails pooled, one head exact",
+        "exact" if shown.exact else "pooled",
     ]
     spans = "".join(f"<span>{fact}</span>" for fact in facts)
     badge = f'<div class="badge"><span class="dot"></span><b>Random weights</b>{spans}</div>'

@@ -60,11 +60,11 @@ def about_tokens(tokens: Tokens) -> list[str]:
         hold = "holds" if tokens.padding == 1 else "hold"
         said.append(f"{tokens.padding} of {len(tokens.ids)} places {hold} padding (PAD), which nobody looks at.")
     groups = collisions(tokens)
-    for group in groups[:3]:
+    few = len(groups) <= 3
+    for group in groups if few else groups[:1]:
         names = " and ".join(f"“{named(piece)}”" for piece in group)
-        said.append(f"{names} share an id, so the model takes them for the same token.")
-    if len(groups) > 3:
-        said.append(f"{len(groups) - 3} more groups of tokens share an id.")
+        more = "" if few else f"; so do {len(groups) - 1} more groups"
+        said.append(f"{names} share an id, so the model takes them for the same token{more}.")
     return said
 
 
