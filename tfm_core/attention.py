@@ -116,6 +116,14 @@ def _fits_the_cache(query: Tensor, key: Tensor) -> bool:
     return query.shape[:-1].numel() * key.shape[-2] <= SCORES_AT_A_TIME
 
 
+def _is_faster_written(query: Tensor, key: Tensor) -> bool:
+    """Whether there are so few weights that torch's kernel, which saves writing them, saves nothing.
+
+    Measured (benchmarks/core.py): up to 2 million of them, and 8 million with more threads than one.
+    """
+    return query.shape[:-1].numel() * key.shape[-2] <= (2**21 if torch.get_num_threads() == 1 else 2**23)
+
+
 def _of_batch(x: Tensor, part: slice) -> Tensor:
     """A mask's or bias's share for these sequences; without a batch axis, or with one entry there, it is for all."""
     return x[part] if x.dim() == 4 and len(x) > 1 else x
@@ -248,8 +256,7 @@ class MultiHeadAttention(Tapped):
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
         dropout = self.dropout if self.training else 0.0
-        # Torch's kernel saves memory. Where there is little to save it is no faster, with two threads half as fast.
-        written = not torch.is_grad_enabled() and not dropout and q.is_cpu and _fits_the_cache(q, k)
+        written = not torch.is_grad_enabled() and not dropout and q.is_cpu and _is_faster_written(q, k)
         if not self.wanted("scores", "masked_scores", "weights") and not written:
             return _fused_attention(q, k, v, mask, bias, dropout)
         if self.wanted("scores", "masked_scores"):
