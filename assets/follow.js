@@ -8,7 +8,8 @@ import { decode } from "./paint.js"
 
 const asked = new Map() // query -> the names asked for in this moment, and the answer to come
 
-/* One picture's bytes, or null. Pictures that are asked for at the same time travel together. */
+/* One picture's bytes; null if the server was not reached, undefined if it refused. Pictures that are asked for at the
+   same time travel together. */
 function picture(name, query) {
   let together = asked.get(query)
   if (!together) {
@@ -17,12 +18,13 @@ function picture(name, query) {
       asked.delete(query)
       const address = new URL(`pictures/${names.join("+")}`, document.baseURI)
       const response = await fetch(address, { method: "POST", body: query }).catch(() => null)
-      return response?.ok ? apart(new Uint8Array(await response.arrayBuffer()), names) : {}
+      if (!response || response.status >= 500) return null
+      return response.ok ? apart(new Uint8Array(await response.arrayBuffer()), names) : {}
     })
     asked.set(query, together = { names, answer })
   }
   together.names.push(name)
-  return together.answer.then(pictures => pictures[name] ?? null)
+  return together.answer.then(pictures => pictures && pictures[name])
 }
 
 /* answer: for each picture u32 length | bytes */
@@ -50,7 +52,11 @@ export function follow(component, draw) {
     memory.wanted = query
     const bytes = await picture(data.name, query)
     if (number !== memory.asked || !root.isConnected) return // a later one was asked for
-    if (!bytes) return query === memory.data.query && setTimeout(settle, 1000)
+    if (!bytes) {
+      memory.wanted = null
+      if (bytes === null) memory.timer = setTimeout(settle, 1000)
+      return
+    }
     const [header, numbers] = decode(bytes)
     memory.shown = header.query
     memory.leave?.()

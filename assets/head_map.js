@@ -3,7 +3,7 @@
    payload, behind the header: float32 [query][key], the weights; -1 where masked.
    All of it happens in the browser. User text reaches the page through textContent and fillText alone. */
 
-import { MASKED, PRINTED, light, measure, paint } from "./head_map_drawing.js"
+import { MASKED, PRINTED, light, measure, paint, written } from "./head_map_drawing.js"
 import { dress, palette, save, watchMode } from "./paint.js"
 
 export default function ({ header, numbers, root }) {
@@ -52,7 +52,7 @@ export default function ({ header, numbers, root }) {
   }
 
   const read = ({ q, k }) => `query ${q + 1} “${queries[q]}” → key ${k + 1} “${keys[k]}”\n` + (weight({ q, k }) === MASKED
-    ? "masked: may not attend, weight 0" : `weight ${weight({ q, k }).toFixed(4)} = ${header.formula}`)
+    ? "masked: may not attend, weight 0" : `weight ${written(weight({ q, k }), 4)} = ${header.formula}`)
 
   /* The cell under the pointer; of cells smaller than a pixel, the largest weight of those drawn there. */
   function under(event) {
@@ -89,8 +89,9 @@ export default function ({ header, numbers, root }) {
     })
     const part = isWhole() ? "" : `queries ${top + 1}–${top + rows} of ${Q}, keys ${left + 1}–${left + columns} of ${K}; `
     const { block } = layout
-    $(".exact").textContent = part + (block > 1 ? `pooled: the largest of ${block} × ${block} cells; drag to zoom` : "exact") +
-      (block === 1 && many && isWhole() ? ", drag to zoom" : "")
+    const how = matchMedia("(pointer: coarse)").matches ? "+ zooms in" : "drag to zoom"
+    $(".exact").textContent = part + (block > 1 ? `pooled: the largest of ${block} × ${block} cells; ${how}` : "exact") +
+      (block === 1 && many && isWhole() ? `, ${how}` : "")
   }
 
   let from = null // where a drag began

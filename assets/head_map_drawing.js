@@ -26,7 +26,7 @@ export function measure(context, { queries, keys }, { left, top, columns, rows }
   const cell = fit(over) >= 8 ? Math.floor(fit(over)) : fit(over)
   const head = 22 * rem + size + long * Math.sin(angle)
   return {
-    rem, phone, width, size, family, angle, cell, y: head, height: head + cell * rows + 36 * rem,
+    rem, phone, long, width, size, family, angle, cell, y: head, height: head + cell * rows + 36 * rem,
     x: gutter + Math.max(0, (width - gutter - over - cell * columns) / 2),
     step: stepOf(size, cell), block: Math.max(1, Math.ceil(1 / (cell * ratio) - 0.01)),
   }
@@ -44,6 +44,13 @@ export function paint(scene) {
   veil(scene)
   names(scene)
   scale(scene)
+}
+
+/* A weight in so many decimals; one that would vanish in them as a power of ten. */
+export function written(w, digits) {
+  if (w === 0 || +w.toFixed(digits)) return w.toFixed(digits)
+  const [digit, power] = w.toExponential(0).split("e-")
+  return `${digit}×10⁻${[...power].map(d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]).join("")}`
 }
 
 const shade = (w, top) => Math.min(255, Math.round(w / top * 255))
@@ -68,7 +75,7 @@ function cells({ context, header, weights, view, skin, table, layout }) {
     context.fillStyle = ink(fill)
     context.font = `${(cell >= 40 * rem ? 15 : cell >= 34 * rem ? 13 : 11) * rem}px ${layout.family}`
     const digits = columns === K && rows === Q ? 2 : [4, 3, 2].find(n => n === 2 || context.measureText((0).toFixed(n)).width < side - 4)
-    context.fillText(w.toFixed(digits), at + side / 2, down + side / 2 + 1)
+    context.fillText(columns === K && rows === Q ? w.toFixed(2) : written(w, digits), at + side / 2, down + side / 2 + 1)
   }
   context.strokeStyle = skin.hatch
   context.lineWidth = 1
@@ -173,7 +180,7 @@ function scale({ context, header, weights, view, skin, layout }) {
 
 /* The cell that is read: outlined, its two names lit. */
 export function light(scene, { q, k }) {
-  const { context, header, view, skin, layout } = scene, { x, y, cell, size, family, block, rem, angle } = layout
+  const { context, header, view, skin, layout } = scene, { x, y, cell, size, family, block, rem, angle, long, step } = layout
   const side = block * cell, c = x + Math.floor((k - view.left) / block) * side, r = y + Math.floor((q - view.top) / block) * side
   context.strokeStyle = skin.ink
   context.lineWidth = 2
@@ -187,7 +194,7 @@ export function light(scene, { q, k }) {
     else {
       context.translate(x + middle, y - 10)
       context.rotate(-angle)
-      context.fillRect(angle ? -2 : -wide / 2, -tall / 2, wide, tall)
+      context.fillRect(angle ? -2 : -wide / 2, -tall / 2, step > 1 && angle ? long + 4 : wide, tall)
     }
     context.restore()
     name(scene, text, role, i)

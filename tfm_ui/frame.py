@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -26,7 +27,7 @@ def set_up(title: str) -> None:
     """Window title, icon, logo and style; first thing on every page."""
     st.set_page_config(f"{title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")
     present.check_link()
-    st.logo(str(ASSETS / f"logo_{mode()}.svg"), size="large")
+    st.logo(str(ASSETS / "logo.svg"), size="large")
     sheets = ["page.css", "present.css"] if presenting() else ["page.css"]
     st.html(f"<style>{''.join((ASSETS / sheet).read_text(encoding='utf-8') for sheet in sheets)}</style>")
 
@@ -63,7 +64,7 @@ def title(text: str, shown: Pass) -> None:
         f"d<sub>model</sub> {state.d_model}",
         f"{look.count(shown.parameters)} parameters",
         f"computed in {look.duration(shown.milliseconds)}",
-        "exact" if shown.exact else "pooled",
+        "exact weights" if shown.exact else "pooled weights",
     ]
     spans = "".join(f"<span>{fact}</span>" for fact in facts)
     badge = f'<div class="badge"><span class="dot"></span><b>Random weights</b>{spans}</div>'
@@ -120,14 +121,12 @@ def presets(these: Sequence[Preset], page: type[State] | None = None, prefix: st
         controls.put(values)
         st.rerun()  # all of it, also when the pills stand in a fragment
 
-    def picked() -> None:
-        name = st.session_state["_preset"]
-        apply(next((preset for preset in these if preset.name == name), now or these[0]))
-
+    # Buttons and no st.pills: pills hold a value, and the browser sends it along with whatever else is moved, also when
+    # the page has put the pill out meanwhile; of fast key presses on a slider one then counted as a click on the pill.
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="presets"):
-        st.session_state["_preset"] = now.name if now else None
-        names = [preset.name for preset in these]
-        st.pills("Presets", names, label_visibility="collapsed", on_change=picked, wrap=False, key="_preset")
+        for number, preset in enumerate(these):
+            shade: Literal["primary", "secondary"] = "primary" if preset is now else "secondary"
+            st.button(preset.name, on_click=apply, args=(preset,), type=shade, key=f"_preset_{number}")
         if presenting():
             for icon, key, step in (("up", "_previous_preset", -1), ("down", "_next_preset", 1)):
                 label = f":material/keyboard_arrow_{icon}:"

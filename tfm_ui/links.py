@@ -43,8 +43,11 @@ def read_link(state: type[State], prefix: str, query: Query, limits: Limits | No
     for name, (field, default) in controls_of(state, limits).items():
         if given := query.get(prefix + name):
             value, reason = field.read(given[-1], default)
-            if reason or len(given) > 1:
+            if len(given) > 1:
                 reason = reason or "of several values the last one counts"
+            elif as_text(value) != given[-1]:  # 12.0, or FALSE: Streamlit would read it otherwise
+                reason = reason or "there is a plainer way to write it"
+            if reason:
                 corrections.append(Correction(prefix + name, " and ".join(given), value, reason))
     return corrections
 

@@ -76,12 +76,14 @@ def tools() -> None:
     )
     share = row.popover("Link", icon=":material/link:", width="stretch", on_change="rerun", key="_link")
     states = controls.states()
+    cut = carried(address(), *states)
     if share.open:
-        share.caption("Brings back this very picture.")
+        share.caption(
+            "Brings back the model and the first part of the text." if cut else "Brings back this very picture."
+        )
         share.code(share_link(address(), *states), language=None, wrap_lines=True)
     row.button("Reset", icon=":material/restart_alt:", width="stretch", on_click=controls.reset_all, key="_reset")
     state = controls.current(ModelState)
-    cut = carried(address(), *states)
     shown = share_link(address(), *states).removeprefix(address()) + ("&present=true" if presenting() else "")
     whole = {getattr(state, name)[:chars]: getattr(state, name) for name, chars in cut.items()}
     mend_history(LINK_CHARS, address=shown if cut else "", whole=whole)

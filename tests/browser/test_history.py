@@ -46,7 +46,7 @@ class Trail:
         self.page.get_by_text(f"Layer {layer}, head {head}").wait_for()
 
     def preset(self, name: str) -> None:
-        self.page.get_by_role("radio", name=name).click()
+        self.page.get_by_role("button", name=name, exact=True).click()
 
     def type(self, text: str) -> None:
         box = self.page.get_by_label("Text", exact=True)

@@ -95,7 +95,7 @@ def test_the_sidebar_needs_no_scrolling_at_900(visit):
 def test_on_a_phone_presets_scroll_in_one_row(visit):
     visitor = visit("/heads", width=390)
     row = visitor.page.locator(".st-key-presets")
-    row.get_by_role("radio").last.wait_for()
+    row.get_by_role("button").last.wait_for()
     assert row.bounding_box()["height"] < 60
     assert row.evaluate(
         "e => [e, ...e.querySelectorAll('*')].some(inner => inner.scrollWidth > inner.clientWidth + 50)"
