@@ -74,7 +74,13 @@ def title(text: str, shown: Pass) -> None:
             st.button(
                 "Present", on_click=present.begin, icon=":material/present_to_all:", type="tertiary", key="_present"
             )
-    _notices()
+    with st.container(key="notes"):  # it is there also when it is empty: else what follows would be mounted anew
+        _notices()
+        _notes(state)
+
+
+def _notes(state: ModelState) -> None:
+    """How the texts were read, and how much of them a link carries."""
     texts = [state.source_tokens] + ([state.target_tokens] if state.is_encoder_decoder else [])
     for which, tokens in zip(("", "Target: "), texts, strict=False):
         if notes := about_tokens(tokens):
@@ -131,8 +137,9 @@ def presets(these: Sequence[Preset], page: type[State] | None = None, prefix: st
             for icon, key, step in (("up", "_previous_preset", -1), ("down", "_next_preset", 1)):
                 label = f":material/keyboard_arrow_{icon}:"
                 st.button(label, on_click=apply, args=(neighbour(these, now, step),), type="tertiary", key=key)
-    if now:
-        st.html(f'<p class="try"><b>Try this.</b> {escape(now.question)}</p>')
+    with st.container(key="try"):  # it is there also when it is empty: else what follows would be mounted anew
+        if now:
+            st.html(f'<p class="try"><b>Try this.</b> {escape(now.question)}</p>')
 
 
 def foot(pages: Sequence[Page], page: Page) -> None:

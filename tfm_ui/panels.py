@@ -122,9 +122,10 @@ def _source(key: str, sources: Sequence[Source], recipe: str) -> None:
     menu = _menu(key, "Source", ":material/code:")
     if not menu.open:
         return
-    if recipe:
-        menu.caption("The same numbers in a plain Python shell")
-        menu.code(recipe)
-    menu.caption("The functions that computed them, as they ran")
-    for function in sources:
-        menu.code(inspect.getsource(function))
+    with menu.container(key=f"lines_{key}"):
+        if recipe:
+            st.caption("The same numbers in a plain Python shell")
+            st.code(recipe)
+        st.caption("The functions that computed them, as they ran")
+        for function in sources:
+            st.code(inspect.getsource(function))

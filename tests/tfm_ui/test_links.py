@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tfm_ui.fields import Choice, Flag, Whole, controls_of
 from tfm_ui.heads import HeadsState
-from tfm_ui.links import LINK_CHARS, TEXT_CHARS, carried, first_part, share_link
+from tfm_ui.links import LINK_CHARS, TEXT_CHARS, as_text, carried, first_part, read_link, share_link
 from tfm_ui.model_state import CHARS, ModelState
 
 BASE = "https://attention-lab.example.org/heads"
@@ -83,3 +83,13 @@ def test_what_a_short_text_leaves_is_there_for_the_long_one():
 )
 def test_a_text_is_cut_between_signs(text, room, part):
     assert first_part(text, room) == part
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "value"),
+    [("seq_len", "12.0", 12), ("seq_len", " 12", 12), ("seed", "1e2", 100), ("causal", "FALSE", False)],
+)
+def test_what_is_written_oddly_is_written_plainly_and_that_is_said(name, raw, value):
+    (found,) = read_link(ModelState, "", {name: [raw]})
+    assert (found.value, found.reason) == (value, "there is a plainer way to write it")
+    assert read_link(ModelState, "", {name: [as_text(value)]}) == []

@@ -112,8 +112,8 @@ def test_a_bundle_holds_each_script_once_and_imports_nothing(picture):
 
 def test_another_script_has_another_address(tmp_path, monkeypatch):
     before = version()
-    for script in ASSETS.glob("*.js"):
-        (tmp_path / script.name).write_bytes(script.read_bytes())
+    for file in [*ASSETS.glob("*.js"), *ASSETS.glob("*.css")]:
+        (tmp_path / file.name).write_bytes(file.read_bytes())
     monkeypatch.setattr("tfm_ui.components.canvas.ASSETS", tmp_path)
     assert version() == before
     (tmp_path / "paint.js").write_text("// new")
