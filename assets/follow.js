@@ -39,7 +39,7 @@ function apart(bytes, names) {
   return found
 }
 
-const PATIENCE = 5000 // ms that a page may take to catch up with its address; then the page is right
+const PATIENCE = 1500 // ms that a page may take to catch up with its address; then the page is right
 
 export function follow(component, draw) {
   const { data, parentElement } = component
@@ -52,8 +52,8 @@ export function follow(component, draw) {
     memory.wanted = query
     const bytes = await picture(data.name, query)
     if (number !== memory.asked || !root.isConnected) return // a later one was asked for
+    memory.wanted = null
     if (!bytes) {
-      memory.wanted = null
       if (bytes === null) memory.timer = setTimeout(settle, 1000)
       return
     }

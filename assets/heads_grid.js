@@ -81,6 +81,8 @@ export default function ({ header, numbers: maps, root, setTriggerValue }) {
     $(".bar i").style.background = `linear-gradient(90deg, ${skin.weights.join(",")})`
   }
 
+  wear() // a focus may come before the first drawing
+
   function draw() {
     if (!cells.offsetWidth) return // on its way out of the page
     wear()

@@ -19,7 +19,7 @@ def test_after_fast_key_presses_address_slider_page_and_picture_agree(visit):
         for key in keys:
             slider.press({"R": "ArrowRight", "L": "ArrowLeft"}[key])
             visitor.page.wait_for_timeout(30)
-        visitor.page.wait_for_timeout(1500)
+        visitor.page.wait_for_timeout(2500)
         visitor.wait()
         assert len(set(heads_on(visitor))) == 1, heads_on(visitor)
         same(visitor.weights(), visitor.page.url)

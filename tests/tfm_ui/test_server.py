@@ -2,6 +2,9 @@
 
 import asyncio
 import socket
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
@@ -62,6 +65,12 @@ def test_scripts_come_from_assets_under_any_version():
     assert client.get("/assets/abc/../../app.py").status_code == 404
 
 
+def run(coroutine: Coroutine) -> Any:
+    """In a thread of its own: the browser tests leave a loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
+
+
 def websocket(cookie: bytes) -> dict:
     return {"type": "websocket", "headers": [(b"cookie", cookie)], "client": ("127.0.0.1", 1)}
 
@@ -82,7 +91,7 @@ def test_a_browsers_websocket_waits_for_its_own_pictures(cookie, waits, monkeypa
         server._on_their_way.clear()  # it has been drawn
 
     monkeypatch.setattr(server.asyncio, "sleep", nap)
-    asyncio.run(server.PicturesFirst(app)(websocket(cookie), receive, None))
+    run(server.PicturesFirst(app)(websocket(cookie), receive, None))
     assert heard == [{"type": "websocket.receive"}]
     assert bool(naps) is waits
 
@@ -98,7 +107,7 @@ def test_nobody_waits_for_ever(monkeypatch):
     async def receive():
         return {"type": "websocket.receive"}
 
-    asyncio.run(server.PicturesFirst(app)(websocket(b"mine"), receive, None))
+    run(server.PicturesFirst(app)(websocket(b"mine"), receive, None))
     assert heard
 
 
@@ -116,4 +125,4 @@ def test_connections_send_at_once():
             return listening.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
     with listening:
-        assert asyncio.run(start()) == 1
+        assert run(start()) == 1
