@@ -114,8 +114,9 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     (Nagle), and an answer in two parts may wait 40 ms for the browser to acknowledge the first. Connections inherit
     what is set on the socket that listens; it is open by now.
     """
-    for number in FILES.iterdir() if FILES.is_dir() else ():
-        with suppress(OSError), socket.socket(fileno=os.dup(int(number.name))) as open_file:
-            if open_file.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-                open_file.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sockets = [file for file in FILES.iterdir() if file.is_socket()] if FILES.is_dir() else []
+    for file in sockets:
+        with suppress(OSError), socket.socket(fileno=os.dup(int(file.name))) as one:
+            if one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     yield
