@@ -16,6 +16,7 @@ def route() -> tuple[st.Page, list[st.Page]]:
     pages = [
         st.Page("pages/start/home.py", title="Home", default=True),
         st.Page("pages/lenses/heads.py", title="Heads", url_path="heads"),
+        st.Page("pages/lenses/attention.py", title="Attention", url_path="attention"),
     ]
     return st.navigation(pages, position="top"), pages
 

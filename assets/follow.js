@@ -41,16 +41,29 @@ function apart(bytes, names) {
 
 const PATIENCE = 1500 // ms that a page may take to catch up with its address; then the page is right
 
+/* Whether two queries say the same of what a picture depends on. */
+function same(a, b, local) {
+  const plain = query => JSON.stringify(
+    [...new URLSearchParams(query)].filter(([name]) => name !== "present" && !(name in local)).sort())
+  return a !== null && b !== null && plain(a) === plain(b)
+}
+
+/* What a picture that can be worked with gets beside its numbers:
+   preview(changes)  draw it for other values of these parameters, without telling the page: for what is dragged.
+                     One request is on its way at a time; the last wish is always fulfilled.
+   commit(changes)   the same, and the page and its link hold them from now on.
+   local             parameter -> value, of what the browser alone works with: a commit of them asks for no bytes. */
 export function follow(component, draw) {
   const { data, parentElement } = component
   const root = parentElement.querySelector("[data-picture]")
-  const memory = root._follow ??= { asked: 0, shown: null, ahead: false }
-  Object.assign(memory, { component, data })
+  const memory = root._follow ??= { asked: 0, shown: null, wanted: null, ahead: false }
+  const told = JSON.stringify(data.local ?? {}), moved = memory.told !== undefined && memory.told !== told
+  Object.assign(memory, { component, data, told })
 
   async function ask(query) {
     const number = ++memory.asked
     memory.wanted = query
-    const bytes = await picture(data.name, query)
+    const bytes = await picture(memory.data.name, query)
     if (number !== memory.asked || !root.isConnected) return // a later one was asked for
     memory.wanted = null
     if (!bytes) {
@@ -59,9 +72,14 @@ export function follow(component, draw) {
     }
     const [header, numbers] = decode(bytes)
     memory.shown = header.query
-    memory.leave?.()
-    memory.leave = draw({ ...memory.component, header, numbers, root })
+    memory.last = { header, numbers }
+    drawn()
     if (memory.shown === memory.data.query) memory.ahead = false
+  }
+
+  function drawn() {
+    memory.leave?.()
+    memory.leave = draw({ ...memory.component, ...memory.last, root, local: memory.data.local ?? {}, preview, commit })
   }
 
   /* Show what the page says, unless it is there, or on its way. */
@@ -72,14 +90,41 @@ export function follow(component, draw) {
     if (query !== memory.shown && query !== memory.wanted) ask(query)
   }
 
+  function wait() {
+    memory.ahead = true
+    clearTimeout(memory.timer)
+    memory.timer = setTimeout(settle, PATIENCE)
+  }
+
+  async function preview(changes) {
+    const query = new URLSearchParams(memory.ahead && memory.latest || memory.data.query)
+    for (const [name, value] of Object.entries(changes)) query.set(name, value)
+    memory.ahead = true
+    memory.latest = query.toString()
+    clearTimeout(memory.timer)
+    if (memory.busy) return
+    memory.busy = true
+    for (let last = null; last !== memory.latest;) await ask(last = memory.latest)
+    memory.busy = false
+  }
+
+  function commit(changes) {
+    const bytes = Object.fromEntries(Object.entries(changes).filter(([name]) => !(name in (memory.data.local ?? {}))))
+    if (Object.keys(bytes).length) {
+      preview(bytes)
+      wait()
+    }
+    memory.component.setTriggerValue("changed", changes)
+  }
+
   function early() {
     if (!root.isConnected) return navigation.removeEventListener("currententrychange", early)
     const { pathname, search } = location
     if (!memory.data.early || pathname !== memory.path || search === memory.search) return
     memory.search = search
-    memory.ahead = true
-    clearTimeout(memory.timer)
-    memory.timer = setTimeout(settle, PATIENCE)
+    const local = memory.data.local ?? {}
+    if (same(search, memory.wanted ?? memory.shown, local)) return // as after a commit
+    wait()
     ask(search.slice(1))
   }
 
@@ -89,4 +134,5 @@ export function follow(component, draw) {
     globalThis.navigation?.addEventListener("currententrychange", early) // not in every browser; then it comes later
   }
   if (!memory.ahead || data.query === memory.shown) settle()
+  if (moved && memory.last && data.query === memory.shown) drawn()
 }

@@ -13,9 +13,20 @@ import numpy as np
 import streamlit as st
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from tfm_core import POSITIONAL, Positional, Transformer, TransformerConfig, causal_mask, recording
+from tfm_core import (
+    POSITIONAL,
+    MultiHeadAttention,
+    Positional,
+    Transformer,
+    TransformerConfig,
+    causal_mask,
+    recording,
+)
 from tfm_ui.attention import Attention, Reader, bytes_needed
+from tfm_ui.inside import Inside, sites
+from tfm_ui.inside import inside as put_together
 from tfm_ui.model_state import ModelState
 
 BUDGET = 300_000_000  # bytes that one request may take beside its model
@@ -54,6 +65,11 @@ PLACES = {
 }
 
 
+def kind_of(state: ModelState, kind: str) -> str:
+    """The kind of attention that a control asks for, as `Pass.attention` knows it: a single stack has but one."""
+    return kind if state.is_encoder_decoder else "self"
+
+
 def place(state: ModelState, kind: str) -> str:
     """The recording's name of one kind of attention, with `{layer}` and `{what}` to be put in."""
     return PLACES[state.is_encoder_decoder][kind]
@@ -63,8 +79,7 @@ def too_large(state: ModelState) -> str:
     """Why this model is not run, in one sentence; "" if it is: checked before anything is computed."""
     source, target = len(state.source_tokens.ids), len(state.target_tokens.ids)
     longest = max(source, target) if state.is_encoder_decoder else source
-    bias = POSITIONAL[state.positional].bias is not Positional.bias
-    needed = bytes_needed(state.num_heads, longest, longest, bias=bias)
+    needed = bytes_needed(state.num_heads, longest, longest, bias=adds_bias(state))
     if needed <= BUDGET:
         return ""
     return (
@@ -79,6 +94,55 @@ def transformer(config: TransformerConfig) -> Transformer:
     return Transformer(config).eval()
 
 
+def forward(state: ModelState, source: Tensor | None = None, target: Tensor | None = None) -> Tensor:
+    """The model's logits, (1, seq, vocab). Kept nowhere: what is wanted of the pass is recorded around it.
+
+    Args:
+        state: the model, and the texts that it reads.
+        source: other token ids than the text's, of the same shape.
+        target: other ones than the target text's.
+    """
+    inputs = [state.source_tokens.batch if source is None else source]
+    if state.is_encoder_decoder:
+        inputs.append(state.target_tokens.batch if target is None else target)
+    mask = causal_mask(state.seq_len) if state.masks_the_future else None
+    logits: Tensor = transformer(state.config)(*inputs, mask=mask)
+    return logits
+
+
+def scheme(state: ModelState, kind: str) -> Positional | None:
+    """The positional scheme that may act in this kind of attention."""
+    stack = {"self": "stack", "encoder": "encoder"}.get(kind, "decoder")
+    found: Positional | None = None if kind == "cross" else getattr(transformer(state.config), stack).positional
+    return found
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={ModelState: repr})
+def inside(state: ModelState, kind: str, layer: int) -> Inside:
+    """What one attention read and wrote.
+
+    Args:
+        state: the model, and the texts that it reads.
+        kind: "self" of a single stack; "encoder", "decoder" or "cross" of an encoder-decoder.
+        layer: from 0.
+    """
+    at = place(state, kind).replace("{layer}", str(layer))
+    model, path = transformer(state.config), at.removesuffix(".{what}")
+    module = (model if state.is_encoder_decoder else model.stack).get_submodule(path)
+    assert isinstance(module, MultiHeadAttention)
+    pre_norm = state.norm == "pre"
+    encoded = f"encoder.{'final_norm' if pre_norm else f'layers.{state.num_layers - 1}.feed_forward.residual_after'}"
+    wanted = sites(at, bias=adds_bias(state) and kind != "cross", pre_norm=pre_norm)
+    with torch.no_grad(), recording([*wanted, encoded] if kind == "cross" else wanted) as trace:
+        forward(state)
+    return put_together(module, trace, at, trace[encoded] if kind == "cross" else None)
+
+
+def adds_bias(state: ModelState) -> bool:
+    """Whether the positional scheme adds something to the scores."""
+    return POSITIONAL[state.positional].bias is not Positional.bias
+
+
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={ModelState: repr})
 def run(state: ModelState) -> Pass:
     """Run the model on the text, and take from each layer's weights what is kept of them.
@@ -90,18 +154,14 @@ def run(state: ModelState) -> Pass:
         raise ValueError(reason)
     model = transformer(state.config)
     source, target = state.source_tokens, state.target_tokens
-    inputs = (source.batch, target.batch) if state.is_encoder_decoder else (source.batch,)
-    mask = causal_mask(state.seq_len) if state.masks_the_future else None
     readers = {}
     for kind in PLACES[state.is_encoder_decoder]:
         queries = source if kind in ("self", "encoder") else target
-        stack = {"self": "stack", "encoder": "encoder"}.get(kind, "decoder")
-        scheme = None if kind == "cross" else getattr(model, stack).positional
-        readers[kind] = Reader(len(queries.pieces), scheme)
+        readers[kind] = Reader(len(queries.pieces), scheme(state, kind))
     watch = {site: see for kind, reader in readers.items() for site, see in reader.watches(place(state, kind)).items()}
     with torch.no_grad(), recording([], watch=watch):
         begin = time.perf_counter()
-        logits = model(*inputs, mask=mask)
+        logits = forward(state)
         milliseconds = (time.perf_counter() - begin) * 1000
     last = len((target if state.is_encoder_decoder else source).pieces) - 1
     return Pass(

@@ -2,9 +2,10 @@
 
 Each widget's key is its parameter in the link (Streamlit's `bind="query-params"`). Streamlit resets a bad value
 silently; here the link is checked before, the nearest possible value is taken, and `notices` tells what changed.
+Fields that are `held` have no widget: a picture sets them, and the address bar is where they are.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -13,13 +14,14 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
 
 from tfm_ui import undo
-from tfm_ui.fields import Choice, Field, Flag, Length, Limits, State, Text, Whole, controls_of
+from tfm_ui.fields import Choice, Field, Flag, Length, Limits, Number, State, Text, Whole, controls_of, held_by
 from tfm_ui.links import as_text, read_link
 
 S = TypeVar("S", bound=State)
 
 # Keys of ours start with an underscore: no parameter does.
 NOTICES, KNOWN, PAGE, WANTED = "_notices", "_known", "_page", "_wanted"
+BEFORE, KEPT = "_before", "_kept"  # the page of the run before; what the held fields of all pages held last
 FOOT = "foot"  # the frame's fragment that tells what Undo would take back
 
 
@@ -30,7 +32,11 @@ def open_link(state: type[State], prefix: str = "", limits: Limits | None = None
     """
     _grant()
     known: dict[str, type[State]] = st.session_state.setdefault(KNOWN, {})
+    if not prefix:  # the model's fields come first, on every page
+        st.session_state[BEFORE] = st.session_state.get(PAGE, [])
     st.session_state[PAGE] = ["", prefix] if prefix else [""]
+    if prefix in known and prefix not in st.session_state[BEFORE]:
+        _come_back(state, prefix)
     if prefix not in known:
         known[prefix] = state
         query = {name: st.query_params.get_all(name) for name in st.query_params}
@@ -106,6 +112,8 @@ def _widget(field: Field, where: DeltaGenerator, key: str, default: Any, prefix:
             if field.widget == "buttons":
                 return where.segmented_control(field.label, field.options, default=default, required=True, **common)
             return where.selectbox(field.label, field.options, field.options.index(default), **common)
+        case Number():
+            return where.number_input(field.label, field.low, field.high, default, **common)
         case Flag():
             return where.toggle(field.label, default, help=field.help, **common)
     raise TypeError(f"expected one of the kinds in tfm_ui/fields.py, got {field!r}")
@@ -130,10 +138,30 @@ def _run_again(prefix: str) -> None:
             st.rerun([prefix.removesuffix("_"), FOOT])
 
 
-def current(state: type[S], prefix: str = "") -> S:
-    """The state as the widgets hold it; a field that is not drawn has its default."""
-    found = {name: st.session_state.get(prefix + name) for name in controls_of(state)}
+def current(state: type[S], prefix: str = "", limits: Limits | None = None) -> S:
+    """The state as the widgets, and for held fields the address, hold it; a field that is not drawn has its default."""
+    held = held_by(state)
+    found = {}
+    for name, (field, default) in controls_of(state, limits).items():
+        key = prefix + name
+        found[name] = _held(key, field, default) if name in held else st.session_state.get(key)
     return state(**{name: value for name, value in found.items() if value is not None})
+
+
+def _held(key: str, field: Field, default: Any) -> Any:
+    raw = st.query_params.get(key)
+    value = default if raw is None else field.read(raw, default)[0]
+    st.session_state.setdefault(KEPT, {})[key] = value
+    undo.shown(key, value)
+    return value
+
+
+def _come_back(state: type[State], prefix: str) -> None:
+    """The reader returns to a page: what it held, and this link says nothing of, goes back into the address."""
+    for name, (_, default) in controls_of(state).items():
+        key, kept = prefix + name, st.session_state.get(KEPT, {})
+        if name in held_by(state) and key not in st.query_params and kept.get(key, default) != default:
+            st.query_params[key] = as_text(kept[key])
 
 
 def put(changes: Mapping[str, Any]) -> None:
@@ -150,14 +178,36 @@ def _want(changes: Mapping[str, Any]) -> None:
 
 def _grant() -> None:
     """Set what a callback wanted: not there, as Streamlit forgets to tell the browser of it if the callback reruns."""
-    for key, value in st.session_state.pop(WANTED, {}).items():
-        st.session_state[key] = value
+    wanted = st.session_state.pop(WANTED, {})
+    known: dict[str, type[State]] = st.session_state.get(KNOWN, {})
+    held = {
+        key: value
+        for prefix, state in known.items()
+        for key, value in defaults(state, prefix).items()
+        if key.removeprefix(prefix) in held_by(state)
+    }
+    for key, value in wanted.items():
+        if key not in held:
+            st.session_state[key] = value
+        elif value != held[key]:
+            st.query_params[key] = as_text(value)
+        elif key in st.query_params:
+            del st.query_params[key]
 
 
 def assign(prefix: str, **values: Any) -> None:
     """Set fields of one page: only in a callback."""
     put({prefix + name: value for name, value in values.items()})
     _run_again(prefix)
+
+
+def take(states: Sequence[tuple[State, str]], changes: Mapping[str, Any]) -> None:
+    """What a picture asks for, parameter -> value, as far as it can be: only in a callback."""
+    fields = {prefix + name: of for state, prefix in states for name, of in controls_of(type(state)).items()}
+    put(
+        {key: fields[key][0].read(as_text(value), fields[key][1])[0] for key, value in changes.items() if key in fields}
+    )
+    _run_again(states[-1][1])
 
 
 def open_with(prefix: str = "", **values: Any) -> dict[str, str]:

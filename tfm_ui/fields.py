@@ -72,6 +72,27 @@ class Whole:
 
 
 @dataclass(frozen=True)
+class Number:
+    """A number in a range, with so many significant digits as a link shall carry."""
+
+    label: str
+    low: float
+    high: float
+    digits: int = 3
+
+    def read(self, raw: str, default: Any) -> tuple[float, str]:
+        """The nearest number of the range."""
+        try:
+            number = float(raw)
+        except ValueError:
+            number = math.nan
+        if math.isnan(number):
+            return default, f"a number from {self.low:g} to {self.high:g} was expected"
+        value = float(f"{min(max(number, self.low), self.high):.{self.digits}g}")
+        return value, "" if self.low <= number <= self.high else f"it goes from {self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True)
 class Length(Whole):
     """A whole number in a range too wide for a plain slider: its stops lie closer together where numbers are small."""
 
@@ -122,9 +143,26 @@ class Flag:
         return words.get(raw.lower(), default), "" if raw.lower() in words else "it can be true or false"
 
 
-def control(field: Field, *, default: Any) -> Any:
-    """A dataclass field that is a control."""
-    return dataclasses.field(default=default, metadata={"control": field})
+def control(field: Field, *, default: Any, held: bool = False, local: bool = False) -> Any:
+    """A dataclass field that is a control.
+
+    Args:
+        field: what it may hold.
+        default: what it holds at first.
+        held: no widget of Streamlit's shows it: a picture or a button sets it, and the address alone holds it.
+        local: the browser alone works with it: the server's pictures do not depend on it.
+    """
+    return dataclasses.field(default=default, metadata={"control": field, "held": held, "local": local})
+
+
+def held_by(state: type["State"]) -> set[str]:
+    """The fields that no widget shows."""
+    return {field.name for field in dataclasses.fields(state) if field.metadata["held"]}
+
+
+def local_to(state: type["State"]) -> set[str]:
+    """The fields that the browser alone works with."""
+    return {field.name for field in dataclasses.fields(state) if field.metadata["local"]}
 
 
 Limits = Mapping[str, Mapping[str, Any]]

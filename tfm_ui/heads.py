@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tfm_core import POSITIONAL, Positional
 from tfm_ui import words
 from tfm_ui.attention import SUMMARY, Attention
-from tfm_ui.compute import PLACES, Pass, place
+from tfm_ui.compute import PLACES, Pass, kind_of, place
 from tfm_ui.fields import Choice, Limits, Whole, control
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
@@ -150,7 +150,7 @@ class HeadView:
 
 def view(state: ModelState, shown: Pass, kind: str) -> HeadsView:
     """The heads of one kind of attention ("encoder", "decoder" or "cross"; a single stack has but one)."""
-    kind = kind if state.is_encoder_decoder else "self"
+    kind = kind_of(state, kind)
     source, target = state.source_tokens, state.target_tokens
     queries = words.labels(target if kind in ("decoder", "cross") else source)
     return HeadsView(

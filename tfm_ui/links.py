@@ -65,6 +65,8 @@ def state_of(state: type[S], prefix: str, query: Query, limits: Limits | None = 
 
 def as_text(value: Any) -> str:
     """A value as it stands in a link."""
+    if isinstance(value, float):
+        return f"{value:g}"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -6,15 +6,16 @@ its files: both get them here.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
 
-from tfm_ui import compute
+from tfm_ui import compute, controls
 from tfm_ui.attention import EXACT_UP_TO
 from tfm_ui.components import bars, head_map, heads_grid
 from tfm_ui.components.canvas import Canvas, Content, encode, standalone
+from tfm_ui.fields import Limits, State, local_to
 from tfm_ui.figures.look import Mode
 from tfm_ui.heads import HeadsState, view
 from tfm_ui.links import TEXT_CHARS, Query, link_parameters, state_of
@@ -22,6 +23,17 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
 
 Pick = Callable[[int, int], None]
+
+
+class Lens(State, Protocol):
+    """A page's state, whose ranges may depend on the model."""
+
+    @staticmethod
+    def limits(model: ModelState) -> Limits:
+        """Field name -> attributes of its control that are narrower with this model."""
+        ...
+
+
 States = tuple[tuple[Any, str], ...]  # each with its prefix, the model's first
 
 
@@ -65,7 +77,7 @@ class Picture:
 
     canvas: Canvas
     content: Callable[..., Content]
-    page: type[HeadsState] | None = None
+    page: type[Lens] | None = None
     prefix: str = ""
 
     def states(self, query: Query) -> States:
@@ -104,11 +116,14 @@ def made(name: str, query: str) -> bytes:
 
 
 def query_of(states: States) -> str:
-    """What a link to these states holds, of whatever length."""
-    return urlencode(
-        {key: value for state, prefix in states for key, value in link_parameters(state, prefix).items()},
-        errors="replace",
-    )
+    """What a link to these states holds, of whatever length, without what the browser alone works with."""
+    parameters = {
+        key: value
+        for state, prefix in states
+        for key, value in link_parameters(state, prefix).items()
+        if key.removeprefix(prefix) not in local_to(type(state))
+    }
+    return urlencode(parameters, errors="replace")
 
 
 @dataclass(frozen=True)
@@ -142,11 +157,20 @@ class Drawing:
             if self.on_pick:
                 self.on_pick(*st.session_state[key].picked)
 
-        data = {"name": self.name, "query": self.query, "early": self.early}
-        at: tuple[int, int] | None = (
-            PICTURES[self.name].canvas.mount(key=key, data=data, on_picked_change=picked).picked
-        )
+        def changed() -> None:
+            controls.take(self.states, st.session_state[key].changed)
+
+        data = {"name": self.name, "query": self.query, "early": self.early, "local": self.local}
+        canvas = PICTURES[self.name].canvas
+        at: tuple[int, int] | None = canvas.mount(
+            key=key, data=data, on_picked_change=picked, on_changed_change=changed
+        ).picked
         return at
+
+    @property
+    def local(self) -> dict[str, Any]:
+        """Parameter -> value, of the fields that the browser alone works with."""
+        return {prefix + name: getattr(state, name) for state, prefix in self.states for name in local_to(type(state))}
 
     def page(self, title: str, sentence: str, mode: Mode) -> str:
         """As an HTML page of its own."""

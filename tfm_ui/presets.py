@@ -101,3 +101,9 @@ HEADS = (
         page={"kind": "cross"},
     ),
 )
+ATTENTION = (
+    Preset(
+        "Step by step",
+        "Every number here has a history. Click one, and follow it back to the two vectors that it came from.",
+    ),
+)

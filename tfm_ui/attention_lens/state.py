@@ -1,0 +1,85 @@
+"""The Attention lens's own controls: which view, which head, and what each view adds."""
+
+from dataclasses import dataclass
+
+from tfm_ui.compute import PLACES
+from tfm_ui.fields import Choice, Flag, Limits, Number, Text, Whole, control
+from tfm_ui.model_state import MAX_TOKENS, ModelState
+
+VIEWS = ("steps", "arcs", "contribution", "change", "scale", "dictionary")
+
+# What one head computes, in this order; each is a matrix.
+STEPS = (
+    "input",
+    "query",
+    "key",
+    "value",
+    "scores",
+    "scaled",
+    "masked",
+    "weights",
+    "weighted values",
+    "head output",
+    "heads",
+    "output",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionState:
+    """One for all views, so that head and cell stay what they were when the view changes.
+
+    A cell of any matrix is told by query and key (tokens, from 1), dim (of the head) and channel (of d_model).
+    """
+
+    view: str = control(Choice("View", VIEWS, "buttons"), default="steps")
+    kind: str = control(Choice("Attention", tuple(PLACES[True]), "buttons"), default="encoder")
+    layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
+    head: int = control(Whole("Head", 1, 16, box=True), default=1)
+
+    # one number's story
+    step: str = control(Choice("Step", STEPS), default="weights", held=True)
+    whole: bool = control(Flag("All at once"), default=True, held=True)
+    query: int = control(Whole("Query", 1, MAX_TOKENS), default=6, held=True)
+    key: int = control(Whole("Key", 1, MAX_TOKENS), default=2, held=True)
+    dim: int = control(Whole("Dimension of the head", 1, 256), default=1, held=True)
+    channel: int = control(Whole("Channel of d_model", 1, 256), default=1, held=True)
+
+    # switches of this attention
+    scaled: bool = control(Flag("Scale by √dₖ", help="Divide the scores by √dₖ, as the model does."), default=True)
+    masked: bool = control(
+        Flag("Mask", help="Off: every query of this attention may look at every key, padding included."), default=True
+    )
+    temperature: float = control(Number("Temperature", 0.05, 10), default=1.0, held=True)
+
+    # arcs
+    lines: str = control(
+        Choice("Lines", ("heads", "mean", "max", "rollout"), "buttons"),
+        default="heads",
+    )
+    heads: str = control(Text("Heads shown", 60), default="", held=True, local=True)
+    tokens: str = control(Text("Tokens selected", 200), default="", held=True, local=True)
+    mass: int = control(Whole("Share of each row in %", 5, 100), default=90, held=True, local=True)
+    hide: str = control(Text("Tokens hidden", 60), default="", held=True, local=True)
+
+    # change it and see
+    changes: str = control(Text("Changes", 300), default="", held=True)
+    pinned: str = control(Text("Changes of A", 300), default="", held=True)
+
+    # the soft dictionary
+    keys: str = control(Text("Keys", 120), default="", held=True)
+    values: str = control(Text("Values", 80), default="", held=True)
+    ask: str = control(Text("Query", 40), default="", held=True)
+
+    @staticmethod
+    def limits(model: ModelState) -> Limits:
+        """What the model leaves to choose from; the most that any kind of attention has."""
+        tokens = max(len(model.source_tokens.ids), len(model.target_tokens.ids) if model.is_encoder_decoder else 1)
+        return {
+            "layer": {"high": model.num_layers},
+            "head": {"high": model.num_heads},
+            "query": {"high": tokens},
+            "key": {"high": tokens},
+            "dim": {"high": model.d_model // model.num_heads},
+            "channel": {"high": model.d_model},
+        }

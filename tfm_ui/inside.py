@@ -1,0 +1,103 @@
+"""One attention from the inside: what it read, what each head made of it, by the library's own functions.
+
+What is recorded grows with the number of tokens alone; the matrices of query x key are computed when they are looked
+at, one head at a time: 16 heads of 1,024 tokens would be 67 MB each time.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from tfm_core import MultiHeadAttention, attention_scores, attention_weights, mask_scores
+
+SITES = ("query", "key", "value", "rotated_query", "rotated_key", "position_bias", "mask", "head_output", "output")
+
+
+@dataclass(frozen=True)
+class Inside:
+    """One attention in one pass, without the batch axis.
+
+    Attributes:
+        module: the attention itself, with its projections.
+        input: (query, d_model), what the queries were made from.
+        memory: (key, d_model), what keys and values were made from; in self-attention `input` itself.
+        recorded: the tensors of SITES, as far as this attention has them: (head, seq, head_dim) and the like.
+    """
+
+    module: MultiHeadAttention
+    input: Tensor
+    memory: Tensor
+    recorded: Mapping[str, Tensor]
+
+    @property
+    def query(self) -> Tensor:
+        """(head, query, head_dim), as they meet the keys: turned, where the positional scheme turns them."""
+        return self.recorded.get("rotated_query", self.recorded["query"])
+
+    @property
+    def key(self) -> Tensor:
+        """(head, key, head_dim), likewise."""
+        return self.recorded.get("rotated_key", self.recorded["key"])
+
+    @property
+    def value(self) -> Tensor:
+        """(head, key, head_dim)."""
+        return self.recorded["value"]
+
+    @property
+    def bias(self) -> Tensor | None:
+        """(head, query, key), what the positional scheme adds to the scores, if it adds something."""
+        return self.recorded.get("position_bias")
+
+    @property
+    def visible(self) -> Tensor:
+        """Boolean (query, key): True where the mask lets look; alike in all heads."""
+        return self.recorded["mask"]
+
+    @cached_property
+    def head_dim(self) -> int:
+        """Width of a head, d_k."""
+        return self.module.d_model // self.module.num_heads
+
+    def scores(self, head: int, scale: float | None = None) -> Tensor:
+        """(query, key), before the mask; `scale` as in `attention_scores`."""
+        one = slice(head, head + 1)  # a batch of one: of single matrices torch may compute another last digit
+        bias = None if self.bias is None else self.bias[one]
+        return attention_scores(self.query[one], self.key[one], scale=scale, bias=bias)[0]
+
+    def weights(self, head: int, scale: float | None = None) -> Tensor:
+        """(query, key), as the model computed them, or with another scale."""
+        return attention_weights(mask_scores(self.scores(head, scale), self.visible), self.visible)
+
+    def output_weight(self, head: int) -> Tensor:
+        """(head_dim, d_model), the rows of W_O that this head is multiplied with: head_output @ this is its share."""
+        weight = self.module.output_projection.weight.detach()
+        return weight[:, head * self.head_dim : (head + 1) * self.head_dim].mT
+
+
+def inside(module: MultiHeadAttention, trace: Mapping[str, Tensor], place: str, memory: Tensor | None) -> Inside:
+    """Put together from a recording of the `sites`.
+
+    Args:
+        module: the attention.
+        trace: of one pass.
+        place: of this attention in the recording, with `{what}` to be put in.
+        memory: (1, key, d_model), what cross-attention looks at.
+    """
+    found = {name: trace[site] for name in SITES if (site := place.format(what=name)) in trace}
+    mask = found.pop("mask")
+    tensors = {name: tensor if name == "position_bias" else tensor[0] for name, tensor in found.items()}
+    shape = (1, 1, tensors["query"].shape[-2], tensors["key"].shape[-2])
+    normed, residual = place.format(what="normed"), place.format(what="residual_before")
+    read = trace[normed if normed in trace else residual][0]
+    seen = {"mask": torch.broadcast_to(mask, shape)[0, 0]}
+    return Inside(module, read, read if memory is None else memory[0], tensors | seen)
+
+
+def sites(place: str, *, bias: bool, pre_norm: bool) -> list[str]:
+    """The patterns of what an `Inside` is made of; `place` with `{what}` to be put in."""
+    names = ["*query", "*key", "value", "mask", "*output", "normed" if pre_norm else "residual_before"]
+    return [place.format(what=name) for name in ([*names, "position_bias"] if bias else names)]
