@@ -7,6 +7,7 @@ must agree, which proves that they do the same work. A pass that records hands i
 import math
 import os
 from collections.abc import Callable
+from importlib import import_module
 
 import torch
 import torch.nn.functional as F
@@ -52,15 +53,18 @@ def our_encoder(d_model: int, heads: int, layers: int) -> tuple[Encode, list[Tra
         vocab_size=2, d_model=d_model, num_heads=heads, num_layers=layers, activation="relu", positional="none"
     )
     stack = Transformer(config).eval().stack
-    blocks, norm = list(stack.layers), stack.final_norm
+    blocks = [block for block in stack.layers if isinstance(block, TransformerLayer)]
+    norm = stack.final_norm
+    assert len(blocks) == layers
     assert norm is not None
 
     def encode(x: Tensor) -> Tensor:
         for block in blocks:
             x = block(x, positional=stack.positional)
-        return norm(x)  # type: ignore[no-any-return]
+        x = norm(x)
+        return x
 
-    return encode, blocks, norm  # type: ignore[return-value]
+    return encode, blocks, norm
 
 
 def recorded(encode: Encode, sites: str | None) -> Encode:
@@ -125,9 +129,7 @@ def with_torch_weights(theirs: nn.TransformerEncoder) -> WithWeights:
 
 def with_x_weights(d_model: int, heads: int, layers: int) -> WithWeights:
     """x-transformers' pre-norm encoder of the same sizes; its attention has no biases, so it does slightly less."""
-    from x_transformers import Encoder  # type: ignore[import-untyped]  # not above: importing it warns
-
-    encoder = Encoder(
+    encoder = import_module("x_transformers").Encoder(  # not above: importing it warns, and it has no types
         dim=d_model,
         depth=layers,
         heads=heads,

@@ -19,14 +19,7 @@ The names of the axes, in every docstring and comment:
     vocab      token ids, 0 to vocab_size - 1
 """
 
-from tfm_core.attention import (
-    ATTENTION,
-    MultiHeadAttention,
-    attention_scores,
-    attention_weights,
-    mask_scores,
-    scaled_dot_product_attention,
-)
+from tfm_core.attention import ATTENTION, MultiHeadAttention
 from tfm_core.blocks import ACTIVATIONS, NORMS, FeedForward, TransformerLayer
 from tfm_core.config import ARCHITECTURES, TransformerConfig
 from tfm_core.masks import causal_mask, combine_masks, padding_mask, to_additive, to_ignore
@@ -39,6 +32,7 @@ from tfm_core.positional import (
     t5_buckets,
 )
 from tfm_core.recording import Trace, recording, tap
+from tfm_core.scaled_dot_product import attention_scores, attention_weights, mask_scores, scaled_dot_product_attention
 from tfm_core.tokens import TOKENIZERS, Tokens, collisions, encode
 from tfm_core.transformer import Transformer
 

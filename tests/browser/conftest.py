@@ -47,6 +47,12 @@ class Visitor(Window):
         where = self.page.locator(f".st-key-panel_{panel}") if panel else self.page
         where.get_by_role("button", name=name, exact=True).click()
 
+    def choose_seed(self, seed: int) -> None:
+        """Other weights."""
+        box = self.page.get_by_label("Seed", exact=True)
+        box.fill(str(seed))
+        box.press("Enter")
+
     def go(self, name: str) -> None:
         """To another page by the bar at the top."""
         self.page.get_by_role("link", name=name, exact=True).click()

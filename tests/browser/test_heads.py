@@ -1,36 +1,8 @@
 """The Heads lens in a real browser."""
 
-from urllib.parse import parse_qsl, urlsplit
-
-import numpy as np
 import pytest
 
-from tfm_ui.compute import place
-from tfm_ui.fields import controls_of
-from tfm_ui.figures import look
-from tfm_ui.heads import HeadsState
-from tfm_ui.model_state import ModelState
-from tfm_ui.recipe import recipe
-
-
-def state_of(link: str, kind, prefix: str = ""):
-    """The state that a link in the address bar stands for."""
-    query = dict(parse_qsl(urlsplit(link).query, keep_blank_values=True))
-    controls = controls_of(kind)
-    return kind(**{n: f.read(query[prefix + n], d)[0] for n, (f, d) in controls.items() if prefix + n in query})
-
-
-def computed(link: str) -> np.ndarray:
-    """What tfm_core gives for a link, in plain Python."""
-    model, lens = state_of(link, ModelState), state_of(link, HeadsState, "heads_")
-    site = place(model, lens.kind if model.is_encoder_decoder else "self").format(layer=lens.layer - 1, what="weights")
-    scope: dict = {}
-    exec(recipe(model, site, lens.head - 1), scope)
-    return scope["weights"].numpy()
-
-
-def same(shown: list[list[float]], link: str) -> None:
-    np.testing.assert_array_equal(np.array(shown, np.float32), computed(link))
+from tests.browser.links import same
 
 
 def type_text(visitor, text: str) -> None:
@@ -57,12 +29,6 @@ def choose_positions(visitor) -> None:
     choose(visitor, "Positions", "alibi")
 
 
-def choose_seed(visitor) -> None:
-    box = visitor.page.get_by_label("Seed", exact=True)
-    box.fill("12")
-    box.press("Enter")
-
-
 def open_the_mask(visitor) -> None:
     visitor.page.get_by_text("Causal: no looking ahead").click()
 
@@ -81,7 +47,7 @@ def choose_post_norm(visitor) -> None:
         press("Heads", "ArrowRight"),
         press("d_model", "ArrowRight"),
         choose_positions,
-        choose_seed,
+        lambda visitor: visitor.choose_seed(12),
         open_the_mask,
         choose_post_norm,
     ],
@@ -149,87 +115,6 @@ def test_a_double_click_isolates_a_head_and_escape_brings_the_others_back(visit)
     assert canvas.evaluate(pixel) != before
     visitor.head(1, 1).press("Escape")
     assert canvas.evaluate(pixel) == before
-
-
-def test_a_hover_on_the_large_map_names_both_tokens_and_the_exact_weight(visit):
-    visitor = visit("/heads")
-    weights = visitor.weights()
-    sent = visitor.frames_sent
-    visitor.page.mouse.move(**visitor.cell(10, 2))
-    tip = visitor.page.locator(".map .tip")
-    assert "query 10 “tired” → key 2 “cat”" in tip.inner_text()
-    assert f"weight {weights[9][1]:.4f} = softmax(q·k / √dₖ)" in tip.inner_text()
-    visitor.page.mouse.move(**visitor.cell(2, 10))
-    assert "masked: may not attend, weight 0" in tip.inner_text()
-    assert visitor.frames_sent == sent
-
-
-def test_the_pixels_are_the_weights(visit):
-    visitor = visit("/heads?seq_len=8")
-    weights, stops = visitor.weights(), look.WEIGHTS["light"]
-    pixels = visitor.map().evaluate(
-        """e => { const { x, y, cell } = e._memory.layout, context = e.querySelector("canvas").getContext("2d")
-            const pixel = (q, k) => context.getImageData(x + k * cell + 3, y + q * cell + 3, 1, 1).data
-            const at = (q, k) => Array.from(pixel(q, k).slice(0, 3))
-            return [...Array(8).keys()].map(q => [...Array(8).keys()].map(k => at(q, k))) }"""
-    )
-    for query, row in enumerate(weights):
-        for key, weight in enumerate(row[: query + 1]):
-            place = weight / max(map(max, weights)) * (len(stops) - 1)
-            low = min(int(place), len(stops) - 2)
-            ends = [[int(stop[i : i + 2], 16) for i in (1, 3, 5)] for stop in stops[low : low + 2]]
-            colour = [a + (b - a) * (place - low) for a, b in zip(*ends, strict=True)]
-            np.testing.assert_allclose(pixels[query][key], colour, atol=3)
-
-
-def test_a_long_text_is_pooled_and_a_drag_zooms_to_exact_values(visit):
-    visitor = visit("/heads?tokenizer=character&seq_len=700&num_layers=1&text=" + "the+quick+brown+fox+" * 35)
-    assert "pooled: the largest of 2 × 2 cells" in visitor.map().inner_text()
-    assert "pooled: the largest of" in visitor.page.locator(".heads .exact").inner_text()
-    start, end = visitor.cell(600, 300), visitor.cell(640, 340)
-    visitor.page.mouse.move(**start)
-    visitor.page.mouse.down()
-    visitor.page.mouse.move(**end, steps=5)
-    visitor.page.mouse.up()
-    said = visitor.map().locator(".exact").inner_text()
-    assert said.startswith("queries ")
-    assert said.endswith("of 700; exact")
-    visitor.page.mouse.move(**visitor.cell(620, 320))
-    assert f"weight {visitor.weights()[619][319]:.4f}" in visitor.page.locator(".map .tip").inner_text()
-    visitor.press("Whole")
-    assert "pooled" in visitor.map().inner_text()
-    same(visitor.weights(), visitor.page.url)
-
-
-def test_the_large_map_can_be_read_and_zoomed_by_keyboard(visit):
-    visitor = visit("/heads?seq_len=10")
-    visitor.map().locator("canvas").focus()
-    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
-        visitor.page.keyboard.press(key)
-    tip = visitor.page.locator(".map .tip")
-    assert "query 2 “cat” → key 2 “cat”" in tip.inner_text()
-    visitor.page.keyboard.press("+")
-    assert visitor.map().evaluate("e => e._memory.view") == {"left": 1, "top": 1, "columns": 5, "rows": 5}
-    for _ in range(5):
-        visitor.page.keyboard.press("ArrowRight")
-    assert "key 7" in tip.inner_text()
-    assert visitor.map().evaluate("e => e._memory.view.left") == 2
-    visitor.page.keyboard.press("Escape")
-    assert not tip.is_visible()
-    visitor.page.keyboard.press("Escape")
-    assert visitor.map().evaluate("e => e._memory.view.columns") == 10
-
-
-def test_zoom_stays_where_it_is_when_the_numbers_change(visit):
-    visitor = visit("/heads?seq_len=10")
-    visitor.map().locator("canvas").press("+")
-    before, weights = visitor.map().evaluate("e => e._memory.view"), visitor.weights()
-    choose_seed(visitor)
-    visitor.page.wait_for_function("location.search.includes('seed=12')")
-    visitor.wait()
-    visitor.page.wait_for_timeout(500)
-    assert visitor.weights() != weights
-    assert visitor.map().evaluate("e => e._memory.view") == before
 
 
 def test_the_numbers_and_the_source_open(visit):

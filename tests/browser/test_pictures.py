@@ -1,6 +1,6 @@
 """Pictures come ahead of the page, and end where the page ends."""
 
-from tests.browser.test_heads import same
+from tests.browser.links import same
 
 
 def heads_on(visitor) -> tuple[str, str, str]:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-import tfm_core.attention
+import tfm_core.scaled_dot_product
 from tests.tfm_core.toys import build, largest_error, random_ids, scramble
 from tfm_core import (
     ACTIVATIONS,
@@ -16,6 +16,7 @@ from tfm_core import (
     scaled_dot_product_attention,
 )
 from tfm_core.blocks import IN_PLACE
+from tfm_core.scaled_dot_product import weights_alone
 
 BATCH, HEADS, QUERIES, KEYS = 5, 2, 3, 21
 MASKS = [
@@ -37,7 +38,7 @@ MASKS = [
 @pytest.fixture(params=[1, 2 * HEADS * QUERIES * KEYS, 2**20], ids=["one by one", "two at a time", "all at once"])
 def at_a_time(request, monkeypatch):
     """The way for many tokens, on few: 5 sequences in 5 parts, in 3, and the way for few tokens."""
-    monkeypatch.setattr(tfm_core.attention, "SCORES_AT_A_TIME", request.param)
+    monkeypatch.setattr(tfm_core.scaled_dot_product, "SCORES_AT_A_TIME", request.param)
 
 
 def in_steps(query, key, mask=None, bias=None):
@@ -60,7 +61,7 @@ def test_the_weights_are_those_of_the_three_steps_to_the_last_digit(shape, with_
     )
     mask = None if shape is None else torch.rand(shape) < 0.4
     bias = torch.randn(HEADS, QUERIES, KEYS, dtype=dtype) if with_bias else None
-    got = tfm_core.attention._weights_alone(query, key, mask, bias=bias)
+    got = weights_alone(query, key, mask, bias=bias)
     assert got.dtype == dtype
     assert torch.equal(got, in_steps(query, key, mask, bias))
 
@@ -70,7 +71,7 @@ def test_the_weights_are_those_of_the_three_steps_to_the_last_digit(shape, with_
 def test_so_are_they_at_the_sizes_that_take_another_way(batch, tokens):
     query, key = heads_of(torch.randn(batch, tokens, 8)), heads_of(torch.randn(batch, tokens, 8))
     mask = causal_mask(tokens) & (torch.rand(batch, 1, 1, tokens) < 0.9)
-    assert torch.equal(tfm_core.attention._weights_alone(query, key, mask), in_steps(query, key, mask))
+    assert torch.equal(weights_alone(query, key, mask), in_steps(query, key, mask))
     _, weights = scaled_dot_product_attention(query, key, key, mask)
     assert torch.equal(weights, in_steps(query, key, mask))
 

@@ -1,0 +1,25 @@
+"""What tfm_core gives for the link in the address bar."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+
+from tfm_ui.compute import place
+from tfm_ui.heads import HeadsState
+from tfm_ui.links import state_of
+from tfm_ui.model_state import ModelState
+from tfm_ui.recipe import recipe
+
+
+def computed(link: str) -> np.ndarray:
+    """The weights that a link stands for, in plain Python."""
+    query = parse_qs(urlsplit(link).query, keep_blank_values=True)
+    model, lens = state_of(ModelState, "", query), state_of(HeadsState, "heads_", query)
+    site = place(model, lens.kind if model.is_encoder_decoder else "self").format(layer=lens.layer - 1, what="weights")
+    scope: dict = {}
+    exec(recipe(model, site, lens.head - 1), scope)
+    return scope["weights"].numpy()
+
+
+def same(shown: list[list[float]], link: str) -> None:
+    np.testing.assert_array_equal(np.array(shown, np.float32), computed(link))

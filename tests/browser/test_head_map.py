@@ -1,0 +1,87 @@
+"""The large map of one head in a real browser: what it shows, and how one looks closer."""
+
+import numpy as np
+
+from tests.browser.links import same
+from tfm_ui.figures import look
+
+
+def test_a_hover_on_the_large_map_names_both_tokens_and_the_exact_weight(visit):
+    visitor = visit("/heads")
+    weights = visitor.weights()
+    sent = visitor.frames_sent
+    visitor.page.mouse.move(**visitor.cell(10, 2))
+    tip = visitor.page.locator(".map .tip")
+    assert "query 10 “tired” → key 2 “cat”" in tip.inner_text()
+    assert f"weight {weights[9][1]:.4f} = softmax(q·k / √dₖ)" in tip.inner_text()
+    visitor.page.mouse.move(**visitor.cell(2, 10))
+    assert "masked: may not attend, weight 0" in tip.inner_text()
+    assert visitor.frames_sent == sent
+
+
+def test_the_pixels_are_the_weights(visit):
+    visitor = visit("/heads?seq_len=8")
+    weights, stops = visitor.weights(), look.WEIGHTS["light"]
+    pixels = visitor.map().evaluate(
+        """e => { const { x, y, cell } = e._memory.layout, context = e.querySelector("canvas").getContext("2d")
+            const pixel = (q, k) => context.getImageData(x + k * cell + 3, y + q * cell + 3, 1, 1).data
+            const at = (q, k) => Array.from(pixel(q, k).slice(0, 3))
+            return [...Array(8).keys()].map(q => [...Array(8).keys()].map(k => at(q, k))) }"""
+    )
+    for query, row in enumerate(weights):
+        for key, weight in enumerate(row[: query + 1]):
+            place = weight / max(map(max, weights)) * (len(stops) - 1)
+            low = min(int(place), len(stops) - 2)
+            ends = [[int(stop[i : i + 2], 16) for i in (1, 3, 5)] for stop in stops[low : low + 2]]
+            colour = [a + (b - a) * (place - low) for a, b in zip(*ends, strict=True)]
+            np.testing.assert_allclose(pixels[query][key], colour, atol=3)
+
+
+def test_a_long_text_is_pooled_and_a_drag_zooms_to_exact_values(visit):
+    visitor = visit("/heads?tokenizer=character&seq_len=700&num_layers=1&text=" + "the+quick+brown+fox+" * 35)
+    assert "pooled: the largest of 2 × 2 cells" in visitor.map().inner_text()
+    assert "pooled: the largest of" in visitor.page.locator(".heads .exact").inner_text()
+    start, end = visitor.cell(600, 300), visitor.cell(640, 340)
+    visitor.page.mouse.move(**start)
+    visitor.page.mouse.down()
+    visitor.page.mouse.move(**end, steps=5)
+    visitor.page.mouse.up()
+    said = visitor.map().locator(".exact").inner_text()
+    assert said.startswith("queries ")
+    assert said.endswith("of 700; exact")
+    visitor.page.mouse.move(**visitor.cell(620, 320))
+    assert f"weight {visitor.weights()[619][319]:.4f}" in visitor.page.locator(".map .tip").inner_text()
+    visitor.press("Whole")
+    assert "pooled" in visitor.map().inner_text()
+    same(visitor.weights(), visitor.page.url)
+
+
+def test_the_large_map_can_be_read_and_zoomed_by_keyboard(visit):
+    visitor = visit("/heads?seq_len=10")
+    visitor.map().locator("canvas").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
+        visitor.page.keyboard.press(key)
+    tip = visitor.page.locator(".map .tip")
+    assert "query 2 “cat” → key 2 “cat”" in tip.inner_text()
+    visitor.page.keyboard.press("+")
+    assert visitor.map().evaluate("e => e._memory.view") == {"left": 1, "top": 1, "columns": 5, "rows": 5}
+    for _ in range(5):
+        visitor.page.keyboard.press("ArrowRight")
+    assert "key 7" in tip.inner_text()
+    assert visitor.map().evaluate("e => e._memory.view.left") == 2
+    visitor.page.keyboard.press("Escape")
+    assert not tip.is_visible()
+    visitor.page.keyboard.press("Escape")
+    assert visitor.map().evaluate("e => e._memory.view.columns") == 10
+
+
+def test_zoom_stays_where_it_is_when_the_numbers_change(visit):
+    visitor = visit("/heads?seq_len=10")
+    visitor.map().locator("canvas").press("+")
+    before, weights = visitor.map().evaluate("e => e._memory.view"), visitor.weights()
+    visitor.choose_seed(12)
+    visitor.page.wait_for_function("location.search.includes('seed=12')")
+    visitor.wait()
+    visitor.page.wait_for_timeout(500)
+    assert visitor.weights() != weights
+    assert visitor.map().evaluate("e => e._memory.view") == before
