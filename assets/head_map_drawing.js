@@ -1,14 +1,13 @@
 /* How a head's map is laid out and painted. A scene is {context, header, weights, view, skin, table, layout}: the canvas,
    what came from the server, the window of cells that is shown, the colours, and where everything goes. */
 
-import { image, pool, rgb, word } from "./paint.js"
+import { HATCH, image, ink, pool, word } from "./paint.js"
 
 export const MASKED = -1 // stands where a weight may not be
 export const PRINTED = 12 // up to so many tokens a side, each cell prints its number if it has room
 const HATCHED = 24 // up to so many, masked cells are hatched
 const SIDE = 384, OF_WINDOW = 0.5 // of the whole map, at most: pixels, and share of the window's height
 const SLANT = 40 * Math.PI / 180
-const HATCH = [[0, .5, .5, 0], [0, 1, 1, 0], [.5, 1, 1, .5]] // strokes over a cell, from (x, y) to (x, y)
 
 /* Where everything goes, in CSS pixels; `block` is how many cells a pixel stands for, along each side. */
 export function measure(context, { queries, keys }, { left, top, columns, rows }, width, ratio, family) {
@@ -80,12 +79,6 @@ function cells({ context, header, weights, view, skin, table, layout }) {
   context.strokeStyle = skin.hatch
   context.lineWidth = 1
   context.stroke(masked)
-}
-
-/* Black or white, whichever reads better (WCAG 2). */
-function ink(hex) {
-  const [r, g, b] = rgb(hex).map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05 < Math.sqrt(1.05 * 0.05) ? "#ffffff" : "#000000"
 }
 
 function pixels({ context, header, weights, view, skin, table, layout }) {

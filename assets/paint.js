@@ -28,6 +28,15 @@ export function palette(stops) {
   })
 }
 
+/* Black or white, whichever reads better (WCAG 2). */
+export function ink(hex) {
+  const [r, g, b] = rgb(hex).map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05 < Math.sqrt(1.05 * 0.05) ? "#ffffff" : "#000000"
+}
+
+/* What lies over a masked cell: strokes from (x, y) to (x, y), in sides of the cell. */
+export const HATCH = [[0, .5, .5, 0], [0, 1, 1, 0], [.5, 1, 1, .5]]
+
 /* A colour as the four bytes of a pixel. */
 export const word = colour => new Uint32Array(new Uint8ClampedArray([...rgb(colour), 255]).buffer)[0]
 

@@ -26,6 +26,8 @@ ASSETS = Path(__file__).parents[2] / "assets"
 SKIN = {
     mode: {
         "weights": look.WEIGHTS[mode],
+        "signed": look.SIGNED[mode],
+        "heads": look.HEADS[mode],
         "masked": look.MASKED[mode],
         "hatch": look.HATCH[mode],
         "rule": look.RULE[mode],
@@ -33,7 +35,9 @@ SKIN = {
         "ink": look.INK[mode],
         "query": look.ROLE[mode]["query"],
         "key": look.ROLE[mode]["key"],
+        "value": look.ROLE[mode]["value"],
         "result": look.ROLE[mode]["result"],
+        "leak": look.LEAK[mode],
         "ring": look.RING,
         "ringInk": look.RING_INK,
     }

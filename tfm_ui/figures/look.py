@@ -31,6 +31,24 @@ WEIGHTS: dict[Mode, list[str]] = {
     ).split(),
 }
 
+# 17 steps around zero, which is nearly the paper: teal is negative, ochre positive.
+SIGNED: dict[Mode, list[str]] = {
+    "light": (
+        "#0A4F57 #0C666D #207D83 #3B9599 #5EABAE #85C0C1 #ADD5D4 #D4E7E4 #F7F6F2 "
+        "#F1E0C9 #E9C69D #DEAB73 #D0904C #B97830 #9F621D #854D0D #6B3A06"
+    ).split(),
+    "dark": (
+        "#8FE5E4 #70C9CA #53AFB1 #379699 #277D80 #226468 #1E4C51 #1F363C #1B2129 "
+        "#302B26 #4B371F #6B471D #8C5C22 #AE732E #CD8F47 #E7AF6D #FBD29C"
+    ).split(),
+}
+# Heads 1 to 8; 9 to 16 are the same colours dashed, and the number always stands beside them.
+HEADS: dict[Mode, list[str]] = {
+    "light": "#1A6755 #EE3E8B #7C22B8 #928242 #9B1818 #329AA0 #4E2246 #B168FD".split(),
+    "dark": "#85EBE6 #D93170 #D1A82D #939BD7 #308E86 #D7F0AD #8E4CCB #657A06".split(),
+}
+LEAK: dict[Mode, str] = {"light": "#B3123A", "dark": "#FF8098"}  # always with a cross or a word
+
 FONT = "Source Sans, sans-serif"
 
 
