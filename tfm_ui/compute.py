@@ -17,7 +17,6 @@ from torch import Tensor
 
 from tfm_core import (
     POSITIONAL,
-    MultiHeadAttention,
     Positional,
     Transformer,
     TransformerConfig,
@@ -127,15 +126,14 @@ def inside(state: ModelState, kind: str, layer: int) -> Inside:
         layer: from 0.
     """
     at = place(state, kind).replace("{layer}", str(layer))
-    model, path = transformer(state.config), at.removesuffix(".{what}")
-    module = (model if state.is_encoder_decoder else model.stack).get_submodule(path)
-    assert isinstance(module, MultiHeadAttention)
+    model, (path, _, name) = transformer(state.config), at.removesuffix(".{what}").rpartition(".")
+    block = (model if state.is_encoder_decoder else model.stack).get_submodule(path)
     pre_norm = state.norm == "pre"
     encoded = f"encoder.{'final_norm' if pre_norm else f'layers.{state.num_layers - 1}.feed_forward.residual_after'}"
     wanted = sites(at, bias=adds_bias(state) and kind != "cross", pre_norm=pre_norm)
     with torch.no_grad(), recording([*wanted, encoded] if kind == "cross" else wanted) as trace:
         forward(state)
-    return put_together(module, trace, at, trace[encoded] if kind == "cross" else None)
+    return put_together(block, name, trace, at, trace[encoded] if kind == "cross" else None)
 
 
 def adds_bias(state: ModelState) -> bool:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from tfm_core import MultiHeadAttention, attention_scores, attention_weights, mask_scores
 
-SITES = ("query", "key", "value", "rotated_query", "rotated_key", "position_bias", "mask", "head_output", "output")
+SITES = ("query", "key", "value", "rotated_query", "rotated_key", "position_bias", "head_output", "output")
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,20 @@ class Inside:
 
     Attributes:
         module: the attention itself, with its projections.
-        input: (query, d_model), what the queries were made from.
+        norm: what normed the residual stream for it; None in post-norm.
+        residual: (query, d_model), the residual stream before it.
+        input: (query, d_model), what the queries were made from: the residual stream, in pre-norm normed.
         memory: (key, d_model), what keys and values were made from; in self-attention `input` itself.
+        visible: boolean (query, key): True where the mask lets look; alike in all heads.
         recorded: the tensors of SITES, as far as this attention has them: (head, seq, head_dim) and the like.
     """
 
     module: MultiHeadAttention
+    norm: nn.LayerNorm | None
+    residual: Tensor
     input: Tensor
     memory: Tensor
+    visible: Tensor
     recorded: Mapping[str, Tensor]
 
     @property
@@ -52,11 +58,6 @@ class Inside:
         """(head, query, key), what the positional scheme adds to the scores, if it adds something."""
         return self.recorded.get("position_bias")
 
-    @property
-    def visible(self) -> Tensor:
-        """Boolean (query, key): True where the mask lets look; alike in all heads."""
-        return self.recorded["mask"]
-
     @cached_property
     def head_dim(self) -> int:
         """Width of a head, d_k."""
@@ -78,26 +79,37 @@ class Inside:
         return weight[:, head * self.head_dim : (head + 1) * self.head_dim].mT
 
 
-def inside(module: MultiHeadAttention, trace: Mapping[str, Tensor], place: str, memory: Tensor | None) -> Inside:
+def inside(block: nn.Module, name: str, trace: Mapping[str, Tensor], place: str, memory: Tensor | None) -> Inside:
     """Put together from a recording of the `sites`.
 
     Args:
-        module: the attention.
+        block: the layer that the attention is part of.
+        name: of the attention in it.
         trace: of one pass.
         place: of this attention in the recording, with `{what}` to be put in.
         memory: (1, key, d_model), what cross-attention looks at.
     """
     found = {name: trace[site] for name in SITES if (site := place.format(what=name)) in trace}
-    mask = found.pop("mask")
     tensors = {name: tensor if name == "position_bias" else tensor[0] for name, tensor in found.items()}
+    residual, normed = trace[place.format(what="residual_before")][0], trace.get(place.format(what="normed"))
+    read = residual if normed is None else normed[0]
     shape = (1, 1, tensors["query"].shape[-2], tensors["key"].shape[-2])
-    normed, residual = place.format(what="normed"), place.format(what="residual_before")
-    read = trace[normed if normed in trace else residual][0]
-    seen = {"mask": torch.broadcast_to(mask, shape)[0, 0]}
-    return Inside(module, read, read if memory is None else memory[0], tensors | seen)
+    module, norm = block.get_submodule(name), block.get_submodule(f"{name}_norm")
+    assert isinstance(module, MultiHeadAttention)
+    assert isinstance(norm, nn.LayerNorm)
+    return Inside(
+        module=module,
+        norm=None if normed is None else norm,
+        residual=residual,
+        input=read,
+        memory=read if memory is None else memory[0],
+        visible=torch.broadcast_to(trace[place.format(what="mask")], shape)[0, 0],
+        recorded=tensors,
+    )
 
 
 def sites(place: str, *, bias: bool, pre_norm: bool) -> list[str]:
     """The patterns of what an `Inside` is made of; `place` with `{what}` to be put in."""
-    names = ["*query", "*key", "value", "mask", "*output", "normed" if pre_norm else "residual_before"]
-    return [place.format(what=name) for name in ([*names, "position_bias"] if bias else names)]
+    names = ["*query", "*key", "value", "mask", "*output", "residual_before"]
+    names += ["normed"] * pre_norm + ["position_bias"] * bias
+    return [place.format(what=name) for name in names]
