@@ -74,7 +74,7 @@ export function follow(component, draw) {
     memory.shown = header.query
     memory.last = { header, numbers }
     drawn()
-    if (memory.shown === memory.data.query) memory.ahead = false
+    if (memory.shown === memory.data.query) caughtUp()
   }
 
   function drawn() {
@@ -86,8 +86,14 @@ export function follow(component, draw) {
   function settle() {
     clearTimeout(memory.timer)
     memory.ahead = false
+    memory.latest = null
     const { query } = memory.data
     if (query !== memory.shown && query !== memory.wanted) ask(query)
+  }
+
+  function caughtUp() {
+    memory.ahead = false
+    memory.latest = null
   }
 
   function wait() {
@@ -97,14 +103,14 @@ export function follow(component, draw) {
   }
 
   async function preview(changes) {
-    const query = new URLSearchParams(memory.ahead && memory.latest || memory.data.query)
+    const query = new URLSearchParams(memory.latest ?? memory.data.query)
     for (const [name, value] of Object.entries(changes)) query.set(name, value)
     memory.ahead = true
     memory.latest = query.toString()
     clearTimeout(memory.timer)
     if (memory.busy) return
     memory.busy = true
-    for (let last = null; last !== memory.latest;) await ask(last = memory.latest)
+    for (let last = null; memory.latest && last !== memory.latest;) await ask(last = memory.latest)
     memory.busy = false
   }
 
@@ -123,7 +129,8 @@ export function follow(component, draw) {
     if (!memory.data.early || pathname !== memory.path || search === memory.search) return
     memory.search = search
     const local = memory.data.local ?? {}
-    if (same(search, memory.wanted ?? memory.shown, local)) return // as after a commit
+    // After a commit the picture is ahead of the address, which may get there in several steps.
+    if (memory.latest || same(search, memory.wanted ?? memory.shown, local)) return
     wait()
     ask(search.slice(1))
   }

@@ -130,7 +130,7 @@ def inside(state: ModelState, kind: str, layer: int) -> Inside:
     block = (model if state.is_encoder_decoder else model.stack).get_submodule(path)
     pre_norm = state.norm == "pre"
     encoded = f"encoder.{'final_norm' if pre_norm else f'layers.{state.num_layers - 1}.feed_forward.residual_after'}"
-    wanted = sites(at, bias=adds_bias(state) and kind != "cross", pre_norm=pre_norm)
+    wanted = sites(at, Positional if kind == "cross" else POSITIONAL[state.positional], pre_norm=pre_norm)
     with torch.no_grad(), recording([*wanted, encoded] if kind == "cross" else wanted) as trace:
         forward(state)
     return put_together(block, name, trace, at, trace[encoded] if kind == "cross" else None)

@@ -189,10 +189,11 @@ def _grant() -> None:
     for key, value in wanted.items():
         if key not in held:
             st.session_state[key] = value
-        elif value != held[key]:
-            st.query_params[key] = as_text(value)
-        elif key in st.query_params:
+        elif value == held[key] and key in st.query_params:
             del st.query_params[key]
+    changed = {key: as_text(value) for key, value in wanted.items() if key in held and value != held[key]}
+    if changed:
+        st.query_params.update(changed)  # all at once: each assignment is a change of the address
 
 
 def assign(prefix: str, **values: Any) -> None:

@@ -11,7 +11,7 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
-from tfm_core import MultiHeadAttention, attention_scores, attention_weights, mask_scores
+from tfm_core import MultiHeadAttention, Positional, attention_scores, attention_weights, mask_scores
 
 SITES = ("query", "key", "value", "rotated_query", "rotated_key", "position_bias", "head_output", "output")
 
@@ -27,7 +27,8 @@ class Inside:
         input: (query, d_model), what the queries were made from: the residual stream, in pre-norm normed.
         memory: (key, d_model), what keys and values were made from; in self-attention `input` itself.
         visible: boolean (query, key): True where the mask lets look; alike in all heads.
-        recorded: the tensors of SITES, as far as this attention has them: (head, seq, head_dim) and the like.
+        recorded: the tensors of SITES, as far as this attention has them: (head, seq, head_dim) and the like; before
+            the first layer `embedding` and `position` (query, d_model) too.
     """
 
     module: MultiHeadAttention
@@ -91,6 +92,11 @@ def inside(block: nn.Module, name: str, trace: Mapping[str, Tensor], place: str,
     """
     found = {name: trace[site] for name in SITES if (site := place.format(what=name)) in trace}
     tensors = {name: tensor if name == "position_bias" else tensor[0] for name, tensor in found.items()}
+    start, _, layer = place.partition("layers.")
+    if layer.startswith("0.self_attention"):
+        tensors["embedding"] = trace[f"{start}embedding"][0]
+        if f"{start}position" in trace:
+            tensors["position"] = trace[f"{start}position"]
     residual, normed = trace[place.format(what="residual_before")][0], trace.get(place.format(what="normed"))
     read = residual if normed is None else normed[0]
     shape = (1, 1, tensors["query"].shape[-2], tensors["key"].shape[-2])
@@ -108,8 +114,16 @@ def inside(block: nn.Module, name: str, trace: Mapping[str, Tensor], place: str,
     )
 
 
-def sites(place: str, *, bias: bool, pre_norm: bool) -> list[str]:
-    """The patterns of what an `Inside` is made of; `place` with `{what}` to be put in."""
+def sites(place: str, scheme: type[Positional], *, pre_norm: bool) -> list[str]:
+    """The patterns of what an `Inside` is made of.
+
+    Args:
+        place: of the attention in the recording, with `{what}` to be put in.
+        scheme: the positional scheme, as far as it may act in this attention.
+        pre_norm: whether the model norms before its sub-layers.
+    """
     names = ["*query", "*key", "value", "mask", "*output", "residual_before"]
-    names += ["normed"] * pre_norm + ["position_bias"] * bias
-    return [place.format(what=name) for name in names]
+    names += ["normed"] * pre_norm + ["position_bias"] * (scheme.bias is not Positional.bias)
+    start, _, _ = place.partition("layers.")
+    added = ["position"] * (scheme.encode is not Positional.encode)
+    return [place.format(what=name) for name in names] + [f"{start}{name}" for name in ("embedding", *added)]

@@ -13,7 +13,9 @@ import streamlit as st
 
 from tfm_ui import compute, controls
 from tfm_ui.attention import EXACT_UP_TO
-from tfm_ui.components import bars, head_map, heads_grid
+from tfm_ui.attention_lens.state import AttentionState
+from tfm_ui.attention_lens.steps import steps
+from tfm_ui.components import bars, head_map, heads_grid, matrices
 from tfm_ui.components.canvas import Canvas, Content, encode, standalone
 from tfm_ui.fields import Limits, State, local_to
 from tfm_ui.figures.look import Mode
@@ -64,6 +66,11 @@ def home_next(model: ModelState) -> Content:
     return bars.content(likely.names, likely.shares, reference=likely.even, about=likely.sentence)
 
 
+def attention_steps(model: ModelState, state: AttentionState) -> Content:
+    """One head, number by number."""
+    return matrices.content(steps(model, state), prefix="attention_")
+
+
 @dataclass(frozen=True)
 class Picture:
     """One picture.
@@ -91,6 +98,7 @@ class Picture:
 PICTURES = {
     "heads": Picture(heads_grid.GRID, all_heads, HeadsState, "heads_"),
     "head": Picture(head_map.MAP, one_head, HeadsState, "heads_"),
+    "steps": Picture(matrices.MATRICES_CANVAS, attention_steps, AttentionState, "attention_"),
     "home_heads": Picture(heads_grid.GRID, home_heads),
     "home_next": Picture(bars.BARS, home_next),
 }

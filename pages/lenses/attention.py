@@ -6,8 +6,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui import compute, controls, frame
-from tfm_ui.attention_lens.state import AttentionState
+from tfm_ui.attention_lens.derivation import derivation
+from tfm_ui.attention_lens.formula import LINES, latex
+from tfm_ui.attention_lens.state import STEPS, AttentionState
+from tfm_ui.attention_lens.steps import WHAT
+from tfm_ui.attention_lens.steps import steps as lens_steps
 from tfm_ui.model_state import ModelState
+from tfm_ui.panels import panel
+from tfm_ui.pictures import Drawing
 from tfm_ui.presets import ATTENTION
 
 PREFIX = "attention_"
@@ -24,12 +30,38 @@ def boxes(model: ModelState, where: DeltaGenerator, *names: str) -> AttentionSta
 
 def row(key: str) -> DeltaGenerator:
     """A line of controls above a picture; hidden while presenting."""
-    return st.container(horizontal=True, gap="small", vertical_alignment="bottom", key=f"boxes_{key}")
+    return st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"line_{key}")
 
 
 def steps(model: ModelState, shown: compute.Pass) -> None:
     """One head, from its input to its output, number by number."""
-    boxes(model, row("steps"), "kind", "layer", "head", "scaled", "masked")
+    with panel("steps") as show:
+        where = row("steps")
+        state = boxes(model, where, "kind", "layer", "head", "scaled", "masked")
+        seen = lens_steps(model, state)
+        mode, one = frame.mode(), seen.one
+        st.latex(
+            latex(
+                state.step,
+                mode,
+                scaled=one.scaled,
+                bias=one.bias is not None,
+                temperature=one.temperature,
+                narrow=frame.on_phone(),
+            )
+        )
+        show(
+            title=f"Layer {state.layer}, head {state.head}",
+            shape=f"step {STEPS.index(state.step) + 1} of {len(STEPS)}: {state.step}",
+            how_to_read=f"{WHAT[state.step]} Click a cell: what fed it is outlined, back to the input.",
+            locked=True,
+            picture=Drawing("steps", ((model, ""), (state, PREFIX))),
+            sentence=f"{seen.sentence} {seen.note}",
+            laws=seen.laws(),
+            table=seen.table,
+            sources=[LINES[state.step][0], derivation],
+            mode=mode,
+        )
 
 
 def arcs(model: ModelState, shown: compute.Pass) -> None:
@@ -69,7 +101,7 @@ VIEWS: dict[str, Callable[[ModelState, compute.Pass], None]] = {
 def lens(model: ModelState, shown: compute.Pass) -> None:
     """The view that was chosen; a change of the lens's own controls runs this alone."""
     pills = st.container()
-    state = boxes(model, st.container(), "view")
+    state = boxes(model, st.container(key="view"), "view")
     VIEWS[state.view](model, shown)
     with pills:
         frame.presets(ATTENTION, AttentionState, PREFIX)

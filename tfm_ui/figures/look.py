@@ -3,6 +3,7 @@
 Colours are chosen to stay apart for colour-blind eyes and on a dim projector. "light" and "dark" are the modes.
 """
 
+import math
 from typing import Literal
 
 Mode = Literal["light", "dark"]
@@ -62,6 +63,33 @@ def weight(number: float) -> str:
     return "1" if number == 1 else f"{number:.2f}" if number >= 0.1 else f"{number:.2g}"
 
 
+def number(value: float) -> str:
+    """A score or a vector's entry: −0.312, with a true minus; tiny ones as −2×10⁻⁷, and −∞ where masked."""
+    if value in (math.inf, -math.inf):
+        return "−∞" if value < 0 else "∞"
+    if value and abs(value) < 0.0005:
+        return tiny(value).replace("-", "−")
+    return f"{value:.3f}".replace("-", "−")
+
+
+def share(value: float) -> str:
+    """A weight in a derivation: 0.1331; small ones with three digits."""
+    if value and value < 0.001:
+        digits, power = f"{value:.2e}".split("e")
+        return f"{digits}×10{superscript(int(power))}"
+    return f"{value:.4f}"
+
+
+def percent(share: float) -> str:
+    """47%, 4.4%, 0.1%: two digits."""
+    return f"{100 * share:.2g}%" if share < 0.995 else "100%"
+
+
+def superscript(number: int) -> str:
+    """-7 as ⁻⁷."""
+    return str(number).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 def end_of_scale(top: float, largest: float) -> str:
     """What stands at the end of a colour scale: its weight, and whether larger ones share its colour."""
     return weight(top) + (" and more" if largest > top else "")
@@ -77,7 +105,7 @@ def tiny(number: float) -> str:
     if number == 0:
         return "0"
     digit, power = f"{number:.0e}".split("e")
-    return f"{digit}×10" + str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{digit}×10{superscript(int(power))}"
 
 
 def duration(milliseconds: float) -> str:

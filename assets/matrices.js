@@ -1,0 +1,296 @@
+/* One head's matrices: a step with its operands, or all of them. A click on a cell tells the page which number is meant;
+   its derivation comes from the server with the picture.
+
+   payload, behind the header: float32, the matrices one after another; -Infinity where masked.
+   User text reaches the page through textContent and fillText alone. */
+
+import { exact, light, measure, paint, short } from "./matrices_drawing.js"
+import { dress, palette, save, watchMode } from "./paint.js"
+
+const BEAT = 300, REST = 1400 // ms that a new matrix takes to appear, and between two steps of a walk
+
+export default function ({ header, numbers: bytes, root, preview, commit }) {
+  const $ = selector => root.querySelector(selector)
+  const memory = root._memory ??= { at: {}, step: null, playing: false }
+  const numbers = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)
+  const { prefix, steps, step, whole, scene, matrices, starts } = header
+  const of = name => numbers.subarray(matrices[name].begin, matrices[name].begin + matrices[name].rows * matrices[name].columns)
+  const tell = changes => commit(Object.fromEntries(Object.entries(changes).map(([name, value]) => [prefix + name, value])))
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches
+  Object.assign(memory, { header, numbers, of })
+
+  const label = (axis, i) => axis === "query" ? header.queries[i] : axis === "key" ? header.keys[i] : `${i + 1 + starts[axis]}`
+  const names = (axis, i) => short(label(axis, i))
+
+  // the walk
+  const go = name => tell({ step: name })
+  const walk = by => { const to = steps[steps.indexOf(step) + by]; if (to) go(to) }
+  const chips = $(".chips")
+  if (!chips.children.length) for (const name of steps) {
+    const chip = Object.assign(document.createElement("button"), { textContent: name })
+    chip.setAttribute("role", "tab")
+    chips.append(chip)
+  }
+  ;[...chips.children].forEach((chip, i) => {
+    chip.setAttribute("aria-selected", steps[i] === step)
+    chip.tabIndex = steps[i] === step ? 0 : -1
+    chip.onclick = () => { stop(); go(steps[i]) }
+  })
+  chips.onkeydown = event => {
+    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -steps.length, End: steps.length }[event.key]
+    if (!by) return
+    event.preventDefault()
+    event.stopPropagation()
+    stop()
+    const now = steps.indexOf(memory.wanted ?? step)
+    const to = Math.max(0, Math.min(steps.length - 1, now + by))
+    memory.wanted = steps[to]
+    chips.children[to].focus()
+    go(steps[to])
+  }
+  memory.wanted = null
+  const lit = chips.children[steps.indexOf(step)]
+  chips.scrollLeft += Math.min(0, lit.offsetLeft - chips.offsetLeft - chips.scrollLeft)
+    + Math.max(0, lit.offsetLeft - chips.offsetLeft + lit.offsetWidth - chips.scrollLeft - chips.clientWidth)
+  $(".back").disabled = step === steps[0]
+  $(".next").disabled = step === steps.at(-1)
+  $(".back").onclick = () => { stop(); walk(-1) }
+  $(".next").onclick = () => { stop(); walk(1) }
+  function stop() { clearTimeout(memory.timer); memory.playing = false; $(".play").textContent = "Play" }
+  function play() {
+    memory.playing = true
+    tell(step === steps.at(-1) || whole ? { step: steps[0], whole: false } : { step: steps[steps.indexOf(step) + 1] })
+  }
+  $(".play").textContent = memory.playing ? "Pause" : "Play"
+  $(".play").onclick = () => memory.playing ? stop() : play()
+  clearTimeout(memory.timer)
+  if (memory.playing && step !== steps.at(-1)) memory.timer = setTimeout(play, REST)
+  else stop()
+  $(".all").textContent = whole ? "One step" : "All at once"
+  $(".all").setAttribute("aria-pressed", whole)
+  $(".all").onclick = () => { stop(); tell({ whole: !whole }) }
+
+  // temperature: ten steps of the slider are a factor of ten
+  const warmth = $(".warmth input"), degrees = () => +(10 ** (warmth.value / 10)).toPrecision(2)
+  if (root.getRootNode().activeElement !== warmth) warmth.value = Math.round(10 * Math.log10(header.temperature))
+  $(".warmth output").textContent = header.temperature
+  warmth.oninput = () => {
+    $(".warmth output").textContent = degrees()
+    if (!memory.waits) memory.waits = setTimeout(() => { memory.waits = 0; preview({ [`${prefix}temperature`]: degrees() }) }, 50)
+  }
+  warmth.onchange = () => { clearTimeout(memory.waits); memory.waits = 0; tell({ temperature: degrees() }) }
+
+  // the scene: a figure per matrix; kept while its matrices stay the same
+  const stage = $(".scene"), told = JSON.stringify([scene, whole])
+  if (memory.told !== told) {
+    memory.told = told
+    stage.className = whole ? "scene whole" : "scene"
+    $(".body").classList.toggle("whole", whole)
+    stage.replaceChildren(...scene.map(name => name in matrices ? figure(name) : sign(name)))
+  }
+  function sign(text) { return Object.assign(document.createElement("span"), { className: "sign", textContent: text }) }
+  function figure(name) {
+    const box = document.createElement("figure"), title = document.createElement("figcaption")
+    title.append(document.createElement("b"), document.createElement("small"), document.createElement("span"))
+    const colours = Object.assign(document.createElement("div"), { className: "colours" })
+    colours.append(document.createElement("span"), document.createElement("i"), document.createElement("span"))
+    box.append(title, document.createElement("canvas"), colours)
+    box.dataset.name = name
+    return box
+  }
+  const figures = [...stage.querySelectorAll("figure")]
+
+  let skin, tables
+  function draw() {
+    if (!root.clientWidth) return // on its way out of the page
+    skin = dress(root, header.skin)
+    tables = { weights: palette(skin.weights), signed: palette(skin.signed) }
+    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16
+    root.classList.toggle("narrow", root.clientWidth < 900 * rem)
+    root.classList.toggle("roomy", whole && root.clientWidth > 1300 * rem)
+    memory.layouts = {}
+    const width = whole ? figures[0].clientWidth - 18 : root.clientWidth, gaps = 14 * (scene.length - 1)
+    const signs = gaps + [...stage.querySelectorAll(".sign")].reduce((sum, sign) => sum + sign.offsetWidth, 0)
+    const shown = figures.map(box => matrices[box.dataset.name]), pen = figures[0].querySelector("canvas").getContext("2d")
+    const family = getComputedStyle(root).fontFamily
+    const widest = axis => {
+      pen.font = `${13 * rem}px ${family}`
+      return Math.max(...header[axis === "query" ? "queries" : "keys"].map(name => pen.measureText(short(name)).width))
+    }
+    const layouts = whole ? shown.map(matrix => measure([matrix], { whole, width, rem, signs: 0 })[0])
+      : measure(shown, { whole, width, rem, signs, widest })
+    figures.forEach((box, i) => {
+      memory.layouts[box.dataset.name] = { ...layouts[i], family }
+      dressFigure(box, shown[i])
+      size(box.querySelector("canvas"), layouts[i])
+      drawn(box)
+    })
+  }
+
+  function size(canvas, layout) {
+    const ratio = devicePixelRatio || 1
+    canvas.style.width = layout.width + "px"
+    canvas.style.height = layout.height + "px"
+    canvas.width = layout.width * ratio
+    canvas.height = layout.height * ratio
+    canvas.getContext("2d").scale(ratio, ratio)
+  }
+  function dressFigure(box, matrix) {
+    const [name, shape, what] = box.querySelector("figcaption").children
+    write(name, `${matrix.symbol} ${matrix.name}`)
+    name.style.color = matrix.role ? skin[matrix.role] : ""
+    write(shape, matrix.shape)
+    what.textContent = matrix.what
+    what.hidden = !root.classList.contains("roomy")
+    box.classList.toggle("focus", whole && matrix.name === step)
+    const [low, bar, high] = box.querySelector(".colours").children
+    const mask = matrix.name === "mask"
+    bar.hidden = mask
+    low.textContent = mask ? "0 may attend, −∞ may not" : matrix.weights ? "0" : `−${matrix.topText}`
+    high.textContent = mask ? "" : matrix.topText
+    box.style.width = whole ? "" : memory.layouts[matrix.name].width + "px"
+    bar.style.background = `linear-gradient(90deg, ${(matrix.weights ? skin.weights : skin.signed).join(",")})`
+    const canvas = box.querySelector("canvas")
+    canvas.tabIndex = 0
+    canvas.setAttribute("role", "application")
+    canvas.setAttribute("aria-label", `${matrix.name}, ${matrix.shape}. Arrow keys read the cells, Enter tells how one came about.`)
+  }
+  /* Text in which _Q or _model stands lower. */
+  function write(element, text) {
+    element.replaceChildren(...text.split(/_(\w+)/).map((part, i) =>
+      i % 2 ? Object.assign(document.createElement("sub"), { textContent: part }) : part))
+  }
+  function drawn(box, upTo) {
+    const name = box.dataset.name, context = box.querySelector("canvas").getContext("2d")
+    paint(context, matrices[name], of(name), memory.layouts[name], skin, tables, names, upTo)
+    light(context, matrices[name], memory.layouts[name], skin, header.lit[name] ?? [])
+    const at = memory.hover?.name === name ? memory.hover : null
+    if (at) {
+      const { left, top, cell } = memory.layouts[name]
+      context.strokeStyle = skin.ink
+      context.lineWidth = 2
+      context.strokeRect(left + at.column * cell.x, top + at.row * cell.y, Math.max(cell.x, 4), Math.max(cell.y, 4))
+    }
+  }
+
+  // reading cells
+  function under(box, event) {
+    const name = box.dataset.name, { left, top, cell } = memory.layouts[name], frame = box.querySelector("canvas").getBoundingClientRect()
+    const column = Math.floor((event.clientX - frame.left - left) / cell.x), row = Math.floor((event.clientY - frame.top - top) / cell.y)
+    const { rows, columns } = matrices[name]
+    return row < 0 || column < 0 || row >= rows || column >= columns ? null : { name, row, column }
+  }
+  const called = (axis, i) => axis === "query" || axis === "key" ? `${axis} ${i + starts[axis] + 1} “${label(axis, i)}”`
+    : axis === "merged" ? inHead(i) : `${axis === "dim" ? "dimension" : "channel"} ${i + 1 + starts[axis]}`
+  const inHead = i => `head ${Math.floor((i + starts.merged) / header.headDim) + 1}, dimension ${(i + starts.merged) % header.headDim + 1}`
+  function look(box, at) {
+    const before = memory.hover
+    memory.hover = at
+    for (const other of figures) if (other === box || other.dataset.name === before?.name) drawn(other)
+    const tip = $(".tip")
+    tip.hidden = !at
+    if (!at) return
+    const matrix = matrices[at.name], value = of(at.name)[at.row * matrix.columns + at.column]
+    tip.textContent = `${called(matrix.axes[0], at.row)}, ${called(matrix.axes[1], at.column)}\n${matrix.symbol} = ${exact(value, matrix.weights)}`
+    const { left, top, cell } = memory.layouts[at.name], frame = box.querySelector("canvas").getBoundingClientRect(), mine = root.getBoundingClientRect()
+    const x = frame.left - mine.left + left + (at.column + 0.5) * cell.x, y = frame.top - mine.top + top + at.row * cell.y
+    tip.style.left = Math.max(0, Math.min(x - tip.offsetWidth / 2, root.clientWidth - tip.offsetWidth)) + "px"
+    tip.style.top = (y - tip.offsetHeight - 8 > 0 ? y - tip.offsetHeight - 8 : y + cell.y + 10) + "px"
+  }
+  /* A cell is told by its tokens, dimension and channel, and its matrix, if it is a step, comes into focus. */
+  function pick({ name, row, column }) {
+    const changes = steps.includes(name) && (whole || name === step) ? { step: name } : {}
+    const tellAxis = (axis, i) => {
+      const at = i + starts[axis]
+      if (axis === "merged") Object.assign(changes, { head: Math.floor(at / header.headDim) + 1, dim: at % header.headDim + 1 })
+      else changes[axis] = at + 1
+    }
+    matrices[name].axes.forEach((axis, i) => tellAxis(axis, i ? column : row))
+    if (!whole && steps.includes(name) && name !== step) changes.step = name
+    stop()
+    tell(changes)
+  }
+
+  figures.forEach(box => {
+    const canvas = box.querySelector("canvas"), { rows, columns, axes } = matrices[box.dataset.name]
+    canvas.onpointermove = event => {
+      if (event.pointerType !== "mouse") return
+      const at = under(box, event)
+      if (at?.row !== memory.hover?.row || at?.column !== memory.hover?.column || at?.name !== memory.hover?.name) look(box, at)
+    }
+    canvas.onpointerleave = () => look(box, null)
+    canvas.onclick = event => { const at = under(box, event); if (at) pick(at) }
+    canvas.onkeydown = event => {
+      const by = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0], Home: [0, -columns], End: [0, columns] }[event.key]
+      const here = memory.hover?.name === box.dataset.name ? memory.hover : null
+      const first = header.lit[box.dataset.name]?.[0]?.[0] ?? [0, 0]
+      if (by) {
+        const row = (here?.row ?? first[0] ?? 0) + (here ? by[0] : 0), column = (here?.column ?? first[1] ?? 0) + (here ? by[1] : 0)
+        if (!beyond(axes[0], row, rows) && !beyond(axes[1], column, columns))
+          look(box, { name: box.dataset.name, row: Math.max(0, Math.min(rows - 1, row)), column: Math.max(0, Math.min(columns - 1, column)) })
+        else pick({ name: box.dataset.name, row, column }) // the window moves on
+      } else if ((event.key === "Enter" || event.key === " ") && here) pick(here)
+      else if (event.key === "Escape" && here) look(box, null)
+      else return
+      event.preventDefault()
+      event.stopPropagation() // the page has keys of its own
+    }
+  })
+  /* Whether this row or column exists, but outside the part of the text that is shown. */
+  const beyond = (axis, i, count) => (i < 0 ? starts[axis] + i >= 0 : i >= count && starts[axis] + i < header.ends[axis])
+
+  // the derivation
+  $(".derived h4").textContent = header.title
+  $(".lines").replaceChildren(...header.lines.map(line => {
+    const p = document.createElement("p")
+    p.append(...line.map(([text, role]) => Object.assign(document.createElement("span"), { textContent: text, className: role })))
+    return p
+  }))
+  $("code").textContent = header.code
+
+  /* A beat: the new matrix appears row by row. */
+  function beat() {
+    const box = figures.find(box => box.dataset.name === step), { rows } = matrices[step], frames = Math.min(rows, 8)
+    memory.beats = Array.from({ length: frames }, (_, i) =>
+      setTimeout(() => drawn(box, i + 1 === frames ? undefined : Math.ceil(rows * (i + 1) / frames)), BEAT * i / frames))
+  }
+
+  memory.hover = null
+  $(".tip").hidden = true
+  memory.beats?.forEach(clearTimeout)
+  memory.watch?.disconnect()
+  memory.watch = new ResizeObserver(draw) // it also draws now, before the next paint
+  memory.watch.observe(root)
+  draw()
+  colourLines()
+  if (memory.step && memory.step !== step && !whole && !still) beat()
+  memory.step = step
+
+  function colourLines() {
+    for (const span of root.querySelectorAll(".lines span")) span.style.color = skin?.[span.className] ?? ""
+  }
+
+  root.savePicture = name => save(poster(), name)
+  /* All figures on one sheet, for a file. */
+  function poster() {
+    const ratio = devicePixelRatio || 1, origin = stage.getBoundingClientRect()
+    const sheet = Object.assign(document.createElement("canvas"), { width: origin.width * ratio, height: origin.height * ratio })
+    const context = sheet.getContext("2d")
+    context.scale(ratio, ratio)
+    context.fillStyle = skin.paper
+    context.fillRect(0, 0, origin.width, origin.height)
+    context.textBaseline = "top"
+    for (const part of stage.querySelectorAll("canvas, b, small, .sign")) {
+      const box = part.getBoundingClientRect(), style = getComputedStyle(part)
+      if (part.tagName === "CANVAS") context.drawImage(part, box.left - origin.left, box.top - origin.top, box.width, box.height)
+      else {
+        context.fillStyle = style.color
+        context.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`
+        context.fillText(part.textContent, box.left - origin.left, box.top - origin.top)
+      }
+    }
+    return sheet
+  }
+  const unwatch = watchMode(() => { draw(); colourLines() })
+  return () => { memory.watch.disconnect(); unwatch() }
+}

@@ -1,0 +1,140 @@
+/* One matrix on its canvas: cells in its colours, names of rows and columns, the cell in focus ringed, what fed it lit. */
+
+import { HATCH, image, ink, word } from "./paint.js"
+
+const PRINTS = 26 // pixels from which a cell prints its number
+const LONGEST = 9 // signs of a name, before it is cut
+
+const named = axis => axis === "query" || axis === "key"
+
+/* How large the cells are, and where they begin: of all matrices of a step the same, of the overview each its own. */
+export function measure(matrices, { whole, width, rem, signs, widest }) {
+  const sides = matrices.map(({ axes: [rows, columns] }) => ({
+    left: whole ? 2 : named(rows) ? widest(rows) + 10 : 26 * rem,
+    top: (whole || !named(columns) ? 2 : 52) * rem,
+    right: (whole || !named(columns) ? 4 : 30) * rem,
+  }))
+  const stacked = !whole && width < 700 * rem, total = list => list.reduce((sum, value) => sum + value, 0)
+  const room = width - total(sides.map(side => side.left + side.right + 10)) - signs
+  const share = room / total(matrices.map(matrix => matrix.columns))
+  const tallest = whole ? 122 * rem : Math.min(420 * rem, innerHeight * 0.46), best = (whole ? 14 : 40) * rem
+  return matrices.map(({ rows, columns, axes }, i) => {
+    const { left, top, right } = sides[i]
+    const across = whole || stacked ? (width - left - right) / columns : share
+    const x = Math.max(1, Math.min(best, across)), y = Math.max((whole ? 4 : 11) * rem, Math.min(x, tallest / rows))
+    const square = named(axes[0]) && named(axes[1])
+    const cell = square ? { x: Math.min(x, y), y: Math.min(x, y) } : { x: Math.min(x, 1.25 * y), y: whole ? Math.min(best, tallest / rows) : y }
+    if (whole && !square) cell.x = Math.max(1, Math.min(best, across))
+    return { left, top, cell, rem, whole, width: left + cell.x * columns + right, height: top + cell.y * rows + 4 }
+  })
+}
+
+/* 0 to 255: the place on the scale; masked is -1. */
+function shade(value, { weights, top }) {
+  if (value === -Infinity) return -1
+  return Math.round(Math.max(0, Math.min(1, weights ? value / top : (value / top + 1) / 2)) * 255)
+}
+
+export function paint(context, matrix, numbers, layout, skin, tables, names, upTo = Infinity) {
+  const { left, top, cell, rem } = layout, { rows, columns, axes } = matrix
+  const table = matrix.weights ? tables.weights : tables.signed
+  context.fillStyle = skin.paper
+  context.fillRect(0, 0, layout.width, layout.height)
+  const shown = Math.min(rows, upTo), small = cell.x < 6 || cell.y < 6
+  if (small && shown) {
+    const tile = image(columns, shown, i => {
+      const at = shade(numbers[i], matrix)
+      return word(at < 0 ? skin.masked : table[at])
+    })
+    context.imageSmoothingEnabled = false
+    context.drawImage(tile, left, top, columns * cell.x, shown * cell.y)
+  } else cells(context, matrix, numbers, layout, skin, table, shown)
+  context.strokeStyle = skin.rule
+  context.lineWidth = 1
+  context.strokeRect(left - 0.5, top - 0.5, columns * cell.x + 1, rows * cell.y + 1)
+  if (layout.whole) return
+  context.font = `${13 * rem}px ${layout.family}`
+  context.textBaseline = "middle"
+  const colour = axis => named(axis) ? skin[axis] : skin.muted
+  const every = (size, count) => Math.max(1, Math.ceil(size / count))
+  context.fillStyle = colour(axes[0])
+  context.textAlign = "right"
+  for (let r = 0; r < rows; r += every(13 * rem, cell.y))
+    context.fillText(names(axes[0], r), left - 5, top + (r + 0.5) * cell.y)
+  if (!named(axes[1])) return
+  context.fillStyle = colour(axes[1])
+  for (let c = 0; c < columns; c += every(13 * rem, cell.x)) {
+    context.save()
+    context.translate(left + (c + 0.5) * cell.x, top - 5)
+    context.rotate(-Math.PI / 4)
+    context.textAlign = "left"
+    context.fillText(names(axes[1], c), 0, 0)
+    context.restore()
+  }
+}
+
+function cells(context, matrix, numbers, { left, top, cell, rem, family }, skin, table, shown) {
+  const gap = Math.min(cell.x, cell.y) >= 12 ? 2 : 1, masked = new Path2D()
+  const prints = Math.min(cell.x, cell.y) >= PRINTS * rem
+  context.textAlign = "center"
+  context.textBaseline = "middle"
+  context.font = `${(cell.x >= 38 * rem ? 13 : 11) * rem}px ${family}`
+  for (let r = 0; r < shown; r++) for (let c = 0; c < matrix.columns; c++) {
+    const value = numbers[r * matrix.columns + c], at = shade(value, matrix)
+    const x = left + c * cell.x, y = top + r * cell.y, wide = cell.x - gap, tall = cell.y - gap
+    const fill = at < 0 ? skin.masked : table[at]
+    context.fillStyle = fill
+    context.fillRect(x, y, wide, tall)
+    if (at < 0) {
+      for (const [x0, y0, x1, y1] of HATCH) {
+        masked.moveTo(x + x0 * wide, y + y0 * tall)
+        masked.lineTo(x + x1 * wide, y + y1 * tall)
+      }
+      if (!prints || matrix.weights) continue
+    }
+    if (prints) {
+      context.fillStyle = at < 0 ? skin.muted : ink(fill)
+      context.fillText(brief(value, matrix.weights), x + wide / 2, y + tall / 2 + 1)
+    }
+  }
+  context.strokeStyle = skin.hatch
+  context.lineWidth = 1
+  context.stroke(masked)
+}
+
+const minus = text => text.replace("-", "−")
+const brief = (value, weights) => value === -Infinity ? "−∞" : weights ? value.toFixed(2)
+  : minus(Math.abs(value) >= 99.5 ? value.toFixed(0) : Math.abs(value) >= 9.95 ? value.toFixed(1) : clean(value, 2))
+const clean = (value, digits) => Number(value.toFixed(digits)) === 0 ? (0).toFixed(digits) : value.toFixed(digits)
+
+/* The exact value, for the tip. */
+export const exact = (value, weights) => value === -Infinity ? "−∞ (masked)"
+  : value && Math.abs(value) < 0.0005 ? minus(value.toExponential(2)) : minus(value.toFixed(weights ? 4 : 3))
+
+/* What fed the cell: outlines, the older the thinner; the cell itself has the amber ring. */
+export function light(context, matrix, layout, skin, regions) {
+  const { left, top, cell } = layout
+  for (const [[row, column], steps] of regions) {
+    if (row !== null && (row < 0 || row >= matrix.rows) || column !== null && (column < 0 || column >= matrix.columns)) continue
+    const x = left + (column ?? 0) * cell.x, y = top + (row ?? 0) * cell.y
+    const wide = column === null ? matrix.columns * cell.x : cell.x, tall = row === null ? matrix.rows * cell.y : cell.y
+    if (steps === 0) ring(context, x, y, wide, tall, skin)
+    else {
+      context.strokeStyle = skin.ink
+      context.lineWidth = steps === 1 ? 2.5 : 1.25
+      context.setLineDash(steps === 1 ? [] : [3, 3])
+      context.strokeRect(x, y, wide, tall)
+      context.setLineDash([])
+    }
+  }
+}
+
+function ring(context, x, y, wide, tall, skin) {
+  for (const [colour, width, out] of [[skin.ringInk, 5, 0], [skin.ring, 3, 0]]) {
+    context.strokeStyle = colour
+    context.lineWidth = width
+    context.strokeRect(x - out, y - out, wide, tall)
+  }
+}
+
+export const short = name => [...name].length > LONGEST ? [...name].slice(0, LONGEST - 1).join("") + "…" : name

@@ -1,0 +1,80 @@
+"""Attention as one formula and as the lines of this program that computed it, for each step."""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+from tfm_core import MultiHeadAttention, TransformerLayer, attention_scores, attention_weights, mask_scores
+from tfm_ui.figures import look
+from tfm_ui.figures.look import Mode
+
+# step -> the function that computes it, and a piece of the line that does.
+LINES: dict[str, tuple[Callable[..., Any], str]] = {
+    "input": (TransformerLayer._add, "norm(x)))"),
+    "query": (MultiHeadAttention.forward, "self.query_projection("),
+    "key": (MultiHeadAttention.forward, "self.key_projection("),
+    "value": (MultiHeadAttention.forward, "self.value_projection("),
+    "scores": (attention_scores, "@ key.mT"),
+    "scaled": (attention_scores, "@ key.mT"),
+    "masked": (mask_scores, "masked_fill"),
+    "weights": (attention_weights, ".softmax("),
+    "weighted values": (MultiHeadAttention._attend, "@ v"),
+    "head output": (MultiHeadAttention._attend, "@ v"),
+    "heads": (MultiHeadAttention.forward, ".flatten(2)"),
+    "output": (MultiHeadAttention.forward, "self.output_projection(merged)"),
+}
+
+VALUE = ("value", "weighted values", "head output")  # the steps in which V takes part
+
+
+def latex(
+    step: str, mode: Mode, *, scaled: bool = True, bias: bool = False, temperature: float = 1.0, narrow: bool = False
+) -> str:
+    """The whole formula, Vaswani et al. 2017, equation 1 and section 3.2.2, with the parts of one step lit.
+
+    Args:
+        step: one of STEPS.
+        mode: whose colours it has.
+        scaled: whether the scores are divided by the root of d_k.
+        bias: whether the positional scheme adds one.
+        temperature: what the scores are divided by after that.
+        narrow: in three lines, for a phone.
+    """
+
+    def part(text: str, *steps: str, role: str = "") -> str:
+        if step not in steps:
+            return rf"\textcolor{{{look.MUTED[mode]}}}{{{text}}}"
+        return rf"\textcolor{{{look.ROLE[mode][role] if role else look.INK[mode]}}}{{\boldsymbol{{{text}}}}}"
+
+    score = part("Q", "query", "scores", role="query") + part(r"K^{\top}", "key", "scores", role="key")
+    root = part(r"\sqrt{d_k}", "scaled")
+    inner = rf"\dfrac{{{score}}}{{{root}}}" if scaled else score
+    if bias:
+        inner += part("+B", "scaled")
+    if temperature != 1:
+        inner = r"\left(" + inner + r"\right)" + part(f"/{temperature:g}", "scaled")
+    weights = part(r"\mathrm{softmax}", "weights") + r"\left(" + inner + part("+M", "masked") + r"\right)"
+    head = part("H", "head output", "heads", role="result") + "=" + weights + r"\," + part("V", *VALUE, role="value")
+    output = part("Y", "output", role="result") + "=" + part(r"[H_1 \dots H_h]", "heads", "output", role="result")
+    output += part(r"\,W_O", "output", role="result")
+    read = [
+        part(letter, name, role=name) + "=" + part("X", "input", name) + part(rf"\,W_{letter}", name, role=name)
+        for letter, name in (("Q", "query"), ("K", "key"), ("V", "value"))
+    ]
+    if not narrow:
+        return r"\qquad ".join([*read, head, output])
+    return r"\begin{gathered}" + r"\\ ".join([r"\; ".join(read), head, output]) + r"\end{gathered}"
+
+
+def code(step: str) -> str:
+    """The statement that computed this step, cut out of the source as it runs."""
+    function, piece = LINES[step]
+    source = textwrap.dedent(inspect.getsource(function))
+    found = [
+        text
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.stmt) and (text := ast.get_source_segment(source, node)) and piece in text
+    ]
+    return textwrap.dedent(min(found, key=len))
