@@ -67,9 +67,9 @@ def number(value: float) -> str:
     """A score or a vector's entry: −0.312, with a true minus; tiny ones as −2×10⁻⁷, and −∞ where masked."""
     if value in (math.inf, -math.inf):
         return "−∞" if value < 0 else "∞"
-    if value and abs(value) < 0.0005:
+    if 0 < abs(value) < 0.0005:
         return tiny(value).replace("-", "−")
-    return f"{value:.3f}".replace("-", "−")
+    return f"{value or 0:.3f}".replace("-", "−")
 
 
 def share(value: float) -> str:

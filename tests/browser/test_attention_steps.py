@@ -1,0 +1,153 @@
+"""Attention, step by step, in a real browser: clicks, keys, dragging."""
+
+import re
+
+from tfm_ui.attention_lens.derivation import Cell, derivation
+from tfm_ui.attention_lens.one_head import one_head
+from tfm_ui.attention_lens.state import STEPS, AttentionState
+from tfm_ui.model_state import ModelState
+
+
+def stage(visitor):
+    found = visitor.page.locator(".matrices")
+    found.wait_for(timeout=30_000)
+    visitor.page.wait_for_function("e => e._memory?.layouts", arg=found.element_handle())
+    return found
+
+
+def cell(visitor, name: str, row: int, column: int) -> dict[str, float]:
+    """Where the middle of a cell is, from 0, once it is in the window."""
+    visitor.page.locator(f'figure[data-name="{name}"]').scroll_into_view_if_needed()
+    return stage(visitor).evaluate(
+        """(e, [name, row, column]) => { const { left, top, cell } = e._memory.layouts[name]
+            const box = e.querySelector(`figure[data-name="${name}"] canvas`).getBoundingClientRect()
+            return { x: box.left + left + (column + .5) * cell.x, y: box.top + top + (row + .5) * cell.y } }""",
+        [name, row, column],
+    )
+
+
+def derived(visitor) -> str:
+    return "\n".join(visitor.page.locator(".derived .lines p").all_inner_texts())
+
+
+def settled(visitor, title: str) -> None:
+    visitor.page.get_by_role("heading", name=title, exact=True).wait_for()
+    visitor.wait()
+    visitor.page.wait_for_timeout(300)
+
+
+def test_a_click_on_a_score_shows_its_derivation_and_is_in_the_link(visit):
+    visitor = visit("/attention")
+    stage(visitor)
+    visitor.page.mouse.click(**cell(visitor, "scores", 6, 2))
+    settled(visitor, "Score of “because” and “sat”")
+    expected = derivation(one_head(ModelState(), AttentionState()), "scores", Cell(6, 2, 0, 0))
+    assert derived(visitor) == expected.text
+    assert "@ key.mT" in visitor.page.locator(".derived code").inner_text()
+    visitor.page.wait_for_function("location.search.includes('attention_key=3')")
+    again = visit(visitor.page.url.removeprefix(visitor.address))
+    settled(again, "Score of “because” and “sat”")
+    assert derived(again) == expected.text
+
+
+def test_what_feeds_the_cell_is_outlined(visit):
+    visitor = visit("/attention?attention_step=scores&attention_query=7&attention_key=3")
+    lit = stage(visitor).evaluate("e => e._memory.header.lit")
+    assert lit["query"] == [[[6, None], 1]]
+    assert lit["key"] == [[[2, None], 1]]
+    assert {tuple(region) for region, _ in lit["input"]} == {(6, None), (2, None)}
+    dark = """(e, [name, row]) => { const { left, top, cell } = e._memory.layouts[name], ratio = devicePixelRatio
+        const context = e.querySelector(`figure[data-name="${name}"] canvas`).getContext("2d")
+        return context.getImageData((left + 20) * ratio, (top + row * cell.y) * ratio, 1, 1).data[0] }"""
+    assert stage(visitor).evaluate(dark, ["query", 6]) < 90
+    assert stage(visitor).evaluate(dark, ["query", 3]) > 150
+
+
+def test_the_steps_are_walked_by_keyboard_forwards_and_backwards(visit):
+    visitor = visit("/attention?attention_whole=false&attention_step=input")
+    stage(visitor)
+    visitor.page.get_by_role("tab", name="input", exact=True).focus()
+    chosen = visitor.page.get_by_role("tab", selected=True)
+    for step in STEPS[1:]:
+        visitor.page.keyboard.press("ArrowRight")
+        visitor.page.wait_for_function(
+            "step => document.activeElement.shadowRoot?.querySelector('[aria-selected=true]').textContent === step",
+            arg=step,
+        )
+        assert visitor.page.locator(f'figure[data-name="{step}"]').count() == 1
+    visitor.page.keyboard.press("ArrowLeft")
+    visitor.wait()
+    visitor.page.wait_for_timeout(500)
+    assert chosen.inner_text() == "heads"
+    assert "attention_step=heads" in visitor.page.url
+
+
+def test_cells_are_read_and_chosen_by_keyboard(visit):
+    visitor = visit("/attention?attention_whole=false&attention_step=weights")
+    stage(visitor)
+    visitor.page.locator('figure[data-name="weights"] canvas').focus()
+    visitor.page.keyboard.press("ArrowUp")
+    visitor.page.keyboard.press("ArrowUp")
+    tip = visitor.page.locator(".matrices .tip")
+    assert "query 5 “the₂”, key 2 “cat”\nA = 0.4" in tip.inner_text()
+    visitor.page.keyboard.press("Enter")
+    settled(visitor, "Weight of “cat” for “the₂”")
+
+
+def test_dragging_the_temperature_moves_the_numbers_live_and_the_link_when_it_is_let_go(visit):
+    visitor = visit("/attention?attention_step=weights")
+    weights = "e => Array.from(e._memory.of('weights')).slice(50, 56)"
+    before, link = stage(visitor).evaluate(weights), visitor.page.url
+    box = visitor.page.locator(".warmth input").bounding_box()
+    x, y = box["x"] + box["width"] * 13 / 23, box["y"] + box["height"] / 2
+    visitor.page.mouse.move(x, y)
+    visitor.page.mouse.down()
+    visitor.page.mouse.move(box["x"] - 9, y, steps=6)
+    visitor.page.wait_for_timeout(600)
+    cold = stage(visitor).evaluate(weights)
+    assert max(cold) > 0.99 > max(before)
+    assert visitor.page.url == link
+    visitor.page.mouse.up()
+    visitor.page.wait_for_function("location.search.includes('attention_temperature=0.05')")
+    visitor.wait()
+    assert stage(visitor).evaluate(weights) == cold
+    visitor.press("Undo")
+    visitor.page.wait_for_function("!location.search.includes('temperature')")
+    visitor.wait()
+    visitor.page.wait_for_timeout(500)
+    assert stage(visitor).evaluate(weights) == before
+
+
+def test_play_walks_by_itself_until_it_is_paused(visit):
+    visitor = visit("/attention?attention_whole=false&attention_step=scores")
+    stage(visitor)
+    visitor.press("Play")
+    visitor.page.get_by_role("tab", name="masked", exact=True, selected=True).wait_for(timeout=10_000)
+    visitor.press("Pause")
+    visitor.wait()
+    now = visitor.page.get_by_role("tab", selected=True).inner_text()
+    visitor.page.wait_for_timeout(2500)
+    assert visitor.page.get_by_role("tab", selected=True).inner_text() == now
+
+
+def test_hovering_names_the_cell_without_asking_the_server(visit):
+    visitor = visit("/attention")
+    stage(visitor)
+    visitor.page.wait_for_timeout(1000)
+    sent = visitor.frames_sent
+    visitor.page.mouse.move(**cell(visitor, "query", 3, 2))
+    text = visitor.page.locator(".matrices .tip").inner_text()
+    assert re.match(r"query 4 “on”, dimension 3\nQ = −?\d\.\d{3}$", text)
+    assert visitor.frames_sent == sent
+
+
+def test_a_picture_shows_no_scroll_bars_and_nothing_is_cut_at_any_width(visit):
+    for width in (390, 1024, 1440):
+        for query in ("", "?attention_whole=false&attention_step=scores"):
+            visitor = visit("/attention" + query, width=width)
+            wide = stage(visitor).evaluate(
+                """e => { const right = element => element.getBoundingClientRect().right
+                    return [...e.querySelectorAll("canvas")].map(canvas => right(canvas) - right(e)) }"""
+            )
+            assert max(wide) <= 1
+            assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
