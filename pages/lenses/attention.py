@@ -40,16 +40,10 @@ def steps(model: ModelState, shown: compute.Pass) -> None:
         state = boxes(model, where, "kind", "layer", "head", "scaled", "masked")
         seen = lens_steps(model, state)
         mode, one = frame.mode(), seen.one
-        st.latex(
-            latex(
-                state.step,
-                mode,
-                scaled=one.scaled,
-                bias=one.bias is not None,
-                temperature=one.temperature,
-                narrow=frame.on_phone(),
-            )
-        )
+        with st.container(horizontal=True, horizontal_alignment="center", key="formulas"):
+            bias = one.bias is not None
+            for formula in latex(state.step, mode, scaled=one.scaled, bias=bias, temperature=one.temperature):
+                st.latex(formula, width="content")
         show(
             title=f"Layer {state.layer}, head {state.head}",
             shape=f"step {STEPS.index(state.step) + 1} of {len(STEPS)}: {state.step}",

@@ -13,6 +13,7 @@ from tfm_ui.pictures import Drawing
 from tfm_ui.presets import HOME
 
 HEADS = "pages/lenses/heads.py"
+ATTENTION = "pages/lenses/attention.py"
 
 
 def what_it_looks_at(model: ModelState, shown: compute.Pass) -> None:
@@ -46,6 +47,7 @@ def what_comes_next(model: ModelState, shown: compute.Pass) -> None:
             sources=[next_token, Transformer.forward],
             mode=frame.mode(),
         )
+    st.page_link(ATTENTION, label="Open Attention: one head, number by number", icon=":material/arrow_forward:")
 
 
 model = frame.model()

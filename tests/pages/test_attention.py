@@ -30,7 +30,7 @@ def test_every_view_runs_for_a_long_text(view):
 @pytest.mark.parametrize("step", STEPS)
 def test_every_step_has_its_formula_and_its_picture(step):
     app = start(ATTENTION, attention_step=step, attention_whole="false", attention_query="3")
-    assert len(app.latex) == 1
+    assert len(app.latex) == 5
     header, _ = picture(app, "steps")
     assert (header["step"], header["whole"]) == (step, False)
     assert f"step {STEPS.index(step) + 1} of 12: {step}" in text_on(app)

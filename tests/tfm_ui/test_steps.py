@@ -178,9 +178,12 @@ def test_small_and_odd_texts_have_a_picture_and_a_sentence(text):
 
 
 def test_the_formula_lights_what_the_step_computes():
-    lit = {step: latex(step, "light").count(r"\boldsymbol") for step in STEPS}
+    def whole(*args, **more) -> str:
+        return " ".join(latex(*args, **more))
+
+    lit = {step: whole(step, "light").count(r"\boldsymbol") for step in STEPS}
     assert min(lit.values()) >= 1
-    assert r"\boldsymbol{\mathrm{softmax}}" in latex("weights", "light")
-    assert "sqrt" not in latex("scaled", "dark", scaled=False)
-    assert "+B" in latex("scaled", "dark", bias=True)
-    assert "/0.5" in latex("scaled", "dark", temperature=0.5)
+    assert r"\boldsymbol{\mathrm{softmax}}" in whole("weights", "light")
+    assert "sqrt" not in whole("scaled", "dark", scaled=False)
+    assert "+B" in whole("scaled", "dark", bias=True)
+    assert "/0.5" in whole("scaled", "dark", temperature=0.5)

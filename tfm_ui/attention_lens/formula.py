@@ -29,18 +29,15 @@ LINES: dict[str, tuple[Callable[..., Any], str]] = {
 VALUE = ("value", "weighted values", "head output")  # the steps in which V takes part
 
 
-def latex(
-    step: str, mode: Mode, *, scaled: bool = True, bias: bool = False, temperature: float = 1.0, narrow: bool = False
-) -> str:
-    """The whole formula, Vaswani et al. 2017, equation 1 and section 3.2.2, with the parts of one step lit.
+def latex(step: str, mode: Mode, *, scaled: bool = True, bias: bool = False, temperature: float = 1.0) -> list[str]:
+    """The formulas, Vaswani et al. 2017, equation 1 and section 3.2.2, with the parts of one step lit.
 
     Args:
         step: one of STEPS.
-        mode: whose colours it has.
+        mode: whose colours they have.
         scaled: whether the scores are divided by the root of d_k.
         bias: whether the positional scheme adds one.
         temperature: what the scores are divided by after that.
-        narrow: in three lines, for a phone.
     """
 
     def part(text: str, *steps: str, role: str = "") -> str:
@@ -63,9 +60,7 @@ def latex(
         part(letter, name, role=name) + "=" + part("X", "input", name) + part(rf"\,W_{letter}", name, role=name)
         for letter, name in (("Q", "query"), ("K", "key"), ("V", "value"))
     ]
-    if not narrow:
-        return r"\qquad ".join([*read, head, output])
-    return r"\begin{gathered}" + r"\\ ".join([r"\; ".join(read), head, output]) + r"\end{gathered}"
+    return [*read, head, output]
 
 
 def code(step: str) -> str:
