@@ -5,11 +5,12 @@
    User text reaches the page through textContent and fillText alone. */
 
 import { exact, light, measure, paint, short } from "./matrices_drawing.js"
+import { walk } from "./matrices_walk.js"
 import { dress, palette, save, watchMode } from "./paint.js"
 
-const BEAT = 300, REST = 1400 // ms that a new matrix takes to appear, and between two steps of a walk
+const BEAT = 300 // ms that a new matrix takes to appear
 
-export default function ({ header, numbers: bytes, root, preview, commit }) {
+export default function ({ header, numbers: bytes, root, preview, commit, alone }) {
   const $ = selector => root.querySelector(selector)
   const memory = root._memory ??= { at: {}, step: null, playing: false }
   const numbers = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)
@@ -22,63 +23,8 @@ export default function ({ header, numbers: bytes, root, preview, commit }) {
   const label = (axis, i) => axis === "query" ? header.queries[i] : axis === "key" ? header.keys[i] : `${i + 1 + starts[axis]}`
   const names = (axis, i) => short(label(axis, i))
 
-  // the walk
-  const go = name => tell({ step: name })
-  const walk = by => { const to = steps[steps.indexOf(step) + by]; if (to) go(to) }
-  const chips = $(".chips")
-  if (!chips.children.length) for (const name of steps) {
-    const chip = Object.assign(document.createElement("button"), { textContent: name })
-    chip.setAttribute("role", "tab")
-    chips.append(chip)
-  }
-  ;[...chips.children].forEach((chip, i) => {
-    chip.setAttribute("aria-selected", steps[i] === step)
-    chip.tabIndex = steps[i] === step ? 0 : -1
-    chip.onclick = () => { stop(); go(steps[i]) }
-  })
-  chips.onkeydown = event => {
-    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -steps.length, End: steps.length }[event.key]
-    if (!by) return
-    event.preventDefault()
-    event.stopPropagation()
-    stop()
-    const now = steps.indexOf(memory.wanted ?? step)
-    const to = Math.max(0, Math.min(steps.length - 1, now + by))
-    memory.wanted = steps[to]
-    chips.children[to].focus()
-    go(steps[to])
-  }
-  memory.wanted = null
-  const lit = chips.children[steps.indexOf(step)]
-  chips.scrollLeft += Math.min(0, lit.offsetLeft - chips.offsetLeft - chips.scrollLeft)
-    + Math.max(0, lit.offsetLeft - chips.offsetLeft + lit.offsetWidth - chips.scrollLeft - chips.clientWidth)
-  $(".back").disabled = step === steps[0]
-  $(".next").disabled = step === steps.at(-1)
-  $(".back").onclick = () => { stop(); walk(-1) }
-  $(".next").onclick = () => { stop(); walk(1) }
-  function stop() { clearTimeout(memory.timer); memory.playing = false; $(".play").textContent = "Play" }
-  function play() {
-    memory.playing = true
-    tell(step === steps.at(-1) || whole ? { step: steps[0], whole: false } : { step: steps[steps.indexOf(step) + 1] })
-  }
-  $(".play").textContent = memory.playing ? "Pause" : "Play"
-  $(".play").onclick = () => memory.playing ? stop() : play()
-  clearTimeout(memory.timer)
-  if (memory.playing && step !== steps.at(-1)) memory.timer = setTimeout(play, REST)
-  else stop()
-  $(".all").textContent = whole ? "One step" : "All at once"
-  $(".all").setAttribute("aria-pressed", whole)
-  $(".all").onclick = () => { stop(); tell({ whole: !whole }) }
-
-  // temperature: ten steps of the slider are a factor of ten
-  const warmth = $(".warmth input"), degrees = () => +(10 ** (warmth.value / 10)).toPrecision(2)
-  if (root.getRootNode().activeElement !== warmth) warmth.value = Math.round(10 * Math.log10(header.temperature))
-  $(".warmth output").textContent = header.temperature
-  warmth.oninput = () => {
-    $(".warmth output").textContent = degrees()
-    if (!memory.waits) memory.waits = setTimeout(() => { memory.waits = 0; preview({ [`${prefix}temperature`]: degrees() }) }, 50)
-  }
-  warmth.onchange = () => { clearTimeout(memory.waits); memory.waits = 0; tell({ temperature: degrees() }) }
+  $(".bar").hidden = Boolean(alone) // a file has nobody to ask for another step
+  const stop = walk({ root, header, memory, tell, preview })
 
   // the scene: a figure per matrix; kept while its matrices stay the same
   const stage = $(".scene"), told = JSON.stringify([scene, whole])

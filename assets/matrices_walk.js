@@ -1,0 +1,65 @@
+/* The bar above the matrices: from step to step by click, by keyboard or by itself, and the temperature. */
+
+const REST = 1400 // ms between two steps of a walk by itself
+
+/* Returns how to stop the walk. */
+export function walk({ root, header: { prefix, steps, step, whole, temperature }, memory, tell, preview }) {
+  const $ = selector => root.querySelector(selector)
+  const go = name => tell({ step: name })
+  const by = count => { const to = steps[steps.indexOf(step) + count]; if (to) go(to) }
+  const chips = $(".chips")
+  if (!chips.children.length) for (const name of steps) {
+    const chip = Object.assign(document.createElement("button"), { textContent: name })
+    chip.setAttribute("role", "tab")
+    chips.append(chip)
+  }
+  ;[...chips.children].forEach((chip, i) => {
+    chip.setAttribute("aria-selected", steps[i] === step)
+    chip.tabIndex = steps[i] === step ? 0 : -1
+    chip.onclick = () => { stop(); go(steps[i]) }
+  })
+  chips.onkeydown = event => {
+    const count = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -steps.length, End: steps.length }[event.key]
+    if (!count) return
+    event.preventDefault()
+    event.stopPropagation()
+    stop()
+    const now = steps.indexOf(memory.wanted ?? step)
+    const to = Math.max(0, Math.min(steps.length - 1, now + count))
+    memory.wanted = steps[to]
+    chips.children[to].focus()
+    go(steps[to])
+  }
+  memory.wanted = null
+  const lit = chips.children[steps.indexOf(step)]
+  chips.scrollLeft += Math.min(0, lit.offsetLeft - chips.offsetLeft - chips.scrollLeft)
+    + Math.max(0, lit.offsetLeft - chips.offsetLeft + lit.offsetWidth - chips.scrollLeft - chips.clientWidth)
+  $(".back").disabled = step === steps[0]
+  $(".next").disabled = step === steps.at(-1)
+  $(".back").onclick = () => { stop(); by(-1) }
+  $(".next").onclick = () => { stop(); by(1) }
+  function stop() { clearTimeout(memory.timer); memory.playing = false; $(".play").textContent = "Play" }
+  function play() {
+    memory.playing = true
+    tell(step === steps.at(-1) || whole ? { step: steps[0], whole: false } : { step: steps[steps.indexOf(step) + 1] })
+  }
+  $(".play").textContent = memory.playing ? "Pause" : "Play"
+  $(".play").onclick = () => memory.playing ? stop() : play()
+  clearTimeout(memory.timer)
+  if (memory.playing && step !== steps.at(-1)) memory.timer = setTimeout(play, REST)
+  else stop()
+  $(".all").textContent = whole ? "One step" : "All at once"
+  $(".all").onclick = () => { stop(); tell({ whole: !whole }) }
+
+  // temperature: ten steps of the slider are a factor of ten
+  const warmth = $(".warmth input"), degrees = () => +(10 ** (warmth.value / 10)).toPrecision(2)
+  if (root.getRootNode().activeElement !== warmth) warmth.value = Math.round(10 * Math.log10(temperature))
+  $(".warmth output").textContent = temperature
+  warmth.oninput = () => {
+    $(".warmth output").textContent = degrees()
+    if (!memory.waits) memory.waits = setTimeout(() => { memory.waits = 0; preview({ [`${prefix}temperature`]: degrees() }) }, 50)
+  }
+  warmth.onchange = () => { clearTimeout(memory.waits); memory.waits = 0; tell({ temperature: degrees() }) }
+
+  return stop
+}
