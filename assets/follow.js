@@ -40,6 +40,7 @@ function apart(bytes, names) {
 }
 
 const PATIENCE = 1500 // ms that a page may take to catch up with its address; then the page is right
+const LONG = 10000 // and with a commit, which it is sure to have heard of, but may hear of many in a row
 
 /* Whether two queries say the same of what a picture depends on. */
 function same(a, b, local) {
@@ -96,10 +97,10 @@ export function follow(component, draw) {
     memory.latest = null
   }
 
-  function wait() {
+  function wait(patience) {
     memory.ahead = true
     clearTimeout(memory.timer)
-    memory.timer = setTimeout(settle, PATIENCE)
+    memory.timer = setTimeout(settle, patience)
   }
 
   async function preview(changes) {
@@ -118,7 +119,7 @@ export function follow(component, draw) {
     const bytes = Object.fromEntries(Object.entries(changes).filter(([name]) => !(name in (memory.data.local ?? {}))))
     if (Object.keys(bytes).length) {
       preview(bytes)
-      wait()
+      wait(LONG)
     }
     memory.component.setTriggerValue("changed", changes)
   }
@@ -131,7 +132,7 @@ export function follow(component, draw) {
     const local = memory.data.local ?? {}
     // After a commit the picture is ahead of the address, which may get there in several steps.
     if (memory.latest || same(search, memory.wanted ?? memory.shown, local)) return
-    wait()
+    wait(PATIENCE)
     ask(search.slice(1))
   }
 
