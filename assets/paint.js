@@ -9,6 +9,12 @@ export function decode(bytes) {
   return [JSON.parse(new TextDecoder().decode(own.subarray(4, 4 + length))), own.subarray(4 + length)]
 }
 
+/* 0.0000234 as 2.3×10⁻⁵; of a positive number below 1. */
+export function tiny(number, digits = 1) {
+  const [first, power] = number.toExponential(digits).split("e-")
+  return `${+first}×10⁻${[...power].map(d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]).join("")}`
+}
+
 /* The colours of the mode that the page is in, also as variables for its style sheet. */
 export function dress(root, skins) {
   const paper = getComputedStyle(root).getPropertyValue("--st-background-color").trim().slice(0, 7)

@@ -22,6 +22,7 @@ The names of the axes, in every docstring and comment:
 from tfm_core.attention import ATTENTION, MultiHeadAttention
 from tfm_core.blocks import ACTIVATIONS, NORMS, FeedForward, TransformerLayer
 from tfm_core.config import ARCHITECTURES, TransformerConfig
+from tfm_core.experiments import ScaleExperiment, scale_experiment
 from tfm_core.masks import causal_mask, combine_masks, padding_mask, to_additive, to_ignore
 from tfm_core.positional import (
     POSITIONAL,
@@ -46,6 +47,7 @@ __all__ = [
     "FeedForward",
     "MultiHeadAttention",
     "Positional",
+    "ScaleExperiment",
     "Tokens",
     "Trace",
     "Transformer",
@@ -62,6 +64,7 @@ __all__ = [
     "mask_scores",
     "padding_mask",
     "recording",
+    "scale_experiment",
     "scaled_dot_product_attention",
     "sinusoidal_encoding",
     "t5_buckets",

@@ -28,11 +28,15 @@ from tfm_core.positional import Positional
 QUERY_KEY_GAIN = 1.3
 
 
+def generator(seed: int, name: str) -> torch.Generator:
+    """Random numbers that hang on the seed and on what they are for, and on nothing else."""
+    digest = hashlib.blake2b(f"{seed}:{name}".encode(), digest_size=8).digest()
+    return torch.Generator().manual_seed(int.from_bytes(digest, "little", signed=True))
+
+
 def draw(seed: int, name: str, shape: tuple[int, ...], std: float) -> Tensor:
     """Uniform numbers of mean 0 and the given standard deviation, float32, a pure function of its arguments."""
-    digest = hashlib.blake2b(f"{seed}:{name}".encode(), digest_size=8).digest()
-    generator = torch.Generator().manual_seed(int.from_bytes(digest, "little", signed=True))
-    return torch.rand(shape, generator=generator).mul_(2).sub_(1).mul_(std * math.sqrt(3))
+    return torch.rand(shape, generator=generator(seed, name)).mul_(2).sub_(1).mul_(std * math.sqrt(3))
 
 
 @torch.no_grad()

@@ -18,11 +18,13 @@ from torch import Tensor
 from tfm_core import (
     POSITIONAL,
     Positional,
+    ScaleExperiment,
     Transformer,
     TransformerConfig,
     causal_mask,
     recording,
 )
+from tfm_core import scale_experiment as measure_scale
 from tfm_ui.attention import Attention, Reader, bytes_needed
 from tfm_ui.inside import Inside, sites
 from tfm_ui.inside import inside as put_together
@@ -168,6 +170,12 @@ def run(state: ModelState) -> Pass:
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         milliseconds=milliseconds,
     )
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def scale_experiment(widths: tuple[int, ...], draws: int, keys: int, seed: int) -> ScaleExperiment:
+    """The library's experiment of this name."""
+    return measure_scale(widths, draws=draws, keys=keys, seed=seed)
 
 
 def preload() -> None:

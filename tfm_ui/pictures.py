@@ -13,10 +13,15 @@ import streamlit as st
 
 from tfm_ui import compute, controls
 from tfm_ui.attention import EXACT_UP_TO
+from tfm_ui.attention_lens.dictionary import look_up
+from tfm_ui.attention_lens.scale import scale_view
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.attention_lens.steps import steps
 from tfm_ui.components import bars, head_map, heads_grid, matrices
+from tfm_ui.components import dictionary as dictionary_drawing
+from tfm_ui.components import scale as scale_drawing
 from tfm_ui.components.canvas import Canvas, Content, encode, standalone
+from tfm_ui.components.lines import LINES
 from tfm_ui.fields import Limits, State, local_to
 from tfm_ui.figures.look import Mode
 from tfm_ui.heads import HeadsState, view
@@ -71,6 +76,16 @@ def attention_steps(model: ModelState, state: AttentionState) -> Content:
     return matrices.content(steps(model, state), prefix="attention_")
 
 
+def scale(model: ModelState, state: AttentionState) -> Content:
+    """The experiment on scaling."""
+    return scale_drawing.content(scale_view(model, state))
+
+
+def dictionary(model: ModelState, state: AttentionState) -> Content:
+    """The soft dictionary, which needs no model."""
+    return dictionary_drawing.content(look_up(state))
+
+
 @dataclass(frozen=True)
 class Picture:
     """One picture.
@@ -101,6 +116,8 @@ PICTURES = {
     "steps": Picture(matrices.MATRICES_CANVAS, attention_steps, AttentionState, "attention_"),
     "home_heads": Picture(heads_grid.GRID, home_heads),
     "home_next": Picture(bars.BARS, home_next),
+    "scale": Picture(LINES, scale, AttentionState, "attention_"),
+    "dictionary": Picture(dictionary_drawing.DICTIONARY, dictionary, AttentionState, "attention_"),
 }
 
 

@@ -104,6 +104,19 @@ HEADS = (
 ATTENTION = (
     Preset(
         "Step by step",
-        "Every number here has a history. Click one, and follow it back to the two vectors that it came from.",
+        "Every number here has a history. Click one: which two vectors did it come from?",
+    ),
+    Preset(
+        "Why √dₖ",
+        "One head as wide as the model compares tokens by 256 numbers. Undivided, half of the draws leave the softmax "
+        "less than a twentieth of the gradient that division by √dₖ leaves it. From which dₖ on does that hurt?",
+        model={"d_model": 256, "num_heads": 1},
+        page={"view": "scale"},
+    ),
+    Preset(
+        "Longer keys win",
+        "The query lies exactly on key A, and yet key B gets more of the weight. "
+        "What does a dot product measure that a distance does not?",
+        page={"view": "dictionary", "entries": "0.8,0.3,10 1.8,0.1,20 -1,0.5,30 0,-1.2,40", "ask": "0.8,0.3"},
     ),
 )

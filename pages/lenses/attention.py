@@ -5,9 +5,13 @@ from collections.abc import Callable
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from tfm_core import attention_scores, attention_weights, experiments, scaled_dot_product_attention
+from tfm_core.analysis import entropy
 from tfm_ui import compute, controls, frame
 from tfm_ui.attention_lens.derivation import derivation
+from tfm_ui.attention_lens.dictionary import look_up
 from tfm_ui.attention_lens.formula import LINES, latex
+from tfm_ui.attention_lens.scale import scale_view, score_variances
 from tfm_ui.attention_lens.state import STEPS, AttentionState
 from tfm_ui.attention_lens.steps import WHAT
 from tfm_ui.attention_lens.steps import steps as lens_steps
@@ -75,10 +79,50 @@ def change(model: ModelState, shown: compute.Pass) -> None:
 
 def scale(model: ModelState, shown: compute.Pass) -> None:
     """Why the scores are divided by the root of d_k: an experiment."""
+    with panel("scale") as show:
+        state = boxes(model, row("scale"), "draws", "draw_keys", "draw_seed", "kind", "layer")
+        view = scale_view(model, state)
+        show(
+            title="Why √dₖ",
+            how_to_read="Queries and keys of independent standard normal numbers, drawn anew at each dₖ. "
+            "Gradient: the largest |∂ weight / ∂ score|. Circles: your model’s heads.",
+            shape=f"{state.draws} draws × {state.draw_keys} keys",
+            picture=Drawing("scale", ((model, ""), (state, PREFIX))),
+            sentence=view.sentence,
+            laws=view.laws(),
+            table=view.table,
+            sources=[
+                experiments.scale_experiment,
+                experiments.measure_width,
+                experiments.largest_gradient,
+                entropy,
+                attention_scores,
+                attention_weights,
+                score_variances,
+            ],
+            recipe=view.recipe,
+            mode=frame.mode(),
+        )
 
 
 def dictionary(model: ModelState, shown: compute.Pass) -> None:
     """Attention as a look-up that blends."""
+    state = controls.current(AttentionState, PREFIX)
+    lookup = look_up(state)
+    with panel("dictionary") as show:
+        show(
+            title="A soft dictionary",
+            how_to_read="Drag the query or a key, change a value: the answer is the sum of weight × value. Dotted: how "
+            "far each key reaches along the query, which is what q·k measures.",
+            shape="softmax(q·k / (√2 · temperature)) · value",
+            picture=Drawing("dictionary", ((model, ""), (state, PREFIX))),
+            sentence=lookup.sentence,
+            laws=lookup.laws(),
+            table=lookup.table,
+            sources=[look_up, scaled_dot_product_attention, attention_scores, attention_weights],
+            recipe=lookup.recipe,
+            mode=frame.mode(),
+        )
 
 
 VIEWS: dict[str, Callable[[ModelState, compute.Pass], None]] = {

@@ -1,6 +1,7 @@
 """Pictures are functions of the link: of nothing else, and of all of it."""
 
 import json
+import re
 from urllib.parse import parse_qs, urlencode
 
 import numpy as np
@@ -23,7 +24,10 @@ STATES = ((MODEL, ""), (LENS, "heads_"))
 
 
 def states_for(name: str):
-    return STATES if PICTURES[name].page else STATES[:1]
+    picture = PICTURES[name]
+    if picture.page is HeadsState:
+        return STATES
+    return (STATES[0], (picture.page(layer=2, head=5), picture.prefix)) if picture.page else STATES[:1]
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -36,6 +40,7 @@ def test_a_picture_comes_back_from_its_query_alone(name):
 
 
 NAMES = ["text", "seq_len", "num_heads", "heads_layer", "heads_kind", "heads_scale", "seed"]
+NAMES += ["attention_draws", "attention_entries", "attention_ask", "attention_layer", "attention_kind"]
 VALUES = st.text(max_size=12) | st.integers(-5, 40).map(str)
 QUERIES = st.text(max_size=40) | st.builds(urlencode, st.dictionaries(st.sampled_from(NAMES), VALUES))
 
@@ -108,6 +113,8 @@ def test_a_bundle_holds_each_script_once_and_imports_nothing(picture):
     assert "import " not in script.replace("important", "")
     assert "export " not in script
     assert script.count("function dress(") == 1
+    named = re.findall(r"^(?:async )?(?:const|let|function) (\w+)", script, re.MULTILINE)
+    assert len(named) == len(set(named)), "scripts of one picture share a name"
 
 
 def test_another_script_has_another_address(tmp_path, monkeypatch):

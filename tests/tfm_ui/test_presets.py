@@ -4,15 +4,19 @@ import numpy as np
 import pytest
 
 from tfm_core import TransformerConfig
+from tfm_ui.attention_lens.dictionary import look_up
+from tfm_ui.attention_lens.scale import scale_view
+from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.compute import run
 from tfm_ui.fields import controls_of
 from tfm_ui.heads import HeadsState, view
 from tfm_ui.links import link_parameters, read_link
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
-from tfm_ui.presets import HEADS, HOME, lit, neighbour
+from tfm_ui.presets import ATTENTION, HEADS, HOME, lit, neighbour
 
 ALL = [(preset, None) for preset in HOME] + [(preset, HeadsState) for preset in HEADS]
+ALL += [(preset, AttentionState) for preset in ATTENTION]
 
 
 def named(presets, name):
@@ -36,15 +40,15 @@ def test_a_preset_is_a_state_that_a_link_can_hold(preset, page):
     model = ModelState(**preset.model)
     for state, prefix in [(model, "")] + ([(page(**preset.page), "heads_")] if page else []):
         asked = {name: [value] for name, value in link_parameters(state, prefix).items()}
-        assert read_link(type(state), prefix, asked, HeadsState.limits(model) if prefix else None) == []
+        assert read_link(type(state), prefix, asked, page.limits(model) if prefix else None) == []
     assert isinstance(model.config, TransformerConfig)
     assert preset.question.endswith("?") or "?" in preset.question
 
 
-@pytest.mark.parametrize("presets", [HOME, HEADS])
-def test_no_two_presets_are_one(presets):
+@pytest.mark.parametrize(("presets", "lens"), [(HOME, None), (HEADS, HeadsState), (ATTENTION, AttentionState)])
+def test_no_two_presets_are_one(presets, lens):
     for preset in presets:
-        page = HeadsState(**preset.page) if presets is HEADS else None
+        page = lens(**preset.page) if lens else None
         assert lit(presets, ModelState(**preset.model), page) is preset
     assert len({preset.name for preset in presets}) == len(presets)
 
@@ -114,3 +118,19 @@ def test_home_the_untrained_model_repeats_the_last_word_and_a_larger_one_more_so
     assert likely["First look"].names[0] == likely["Much larger"].names[0] == "“tired”"
     assert likely["Much larger"].shares[0] > likely["First look"].shares[0]
     assert round(parameters["Much larger"] / parameters["First look"]) == 47
+
+
+def test_why_root_d_k_half_of_the_draws_have_a_twentieth_of_the_gradient():
+    preset = named(ATTENTION, "Why √dₖ")
+    found = scale_view(ModelState(**preset.model), AttentionState(**preset.page)).found
+    at = found.widths.index(ModelState(**preset.model).config.head_dim)
+    assert found.widths[at] == 256
+    assert found.median_gradient["unscaled"][at] < found.median_gradient["scaled"][at] / 20
+    assert found.median_gradient["unscaled"][0] == found.median_gradient["scaled"][0]
+
+
+def test_longer_keys_win_though_the_query_lies_on_another():
+    found = look_up(AttentionState(**named(ATTENTION, "Longer keys win").page))
+    assert found.keys[0].tolist() == list(found.query)
+    assert found.weights.argmax() == 1
+    assert "Key A lies nearer, but a dot product asks for direction and length." in found.sentence

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tfm_ui.compute import PLACES
-from tfm_ui.fields import Choice, Flag, Limits, Number, Text, Whole, control
+from tfm_ui.fields import Choice, Flag, Limits, Number, Text, Vectors, Whole, control
 from tfm_ui.model_state import MAX_TOKENS, ModelState
 
 VIEWS = ("steps", "arcs", "contribution", "change", "scale", "dictionary")
@@ -23,6 +23,9 @@ STEPS = (
     "heads",
     "output",
 )
+
+PLANE, VALUES = (-2, 2), (-999, 999)
+ENTRIES = "1.2,0.2,10 0.1,1.1,20 -1.1,0.3,30 0.2,-1,40"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,10 +69,14 @@ class AttentionState:
     changes: str = control(Text("Changes", 300), default="", held=True)
     pinned: str = control(Text("Changes of A", 300), default="", held=True)
 
-    # the soft dictionary
-    keys: str = control(Text("Keys", 120), default="", held=True)
-    values: str = control(Text("Values", 80), default="", held=True)
-    ask: str = control(Text("Query", 40), default="", held=True)
+    # the experiment on scaling
+    draws: int = control(Whole("Draws", 10, 1000, box=True), default=1000)
+    draw_keys: int = control(Whole("Keys per query", 2, 64, box=True), default=16)
+    draw_seed: int = control(Whole("Seed of the draws", 0, 9999, box=True), default=0)
+
+    # the soft dictionary: each entry is a key in the plane and its value; what is asked is a point, too
+    entries: str = control(Vectors("Keys and values", (PLANE, PLANE, VALUES), 2, 6), default=ENTRIES, held=True)
+    ask: str = control(Vectors("Query", (PLANE, PLANE)), default="0.8,0.5", held=True)
 
     @staticmethod
     def limits(model: ModelState) -> Limits:

@@ -1,0 +1,166 @@
+/* How charts of lines are laid out and painted. A chart is what came from the server, each line with its `x` and `y`;
+   `place` adds where it goes: {left, top, width, height} of the plot in CSS pixels, and its two axes. */
+
+import { tiny } from "./paint.js"
+
+const LOG = { log2: 2, log10: 10 }
+const GAP = 28 // between charts, in pixels at a root font of 16
+const NARROWEST = 290 // of a chart that stands beside another, likewise
+const TALL = 300, LOW = 230 // of a chart, and of one that has the whole width of a wide page
+
+/* 0.1234, 12.34, 1 234, 2.3×10⁻⁵; with a true minus. */
+export function written(value) {
+  const size = Math.abs(value), sign = value < 0 ? "−" : ""
+  if (!Number.isFinite(value)) return "none"
+  if (size >= 1000) return sign + Math.round(size).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f")
+  if (size === 0 || size >= 0.001) return sign + +size.toPrecision(4)
+  return sign + tiny(size)
+}
+
+const usable = (values, scale) => [...values].filter(v => Number.isFinite(v) && (!LOG[scale] || v > 0))
+
+/* An axis from the smallest to the largest of these values: `to` gives 0 to 1, `ticks` where it is named; `room` is
+   how many names it has room for. */
+function axis(values, scale, room, whole) {
+  const known = usable(values, scale), base = LOG[scale]
+  let low = known.length ? Math.min(...known) : base ? 1 : 0, high = known.length ? Math.max(...known) : 1
+  if (low === high) [low, high] = base ? [low / base, high * base] : [low - 0.5, high + 0.5]
+  if (base) {
+    const exponent = v => Math.log(v) / Math.log(base)
+    let first = Math.floor(exponent(low) + 1e-9), last = Math.ceil(exponent(high) - 1e-9)
+    if (!whole) [low, high] = [base ** first, base ** last]
+    const step = Math.max(1, Math.ceil((last - first) / room))
+    const ticks = Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => base ** (first + i * step))
+      .filter(v => v >= low * 0.999 && v <= high * 1.001)
+    return { to: v => (exponent(v) - exponent(low)) / (exponent(high) - exponent(low)), ticks }
+  }
+  const power = 10 ** Math.floor(Math.log10((high - low) / room))
+  const step = [1, 2, 5, 10].map(n => n * power).find(s => (high - low) / s <= room)
+  const first = Math.floor(low / step + 1e-9), last = Math.ceil(high / step - 1e-9)
+  if (!whole) [low, high] = [first * step, last * step]
+  const ticks = Array.from({ length: last - first + 1 }, (_, i) => +((first + i) * step).toPrecision(12))
+    .filter(v => v >= low - step * 1e-6 && v <= high + step * 1e-6)
+  return { to: v => (v - low) / (high - low), ticks }
+}
+
+/* Where every chart goes, side by side if there is room and no place stays empty; returns the height of all. */
+export function place(context, charts, width, rem, family) {
+  const gap = GAP * rem
+  let across = Math.max(1, Math.min(charts.length, Math.floor((width + gap) / (NARROWEST * rem + gap))))
+  while (charts.length % across) across--
+  const each = (width - gap * (across - 1)) / across, rows = charts.length / across
+  const tall = (across === 1 && width > 480 * rem ? LOW : TALL) * rem
+  charts.forEach((chart, i) => {
+    const x0 = (i % across) * (each + gap), y0 = Math.floor(i / across) * (tall + gap)
+    const head = (chart.marks.length ? 44 : 26) * rem, height = tall - head - 42 * rem
+    const ys = chart.lines.flatMap(line => [...line.y]), xs = chart.lines.flatMap(line => [...line.x])
+    chart.vertical = axis([...ys, ...chart.reach], chart.yScale, 5, false)
+    context.font = `${13 * rem}px ${family}`
+    const wide = texts => Math.max(0, ...texts.map(text => context.measureText(text).width))
+    const gutter = wide(chart.vertical.ticks.map(written)) + 10 * rem
+    const names = Math.min(wide(chart.lines.map(line => line.name)) + 24 * rem, each * 0.45)
+    Object.assign(chart, { x0, y0, each, head, left: x0 + gutter, top: y0 + head, width: each - gutter - names, height })
+    chart.horizontal = axis(xs, chart.xScale, Math.max(2, Math.floor(chart.width / (38 * rem))), true)
+    chart.at = (x, y) => [chart.left + chart.horizontal.to(x) * chart.width, chart.top + (1 - chart.vertical.to(y)) * chart.height]
+    chart.stops = [...new Set(usable(xs, chart.xScale))].sort((a, b) => a - b)
+  })
+  return rows * tall + (rows - 1) * gap
+}
+
+export const colourOf = (skin, { colour }) => colour.startsWith("head ") ? skin.heads[colour.slice(5) - 1] : skin[colour]
+
+export function paint(context, chart, skin, rem, family) {
+  const { left, top, width, height, horizontal, vertical, y0, each, x0 } = chart
+  context.textBaseline = "middle"
+  context.fillStyle = skin.ink
+  context.textAlign = "left"
+  context.font = `600 ${15 * rem}px ${family}`
+  context.fillText(chart.y, x0, y0 + 10 * rem, each)
+  context.font = `${13 * rem}px ${family}`
+  context.lineWidth = 1
+  for (const tick of vertical.ticks) {
+    const y = Math.round(chart.at(1, tick)[1]) + 0.5
+    context.fillStyle = skin.rule
+    context.fillRect(left, y - 0.5, width, 1)
+    context.fillStyle = skin.muted
+    context.textAlign = "right"
+    context.fillText(written(tick), left - 6 * rem, y)
+  }
+  context.fillStyle = skin.muted
+  context.textAlign = "center"
+  for (const tick of horizontal.ticks) context.fillText(written(tick), left + horizontal.to(tick) * width, top + height + 14 * rem)
+  context.fillText(chart.x, left + width / 2, top + height + 33 * rem)
+  for (const mark of chart.marks) upright(context, chart, mark, skin, rem)
+  for (const line of chart.lines) curve(context, chart, line, colourOf(skin, line), rem)
+  names(context, chart, skin, rem)
+}
+
+function upright(context, chart, { name, x }, skin, rem) {
+  const at = chart.left + chart.horizontal.to(x) * chart.width, half = context.measureText(name).width / 2
+  context.strokeStyle = context.fillStyle = skin.muted
+  context.setLineDash([2, 3])
+  context.beginPath()
+  context.moveTo(at, chart.top - 6 * rem)
+  context.lineTo(at, chart.top + chart.height)
+  context.stroke()
+  context.setLineDash([])
+  context.textAlign = "center"
+  context.fillText(name, Math.max(chart.x0 + half, Math.min(at, chart.x0 + chart.each - half)), chart.top - 15 * rem)
+}
+
+/* Its points in pixels; null where it has none to show. */
+const points = (chart, { x, y }) => [...x].map((value, i) => {
+  const [across, down] = chart.at(value, y[i])
+  return Number.isFinite(across) && Number.isFinite(down) ? [across, down] : null
+})
+
+function curve(context, chart, line, colour, rem) {
+  context.strokeStyle = context.fillStyle = colour
+  context.lineWidth = 2 * rem
+  const found = points(chart, line)
+  if (line.style !== "dots") {
+    context.setLineDash(line.style === "dashed" ? [6 * rem, 5 * rem] : [])
+    context.beginPath()
+    found.forEach((point, i) => point && (found[i - 1] ? context.lineTo(...point) : context.moveTo(...point)))
+    context.stroke()
+    context.setLineDash([])
+  }
+  if (line.style !== "dashed") for (const point of found) if (point) dot(context, point, line.style === "dots", rem)
+}
+
+export function dot(context, [x, y], hollow, rem) {
+  context.beginPath()
+  context.arc(x, y, (hollow ? 4 : 3) * rem, 0, 7)
+  if (!hollow) return context.fill()
+  context.lineWidth = 1.5 * rem
+  context.stroke()
+}
+
+/* Each line's name beside its end, pushed apart where ends lie close, with a piece of the line before it. */
+function names(context, chart, skin, rem) {
+  const size = 16 * rem, ends = chart.lines.map(line => {
+    const found = points(chart, line).filter(Boolean)
+    const y = line.style === "dots" ? found.reduce((sum, point) => sum + point[1] / found.length, 0) : found.at(-1)?.[1]
+    return { line, y }
+  }).filter(({ line, y }) => line.name && Number.isFinite(y)).sort((a, b) => a.y - b.y)
+  ends.forEach((end, i) => { if (i) end.y = Math.max(end.y, ends[i - 1].y + size) })
+  const low = chart.top + chart.height
+  ends.reverse().forEach((end, i) => { end.y = Math.min(end.y, i ? ends[i - 1].y - size : low) })
+  const x = chart.left + chart.width + 6 * rem
+  context.textAlign = "left"
+  for (const { line, y } of ends) {
+    context.fillStyle = context.strokeStyle = colourOf(skin, line)
+    context.lineWidth = 2 * rem
+    context.setLineDash(line.style === "dashed" ? [4 * rem, 3 * rem] : [])
+    context.beginPath()
+    if (line.style === "dots") dot(context, [x + 6 * rem, y], true, rem)
+    else {
+      context.moveTo(x, y)
+      context.lineTo(x + 12 * rem, y)
+      context.stroke()
+    }
+    context.setLineDash([])
+    context.fillStyle = skin.ink
+    context.fillText(line.name, x + 17 * rem, y, chart.x0 + chart.each - x - 17 * rem)
+  }
+}

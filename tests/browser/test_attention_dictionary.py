@@ -1,0 +1,134 @@
+"""The soft dictionary in a real browser: what is dragged is answered by the server, and stays in the link."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tfm_ui.attention_lens.dictionary import look_up, number
+from tfm_ui.attention_lens.state import AttentionState
+from tfm_ui.fields import vectors
+from tfm_ui.presets import ATTENTION
+
+LINK = "/attention?attention_view=dictionary"
+
+
+def opened(visit, query: str = "", **more):
+    visitor = visit(LINK + query, **more)
+    visitor.page.get_by_role("button", name="query at").wait_for()
+    return visitor
+
+
+def state(visitor) -> AttentionState:
+    """What the address bar holds of the dictionary."""
+    query = parse_qs(urlsplit(visitor.page.url).query)
+    held = {name: query[f"attention_{name}"][0] for name in ("entries", "ask") if f"attention_{name}" in query}
+    return AttentionState(**held, temperature=float(query.get("attention_temperature", ["1"])[0]))
+
+
+def answered(visitor, expected: AttentionState) -> None:
+    """Wait until the answer is that of this state, and the page says the same."""
+    found = look_up(expected)
+    visitor.page.locator(".dictionary .answer", has_text=f"= {number(found.answer)}").wait_for()
+    visitor.page.locator(".said", has_text=found.sentence).wait_for()
+
+
+def drag(visitor, name: str, across: float, down: float) -> None:
+    """By so many pixels, without letting go."""
+    box = visitor.page.get_by_role("button", name=name).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    visitor.page.mouse.move(x, y)
+    visitor.page.mouse.down()
+    visitor.page.mouse.move(x + across, y + down, steps=8)
+
+
+def test_a_drag_is_answered_before_the_page_is_told_and_lands_in_the_link_when_let_go(visit):
+    visitor = opened(visit)
+    before, url = visitor.page.locator(".dictionary .answer").inner_text(), visitor.page.url
+    drag(visitor, "query at", -160, 10)
+    visitor.page.wait_for_function(
+        "([e, before]) => e.textContent !== before",
+        arg=[visitor.page.locator(".dictionary .answer").element_handle(), before],
+    )
+    assert visitor.page.url == url
+    visitor.page.mouse.up()
+    visitor.page.wait_for_url("**attention_ask=*")
+    (asked,) = vectors(state(visitor).ask)
+    assert asked[0] < -0.5
+    answered(visitor, state(visitor))
+    visitor.press("Undo")
+    answered(visitor, AttentionState())
+
+
+def test_arrow_keys_move_a_point_by_a_tenth(visit):
+    visitor = opened(visit)
+    visitor.page.get_by_role("button", name="key C at").focus()
+    for key in ("ArrowUp", "ArrowUp", "ArrowLeft"):
+        visitor.page.keyboard.press(key)
+    visitor.page.get_by_role("button", name="key C at −1.2, 0.5").wait_for()
+    visitor.page.wait_for_url("**attention_entries=*")
+    assert vectors(state(visitor).entries)[2] == (-1.2, 0.5, 30)
+    answered(visitor, state(visitor))
+
+
+def test_a_value_is_edited_and_keys_come_and_go(visit):
+    visitor = opened(visit)
+    page = visitor.page
+    box = page.get_by_label("value of key B")
+    box.fill("-7.5")
+    box.press("Enter")
+    page.wait_for_url("**-7.5*")
+    answered(visitor, state(visitor))
+    visitor.press("+ Add a key")
+    page.get_by_label("value of key E").wait_for()
+    for name in "AAA":
+        visitor.press(f"Remove key {name}")
+        visitor.wait()
+    assert len(vectors(state(visitor).entries)) == 2
+    assert page.get_by_role("button", name="Remove key A").is_disabled()
+    answered(visitor, state(visitor))
+
+
+def test_towards_temperature_zero_the_answer_is_the_look_up(visit):
+    visitor = opened(visit)
+    slider = visitor.page.get_by_role("slider", name="temperature")
+    slider.focus()
+    slider.press("Home")
+    visitor.page.wait_for_url("**attention_temperature=0.05*")
+    answered(visitor, AttentionState(temperature=0.05))
+    assert visitor.page.locator(".dictionary .hard").inner_text() == "Hard look-up: key A, value 10"
+    weights = visitor.page.locator(".dictionary").evaluate("e => Array.from(e._memory.weights)")
+    assert weights == pytest.approx(look_up(AttentionState(temperature=0.05)).weights.tolist(), abs=1e-6)
+    assert weights[0] > 0.99
+
+
+def test_what_was_typed_and_taken_back_leaves_the_picture_free_to_follow(visit):
+    visitor = opened(visit)
+    box = visitor.page.get_by_label("value of key A")
+    box.fill("105")
+    box.fill("10")
+    box.blur()
+    visitor.press("Longer keys win")
+    preset = next(preset for preset in ATTENTION if preset.name == "Longer keys win")
+    answered(visitor, AttentionState(**preset.page))
+    visitor.page.get_by_role("button", name="key B at 1.8, 0.1").wait_for()
+    assert box.input_value() == "10"
+
+
+def test_on_a_phone_nothing_scrolls_sideways_and_a_finger_drags_without_scrolling(visit):
+    visitor = opened(visit, width=390, has_touch=True, is_mobile=True)
+    page = visitor.page
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    point = page.get_by_role("button", name="key B at")
+    point.scroll_into_view_if_needed()
+    before, box = page.evaluate("document.querySelector('.stMain').scrollTop"), point.bounding_box()
+    fingers = page.context.new_cdp_session(page)
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    for kind, step in (("touchStart", 0), ("touchMove", 20), ("touchMove", 40), ("touchEnd", None)):
+        at = [] if step is None else [{"x": x - step, "y": y + step}]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+    page.wait_for_url("**attention_entries=*")
+    moved = vectors(state(visitor).entries)[1]
+    assert moved[0] < 0
+    assert moved[1] < 1
+    assert page.evaluate("document.querySelector('.stMain').scrollTop") == before
+    answered(visitor, state(visitor))

@@ -1,0 +1,106 @@
+"""The views scale and dictionary of the Attention lens, without a browser."""
+
+import numpy as np
+import pytest
+
+from tests.pages.test_acts import pick
+from tests.pages.test_app import picture, start, text_on, widget
+from tfm_core import scale_experiment
+from tfm_ui.attention_lens.dictionary import look_up
+from tfm_ui.attention_lens.state import ENTRIES, AttentionState
+from tfm_ui.fields import controls_of
+from tfm_ui.model_state import ModelState
+from tfm_ui.presets import ATTENTION
+
+PAGE = "pages/lenses/attention.py"
+ARCHITECTURES = controls_of(ModelState)["architecture"][0].options
+
+
+def lens(view: str, **query: str):
+    return start(PAGE, attention_view=view, **query)
+
+
+def measured(app) -> dict[tuple[int, str], np.ndarray]:
+    """(which chart, line's name) -> its y."""
+    header, raw = picture(app, "scale")
+    numbers, found = np.frombuffer(raw, np.float32), {}
+    for number, chart in enumerate(header["charts"]):
+        for line in chart["lines"]:
+            _, found[number, line["name"]], numbers = np.split(numbers, [line["count"], 2 * line["count"]])
+    return found
+
+
+@pytest.mark.parametrize("view", ["scale", "dictionary"])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("text", ["hi", "a a a a", "שלום 🦊 <script>alert(1)</script>"])
+def test_both_views_work_for_every_architecture_and_any_text(view, architecture, text):
+    app = lens(view, architecture=architecture, text=text, seq_len="4", attention_kind="cross")
+    assert picture(app, view)[0]["about"] in text_on(app).replace("&#x27;", "'")
+    assert "✕" not in text_on(app)
+
+
+@pytest.mark.parametrize(("key", "value"), [("draws", 100), ("draw_keys", 5), ("draw_seed", 3)])
+def test_each_control_of_the_experiment_acts_and_the_link_holds_it(key, value):
+    app = lens("scale", attention_draws="30")
+    before = measured(app)
+    widget(app, f"attention_{key}").set_value(value).run()
+    assert not app.exception
+    asked = {"draws": 30, "draw_keys": 16, "draw_seed": 0} | {key: value}
+    found = scale_experiment([256], draws=asked["draws"], keys=asked["draw_keys"], seed=asked["draw_seed"])
+    assert measured(app)[0, "unscaled"][-1] == pytest.approx(found.variance.item())
+    assert measured(app)[1, "unscaled"][-1] == pytest.approx(found.entropy["unscaled"].item())
+    assert not np.array_equal(measured(app)[0, "unscaled"], before[0, "unscaled"])
+    np.testing.assert_array_equal(measured(app)[0, "your heads"], before[0, "your heads"])
+
+
+def test_the_layer_of_the_model_is_a_choice():
+    app = lens("scale", attention_draws="10")
+    before = measured(app)
+    widget(app, "attention_layer").set_value(2).run()
+    assert not np.array_equal(measured(app)[0, "your heads"], before[0, "your heads"])
+    np.testing.assert_array_equal(measured(app)[0, "unscaled"], before[0, "unscaled"])
+
+
+def test_a_dictionary_comes_back_from_its_link():
+    query = {"entries": "1,0,5 0,1,-7.5", "ask": "0.5,-1", "temperature": "0.25"}
+    app = lens("dictionary", **{f"attention_{name}": value for name, value in query.items()})
+    found = look_up(AttentionState(entries=query["entries"], ask=query["ask"], temperature=0.25))
+    header, cells = picture(app, "dictionary")
+    assert header["values"] == [5, -7.5]
+    np.testing.assert_allclose(np.frombuffer(cells, np.float32).reshape(2, 4)[:, 2], found.weights, rtol=1e-6)
+    assert found.sentence in text_on(app)
+    assert not app.warning
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "value", "reason"),
+    [
+        ("entries", "1,0,5", ENTRIES, "2 to 6 vectors, parted by spaces, of 3 numbers"),
+        ("entries", "9,0,5 0,1,7", "2,0,5 0,1,7", "from -2 to 2"),
+        ("entries", "1,0,nan 0,1,7", ENTRIES, "were expected"),
+        ("ask", "🦊", "0.8,0.5", "1 vector of 2 numbers"),
+        ("temperature", "0", "0.05", "from 0.05 to 10"),
+    ],
+)
+def test_a_bad_dictionary_in_a_link_is_corrected_and_that_is_said(name, raw, value, reason):
+    app = lens("dictionary", **{f"attention_{name}": raw})
+    header, _ = picture(app, "dictionary")
+    expected = look_up(AttentionState(**{name: float(value) if name == "temperature" else value}))
+    assert header["about"] == expected.sentence
+    assert reason in app.warning[0].value.replace("\\", "")
+
+
+@pytest.mark.parametrize("name", ["Why √dₖ", "Longer keys win"])
+def test_their_presets_can_be_picked_from_any_view_and_taken_back(name):
+    app = lens("dictionary", seed="99", attention_ask="1,1")
+    (preset,) = [preset for preset in ATTENTION if preset.name == name]
+    pick(app, name)
+    assert preset.question in text_on(app)
+    view = preset.page["view"]
+    drawing = picture(app, view)[0]
+    if view == "dictionary":
+        assert drawing["asked"] == [0.8, 0.3]
+    else:
+        assert drawing["charts"][0]["marks"][0]["x"] == 256
+    widget(app, "_undo").click().run()
+    assert (app.session_state["seed"], picture(app, "dictionary")[0]["asked"]) == (99, [1, 1])
