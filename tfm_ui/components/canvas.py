@@ -144,7 +144,8 @@ body {{ margin: 2rem auto; max-width: 45rem; padding: 0 1rem; background: {look.
 {bundle(f"{kind.name}.js")}
 const data = Uint8Array.from(atob("{base64.b64encode(data).decode()}"), sign => sign.charCodeAt(0))
 const [header, numbers] = decode(data)
-const alone = {{ alone: true, local: {{}}, preview() {{}}, commit() {{}}, setTriggerValue() {{}} }} // there is no server to ask
+// There is no server to ask.
+const alone = {{ alone: true, local: {{}}, preview() {{}}, commit() {{}}, setTriggerValue() {{}} }}
 draw({{ header, numbers, root: document.querySelector("[data-picture]"), ...alone }})
 </script>
 </html>
