@@ -26,9 +26,12 @@ from tfm_core import (
 )
 from tfm_core import scale_experiment as measure_scale
 from tfm_ui.attention import Attention, Reader, bytes_needed
+from tfm_ui.changes import parse
+from tfm_ui.compared import Compared, compare
 from tfm_ui.inside import Inside, sites
 from tfm_ui.inside import inside as put_together
 from tfm_ui.model_state import ModelState
+from tfm_ui.rerun import Bench
 
 BUDGET = 300_000_000  # bytes that one request may take beside its model
 
@@ -136,6 +139,34 @@ def inside(state: ModelState, kind: str, layer: int) -> Inside:
     with torch.no_grad(), recording([*wanted, encoded] if kind == "cross" else wanted) as trace:
         forward(state)
     return put_together(block, name, trace, at, trace[encoded] if kind == "cross" else None)
+
+
+@st.cache_resource(max_entries=6, show_spinner=False, hash_funcs={ModelState: repr})
+def compared(state: ModelState, a: str, b: str, kind: str, layer: int, head: int) -> Compared:
+    """The model with changes A beside the model with changes B.
+
+    Args:
+        state: the model, and the texts that it reads.
+        a: changes, as in a link; those that this model does not allow are passed over.
+        b: likewise.
+        kind: of attention; any, of a single stack.
+        layer: from 0.
+        head: from 0.
+
+    Raises:
+        ValueError: if the model is `too_large`.
+    """
+    if reason := too_large(state):
+        raise ValueError(reason)
+    bench = Bench(
+        forward=lambda source, target: forward(state, source, target if state.is_encoder_decoder else None),
+        place=lambda kind: place(state, kind_of(state, kind)),
+        state=state,
+        kind=kind if state.is_encoder_decoder else "encoder",
+        layer=layer,
+        head=head,
+    )
+    return compare(bench, parse(a)[0], parse(b)[0])
 
 
 def adds_bias(state: ModelState) -> bool:

@@ -7,7 +7,7 @@ import pandas as pd
 from tfm_ui.compute import Pass
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
-from tfm_ui.words import labels, named
+from tfm_ui.words import labels, token_names
 
 SHOWN = 5
 
@@ -37,9 +37,8 @@ def next_token(state: ModelState, shown: Pass) -> NextToken:
     """Read the probabilities of one pass; the text must not be empty."""
     texts = [state.source_tokens] + ([state.target_tokens] if state.is_encoder_decoder else [])
     tokens = texts[-1]
-    known = {i: piece for text in texts for i, piece in zip(text.ids, text.pieces, strict=False)}
     order = shown.next_token.argsort()[::-1][:SHOWN]
-    names = [f"“{named(known[i])}”" if i in known else f"id {i}" for i in order.tolist()]
+    names = token_names(order.tolist(), texts)
     shares = shown.next_token[order].tolist()
     last = labels(tokens)[len(tokens.pieces) - 1]
     even = 1 / len(shown.next_token)

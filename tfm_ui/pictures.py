@@ -11,13 +11,13 @@ from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
 
-from tfm_ui import compute, controls
+from tfm_ui import change_pictures, compute, controls
 from tfm_ui.attention import EXACT_UP_TO
 from tfm_ui.attention_lens.dictionary import look_up
 from tfm_ui.attention_lens.scale import scale_view
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.attention_lens.steps import steps
-from tfm_ui.components import bars, head_map, heads_grid, matrices
+from tfm_ui.components import bars, head_map, heads_grid, maps, matrices, pairs
 from tfm_ui.components import dictionary as dictionary_drawing
 from tfm_ui.components import scale as scale_drawing
 from tfm_ui.components.canvas import Canvas, Content, encode, standalone
@@ -118,6 +118,11 @@ PICTURES = {
     "home_next": Picture(bars.BARS, home_next),
     "scale": Picture(LINES, scale, AttentionState, "attention_"),
     "dictionary": Picture(dictionary_drawing.DICTIONARY, dictionary, AttentionState, "attention_"),
+    "contribution": Picture(maps.MAPS, change_pictures.contribution, AttentionState, "attention_"),
+    "contribution_row": Picture(pairs.PAIRS, change_pictures.contribution_row, AttentionState, "attention_"),
+    "change_weights": Picture(maps.MAPS, change_pictures.change_weights, AttentionState, "attention_"),
+    "change_stream": Picture(maps.MAPS, change_pictures.change_stream, AttentionState, "attention_"),
+    "change_output": Picture(pairs.PAIRS, change_pictures.change_output, AttentionState, "attention_"),
 }
 
 

@@ -119,4 +119,29 @@ ATTENTION = (
         "What does a dot product measure that a distance does not?",
         page={"view": "dictionary", "entries": "0.8,0.3,10 1.8,0.1,20 -1,0.5,30 0,-1.2,40", "ask": "0.8,0.3"},
     ),
+    Preset(
+        "Looks here, takes there",
+        "“cat” looks most at “the”, and yet four fifths of what it gets come from itself. "
+        "Which of the two maps says what this head does?",
+        model={"num_heads": 16},
+        page={"view": "contribution", "head": 6, "query": 2, "key": 1},
+    ),
+    Preset(
+        "A sink",
+        "More than half of all weight goes to “cat”, whoever looks; a quarter of what is written comes from there. "
+        "What could a head need such a token for?",
+        model={"num_heads": 16, "seed": 2},
+        page={"view": "contribution", "layer": 2, "head": 5},
+    ),
+    Preset(
+        "One weight",
+        "A single weight of layer 1 is another one: “mat” looks at “cat” with 0.90. "
+        "Why do tokens behind “mat” move too, and none before it?",
+        page={"view": "change"},
+    ),
+    Preset(
+        "A leak",
+        "“sat” was made to look at “it”, five tokens ahead. Drag the weight down to 0: when does the leak end?",
+        page={"view": "change", "changes": "weight 1.1 3>8 0.5", "query": 3, "key": 8},
+    ),
 )

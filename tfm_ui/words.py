@@ -36,6 +36,12 @@ def named(piece: str) -> str:
     return _isolated(_short(piece))
 
 
+def token_names(ids: Sequence[int], texts: Sequence[Tokens]) -> list[str]:
+    """Tokens by what they are called in these texts, or by their id: a hash cannot be turned back."""
+    known = {i: piece for text in texts for i, piece in zip(text.ids, text.pieces, strict=False)}
+    return [f"“{named(known[i])}”" if i in known else f"id {i}" for i in ids]
+
+
 def _short(piece: str) -> str:
     if piece.isalnum() and len(piece) <= LONGEST:  # most are plain words
         return piece

@@ -1,13 +1,27 @@
 """The Attention lens: one head number by number, what it looks at and what it writes, and what becomes of changes."""
 
 from collections.abc import Callable
+from html import escape
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_core import attention_scores, attention_weights, experiments, scaled_dot_product_attention
+from tfm_core import (
+    MultiHeadAttention,
+    Transformer,
+    TransformerLayer,
+    attention_scores,
+    attention_weights,
+    experiments,
+    scaled_dot_product_attention,
+)
 from tfm_core.analysis import entropy
-from tfm_ui import compute, controls, frame
+from tfm_core.contribution import contribution_norms
+from tfm_ui import change_buttons, compute, controls, frame
+from tfm_ui.attention_lens import change as change_view
+from tfm_ui.attention_lens import change_recipe
+from tfm_ui.attention_lens import contribution as contribution_view
+from tfm_ui.attention_lens.contribution import ContributionView
 from tfm_ui.attention_lens.derivation import derivation
 from tfm_ui.attention_lens.dictionary import look_up
 from tfm_ui.attention_lens.formula import LINES, latex
@@ -15,6 +29,8 @@ from tfm_ui.attention_lens.scale import scale_view, score_variances
 from tfm_ui.attention_lens.state import STEPS, AttentionState
 from tfm_ui.attention_lens.steps import WHAT
 from tfm_ui.attention_lens.steps import steps as lens_steps
+from tfm_ui.compared import compare
+from tfm_ui.inside import Inside
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing
@@ -69,12 +85,85 @@ def arcs(model: ModelState, shown: compute.Pass) -> None:
 
 def contribution(model: ModelState, shown: compute.Pass) -> None:
     """What a head looks at beside what it writes."""
-    boxes(model, row("contribution"), "kind", "layer", "head")
+    state = boxes(model, row("contribution"), "kind", "layer", "head")
+    seen = contribution_view.view(model, state)
+    states = ((model, ""), (state, PREFIX))
+    sources = [contribution_norms, Inside.weights, Inside.output_weight, MultiHeadAttention.forward]
+    left, right = st.columns([7, 3], gap="medium")
+    with left, panel("contribution") as show:
+        show(
+            title="Looking is not contributing",
+            how_to_read="Left, whom each query looks at. Right, how long the vector is that it gets from there. "
+            "Click a cell to choose its row.",
+            shape=f"query × key = {len(seen.queries)} × {len(seen.keys)}",
+            picture=Drawing("contribution", states),
+            sentence=seen.sentence,
+            laws=contribution_view.laws(model, state),
+            table=seen.table,
+            sources=[*sources, ContributionView.sink],
+            recipe=contribution_view.recipe_of(model, state),
+            mode=frame.mode(),
+        )
+    with right, panel("contribution_row") as show:
+        show(
+            title=f"The row of “{seen.queries[seen.row]}”",
+            how_to_read="Lengths as shares of their sum; vectors that point apart take from each other.",
+            locked=True,
+            picture=Drawing("contribution_row", states),
+            sentence=seen.sentence_of(seen.row),
+            table=seen.row_table,
+            sources=sources,
+            mode=frame.mode(),
+        )
+    st.html(f'<p class="note">{contribution_view.caveat(model)}</p>')
 
 
 def change(model: ModelState, shown: compute.Pass) -> None:
     """Reach into the model, and see what becomes of it."""
-    boxes(model, row("change"), "kind", "layer", "head")
+    state = boxes(model, row("change"), "kind", "layer", "head", "rescale")
+    seen = change_view.view(model, state)
+    states = ((model, ""), (state, PREFIX))
+    with st.container(key="change_buttons"):
+        change_buttons.acts(seen)
+        change_buttons.done(seen)
+        st.html(f'<p class="note">{escape(seen.naming.aside(state.changes, state.pinned))}</p>')
+    with panel("change_weights") as show:
+        show(
+            title=f"Layer {state.layer}, head {state.head}",
+            how_to_read="Two runs of the model, and what differs; tokens stand as in the text, wherever B reads them. "
+            "Click a cell to lock it, then drag its weight.",
+            shape=f"query × key = {len(seen.queries)} × {len(seen.keys)}",
+            locked=True,
+            picture=Drawing("change_weights", states),
+            sentence=seen.about_weights(),
+            laws=seen.laws(),
+            table=seen.weights_table,
+            sources=[*change_view.SOURCES, compare],
+            recipe=change_recipe.recipe_of(seen),
+            mode=frame.mode(),
+        )
+    left, right = st.columns([1, 1], gap="medium")
+    with left, panel("change_stream") as show:
+        show(
+            title="The residual stream",
+            how_to_read="How far each token’s vector moved, as a share of its length in A: to the right, on its way "
+            "through the model.",
+            picture=Drawing("change_stream", states),
+            sentence=seen.about_stream(),
+            table=seen.stream_table,
+            sources=[compare, TransformerLayer.forward],
+            mode=frame.mode(),
+        )
+    with right, panel("change_output") as show:
+        show(
+            title="What it would say next" if model.looks_back_only else "What it makes of the last token",
+            how_to_read="Softmax of the logits at the last token, in A and in B: the tokens that moved most.",
+            picture=Drawing("change_output", states),
+            sentence=seen.about_output(),
+            table=seen.output_table,
+            sources=[compare, Transformer.forward],
+            mode=frame.mode(),
+        )
 
 
 def scale(model: ModelState, shown: compute.Pass) -> None:

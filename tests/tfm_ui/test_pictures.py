@@ -34,13 +34,15 @@ def states_for(name: str):
 def test_a_picture_comes_back_from_its_query_alone(name):
     drawing = Drawing(name, states_for(name))
     first = made(name, drawing.query)
-    compute.run.clear()
+    for cached in (compute.run, compute.inside, compute.compared):
+        cached.clear()
     assert made(name, drawing.query) == first
     assert decode(first)[0]["query"] == drawing.query
 
 
 NAMES = ["text", "seq_len", "num_heads", "heads_layer", "heads_kind", "heads_scale", "seed"]
 NAMES += ["attention_draws", "attention_entries", "attention_ask", "attention_layer", "attention_kind"]
+NAMES += ["attention_changes"]
 VALUES = st.text(max_size=12) | st.integers(-5, 40).map(str)
 QUERIES = st.text(max_size=40) | st.builds(urlencode, st.dictionaries(st.sampled_from(NAMES), VALUES))
 

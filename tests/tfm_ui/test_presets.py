@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tfm_core import TransformerConfig
+from tfm_ui.attention_lens import change, contribution
 from tfm_ui.attention_lens.dictionary import look_up
 from tfm_ui.attention_lens.scale import scale_view
 from tfm_ui.attention_lens.state import AttentionState
@@ -17,6 +18,7 @@ from tfm_ui.presets import ATTENTION, HEADS, HOME, lit, neighbour
 
 ALL = [(preset, None) for preset in HOME] + [(preset, HeadsState) for preset in HEADS]
 ALL += [(preset, AttentionState) for preset in ATTENTION]
+PREFIX = {HeadsState: "heads_", AttentionState: "attention_"}
 
 
 def named(presets, name):
@@ -38,7 +40,7 @@ def weights_of(shown):
 @pytest.mark.parametrize(("preset", "page"), ALL)
 def test_a_preset_is_a_state_that_a_link_can_hold(preset, page):
     model = ModelState(**preset.model)
-    for state, prefix in [(model, "")] + ([(page(**preset.page), "heads_")] if page else []):
+    for state, prefix in [(model, "")] + ([(page(**preset.page), PREFIX[page])] if page else []):
         asked = {name: [value] for name, value in link_parameters(state, prefix).items()}
         assert read_link(type(state), prefix, asked, page.limits(model) if prefix else None) == []
     assert isinstance(model.config, TransformerConfig)
@@ -134,3 +136,43 @@ def test_longer_keys_win_though_the_query_lies_on_another():
     assert found.keys[0].tolist() == list(found.query)
     assert found.weights.argmax() == 1
     assert "Key A lies nearer, but a dot product asks for direction and length." in found.sentence
+
+
+def states(name):
+    preset = named(ATTENTION, name)
+    return ModelState(**preset.model), AttentionState(**preset.page)
+
+
+def test_looks_here_takes_there_the_cat_looks_at_the_article_and_takes_from_itself():
+    shown = contribution.view(*states("Looks here, takes there"))
+    assert shown.queries[shown.row] == "cat"
+    assert shown.keys[shown.weights[1].argmax()] == "the"
+    assert shown.keys[shown.shares[1].argmax()] == "cat"
+    assert shown.shares[1, 1] == pytest.approx(4 / 5, abs=0.05)
+    assert shown.row == max(shown.differing, key=shown.differing.get)
+
+
+def test_a_sink_gets_more_than_half_and_writes_a_quarter():
+    shown = contribution.view(*states("A sink"))
+    assert shown.weights[1:, 1].mean() > 0.5
+    assert shown.shares[1:, 1].mean() == pytest.approx(1 / 4, abs=0.03)
+    assert shown.keys[1] == "cat"
+    assert "“cat” is an attention sink" in shown.sentence
+
+
+def test_one_weight_moves_its_token_and_later_ones_alone():
+    found = change.view(*states("One weight")).compared
+    mat = 5
+    assert (found.moved[:mat] == 0).all()
+    assert (found.moved[mat:, -1] > 0).all()
+    assert (found.moved[mat + 1 :, :3] == 0).all()
+    assert found.weights[1, mat, 1] == pytest.approx(0.9)
+
+
+def test_a_leak_lasts_as_long_as_the_weight_is_not_zero():
+    model, state = states("A leak")
+    assert change.view(model, state).compared.leak.moved > 0.1
+    for weight, leaks in (("0.01", True), ("0", False)):
+        dragged = AttentionState(**{**vars(state), "changes": f"weight 1.1 3>8 {weight}"})
+        assert bool(change.view(model, dragged).compared.leak) is leaks
+        assert bool(change.view(model, dragged).crosses()) is leaks

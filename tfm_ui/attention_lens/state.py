@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from tfm_ui.changes import Changes
 from tfm_ui.compute import PLACES
 from tfm_ui.fields import Choice, Flag, Limits, Number, Text, Vectors, Whole, control
 from tfm_ui.model_state import MAX_TOKENS, ModelState
@@ -66,8 +67,12 @@ class AttentionState:
     hide: str = control(Text("Tokens hidden", 60), default="", held=True, local=True)
 
     # change it and see
-    changes: str = control(Text("Changes", 300), default="", held=True)
-    pinned: str = control(Text("Changes of A", 300), default="", held=True)
+    changes: str = control(Changes("Changes"), default="weight 1.1 6>2 0.9", held=True)
+    pinned: str = control(Changes("Changes of A"), default="", held=True)
+    rescale: bool = control(
+        Flag("Rescale the rest of the row", help="A weight that is set leaves to the others what is left of 1."),
+        default=True,
+    )
 
     # the experiment on scaling
     draws: int = control(Whole("Draws", 10, 1000, box=True), default=1000)

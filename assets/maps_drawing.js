@@ -1,0 +1,243 @@
+/* How maps that share rows and columns are painted. A scene is {context, header, values, kinds, view, skin, tables, layout}:
+   the canvas, what came from the server, which kinds of empty cells there are, the window of cells that is shown, the
+   colours, where everything goes. */
+
+import { NUMBERED, box, inDigits, largestOf, tint, valueAt } from "./maps_layout.js"
+import { HATCH, image, ink, word } from "./paint.js"
+
+const STROKED = 24 // up to so many, masked cells are hatched
+
+export function paintMaps(scene) {
+  const { context, header, skin, layout } = scene
+  context.fillStyle = skin.paper
+  context.fillRect(0, 0, layout.width, layout.height)
+  header.maps.forEach((map, i) => {
+    if (Math.min(layout.cw, layout.ch) >= 8) fields(scene, i)
+    else points(scene, i)
+    unread(scene, i)
+    labels(scene, i)
+    bar(scene, i)
+  })
+  for (const [i, q, k] of header.crosses) cross(scene, box(scene, i, q, k))
+  ring(scene)
+  chips(scene)
+}
+
+function fields(scene, i) {
+  const { context, header, view, skin, tables, layout } = scene, { cw, ch, rem } = layout, map = header.maps[i]
+  const gap = Math.min(cw, ch) >= 12 ? 2 : 1, most = Math.max(view.columns, view.rows)
+  const prints = most <= NUMBERED * (header.square ? 1 : 2) && ch >= 24 * rem && cw >= 26 * rem, hatched = new Path2D()
+  context.textAlign = "center"
+  context.textBaseline = "middle"
+  context.font = `${(cw >= 40 * rem ? 14 : cw >= 34 * rem ? 13 : 11) * rem}px ${layout.family}`
+  for (let q = view.top; q < view.top + view.rows; q++) for (let k = view.left; k < view.left + view.columns; k++) {
+    const value = valueAt(scene, i, q, k), { x, y, w, h } = box(scene, i, q, k)
+    if (value === Infinity) { // there is no such cell
+      context.strokeStyle = skin.rule
+      context.strokeRect(x + 0.5, y + 0.5, w - gap - 1, h - gap - 1)
+      continue
+    }
+    const fill = isNaN(value) ? skin.masked : tables[i][tint(value, map)]
+    context.fillStyle = fill
+    context.fillRect(x, y, w - gap, h - gap)
+    if (isNaN(value)) {
+      if (most <= STROKED) stripes(hatched, x, y, w - gap, h - gap)
+    } else if (prints && q < header.read) {
+      context.fillStyle = ink(fill)
+      context.fillText(inDigits(value, map, 2).replace(/^([+−])0\./, w < 36 * rem ? "$1." : "$10."), x + (w - gap) / 2, y + (h - gap) / 2 + 1)
+    }
+  }
+  context.strokeStyle = skin.hatch
+  context.lineWidth = 1
+  context.stroke(hatched)
+}
+
+function stripes(path, x, y, w, h) {
+  for (const [x0, y0, x1, y1] of HATCH) {
+    path.moveTo(x + x0 * w, y + y0 * h)
+    path.lineTo(x + x1 * w, y + y1 * h)
+  }
+}
+
+/* Cells too small for borders: a pixel, or several cells to a pixel, of which the largest counts. */
+function points(scene, i) {
+  const { context, header, view, skin, tables, layout } = scene, { cw, ch, block: [down, over], origins } = layout
+  const words = tables[i].map(word), masked = word(skin.masked), paper = word(skin.paper), map = header.maps[i]
+  const wide = Math.ceil(view.columns / over), high = Math.ceil(view.rows / down)
+  const tile = image(wide, high, at => {
+    const found = largestOf(scene, i, view.top + Math.floor(at / wide) * down, view.left + at % wide * over)
+    const value = valueAt(scene, i, found.q, found.k)
+    return value === Infinity ? paper : isNaN(value) ? masked : words[tint(value, map)]
+  })
+  context.save()
+  context.beginPath()
+  context.rect(origins[i].x, origins[i].y, cw * view.columns, ch * view.rows)
+  context.clip()
+  context.imageSmoothingEnabled = false
+  context.drawImage(tile, origins[i].x, origins[i].y, wide * over * cw, high * down * ch)
+  context.restore()
+}
+
+function labels(scene, i) {
+  const { context, header, view, skin, layout } = scene, { origins, cw, ch, size, family, rem, every, stacked, head, gutter } = layout
+  const { x, y } = origins[i], first = !i || stacked
+  context.font = `${size}px ${family}`
+  for (let k = 0; k < view.columns; k += every[1]) columnName(scene, i, view.left + k)
+  if (first) for (let q = 0; q < view.rows; q += every[0]) rowName(scene, i, view.top + q)
+  context.textAlign = "left"
+  context.textBaseline = "top"
+  context.font = `600 ${15 * rem}px ${family}`
+  context.fillStyle = skin.ink
+  const from = Math.min(x, stacked ? gutter : x)
+  if (header.maps.length > 1) context.fillText(header.maps[i].name, from, y - head + 2, layout.width - from)
+  context.font = `${13 * rem}px ${family}`
+  context.fillStyle = skin[header.columns.role]
+  context.fillText(header.columns.title, from, y - head + (header.maps.length > 1 ? 22 * rem : 2), layout.width - from)
+  if (!first) return
+  context.save()
+  context.translate(2, y + ch * view.rows / 2)
+  context.rotate(-Math.PI / 2)
+  context.textAlign = "center"
+  context.fillStyle = skin[header.rows.role]
+  context.fillText(ch * view.rows > 130 * rem ? header.rows.title : header.rows.noun, 0, 0)
+  context.restore()
+}
+
+function columnName({ context, header, view, skin, layout }, i, k) {
+  const { origins, cw, angle } = layout
+  context.save()
+  context.fillStyle = skin[header.columns.role]
+  context.textBaseline = "middle"
+  context.translate(origins[i].x + (k - view.left + 0.5) * cw, origins[i].y - 8)
+  context.rotate(-angle)
+  context.textAlign = angle ? "left" : "center"
+  context.fillText(header.columns.names[k], 0, 0)
+  context.restore()
+}
+
+function rowName({ context, header, view, skin, layout }, i, q) {
+  context.fillStyle = skin[header.rows.role]
+  context.textBaseline = "middle"
+  context.textAlign = "right"
+  context.fillText(header.rows.names[q], layout.origins[layout.stacked ? i : 0].x - 8, layout.origins[i].y + (q - view.top + 0.5) * layout.ch)
+}
+
+/* The colour bar below a map. */
+function bar({ context, header, view, skin, layout }, i) {
+  const { rem, family, origins, ch, spare, width } = layout, map = header.maps[i], stops = map.signed ? skin.signed : skin.weights
+  const y = origins[i].y + ch * view.rows + 10 * rem, low = map.signed ? "−" + map.topText : "0"
+  context.font = `${13 * rem}px ${family}`
+  const before = context.measureText(low).width + 6, text = `${map.signed ? "+" : ""}${map.topText} ${map.unit}`
+  const room = layout.stacked ? 190 * rem : layout.apart + spare - 12 * rem, long = Math.max(30 * rem, Math.min(120 * rem, room - before - context.measureText(text).width - 6))
+  const x = Math.max(2, Math.min(origins[i].x, width - room - 2)) + before
+  const gradient = context.createLinearGradient(x, 0, x + long, 0)
+  stops.forEach((stop, n) => gradient.addColorStop(n / (stops.length - 1), stop))
+  context.fillStyle = gradient
+  context.fillRect(x, y, long, 10 * rem)
+  context.strokeStyle = skin.rule
+  context.lineWidth = 1
+  context.strokeRect(x, y, long, 10 * rem)
+  context.fillStyle = skin.muted
+  context.textBaseline = "middle"
+  context.textAlign = "right"
+  context.fillText(low, x - 6, y + 5 * rem)
+  context.textAlign = "left"
+  context.fillText(text, x + long + 6, y + 5 * rem)
+}
+
+/* What grey, an empty frame and a cross mean, where there are any. */
+function chips({ context, kinds: { masked, absent }, header, skin, layout }) {
+  const { rem, family, origins, height } = layout, y = height - 20 * rem, side = 13 * rem
+  let x = layout.stacked ? 20 * rem : origins[0].x
+  const drawn = [
+    masked && ["masked", () => {
+      const path = new Path2D()
+      context.fillStyle = skin.masked
+      context.fillRect(x, y, side, side)
+      stripes(path, x, y, side, side)
+      context.strokeStyle = skin.hatch
+      context.stroke(path)
+    }],
+    absent && ["no such token", () => {
+      context.strokeStyle = skin.muted
+      context.strokeRect(x + 0.5, y + 0.5, side - 1, side - 1)
+    }],
+    header.crosses.length && ["leak: the mask forbids it", () => cross({ context, skin }, { x, y, w: side, h: side })],
+  ].filter(Boolean)
+  context.lineWidth = 1
+  context.font = `${13 * rem}px ${family}`
+  for (const [text, mark] of drawn) {
+    if (x + side + 6 + context.measureText(text).width > layout.width) break
+    mark()
+    context.fillStyle = skin.muted
+    context.textAlign = "left"
+    context.textBaseline = "middle"
+    context.fillText(text, x + side + 6, y + side / 2)
+    x += side + 22 * rem + context.measureText(text).width
+  }
+}
+
+function cross({ context, skin }, at) {
+  if (!at) return
+  const middle = [at.x + at.w / 2, at.y + at.h / 2], arm = Math.max(4, Math.min(at.w, at.h) * 0.42)
+  for (const [colour, wide] of [[skin.paper ?? "#fff", 5], [skin.leak, 2.5]]) {
+    context.strokeStyle = colour
+    context.lineWidth = wide
+    context.beginPath()
+    for (const s of [-1, 1]) {
+      context.moveTo(middle[0] - arm, middle[1] - arm * s)
+      context.lineTo(middle[0] + arm, middle[1] + arm * s)
+    }
+    context.stroke()
+  }
+}
+
+/* What is locked: amber between two dark lines. */
+function ring(scene) {
+  const { context, header, view, skin } = scene
+  if (!header.picked) return
+  header.maps.forEach((_, i) => {
+    const at = header.wholeRow ? box(scene, i, header.picked[0], view.left, view.columns) : box(scene, i, ...header.picked)
+    if (!at) return
+    for (const [colour, wide] of [[skin.ringInk, 4], [skin.ring, 2]]) { // around it: small cells would vanish below it
+      context.strokeStyle = colour
+      context.lineWidth = wide
+      context.strokeRect(at.x - 2, at.y - 2, at.w + 2, at.h + 2)
+    }
+  })
+}
+
+/* Rows of padding are computed, but nobody reads them. */
+function unread({ context, header, view, skin, layout: { origins, cw, ch } }, i) {
+  const from = Math.max(0, header.read - view.top)
+  if (from >= view.rows) return
+  context.globalAlpha = 0.65
+  context.fillStyle = skin.paper
+  context.fillRect(origins[i].x, origins[i].y + from * ch, cw * view.columns, (view.rows - from) * ch)
+  context.globalAlpha = 1
+}
+
+/* The cell that is read, in all maps, and its two names. */
+export function lightUp(scene, { q, k }) {
+  const { context, header, view, skin, layout } = scene, { size, family, angle, cw, ch, long, origins, stacked, rem } = layout
+  header.maps.forEach((_, i) => {
+    const at = box(scene, i, q, k)
+    context.strokeStyle = skin.ink
+    context.lineWidth = 2
+    context.strokeRect(at.x, at.y, Math.max(at.w - 1, 4), Math.max(at.h - 1, 4))
+    context.font = `700 ${size}px ${family}`
+    const wide = context.measureText(header.columns.names[k]).width + 4, tall = size * 1.2
+    context.save() // paper under the name, which may lie over its neighbours'
+    context.fillStyle = skin.paper
+    context.translate(at.x + cw / 2, origins[i].y - 8)
+    context.rotate(-angle)
+    context.fillRect(angle ? -2 : -wide / 2, -tall / 2, cw < tall && angle ? long + 4 : wide, tall)
+    context.restore()
+    columnName(scene, i, k)
+    if (i && !stacked) return
+    const broad = context.measureText(header.rows.names[q]).width + 4, middle = origins[i].y + (q - view.top + 0.5) * ch
+    context.fillStyle = skin.paper
+    context.fillRect(origins[i].x - 8 - broad, middle - tall / 2, broad + 2, tall)
+    rowName(scene, i, q)
+  })
+}

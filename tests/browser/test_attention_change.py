@@ -1,0 +1,131 @@
+"""Change it and see, in a real browser: lock a cell, drag its weight, pin, and come back from the link."""
+
+from tests.browser.conftest import Visitor
+
+HOVERED = "e => [e._memory.at?.q, e._memory.at?.k]"
+
+
+def maps(visitor: Visitor, panel: str = "change_weights"):
+    found = visitor.page.locator(f".st-key-panel_{panel} .maps")
+    found.wait_for(timeout=30_000)
+    visitor.page.wait_for_function("e => e._memory?.layout", arg=found.element_handle())
+    return found
+
+
+def cell(visitor: Visitor, number: int, query: int, key: int, panel: str = "change_weights") -> dict[str, float]:
+    """Where the middle of a map's cell is, rows and columns from 1."""
+    return maps(visitor, panel).evaluate(
+        """(e, [i, q, k]) => { const { layout, view } = e._memory, canvas = e.querySelector("canvas")
+            canvas.scrollIntoView({ block: "center" })
+            const box = canvas.getBoundingClientRect(), { origins, cw, ch } = layout
+            return { x: box.left + origins[i].x + (k - .5 - view.left) * cw,
+                     y: box.top + origins[i].y + (q - .5 - view.top) * ch } }""",
+        [number, query, key],
+    )
+
+
+def value(visitor: Visitor, number: int, query: int, key: int) -> float:
+    return maps(visitor).evaluate(
+        """(e, [i, q, k]) => { const { header, values } = e._memory, n = header.rows.names.length
+            return values[(i * n + q - 1) * n + k - 1] }""",
+        [number, query, key],
+    )
+
+
+def drag(visitor: Visitor, *shares: float) -> None:
+    """The slider of the locked weight, by mouse, without letting go."""
+    box = maps(visitor).locator("input").bounding_box()
+    visitor.page.mouse.move(box["x"] + 4, box["y"] + box["height"] / 2)
+    visitor.page.mouse.down()
+    for share in shares:
+        visitor.page.mouse.move(box["x"] + box["width"] * share, box["y"] + box["height"] / 2, steps=4)
+        visitor.page.wait_for_timeout(60)
+
+
+def test_a_hover_is_read_in_all_three_maps_and_sends_nothing(visit):
+    visitor = visit("/attention?attention_view=change")
+    at = cell(visitor, 1, 6, 2)
+    visitor.page.wait_for_timeout(500)
+    sent = visitor.frames_sent
+    visitor.page.mouse.move(**at)
+    tip = maps(visitor).locator(".tip").inner_text()
+    assert "query 6 “mat” → key 2 “cat”" in tip
+    assert "B: 1 change: 0.9000" in tip
+    assert f"B − A: +{value(visitor, 2, 6, 2):.4f}" in tip
+    assert visitor.frames_sent == sent
+
+
+def test_a_locked_weight_is_dragged_and_a_leak_appears_while_dragging(visit):
+    visitor = visit("/attention?attention_view=change&attention_changes=silence+1.2")
+    visitor.page.mouse.click(**cell(visitor, 1, 3, 8))
+    visitor.page.wait_for_function("location.search.includes('attention_key=8')")
+    visitor.wait()
+    visitor.page.wait_for_function(
+        "e => e._memory.header.picked + '' === '2,7'", arg=maps(visitor).element_handle(), timeout=10_000
+    )
+    drag(visitor, 0.3, 0.6, 0.8)
+    visitor.page.wait_for_function("e => e._memory.header.crosses.length === 2", arg=maps(visitor).element_handle())
+    assert "weight" not in visitor.page.url
+    visitor.page.mouse.up()
+    visitor.page.wait_for_function("location.search.includes('weight')")
+    visitor.page.get_by_text("A leak in B: “sat” sees “it”").wait_for()
+    shown = float(maps(visitor).locator("output").inner_text())
+    assert 0.6 < shown < 0.95
+    assert abs(value(visitor, 1, 3, 8) - shown) < 1e-6
+    again = visit(visitor.page.url.removeprefix(visitor.address))
+    assert abs(value(again, 1, 3, 8) - shown) < 1e-6
+    again.page.get_by_text("A leak in B: “sat” sees “it”").wait_for()
+    assert again.page.locator("[class*=st-key-_done_]").count() == 2
+
+
+def test_nothing_changed_is_a_state_that_a_link_can_hold(visit):
+    visitor = visit("/attention?attention_view=change")
+    maps(visitor)
+    visitor.page.locator(".st-key-change_done button").first.click()
+    visitor.page.get_by_text("A and B are the same").wait_for()
+    again = visit(visitor.page.url.removeprefix(visitor.address))
+    again.page.get_by_text("A and B are the same").wait_for()
+    visitor.press("Undo")
+    visitor.page.get_by_text("Largest difference: “mat” looks at “cat”").wait_for()
+
+
+def test_maps_are_read_and_locked_by_keyboard(visit):
+    visitor = visit("/attention?attention_view=change")
+    maps(visitor).locator("canvas").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
+        visitor.page.keyboard.press(key)
+    assert maps(visitor).evaluate(HOVERED) == [1, 1]
+    visitor.page.keyboard.press("Enter")
+    visitor.page.wait_for_function("location.search.includes('attention_query=2')")
+    visitor.page.get_by_text("Drag: “cat” looks at “cat” in B with").wait_for()
+    visitor.page.keyboard.press("Escape")
+    assert not maps(visitor).locator(".tip").is_visible()
+
+
+def test_on_a_phone_maps_stand_below_each_other_and_a_tap_locks(visit):
+    phone = {"has_touch": True, "is_mobile": True, "user_agent": "Mobi"}
+    visitor = visit("/attention?attention_view=contribution", width=390, height=844, **phone)
+    origins = maps(visitor, "contribution").evaluate("e => e._memory.layout.origins")
+    assert origins[1]["y"] > origins[0]["y"]
+    assert abs(origins[1]["x"] - origins[0]["x"]) < 1
+    at = cell(visitor, 1, 9, 2, "contribution")
+    visitor.page.touchscreen.tap(at["x"], at["y"])
+    visitor.page.get_by_role("heading", name="The row of “was”").wait_for()
+    assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_long_text_is_pooled_and_a_drag_zooms_both_maps(visit):
+    visitor = visit("/attention?attention_view=contribution&text=@alice&seq_len=700&num_layers=1&num_heads=1")
+    assert "pooled: the largest of" in maps(visitor, "contribution").inner_text()
+    visitor.page.wait_for_timeout(500)
+    start, end = cell(visitor, 0, 400, 300, "contribution"), cell(visitor, 0, 430, 330, "contribution")
+    visitor.page.mouse.move(**start)
+    visitor.page.mouse.down()
+    visitor.page.mouse.move(**end, steps=4)
+    visitor.page.mouse.up()
+    assert "of 700; exact" in maps(visitor, "contribution").inner_text()
+    visitor.page.mouse.move(**cell(visitor, 1, 410, 310, "contribution"))
+    tip = maps(visitor, "contribution").locator(".tip").inner_text()
+    assert "query 410 " in tip
+    assert "What it writes: ‖a v W_O‖: " in tip
+    assert "attention_query" not in visitor.page.url

@@ -1,0 +1,135 @@
+"""The views contribution and change of the Attention lens without a browser: controls, buttons, links."""
+
+import numpy as np
+import pytest
+
+from tests.pages.test_app import picture, start, text_on, widget
+
+PAGE = "pages/lenses/attention.py"
+
+
+def lens(view: str, **query: str):
+    return start(PAGE, attention_view=view, **query)
+
+
+def maps(app, name: str) -> np.ndarray:
+    """The numbers of a picture's maps, (map, row, column)."""
+    header, numbers = picture(app, name)
+    return np.frombuffer(numbers, np.float32).reshape(len(header["maps"]), len(header["rows"]["names"]), -1)
+
+
+def changes(app) -> str:
+    """Of B, as the pictures are asked for with them."""
+    return picture(app, "change_weights")[0]["query"]
+
+
+@pytest.mark.parametrize("view", ["contribution", "change"])
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+@pytest.mark.parametrize("text", ["hi", "a a a a", "שלום 🦊 <script>alert(1)</script> $a$ **b**"])
+def test_every_kind_of_attention_and_any_text(view, kind, text):
+    app = lens(view, architecture="encoder-decoder", attention_kind=kind, text=text, target=text, seq_len="8")
+    names = {"contribution": ["contribution", "contribution_row"]}.get(
+        view, ["change_weights", "change_stream", "change_output"]
+    )
+    assert all(picture(app, name)[0]["about"] for name in names)
+    assert "<script>" not in text_on(app)
+
+
+def test_looking_beside_writing_and_the_caveat():
+    app = lens("contribution", num_heads="16", attention_head="6", attention_query="2")
+    said = text_on(app)
+    assert "“cat” looks most at “the” (0.53), but takes most from “cat”" in said
+    assert all(
+        paper in said for paper in ("Jain and Wallace (2019", "Wiegreffe and Pinter (2019", "Kobayashi et al. 2020")
+    )
+    assert "These weights are random" in said
+    assert "✕" not in said
+    before = maps(app, "contribution")
+    widget(app, "attention_head").set_value(7).run()
+    assert not np.array_equal(maps(app, "contribution"), before, equal_nan=True)
+
+
+def test_a_silenced_head_leaves_its_own_weights_and_moves_the_rest():
+    app = lens("change", attention_changes="")
+    assert "A and B are the same" in text_on(app)
+    widget(app, "_change_silence").click().run()
+    assert not app.exception
+    assert "attention_changes=silence+1.1" in changes(app)
+    assert widget(app, "_change_silence").disabled
+    assert "No weight of layer 1, head 1 is another in B." in text_on(app)
+    widget(app, "attention_layer").set_value(2).run()
+    assert np.nanmax(np.abs(maps(app, "change_weights")[2])) > 1e-3
+    assert "Largest difference" in text_on(app)
+
+
+def test_each_button_makes_its_change_and_each_cross_takes_it_back():
+    app = lens("change", attention_changes="")
+    for name in ("zero", "drop"):
+        widget(app, f"_change_{name}").click().run()
+    assert "attention_changes=zero+1+2%3B+drop+2" in changes(app)
+    assert "Set aside: “zero 1 2”, as its token is dropped." in text_on(app)
+    assert "set aside" in widget(app, "_done_0").label
+    widget(app, "_done_1").click().run()
+    assert "Set aside" not in text_on(app)
+    widget(app, "_change_swap").click().run()
+    assert "attention_changes=zero+1+2%3B+swap+6+2" in changes(app)
+    widget(app, "_done_0").click().run()
+    assert changes(app).endswith("attention_changes=swap+6+2")
+    assert not app.exception
+
+
+def test_another_word_takes_a_tokens_place():
+    app = lens("change", attention_changes="drop 1")
+    for word, held in (("dog; and more", "dog"), (" ", "dog"), ("hen", "hen")):
+        (box,) = [box for box in app.text_input if box.key == "_change_word"]
+        box.set_value(word).run()
+        assert not app.exception
+        assert f"attention_changes=drop+1%3B+replace+2+{held}" in changes(app)
+    assert "cat→hen" in picture(app, "change_weights")[0]["columns"]["names"]
+
+
+def test_pin_and_back():
+    app = lens("change", attention_changes="silence 1.1")
+    widget(app, "_change_pin").click().run()
+    assert "attention_pinned=silence+1.1" in changes(app)
+    assert "A and B are the same" in text_on(app)
+    widget(app, "_done_0").click().run()
+    assert "A: 1 change" in [m["name"] for m in picture(app, "change_weights")[0]["maps"]]
+    widget(app, "_change_back").click().run()
+    assert "A and B are the same" in text_on(app)
+    widget(app, "_change_unpin").click().run()
+    assert "attention_pinned" not in changes(app)
+
+
+def test_the_weight_that_is_dragged_joins_the_others_and_rescales_or_not():
+    app = lens("change", attention_changes="silence 1.2; weight 1.1 6>2 0.9")
+    slider = picture(app, "change_weights")[0]["slider"]
+    assert (slider["parameter"], slider["value"]) == ("attention_changes", 0.9)
+    assert f"{slider['before']}0.5{slider['after']}" == "silence 1.2; weight 1.1 6>2 0.5"
+    widget(app, "attention_rescale").set_value(False).run()
+    slider = picture(app, "change_weights")[0]["slider"]
+    assert f"{slider['before']}0.5{slider['after']}" == "silence 1.2; weight 1.1 6>2 0.5 raw"
+
+
+def test_a_leak_is_crossed_named_and_breaks_a_law():
+    app = lens("change", attention_changes="weight 1.1 3>8 0.5")
+    said = text_on(app)
+    assert picture(app, "change_weights")[0]["crosses"] == [[1, 2, 7], [2, 2, 7]]
+    assert "✕ masked weights of B are exactly 0 (1 not)" in said
+    assert "“sat” sees “it”, which comes later" in said
+
+
+@pytest.mark.parametrize(
+    ("asked", "held", "reason"),
+    [("bogus; drop 1", "drop 1", "“bogus” is no change"), ("silence 1.1 ;drop 1", "silence 1.1; drop 1", "plainer")],
+)
+def test_a_bad_link_is_corrected_and_that_is_said(asked, held, reason):
+    app = lens("change", attention_changes=asked)
+    assert app.query_params["attention_changes"] == held
+    assert reason in app.warning[0].value.replace("\\", "")
+
+
+def test_what_the_model_does_not_allow_is_set_aside_and_that_is_said():
+    app = lens("change", attention_changes="silence 8.1", text="one two")
+    assert "Set aside: “silence 8.1”, as layers go from 1 to 2." in text_on(app)
+    assert "A and B are the same" in text_on(app)

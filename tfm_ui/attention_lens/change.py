@@ -1,0 +1,250 @@
+"""What becomes of changes: the model as A beside the model as B, and what differs, with the largest by name."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from tfm_core import encode
+from tfm_core.interventions import set_weight, silence_head, zero_value
+from tfm_ui import compute, words
+from tfm_ui.attention_lens.naming import Naming
+from tfm_ui.attention_lens.state import AttentionState
+from tfm_ui.changes import Replace
+from tfm_ui.compared import Compared
+from tfm_ui.feasible import replaced, texts_of
+from tfm_ui.figures import look
+from tfm_ui.model_state import ModelState
+from tfm_ui.rerun import Bench, edits
+
+SHOWN = 8  # tokens whose probability moved most
+SOURCES = (silence_head, zero_value, set_weight, edits, Bench.run)
+NOTHING = 1e-6  # what moves less than this, as a share, has not moved but for rounding
+
+
+@dataclass(frozen=True)
+class ChangeView:
+    """A and B of one model, seen at one head.
+
+    Attributes:
+        model: the model.
+        state: the lens's controls.
+        compared: what was computed.
+    """
+
+    model: ModelState
+    state: AttentionState
+    compared: Compared
+
+    @cached_property
+    def naming(self) -> Naming:
+        """What tokens are called."""
+        return Naming(self.model)
+
+    @property
+    def kind(self) -> str:
+        """Of attention, as changes call it."""
+        return self.state.kind if self.model.is_encoder_decoder else "encoder"
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """Which texts queries and keys come from."""
+        return texts_of(self.kind)
+
+    @property
+    def queries(self) -> list[str]:
+        """A label per row."""
+        return self._labels(self.texts[0], self.compared.queries)
+
+    @property
+    def keys(self) -> list[str]:
+        """A label per column."""
+        return self._labels(self.texts[1], self.compared.keys)
+
+    def _labels(self, text: str, tokens: list[int]) -> list[str]:
+        """What these tokens are called; "cat→dog" where B reads another."""
+        names, others = self.naming.names[text], replaced(self.naming.possible(self.state.changes), text)
+        return [names[i] + (f"→{words.named(others[i])}" if i in others else "") for i in tokens]
+
+    @property
+    def cell(self) -> tuple[int, int]:
+        """The locked query and key, as numbers from 1 of tokens that there are."""
+        of_queries, of_keys = self.texts
+        return min(self.state.query, len(self.naming.names[of_queries])), min(
+            self.state.key, len(self.naming.names[of_keys])
+        )
+
+    @property
+    def cell_is_there(self) -> bool:
+        """Whether the locked cell is there in B."""
+        query, key = self.cell
+        found = self.compared
+        if query - 1 not in found.queries or key - 1 not in found.keys:
+            return False
+        return bool(found.there[1, found.queries.index(query - 1), found.keys.index(key - 1)])
+
+    @property
+    def same(self) -> bool:
+        """Whether A and B are one model."""
+        return self.naming.possible(self.state.changes) == self.naming.possible(self.state.pinned)
+
+    def title_of(self, side: int) -> str:
+        """ "A: as it is", "B: 2 changes"."""
+        number = len(self.naming.possible((self.state.pinned, self.state.changes)[side]))
+        return f"{'AB'[side]}: {look.plural(number, 'change') if number else 'as it is'}"
+
+    def about_weights(self) -> str:
+        """The largest difference in the weights of this head."""
+        if self.same:
+            return "A and B are the same: silence a head, or lock a cell and drag its weight."
+        both = self.compared.there.all(0)
+        size = np.abs(np.where(both, self.compared.difference, 0))
+        if not size.size or size.max() < NOTHING:
+            where = f"layer {self.state.layer}, head {self.state.head}"
+            return f"No weight of {where} is another in B. {self.about_leak()}".strip()
+        query, key = np.unravel_index(int(size.argmax()), size.shape)
+        a, b = (_weight(self.compared.weights[side, query, key]) for side in (0, 1))
+        moved = int((size.max(-1) >= NOTHING).sum())
+        return (
+            f"Largest difference: “{self.queries[query]}” looks at “{self.keys[key]}” with {b} instead of {a}. "
+            f"{moved} of {look.plural(int(both.any(-1).sum()), 'row')} changed. {self.about_leak()}"
+        ).strip()
+
+    def about_leak(self) -> str:
+        """Who sees whom though the mask forbids it, and what was measured."""
+        if not (leak := self.compared.leak):
+            return ""
+        text, change = texts_of(leak.change.kind)[0], leak.change
+        query, key = self.naming.token(text, change.query), self.naming.token(text, change.key)
+        said = f"✕ A leak in B: {query} sees {key}, which comes later."
+        if leak.moved is None:
+            return said
+        if leak.moved < NOTHING:
+            return f"{said} Yet reading another token for {key} moves the output at {query} by nothing."
+        return (
+            f"{said} Reading another token for {key} now moves the output at {query} by {leak.moved:.1%} of its length."
+        )
+
+    def about_stream(self) -> str:
+        """Where the residual stream moved most, for how far it had come."""
+        moved = self.compared.relative * self.compared.both[:, None]
+        if self.same or not moved.size or moved.max() < NOTHING:
+            return "The residual stream is the same in A and B." if self.same else "No vector of this stream moved."
+        row, place = np.unravel_index(int(moved.argmax()), moved.shape)
+        reached = self.compared.both & (moved[:, -1] >= NOTHING)
+        return (
+            f"Largest: {_place(self.compared.places[place])}, “{self.queries[row]}” moved by "
+            f"{_share(moved[row, place])} of its length in A. In the end {reached.sum()} of "
+            f"{look.plural(int(self.compared.both.sum()), 'vector')} moved."
+        )
+
+    @cached_property
+    def likely(self) -> tuple[list[str], np.ndarray[tuple[int, ...], np.dtype[np.float32]]]:
+        """The tokens whose probability moved most, and their probabilities in A and B, (2, token)."""
+        a, b = self.compared.probabilities
+        most = np.argsort(-np.abs(b - a), kind="stable")[:SHOWN]
+        if self.same:
+            most = np.argsort(-a, kind="stable")[:SHOWN]
+        most = most[np.argsort(-np.maximum(a, b)[most], kind="stable")]
+        texts = [self.model.source_tokens, self.model.target_tokens][: 1 + self.model.is_encoder_decoder]
+        for text in (self.state.pinned, self.state.changes):
+            pieces = [change.piece for change in self.naming.possible(text) if isinstance(change, Replace)]
+            texts += [encode(piece, self.model.tokenizer) for piece in pieces]
+        return words.token_names(most.tolist(), texts), self.compared.probabilities[:, most]
+
+    def about_output(self) -> str:
+        """Which token's probability moved most, at the last token of the text."""
+        text = "target" if self.model.is_encoder_decoder else "source"
+        a, b = (self.naming.token(text, last + 1) for last in self.compared.last)
+        at = f"At {a}" if a == b else f"At {a} in A, {b} in B"
+        names, shares = self.likely
+        moved = np.abs(shares[1] - shares[0])
+        if moved.max() < NOTHING:
+            return f"{at} the output is the same in A and B."
+        most = int(moved.argmax())
+        total = 0.5 * float(np.abs(self.compared.probabilities[1] - self.compared.probabilities[0]).sum())
+        first = [words.token_names([int(side.argmax())], [])[0] for side in self.compared.probabilities]
+        top = " The likeliest token is another one." if first[0] != first[1] else ""
+        return (
+            f"{at} the largest difference is {names[most]}: {_percent(shares[1][most])} instead of "
+            f"{_percent(shares[0][most])}. {_percent(total)} of all probability went elsewhere.{top}"
+        )
+
+    def laws(self) -> dict[str, bool]:
+        """What holds of every attention, tested on B: edits may break it."""
+        weights, visible = self.compared.weights[1], self.compared.visible[1]
+        rows = np.flatnonzero(visible.any(-1))
+        off = np.abs(weights[rows].sum(-1) - 1)
+        sums = "every row of B sums to 1"
+        if off.size and off.max() >= 1e-5:
+            row = int(rows[off.argmax()])
+            sums = f"{sums} (“{self.queries[row]}” sums to {_weight(weights[row].sum())})"
+        leaks = int((weights[~visible] > 0).sum())
+        return {
+            sums: not off.size or bool(off.max() < 1e-5),
+            "masked weights of B are exactly 0" + (f" ({leaks} not)" if leaks else ""): not leaks,
+        }
+
+    def crosses(self) -> list[tuple[int, int, int]]:
+        """(side, row, column) of the weights that the mask forbids."""
+        leaks = np.argwhere(~self.compared.visible & self.compared.there & (self.compared.weights > 0)).tolist()
+        both = [(2, row, column) for side, row, column in leaks if side == 1]
+        return [(side, row, column) for side, row, column in leaks] + both
+
+    def weights_table(self) -> pd.DataFrame:
+        """A row for each pair that differs, the largest difference first."""
+        difference = self.compared.difference
+        rows, columns = np.nonzero((difference != 0) & self.compared.there.all(0))
+        order = np.argsort(-np.abs(difference[rows, columns]), kind="stable")
+        rows, columns = rows[order], columns[order]
+        named = [
+            [f"{number[i] + 1} {names[i]}" for i in at.tolist()]
+            for number, names, at in (
+                (self.compared.queries, self.queries, rows),
+                (self.compared.keys, self.keys, columns),
+            )
+        ]
+        a, b = self.compared.weights[:, rows, columns]
+        return pd.DataFrame(
+            {"A": a, "B": b, "B − A": b - a}, index=pd.MultiIndex.from_arrays(named, names=["query", "key"])
+        )
+
+    def stream_table(self) -> pd.DataFrame:
+        """A row per token, a column per place: ||x_B - x_A|| / ||x_A||."""
+        rows = [f"{i + 1} {name}" for i, name in zip(self.compared.queries, self.queries, strict=True)]
+        return pd.DataFrame(self.compared.relative, index=pd.Index(rows, name="token"), columns=self.compared.places)
+
+    def output_table(self) -> pd.DataFrame:
+        """The probabilities that moved most."""
+        names, (a, b) = self.likely
+        return pd.DataFrame({"A": a, "B": b, "B − A": b - a}, index=pd.Index(names, name="token"))
+
+
+def _place(name: str) -> str:
+    if name == "start":
+        return "at the start"
+    layer, sub_layer = name.split()
+    long = {"attention": "attention", "cross": "cross-attention", "FFN": "feed-forward network"}
+    return f"after the {long[sub_layer]} of layer {layer}"
+
+
+def _weight(number: float) -> str:
+    return look.weight(round(float(number), 4))
+
+
+def _share(number: float) -> str:
+    return f"{number:.2f}" if number >= 0.01 else look.tiny(float(number))
+
+
+def _percent(share: float) -> str:
+    return f"{share:.2%}" if share >= 0.0001 else "under 0.01%"
+
+
+def view(model: ModelState, state: AttentionState) -> ChangeView:
+    """The model with the changes of A and of B."""
+    return ChangeView(
+        model,
+        state,
+        compute.compared(model, state.pinned, state.changes, state.kind, state.layer - 1, state.head - 1),
+    )

@@ -1,0 +1,129 @@
+"""The pictures of two views of the Attention lens, contribution and change, as functions of the link."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tfm_ui.attention_lens import change as change_view
+from tfm_ui.attention_lens import contribution as contribution_view
+from tfm_ui.attention_lens.state import AttentionState
+from tfm_ui.changes import Weight, parse, with_change, written
+from tfm_ui.components import maps, pairs
+from tfm_ui.components.canvas import Content
+from tfm_ui.components.maps import ABSENT, MASKED, Axis, Map, Slider
+from tfm_ui.model_state import ModelState
+
+ASKS = ("attention_query", "attention_key")
+MARK = 0.123  # a weight that is looked for in a text, to find the places before and behind it
+
+
+def axes(queries: Sequence[str], keys: Sequence[str]) -> tuple[Axis, Axis]:
+    """Rows and columns of a map of weights."""
+    return (
+        Axis(queries, "query (row): looks", "query", "query"),
+        Axis(keys, "key (column): is looked at", "key", "key"),
+    )
+
+
+def contribution(model: ModelState, state: AttentionState) -> Content:
+    """What a head looks at, beside what it writes; the chosen row ringed."""
+    seen = contribution_view.view(model, state)
+    names = {"What it looks at: a": (seen.weights, "weight"), "What it writes: ‖a v W_O‖": (seen.norms, "length")}
+    return maps.content(
+        [
+            Map(name, np.where(seen.visible, matrix, MASKED), float(matrix.max()), unit)
+            for name, (matrix, unit) in names.items()
+        ],
+        *axes(seen.queries, seen.keys),
+        picked=(seen.row, seen.key),
+        whole_row=True,
+        asks=ASKS,
+        read=seen.read,
+        about=seen.sentence,
+    )
+
+
+def contribution_row(model: ModelState, state: AttentionState) -> Content:
+    """The chosen row: each weight beside the share that it makes of what is written."""
+    seen = contribution_view.view(model, state)
+    return pairs.content(
+        [seen.keys[key] for key in seen.bars],
+        ("looks at: weight a", "writes: share of the ‖a v W_O‖"),
+        np.stack([seen.weights[seen.row, seen.bars], seen.shares[seen.row, seen.bars]]),
+        roles=("query", "result"),
+        about=seen.sentence_of(seen.row),
+    )
+
+
+def change_weights(model: ModelState, state: AttentionState) -> Content:
+    """One head in A, in B, and the difference; the locked cell's weight can be dragged."""
+    seen = change_view.view(model, state)
+    found, (query, key) = seen.compared, seen.cell
+    sides = [
+        np.where(there, np.where(visible | (weights > 0), weights, MASKED), ABSENT)
+        for weights, visible, there in zip(found.weights, found.visible, found.there, strict=True)
+    ]
+    top, most = float(found.weights.max()), float(np.abs(found.difference[found.there.all(0)]).max(initial=0))
+    at = (found.queries.index(query - 1), found.keys.index(key - 1)) if seen.cell_is_there else None
+    return maps.content(
+        [
+            Map(seen.title_of(0), sides[0], top, "weight"),
+            Map(seen.title_of(1), sides[1], top, "weight"),
+            Map("B − A", _difference(*sides), most or 1.0, "", signed=True),
+        ],
+        *axes(seen.queries, seen.keys),
+        picked=at,
+        places=([i + 1 for i in found.queries], [i + 1 for i in found.keys]),
+        asks=ASKS,
+        crosses=seen.crosses(),
+        slider=_slider(seen, at) if at else None,
+        about=seen.about_weights(),
+    )
+
+
+def change_stream(model: ModelState, state: AttentionState) -> Content:
+    """How far each token's vector moved, behind each part of the model."""
+    seen = change_view.view(model, state)
+    moved = np.where(seen.compared.both[:, None], seen.compared.relative, ABSENT)
+    return maps.content(
+        [
+            Map(
+                "‖x_B − x_A‖ / ‖x_A‖",
+                moved,
+                float(moved[np.isfinite(moved)].max(initial=0)) or 1.0,
+                "of its length in A",
+            )
+        ],
+        Axis(seen.queries, "token", "token"),
+        Axis(seen.compared.places, "after layer", "after"),
+        places=([i + 1 for i in seen.compared.queries], list(range(len(seen.compared.places)))),
+        square=False,
+        about=seen.about_stream(),
+    )
+
+
+def change_output(model: ModelState, state: AttentionState) -> Content:
+    """The probabilities that moved most."""
+    seen = change_view.view(model, state)
+    names, shares = seen.likely
+    return pairs.content(names, ("A", "B"), shares, roles=("muted", "result"), about=seen.about_output())
+
+
+def _difference(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
+    """B - A, a masked weight being 0 unless it is masked in both; absent where it is in either."""
+    absent, masked = (a == ABSENT) | (b == ABSENT), np.isnan(a) & np.isnan(b)
+    plain = [np.where(np.isfinite(side), side, 0) for side in (a, b)]
+    return np.where(absent, ABSENT, np.where(masked, MASKED, plain[1] - plain[0])).astype(np.float32)
+
+
+def _slider(seen: change_view.ChangeView, at: tuple[int, int]) -> Slider:
+    """The locked weight of B, to be set to what it is dragged to."""
+    state, (query, key) = seen.state, seen.cell
+    new = Weight(seen.kind, state.layer, state.head, query, key, MARK, state.rescale)
+    text = written(with_change(parse(state.changes)[0], new))
+    before, _, after = text.rpartition(f" {MARK:g}")
+    name = seen.naming.token
+    pair = [name(text, token) for text, token in zip(seen.texts, (query, key), strict=True)]
+    label = f"Drag: {pair[0]} looks at {pair[1]} in B with"
+    return Slider(label, round(float(seen.compared.weights[1][at]), 4), "attention_changes", f"{before} ", after)

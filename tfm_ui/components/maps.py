@@ -1,0 +1,137 @@
+"""One or more maps of the same rows and columns, beside each other and read together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tfm_ui.components.canvas import Canvas, Content
+from tfm_ui.figures import look
+
+MAPS = Canvas(
+    "maps",
+    """
+<div class="maps" data-picture>
+  <label class="edit" hidden><span></span><input type="range" min="0" max="1" step="0.01"><output></output></label>
+  <canvas tabindex="0" role="application"></canvas>
+  <div class="tip" hidden></div>
+  <div class="foot">
+    <span class="zoom" hidden>
+      <button data-by="-1" aria-label="Zoom out">−</button>
+      <button data-by="1" aria-label="Zoom in">+</button>
+      <button data-by="0">Whole</button>
+    </span>
+    <span class="exact"></span> <span class="say" aria-live="polite"></span>
+  </div>
+</div>
+""",
+)
+MASKED, ABSENT = np.float32(np.nan), np.float32(np.inf)  # stand where no value may be, and where there is no such cell
+
+
+@dataclass(frozen=True)
+class Map:
+    """One of the maps.
+
+    Attributes:
+        name: stands above it.
+        values: float32 (row, column); MASKED or ABSENT where there is none.
+        top: the value at the end of the scale, which begins at 0, or at -top if the values are signed.
+        unit: what the values are, beside the scale.
+        signed: whether they may be negative.
+    """
+
+    name: str
+    values: NDArray[np.float32]
+    top: float
+    unit: str
+    signed: bool = False
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Rows or columns.
+
+    Attributes:
+        names: of each of them.
+        title: of the axis.
+        noun: of one of them, when it is read: "query".
+        role: a colour of the visual language.
+    """
+
+    names: Sequence[str]
+    title: str
+    noun: str
+    role: str = "ink"
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A weight that can be dragged: what it is called, its value, and the parameter that it is written into.
+
+    Attributes:
+        label: in words.
+        value: 0 to 1.
+        parameter: of the link.
+        before: what the parameter holds before the number.
+        after: what behind it.
+    """
+
+    label: str
+    value: float
+    parameter: str
+    before: str
+    after: str
+
+
+def content(
+    maps: Sequence[Map],
+    rows: Axis,
+    columns: Axis,
+    *,
+    about: str,
+    picked: tuple[int, int] | None = None,
+    asks: tuple[str, str] | None = None,
+    places: tuple[Sequence[int], Sequence[int]] | None = None,
+    whole_row: bool = False,
+    crosses: Sequence[tuple[int, int, int]] = (),
+    slider: Slider | None = None,
+    read: int | None = None,
+    square: bool = True,
+) -> Content:
+    """What maps.js draws.
+
+    Args:
+        maps: from left to right.
+        rows: what they share.
+        columns: likewise.
+        about: the picture in words.
+        picked: the cell that is locked, from 0.
+        asks: the two parameters that a click on a cell sets.
+        places: what the click sets them to, for each row and column; their numbers from 1, by default.
+        whole_row: whether the ring is around the locked cell's row.
+        crosses: (map, row, column) of cells that leak.
+        slider: a weight to be dragged.
+        read: how many of the rows are tokens, if padding follows them.
+        square: whether cells are.
+    """
+    header: dict[str, Any] = {
+        "rows": vars(rows),
+        "columns": vars(columns),
+        "maps": [
+            {"name": m.name, "top": m.top, "topText": look.weight(m.top), "unit": m.unit, "signed": m.signed}
+            for m in maps
+        ],
+        "picked": picked,
+        "asks": asks,
+        "places": places or (list(range(1, len(rows.names) + 1)), list(range(1, len(columns.names) + 1))),
+        "wholeRow": whole_row,
+        "crosses": crosses,
+        "slider": vars(slider) if slider else None,
+        "read": len(rows.names) if read is None else read,
+        "square": square,
+        "about": about,
+    }
+    return header, np.stack([m.values for m in maps]).astype(np.float32)
