@@ -22,7 +22,7 @@ from tfm_ui.attention_lens import change as change_view
 from tfm_ui.attention_lens import change_recipe
 from tfm_ui.attention_lens import contribution as contribution_view
 from tfm_ui.attention_lens.contribution import ContributionView
-from tfm_ui.attention_lens.derivation import derivation
+from tfm_ui.attention_lens.derivations import derivation
 from tfm_ui.attention_lens.dictionary import look_up
 from tfm_ui.attention_lens.formula import LINES, latex
 from tfm_ui.attention_lens.scale import scale_view, score_variances

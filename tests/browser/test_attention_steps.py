@@ -2,7 +2,8 @@
 
 import re
 
-from tfm_ui.attention_lens.derivation import Cell, derivation
+from tfm_ui.attention_lens.derivation import Cell
+from tfm_ui.attention_lens.derivations import derivation
 from tfm_ui.attention_lens.one_head import one_head
 from tfm_ui.attention_lens.state import STEPS, AttentionState
 from tfm_ui.model_state import ModelState

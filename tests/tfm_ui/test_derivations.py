@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfm_core import Transformer, causal_mask, recording
-from tfm_ui.attention_lens.derivation import Cell, derivation
+from tfm_ui.attention_lens.derivation import Cell
+from tfm_ui.attention_lens.derivations import derivation
 from tfm_ui.attention_lens.one_head import one_head
 from tfm_ui.attention_lens.state import STEPS, AttentionState
 from tfm_ui.figures import look

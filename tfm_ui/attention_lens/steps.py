@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tfm_ui.attention_lens.derivation import Cell, Derivation, derivation
+from tfm_ui.attention_lens.derivation import Cell, Derivation
+from tfm_ui.attention_lens.derivations import derivation
 from tfm_ui.attention_lens.matrices import MATRICES, Region, history, place
 from tfm_ui.attention_lens.one_head import OneHead, one_head
 from tfm_ui.attention_lens.state import STEPS, AttentionState
