@@ -13,11 +13,12 @@ import streamlit as st
 
 from tfm_ui import change_pictures, compute, controls
 from tfm_ui.attention import EXACT_UP_TO
+from tfm_ui.attention_lens import arcs as arcs_view
 from tfm_ui.attention_lens.dictionary import look_up
 from tfm_ui.attention_lens.scale import scale_view
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.attention_lens.steps import steps
-from tfm_ui.components import bars, head_map, heads_grid, maps, matrices, pairs
+from tfm_ui.components import arcs, bars, head_map, heads_grid, maps, matrices, pairs
 from tfm_ui.components import dictionary as dictionary_drawing
 from tfm_ui.components import scale as scale_drawing
 from tfm_ui.components.canvas import Canvas, Content, encode, standalone
@@ -86,6 +87,13 @@ def dictionary(model: ModelState, state: AttentionState) -> Content:
     return dictionary_drawing.content(look_up(state))
 
 
+def attention_arcs(model: ModelState, state: AttentionState) -> Content:
+    """The lines of a layer's heads, or of their aggregate."""
+    seen = arcs_view.view(model, state)
+    lines = seen.kept()
+    return arcs.content(seen, lines, at=(state.query, state.key), about=seen.sentence(lines))
+
+
 @dataclass(frozen=True)
 class Picture:
     """One picture.
@@ -123,6 +131,7 @@ PICTURES = {
     "change_weights": Picture(maps.MAPS, change_pictures.change_weights, AttentionState, "attention_"),
     "change_stream": Picture(maps.MAPS, change_pictures.change_stream, AttentionState, "attention_"),
     "change_output": Picture(pairs.PAIRS, change_pictures.change_output, AttentionState, "attention_"),
+    "arcs": Picture(arcs.ARCS, attention_arcs, AttentionState, "attention_"),
 }
 
 

@@ -144,4 +144,16 @@ ATTENTION = (
         "“sat” was made to look at “it”, five tokens ahead. Drag the weight down to 0: when does the leak end?",
         page={"view": "change", "changes": "weight 1.1 3>8 0.5", "query": 3, "key": 8},
     ),
+    Preset(
+        "Half of the weight",
+        "Less than a third of the lines carry half of each row's weight. Raise the share: from where on do more lines "
+        "tell less?",
+        page={"view": "arcs", "mass": 50},
+    ),
+    Preset(
+        "Rollout",
+        "Multiplied through both layers, every row's strongest line still leads back to its own token. "
+        "Which half of the formula sees to that?",
+        page={"view": "arcs", "lines": "rollout", "layer": 2},
+    ),
 )

@@ -18,6 +18,7 @@ from tfm_core import (
 from tfm_core.analysis import entropy
 from tfm_core.contribution import contribution_norms
 from tfm_ui import change_buttons, compute, controls, frame
+from tfm_ui.attention_lens import arcs as arcs_of
 from tfm_ui.attention_lens import change as change_view
 from tfm_ui.attention_lens import change_recipe
 from tfm_ui.attention_lens import contribution as contribution_view
@@ -35,6 +36,7 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing
 from tfm_ui.presets import ATTENTION
+from tfm_ui.recipe import recipe
 
 PREFIX = "attention_"
 
@@ -80,7 +82,22 @@ def steps(model: ModelState, shown: compute.Pass) -> None:
 
 def arcs(model: ModelState, shown: compute.Pass) -> None:
     """Who looks at whom, as lines."""
-    boxes(model, row("arcs"), "kind", "layer", "head", "lines")
+    with panel("arcs") as show:
+        state = boxes(model, row("arcs"), "kind", "layer", "lines")
+        seen = arcs_of.view(model, state)
+        lines, first = seen.kept(), seen.chosen(state.heads)[0]
+        show(
+            title=seen.title,
+            how_to_read=seen.how_to_read(state.lines),
+            shape=f"query × key = {len(seen.queries)} × {len(seen.keys)}",
+            picture=Drawing("arcs", ((model, ""), (state, PREFIX))),
+            sentence=seen.sentence(lines, state.heads),
+            laws=seen.laws(lines),
+            table=lambda: seen.table(first),
+            sources=arcs_of.SOURCES[seen.lines],
+            recipe=recipe(model, seen.place, first) if seen.lines == "heads" else "",
+            mode=frame.mode(),
+        )
 
 
 def contribution(model: ModelState, shown: compute.Pass) -> None:

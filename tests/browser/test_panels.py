@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 PANELS = [("/", "looks"), ("/", "next"), ("/heads", "grid"), ("/heads", "head")]
+PANELS += [("/attention?attention_view=arcs", "arcs")]
 
 
 def download(visitor, panel: str, button: str) -> Path:
@@ -32,7 +33,7 @@ def test_every_panels_html_is_a_page_that_needs_nothing_else(visit, path, panel,
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.set_content(file.read_text(), wait_until="load")
-    page.locator(".cells canvas, .map canvas, .bars canvas").first.wait_for()
+    page.locator(".cells canvas, .map canvas, .bars canvas, .arcs canvas").first.wait_for()
     assert [url for url in asked if not url.startswith(("data:", "blob:"))] == []
     assert problems == []
     if panel == "head":

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.tfm_ui.payloads import decode
 from tfm_ui import compute
+from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.components.canvas import ASSETS, bundle, encode, version
 from tfm_ui.heads import HeadsState, view
 from tfm_ui.links import read_link
@@ -21,13 +22,12 @@ from tfm_ui.pictures import PICTURES, Drawing, made, query_of
 MODEL = ModelState(text="one two three four", seq_len=6, num_heads=8, seed=3, positional="rope")
 LENS = HeadsState(layer=2, head=5, scale="own")
 STATES = ((MODEL, ""), (LENS, "heads_"))
+LENSES = {HeadsState: LENS, AttentionState: AttentionState(layer=2, head=5, query=3, lines="rollout")}
 
 
 def states_for(name: str):
     picture = PICTURES[name]
-    if picture.page is HeadsState:
-        return STATES
-    return (STATES[0], (picture.page(layer=2, head=5), picture.prefix)) if picture.page else STATES[:1]
+    return ((MODEL, ""), (LENSES[picture.page], picture.prefix)) if picture.page else STATES[:1]
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -43,6 +43,7 @@ def test_a_picture_comes_back_from_its_query_alone(name):
 NAMES = ["text", "seq_len", "num_heads", "heads_layer", "heads_kind", "heads_scale", "seed"]
 NAMES += ["attention_draws", "attention_entries", "attention_ask", "attention_layer", "attention_kind"]
 NAMES += ["attention_changes"]
+NAMES += ["attention_layer", "attention_lines", "attention_query", "architecture", "attention_kind"]
 VALUES = st.text(max_size=12) | st.integers(-5, 40).map(str)
 QUERIES = st.text(max_size=40) | st.builds(urlencode, st.dictionaries(st.sampled_from(NAMES), VALUES))
 

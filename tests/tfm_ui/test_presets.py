@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tfm_core import TransformerConfig
-from tfm_ui.attention_lens import change, contribution
+from tfm_ui.attention_lens import arcs, change, contribution
 from tfm_ui.attention_lens.dictionary import look_up
 from tfm_ui.attention_lens.scale import scale_view
 from tfm_ui.attention_lens.state import AttentionState
@@ -176,3 +176,31 @@ def test_a_leak_lasts_as_long_as_the_weight_is_not_zero():
         dragged = AttentionState(**{**vars(state), "changes": f"weight 1.1 3>8 {weight}"})
         assert bool(change.view(model, dragged).compared.leak) is leaks
         assert bool(change.view(model, dragged).crosses()) is leaks
+
+
+def lines_of(name):
+    preset = named(ATTENTION, name)
+    view = arcs.view(ModelState(**preset.model), AttentionState(**preset.page))
+    return view, view.kept()
+
+
+def test_half_of_the_weight_needs_less_than_a_third_of_the_lines():
+    assert AttentionState(**named(ATTENTION, "Half of the weight").page).mass == 50
+    _, lines = lines_of("Half of the weight")
+    drawn = 0
+    for row in lines.weights.reshape(-1, lines.weights.shape[-1]):
+        have = 0.0
+        for weight in np.sort(row)[::-1]:
+            if have >= 0.5 * (1 - 1e-6):
+                break
+            drawn, have = drawn + 1, have + weight
+    assert drawn < (lines.weights > 0).sum() / 3
+
+
+def test_rollout_every_row_leads_back_to_itself():
+    view, _ = lines_of("Rollout")
+    rollout = view.table(0).to_numpy()
+    assert view.title == "Rollout, layers 1 to 2"
+    assert (rollout.argmax(-1) == np.arange(10)).all()
+    weights = np.stack([view.attention.exact(1, head) for head in range(4)]).mean(0)
+    assert (weights.argmax(-1) == np.arange(10)).sum() < 6  # of the weights alone that is not true

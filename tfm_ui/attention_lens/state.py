@@ -58,13 +58,24 @@ class AttentionState:
 
     # arcs
     lines: str = control(
-        Choice("Lines", ("heads", "mean", "max", "rollout"), "buttons"),
+        Choice(
+            "Lines",
+            ("heads", "mean", "max", "rollout"),
+            "buttons",
+            help="heads: each head of the layer in its colour. mean, max: over these heads. rollout: from the first "
+            "layer to this one, through the residuals (Abnar & Zuidema, 2020).",
+        ),
         default="heads",
     )
     heads: str = control(Text("Heads shown", 60), default="", held=True, local=True)
     tokens: str = control(Text("Tokens selected", 200), default="", held=True, local=True)
     mass: int = control(Whole("Share of each row in %", 5, 100), default=90, held=True, local=True)
-    hide: str = control(Text("Tokens hidden", 60), default="", held=True, local=True)
+    hide: str = control(
+        Choice("Tokens hidden", ("padding", "first", "padding and first", "none")),
+        default="padding",
+        held=True,
+        local=True,
+    )
 
     # change it and see
     changes: str = control(Changes("Changes"), default="weight 1.1 6>2 0.9", held=True)

@@ -1,0 +1,228 @@
+/* Who looks at whom: queries on the left, keys on the right, a line per weight. arcs_lines.js says what came and which
+   lines there are, arcs_drawing.js where they go; here is what the reader does with them, without any traffic. What
+   shall come back from the link is committed when the hand rests. */
+
+import { gather, settings, sums, unpack, written } from "./arcs_lines.js"
+import { WHOLE, exact, height, measure, paint, values } from "./arcs_drawing.js"
+import { dress, save, watchMode } from "./paint.js"
+
+const FIRST = { attention_heads: "", attention_tokens: "", attention_mass: 90, attention_hide: "padding" }
+const PLACES = 190 // characters of the link for what is selected
+const RESTS = 350 // ms until a hand rests
+const PATIENCE = 3000 // ms that the page may take to hold what was committed; then the page is right
+const WINDOW = 30 // tokens of a text that is too long to be shown whole
+
+export default function ({ header, numbers, root, local, commit }) {
+  const $ = selector => root.querySelector(selector)
+  const memory = root._memory ??= { wish: {}, at: null, window: null }
+  const data = unpack({ header, numbers }), counts = [data.Q, data.K], names = [data.queries, data.keys]
+  const told = { ...FIRST, ...local }
+  for (const name in memory.wish) { // what the page does not hold yet
+    if (told[name] === memory.wish[name] || Date.now() > memory.patient) delete memory.wish[name]
+    else told[name] = memory.wish[name]
+  }
+  const own = memory.own = settings(data, Object.fromEntries(Object.entries(told).map(([name, value]) => [name.split("_")[1], value])))
+  const canvas = $("canvas"), context = canvas.getContext("2d"), ratio = devicePixelRatio || 1
+  const clamp = (value, low, high) => Math.max(low, Math.min(high, value))
+  const rows = Math.max(data.Q, data.K) <= WHOLE ? WHOLE : WINDOW
+  const shape = `${data.Q} ${data.K} ${data.open}`
+  if (memory.shape !== shape) {
+    const opens = [0, 1].map(side => own.tokens.length && own.side === side ? own.tokens[0] : data.open[side] - 1)
+    Object.assign(memory, { shape, at: null, window: { rows, tops: [0, 0] } })
+    opens.forEach((i, side) => memory.window.tops[side] = clamp(i - (rows >> 1), 0, Math.max(0, counts[side] - rows)))
+  }
+  const { window: part } = memory
+  let skin, layout, base, drag = null
+
+  function draw() {
+    if (!root.clientWidth) return // on its way out of the page
+    skin = dress(root, header.skin)
+    tools()
+    layout = memory.layout = measure(context, data, own, part, root.clientWidth, getComputedStyle(root).fontFamily)
+    canvas.style.height = layout.height + "px"
+    canvas.width = layout.width * ratio
+    canvas.height = layout.height * ratio
+    base = null
+    look(memory.at)
+  }
+
+  /* Light one token, [side, index], or none: then what is selected, or else all. */
+  function look(at) {
+    memory.at = at
+    if (!layout) return // not drawn yet
+    const focus = at ? { side: at[0], tokens: [at[1]] } : own.tokens.length ? own : null
+    const lines = memory.lines = !focus && base ? base.lines : gather(data, own, focus, part)
+    const scene = { context, data, own, window: part, focus, skin, layout }
+    context.setTransform(1, 0, 0, 1, 0, 0)
+    if (!focus && base) context.drawImage(base.image, 0, 0)
+    else {
+      context.scale(ratio, ratio)
+      paint(scene, lines)
+      if (focus) values(scene, memory.sums = sums(data, own, focus))
+      else {
+        base = { lines, image: new OffscreenCanvas(canvas.width, canvas.height) }
+        base.image.getContext("2d").drawImage(canvas, 0, 0)
+      }
+    }
+    $(".say").textContent = focus ? said(focus, memory.sums) : "Hover or tap a token for its lines. A click selects it, several are summed, Esc lets go; arrow keys walk."
+    $(".foot").textContent = counted(lines, focus)
+    $(".clear").hidden = !own.tokens.length
+  }
+
+  function said({ side, tokens }, { total, least }) {
+    const one = tokens.length === 1, name = i => `${i + 1} “${names[side][i]}”`, other = names[1 - side]
+    const list = tokens.slice(0, 4).map(name).join(" + ") + (tokens.length > 4 ? ` + ${tokens.length - 4} more` : "")
+    const most = total.map((w, i) => [w, i]).filter(([w]) => w > 0).sort((a, b) => b[0] - a[0]).slice(0, 3)
+    const what = ["query", "key"][side], mean = own.maps.length > 1 ? `, mean of ${own.maps.length} heads` : ""
+    if (!side && tokens.every(i => !data.seen[i]) && !most.length) return `${what} ${list} may look at nothing: every key is masked.`
+    const verb = side ? one ? "is looked at by" : "together are looked at by" : one ? "looks at" : "together look at"
+    const all = side && !data.sparse ? `; ${total.reduce((sum, w) => sum + (w ?? 0), 0).toFixed(4)} in all` : ""
+    return `${one ? what : ["queries", "keys"][side]} ${list} ${verb} ` +
+      (most.map(([w, i]) => `“${other[i]}” ${least[i] ? "≥ " : ""}${exact(w)}`).join(", ") || "nothing") + all + (most.length ? mean : "") + "."
+  }
+
+  function counted({ drawn, all, rest, first, top }, focus) {
+    const share = own.mass === 100 ? "all of each row" : `the largest of each row, up to ${own.mass} % of it`
+    const said = [`${drawn.length} of ${all} lines: ${share}.`]
+    if (drawn.length) said.push(`The thickest is ${exact(top)}.`)
+    if (data.sparse) said.push(focus?.side === 1 ? `Only what is among the ${data.kept} largest of a row is known here.`
+      : `Of each row the ${data.kept} largest are here; the rest, ${exact(rest)} of a row, is not drawn.`)
+    if (own.hide.first && focus?.side !== 1) said.push(`Not drawn: “${data.keys[0]}”, the first token, with ${exact(first)} of a row.`)
+    return said.join(" ")
+  }
+
+  function change(changes) {
+    Object.assign(own, changes)
+    draw()
+    clearTimeout(memory.rest)
+    memory.rest = setTimeout(() => {
+      const now = Object.entries(written(own, data)).map(([name, value]) => ["attention_" + name, value])
+      const moved = Object.fromEntries(now.filter(([name, value]) => value !== (memory.wish[name] ?? told[name])))
+      if (!Object.keys(moved).length) return
+      Object.assign(memory.wish, moved)
+      memory.patient = Date.now() + PATIENCE
+      commit(memory.wish)
+    }, RESTS)
+  }
+
+  function toggle([side, i]) {
+    const before = own.side === side ? own.tokens : [], without = before.filter(other => other !== i)
+    const tokens = without.length < before.length ? without : [...before, i]
+    if (written({ ...own, side, tokens }, data).tokens.length <= PLACES) change({ side, tokens })
+  }
+
+  function tools() {
+    const chip = m => {
+      const button = document.createElement("button")
+      button.append(document.createElement("i"), String(m + 1))
+      button.setAttribute("aria-label", `Head ${m + 1}`)
+      button.firstChild.style.borderTop = `4px ${m < 8 ? "solid" : "dashed"} ${skin.heads[m % 8]}`
+      button.onclick = () => {
+        const others = own.maps.filter(other => other !== m), on = others.length < own.maps.length
+        const next = on ? others : [...others, m].sort((a, b) => a - b)
+        change({ maps: next.length ? next : [...Array(data.M).keys()] })
+      }
+      button.ondblclick = () => change({ maps: memory.alone === m ? [...Array(data.M).keys()] : [m] }, memory.alone = memory.alone === m ? null : m)
+      return button
+    }
+    const chips = $(".chips"), key = `${data.heads} ${data.M} ${skin.paper}`
+    if (memory.chips !== key) {
+      memory.chips = key
+      chips.replaceChildren(...data.heads ? [...Array(data.M).keys()].map(chip) : [])
+    } else [...chips.children].forEach((button, m) => Object.assign(button, { onclick: chip(m).onclick, ondblclick: chip(m).ondblclick }));
+    [...chips.children].forEach((button, m) => button.setAttribute("aria-pressed", own.maps.includes(m)))
+    chips.hidden = !data.heads
+    const mass = $(".mass input")
+    if (root.getRootNode().activeElement !== mass) mass.value = own.mass
+    $(".mass b").textContent = `${own.mass} %`
+    mass.oninput = () => change({ mass: +mass.value })
+    mass.onkeydown = event => event.stopPropagation() // the page has keys of its own
+    for (const name of ["padding", "first"]) {
+      const button = $(`.hide [data-hide=${name}]`)
+      button.setAttribute("aria-pressed", own.hide[name])
+      button.onclick = () => change({ hide: { ...own.hide, [name]: !own.hide[name] } })
+    }
+    $(".hide [data-hide=padding]").hidden = data.read[0] === data.Q && data.read[1] === data.K
+    $(".clear").onclick = () => { memory.at = null; change({ tokens: [] }) }
+    $(".window").hidden = Math.max(...counts) <= rows
+    $(".window span").textContent = counts.map((count, side) =>
+      `${["queries", "keys"][side]} ${part.tops[side] + 1}–${Math.min(count, part.tops[side] + rows)} of ${count}`).join(", ")
+    root.querySelectorAll(".window button").forEach(button => button.onclick = () => move([0, 1], +button.dataset.by * (rows - 4)))
+  }
+
+  function move(sides, by) {
+    for (const side of sides) part.tops[side] = clamp(part.tops[side] + Math.round(by), 0, Math.max(0, counts[side] - rows))
+    draw()
+  }
+
+  /* The token under the pointer, or the end of a column: {at: [side, index]} or {side, end: ±1}. */
+  function under(event) {
+    if (!layout) return {}
+    const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top
+    const side = x < layout.x[0] + 8 ? 0 : x > layout.x[1] - 8 ? 1 : null
+    if (side === null) return {}
+    const i = Math.floor((y - layout.low[side]) / layout.step), shown = Math.min(rows, counts[side])
+    if (i >= 0 && i < shown) return { side, at: [side, part.tops[side] + i] }
+    return { side, end: i === -1 && part.tops[side] > 0 ? -1 : i === shown && part.tops[side] + shown < counts[side] ? 1 : 0 }
+  }
+  const differ = (a, b) => a?.[0] !== b?.[0] || a?.[1] !== b?.[1]
+
+  canvas.onpointerdown = event => {
+    if (event.button) return
+    drag = { ...under(event), y: event.clientY, tops: [...part.tops], mouse: event.pointerType === "mouse", far: false }
+  }
+  canvas.onpointermove = event => {
+    if (event.pointerType !== "mouse") return
+    if (drag && Math.abs(event.clientY - drag.y) > 5 && Math.max(...counts) > rows) drag.far = true
+    if (drag?.far) {
+      canvas.setPointerCapture(event.pointerId)
+      const sides = drag.side === undefined ? [0, 1] : [drag.side]
+      sides.forEach(side => part.tops[side] = drag.tops[side])
+      return move(sides, (drag.y - event.clientY) / layout.step)
+    }
+    const { at = null, side, end } = under(event)
+    canvas.style.cursor = at || end ? "pointer" : Math.max(...counts) > rows ? "grab" : "default"
+    if (differ(at, memory.at)) look(at)
+  }
+  canvas.onpointerleave = () => { if (!drag?.far && memory.at) look(null) }
+  canvas.onpointercancel = () => { drag = null }
+  canvas.onpointerup = event => {
+    const { at, side, end } = under(event), was = drag
+    drag = null
+    if (!was || was.far) return
+    if (end) return move([side], end * (rows - 4))
+    if (at && !differ(at, was.at)) {
+      memory.at = was.mouse ? at : null // a finger does not hover
+      toggle(at)
+    }
+  }
+  canvas.onkeydown = event => {
+    const at = memory.at, { key } = event, start = [0, part.tops[0]]
+    const step = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity }[key]
+    if (step) walk(at ? [at[0], clamp(at[1] + step, 0, counts[at[0]] - 1)] : start)
+    else if (key === "ArrowLeft" || key === "ArrowRight") {
+      const side = key === "ArrowRight" ? 1 : 0
+      walk(at ? [side, clamp(at[1], 0, counts[side] - 1)] : [side, part.tops[side]])
+    } else if ((key === "Enter" || key === " ") && at) toggle(at)
+    else if (key === "Escape" && at) look(null)
+    else if (key === "Escape" && own.tokens.length) change({ tokens: [] })
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  function walk([side, i]) {
+    memory.at = [side, i]
+    const top = part.tops[side]
+    if (i < top || i >= top + rows) move([side], i < top ? i - top : i - top - rows + 1)
+    else look(memory.at)
+  }
+  canvas.setAttribute("aria-label", `${header.about} Arrow keys walk the tokens, Enter selects.`)
+  memory.height = (side, i) => height({ data, window: part, layout: memory.layout }, side, i)
+
+  root.savePicture = name => { look(null); save(canvas, name) }
+  memory.watch?.disconnect()
+  memory.watch = new ResizeObserver(draw) // it also draws now, before the next paint
+  memory.watch.observe(root)
+  const unwatch = watchMode(draw)
+  return () => { memory.watch.disconnect(); unwatch() }
+}

@@ -1,0 +1,186 @@
+"""The arcs beside BertViz's head_view and model_view of the same weights: bytes, the first hover, each hover."""
+
+import os
+import re
+import signal
+import statistics
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+from playwright.sync_api import Error, Page, Request, Route, WebSocket
+
+from benchmarks.live.press import can_show, link, parameters
+from benchmarks.live.serve import chromium, running_app
+from benchmarks.measure import show, verdict
+from benchmarks.transfer import HEADS, LAYERS, recorded
+from tfm_ui.model_state import ModelState
+
+SIZES = (32, 128, 512)
+PATIENCE = 60.0  # seconds; no hover within them counts as that
+HOVERS = 15
+HOVER = Path(__file__).parent / "live" / "hover.js"
+MODULES = Path(__file__).parent / "node_modules"
+SCRIPTS = {  # what BertViz's pages ask for -> who has it
+    "require.min.js": "requirejs/require.js",
+    "d3.min.js": "d3/dist/d3.min.js",
+    "jquery.min.js": "jquery/dist/jquery.min.js",
+}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One visit.
+
+    Attributes:
+        size: bytes of what shows all layers.
+        first: seconds until the first hover answers, from the start of the visit.
+        again: the same from a new seed in the open app; for a page of BertViz's, which must be loaded anew, `first`.
+        hover: seconds of one hover, the median.
+    """
+
+    size: int
+    first: float
+    again: float
+    hover: float
+
+
+def main(sizes: Sequence[int] = SIZES) -> None:
+    """4 layers x 8 heads with a causal mask, for which BertViz writes half of its numbers as 0.0."""
+    try:
+        bertviz = import_module("bertviz")  # has no types, and is not needed for the tests
+    except ImportError:
+        print("\narcs: BertViz is missing; install it with pip install -r requirements-benchmarks.txt")
+        return
+    if not all((MODULES / path).is_file() for path in SCRIPTS.values()):
+        print("\narcs: BertViz's scripts are missing; npm install --prefix benchmarks --no-package-lock")
+        return
+    for tokens in filter(can_show, sizes):
+        more: dict[str, Any] = {"num_layers": LAYERS, "num_heads": HEADS, "causal": True}
+        ours = visit_arcs(tokens, more)
+        weights, pieces = recorded(ModelState(**parameters(tokens, **more)))
+        attention = [layer[None] for layer in torch.from_numpy(weights)]
+        theirs = []
+        for view in (bertviz.head_view, bertviz.model_view):
+            html: str = view(attention, pieces, html_action="return").data
+            theirs.append(visit_bertviz(html))
+        show(
+            f"Arcs beside BertViz, {tokens} tokens, {LAYERS} layers x {HEADS} heads; {PATIENCE:.0f} s: none by then",
+            ["what", "arcs", "head_view", "model_view", "bar: times less than the better"],
+            list(compared(ours, theirs)),
+        )
+
+
+def compared(ours: Seen, theirs: Sequence[Seen]) -> Iterator[list[str]]:
+    """A row per measure, held against the better of the others."""
+    for what, name, scale in (
+        ("MB, all layers", "size", 1e6),
+        ("first hover, from the link, s", "first", 1),
+        ("first hover, new weights, s", "again", 1),
+        ("one hover, ms", "hover", 1e-3),
+    ):
+        mine, *others = (getattr(seen, name) / scale for seen in (ours, *theirs))
+        times = min(others) / mine
+        yield [what, *(f"{value:.3g}" for value in (mine, *others)), f"{times:.1f} {verdict(times, 1, at_least=True)}"]
+
+
+def visit_arcs(tokens: int, more: dict[str, Any]) -> Seen:
+    """The link in a browser that has never been here, to a server that others have visited; then another seed."""
+    received = 0
+
+    def frame(payload: str | bytes) -> None:
+        nonlocal received
+        received += len(payload.encode() if isinstance(payload, str) else payload)
+
+    def opened(socket: WebSocket) -> None:
+        socket.on("framereceived", frame)
+
+    def finished(request: Request) -> None:
+        nonlocal received
+        received += request.sizes()["responseBodySize"]
+
+    address = link("/attention", tokens, **more, attention_view="arcs")
+    with running_app() as app:
+        with page_with_hover() as before:
+            before.goto(app + link("/attention", 8, attention_view="arcs"))
+            answered(before, "first")
+        with page_with_hover() as page:
+            page.on("websocket", opened)
+            page.goto(app + address)
+            first = answered(page, "first")
+            page.wait_for_load_state("networkidle")
+            page.on("requestfinished", finished)
+            box = page.get_by_label("Seed", exact=True)
+            box.fill("8")
+            page.evaluate("pressed('seed=8')")
+            received = 0
+            box.press("Enter")
+            again = answered(page, "again")
+            page.wait_for_timeout(1500)
+            for layer in range(2, LAYERS + 1):
+                page.evaluate(f"pressed('attention_layer={layer}')")
+                stepper = page.get_by_label("Layer", exact=True)
+                stepper.fill(str(layer))
+                stepper.press("Enter")
+                answered(page, "again")
+                page.wait_for_timeout(1500)
+            return Seen(received, first, again, each(page))
+
+
+def visit_bertviz(html: str) -> Seen:
+    """One of its pages, from a file, its scripts from this machine."""
+    with TemporaryDirectory() as folder, page_with_hover() as page:
+        file = Path(folder) / "view.html"
+        file.write_text(f"<!doctype html><meta charset=utf-8>{html}", encoding="utf-8")
+        served: set[str] = set()
+
+        def serve(route: Route) -> None:
+            name = route.request.url.rsplit("/", 1)[1]
+            served.add(name)
+            route.fulfill(path=MODULES / SCRIPTS[name], content_type="text/javascript")
+
+        page.route(re.compile("^https:"), serve)
+        try:
+            page.goto(file.as_uri(), wait_until="commit", timeout=PATIENCE * 1000)
+            first = answered(page, "first")
+        except Error:  # too late, or the tab has run out of memory
+            assert served == set(SCRIPTS), f"BertViz asked for {', '.join(sorted(served))} alone: it had no chance"
+            return Seen(len(html), PATIENCE, PATIENCE, PATIENCE)
+        try:
+            return Seen(len(html), first, first, each(page))
+        except Error:
+            return Seen(len(html), first, first, PATIENCE)
+
+
+@contextmanager
+def page_with_hover() -> Iterator[Page]:
+    """A page of a browser of its own, so that none inherits another's memory."""
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.add_init_script(path=HOVER)
+        try:
+            yield page
+        finally:  # a tab that is busy would keep its browser from closing
+            processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+            for process in processes:
+                if process["type"] == "renderer":
+                    os.kill(process["id"], signal.SIGKILL)
+
+
+def answered(page: Page, what: str) -> float:
+    """Seconds until a hover answered."""
+    page.wait_for_function(f"window.{what} !== null", timeout=PATIENCE * 1000)
+    return float(page.evaluate(f"window.{what}")) / 1000
+
+
+def each(page: Page) -> float:
+    """Seconds of one hover."""
+    page.evaluate(f"void hovers({HOVERS})")
+    page.wait_for_function("window.times !== null", timeout=PATIENCE * 1000)
+    times: list[float] = page.evaluate("window.times")
+    return statistics.median(times) / 1000

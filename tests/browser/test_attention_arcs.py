@@ -1,0 +1,225 @@
+"""The arcs in a real browser: tokens, lines, sums, and what comes back from the link."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+
+from tfm_ui import compute
+from tfm_ui.figures import look
+from tfm_ui.model_state import ModelState
+
+ARCS = "/attention?attention_view=arcs"
+
+
+def arcs(visitor):
+    """The picture, once it is drawn."""
+    found = visitor.page.locator(".arcs")
+    found.wait_for(timeout=30_000)
+    visitor.page.wait_for_function("e => e._memory?.lines", arg=found.element_handle())
+    return found
+
+
+def token(visitor, side: int, number: int) -> dict[str, float]:
+    """Where the name of a query (side 0) or key (1), counted from 1, is in the window; for the mouse."""
+    return arcs(visitor).evaluate(
+        """(e, [side, i]) => { const { layout, height } = e._memory
+            const box = e.querySelector("canvas").getBoundingClientRect()
+            return { x: box.left + layout.x[side] + (side ? 20 : -20), y: box.top + height(side, i) } }""",
+        [side, number - 1],
+    )
+
+
+def drawn(visitor) -> list[tuple[int, int, int, float]]:
+    """Head, query and key of each line, counted from 1, and its weight."""
+    lines = arcs(visitor).evaluate("e => e._memory.lines.drawn.map(({ m, q, k, w }) => [m + 1, q + 1, k + 1, w])")
+    return sorted(map(tuple, lines))
+
+
+def weights(model: ModelState, layer: int = 0) -> np.ndarray:
+    """(head, query, key)."""
+    attention = compute.run(model).attention["self"]
+    return np.stack([attention.exact(layer, head) for head in range(model.num_heads)])
+
+
+def largest(weights: np.ndarray, share: float, queries=None) -> list[tuple[int, int, int, float]]:
+    """Of each row of each head the largest weights until they make up the share of it, one after the other."""
+    lines = []
+    for head, query in np.ndindex(weights.shape[:2]):
+        row, have = weights[head, query], 0.0
+        for key in sorted(range(len(row)), key=lambda key: -row[key]):
+            if have < share * row.sum() * (1 - 1e-6) and row[key] > 0 and (queries is None or query + 1 in queries):
+                lines.append((head + 1, query + 1, key + 1, float(row[key])))
+                have += row[key]
+    return sorted(lines)
+
+
+def same_lines(visitor, expected: list[tuple[int, int, int, float]]) -> None:
+    found = drawn(visitor)
+    assert [line[:3] for line in found] == [line[:3] for line in expected]
+    assert [line[3] for line in found] == pytest.approx([line[3] for line in expected])
+
+
+def leave(visitor) -> None:
+    visitor.page.mouse.move(5, 5)
+
+
+def committed(visitor, what: str) -> None:
+    visitor.page.wait_for_function("what => location.search.includes(what)", arg=what)
+    visitor.wait()
+
+
+def test_a_hovered_token_shows_its_lines_alone_with_exact_weights_and_no_traffic(visit):
+    visitor, real = visit(ARCS), weights(ModelState())
+    same_lines(visitor, largest(real, 0.9))
+    sent = visitor.frames_sent
+    visitor.page.mouse.move(**token(visitor, 0, 10))
+    lines = largest(real, 0.9, [10])
+    same_lines(visitor, lines)
+    assert f"{len(lines)} of 40 lines" in arcs(visitor).locator(".foot").inner_text()
+    said = arcs(visitor).locator(".say").inner_text()
+    mean = real[:, 9].mean(0)
+    best = ModelState().source_tokens.pieces[mean.argmax()]
+    assert said.startswith(f"query 10 “tired” looks at “{best}” {mean.max():.4f}")
+    np.testing.assert_allclose(arcs(visitor).evaluate("e => e._memory.sums.each"), real[:, 9], atol=1e-7)
+    visitor.page.mouse.move(**token(visitor, 1, 2))
+    same_lines(visitor, [line for line in largest(real, 0.9) if line[2] == 2])
+    assert f"{real[:, :, 1].mean(0).sum():.4f} in all" in arcs(visitor).locator(".say").inner_text()
+    leave(visitor)
+    assert len(drawn(visitor)) == len(largest(real, 0.9))
+    assert visitor.frames_sent == sent
+
+
+def test_clicks_select_several_tokens_and_sum_them_and_the_link_brings_them_back(visit):
+    visitor, real = visit(ARCS), weights(ModelState())
+    for number in (4, 10, 7, 7):  # the last one again: let go
+        visitor.page.mouse.click(**token(visitor, 0, number))
+    leave(visitor)
+    committed(visitor, "attention_tokens=q4+q10")
+    for _ in range(2):
+        same_lines(visitor, largest(real, 0.9, [4, 10]))
+        total = real[:, [3, 9]].sum(1).mean(0)
+        assert arcs(visitor).evaluate("e => e._memory.sums.total") == pytest.approx(total, abs=1e-6)
+        said = arcs(visitor).locator(".say").inner_text()
+        assert said.startswith(f"queries 4 “on” + 10 “tired” together look at “sat” {total.max():.4f}")
+        visitor = visit(urlsplit(visitor.page.url)._replace(scheme="", netloc="").geturl())
+    canvas = arcs(visitor).locator("canvas")
+    canvas.focus()
+    visitor.page.keyboard.press("Escape")
+    visitor.page.wait_for_function("!location.search.includes('attention_tokens')")
+    assert len(drawn(visitor)) == len(largest(real, 0.9))
+
+
+def test_heads_share_and_hidden_tokens_are_the_readers_choice_and_ask_for_no_bytes(visit):
+    visitor, real = visit(ARCS), weights(ModelState())
+    arcs(visitor)
+    asked = []
+    visitor.page.on("request", lambda request: asked.append(request.url) if "/pictures/" in request.url else None)
+    for head in (1, 4):
+        visitor.press(f"Head {head}", "arcs")
+    only = [line for line in largest(real, 0.9) if line[0] in (2, 3)]
+    same_lines(visitor, only)
+    slider = arcs(visitor).get_by_role("slider")
+    for _ in range(40):
+        slider.press("ArrowLeft")
+    same_lines(visitor, [line for line in largest(real, 0.5) if line[0] in (2, 3)])
+    visitor.press("hide first token", "arcs")
+    rest = real.copy()
+    rest[:, 0] = rest[:, :, 0] = 0
+    same_lines(visitor, [line for line in largest(rest, 0.5) if line[0] in (2, 3)])
+    committed(visitor, "attention_hide=padding+and+first")
+    link = parse_qs(urlsplit(visitor.page.url).query)
+    assert (link["attention_heads"], link["attention_mass"]) == (["2 3"], ["50"])
+    assert "Strongest of 2 heads" in visitor.page.locator(".st-key-panel_arcs .said").inner_text()
+    arcs(visitor).get_by_role("button", name="Head 3").dblclick()
+    assert {line[0] for line in drawn(visitor)} == {3}
+    committed(visitor, "attention_heads=3")
+    assert asked == []
+
+
+def test_by_keyboard_alone(visit):
+    visitor = visit(ARCS)
+    arcs(visitor).locator("canvas").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowDown", "Enter"):
+        visitor.page.keyboard.press(key)
+    committed(visitor, "attention_tokens=k3")
+    assert {line[2] for line in drawn(visitor)} == {3}
+    visitor.page.keyboard.press("End")
+    assert arcs(visitor).evaluate("e => e._memory.at") == [1, 9]
+    visitor.page.keyboard.press("Escape")
+    assert arcs(visitor).evaluate("e => e._memory.at") is None
+    assert {line[2] for line in drawn(visitor)} == {3}  # one level at a time
+
+
+def test_a_line_has_the_colour_of_its_head_and_nothing_is_drawn_where_no_line_is(visit):
+    visitor = visit(f"{ARCS}&attention_heads=2&attention_mass=5&text=hi+you&seq_len=2")
+    colours = arcs(visitor).evaluate(
+        """e => { const { layout, height } = e._memory, context = e.querySelector("canvas").getContext("2d")
+            const at = (x, y) => [...context.getImageData(Math.round(x), Math.round(y), 1, 1).data.slice(0, 3)]
+            const middle = (layout.x[0] + layout.x[1]) / 2
+            return [at(middle, height(0, 0)), at(middle, height(0, 0) - layout.step * 0.4)] }"""
+    )
+    head = [int(look.HEADS["light"][1][i : i + 2], 16) for i in (1, 3, 5)]
+    assert abs(np.array(colours[0]) - head).max() < 40
+    assert colours[1] == [255, 255, 255]
+
+
+def test_a_long_text_shows_a_window_and_what_lies_outside_is_counted_in(visit):
+    link = "&text=@alice&seq_len=1024&tokenizer=character&num_layers=1&attention_query=500&attention_key=500"
+    visitor = visit(ARCS + link)
+    model = ModelState(text="@alice", seq_len=1024, tokenizer="character", num_layers=1)
+    real = weights(model)
+    assert arcs(visitor).evaluate("e => e._memory.window.tops") == [484, 484]
+    visitor.page.mouse.move(**token(visitor, 0, 500))
+    lines = drawn(visitor)
+    assert lines
+    for head, query, key, weight in lines:
+        assert query == 500
+        assert weight == pytest.approx(real[head - 1, 499, key - 1])
+    rest = 1 - np.sort(real[:, 499])[:, -32:].sum(1).mean()
+    assert f"the rest, {rest:.4f} of a row, is not drawn" in arcs(visitor).locator(".foot").inner_text()
+    arcs(visitor).locator("canvas").focus()
+    for _ in range(30):
+        visitor.page.keyboard.press("ArrowDown")
+    assert arcs(visitor).evaluate("e => [e._memory.at, e._memory.window.tops]") == [[0, 529], [500, 484]]
+    visitor.press("Tokens after", "arcs")
+    assert arcs(visitor).evaluate("e => e._memory.window.tops") == [526, 510]
+    spot = token(visitor, 0, 530)
+    visitor.page.mouse.move(**spot)
+    visitor.page.mouse.down()
+    visitor.page.mouse.move(spot["x"], spot["y"] + 110, steps=4)
+    visitor.page.mouse.up()
+    tops = arcs(visitor).evaluate("e => e._memory.window.tops")
+    assert tops == [521, 510]
+    assert "attention_tokens" not in visitor.page.url  # a drag is no click
+
+
+def test_a_finger_selects(visit):
+    visitor = visit(ARCS, width=390, has_touch=True, is_mobile=True)
+    spot = token(visitor, 1, 3)
+    arcs(visitor).scroll_into_view_if_needed()
+    spot = token(visitor, 1, 3)
+    visitor.page.touchscreen.tap(spot["x"], spot["y"])
+    committed(visitor, "attention_tokens=k3")
+    assert "key 3 “sat” is looked at by" in arcs(visitor).locator(".say").inner_text()
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_the_downloaded_page_works_alone(visit, browser, tmp_path):
+    visitor = visit(ARCS)
+    arcs(visitor)
+    visitor.press("Download", "arcs")
+    with visitor.page.expect_download() as download:
+        visitor.page.get_by_role("button", name="HTML: ").click()
+    download.value.save_as(file := tmp_path / "arcs.html")
+    page, problems = browser.new_page(), []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(file.as_uri())
+    page.get_by_role("button", name="Head 1").click()
+    page.locator("canvas").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert "query 1 “the” looks at “the” 1.0000, mean of 3 heads" in page.locator(".say").inner_text()
+    page.wait_for_timeout(600)
+    assert problems == []
+    page.close()

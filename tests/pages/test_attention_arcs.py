@@ -1,0 +1,71 @@
+"""The arcs of the Attention lens without a browser."""
+
+import json
+
+import pytest
+
+from tests.pages.test_app import start, text_on, widget
+from tests.tfm_ui.payloads import decode
+from tfm_ui.pictures import made
+
+PAGE = "pages/lenses/attention.py"
+
+
+def arcs(**query: str):
+    return start(PAGE, attention_view="arcs", **query)
+
+
+def picture(app) -> dict:
+    """What the page tells its picture."""
+    (data,) = [d for d in map(json.loads, (c.proto.json for c in app.get("bidi_component"))) if d.get("name") == "arcs"]
+    return data
+
+
+@pytest.mark.parametrize("lines", ["heads", "mean", "max", "rollout"])
+@pytest.mark.parametrize(("architecture", "kind"), [("encoder", "encoder"), ("encoder-decoder", "cross")])
+def test_every_kind_of_lines_has_title_formula_sentence_and_laws(lines, architecture, kind):
+    app = arcs(attention_lines=lines, architecture=architecture, attention_kind=kind, attention_layer="2")
+    said = text_on(app)
+    formulas = {"heads": "softmax(scores)", "mean": "(1/H) Σₕ wₕ", "max": "maxₕ wₕ", "rollout": "A = (W + I) / 2"}
+    fallen_back = lines == "rollout" and kind == "cross"
+    assert formulas["mean" if fallen_back else lines] in said
+    assert ("has no rollout" in said) is fallen_back
+    assert "✓ masked weights are exactly 0" in said
+    assert "✕" not in said
+
+
+def test_what_the_browser_works_with_comes_back_from_the_link_and_asks_for_no_other_bytes():
+    link = {"attention_heads": "2 3", "attention_tokens": "q3 q5", "attention_mass": "70", "attention_hide": "first"}
+    data = picture(arcs(**link))
+    assert data["local"] == {name: int(value) if value.isdigit() else value for name, value in link.items()}
+    assert data["query"] == picture(arcs())["query"]
+
+
+def test_the_sentence_is_of_the_heads_that_are_shown():
+    assert "Strongest of 4 heads" in text_on(arcs())
+    assert "Strongest of 2 heads" in text_on(arcs(attention_heads="1 4"))
+    assert "Strongest of" not in text_on(arcs(attention_heads="3"))
+
+
+def test_controls_change_the_picture():
+    app = arcs()
+    header, first = decode(made("arcs", picture(app)["query"]))
+    assert header["maps"] == ["1", "2", "3", "4"]
+    widget(app, "attention_layer").set_value(2).run()
+    assert decode(made("arcs", picture(app)["query"]))[1] != first
+    widget(app, "attention_lines").set_value("rollout").run()
+    header, _ = decode(made("arcs", picture(app)["query"]))
+    assert (header["maps"], header["heads"]) == (["rollout"], False)
+    assert "Rollout, layers 1 to 2" in text_on(app)
+
+
+@pytest.mark.parametrize(
+    "model", [{"text": "hi", "seq_len": "2"}, {"text": "a a a a"}, {"text": "@alice", "seq_len": "1024"}]
+)
+def test_one_token_equal_tokens_and_a_long_text(model):
+    app = arcs(**model)
+    assert "✕" not in text_on(app)
+    if model["text"] == "hi":
+        assert "No row has a choice" in text_on(app)
+    else:
+        assert "Strongest of 4 heads" in text_on(app)
