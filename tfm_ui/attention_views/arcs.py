@@ -1,0 +1,29 @@
+"""Who looks at whom, as lines."""
+
+from tfm_ui import frame
+from tfm_ui.attention_lens import arcs as arcs_of
+from tfm_ui.attention_views.controls_line import PREFIX, boxes, row
+from tfm_ui.model_state import ModelState
+from tfm_ui.panels import panel
+from tfm_ui.pictures import Drawing
+from tfm_ui.recipe import recipe
+
+
+def draw(model: ModelState) -> None:
+    """Who looks at whom, as lines."""
+    with panel("arcs") as show:
+        state = boxes(model, row("arcs"), "kind", "layer", "lines")
+        seen = arcs_of.view(model, state)
+        lines, first = seen.kept(), seen.chosen(state.heads)[0]
+        show(
+            title=seen.title,
+            how_to_read=seen.how_to_read(state.lines),
+            shape=f"query × key = {len(seen.queries)} × {len(seen.keys)}",
+            picture=Drawing("arcs", ((model, ""), (state, PREFIX))),
+            sentence=seen.sentence(lines, state.heads),
+            laws=seen.laws(lines),
+            table=lambda: seen.table(first),
+            sources=arcs_of.SOURCES[seen.lines],
+            recipe=recipe(model, seen.place, first) if seen.lines == "heads" else "",
+            mode=frame.mode(),
+        )

@@ -1,0 +1,63 @@
+"""Reach into the model, and see what becomes of it."""
+
+from html import escape
+
+import streamlit as st
+
+from tfm_core import Transformer, TransformerLayer
+from tfm_ui import change_buttons, frame
+from tfm_ui.attention_lens import change as change_view
+from tfm_ui.attention_lens import change_recipe
+from tfm_ui.attention_views.controls_line import PREFIX, boxes, row
+from tfm_ui.compared import compare
+from tfm_ui.model_state import ModelState
+from tfm_ui.panels import panel
+from tfm_ui.pictures import Drawing
+
+
+def draw(model: ModelState) -> None:
+    """Reach into the model, and see what becomes of it."""
+    state = boxes(model, row("change"), "kind", "layer", "head", "rescale")
+    seen = change_view.view(model, state)
+    states = ((model, ""), (state, PREFIX))
+    with st.container(key="change_buttons"):
+        change_buttons.acts(seen)
+        change_buttons.done(seen)
+        st.html(f'<p class="note">{escape(seen.naming.aside(state.changes, state.pinned))}</p>')
+    with panel("change_weights") as show:
+        show(
+            title=f"Layer {state.layer}, head {state.head}",
+            how_to_read="Two runs of the model, and what differs; tokens stand as in the text, wherever B reads them. "
+            "Click a cell to lock it, then drag its weight.",
+            shape=f"query × key = {len(seen.queries)} × {len(seen.keys)}",
+            locked=True,
+            picture=Drawing("change_weights", states),
+            sentence=seen.about_weights(),
+            laws=seen.laws(),
+            table=seen.weights_table,
+            sources=[*change_view.SOURCES, compare],
+            recipe=change_recipe.recipe_of(seen),
+            mode=frame.mode(),
+        )
+    left, right = st.columns([1, 1], gap="medium")
+    with left, panel("change_stream") as show:
+        show(
+            title="The residual stream",
+            how_to_read="How far each token’s vector moved, as a share of its length in A: to the right, on its way "
+            "through the model.",
+            picture=Drawing("change_stream", states),
+            sentence=seen.about_stream(),
+            table=seen.stream_table,
+            sources=[compare, TransformerLayer.forward],
+            mode=frame.mode(),
+        )
+    with right, panel("change_output") as show:
+        show(
+            title="What it would say next" if model.looks_back_only else "What it makes of the last token",
+            how_to_read="Softmax of the logits at the last token, in A and in B: the tokens that moved most.",
+            picture=Drawing("change_output", states),
+            sentence=seen.about_output(),
+            table=seen.output_table,
+            sources=[compare, Transformer.forward],
+            mode=frame.mode(),
+        )

@@ -1,0 +1,38 @@
+"""Why the scores are divided by the root of d_k: an experiment."""
+
+from tfm_core import attention_scores, attention_weights, experiments
+from tfm_core.analysis import entropy
+from tfm_ui import frame
+from tfm_ui.attention_lens.scale import scale_view, score_variances
+from tfm_ui.attention_views.controls_line import PREFIX, boxes, row
+from tfm_ui.model_state import ModelState
+from tfm_ui.panels import panel
+from tfm_ui.pictures import Drawing
+
+
+def draw(model: ModelState) -> None:
+    """Why the scores are divided by the root of d_k: an experiment."""
+    with panel("scale") as show:
+        state = boxes(model, row("scale"), "draws", "draw_keys", "draw_seed", "kind", "layer")
+        view = scale_view(model, state)
+        show(
+            title="Why √dₖ",
+            how_to_read="Queries and keys of independent standard normal numbers, drawn anew at each dₖ. "
+            "Gradient: the largest |∂ weight / ∂ score|. Circles: your model’s heads.",
+            shape=f"{state.draws} draws × {state.draw_keys} keys",
+            picture=Drawing("scale", ((model, ""), (state, PREFIX))),
+            sentence=view.sentence,
+            laws=view.laws(),
+            table=view.table,
+            sources=[
+                experiments.scale_experiment,
+                experiments.measure_width,
+                experiments.largest_gradient,
+                entropy,
+                attention_scores,
+                attention_weights,
+                score_variances,
+            ],
+            recipe=view.recipe,
+            mode=frame.mode(),
+        )

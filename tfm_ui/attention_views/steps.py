@@ -1,0 +1,42 @@
+"""One head, from its input to its output, number by number."""
+
+import streamlit as st
+
+from tfm_ui import compute, frame
+from tfm_ui.attention_lens.derivations import derivation
+from tfm_ui.attention_lens.formula import LINES, latex
+from tfm_ui.attention_lens.state import STEPS
+from tfm_ui.attention_lens.steps import WHAT
+from tfm_ui.attention_lens.steps import steps as lens_steps
+from tfm_ui.attention_views.controls_line import PREFIX, boxes, row
+from tfm_ui.model_state import ModelState
+from tfm_ui.panels import panel
+from tfm_ui.pictures import Drawing
+from tfm_ui.recipe import recipe
+
+
+def draw(model: ModelState) -> None:
+    """One head, from its input to its output, number by number."""
+    with panel("steps") as show:
+        where = row("steps")
+        state = boxes(model, where, "kind", "layer", "head", "scaled", "masked")
+        seen = lens_steps(model, state)
+        mode, one = frame.mode(), seen.one
+        site = compute.place(model, compute.kind_of(model, state.kind)).format(layer=state.layer - 1, what="weights")
+        with st.container(horizontal=True, horizontal_alignment="center", key="formulas"):
+            bias = one.bias is not None
+            for formula in latex(state.step, mode, scaled=one.scaled, bias=bias, temperature=one.temperature):
+                st.latex(formula, width="content")
+        show(
+            title=f"Layer {state.layer}, head {state.head}",
+            shape=f"step {STEPS.index(state.step) + 1} of {len(STEPS)}: {state.step}",
+            how_to_read=f"{WHAT[state.step]} Click a cell: what fed it is outlined, back to the input.",
+            locked=True,
+            picture=Drawing("steps", ((model, ""), (state, PREFIX))),
+            sentence=f"{seen.sentence} {seen.note}",
+            laws=seen.laws(),
+            table=seen.table,
+            sources=[LINES[state.step][0], derivation],
+            recipe=recipe(model, site, state.head - 1) if one.as_in_the_model else "",
+            mode=mode,
+        )
