@@ -4,12 +4,13 @@ import os
 import re
 import signal
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -19,7 +20,9 @@ from benchmarks.live.press import can_show, link, parameters
 from benchmarks.live.serve import chromium, running_app
 from benchmarks.measure import show, verdict
 from benchmarks.transfer import HEADS, LAYERS, recorded
+from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.model_state import ModelState
+from tfm_ui.pictures import Drawing
 
 SIZES = (32, 128, 512)
 PATIENCE = 60.0  # seconds; no hover within them counts as that
@@ -41,12 +44,14 @@ class Seen:
         size: bytes of what shows all layers.
         first: seconds until the first hover answers, from the start of the visit.
         again: the same from a new seed in the open app; for a page of BertViz's, which must be loaded anew, `first`.
+        file: the same of a file that holds the first layer alone: like with like, as no app has to start.
         hover: seconds of one hover, the median.
     """
 
     size: int
     first: float
     again: float
+    file: float
     hover: float
 
 
@@ -62,13 +67,16 @@ def main(sizes: Sequence[int] = SIZES) -> None:
         return
     for tokens in filter(can_show, sizes):
         more: dict[str, Any] = {"num_layers": LAYERS, "num_heads": HEADS, "causal": True}
-        ours = visit_arcs(tokens, more)
-        weights, pieces = recorded(ModelState(**parameters(tokens, **more)))
+        state = ModelState(**parameters(tokens, **more))
+        lens = AttentionState(view="arcs")
+        page = Drawing("arcs", ((state, ""), (lens, "attention_"))).page("Arcs", "", "light")
+        ours = replace(visit_arcs(tokens, more), file=visit_file(page).first)
+        weights, pieces = recorded(state)
         attention = [layer[None] for layer in torch.from_numpy(weights)]
         theirs = []
         for view in (bertviz.head_view, bertviz.model_view):
-            html: str = view(attention, pieces, html_action="return").data
-            theirs.append(visit_bertviz(html))
+            whole, first = (view(layers, pieces, html_action="return").data for layers in (attention, attention[:1]))
+            theirs.append(replace(visit_file(whole, SCRIPTS), file=visit_file(first, SCRIPTS).first))
         show(
             f"Arcs beside BertViz, {tokens} tokens, {LAYERS} layers x {HEADS} heads; {PATIENCE:.0f} s: none by then",
             ["what", "arcs", "head_view", "model_view", "bar: times less than the better"],
@@ -82,6 +90,7 @@ def compared(ours: Seen, theirs: Sequence[Seen]) -> Iterator[list[str]]:
         ("MB, all layers", "size", 1e6),
         ("first hover, from the link, s", "first", 1),
         ("first hover, new weights, s", "again", 1),
+        ("first hover, a layer's file, s", "file", 1),
         ("one hover, ms", "hover", 1e-3),
     ):
         mine, *others = (getattr(seen, name) / scale for seen in (ours, *theirs))
@@ -129,32 +138,32 @@ def visit_arcs(tokens: int, more: dict[str, Any]) -> Seen:
                 stepper.press("Enter")
                 answered(page, "again")
                 page.wait_for_timeout(1500)
-            return Seen(received, first, again, each(page))
+            return Seen(received, first, again, PATIENCE, each(page))
 
 
-def visit_bertviz(html: str) -> Seen:
-    """One of its pages, from a file, its scripts from this machine."""
+def visit_file(html: str, scripts: Mapping[str, str] = MappingProxyType({})) -> Seen:
+    """A page from a file, the scripts that it asks for from this machine."""
     with TemporaryDirectory() as folder, page_with_hover() as page:
         file = Path(folder) / "view.html"
-        file.write_text(f"<!doctype html><meta charset=utf-8>{html}", encoding="utf-8")
+        file.write_text(html if html.startswith("<!doctype") else f"<!doctype html><meta charset=utf-8>{html}", "utf-8")
         served: set[str] = set()
 
         def serve(route: Route) -> None:
             name = route.request.url.rsplit("/", 1)[1]
             served.add(name)
-            route.fulfill(path=MODULES / SCRIPTS[name], content_type="text/javascript")
+            route.fulfill(path=MODULES / scripts[name], content_type="text/javascript")
 
         page.route(re.compile("^https:"), serve)
         try:
             page.goto(file.as_uri(), wait_until="commit", timeout=PATIENCE * 1000)
             first = answered(page, "first")
         except Error:  # too late, or the tab has run out of memory
-            assert served == set(SCRIPTS), f"BertViz asked for {', '.join(sorted(served))} alone: it had no chance"
-            return Seen(len(html), PATIENCE, PATIENCE, PATIENCE)
+            assert served == set(scripts), f"the page asked for {', '.join(sorted(served))} alone: it had no chance"
+            return Seen(len(html), PATIENCE, PATIENCE, PATIENCE, PATIENCE)
         try:
-            return Seen(len(html), first, first, each(page))
+            return Seen(len(html), first, first, first, each(page))
         except Error:
-            return Seen(len(html), first, first, PATIENCE)
+            return Seen(len(html), first, first, first, PATIENCE)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ const mouse = { bubbles: true, view: window }
 
 function ours(i) {
   const host = [...hosts()].find(element => element.shadowRoot?.querySelector(".arcs"))
-  const root = host?.shadowRoot.querySelector(".arcs"), memory = root?._memory
+  const root = host?.shadowRoot.querySelector(".arcs") ?? document.querySelector(".arcs"), memory = root?._memory
   if (!memory?.layout || !wanted(root._follow?.shown ?? "")) return false
   const canvas = root.querySelector("canvas"), box = canvas.getBoundingClientRect(), q = memory.window.tops[0] + i
   const at = { clientX: box.left + memory.layout.x[0] - 20, clientY: box.top + memory.height(0, q) }
