@@ -107,17 +107,23 @@ ATTENTION = (
         "Every number here has a history. Click one: which two vectors did it come from?",
     ),
     Preset(
-        "Why √dₖ",
-        "One head as wide as the model compares tokens by 256 numbers. Undivided, half of the draws leave the softmax "
-        "less than a twentieth of the gradient that division by √dₖ leaves it. From which dₖ on does that hurt?",
+        "Not scaled",
+        "One head as wide as the model, its scores not divided: half of the rows that have a choice give one token "
+        "nearly all. What happens when you switch √dₖ on?",
         model={"d_model": 256, "num_heads": 1},
-        page={"view": "scale"},
+        page={"scaled": False},
     ),
     Preset(
-        "Longer keys win",
-        "The query lies exactly on key A, and yet key B gets more of the weight. "
-        "What does a dot product measure that a distance does not?",
-        page={"view": "dictionary", "entries": "0.8,0.3,10 1.8,0.1,20 -1,0.5,30 0,-1.2,40", "ask": "0.8,0.3"},
+        "Half of the weight",
+        "Less than a third of the lines carry half of each row's weight. Raise the share: from where on do more lines "
+        "tell less?",
+        page={"view": "arcs", "mass": 50},
+    ),
+    Preset(
+        "Rollout",
+        "Multiplied through both layers, every row's strongest line still leads back to its own token. "
+        "Which half of the formula sees to that?",
+        page={"view": "arcs", "lines": "rollout", "layer": 2},
     ),
     Preset(
         "Looks here, takes there",
@@ -145,15 +151,16 @@ ATTENTION = (
         page={"view": "change", "changes": "weight 1.1 3>8 0.5", "query": 3, "key": 8},
     ),
     Preset(
-        "Half of the weight",
-        "Less than a third of the lines carry half of each row's weight. Raise the share: from where on do more lines "
-        "tell less?",
-        page={"view": "arcs", "mass": 50},
+        "Why √dₖ",
+        "One head as wide as the model compares tokens by 256 numbers. Undivided, half of the draws leave the softmax "
+        "less than a twentieth of the gradient that division by √dₖ leaves it. From which dₖ on does that hurt?",
+        model={"d_model": 256, "num_heads": 1},
+        page={"view": "scale"},
     ),
     Preset(
-        "Rollout",
-        "Multiplied through both layers, every row's strongest line still leads back to its own token. "
-        "Which half of the formula sees to that?",
-        page={"view": "arcs", "lines": "rollout", "layer": 2},
+        "Longer keys win",
+        "The query lies exactly on key A, and yet key B gets more of the weight. "
+        "What does a dot product measure that a distance does not?",
+        page={"view": "dictionary", "entries": "0.8,0.3,10 1.8,0.1,20 -1,0.5,30 0,-1.2,40", "ask": "0.8,0.3"},
     ),
 )

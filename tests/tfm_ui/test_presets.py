@@ -1,11 +1,14 @@
 """Presets: possible states, and what their questions take for granted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tfm_core import TransformerConfig
 from tfm_ui.attention_lens import arcs, change, contribution
 from tfm_ui.attention_lens.dictionary import look_up
+from tfm_ui.attention_lens.one_head import one_head
 from tfm_ui.attention_lens.scale import scale_view
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.compute import run
@@ -204,3 +207,11 @@ def test_rollout_every_row_leads_back_to_itself():
     assert (rollout.argmax(-1) == np.arange(10)).all()
     weights = np.stack([view.attention.exact(1, head) for head in range(4)]).mean(0)
     assert (weights.argmax(-1) == np.arange(10)).sum() < 6  # of the weights alone that is not true
+
+
+def test_not_scaled_half_of_the_rows_have_one_token_alone():
+    preset = named(ATTENTION, "Not scaled")
+    model, state = ModelState(**preset.model), AttentionState(**preset.page)
+    top = {on: one_head(model, replace(state, scaled=on)).weights.max(-1).values[1:] for on in (True, False)}
+    assert 4 <= (top[False] > 0.98).sum() <= 6
+    assert (top[True] > 0.98).sum() == 0
