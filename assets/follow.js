@@ -75,7 +75,7 @@ export function follow(component, draw) {
     memory.shown = header.query
     memory.last = { header, numbers }
     drawn()
-    if (memory.shown === memory.data.query) caughtUp()
+    if (memory.shown === memory.data.query && (memory.latest ?? query) === query) caughtUp()
   }
 
   function drawn() {
@@ -141,6 +141,7 @@ export function follow(component, draw) {
     memory.search = location.search
     globalThis.navigation?.addEventListener("currententrychange", early) // not in every browser; then it comes later
   }
-  if (!memory.ahead || data.query === memory.shown) settle()
+  // Caught up is a page that says what is shown, and nothing newer is on its way.
+  if (!memory.ahead || (memory.wanted === null && data.query === memory.shown)) settle()
   if (moved && memory.last && data.query === memory.shown) drawn()
 }

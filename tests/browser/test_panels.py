@@ -7,33 +7,43 @@ import numpy as np
 import pytest
 
 PANELS = [("/", "looks"), ("/", "next"), ("/heads", "grid"), ("/heads", "head")]
-PANELS += [("/attention?attention_view=arcs", "arcs")]
+PANELS += [
+    (f"/attention?attention_view={view}", panel)
+    for view, panels in (
+        ("steps", ["steps"]),
+        ("arcs", ["arcs"]),
+        ("contribution", ["contribution", "contribution_row"]),
+        ("change", ["change_weights", "change_stream"]),
+        ("scale", ["scale"]),
+        ("dictionary", ["dictionary"]),
+    )
+    for panel in panels
+]
 
 
-def download(visitor, panel: str, button: str) -> Path:
+def download(visitor, panel: str, *buttons: str) -> list[Path]:
     visitor.press("Download", panel)
-    with visitor.page.expect_download() as found:
-        visitor.page.get_by_role("button", name=f"{button}: ").click()
-    return found.value.path()
+    files = []
+    for button in buttons:
+        with visitor.page.expect_download() as found:
+            visitor.page.get_by_role("button", name=f"{button}: ").click()
+        files.append(found.value.path())
+    return files
 
 
 @pytest.mark.parametrize(("path", "panel"), PANELS)
-def test_every_panels_picture_can_be_saved_as_it_is_seen(visit, path, panel):
+def test_every_panels_picture_is_saved_as_it_is_seen_and_as_a_page_that_needs_nothing_else(visit, path, panel, browser):
     visitor = visit(path)
-    visitor.page.wait_for_timeout(1000)
-    assert download(visitor, panel, "PNG").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize(("path", "panel"), PANELS)
-def test_every_panels_html_is_a_page_that_needs_nothing_else(visit, path, panel, browser):
-    visitor = visit(path)
-    file = download(visitor, panel, "HTML")
+    visitor.page.locator(f".st-key-panel_{panel} canvas").first.wait_for()
+    visitor.page.wait_for_timeout(500)
+    png, html = download(visitor, panel, "PNG", "HTML")
+    assert png.read_bytes().startswith(b"\x89PNG")
     page = browser.new_page()
     asked, problems = [], []
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: problems.append(str(error)))
-    page.set_content(file.read_text(), wait_until="load")
-    page.locator(".cells canvas, .map canvas, .bars canvas, .arcs canvas").first.wait_for()
+    page.set_content(html.read_text(), wait_until="load")
+    page.locator("[data-picture] canvas").first.wait_for()
     assert [url for url in asked if not url.startswith(("data:", "blob:"))] == []
     assert problems == []
     if panel == "head":
@@ -45,7 +55,8 @@ def test_every_panels_html_is_a_page_that_needs_nothing_else(visit, path, panel,
 
 def test_the_csv_holds_the_numbers_of_the_picture(visit):
     visitor = visit("/heads?heads_head=2")
-    with download(visitor, "head", "CSV").open() as file:
+    (numbers,) = download(visitor, "head", "CSV")
+    with numbers.open() as file:
         head, *rows = csv.reader(file)
     assert head[1:3] == ["1 the", "2 cat"]
     np.testing.assert_array_equal(np.array([row[1:] for row in rows], np.float32), np.float32(visitor.weights()))

@@ -25,14 +25,14 @@ def test_a_presenter_needs_the_keys_alone(visit):
     small = float(visitor.page.evaluate(size)[:-2])
     visitor.press("Present")
     visitor.page.locator(".where").wait_for()
-    assert where(visitor) == "Home 1 of 2"
+    assert where(visitor) == "Home 1 of 3"
     assert float(visitor.page.evaluate(size)[:-2]) == pytest.approx(1.4 * small)
     for chrome in (".stSidebar", "[data-testid=stHeader]", "[class*=st-key-actions_]", ".st-key-_present"):
         assert not visitor.page.locator(chrome).first.is_visible()
     for key, place in (
-        ("ArrowRight", "Heads 2 of 2"), ("ArrowRight", "Heads 2 of 2"), ("PageUp", "Home 1 of 2"),
-        ("PageUp", "Home 1 of 2"), ("PageDown", "Heads 2 of 2"), ("ArrowLeft", "Home 1 of 2"),
-        ("ArrowRight", "Heads 2 of 2"),
+        ("ArrowRight", "Heads 2 of 3"), ("ArrowRight", "Attention 3 of 3"), ("ArrowRight", "Attention 3 of 3"),
+        ("PageUp", "Heads 2 of 3"), ("PageUp", "Home 1 of 3"), ("PageUp", "Home 1 of 3"),
+        ("PageDown", "Heads 2 of 3"), ("ArrowLeft", "Home 1 of 3"), ("ArrowRight", "Heads 2 of 3"),
     ):  # fmt: skip
         visitor.page.keyboard.press(key)
         visitor.page.get_by_text(place).wait_for()
@@ -57,15 +57,15 @@ def test_the_grid_keeps_its_keys_but_for_the_presenters(visit):
     for key in ("ArrowRight", "ArrowDown"):
         visitor.page.keyboard.press(key)
     visitor.page.wait_for_timeout(500)
-    assert where(visitor) == "Heads 2 of 2"
+    assert where(visitor) == "Heads 2 of 3"
     assert "Try this" in visitor.page.locator(".try").inner_text()
     visitor.page.keyboard.press("Enter")
     visitor.page.get_by_text("Layer 2, head 2").wait_for()
     visitor.page.keyboard.press("Escape")
     visitor.page.wait_for_timeout(500)
-    assert where(visitor) == "Heads 2 of 2"
+    assert where(visitor) == "Heads 2 of 3"
     visitor.page.keyboard.press("PageUp")
-    visitor.page.get_by_text("Home 1 of 2").wait_for()
+    visitor.page.get_by_text("Home 1 of 3").wait_for()
     visitor.wait()
 
 
@@ -73,7 +73,7 @@ def test_a_head_clicked_on_home_is_presented(visit):
     visitor = visit("/?present=true")
     visitor.head(2, 3).click()
     visitor.page.get_by_text("Layer 2, head 3").wait_for()
-    assert where(visitor) == "Heads 2 of 2"
+    assert where(visitor) == "Heads 2 of 3"
 
 
 @pytest.mark.parametrize("path", ["/", "/heads"])

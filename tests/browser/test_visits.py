@@ -5,6 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.browser.conftest import running_app
+from tfm_ui.attention_lens.state import VIEWS
 
 LINK = "/heads?text=one+link%2C+one+picture&seq_len=7&num_heads=8&seed=3&positional=rope&heads_head=5"
 
@@ -50,6 +51,21 @@ def test_every_page_fits_every_screen_in_light_and_dark(visit, path, width, sche
     assert visitor.page.locator("body").evaluate(inside)
     paper = visitor.page.locator("[data-testid=stApp]").evaluate("e => getComputedStyle(e).backgroundColor")
     assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(14, 19, 25)"}[scheme]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1024, "light")])
+def test_every_view_of_attention_fits_and_runs_no_text(visit, view, width, scheme):
+    text = "<img src=x onerror=window.hurt=1> </script><script>window.hurt=1</script>"
+    visitor = visit(f"/attention?attention_view={view}&text={quote(text)}", width=width, color_scheme=scheme)
+    visitor.page.locator("[data-picture] canvas").first.wait_for()
+    visitor.page.wait_for_timeout(500)
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
+    wide = visitor.page.locator("[data-picture]").evaluate_all(
+        "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).length"
+    )
+    assert wide == 0
+    assert visitor.page.evaluate("window.hurt") is None
 
 
 @pytest.mark.parametrize("path", ["/", "/heads"])
