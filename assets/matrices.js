@@ -137,7 +137,8 @@ export default function ({ header, numbers: bytes, root, preview, commit, alone 
     tip.hidden = !at
     if (!at) return
     const matrix = matrices[at.name], value = of(at.name)[at.row * matrix.columns + at.column]
-    tip.textContent = `${called(matrix.axes[0], at.row)}, ${called(matrix.axes[1], at.column)}\n${matrix.symbol} = ${exact(value, matrix.weights)}`
+    tip.textContent = `${called(matrix.axes[0], at.row)}, ${called(matrix.axes[1], at.column)}\n${matrix.symbol} = ${exact(value, matrix.weights)}` +
+      (steps.includes(at.name) ? "" : `\n${matrix.what}`)
     const { left, top, cell } = memory.layouts[at.name], frame = box.querySelector("canvas").getBoundingClientRect(), mine = root.getBoundingClientRect()
     const x = frame.left - mine.left + left + (at.column + 0.5) * cell.x, y = frame.top - mine.top + top + at.row * cell.y
     tip.style.left = Math.max(0, Math.min(x - tip.offsetWidth / 2, root.clientWidth - tip.offsetWidth)) + "px"

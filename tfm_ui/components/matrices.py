@@ -83,7 +83,7 @@ def _about(shown: Steps, name: str, numbers: np.ndarray[Any, Any], begin: int) -
     return {
         "symbol": matrix.symbol,
         "name": name,
-        "what": WHAT.get(name, "Parameters of the model." if name.endswith("weights") else ""),
+        "what": WHAT.get(name) or _operand(shown, name),
         "shape": shown.shape(name),
         "axes": matrix.axes,
         "role": matrix.role,
@@ -94,3 +94,15 @@ def _about(shown: Steps, name: str, numbers: np.ndarray[Any, Any], begin: int) -
         "top": top or 1.0,
         "topText": look.weight(top) if matrix.weights else look.number(top),
     }
+
+
+def _operand(shown: Steps, name: str) -> str:
+    """What a matrix is that no step makes."""
+    if name == "bias":
+        return f"Added to the scores by {shown.one.positional}."
+    if name.endswith("weights"):
+        return (
+            f"Parameters of the model, of {name.removesuffix(' weights')}_projection: nothing made them but the seed."
+        )
+    told = {"key transposed": "The keys, a column each.", "memory": "What the encoder made of the text."}
+    return told.get(name, "0 where a query may look at a key, −∞ where not.")
