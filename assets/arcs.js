@@ -4,7 +4,8 @@
 
 import { gather, settings, sums, unpack, written } from "./arcs_lines.js"
 import { WHOLE, exact, height, measure, paint, values } from "./arcs_drawing.js"
-import { dress, save, watchMode } from "./paint.js"
+import { keep, save, stretch, watch } from "./canvas.js"
+import { clamp, dress } from "./paint.js"
 
 const FIRST = { attention_heads: "", attention_tokens: "", attention_mass: 90, attention_hide: "padding" }
 const PLACES = 190 // characters of the link for what is selected
@@ -22,8 +23,7 @@ export default function ({ header, numbers, root, local, commit }) {
     else told[name] = memory.wish[name]
   }
   const own = memory.own = settings(data, Object.fromEntries(Object.entries(told).map(([name, value]) => [name.split("_")[1], value])))
-  const canvas = $("canvas"), context = canvas.getContext("2d"), ratio = devicePixelRatio || 1
-  const clamp = (value, low, high) => Math.max(low, Math.min(high, value))
+  const canvas = $("canvas"), context = canvas.getContext("2d")
   const rows = Math.max(data.Q, data.K) <= WHOLE ? WHOLE : WINDOW
   const shape = `${data.Q} ${data.K} ${data.open}`
   if (memory.shape !== shape) {
@@ -38,10 +38,8 @@ export default function ({ header, numbers, root, local, commit }) {
     if (!root.clientWidth) return // on its way out of the page
     skin = dress(root, header.skin)
     tools()
-    layout = memory.layout = measure(context, data, own, part, root.clientWidth, getComputedStyle(root).fontFamily)
-    canvas.style.height = layout.height + "px"
-    canvas.width = layout.width * ratio
-    canvas.height = layout.height * ratio
+    layout = memory.layout = measure(context, data, own, part, root.clientWidth, skin)
+    stretch(canvas, layout.width, layout.height, skin.paper)
     base = null
     look(memory.at)
   }
@@ -53,16 +51,11 @@ export default function ({ header, numbers, root, local, commit }) {
     const focus = at ? { side: at[0], tokens: [at[1]] } : own.tokens.length ? own : null
     const lines = memory.lines = !focus && base ? base.lines : gather(data, own, focus, part)
     const scene = { context, data, own, window: part, focus, skin, layout }
-    context.setTransform(1, 0, 0, 1, 0, 0)
-    if (!focus && base) context.drawImage(base.image, 0, 0)
+    if (!focus && base) base.bare()
     else {
-      context.scale(ratio, ratio)
       paint(scene, lines)
       if (focus) values(scene, memory.sums = sums(data, own, focus))
-      else {
-        base = { lines, image: new OffscreenCanvas(canvas.width, canvas.height) }
-        base.image.getContext("2d").drawImage(canvas, 0, 0)
-      }
+      else base = { lines, bare: keep(canvas) }
     }
     $(".say").textContent = focus ? said(focus, memory.sums) : "Hover or tap a token for its lines. A click selects it, several are summed, Esc lets go; arrow keys walk."
     $(".foot").textContent = counted(lines, focus)
@@ -220,9 +213,5 @@ export default function ({ header, numbers, root, local, commit }) {
   memory.height = (side, i) => height({ data, window: part, layout: memory.layout }, side, i)
 
   root.savePicture = name => { look(null); save(canvas, name) }
-  memory.watch?.disconnect()
-  memory.watch = new ResizeObserver(draw) // it also draws now, before the next paint
-  memory.watch.observe(root)
-  const unwatch = watchMode(draw)
-  return () => { memory.watch.disconnect(); unwatch() }
+  return watch(root, draw)
 }

@@ -2,13 +2,14 @@
    came from the server, what the reader has set, the part of a long text that is seen, and the tokens looked at. */
 
 import { hidden } from "./arcs_lines.js"
+import { ringAround } from "./paint.js"
 
 export const WHOLE = 40 // tokens a side, up to which a text needs no window
 const PER_HEAD = 4 // heads, up to which each has a column of its own numbers
 
 /* Where everything goes, in CSS pixels. */
-export function measure(context, data, own, window, width, family) {
-  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, phone = width < 560 * rem
+export function measure(context, data, own, window, width, { rem, family }) {
+  const phone = width < 560 * rem
   const size = (phone ? 14 : 15) * rem, tall = Math.min(window.rows, Math.max(data.Q, data.K))
   context.font = `700 ${size}px ${family}`
   const names = Math.ceil(Math.max(...[...data.queries, ...data.keys].map(name => context.measureText(name).width)))
@@ -91,7 +92,10 @@ function names(scene, { away }) {
         context.arc(x[side] - sign * 3 * rem, y, 3.5 * rem, 0, 7)
         context.fill()
       }
-      if (chosen) ring(scene, edge - (side ? 5 * rem : context.measureText(all[i]).width + 5 * rem), y, context.measureText(all[i]).width + 10 * rem)
+      if (chosen) {
+        const w = context.measureText(all[i]).width + 10 * rem, x = edge - (side ? 5 * rem : w - 5 * rem)
+        ringAround(context, skin, { x, y: y - step / 2 + 2 * rem, w, h: step - 4 * rem }, 4 * rem, 2.5 * rem)
+      }
       if (side === 0 && !data.seen[i] && !focus) note(scene, "may see nothing", x[0] + 10 * rem, y, "left")
     }
     for (const end of [-1, 1]) {
@@ -108,15 +112,6 @@ function note({ context, skin, layout: { rem, family } }, text, x, y, align) {
   context.fillStyle = skin.muted
   context.textAlign = align
   context.fillText(text, x, y + 1)
-}
-
-/* Around what is selected. */
-function ring({ context, skin, layout: { step, rem } }, x, y, wide) {
-  for (const [colour, width] of [[skin.ringInk, 4], [skin.ring, 2.5]]) {
-    context.strokeStyle = colour
-    context.lineWidth = width * rem
-    context.strokeRect(x, y - step / 2 + 2 * rem, wide, step - 4 * rem)
-  }
 }
 
 export const exact = w => w === undefined ? "–" : w === null ? "masked" : w === 0 ? "0" : w < 0.0001 ? "<0.0001" : w.toFixed(4)

@@ -2,35 +2,30 @@
 
    payload, behind the header: float32 [bar], the shares. User text reaches the page through fillText alone. */
 
-import { dress, save, watchMode } from "./paint.js"
+import { save, stretch, watch } from "./canvas.js"
+import { dress, floats } from "./paint.js"
 
 const percent = (share, digits) => `${(share * 100).toFixed(digits)}%`
 
 export default function ({ header, numbers, root }) {
   const memory = root._memory ??= {}
-  const shares = new Float32Array(numbers.buffer, numbers.byteOffset, numbers.byteLength / 4)
+  const shares = floats(numbers)
   const { names, reference } = header
-  const canvas = root.querySelector("canvas"), context = canvas.getContext("2d"), ratio = devicePixelRatio || 1
+  const canvas = root.querySelector("canvas"), context = canvas.getContext("2d")
   Object.assign(memory, { header, shares })
 
   function draw() {
     const width = root.clientWidth
     if (!width) return // on its way out of the page
-    const skin = dress(root, header.skin), family = getComputedStyle(root).fontFamily
-    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, line = 40 * rem
+    const skin = dress(root, header.skin), { rem, family } = skin, line = 40 * rem
     const height = line * names.length + 30 * rem
-    canvas.style.height = height + "px"
-    canvas.width = width * ratio
-    canvas.height = height * ratio
-    context.scale(ratio, ratio)
-    context.fillStyle = skin.paper
-    context.fillRect(0, 0, width, height)
+    stretch(canvas, width, height, skin.paper)
     context.font = `${15 * rem}px ${family}`
     context.textBaseline = "middle"
     const left = Math.max(...names.map(name => context.measureText(name).width)) + 10
     const room = width - left - context.measureText(percent(1, 2)).width - 12
     const full = Math.max(...shares, reference), x = share => left + share / full * room
-    scale(skin, x, full, height, rem, family)
+    scale(skin, x, full, height)
     names.forEach((name, i) => {
       const middle = (i + 0.5) * line
       context.fillStyle = skin.ink
@@ -52,8 +47,8 @@ export default function ({ header, numbers, root }) {
   }
 
   /* Lines at round shares, named below. */
-  function scale(skin, x, full, height, rem, family) {
-    const power = 10 ** Math.floor(Math.log10(full / 2)), step = [1, 2, 5, 10].map(n => n * power).find(s => full / s <= 4)
+  function scale(skin, x, full, height) {
+    const { rem, family } = skin, power = 10 ** Math.floor(Math.log10(full / 2)), step = [1, 2, 5, 10].map(n => n * power).find(s => full / s <= 4)
     context.font = `${13 * rem}px ${family}`
     context.textAlign = "center"
     context.lineWidth = 1
@@ -68,9 +63,5 @@ export default function ({ header, numbers, root }) {
 
   canvas.setAttribute("aria-label", header.about)
   root.savePicture = name => save(canvas, name)
-  memory.watch?.disconnect()
-  memory.watch = new ResizeObserver(draw)
-  memory.watch.observe(root)
-  const unwatch = watchMode(draw)
-  return () => { memory.watch.disconnect(); unwatch() }
+  return watch(root, draw)
 }

@@ -4,8 +4,9 @@
    While something is moved, points stand where they were put, and numbers are the server's latest answer. As a file
    (`alone`), where nobody answers, nothing can be moved. */
 
-import { brief, file, mapping, paint, share } from "./dictionary_drawing.js"
-import { dress, save, watchMode } from "./paint.js"
+import { save, stretch, watch } from "./canvas.js"
+import { brief, file, mapping, paint } from "./dictionary_drawing.js"
+import { clamp, decimals, dress, floats } from "./paint.js"
 
 const FREE = [[-1, -1], [1, 1], [-1, 1], [1, -1]] // where a new key may stand
 
@@ -14,7 +15,7 @@ const PAUSE = 200 // ms
 export default function ({ header, numbers, root, preview, commit, alone }) {
   const $ = selector => root.querySelector(selector)
   const memory = root._memory ??= { moving: false }
-  const cells = new Float32Array(numbers.buffer, numbers.byteOffset, numbers.byteLength / 4)
+  const cells = floats(numbers)
   const weights = header.keys.map((_, i) => cells[4 * i + 2]), { names, most } = header, [low, high] = header.plane
   if (!memory.moving || !memory.work) memory.work = {
     keys: header.keys.map(key => [...key]), values: [...header.values], query: [...header.asked], temperature: header.temperature,
@@ -67,13 +68,11 @@ export default function ({ header, numbers, root, preview, commit, alone }) {
   function draw() {
     const side = $(".plane").clientWidth
     if (!side) return // on its way out of the page
-    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, ratio = devicePixelRatio || 1
-    scene = { header, weights, work, rem, skin: dress(root, header.skin), family: getComputedStyle(root).fontFamily }
-    const canvas = $("canvas"), context = canvas.getContext("2d")
-    canvas.style.width = canvas.style.height = side + "px" // whole pixels, or it is blurred
-    canvas.width = canvas.height = side * ratio
-    context.scale(ratio, ratio)
-    paint(context, side, scene, false)
+    const canvas = $("canvas"), skin = dress(root, header.skin), { rem, family } = skin
+    scene = { header, weights, work, rem, skin, family }
+    canvas.style.width = side + "px" // whole pixels, or it is blurred
+    stretch(canvas, side, side, skin.paper)
+    paint(canvas.getContext("2d"), side, scene, false)
     place(side, rem)
     book()
   }
@@ -90,7 +89,7 @@ export default function ({ header, numbers, root, preview, commit, alone }) {
       point.ariaLabel = `${asks ? "query" : `key ${names[i]}`} at ${brief(at[0])}, ${brief(at[1])}`
       point.disabled = alone
       const put = (a, b) => {
-        const near = [a, b].map(n => Math.min(Math.max(+n.toFixed(2), low), high))
+        const near = [a, b].map(n => clamp(+n.toFixed(2), low, high))
         if (near[0] === at[0] && near[1] === at[1]) return
         at.splice(0, 2, ...near)
         move(what(i))
@@ -127,7 +126,7 @@ export default function ({ header, numbers, root, preview, commit, alone }) {
       const part = selector => row.querySelector(selector), value = part("input"), drop = part(".drop")
       part("b").textContent = names[i]
       part("i").style.cssText = `width: ${100 * (weights[i] ?? 0)}%; background: ${scene.skin.weights[10]}`
-      part(".weight").textContent = share(weights[i] ?? 0)
+      part(".weight").textContent = decimals(weights[i] ?? 0, 4)
       part(".share").textContent = `= ${brief(cells[4 * i + 3] ?? 0)}`
       part(".why").textContent = i < weights.length ? why(i) : ""
       if (value !== focused || !memory.moving) value.value = written(work.values[i])
@@ -135,7 +134,7 @@ export default function ({ header, numbers, root, preview, commit, alone }) {
       value.onkeydown = event => event.stopPropagation()
       value.oninput = () => {
         if (value.value === "") return
-        work.values[i] = Math.min(Math.max(+value.value, -most), most)
+        work.values[i] = clamp(+value.value, -most, most)
         move("entries")
       }
       value.onchange = value.onblur = () => { // a blur alone if what was typed is what had been there
@@ -163,7 +162,7 @@ export default function ({ header, numbers, root, preview, commit, alone }) {
     warm.ariaValueText = `${header.temperature}`
     warm.onkeydown = event => event.stopPropagation()
     warm.oninput = () => {
-      work.temperature = Math.min(Math.max(+(10 ** warm.value).toPrecision(3), 0.05), 10)
+      work.temperature = clamp(+(10 ** warm.value).toPrecision(3), 0.05, 10)
       move("temperature")
     }
     warm.onchange = () => { if (memory.moving) settle("temperature", PAUSE) }
@@ -175,12 +174,8 @@ export default function ({ header, numbers, root, preview, commit, alone }) {
 
   $("canvas").setAttribute("aria-label", header.about)
   root.savePicture = name => {
-    const rows = weights.map((w, i) => `${names[i]}   ${why(i)};   weight ${share(w)} × ${brief(header.values[i])} = ${brief(cells[4 * i + 3])}`)
+    const rows = weights.map((w, i) => `${names[i]}   ${why(i)};   weight ${decimals(w, 4)} × ${brief(header.values[i])} = ${brief(cells[4 * i + 3])}`)
     save(file(scene, $(".plane").clientWidth, [`temperature ${header.temperature}`, ...rows, answer(), hard()]), name)
   }
-  memory.watch?.disconnect()
-  memory.watch = new ResizeObserver(draw) // it also draws now, before the next paint
-  memory.watch.observe($(".plane"))
-  const unwatch = watchMode(draw)
-  return () => { memory.watch.disconnect(); unwatch() }
+  return watch($(".plane"), draw)
 }

@@ -1,8 +1,6 @@
 /* The plane of a soft dictionary, painted. A scene is {header, weights, work, skin, rem, family}: `work` holds keys,
    values and query as they are now, while a point is dragged ahead of what the server has answered. */
 
-import { tiny } from "./paint.js"
-
 const HALO = 44 // radius of all the weight, in pixels at a root font of 16
 export const INSET = 24 // between the plane's edge and its lowest and highest number, likewise
 
@@ -18,14 +16,9 @@ export const mapping = (side, [low, high], rem) => {
 /* 0.41, 10, −1.5: two decimals at most. */
 export const brief = value => `${+value.toFixed(2)}`.replace("-", "−").replace(/^−0$/, "0")
 
-/* A weight: 0.4180, 2×10⁻⁵. */
-export const share = weight => weight === 0 || +weight.toFixed(4) ? weight.toFixed(4) : tiny(weight, 0)
-
 export function paint(context, side, scene, withPoints) {
   const { header, weights, work, skin, rem, family } = scene
   const { to } = mapping(side, header.plane, rem), [low, high] = header.plane, line = path(context)
-  context.fillStyle = skin.paper
-  context.fillRect(0, 0, side, side)
   context.lineWidth = 1
   context.strokeStyle = skin.rule
   context.font = `${13 * rem}px ${family}`

@@ -1,7 +1,7 @@
 /* How a head's map is laid out and painted. A scene is {context, header, weights, view, skin, table, layout}: the canvas,
    what came from the server, the window of cells that is shown, the colours, and where everything goes. */
 
-import { HATCH, image, ink, pool, word } from "./paint.js"
+import { colourBar, decimals, hatch, image, ink, paste, pool, veil, word } from "./paint.js"
 
 export const MASKED = -1 // stands where a weight may not be
 export const PRINTED = 12 // up to so many tokens a side, each cell prints its number if it has room
@@ -10,8 +10,8 @@ const SIDE = 384, OF_WINDOW = 0.5 // of the whole map, at most: pixels, and shar
 const SLANT = 40 * Math.PI / 180
 
 /* Where everything goes, in CSS pixels; `block` is how many cells a pixel stands for, along each side. */
-export function measure(context, { queries, keys }, { left, top, columns, rows }, width, ratio, family) {
-  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, longest = Math.max(columns, rows)
+export function measure(context, { queries, keys }, { left, top, columns, rows }, width, { rem, family }) {
+  const longest = Math.max(columns, rows)
   const size = (longest <= 12 ? 15 : longest <= 24 ? 13 : 11) * rem, phone = width < 480
   context.font = `${size}px ${family}`
   const highest = Math.max(180, Math.min(SIDE * rem, innerHeight * OF_WINDOW))
@@ -27,29 +27,19 @@ export function measure(context, { queries, keys }, { left, top, columns, rows }
   return {
     rem, phone, long, width, size, family, angle, cell, y: head, height: head + cell * rows + 36 * rem,
     x: gutter + Math.max(0, (width - gutter - over - cell * columns) / 2),
-    step: stepOf(size, cell), block: Math.max(1, Math.ceil(1 / (cell * ratio) - 0.01)),
+    step: stepOf(size, cell), block: Math.max(1, Math.ceil(1 / (cell * devicePixelRatio) - 0.01)),
   }
 }
 
 /* Every so many-th row and column is named, so that names do not overlap. */
 const stepOf = (size, cell) => Math.max(1, Math.ceil(size * 1.05 / cell))
 
-export function paint(scene) {
-  const { context, skin, layout } = scene
-  context.fillStyle = skin.paper
-  context.fillRect(0, 0, layout.width, layout.height)
-  if (layout.cell >= 8) cells(scene)
+export function paintMap(scene) {
+  if (scene.layout.cell >= 8) cells(scene)
   else pixels(scene)
-  veil(scene)
+  unread(scene)
   names(scene)
   scale(scene)
-}
-
-/* A weight in so many decimals; one that would vanish in them as a power of ten. */
-export function written(w, digits) {
-  if (w === 0 || +w.toFixed(digits)) return w.toFixed(digits)
-  const [digit, power] = w.toExponential(0).split("e-")
-  return `${digit}×10⁻${[...power].map(d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]).join("")}`
 }
 
 const shade = (w, top) => Math.min(255, Math.round(w / top * 255))
@@ -66,15 +56,12 @@ function cells({ context, header, weights, view, skin, table, layout }) {
     const fill = w === MASKED ? skin.masked : table[shade(w, header.top)]
     context.fillStyle = fill
     context.fillRect(at, down, side, side)
-    if (w === MASKED && hatched) for (const [x0, y0, x1, y1] of HATCH) {
-      masked.moveTo(at + x0 * side, down + y0 * side)
-      masked.lineTo(at + x1 * side, down + y1 * side)
-    }
+    if (w === MASKED && hatched) hatch(masked, at, down, side, side)
     if (w === MASKED || !prints || first + r >= header.read) continue
     context.fillStyle = ink(fill)
     context.font = `${(cell >= 40 * rem ? 15 : cell >= 34 * rem ? 13 : 11) * rem}px ${layout.family}`
     const digits = columns === K && rows === Q ? 2 : [4, 3, 2].find(n => n === 2 || context.measureText((0).toFixed(n)).width < side - 4)
-    context.fillText(columns === K && rows === Q ? w.toFixed(2) : written(w, digits), at + side / 2, down + side / 2 + 1)
+    context.fillText(columns === K && rows === Q ? w.toFixed(2) : decimals(w, digits), at + side / 2, down + side / 2 + 1)
   }
   context.strokeStyle = skin.hatch
   context.lineWidth = 1
@@ -84,24 +71,13 @@ function cells({ context, header, weights, view, skin, table, layout }) {
 function pixels({ context, header, weights, view, skin, table, layout }) {
   const { x, y, cell, block } = layout, masked = word(skin.masked), words = table.map(word)
   const { largest, across, down } = pool(weights, header.keys.length, view, block, MASKED)
-  context.imageSmoothingEnabled = false
-  context.save()
-  context.beginPath()
-  context.rect(x, y, cell * view.columns, cell * view.rows)
-  context.clip()
   const tile = image(across, down, i => largest[i] === MASKED ? masked : words[shade(largest[i], header.top)])
-  context.drawImage(tile, x, y, across * block * cell, down * block * cell)
-  context.restore()
+  paste(context, tile, { x, y, w: cell * view.columns, h: cell * view.rows }, across * block * cell, down * block * cell)
 }
 
-/* Rows of padding are computed, but nobody reads them. */
-function veil({ context, header, view, skin, layout }) {
+function unread({ context, header, view, skin, layout }) {
   const { x, y, cell } = layout, { top: first, columns, rows } = view, from = Math.max(0, header.read - first)
-  if (from >= rows) return
-  context.globalAlpha = 0.65
-  context.fillStyle = skin.paper
-  context.fillRect(x, y + from * cell, columns * cell, (rows - from) * cell)
-  context.globalAlpha = 1
+  if (from < rows) veil(context, skin.paper, x, y + from * cell, columns * cell, (rows - from) * cell)
 }
 
 function names(scene) {
@@ -140,39 +116,25 @@ function name({ context, skin, layout: { x, y, cell, angle } }, text, role, at) 
 
 /* The colour bar, and what grey means if there is any: centred below the map. */
 function scale({ context, header, weights, view, skin, layout }) {
-  const { rem, family, width, height, x, cell } = layout, bar = 150 * rem, y = height - 22 * rem, middle = y + 5 * rem
+  const { rem, family, width, height, x, cell } = layout, bar = 150 * rem, y = height - 22 * rem
   const text = `${header.topText} weight`, masked = weights.includes(MASKED)
   context.font = `${13 * rem}px ${family}`
   const named = bar + 6 + context.measureText(text).width, chip = named + 14 * rem
   const all = masked ? chip + 18 * rem + context.measureText("masked").width : named
   const from = Math.max(18 * rem, Math.min(x + cell * view.columns / 2 - all / 2, width - all - 2))
-  const gradient = context.createLinearGradient(from, 0, from + bar, 0)
-  skin.weights.forEach((stop, i) => gradient.addColorStop(i / (skin.weights.length - 1), stop))
-  context.fillStyle = gradient
-  context.fillRect(from, y, bar, 10 * rem)
-  context.strokeStyle = skin.rule
-  context.strokeRect(from, y, bar, 10 * rem)
-  context.fillStyle = skin.muted
-  context.textBaseline = "middle"
-  context.textAlign = "right"
-  context.fillText("0", from - 6, middle)
-  context.textAlign = "left"
-  context.fillText(text, from + bar + 6, middle)
+  colourBar(context, skin, skin.weights, { x: from, y, w: bar }, "0", text)
   if (!masked) return
-  context.fillText("masked", from + chip + 18 * rem, middle)
+  context.fillText("masked", from + chip + 18 * rem, y + 5 * rem)
   context.fillStyle = skin.masked
   context.fillRect(from + chip, y - 1, 13 * rem, 12 * rem)
   context.strokeStyle = skin.hatch
   context.beginPath()
-  for (const [x0, y0, x1, y1] of HATCH) {
-    context.moveTo(from + chip + x0 * 13 * rem, y - 1 + y0 * 12 * rem)
-    context.lineTo(from + chip + x1 * 13 * rem, y - 1 + y1 * 12 * rem)
-  }
+  hatch(context, from + chip, y - 1, 13 * rem, 12 * rem)
   context.stroke()
 }
 
-/* The cell that is read: outlined, its two names lit. */
-export function light(scene, { q, k }) {
+/* The cell that is read: outlined, its two names lit; returns where it is. */
+export function lightUp(scene, { q, k }) {
   const { context, header, view, skin, layout } = scene, { x, y, cell, size, family, block, rem, angle, long, step } = layout
   const side = block * cell, c = x + Math.floor((k - view.left) / block) * side, r = y + Math.floor((q - view.top) / block) * side
   context.strokeStyle = skin.ink
@@ -195,5 +157,5 @@ export function light(scene, { q, k }) {
     context.arc(role === "query" ? x - 5 : x + middle, role === "query" ? y + middle : y - 5, 3.5 * rem, 0, 7)
     context.fill()
   }
-  return { left: c, top: r, side }
+  return { x: c, y: r, h: side }
 }

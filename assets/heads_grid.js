@@ -4,7 +4,8 @@
    weight, header.ends[head] that weight's place on the scale (1 is its dark end); 255 is masked.
    Everything but the click stays in the browser. User text reaches the page through textContent alone. */
 
-import { dress, image, palette, pool, save, watchMode, word } from "./paint.js"
+import { save, watch } from "./canvas.js"
+import { clamp, dress, image, palette, pool, veil, word } from "./paint.js"
 
 const MASKED = 255
 
@@ -15,16 +16,13 @@ function tileOf(map, { rows, columns, read }, end, block, table, masked, paper) 
   const { largest, across, down } = pool(ranks, columns, { left: 0, top: 0, columns, rows }, block, 0)
   const tile = image(across, down, i =>
     largest[i] ? table[Math.min(255, Math.round((largest[i] - 1) / 254 * end * 255))] : masked)
-  const context = tile.getContext("2d")
-  context.globalAlpha = 0.65
-  context.fillStyle = paper
-  context.fillRect(0, Math.ceil(read / block), across, down)
+  veil(tile.getContext("2d"), paper, 0, Math.ceil(read / block), across, down)
   return tile
 }
 
 /* The grid with its labels, for a file. */
 function poster(cells, canvas, skin) {
-  const ratio = devicePixelRatio || 1, sheet = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height })
+  const ratio = devicePixelRatio, sheet = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height })
   const context = sheet.getContext("2d"), origin = cells.getBoundingClientRect()
   context.fillStyle = skin.paper
   context.fillRect(0, 0, sheet.width, sheet.height)
@@ -86,7 +84,7 @@ export default function ({ header, numbers: maps, root, setTriggerValue }) {
   function draw() {
     if (!cells.offsetWidth) return // on its way out of the page
     wear()
-    const ratio = devicePixelRatio || 1
+    const ratio = devicePixelRatio
     canvas.width = 0 // so that it does not hold the cells apart while they are measured
     const width = cells.scrollWidth, height = cells.scrollHeight, origin = cells.getBoundingClientRect()
     canvas.width = width * ratio
@@ -116,7 +114,7 @@ export default function ({ header, numbers: maps, root, setTriggerValue }) {
   function preview(i) {
     glass.hidden = i === null || i === chosen
     if (i === null) return say(chosen, picked ? "locked" : "hover to look, click to open")
-    const button = buttons[i], lens = glass.querySelector("canvas"), side = 176 * (devicePixelRatio || 1)
+    const button = buttons[i], lens = glass.querySelector("canvas"), side = 176 * devicePixelRatio
     lens.width = lens.height = side
     const context = lens.getContext("2d")
     context.imageSmoothingEnabled = false
@@ -124,7 +122,7 @@ export default function ({ header, numbers: maps, root, setTriggerValue }) {
     glass.querySelector("b").textContent = nameOf(i)
     glass.querySelector("p").textContent = header.about[i]
     const middle = button.offsetLeft + button.offsetWidth / 2 - $(".scroll").scrollLeft
-    glass.style.left = Math.max(0, Math.min(middle - 104, root.clientWidth - 208)) + "px"
+    glass.style.left = clamp(middle - 104, 0, root.clientWidth - 208) + "px"
     glass.style.top = button.offsetTop + button.offsetHeight + 14 + "px"
     say(i, i === chosen ? "locked" : `preview: click to ${act}`)
   }
@@ -155,10 +153,6 @@ export default function ({ header, numbers: maps, root, setTriggerValue }) {
   $(".bar b").textContent = header.topText
   $(".chip").hidden = !header.masked
   preview(null)
-  memory.watch?.disconnect()
-  memory.watch = new ResizeObserver(draw) // it also draws now, before the next paint
-  memory.watch.observe(cells)
   root.savePicture = name => save(poster(cells, canvas, skin), name)
-  const unwatch = watchMode(draw)
-  return () => { memory.watch.disconnect(); unwatch() }
+  return watch(cells, draw)
 }

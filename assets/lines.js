@@ -3,48 +3,39 @@
    payload, behind the header: float32, for each line of each chart its x and then its y, `count` of each.
    Charts whose x have the same name are read together. User text reaches the page through textContent and fillText. */
 
+import { keep, save, stretch, watch } from "./canvas.js"
 import { colourOf, dot, paint, place, written } from "./lines_drawing.js"
-import { dress, save, watchMode } from "./paint.js"
+import { dress, floats } from "./paint.js"
 
 export default function ({ header, numbers, root }) {
   const memory = root._memory ??= { at: null } // at: {x, axis}, what is read
-  const values = new Float32Array(numbers.buffer, numbers.byteOffset, numbers.byteLength / 4)
+  const values = floats(numbers)
   let used = 0
   const take = count => values.subarray(used, used += count)
   const charts = header.charts.map(chart => ({
     ...chart, lines: chart.lines.map(line => ({ ...line, x: take(line.count), y: take(line.count) })),
   }))
-  const canvas = root.querySelector("canvas"), context = canvas.getContext("2d"), ratio = devicePixelRatio || 1
+  const canvas = root.querySelector("canvas"), context = canvas.getContext("2d")
   while (root.querySelectorAll(".tip").length < charts.length)
     root.append(Object.assign(document.createElement("div"), { className: "tip", hidden: true }))
   const tips = [...root.querySelectorAll(".tip")]
-  let skin, rem, base
+  let skin, bare
 
   function draw() {
     const width = root.clientWidth
     if (!width) return // on its way out of the page
-    const family = getComputedStyle(root).fontFamily
     skin = dress(root, header.skin)
-    rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16
-    const height = place(context, charts, width, rem, family)
-    canvas.style.height = height + "px"
-    canvas.width = width * ratio
-    canvas.height = height * ratio
-    context.scale(ratio, ratio)
-    context.fillStyle = skin.paper
-    context.fillRect(0, 0, width, height)
-    for (const chart of charts) paint(context, chart, skin, rem, family)
-    base = new OffscreenCanvas(canvas.width, canvas.height)
-    base.getContext("2d").drawImage(canvas, 0, 0)
+    stretch(canvas, width, place(context, charts, width, skin), skin.paper)
+    for (const chart of charts) paint(context, chart, skin)
+    bare = keep(canvas)
     look(memory.at)
   }
 
   /* Read one x of all charts that have it, or none. */
   function look(at) {
     memory.at = at
-    context.setTransform(1, 0, 0, 1, 0, 0)
-    context.drawImage(base, 0, 0)
-    context.scale(ratio, ratio)
+    if (!bare) return // not drawn yet
+    bare()
     tips.forEach(tip => tip.hidden = true)
     const said = at ? charts.map((chart, i) => chart.x === at.axis && chart.stops.includes(at.x) ? mark(chart, tips[i], at.x) : "") : []
     root.querySelector(".say").textContent = said.filter(Boolean).join("; ")
@@ -59,7 +50,7 @@ export default function ({ header, numbers, root }) {
       const here = [...line.y].filter((_, i) => line.x[i] === x)
       if (!here.length) continue
       context.fillStyle = context.strokeStyle = colourOf(skin, line)
-      here.forEach(y => dot(context, chart.at(x, y), line.style === "dots", rem * 1.5))
+      here.forEach(y => dot(context, chart.at(x, y), line.style === "dots", skin.rem * 1.5))
       const least = Math.min(...here), most = Math.max(...here)
       rows.push(`${line.name}: ${written(least)}${least === most ? "" : ` to ${written(most)}`}`)
     }
@@ -74,7 +65,7 @@ export default function ({ header, numbers, root }) {
   /* The x with a value that is nearest to the pointer. */
   function under(event) {
     const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top
-    const chart = charts.find(c => x >= c.x0 && x <= c.x0 + c.each && y >= c.y0 && y <= c.top + c.height + 42 * rem)
+    const chart = charts.find(c => x >= c.x0 && x <= c.x0 + c.each && y >= c.y0 && y <= c.top + c.height + 42 * skin.rem)
     if (!chart?.stops.length) return null
     const far = stop => Math.abs(chart.at(stop, 1)[0] - x)
     return { axis: chart.x, x: chart.stops.reduce((a, b) => far(b) < far(a) ? b : a) }
@@ -99,9 +90,5 @@ export default function ({ header, numbers, root }) {
   Object.assign(memory, { header, charts })
 
   root.savePicture = name => { look(null); save(canvas, name) }
-  memory.watch?.disconnect()
-  memory.watch = new ResizeObserver(draw) // it also draws now, before the next paint
-  memory.watch.observe(root)
-  const unwatch = watchMode(draw)
-  return () => { memory.watch.disconnect(); unwatch() }
+  return watch(root, draw)
 }

@@ -44,7 +44,7 @@ function axis(values, scale, room, whole) {
 }
 
 /* Where every chart goes, side by side if there is room and no place stays empty; returns the height of all. */
-export function place(context, charts, width, rem, family) {
+export function place(context, charts, width, { rem, family }) {
   const gap = GAP * rem
   let across = Math.max(1, Math.min(charts.length, Math.floor((width + gap) / (NARROWEST * rem + gap))))
   while (charts.length % across) across--
@@ -69,8 +69,8 @@ export function place(context, charts, width, rem, family) {
 
 export const colourOf = (skin, { colour }) => colour.startsWith("head ") ? skin.heads[colour.slice(5) - 1] : skin[colour]
 
-export function paint(context, chart, skin, rem, family) {
-  const { left, top, width, height, horizontal, vertical, y0, each, x0 } = chart
+export function paint(context, chart, skin) {
+  const { rem, family } = skin, { left, top, width, height, horizontal, vertical, y0, each, x0 } = chart
   context.textBaseline = "middle"
   context.fillStyle = skin.ink
   context.textAlign = "left"

@@ -3,14 +3,12 @@
    colours, where everything goes. */
 
 import { NUMBERED, box, inDigits, largestOf, tint, valueAt } from "./maps_layout.js"
-import { HATCH, image, ink, word } from "./paint.js"
+import { colourBar, hatch, image, ink, paste, ringAround, veil, word } from "./paint.js"
 
 const STROKED = 24 // up to so many, masked cells are hatched
 
 export function paintMaps(scene) {
-  const { context, header, skin, layout } = scene
-  context.fillStyle = skin.paper
-  context.fillRect(0, 0, layout.width, layout.height)
+  const { header, layout } = scene
   header.maps.forEach((map, i) => {
     if (Math.min(layout.cw, layout.ch) >= 8) fields(scene, i)
     else points(scene, i)
@@ -41,7 +39,7 @@ function fields(scene, i) {
     context.fillStyle = fill
     context.fillRect(x, y, w - gap, h - gap)
     if (isNaN(value)) {
-      if (most <= STROKED) stripes(hatched, x, y, w - gap, h - gap)
+      if (most <= STROKED) hatch(hatched, x, y, w - gap, h - gap)
     } else if (prints && q < header.read) {
       context.fillStyle = ink(fill)
       context.fillText(inDigits(value, map, 2).replace(/^([+−])0\./, w < 36 * rem ? "$1." : "$10."), x + (w - gap) / 2, y + (h - gap) / 2 + 1)
@@ -50,13 +48,6 @@ function fields(scene, i) {
   context.strokeStyle = skin.hatch
   context.lineWidth = 1
   context.stroke(hatched)
-}
-
-function stripes(path, x, y, w, h) {
-  for (const [x0, y0, x1, y1] of HATCH) {
-    path.moveTo(x + x0 * w, y + y0 * h)
-    path.lineTo(x + x1 * w, y + y1 * h)
-  }
 }
 
 /* Cells too small for borders: a pixel, or several cells to a pixel, of which the largest counts. */
@@ -69,13 +60,7 @@ function points(scene, i) {
     const value = valueAt(scene, i, found.q, found.k)
     return value === Infinity ? paper : isNaN(value) ? masked : words[tint(value, map)]
   })
-  context.save()
-  context.beginPath()
-  context.rect(origins[i].x, origins[i].y, cw * view.columns, ch * view.rows)
-  context.clip()
-  context.imageSmoothingEnabled = false
-  context.drawImage(tile, origins[i].x, origins[i].y, wide * over * cw, high * down * ch)
-  context.restore()
+  paste(context, tile, { ...origins[i], w: cw * view.columns, h: ch * view.rows }, wide * over * cw, high * down * ch)
 }
 
 function labels(scene, i) {
@@ -130,19 +115,7 @@ function bar({ context, header, view, skin, layout }, i) {
   const before = context.measureText(low).width + 6, text = `${map.signed ? "+" : ""}${map.topText} ${map.unit}`
   const room = layout.stacked ? 190 * rem : layout.apart + spare - 12 * rem, long = Math.max(30 * rem, Math.min(120 * rem, room - before - context.measureText(text).width - 6))
   const x = Math.max(2, Math.min(origins[i].x, width - room - 2)) + before
-  const gradient = context.createLinearGradient(x, 0, x + long, 0)
-  stops.forEach((stop, n) => gradient.addColorStop(n / (stops.length - 1), stop))
-  context.fillStyle = gradient
-  context.fillRect(x, y, long, 10 * rem)
-  context.strokeStyle = skin.rule
-  context.lineWidth = 1
-  context.strokeRect(x, y, long, 10 * rem)
-  context.fillStyle = skin.muted
-  context.textBaseline = "middle"
-  context.textAlign = "right"
-  context.fillText(low, x - 6, y + 5 * rem)
-  context.textAlign = "left"
-  context.fillText(text, x + long + 6, y + 5 * rem)
+  colourBar(context, skin, stops, { x, y, w: long }, low, text)
 }
 
 /* What grey, an empty frame and a cross mean, where there are any. */
@@ -154,7 +127,7 @@ function chips({ context, kinds: { masked, absent }, header, skin, layout }) {
       const path = new Path2D()
       context.fillStyle = skin.masked
       context.fillRect(x, y, side, side)
-      stripes(path, x, y, side, side)
+      hatch(path, x, y, side, side)
       context.strokeStyle = skin.hatch
       context.stroke(path)
     }],
@@ -192,29 +165,21 @@ function cross({ context, skin }, at) {
   }
 }
 
-/* What is locked: amber between two dark lines. */
+/* What is locked. */
 function ring(scene) {
   const { context, header, view, skin } = scene
   if (!header.picked) return
   header.maps.forEach((_, i) => {
     const at = header.wholeRow ? box(scene, i, header.picked[0], view.left, view.columns) : box(scene, i, ...header.picked)
     if (!at) return
-    for (const [colour, wide] of [[skin.ringInk, 4], [skin.ring, 2]]) { // around it: small cells would vanish below it
-      context.strokeStyle = colour
-      context.lineWidth = wide
-      context.strokeRect(at.x - 2, at.y - 2, at.w + 2, at.h + 2)
-    }
+    const around = { x: at.x - 2, y: at.y - 2, w: at.w + 2, h: at.h + 2 } // small cells would vanish below it
+    ringAround(context, skin, around, 4, 2)
   })
 }
 
-/* Rows of padding are computed, but nobody reads them. */
 function unread({ context, header, view, skin, layout: { origins, cw, ch } }, i) {
   const from = Math.max(0, header.read - view.top)
-  if (from >= view.rows) return
-  context.globalAlpha = 0.65
-  context.fillStyle = skin.paper
-  context.fillRect(origins[i].x, origins[i].y + from * ch, cw * view.columns, (view.rows - from) * ch)
-  context.globalAlpha = 1
+  if (from < view.rows) veil(context, skin.paper, origins[i].x, origins[i].y + from * ch, cw * view.columns, (view.rows - from) * ch)
 }
 
 /* The cell that is read, in all maps, and its two names. */

@@ -1,10 +1,12 @@
 /* Where everything goes in maps that share rows and columns, and how their values are read. */
 
+import { clamp, tiny } from "./paint.js"
+
 export const NUMBERED = 12 // up to so many rows and columns, cells print their numbers if they have room
 
 /* Where everything goes, in CSS pixels. Maps stand side by side, or below each other where there is no room. */
-export function arrange(context, header, legend, { left, top, columns, rows }, width, ratio, family) {
-  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, longest = Math.max(columns, rows)
+export function arrange(context, header, legend, { left, top, columns, rows }, width, { rem, family }) {
+  const longest = Math.max(columns, rows)
   const count = header.maps.length, stacked = count > 1 && width < 180 * rem * count, across = stacked ? 1 : count
   const size = (longest <= 12 ? 14 : longest <= 24 ? 13 : 11) * rem
   context.font = `${size}px ${family}`
@@ -30,7 +32,7 @@ export function arrange(context, header, legend, { left, top, columns, rows }, w
     rem, size, family, angle, long, cw, ch, apart, spare, width, origins, head, stacked, gutter,
     height: block * (stacked ? count : 1) + (legend ? 24 * rem : 0),
     every: [Math.max(1, Math.ceil(size * 1.05 / ch)), Math.max(1, Math.ceil((level ? 0 : size * 1.05) / cw))],
-    block: [Math.max(1, Math.ceil(1 / (ch * ratio) - 0.01)), Math.max(1, Math.ceil(1 / (cw * ratio) - 0.01))],
+    block: [ch, cw].map(side => Math.max(1, Math.ceil(1 / (side * devicePixelRatio) - 0.01))),
   }
 }
 
@@ -44,14 +46,13 @@ export function box({ layout, view }, i, q, k, columns = 1) {
 }
 
 /* 0 to 255: which colour of its scale a value has. */
-export const tint = (value, { top, signed }) => Math.max(0, Math.min(255, Math.round((signed ? value / top / 2 + 0.5 : value / top) * 255)))
+export const tint = (value, { top, signed }) => clamp(Math.round((signed ? value / top / 2 + 0.5 : value / top) * 255), 0, 255)
 
 /* A value for its cell or, with more digits, for reading: a true minus, and a sign where it matters. */
 export function inDigits(value, { signed }, digits) {
   if (!value) return "0"
   const small = Math.abs(value) < 0.5 * 10 ** -digits
-  const size = small && digits > 2 ? Math.abs(value).toExponential(0).replace(/e-(\d+)/, (_, power) => "×10⁻" + [...power].map(d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]).join(""))
-    : Math.abs(value).toFixed(digits)
+  const size = small && digits > 2 ? tiny(Math.abs(value), 0) : Math.abs(value).toFixed(digits)
   return !signed || (small && digits <= 2) ? size : (value < 0 ? "−" : "+") + size
 }
 

@@ -4,16 +4,17 @@
    payload, behind the header: float32, the matrices one after another; -Infinity where masked.
    User text reaches the page through textContent and fillText alone. */
 
+import { placeTip, save, stretch, watch } from "./canvas.js"
 import { exact, light, measure, paint, short } from "./matrices_drawing.js"
 import { walk } from "./matrices_walk.js"
-import { dress, palette, save, watchMode } from "./paint.js"
+import { clamp, dress, floats, palette } from "./paint.js"
 
 const BEAT = 300 // ms that a new matrix takes to appear
 
 export default function ({ header, numbers: bytes, root, preview, commit, alone }) {
   const $ = selector => root.querySelector(selector)
   const memory = root._memory ??= { at: {}, step: null, playing: false }
-  const numbers = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)
+  const numbers = floats(bytes)
   const { prefix, steps, step, whole, scene, matrices, starts } = header
   const of = name => numbers.subarray(matrices[name].begin, matrices[name].begin + matrices[name].rows * matrices[name].columns)
   const tell = changes => commit(Object.fromEntries(Object.entries(changes).map(([name, value]) => [prefix + name, value])))
@@ -51,14 +52,13 @@ export default function ({ header, numbers: bytes, root, preview, commit, alone 
     if (!root.clientWidth) return // on its way out of the page
     skin = dress(root, header.skin)
     tables = { weights: palette(skin.weights), signed: palette(skin.signed) }
-    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16
+    const { rem, family } = skin
     root.classList.toggle("narrow", root.clientWidth < 900 * rem)
     root.classList.toggle("roomy", whole && root.clientWidth > 1300 * rem)
     memory.layouts = {}
     const width = whole ? figures[0].clientWidth - 18 : root.clientWidth, gaps = 14 * (scene.length - 1)
     const signs = gaps + [...stage.querySelectorAll(".sign")].reduce((sum, sign) => sum + sign.offsetWidth, 0)
     const shown = figures.map(box => matrices[box.dataset.name]), pen = figures[0].querySelector("canvas").getContext("2d")
-    const family = getComputedStyle(root).fontFamily
     const widest = axis => {
       pen.font = `${13 * rem}px ${family}`
       return Math.max(...header[axis === "query" ? "queries" : "keys"].map(name => pen.measureText(short(name)).width))
@@ -66,21 +66,16 @@ export default function ({ header, numbers: bytes, root, preview, commit, alone 
     const layouts = whole ? shown.map(matrix => measure([matrix], { whole, width, rem, signs: 0 })[0])
       : measure(shown, { whole, width, rem, signs, widest })
     figures.forEach((box, i) => {
+      const canvas = box.querySelector("canvas"), { width, height } = layouts[i]
       memory.layouts[box.dataset.name] = { ...layouts[i], family }
       dressFigure(box, shown[i])
-      size(box.querySelector("canvas"), layouts[i])
+      canvas.style.width = width + "px"
+      stretch(canvas, width, height, skin.paper)
       drawn(box)
     })
+    for (const span of root.querySelectorAll(".lines span")) span.style.color = skin[span.className] ?? ""
   }
 
-  function size(canvas, layout) {
-    const ratio = devicePixelRatio || 1
-    canvas.style.width = layout.width + "px"
-    canvas.style.height = layout.height + "px"
-    canvas.width = layout.width * ratio
-    canvas.height = layout.height * ratio
-    canvas.getContext("2d").scale(ratio, ratio)
-  }
   function dressFigure(box, matrix) {
     const [name, shape, what] = box.querySelector("figcaption").children
     write(name, `${matrix.symbol} ${matrix.name}`)
@@ -141,8 +136,7 @@ export default function ({ header, numbers: bytes, root, preview, commit, alone 
       (steps.includes(at.name) ? "" : `\n${matrix.what}`)
     const { left, top, cell } = memory.layouts[at.name], frame = box.querySelector("canvas").getBoundingClientRect(), mine = root.getBoundingClientRect()
     const x = frame.left - mine.left + left + (at.column + 0.5) * cell.x, y = frame.top - mine.top + top + at.row * cell.y
-    tip.style.left = Math.max(0, Math.min(x - tip.offsetWidth / 2, root.clientWidth - tip.offsetWidth)) + "px"
-    tip.style.top = (y - tip.offsetHeight - 8 > 0 ? y - tip.offsetHeight - 8 : y + cell.y + 10) + "px"
+    placeTip(tip, { x, y, h: cell.y }, root.clientWidth)
   }
   /* A cell is told by its tokens, dimension and channel, and its matrix, if it is a step, comes into focus. */
   function pick({ name, row, column }) {
@@ -174,7 +168,7 @@ export default function ({ header, numbers: bytes, root, preview, commit, alone 
       if (by) {
         const row = (here?.row ?? first[0] ?? 0) + (here ? by[0] : 0), column = (here?.column ?? first[1] ?? 0) + (here ? by[1] : 0)
         if (!beyond(axes[0], row, rows) && !beyond(axes[1], column, columns))
-          look(box, { name: box.dataset.name, row: Math.max(0, Math.min(rows - 1, row)), column: Math.max(0, Math.min(columns - 1, column)) })
+          look(box, { name: box.dataset.name, row: clamp(row, 0, rows - 1), column: clamp(column, 0, columns - 1) })
         else pick({ name: box.dataset.name, row, column }) // the window moves on
       } else if ((event.key === "Enter" || event.key === " ") && here) pick(here)
       else if (event.key === "Escape" && here) look(box, null)
@@ -205,22 +199,14 @@ export default function ({ header, numbers: bytes, root, preview, commit, alone 
   memory.hover = null
   $(".tip").hidden = true
   memory.beats?.forEach(clearTimeout)
-  memory.watch?.disconnect()
-  memory.watch = new ResizeObserver(draw) // it also draws now, before the next paint
-  memory.watch.observe(root)
   draw()
-  colourLines()
   if (memory.step && memory.step !== step && !whole && !still) beat()
   memory.step = step
-
-  function colourLines() {
-    for (const span of root.querySelectorAll(".lines span")) span.style.color = skin?.[span.className] ?? ""
-  }
 
   root.savePicture = name => save(poster(), name)
   /* All figures on one sheet, for a file. */
   function poster() {
-    const ratio = devicePixelRatio || 1, origin = stage.getBoundingClientRect()
+    const ratio = devicePixelRatio, origin = stage.getBoundingClientRect()
     const sheet = Object.assign(document.createElement("canvas"), { width: origin.width * ratio, height: origin.height * ratio })
     const context = sheet.getContext("2d")
     context.scale(ratio, ratio)
@@ -238,6 +224,5 @@ export default function ({ header, numbers: bytes, root, preview, commit, alone 
     }
     return sheet
   }
-  const unwatch = watchMode(() => { draw(); colourLines() })
-  return () => { memory.watch.disconnect(); unwatch() }
+  return watch(root, draw)
 }

@@ -1,6 +1,6 @@
 /* One matrix on its canvas: cells in its colours, names of rows and columns, the cell in focus ringed, what fed it lit. */
 
-import { HATCH, image, ink, word } from "./paint.js"
+import { hatch, image, ink, ringAround, word } from "./paint.js"
 
 const PRINTS = 26 // pixels from which a cell prints its number
 const LONGEST = 9 // signs of a name, before it is cut
@@ -86,10 +86,7 @@ function cells(context, matrix, numbers, { left, top, cell, rem, family }, skin,
     context.fillStyle = fill
     context.fillRect(x, y, wide, tall)
     if (at < 0) {
-      for (const [x0, y0, x1, y1] of HATCH) {
-        masked.moveTo(x + x0 * wide, y + y0 * tall)
-        masked.lineTo(x + x1 * wide, y + y1 * tall)
-      }
+      hatch(masked, x, y, wide, tall)
       if (!prints || matrix.weights) continue
     }
     if (prints) {
@@ -118,7 +115,7 @@ export function light(context, matrix, layout, skin, regions) {
     if (row !== null && (row < 0 || row >= matrix.rows) || column !== null && (column < 0 || column >= matrix.columns)) continue
     const x = left + (column ?? 0) * cell.x, y = top + (row ?? 0) * cell.y
     const wide = column === null ? matrix.columns * cell.x : cell.x, tall = row === null ? matrix.rows * cell.y : cell.y
-    if (steps === 0) ring(context, x, y, wide, tall, skin)
+    if (steps === 0) ringAround(context, skin, { x, y, w: wide, h: tall }, 5, 3)
     else {
       context.strokeStyle = skin.ink
       context.lineWidth = steps === 1 ? 2.5 : 1.25
@@ -126,14 +123,6 @@ export function light(context, matrix, layout, skin, regions) {
       context.strokeRect(x, y, wide, tall)
       context.setLineDash([])
     }
-  }
-}
-
-function ring(context, x, y, wide, tall, skin) {
-  for (const [colour, width, out] of [[skin.ringInk, 5, 0], [skin.ring, 3, 0]]) {
-    context.strokeStyle = colour
-    context.lineWidth = width
-    context.strokeRect(x - out, y - out, wide, tall)
   }
 }
 

@@ -2,33 +2,28 @@
 
    payload, behind the header: float32 [2][name], the shares. User text reaches the page through fillText alone. */
 
-import { dress, save, watchMode } from "./paint.js"
+import { save, stretch, watch } from "./canvas.js"
+import { dress, floats } from "./paint.js"
 
 const asPercent = share => share && share < 0.0001 ? "<0.01%" : `${(share * 100).toFixed(share < 0.1 ? 2 : 1)}%`
 
 export default function ({ header, numbers, root }) {
   const memory = root._memory ??= {}
-  const shares = new Float32Array(numbers.buffer, numbers.byteOffset, numbers.byteLength / 4)
+  const shares = floats(numbers)
   const { names, series, roles } = header
-  const canvas = root.querySelector("canvas"), context = canvas.getContext("2d"), ratio = devicePixelRatio || 1
+  const canvas = root.querySelector("canvas"), context = canvas.getContext("2d")
   Object.assign(memory, { header, shares })
 
   function draw() {
     const width = root.clientWidth
     if (!width) return // on its way out of the page
-    const skin = dress(root, header.skin), family = getComputedStyle(root).fontFamily
-    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16
+    const skin = dress(root, header.skin), { rem, family } = skin
     const line = 36 * rem, bar = 13 * rem, top = (6 + 20 * series.length) * rem, height = top + line * names.length
-    canvas.style.height = height + "px"
-    canvas.width = width * ratio
-    canvas.height = height * ratio
-    context.scale(ratio, ratio)
-    context.fillStyle = skin.paper
-    context.fillRect(0, 0, width, height)
+    stretch(canvas, width, height, skin.paper)
     context.textBaseline = "middle"
     context.font = `${13 * rem}px ${family}`
     const number = context.measureText("100.0%").width
-    legend(skin, rem)
+    legend(skin)
     context.font = `${15 * rem}px ${family}`
     const left = Math.max(...names.map(name => context.measureText(name).width)) + 10, full = Math.max(...shares, 1e-9)
     names.forEach((name, i) => {
@@ -49,7 +44,8 @@ export default function ({ header, numbers, root }) {
     })
   }
 
-  function legend(skin, rem) {
+  function legend(skin) {
+    const { rem } = skin
     context.textAlign = "left"
     series.forEach((name, s) => {
       context.fillStyle = skin[roles[s]]
@@ -61,9 +57,5 @@ export default function ({ header, numbers, root }) {
 
   canvas.setAttribute("aria-label", header.about)
   root.savePicture = name => save(canvas, name)
-  memory.watch?.disconnect()
-  memory.watch = new ResizeObserver(draw)
-  memory.watch.observe(root)
-  const unwatch = watchMode(draw)
-  return () => { memory.watch.disconnect(); unwatch() }
+  return watch(root, draw)
 }

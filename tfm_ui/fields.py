@@ -35,6 +35,14 @@ class State(Protocol):
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
 
+def _number(raw: str) -> float:
+    """What a link's text stands for; NaN if that is no number."""
+    try:
+        return float(raw)
+    except ValueError:
+        return math.nan
+
+
 @dataclass(frozen=True)
 class Text:
     """Free text of limited length."""
@@ -61,10 +69,7 @@ class Whole:
 
     def read(self, raw: str, default: Any) -> tuple[int, str]:
         """The nearest number of the range."""
-        try:
-            number = float(raw)
-        except ValueError:
-            number = math.nan
+        number = _number(raw)
         if math.isnan(number):
             return default, f"a whole number from {self.low} to {self.high} was expected"
         value = round(min(max(number, self.low), self.high))
@@ -82,10 +87,7 @@ class Number:
 
     def read(self, raw: str, default: Any) -> tuple[float, str]:
         """The nearest number of the range."""
-        try:
-            number = float(raw)
-        except ValueError:
-            number = math.nan
+        number = _number(raw)
         if math.isnan(number):
             return default, f"a number from {self.low:g} to {self.high:g} was expected"
         value = float(f"{min(max(number, self.low), self.high):.{self.digits}g}")
@@ -121,13 +123,10 @@ class Choice:
         by_name = {str(option): option for option in self.options}
         if raw in by_name:
             return by_name[raw], ""
-        reason = f"it can be {', '.join(by_name)}"
-        try:
-            number = float(raw)
-            near = default if math.isnan(number) else min(self.options, key=lambda option: abs(option - number))
-            return near, reason
-        except (ValueError, TypeError):  # no number, or options that are none
+        number, reason = _number(raw), f"it can be {', '.join(by_name)}"
+        if math.isnan(number) or not all(isinstance(option, int | float) for option in self.options):
             return default, reason
+        return min(self.options, key=lambda option: abs(option - number)), reason
 
 
 @dataclass(frozen=True)

@@ -3,26 +3,11 @@
 import numpy as np
 
 from tfm_ui.components.canvas import Canvas, Content
+from tfm_ui.components.cells import CELLS
 from tfm_ui.figures import look
 from tfm_ui.heads import HeadView
 
-MAP = Canvas(
-    "head_map",
-    """
-<div class="map" data-picture>
-  <canvas tabindex="0" role="application"></canvas>
-  <div class="tip" hidden></div>
-  <div class="foot">
-    <span class="zoom">
-      <button data-by="-1" aria-label="Zoom out">−</button>
-      <button data-by="1" aria-label="Zoom in">+</button>
-      <button data-by="0">Whole</button>
-    </span>
-    <span class="exact"></span> <span class="say" aria-live="polite"></span>
-  </div>
-</div>
-""",
-)
+MAP = Canvas("head_map", f'<div class="map" data-picture>{CELLS}</div>')
 MASKED = -1.0  # stands where a weight may not be
 
 

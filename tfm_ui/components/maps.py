@@ -8,23 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tfm_ui.components.canvas import Canvas, Content
+from tfm_ui.components.cells import CELLS
 from tfm_ui.figures import look
 
 MAPS = Canvas(
     "maps",
-    """
+    f"""
 <div class="maps" data-picture>
   <label class="edit" hidden><span></span><input type="range" min="0" max="1" step="0.01"><output></output></label>
-  <canvas tabindex="0" role="application"></canvas>
-  <div class="tip" hidden></div>
-  <div class="foot">
-    <span class="zoom" hidden>
-      <button data-by="-1" aria-label="Zoom out">−</button>
-      <button data-by="1" aria-label="Zoom in">+</button>
-      <button data-by="0">Whole</button>
-    </span>
-    <span class="exact"></span> <span class="say" aria-live="polite"></span>
-  </div>
+  {CELLS}
 </div>
 """,
 )

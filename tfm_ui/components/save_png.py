@@ -1,10 +1,8 @@
 """A button that saves a panel's picture as PNG, in the browser: the server has no picture."""
 
-from pathlib import Path
-
 import streamlit as st
 
-ASSETS = Path(__file__).parents[2] / "assets"
+from tfm_ui.components.canvas import ASSETS
 
 _component = st.components.v2.component(
     "save_png",

@@ -1,0 +1,46 @@
+/* What every picture does with its canvas: its size, what is drawn under a hover, the tip, the file, drawing again. */
+
+/* Give it a size in CSS pixels, in which all is drawn from now on, whatever the screen has; and paper. */
+export function stretch(canvas, width, height, paper) {
+  const context = canvas.getContext("2d")
+  canvas.style.height = height + "px"
+  canvas.width = width * devicePixelRatio
+  canvas.height = height * devicePixelRatio
+  context.scale(devicePixelRatio, devicePixelRatio)
+  context.fillStyle = paper
+  context.fillRect(0, 0, width, height)
+}
+
+/* Keep what is drawn now; returns how to have it back, without what was drawn over it since. */
+export function keep(canvas) {
+  const context = canvas.getContext("2d"), image = new OffscreenCanvas(canvas.width, canvas.height)
+  image.getContext("2d").drawImage(canvas, 0, 0)
+  return () => {
+    context.save()
+    context.resetTransform()
+    context.drawImage(image, 0, 0)
+    context.restore()
+  }
+}
+
+/* Put the tip above a place on the canvas, which is `width` wide and begins `from` the top; below, if there is no room. */
+export function placeTip(tip, { x, y, h }, width, from = 0) {
+  const above = y - tip.offsetHeight - 8
+  tip.style.left = Math.max(0, Math.min(x - tip.offsetWidth / 2, width - tip.offsetWidth)) + "px"
+  tip.style.top = from + (above > 0 ? above : y + h + 10) + "px"
+}
+
+/* For "PNG" beside the picture. */
+export function save(canvas, name) {
+  Object.assign(document.createElement("a"), { download: name, href: canvas.toDataURL() }).click()
+}
+
+/* Draw before the next paint, again with every size of the element, and when the page turns dark or light, as soon as
+   it has put on its new colours; returns how to stop. */
+export function watch(element, draw) {
+  const sizes = new ResizeObserver(draw), mode = matchMedia("(prefers-color-scheme: dark)")
+  const later = () => setTimeout(draw, 300)
+  sizes.observe(element)
+  mode.addEventListener("change", later)
+  return () => { sizes.disconnect(); mode.removeEventListener("change", later) }
+}

@@ -1,0 +1,14 @@
+"""What assets/cells.js works on: a canvas, the tip of the cell that is read, the buttons that zoom, and words."""
+
+CELLS = """
+  <canvas tabindex="0" role="application"></canvas>
+  <div class="tip" hidden></div>
+  <div class="foot">
+    <span class="zoom" hidden>
+      <button data-by="-1" aria-label="Zoom out">−</button>
+      <button data-by="1" aria-label="Zoom in">+</button>
+      <button data-by="0">Whole</button>
+    </span>
+    <span class="exact"></span> <span class="say" aria-live="polite"></span>
+  </div>
+"""
