@@ -1,5 +1,7 @@
 """Pictures come ahead of the page, and end where the page ends."""
 
+import pytest
+
 from tests.browser.links import same
 
 
@@ -59,3 +61,31 @@ def test_a_picture_that_was_lost_on_the_way_is_asked_for_again(visit):
     visitor.page.locator(".cells .row").nth(2).wait_for(timeout=15_000)
     assert len(lost) > 2
     visitor.problems[:] = [problem for problem in visitor.problems if "ERR_FAILED" not in problem]  # the browser's own
+
+
+@pytest.mark.parametrize(
+    ("path", "picture", "script"),
+    [
+        ("/heads", ".map", "head_map.js"),
+        ("/attention?attention_view=change", ".maps", "maps.js"),
+        ("/attention?attention_view=scale", ".lines", "lines.js"),
+        ("/attention?attention_view=arcs", ".arcs", "arcs.js"),
+    ],
+)
+def test_a_pointer_may_move_between_an_update_and_its_drawing(visit, path, picture, script):
+    visitor = visit(path)
+    found = visitor.page.locator(picture).first
+    found.wait_for(timeout=30_000)
+    visitor.page.wait_for_function("e => e._follow?.last", arg=found.element_handle())
+    found.evaluate(
+        """async (e, script) => {
+            const { name } = performance.getEntriesByType("resource").find(({ name }) => name.endsWith("/" + script))
+            const { default: draw } = await import(name), { component, last, leave } = e._follow
+            const canvas = e.querySelector("canvas"), moved = new PointerEvent("pointermove", { pointerType: "mouse" })
+            leave()
+            e._follow.leave = draw({ ...component, ...last, root: e, local: {} })
+            canvas.onpointermove(moved)
+            canvas.onpointerleave(moved)
+        }""",
+        script,
+    )

@@ -1,7 +1,8 @@
 """Pictures that the browser draws: numbers travel as bytes, the script comes from assets/ and is read once.
 
-A picture is a script `assets/<name>.js` and a style `assets/<name>.css`; the script's default export draws a header and
-its numbers. `standalone` makes of the same script and the same bytes a page that needs nothing else.
+A picture is a script `assets/<name>.js` and a style `assets/<name>.css`, which follows `assets/canvas.css`; the
+script's default export draws a header and its numbers. `standalone` makes of the same script and the same
+bytes a page that needs nothing else.
 """
 
 import base64
@@ -56,13 +57,14 @@ export default function (component) {
 CANVAS_LOADER = """
 let follow, draw, style
 const file = name => new URL("assets/%s/" + name, document.baseURI)
+const text = name => fetch(file(name)).then(answer => answer.text())
 const all = Promise.all([
-  import(file("follow.js")), import(file("%s.js")), fetch(file("%s.css")).then(answer => answer.text())
-]).then(([first, second, css]) => {
+  import(file("follow.js")), import(file("%s.js")), text("canvas.css"), text("%s.css")
+]).then(([first, second, ...css]) => {
   follow = first.follow
   draw = second.default
   style = new CSSStyleSheet()
-  style.replaceSync(css)
+  style.replaceSync(css.join(""))
 })
 function update(component) {
   const sheets = component.parentElement.getRootNode().adoptedStyleSheets
@@ -136,7 +138,7 @@ def standalone(kind: Canvas, data: bytes, title: str, caption: str, mode: Mode) 
 <style>:root {{ {root} }}
 body {{ margin: 2rem auto; max-width: 45rem; padding: 0 1rem; background: {look.PAPER[mode]}; color: {look.INK[mode]};
   font-family: system-ui, sans-serif }}
-{_read(f"{kind.name}.css")}</style>
+{_read("canvas.css")}{_read(f"{kind.name}.css")}</style>
 <h1>{escape(title)}</h1>
 <div id="picture">{kind.html}</div>
 <p>{escape(caption)}</p>
