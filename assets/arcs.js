@@ -76,10 +76,10 @@ export default function ({ header, numbers, root, local, commit }) {
 
   function counted({ drawn, all, rest, first, top }, focus) {
     const share = own.mass === 100 ? "all of each row" : `the largest of each row, up to ${own.mass} % of it`
-    const said = [`${drawn.length} of ${all} lines: ${share}.`]
+    const said = [`${drawn.length} of ${all} line${all === 1 ? "" : "s"}: ${share}.`]
     if (drawn.length) said.push(`The thickest is ${exact(top)}.`)
     if (data.sparse) said.push(focus?.side === 1 ? `Only what is among the ${data.kept} largest of a row is known here.`
-      : `Of each row the ${data.kept} largest are here; the rest, ${exact(rest)} of a row, is not drawn.`)
+      : `Of each row the ${data.kept} largest are here; the rest, ${rest < 0.00005 ? "next to nothing" : `${exact(rest)} of a row`}, is not drawn.`)
     if (own.hide.first && focus?.side !== 1) said.push(`Not drawn: “${data.keys[0]}”, the first token, with ${exact(first)} of a row.`)
     return said.join(" ")
   }

@@ -101,7 +101,7 @@ function names(scene, { away }) {
     for (const end of [-1, 1]) {
       const more = end < 0 ? window.tops[side] : all.length - rows - window.tops[side]
       const y = layout.low[side] + (end < 0 ? -0.5 : rows + 0.5) * step
-      const weight = side && !focus ? `, ${away[end + 1].toFixed(2)} of a row` : ""
+      const weight = side && !focus ? `, ${away[end + 1] < 0.005 ? "under 0.01" : away[end + 1].toFixed(2)} of a row` : ""
       if (more > 0) note(scene, `${end < 0 ? "↑" : "↓"} ${more} more${weight}`, edge, y, side ? "left" : "right")
     }
   }

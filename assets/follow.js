@@ -86,8 +86,7 @@ export function follow(component, draw) {
   /* Show what the page says, unless it is there, or on its way. */
   function settle() {
     clearTimeout(memory.timer)
-    memory.ahead = false
-    memory.latest = null
+    caughtUp()
     const { query } = memory.data
     if (query !== memory.shown && query !== memory.wanted) ask(query)
   }
@@ -95,6 +94,7 @@ export function follow(component, draw) {
   function caughtUp() {
     memory.ahead = false
     memory.latest = null
+    memory.pending = {}
   }
 
   function wait(patience) {
@@ -121,7 +121,8 @@ export function follow(component, draw) {
       preview(bytes)
       wait(LONG)
     }
-    memory.component.setTriggerValue("changed", changes)
+    memory.pending = { ...memory.pending, ...changes } // of two in a row, the page may hear of the second alone
+    memory.component.setTriggerValue("changed", memory.pending)
   }
 
   function early() {

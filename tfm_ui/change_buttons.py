@@ -1,6 +1,7 @@
 """The buttons of the view "change": what can be done to B, what has been done, and A."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -10,6 +11,7 @@ from tfm_ui.changes import LONGEST, Change, Drop, Replace, Silence, Swap, Zero, 
 from tfm_ui.plain import plain
 
 PREFIX, WORD = "attention_", "_change_word"
+SHOWN = 8  # changes with a button in sight
 
 
 def acts(seen: ChangeView) -> None:
@@ -44,13 +46,18 @@ def done(seen: ChangeView) -> None:
     """What has been done to B, each with a cross that takes it back, and what A is."""
     a, b = (parse(text)[0] for text in (seen.state.pinned, seen.state.changes))
     possible = seen.naming.possible(seen.state.changes)
+    if seen.as_first_seen:  # nobody asked for what this model cannot do
+        b = possible
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="change_done"):
         st.html('<p class="side">B</p>', width="content")
+        many = len(b) > SHOWN
+        menu = st.popover(f"and {len(b) - SHOWN} more", type="tertiary") if many else None
         for number, change in enumerate(b):
             rest = [other for other in b if other != change]
             label = plain(seen.naming.said(change) + ("" if change in possible else " (set aside)"))
-            icon = ":material/close:"
-            st.button(label, on_click=hold, kwargs={"changes": rest}, icon=icon, key=f"_done_{number}")
+            options: dict[str, Any] = {"icon": ":material/close:", "key": f"_done_{number}"}
+            where = menu if menu and number >= SHOWN else st
+            where.button(label, on_click=hold, kwargs={"changes": rest}, **options)
         if not b:
             st.html('<p class="side">as it is</p>', width="content")
         said = "; ".join(seen.naming.said(change) for change in a) or "as it is"

@@ -29,7 +29,7 @@ def axes(queries: Sequence[str], keys: Sequence[str]) -> tuple[Axis, Axis]:
 def contribution(model: ModelState, state: AttentionState) -> Content:
     """What a head looks at, beside what it writes; the chosen row ringed."""
     seen = contribution_view.view(model, state)
-    names = {"What it looks at: a": (seen.weights, "weight"), "What it writes: ‖a v W_O‖": (seen.norms, "length")}
+    names = {"What it looks at: a": (seen.weights, "weight"), "What it writes: ‖a v Wᴼ‖": (seen.norms, "length")}
     return maps.content(
         [
             Map(name, np.where(seen.visible, matrix, MASKED), float(matrix.max()), unit)
@@ -49,7 +49,7 @@ def contribution_row(model: ModelState, state: AttentionState) -> Content:
     seen = contribution_view.view(model, state)
     return pairs.content(
         [seen.keys[key] for key in seen.bars],
-        ("looks at: weight a", "writes: share of the ‖a v W_O‖"),
+        ("looks at: weight a", "writes: share of the ‖a v Wᴼ‖"),
         np.stack([seen.weights[seen.row, seen.bars], seen.shares[seen.row, seen.bars]]),
         roles=("query", "result"),
         about=seen.sentence_of(seen.row),

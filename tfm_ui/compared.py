@@ -23,11 +23,13 @@ class Leak:
 
     Attributes:
         change: that weight.
+        more: how many other weights leak too.
         moved: how far the query's output moves when the key's token is another one, as a share of its length; without
             the leak it could not depend on it at all. None if the query is of the text that is not looked at.
     """
 
     change: Weight
+    more: int
     moved: float | None
 
 
@@ -105,16 +107,23 @@ def compare(bench: Bench, a: Sequence[Change], b: Sequence[Change]) -> Compared:
 
 def _leak(bench: Bench, changes: Sequence[Change], side: Side) -> Leak | None:
     """The first weight that lets a token see a later one, and what comes of it: the later one is exchanged."""
-    for change in changes:
-        if isinstance(change, Weight) and change.weight and looks_back_only(bench.state, change.kind):
-            text = texts_of(change.kind)[0]
-            query, key = side.at[text][change.query - 1], side.at[text][change.key - 1]
-            if key > query:
-                if texts_of(bench.kind)[0] != text:  # the stream that is looked at is another one
-                    return Leak(change, None)
-                after = bench.run(changes, other=(text, change.key - 1)).end[query]
-                return Leak(change, ((after - side.end[query]).norm() / side.end[query].norm()).item())
-    return None
+    leaks = [change for change in changes if isinstance(change, Weight) and _sees_a_later_one(bench, change, side)]
+    if not leaks:
+        return None
+    change, more = leaks[0], len(leaks) - 1
+    text = texts_of(change.kind)[0]
+    if texts_of(bench.kind)[0] != text:  # the stream that is looked at is another one
+        return Leak(change, more, None)
+    query = side.at[text][change.query - 1]
+    after = bench.run(changes, other=(text, change.key - 1)).end[query]
+    return Leak(change, more, ((after - side.end[query]).norm() / side.end[query].norm()).item())
+
+
+def _sees_a_later_one(bench: Bench, change: Weight, side: Side) -> bool:
+    if not change.weight or not looks_back_only(bench.state, change.kind):
+        return False
+    at = side.at[texts_of(change.kind)[0]]
+    return bool(at[change.key - 1] > at[change.query - 1])
 
 
 def _aligned(

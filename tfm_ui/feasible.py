@@ -65,8 +65,12 @@ def _problem(change: Change, sizes: Sizes) -> str:
             return f"layers go from 1 to {sizes.layers}"
         if not least <= change.head <= sizes.heads:
             return f"heads go from 1 to {sizes.heads}"
+    if isinstance(change, Swap) and change.one == change.other:
+        return "a token is swapped with another one"
     for text, token in _tokens(change):
-        if not 1 <= token <= getattr(sizes, text):
+        if not token:
+            return "tokens count from 1"
+        if token > getattr(sizes, text):
             return f"the {'text' if text == 'source' else 'target text'} has fewer tokens"
     return ""
 

@@ -115,7 +115,7 @@ def test_a_leak_is_crossed_named_and_breaks_a_law():
     app = lens("change", attention_changes="weight 1.1 3>8 0.5")
     said = text_on(app)
     assert picture(app, "change_weights")[0]["crosses"] == [[1, 2, 7], [2, 2, 7]]
-    assert "✕ masked weights of B are exactly 0 (1 not)" in said
+    assert "✕ masked weights of layer 1, head 1 are exactly 0 in B (1 not)" in said
     assert "“sat” sees “it”, which comes later" in said
 
 

@@ -10,6 +10,7 @@ from tfm_core.aggregates import attention_rollout
 from tfm_ui import compute
 from tfm_ui.attention_lens import arcs
 from tfm_ui.attention_lens.arcs import ALL_UP_TO, LARGEST, MASKED
+from tfm_ui.attention_lens.arcs_recipe import recipe_of
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.components import arcs as drawing
 from tfm_ui.model_state import ModelState
@@ -150,3 +151,19 @@ def test_the_picture_opens_at_the_query_and_key_of_the_link():
     header, _ = drawing.content((seen := arcs.view(SHORT, AttentionState())), seen.kept(), at=(7, 3), about="x")
     assert header["at"] == (7, 3)
     assert sent(LONG, AttentionState(query=90, key=80))[0]["at"] == [90, 80]
+
+
+@pytest.mark.parametrize("lines", ["heads", "mean", "max", "rollout"])
+@pytest.mark.parametrize(("model", "kind"), [(SHORT, "encoder"), (TWO, "decoder"), (TWO, "cross")])
+def test_the_recipe_leaves_what_is_shown(lines, model, kind):
+    seen = arcs.view(model, AttentionState(kind=kind, layer=2, lines=lines))
+    scope: dict = {}
+    exec(recipe_of(seen, model, 1), scope)
+    index = 1 if seen.lines == "heads" else 0
+    np.testing.assert_allclose(scope["weights"], list(seen.maps())[index], rtol=1e-5, atol=1e-7)
+
+
+def test_heads_that_spread_evenly_favour_nobody():
+    model = ModelState(text="a a a a", seq_len=4, positional="none")
+    seen = arcs.view(model, AttentionState(lines="heads"))
+    assert seen.sentence(seen.kept()) == "No pattern: every row of all 4 heads spreads its weight evenly."

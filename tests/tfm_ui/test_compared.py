@@ -10,6 +10,7 @@ from tfm_core import causal_mask, encode, recording
 from tfm_ui import compute
 from tfm_ui.attention_lens.change import view
 from tfm_ui.attention_lens.change_recipe import recipe_of
+from tfm_ui.attention_lens.change_tables import output_table, stream_table, weights_table
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.changes import parse
 from tfm_ui.compute import compared, transformer
@@ -136,7 +137,7 @@ def test_a_leak_is_measured_by_what_the_later_token_does_to_the_earlier(raw):
     assert shown.crosses() == [(1, 2, 7), (2, 2, 7)]
     sums, masked = shown.laws().items()
     assert sums[1] is not bool(raw)
-    assert masked == ("masked weights of B are exactly 0 (1 not)", False)
+    assert masked == ("masked weights of layer 1, head 2 are exactly 0 in B (1 not)", False)
     assert "“sat” sees “it”, which comes later" in shown.about_weights()
     assert f"{found.leak.moved:.1%}" in shown.about_weights()
 
@@ -194,15 +195,21 @@ def test_changes_of_both_texts_reach_the_decoder():
 def test_every_text_has_sentences_tables_and_laws(model, changes):
     shown = view(model, AttentionState(changes=changes))
     assert all([shown.about_weights(), shown.about_stream(), shown.about_output(), *shown.laws()])
-    assert len(shown.stream_table()) == len(shown.queries)
-    assert shown.weights_table().notna().all().all()
-    assert not shown.output_table().empty
+    assert len(stream_table(shown)) == len(shown.queries)
+    assert weights_table(shown).notna().all().all()
+    assert not output_table(shown).empty
 
 
 def test_a_lone_weight_that_is_lowered_leaves_a_row_that_is_not_whole():
     shown = view(MODEL, AttentionState(changes="weight 1.1 1>1 0.3"))
-    assert "every row of B sums to 1 (“the” sums to 0.30)" in shown.laws()
-    assert "every row of B sums to 1" in view(MODEL, AttentionState(changes="weight 1.1 5>1 0.3")).laws()
+    assert (
+        "every row of layer 1, head 1 sums to 1 in B (“the” sums to 0.30, with no other key to make up for it)"
+        in shown.laws()
+    )
+    assert (
+        "every row of layer 1, head 1 sums to 1 in B"
+        in view(MODEL, AttentionState(changes="weight 1.1 5>1 0.3")).laws()
+    )
 
 
 def test_the_largest_of_everything_is_named():
@@ -242,3 +249,27 @@ def test_the_recipe_gives_the_weights_of_b(model, changes):
     rows, columns = (order(parse(changes)[0], text, len(shown.naming.names[text])) for text in texts)
     theirs = scope["weights"][: len(rows), : len(columns)]
     np.testing.assert_allclose(found.weights[1][np.ix_(rows, columns)], theirs, atol=1e-6)
+
+
+def test_a_leak_elsewhere_is_named_by_its_head_and_others_are_counted():
+    shown = view(MODEL, AttentionState(changes="weight 2.2 1>10 1; weight 1.3 3>8 0.8 raw"))
+    assert "✕ A leak in B, layer 2, head 2: “the” sees “tired”, which comes later; 1 other weight of B leaks too." in (
+        shown.about_leak()
+    )
+    assert shown.laws()["masked weights of layer 1, head 1 are exactly 0 in B"]
+
+
+def test_what_means_nothing_is_set_aside_with_its_reason():
+    shown = view(MODEL, AttentionState(changes="swap 2 2; drop 0; silence 0.0; drop 90; drop 91; drop 92; drop 93"))
+    assert shown.same
+    said = shown.aside
+    assert "“swap 2 2”, as a token is swapped with another one." in said
+    assert "“drop 0”, as tokens count from 1." in said
+    assert "“silence 0.0”, as layers go from 1 to 2." in said
+    assert "“drop 90”, “drop 91”, “drop 92” and 1 more, as the text has fewer tokens." in said
+
+
+def test_the_example_that_the_view_opens_with_is_silently_left_out_where_it_does_not_fit():
+    shown = view(ModelState(text="cat", seq_len=2), AttentionState())
+    assert shown.same
+    assert shown.aside == ""

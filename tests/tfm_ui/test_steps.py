@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.tfm_ui.payloads import decode
 from tfm_core import Transformer, causal_mask, recording
 from tfm_ui.attention_lens.derivation import Cell
-from tfm_ui.attention_lens.formula import LINES, code, latex
+from tfm_ui.attention_lens.formula import LINES, code, latex, lines_of
 from tfm_ui.attention_lens.matrices import MATRICES, history
 from tfm_ui.attention_lens.one_head import one_head
 from tfm_ui.attention_lens.state import STEPS, AttentionState
@@ -88,11 +88,29 @@ def test_the_operands_of_a_step_make_its_result(step, architecture, positional):
 
 def test_every_step_has_a_scene_a_word_and_a_line_of_the_source():
     assert list(SCENES) == list(WHAT) == list(LINES) == list(STEPS)
+    one = one_head(MODEL, AttentionState())
     for step, scene in SCENES.items():
         assert scene[-1] == step
-        assert "\n" not in code(step)
-        assert LINES[step][1] in code(step)
-        compile(code(step).replace("return ", ""), step, "exec")
+        line = code(lines_of(one, step))
+        assert "\n" not in line
+        assert LINES[step][1] in line
+        compile(line.replace("return ", ""), step, "exec")
+
+
+@pytest.mark.parametrize(
+    ("step", "model", "lens", "expected"),
+    [
+        ("input", {"norm": "post"}, {}, ["self.embedding(tokens)", 'x = x + self.tap("position", encoding.to(x))']),
+        ("input", {"norm": "post"}, {"layer": 2}, ["x = norm(x + self.dropout(sub_layer(x)))"]),
+        ("query", {"positional": "rope"}, {}, ["self.query_projection(query)", "positional.rotate(q)", "first * cos"]),
+        ("scaled", {"positional": "alibi"}, {}, ["@ key.mT", "scores + bias"]),
+        ("scaled", {}, {"temperature": 0.5}, ["@ key.mT", "scores / self.temperature"]),
+    ],
+)
+def test_the_lines_are_those_that_ran_in_this_model(step, model, lens, expected):
+    lines = code(lines_of(one_head(ModelState(**model), AttentionState(**lens)), step)).splitlines()
+    assert len(lines) == len(expected)
+    assert all(piece in line for piece, line in zip(expected, lines, strict=True))
 
 
 def test_what_fed_a_weight_goes_back_to_the_two_vectors():

@@ -173,8 +173,12 @@ class ArcsView:
         first = np.where(seen > 1, lines.weights[maps, : self.read, 0], -1)
         at, query = np.unravel_index(int(first.argmax()), first.shape)
         key = lines.keys[maps[at], query, 0]
+        top = np.maximum(lines.weights[maps, : self.read, :2], 0)[:, seen > 1]  # (map, row, first and second)
+        if (top[..., 0] * seen[seen > 1] < 1 + words.TIE).all():
+            return f"No pattern: every row of all {len(maps)} heads spreads its weight evenly."
+        clear = (top[..., 1] < top[..., 0] * (1 - words.TIE)).all(0)  # rows in which each head has a favourite
         favourites = lines.keys[maps, : self.read, 0][:, seen > 1]
-        agree = int((favourites == favourites[0]).all(0).sum())
+        agree = int(((favourites == favourites[0]).all(0) & clear).sum())
         return (
             f"Strongest of {len(maps)} heads: head {maps[at] + 1}, {self.queries[query]} → {self.keys[key]}, "
             f"{look.weight(float(first[at, query]))}. They favour the same key in {agree} of {(seen > 1).sum()} rows."

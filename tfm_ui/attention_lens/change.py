@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import pandas as pd
 
 from tfm_core import encode
 from tfm_core.interventions import set_weight, silence_head, zero_value
@@ -85,6 +84,16 @@ class ChangeView:
         return bool(found.there[1, found.queries.index(query - 1), found.keys.index(key - 1)])
 
     @property
+    def as_first_seen(self) -> bool:
+        """Whether B's changes are the example that the view opens with."""
+        return self.state.changes == AttentionState.changes
+
+    @property
+    def aside(self) -> str:
+        """Which of the changes that were asked for this model does not allow, and why."""
+        return self.naming.aside("" if self.as_first_seen else self.state.changes, self.state.pinned)
+
+    @property
     def same(self) -> bool:
         """Whether A and B are one model."""
         return self.naming.possible(self.state.changes) == self.naming.possible(self.state.pinned)
@@ -117,7 +126,9 @@ class ChangeView:
             return ""
         text, change = texts_of(leak.change.kind)[0], leak.change
         query, key = self.naming.token(text, change.query), self.naming.token(text, change.key)
-        said = f"✕ A leak in B: {query} sees {key}, which comes later."
+        more = f"; {look.plural(leak.more, 'other weight')} of B leak{'s' if leak.more == 1 else ''} too"
+        where = self.naming.where(change.kind, change.layer, change.head)
+        said = f"✕ A leak in B, {where}: {query} sees {key}, which comes later{more if leak.more else ''}."
         if leak.moved is None:
             return said
         if leak.moved < NOTHING:
@@ -176,14 +187,16 @@ class ChangeView:
         weights, visible = self.compared.weights[1], self.compared.visible[1]
         rows = np.flatnonzero(visible.any(-1))
         off = np.abs(weights[rows].sum(-1) - 1)
-        sums = "every row of B sums to 1"
+        here = self.naming.where(self.kind, self.state.layer, self.state.head)
+        sums = f"every row of {here} sums to 1 in B"
         if off.size and off.max() >= 1e-5:
             row = int(rows[off.argmax()])
-            sums = f"{sums} (“{self.queries[row]}” sums to {_weight(weights[row].sum())})"
+            alone = ", with no other key to make up for it" if visible[row].sum() == 1 else ""
+            sums = f"{sums} (“{self.queries[row]}” sums to {_weight(weights[row].sum())}{alone})"
         leaks = int((weights[~visible] > 0).sum())
         return {
             sums: not off.size or bool(off.max() < 1e-5),
-            "masked weights of B are exactly 0" + (f" ({leaks} not)" if leaks else ""): not leaks,
+            f"masked weights of {here} are exactly 0 in B" + (f" ({leaks} not)" if leaks else ""): not leaks,
         }
 
     def crosses(self) -> list[tuple[int, int, int]]:
@@ -191,34 +204,6 @@ class ChangeView:
         leaks = np.argwhere(~self.compared.visible & self.compared.there & (self.compared.weights > 0)).tolist()
         both = [(2, row, column) for side, row, column in leaks if side == 1]
         return [(side, row, column) for side, row, column in leaks] + both
-
-    def weights_table(self) -> pd.DataFrame:
-        """A row for each pair that differs, the largest difference first."""
-        difference = self.compared.difference
-        rows, columns = np.nonzero((difference != 0) & self.compared.there.all(0))
-        order = np.argsort(-np.abs(difference[rows, columns]), kind="stable")
-        rows, columns = rows[order], columns[order]
-        named = [
-            [f"{number[i] + 1} {names[i]}" for i in at.tolist()]
-            for number, names, at in (
-                (self.compared.queries, self.queries, rows),
-                (self.compared.keys, self.keys, columns),
-            )
-        ]
-        a, b = self.compared.weights[:, rows, columns]
-        return pd.DataFrame(
-            {"A": a, "B": b, "B − A": b - a}, index=pd.MultiIndex.from_arrays(named, names=["query", "key"])
-        )
-
-    def stream_table(self) -> pd.DataFrame:
-        """A row per token, a column per place: ||x_B - x_A|| / ||x_A||."""
-        rows = [f"{i + 1} {name}" for i, name in zip(self.compared.queries, self.queries, strict=True)]
-        return pd.DataFrame(self.compared.relative, index=pd.Index(rows, name="token"), columns=self.compared.places)
-
-    def output_table(self) -> pd.DataFrame:
-        """The probabilities that moved most."""
-        names, (a, b) = self.likely
-        return pd.DataFrame({"A": a, "B": b, "B − A": b - a}, index=pd.Index(names, name="token"))
 
 
 def _place(name: str) -> str:

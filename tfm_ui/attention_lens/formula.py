@@ -3,15 +3,26 @@
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from tfm_core import MultiHeadAttention, TransformerLayer, attention_scores, attention_weights, mask_scores
+from tfm_core import (
+    MultiHeadAttention,
+    TransformerLayer,
+    apply_rotary,
+    attention_scores,
+    attention_weights,
+    mask_scores,
+)
+from tfm_core.transformer import Stack
+from tfm_ui.attention_lens.one_head import OneHead
 from tfm_ui.figures import look
 from tfm_ui.figures.look import Mode
 
-# step -> the function that computes it, and a piece of the line that does.
-LINES: dict[str, tuple[Callable[..., Any], str]] = {
+Line = tuple[Callable[..., Any], str]  # a function, and a piece of one of its lines
+
+# step -> the line that computes it, in every model.
+LINES: dict[str, Line] = {
     "input": (TransformerLayer._add, "norm(x)))"),
     "query": (MultiHeadAttention.forward, "self.query_projection("),
     "key": (MultiHeadAttention.forward, "self.key_projection("),
@@ -25,6 +36,24 @@ LINES: dict[str, tuple[Callable[..., Any], str]] = {
     "heads": (MultiHeadAttention.forward, ".flatten(2)"),
     "output": (MultiHeadAttention.forward, "self.output_projection(merged)"),
 }
+
+
+def lines_of(one: OneHead, step: str) -> list[Line]:
+    """The lines that computed this step of this head, whatever its model is made of."""
+    recorded, lines = one.inside.recorded, [LINES[step]]
+    if step == "input" and one.inside.norm is None:  # post-norm: the sub-layer before left it, or the embedding
+        added: list[Line] = [(Stack.forward, 'self.tap("position"')] if "position" in recorded else []
+        first: list[Line] = [(Stack.forward, "self.embedding("), *added]
+        lines = first if "embedding" in recorded else [(TransformerLayer._add, "norm(x + ")]
+    if f"rotated_{step}" in recorded:
+        lines.append((MultiHeadAttention._place, "positional.rotate("))
+        lines.append((apply_rotary, "first * cos"))
+    if step == "scaled" and one.bias is not None:
+        lines.append((attention_scores, "scores + bias"))
+    if step == "scaled" and one.temperature != 1:
+        lines.append((OneHead._scaled, "/ self.temperature"))
+    return lines
+
 
 VALUE = ("value", "weighted values", "head output")  # the steps in which V takes part
 
@@ -63,9 +92,13 @@ def latex(step: str, mode: Mode, *, scaled: bool = True, bias: bool = False, tem
     return [*read, head, output]
 
 
-def code(step: str) -> str:
-    """The statement that computed this step, cut out of the source as it runs."""
-    function, piece = LINES[step]
+def code(lines: Sequence[Line]) -> str:
+    """These lines, cut out of the source as it runs."""
+    return "\n".join(_statement(function, piece) for function, piece in lines)
+
+
+def _statement(function: Callable[..., Any], piece: str) -> str:
+    """The shortest statement of a function that holds this piece."""
     source = textwrap.dedent(inspect.getsource(function))
     found = [
         text

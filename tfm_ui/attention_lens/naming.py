@@ -31,17 +31,17 @@ class Naming:
         """A change in words."""
         match change:
             case Silence():
-                return f"Silence {self._where(change.kind, change.layer, change.head)}"
+                return f"Silence {self.where(change.kind, change.layer, change.head)}"
             case Zero():
                 name = self.token(texts_of(change.kind)[1], change.token)
-                return f"Zero the value of {name} in {self._where(change.kind, change.layer, change.head)}"
+                return f"Zero the value of {name} in {self.where(change.kind, change.layer, change.head or None)}"
             case Weight():
                 pair = [
                     self.token(text, at)
                     for text, at in zip(texts_of(change.kind), (change.query, change.key), strict=True)
                 ]
                 rest = "" if change.rescaled else ", the rest as it was"
-                where = self._where(change.kind, change.layer, change.head)
+                where = self.where(change.kind, change.layer, change.head)
                 return f"{pair[0]} looks at {pair[1]} with {change.weight:g} in {where}{rest}"
             case Drop():
                 return f"Drop {self.token(change.text, change.token)}"
@@ -50,8 +50,9 @@ class Naming:
             case Swap():
                 return f"Swap {self.token(change.text, change.one)} and {self.token(change.text, change.other)}"
 
-    def _where(self, kind: str, layer: int, head: int) -> str:
-        place = f"layer {layer}, head {head}" if head else f"all heads of layer {layer}"
+    def where(self, kind: str, layer: int, head: int | None) -> str:
+        """A head in words; all of its layer, if it is None."""
+        place = f"layer {layer}, head {head}" if head is not None else f"all heads of layer {layer}"
         return f"{place} ({kind})" if self.model.is_encoder_decoder else place
 
     def possible(self, text: str) -> list[Change]:
@@ -61,4 +62,9 @@ class Naming:
     def aside(self, *texts: str) -> str:
         """Which changes in these texts it does not allow, and why."""
         found = {c: why for text in texts for c, why in sort_out(parse(text)[0], sizes(self.model))[1].items()}
-        return " ".join(f"Set aside: “{change}”, as {why}." for change, why in found.items())
+        said = []
+        for why in dict.fromkeys(found.values()):
+            those = [f"“{change}”" for change, reason in found.items() if reason == why]
+            more = f" and {len(those) - 3} more" if len(those) > 3 else ""
+            said.append(f"Set aside: {', '.join(those[:3])}{more}, as {why}.")
+        return " ".join(said)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tfm_ui import words
 from tfm_ui.attention_lens.derivation import Cell, Derivation
 from tfm_ui.attention_lens.derivations import derivation
 from tfm_ui.attention_lens.matrices import MATRICES, Region, history, place
@@ -155,13 +156,17 @@ class Steps:
         if not bool(seen.any()):
             return f"“{asks}” may look at nothing: all its weights are 0, and the head gives it nothing."
         weights = one.weights[at.query]
-        rank = int((weights > weights[at.key]).sum()) + 1
+        own = weights[at.key]
+        rank = str(int((weights > own * (1 + words.TIE)).sum()) + 1)
+        alike = int((((weights - own).abs() <= own * words.TIE) & seen).sum()) - 1
+        if alike:
+            rank += f", shared with {look.plural(alike, 'other')},"
         count = int(seen.sum())
         if not bool(seen[at.key]):
             return f"“{asks}” may not look at “{one.keys[at.key]}”: its weight is 0, whatever their score."
         if count == 1:
             return f"“{asks}” may look at “{one.keys[at.key]}” alone: its weight is 1, whatever their score."
-        given, even = look.percent(weights[at.key].item()), look.percent(1 / count)
+        given, even = look.percent(own.item()), look.percent(1 / count)
         return (
             f"“{asks}” gives “{one.keys[at.key]}” {given} of its weight, rank {rank} of the {count} tokens that it may "
             f"see; an even spread would give {even}."

@@ -2,11 +2,11 @@
 
 from tfm_ui import frame
 from tfm_ui.attention_lens import arcs as arcs_of
+from tfm_ui.attention_lens.arcs_recipe import recipe_of
 from tfm_ui.attention_views.controls_line import PREFIX, boxes, row
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing
-from tfm_ui.recipe import recipe
 
 
 def draw(model: ModelState) -> None:
@@ -24,6 +24,6 @@ def draw(model: ModelState) -> None:
             laws=seen.laws(lines),
             table=lambda: seen.table(first),
             sources=arcs_of.SOURCES[seen.lines],
-            recipe=recipe(model, seen.place, first) if seen.lines == "heads" else "",
+            recipe=recipe_of(seen, model, first),
             mode=frame.mode(),
         )

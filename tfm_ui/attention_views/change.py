@@ -8,6 +8,7 @@ from tfm_core import Transformer, TransformerLayer
 from tfm_ui import change_buttons, frame
 from tfm_ui.attention_lens import change as change_view
 from tfm_ui.attention_lens import change_recipe
+from tfm_ui.attention_lens.change_tables import output_table, stream_table, weights_table
 from tfm_ui.attention_views.controls_line import PREFIX, boxes, row
 from tfm_ui.compared import compare
 from tfm_ui.model_state import ModelState
@@ -23,7 +24,7 @@ def draw(model: ModelState) -> None:
     with st.container(key="change_buttons"):
         change_buttons.acts(seen)
         change_buttons.done(seen)
-        st.html(f'<p class="note">{escape(seen.naming.aside(state.changes, state.pinned))}</p>')
+        st.html(f'<p class="note">{escape(seen.aside)}</p>')
     with panel("change_weights") as show:
         show(
             title=f"Layer {state.layer}, head {state.head}",
@@ -34,7 +35,7 @@ def draw(model: ModelState) -> None:
             picture=Drawing("change_weights", states),
             sentence=seen.about_weights(),
             laws=seen.laws(),
-            table=seen.weights_table,
+            table=lambda: weights_table(seen),
             sources=[*change_view.SOURCES, compare],
             recipe=change_recipe.recipe_of(seen),
             mode=frame.mode(),
@@ -47,7 +48,7 @@ def draw(model: ModelState) -> None:
             "through the model.",
             picture=Drawing("change_stream", states),
             sentence=seen.about_stream(),
-            table=seen.stream_table,
+            table=lambda: stream_table(seen),
             sources=[compare, TransformerLayer.forward],
             mode=frame.mode(),
         )
@@ -57,7 +58,7 @@ def draw(model: ModelState) -> None:
             how_to_read="Softmax of the logits at the last token, in A and in B: the tokens that moved most.",
             picture=Drawing("change_output", states),
             sentence=seen.about_output(),
-            table=seen.output_table,
+            table=lambda: output_table(seen),
             sources=[compare, Transformer.forward],
             mode=frame.mode(),
         )

@@ -4,7 +4,7 @@ import streamlit as st
 
 from tfm_ui import compute, frame
 from tfm_ui.attention_lens.derivations import derivation
-from tfm_ui.attention_lens.formula import LINES, latex
+from tfm_ui.attention_lens.formula import latex, lines_of
 from tfm_ui.attention_lens.state import STEPS
 from tfm_ui.attention_lens.steps import WHAT
 from tfm_ui.attention_lens.steps import steps as lens_steps
@@ -36,7 +36,7 @@ def draw(model: ModelState) -> None:
             sentence=f"{seen.sentence} {seen.note}",
             laws=seen.laws(),
             table=seen.table,
-            sources=[LINES[state.step][0], derivation],
+            sources=[*dict.fromkeys(function for function, _ in lines_of(one, state.step)), derivation],
             recipe=recipe(model, site, state.head - 1) if one.as_in_the_model else "",
             mode=mode,
         )

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tfm_ui.attention_lens.formula import code
+from tfm_ui.attention_lens.formula import code, lines_of
 from tfm_ui.attention_lens.matrices import MATRICES
 from tfm_ui.attention_lens.state import STEPS
 from tfm_ui.attention_lens.steps import WHAT, Steps
@@ -71,7 +71,7 @@ def content(shown: Steps, *, prefix: str) -> Content:
         "temperature": one.temperature,
         "title": derived.title,
         "lines": derived.lines,
-        "code": code(shown.step),
+        "code": code(lines_of(one, shown.step)),
         "about": shown.sentence,
     }
     return header, np.concatenate(arrays)
