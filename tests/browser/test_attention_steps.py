@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tfm_ui.attention_lens.derivation import Cell
 from tfm_ui.attention_lens.derivations import derivation
 from tfm_ui.attention_lens.one_head import one_head
@@ -152,3 +154,12 @@ def test_a_picture_shows_no_scroll_bars_and_nothing_is_cut_at_any_width(visit):
             )
             assert max(wide) <= 1
             assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize(("motion", "beats"), [("no-preference", 8), ("reduce", 0)])
+def test_a_new_step_appears_in_beats_unless_the_reader_wants_no_motion(visit, motion, beats):
+    visitor = visit("/attention?attention_whole=false&attention_step=scores", reduced_motion=motion)
+    stage(visitor)
+    visitor.page.get_by_role("button", name="Step on").click()
+    settled(visitor, "Scaled score of “mat” and “cat”")
+    assert stage(visitor).evaluate("e => e._memory.beats?.length ?? 0") == beats

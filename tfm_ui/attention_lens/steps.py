@@ -182,7 +182,8 @@ class Steps:
             if part.stop - part.start < self.sizes[axis]
         ]
         if parts:
-            said.append(f"Shown: {', '.join(parts)}; arrow keys at the edge move on. All are computed.")
+            said.append(f"Shown: {', '.join(parts)}, as more cells could not be pointed at; all are computed.")
+            said.append("Arrow keys at an edge move on.")
         if not self.one.as_in_the_model:
             said.append("The switches change this attention alone: the layers after it do not hear of it.")
         return " ".join(said)
