@@ -68,13 +68,13 @@ def test_a_locked_weight_is_dragged_and_a_leak_appears_while_dragging(visit):
     assert "weight" not in visitor.page.url
     visitor.page.mouse.up()
     visitor.page.wait_for_function("location.search.includes('weight')")
-    visitor.page.get_by_text("A leak in B: “sat” sees “it”").wait_for()
+    visitor.page.get_by_text("A leak in B, layer 1, head 1: “sat” sees “it”").wait_for()
     shown = float(maps(visitor).locator("output").inner_text())
     assert 0.6 < shown < 0.95
     assert abs(value(visitor, 1, 3, 8) - shown) < 1e-6
     again = visit(visitor.page.url.removeprefix(visitor.address))
     assert abs(value(again, 1, 3, 8) - shown) < 1e-6
-    again.page.get_by_text("A leak in B: “sat” sees “it”").wait_for()
+    again.page.get_by_text("A leak in B, layer 1, head 1: “sat” sees “it”").wait_for()
     assert again.page.locator("[class*=st-key-_done_]").count() == 2
 
 
@@ -127,5 +127,5 @@ def test_a_long_text_is_pooled_and_a_drag_zooms_both_maps(visit):
     visitor.page.mouse.move(**cell(visitor, 1, 410, 310, "contribution"))
     tip = maps(visitor, "contribution").locator(".tip").inner_text()
     assert "query 410 " in tip
-    assert "What it writes: ‖a v W_O‖: " in tip
+    assert "What it writes: ‖a v Wᴼ‖: " in tip
     assert "attention_query" not in visitor.page.url
