@@ -50,13 +50,13 @@ def done(seen: ChangeView) -> None:
         b = possible
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="change_done"):
         st.html('<p class="side">B</p>', width="content")
-        many = len(b) > SHOWN
-        menu = st.popover(f"and {len(b) - SHOWN} more", type="tertiary") if many else None
+        sight = st.container(horizontal=True, gap="small", width="content")
+        menu = st.popover(f"and {len(b) - SHOWN} more", type="tertiary") if len(b) > SHOWN else None
         for number, change in enumerate(b):
             rest = [other for other in b if other != change]
             label = plain(seen.naming.said(change) + ("" if change in possible else " (set aside)"))
             options: dict[str, Any] = {"icon": ":material/close:", "key": f"_done_{number}"}
-            where = menu if menu and number >= SHOWN else st
+            where = menu if menu and number >= SHOWN else sight
             where.button(label, on_click=hold, kwargs={"changes": rest}, **options)
         if not b:
             st.html('<p class="side">as it is</p>', width="content")
