@@ -67,7 +67,10 @@ class Recomputed:
         site = f"decoder.layers.{layer}.cross_attention" if crosses else f"layers.{layer}.self_attention"
         path = site if crosses else f"stack.{site}"
         weights = {name: tensor.double().numpy() for name, tensor in transformer.state_dict().items()}
-        get = lambda what: trace[f"{site}.{what}"].double().numpy()  # noqa: E731
+
+        def get(what: str) -> np.ndarray:
+            return trace[f"{site}.{what}"].double().numpy()
+
         residual = get("residual_before")[0]
         normed = (residual - residual.mean(1, keepdims=True)) / np.sqrt(residual.var(1, keepdims=True) + 1e-5)
         gain, shift = weights[f"{path}_norm.weight"], weights[f"{path}_norm.bias"]
