@@ -32,8 +32,7 @@ export function walk({ root, header: { prefix, steps, step, whole, temperature }
   }
   memory.wanted = null
   const lit = chips.children[steps.indexOf(step)]
-  chips.scrollLeft += Math.min(0, lit.offsetLeft - chips.offsetLeft - chips.scrollLeft)
-    + Math.max(0, lit.offsetLeft - chips.offsetLeft + lit.offsetWidth - chips.scrollLeft - chips.clientWidth)
+  chips.scrollLeft = lit.offsetLeft - (chips.clientWidth - lit.offsetWidth) / 2 // in the middle, where they have no room
   $(".back").disabled = step === steps[0]
   $(".next").disabled = step === steps.at(-1)
   $(".back").onclick = () => { stop(); by(-1) }

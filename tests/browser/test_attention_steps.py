@@ -162,3 +162,14 @@ def test_a_new_step_appears_in_beats_unless_the_reader_wants_no_motion(visit, mo
     visitor.page.get_by_role("button", name="Step on").click()
     settled(visitor, "Scaled score of “mat” and “cat”")
     assert stage(visitor).evaluate("e => e._memory.beats?.length ?? 0") == beats
+
+
+def test_on_a_phone_the_present_step_is_in_sight_among_the_others(visit):
+    visitor = visit("/attention?attention_step=weights", width=390)
+    stage(visitor)
+    seen = visitor.page.locator(".matrices .chips").evaluate(
+        """chips => { const box = chips.getBoundingClientRect()
+            const chip = chips.querySelector("[aria-selected=true]").getBoundingClientRect()
+            return chip.left >= box.left - 1 && chip.right <= box.right + 1 }"""
+    )
+    assert seen

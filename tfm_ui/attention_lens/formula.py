@@ -4,6 +4,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from tfm_core import (
@@ -97,6 +98,7 @@ def code(lines: Sequence[Line]) -> str:
     return "\n".join(_statement(function, piece) for function, piece in lines)
 
 
+@cache  # it is asked for with every picture
 def _statement(function: Callable[..., Any], piece: str) -> str:
     """The shortest statement of a function that holds this piece."""
     source = textwrap.dedent(inspect.getsource(function))
