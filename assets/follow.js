@@ -1,8 +1,9 @@
 /* A picture is a function of the link, so it need not wait for the page around it.
 
-   What Streamlit sends is an address: {name, query, early}. The bytes come from `pictures/<name>` for that query. If
-   `early`, the query in the address bar is asked for as soon as it changes, which is when a control is moved: the
-   picture is there in the time of one request, and the page with its words follows when it has been run. */
+   What Streamlit sends is an address: {name, query, early}, and how many commits it has heard of. The bytes come from
+   `pictures/<name>` for that query. If `early`, the query in the address bar is asked for as soon as it changes, which
+   is when a control is moved: the picture is there in the time of one request, and the page with its words follows when
+   it has been run. */
 
 import { decode } from "./paint.js"
 
@@ -57,7 +58,7 @@ function same(a, b, local) {
 export function follow(component, draw) {
   const { data, parentElement } = component
   const root = parentElement.querySelector("[data-picture]")
-  const memory = root._follow ??= { asked: 0, shown: null, wanted: null, ahead: false }
+  const memory = root._follow ??= { asked: 0, commits: data.heard, shown: null, wanted: null, ahead: false }
   const told = JSON.stringify(data.local ?? {}), moved = memory.told !== undefined && memory.told !== told
   Object.assign(memory, { component, data, told })
 
@@ -75,7 +76,7 @@ export function follow(component, draw) {
     memory.shown = header.query
     memory.last = { header, numbers }
     drawn()
-    if (memory.shown === memory.data.query && (memory.latest ?? query) === query) caughtUp()
+    if (memory.shown === memory.data.query && !behind() && (memory.latest ?? query) === query) caughtUp()
   }
 
   function drawn() {
@@ -88,10 +89,23 @@ export function follow(component, draw) {
     clearTimeout(memory.timer)
     caughtUp()
     const { query } = memory.data
-    if (query !== memory.shown && query !== memory.wanted) ask(query)
+    if (query === memory.shown) forget()
+    else if (query !== memory.wanted) ask(query)
+  }
+
+  /* What is on its way is no longer wanted: who goes there and back quickly would else end there. */
+  function forget() {
+    memory.asked++
+    memory.wanted = null
+  }
+
+  /* Whether the page has not heard of the last commit yet: then it may say what is shown, of a time before. */
+  function behind() {
+    return memory.data.heard < memory.commits
   }
 
   function caughtUp() {
+    memory.commits = memory.data.heard
     memory.ahead = false
     memory.latest = null
     memory.pending = {}
@@ -118,11 +132,12 @@ export function follow(component, draw) {
   function commit(changes) {
     const bytes = Object.fromEntries(Object.entries(changes).filter(([name]) => !(name in (memory.data.local ?? {}))))
     if (Object.keys(bytes).length) {
+      memory.commits++
       preview(bytes)
       wait(LONG)
     }
     memory.pending = { ...memory.pending, ...changes } // of two in a row, the page may hear of the second alone
-    memory.component.setTriggerValue("changed", memory.pending)
+    memory.component.setTriggerValue("changed", { changes: memory.pending, number: memory.commits })
   }
 
   function early() {
@@ -143,6 +158,6 @@ export function follow(component, draw) {
     globalThis.navigation?.addEventListener("currententrychange", early) // not in every browser; then it comes later
   }
   // Caught up is a page that says what is shown, and nothing newer is on its way.
-  if (!memory.ahead || (memory.wanted === null && data.query === memory.shown)) settle()
+  if (!memory.ahead || (memory.wanted === null && data.query === memory.shown && !behind())) settle()
   if (moved && memory.last && data.query === memory.shown) drawn()
 }

@@ -197,9 +197,13 @@ class Drawing:
                 self.on_pick(*st.session_state[key].picked)
 
         def changed() -> None:
-            controls.take(self.states, st.session_state[key].changed)
+            wish = st.session_state[key].changed
+            st.session_state[heard] = wish["number"]
+            controls.take(self.states, wish["changes"])
 
+        heard = f"_heard_{key}"  # how many of the picture's wishes: the browser must know which page is behind
         data = {"name": self.name, "query": self.query, "early": self.early, "local": self.local}
+        data["heard"] = st.session_state.get(heard, 0)
         canvas = PICTURES[self.name].canvas
         at: tuple[int, int] | None = canvas.mount(
             key=key, data=data, on_picked_change=picked, on_changed_change=changed
