@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from benchmarks.live.serve import Window, chromium, running_app
+
+expect.set_options(timeout=15_000)  # a machine that runs all tests at once is slow
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

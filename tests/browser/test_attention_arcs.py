@@ -4,6 +4,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from tfm_ui import compute
 from tfm_ui.figures import look
@@ -76,7 +77,7 @@ def test_a_hovered_token_shows_its_lines_alone_with_exact_weights_and_no_traffic
     visitor.page.mouse.move(**token(visitor, 0, 10))
     lines = largest(real, 0.9, [10])
     same_lines(visitor, lines)
-    assert f"{len(lines)} of 40 lines" in arcs(visitor).locator(".foot").inner_text()
+    expect(arcs(visitor).locator(".foot")).to_contain_text(f"{len(lines)} of 40 lines")
     said = arcs(visitor).locator(".say").inner_text()
     mean = real[:, 9].mean(0)
     best = ModelState().source_tokens.pieces[mean.argmax()]
@@ -84,7 +85,7 @@ def test_a_hovered_token_shows_its_lines_alone_with_exact_weights_and_no_traffic
     np.testing.assert_allclose(arcs(visitor).evaluate("e => e._memory.sums.each"), real[:, 9], atol=1e-7)
     visitor.page.mouse.move(**token(visitor, 1, 2))
     same_lines(visitor, [line for line in largest(real, 0.9) if line[2] == 2])
-    assert f"{real[:, :, 1].mean(0).sum():.4f} in all" in arcs(visitor).locator(".say").inner_text()
+    expect(arcs(visitor).locator(".say")).to_contain_text(f"{real[:, :, 1].mean(0).sum():.4f} in all")
     leave(visitor)
     assert len(drawn(visitor)) == len(largest(real, 0.9))
     assert visitor.frames_sent == sent
@@ -130,7 +131,7 @@ def test_heads_share_and_hidden_tokens_are_the_readers_choice_and_ask_for_no_byt
     committed(visitor, "attention_hide=padding+and+first")
     link = parse_qs(urlsplit(visitor.page.url).query)
     assert (link["attention_heads"], link["attention_mass"]) == (["2 3"], ["50"])
-    assert "Strongest of 2 heads" in visitor.page.locator(".st-key-panel_arcs .said").inner_text()
+    expect(visitor.page.locator(".st-key-panel_arcs .said")).to_contain_text("Strongest of 2 heads")
     arcs(visitor).get_by_role("button", name="Head 3").dblclick()
     assert {line[0] for line in drawn(visitor)} == {3}
     committed(visitor, "attention_heads=3")
@@ -177,7 +178,7 @@ def test_a_long_text_shows_a_window_and_what_lies_outside_is_counted_in(visit):
         assert query == 500
         assert weight == pytest.approx(real[head - 1, 499, key - 1])
     rest = 1 - np.sort(real[:, 499])[:, -32:].sum(1).mean()
-    assert f"the rest, {rest:.4f} of a row, is not drawn" in arcs(visitor).locator(".foot").inner_text()
+    expect(arcs(visitor).locator(".foot")).to_contain_text(f"the rest, {rest:.4f} of a row, is not drawn")
     arcs(visitor).locator("canvas").focus()
     for _ in range(30):
         visitor.page.keyboard.press("ArrowDown")
@@ -201,7 +202,7 @@ def test_a_finger_selects(visit):
     spot = token(visitor, 1, 3)
     visitor.page.touchscreen.tap(spot["x"], spot["y"])
     committed(visitor, "attention_tokens=k3")
-    assert "key 3 “sat” is looked at by" in arcs(visitor).locator(".say").inner_text()
+    expect(arcs(visitor).locator(".say")).to_contain_text("key 3 “sat” is looked at by")
     assert visitor.page.evaluate("document.documentElement.scrollWidth") == 390
 
 
@@ -219,7 +220,7 @@ def test_the_downloaded_page_works_alone(visit, browser, tmp_path):
     page.locator("canvas").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    assert "query 1 “the” looks at “the” 1.0000, mean of 3 heads" in page.locator(".say").inner_text()
+    expect(page.locator(".say")).to_contain_text("query 1 “the” looks at “the” 1.0000, mean of 3 heads")
     page.wait_for_timeout(600)
     assert problems == []
     page.close()

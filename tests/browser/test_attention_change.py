@@ -1,5 +1,7 @@
 """Change it and see, in a real browser: lock a cell, drag its weight, pin, and come back from the link."""
 
+from playwright.sync_api import expect
+
 from tests.browser.conftest import Visitor
 
 HOVERED = "e => [e._memory.at?.q, e._memory.at?.k]"
@@ -75,7 +77,7 @@ def test_a_locked_weight_is_dragged_and_a_leak_appears_while_dragging(visit):
     again = visit(visitor.page.url.removeprefix(visitor.address))
     assert abs(value(again, 1, 3, 8) - shown) < 1e-6
     again.page.get_by_text("A leak in B, layer 1, head 1: “sat” sees “it”").wait_for()
-    assert again.page.locator("[class*=st-key-_done_]").count() == 2
+    expect(again.page.locator("[class*=st-key-_done_]")).to_have_count(2)
 
 
 def test_nothing_changed_is_a_state_that_a_link_can_hold(visit):
@@ -99,7 +101,7 @@ def test_maps_are_read_and_locked_by_keyboard(visit):
     visitor.page.wait_for_function("location.search.includes('attention_query=2')")
     visitor.page.get_by_text("Drag: “cat” looks at “cat” in B with").wait_for()
     visitor.page.keyboard.press("Escape")
-    assert not maps(visitor).locator(".tip").is_visible()
+    expect(maps(visitor).locator(".tip")).to_be_hidden()
 
 
 def test_on_a_phone_maps_stand_below_each_other_and_a_tap_locks(visit):
@@ -116,14 +118,14 @@ def test_on_a_phone_maps_stand_below_each_other_and_a_tap_locks(visit):
 
 def test_a_long_text_is_pooled_and_a_drag_zooms_both_maps(visit):
     visitor = visit("/attention?attention_view=contribution&text=@alice&seq_len=700&num_layers=1&num_heads=1")
-    assert "pooled: the largest of" in maps(visitor, "contribution").inner_text()
+    expect(maps(visitor, "contribution")).to_contain_text("pooled: the largest of")
     visitor.page.wait_for_timeout(500)
     start, end = cell(visitor, 0, 400, 300, "contribution"), cell(visitor, 0, 430, 330, "contribution")
     visitor.page.mouse.move(**start)
     visitor.page.mouse.down()
     visitor.page.mouse.move(**end, steps=4)
     visitor.page.mouse.up()
-    assert "of 700; exact" in maps(visitor, "contribution").inner_text()
+    expect(maps(visitor, "contribution")).to_contain_text("of 700; exact")
     visitor.page.mouse.move(**cell(visitor, 1, 410, 310, "contribution"))
     tip = maps(visitor, "contribution").locator(".tip").inner_text()
     assert "query 410 " in tip

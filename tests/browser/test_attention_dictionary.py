@@ -3,6 +3,7 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from tfm_ui.attention_lens.dictionary import look_up, number
 from tfm_ui.attention_lens.state import AttentionState
@@ -84,7 +85,7 @@ def test_a_value_is_edited_and_keys_come_and_go(visit):
         visitor.press(f"Remove key {name}")
         visitor.wait()
     assert len(vectors(state(visitor).entries)) == 2
-    assert page.get_by_role("button", name="Remove key A").is_disabled()
+    expect(page.get_by_role("button", name="Remove key A")).to_be_disabled()
     answered(visitor, state(visitor))
 
 
@@ -95,7 +96,7 @@ def test_towards_temperature_zero_the_answer_is_the_look_up(visit):
     slider.press("Home")
     visitor.page.wait_for_url("**attention_temperature=0.05*")
     answered(visitor, AttentionState(temperature=0.05))
-    assert visitor.page.locator(".dictionary .hard").inner_text() == "Hard look-up: key A, value 10"
+    expect(visitor.page.locator(".dictionary .hard")).to_have_text("Hard look-up: key A, value 10")
     weights = visitor.page.locator(".dictionary").evaluate("e => Array.from(e._memory.weights)")
     assert weights == pytest.approx(look_up(AttentionState(temperature=0.05)).weights.tolist(), abs=1e-6)
     assert weights[0] > 0.99
@@ -111,7 +112,7 @@ def test_what_was_typed_and_taken_back_leaves_the_picture_free_to_follow(visit):
     preset = next(preset for preset in ATTENTION if preset.name == "Longer keys win")
     answered(visitor, AttentionState(**preset.page))
     visitor.page.get_by_role("button", name="key B at 1.8, 0.1").wait_for()
-    assert box.input_value() == "10"
+    expect(box).to_have_value("10")
 
 
 def test_on_a_phone_nothing_scrolls_sideways_and_a_finger_drags_without_scrolling(visit):

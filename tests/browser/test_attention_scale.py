@@ -1,6 +1,9 @@
 """Charts of lines in a real browser: read by mouse and keys, and they follow the controls."""
 
+import re
+
 import pytest
+from playwright.sync_api import expect
 
 from tfm_core import scale_experiment
 
@@ -35,7 +38,7 @@ def test_the_mouse_reads_all_lines_of_all_charts_at_one_width(visit):
     assert shown == pytest.approx([found.entropy[name].item() for name in ("scaled", "unscaled")], rel=1e-3)
     frames = visitor.frames_sent
     visitor.page.mouse.move(at["x"], at["y"] - 250)
-    assert not lines.locator(".tip").first.is_visible()
+    expect(lines.locator(".tip").first).to_be_hidden()
     assert visitor.frames_sent == frames
 
 
@@ -45,10 +48,10 @@ def test_arrow_keys_walk_the_widths_and_a_screen_reader_hears_them(visit):
     lines.locator("canvas").focus()
     for key, width in (("ArrowRight", 1), ("ArrowRight", 2), ("End", 256), ("ArrowLeft", 128), ("Home", 1)):
         visitor.page.keyboard.press(key)
-        assert f"at dₖ = {width}" in lines.locator(".say").inner_text()
+        expect(lines.locator(".say")).to_contain_text(f"at dₖ = {width}")
     assert lines.locator(".say").inner_text().count(" at dₖ = 1") == 3
     visitor.page.keyboard.press("Escape")
-    assert lines.locator(".say").inner_text() == ""
+    expect(lines.locator(".say")).to_have_text("")
     assert "Arrow keys read the values" in lines.locator("canvas").get_attribute("aria-label")
 
 
@@ -65,7 +68,7 @@ def test_another_seed_of_the_draws_is_another_measurement_in_the_link(visit):
     expected = scale_experiment([256], draws=30, seed=4).variance.item()
     assert ends(visitor)[2] == pytest.approx(expected)
     visitor.wait()
-    assert "attention_draw_seed=4" in visitor.page.url
+    expect(visitor.page).to_have_url(re.compile("attention_draw_seed=4"))
 
 
 @pytest.mark.parametrize("width", [390, 1024, 1440])

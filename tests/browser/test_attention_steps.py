@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from tfm_ui.attention_lens.derivation import Cell
 from tfm_ui.attention_lens.derivations import derivation
@@ -46,7 +47,7 @@ def test_a_click_on_a_score_shows_its_derivation_and_is_in_the_link(visit):
     settled(visitor, "Score of “because” and “sat”")
     expected = derivation(one_head(ModelState(), AttentionState()), "scores", Cell(6, 2, 0, 0))
     assert derived(visitor) == expected.text
-    assert "@ key.mT" in visitor.page.locator(".derived code").inner_text()
+    expect(visitor.page.locator(".derived code")).to_contain_text("@ key.mT")
     visitor.page.wait_for_function("location.search.includes('attention_key=3')")
     again = visit(visitor.page.url.removeprefix(visitor.address))
     settled(again, "Score of “because” and “sat”")
@@ -76,7 +77,7 @@ def test_the_steps_are_walked_by_keyboard_forwards_and_backwards(visit):
             "step => document.activeElement.shadowRoot?.querySelector('[aria-selected=true]').textContent === step",
             arg=step,
         )
-        assert visitor.page.locator(f'figure[data-name="{step}"]').count() == 1
+        expect(visitor.page.locator(f'figure[data-name="{step}"]')).to_have_count(1)
     visitor.page.keyboard.press("ArrowLeft")
     visitor.page.get_by_role("tab", name="heads", exact=True, selected=True).wait_for()
     visitor.page.wait_for_function("location.search.includes('attention_step=heads')")
@@ -123,7 +124,7 @@ def test_cells_are_read_and_chosen_by_keyboard(visit):
     visitor.page.keyboard.press("ArrowUp")
     visitor.page.keyboard.press("ArrowUp")
     tip = visitor.page.locator(".matrices .tip")
-    assert "query 5 “the₂”, key 2 “cat”\nA = 0.4" in tip.inner_text()
+    expect(tip).to_contain_text("query 5 “the₂”, key 2 “cat”\nA = 0.4")
     visitor.page.keyboard.press("Enter")
     settled(visitor, "Weight of “cat” for “the₂”")
 

@@ -1,6 +1,7 @@
 """The large map of one head in a real browser: what it shows, and how one looks closer."""
 
 import numpy as np
+from playwright.sync_api import expect
 
 from tests.browser.links import same
 from tfm_ui.figures import look
@@ -12,10 +13,10 @@ def test_a_hover_on_the_large_map_names_both_tokens_and_the_exact_weight(visit):
     sent = visitor.frames_sent
     visitor.page.mouse.move(**visitor.cell(10, 2))
     tip = visitor.page.locator(".map .tip")
-    assert "query 10 “tired” → key 2 “cat”" in tip.inner_text()
-    assert f"weight {weights[9][1]:.4f} = softmax(q·k / √dₖ)" in tip.inner_text()
+    expect(tip).to_contain_text("query 10 “tired” → key 2 “cat”")
+    expect(tip).to_contain_text(f"weight {weights[9][1]:.4f} = softmax(q·k / √dₖ)")
     visitor.page.mouse.move(**visitor.cell(2, 10))
-    assert "masked: may not attend, weight 0" in tip.inner_text()
+    expect(tip).to_contain_text("masked: may not attend, weight 0")
     assert visitor.frames_sent == sent
 
 
@@ -39,8 +40,8 @@ def test_the_pixels_are_the_weights(visit):
 
 def test_a_long_text_is_pooled_and_a_drag_zooms_to_exact_values(visit):
     visitor = visit("/heads?tokenizer=character&seq_len=700&num_layers=1&text=" + "the+quick+brown+fox+" * 35)
-    assert "pooled: the largest of 2 × 2 cells" in visitor.map().inner_text()
-    assert "pooled: the largest of" in visitor.page.locator(".heads .exact").inner_text()
+    expect(visitor.map()).to_contain_text("pooled: the largest of 2 × 2 cells")
+    expect(visitor.page.locator(".heads .exact")).to_contain_text("pooled: the largest of")
     start, end = visitor.cell(600, 300), visitor.cell(640, 340)
     visitor.page.mouse.move(**start)
     visitor.page.mouse.down()
@@ -50,9 +51,9 @@ def test_a_long_text_is_pooled_and_a_drag_zooms_to_exact_values(visit):
     assert said.startswith("queries ")
     assert said.endswith("of 700; exact")
     visitor.page.mouse.move(**visitor.cell(620, 320))
-    assert f"weight {visitor.weights()[619][319]:.4f}" in visitor.page.locator(".map .tip").inner_text()
+    expect(visitor.page.locator(".map .tip")).to_contain_text(f"weight {visitor.weights()[619][319]:.4f}")
     visitor.press("Whole")
-    assert "pooled" in visitor.map().inner_text()
+    expect(visitor.map()).to_contain_text("pooled")
     same(visitor.weights(), visitor.page.url)
 
 
@@ -62,15 +63,15 @@ def test_the_large_map_can_be_read_and_zoomed_by_keyboard(visit):
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         visitor.page.keyboard.press(key)
     tip = visitor.page.locator(".map .tip")
-    assert "query 2 “cat” → key 2 “cat”" in tip.inner_text()
+    expect(tip).to_contain_text("query 2 “cat” → key 2 “cat”")
     visitor.page.keyboard.press("+")
     assert visitor.map().evaluate("e => e._memory.view") == {"left": 1, "top": 1, "columns": 5, "rows": 5}
     for _ in range(5):
         visitor.page.keyboard.press("ArrowRight")
-    assert "key 7" in tip.inner_text()
+    expect(tip).to_contain_text("key 7")
     assert visitor.map().evaluate("e => e._memory.view.left") == 2
     visitor.page.keyboard.press("Escape")
-    assert not tip.is_visible()
+    expect(tip).to_be_hidden()
     visitor.page.keyboard.press("Escape")
     assert visitor.map().evaluate("e => e._memory.view.columns") == 10
 

@@ -1,6 +1,9 @@
 """The Heads lens in a real browser."""
 
+import re
+
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.links import same
 
@@ -80,8 +83,8 @@ def test_a_click_in_the_grid_locks_the_head_and_is_in_the_link(visit):
     visitor.page.get_by_text("Layer 2, head 3").wait_for()
     visitor.wait()
     visitor.page.wait_for_function("location.search.includes('heads_head=3')")
-    assert "heads_layer=2" in visitor.page.url
-    assert visitor.head(2, 3).get_attribute("aria-pressed") == "true"
+    expect(visitor.page).to_have_url(re.compile("heads_layer=2"))
+    expect(visitor.head(2, 3)).to_have_attribute("aria-pressed", "true")
     same(visitor.weights(), visitor.page.url)
 
 
@@ -92,7 +95,7 @@ def test_hovering_previews_without_asking_the_server(visit):
     sent = visitor.frames_sent
     for head in (2, 3, 4):
         visitor.head(1, head).hover()
-        assert visitor.page.locator(".glass b").inner_text() == f"layer 1 · head {head}"
+        expect(visitor.page.locator(".glass b")).to_have_text(f"layer 1 · head {head}")
     assert visitor.frames_sent == sent
 
 
@@ -147,4 +150,4 @@ def test_thumbnails_smaller_than_their_cells_lose_no_weight_and_say_that_they_ar
     visitor = visit("/heads?seq_len=128&num_heads=16&tokenizer=character&text=" + "abcdefghij+" * 14)
     visitor.page.get_by_text("pooled: the largest of").wait_for()
     visit_small = visit("/heads")
-    assert not visit_small.page.locator(".pooled").is_visible()
+    expect(visit_small.page.locator(".pooled")).to_be_hidden()

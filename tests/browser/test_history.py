@@ -3,6 +3,7 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from tfm_ui.links import LINK_CHARS
 
@@ -31,7 +32,7 @@ class Trail:
             layer, head = (parameters.get(f"heads_{name}", "1") for name in ("layer", "head"))
             assert self.visitor.heading().startswith(f"Layer {layer}, head {head}")
         if "present" not in parameters:
-            assert self.page.get_by_label("Seed", exact=True).input_value() == parameters.get("seed", "7")
+            expect(self.page.get_by_label("Seed", exact=True)).to_have_value(parameters.get("seed", "7"))
 
     def back(self, path: str, **parameters: str) -> None:
         self.page.go_back()
@@ -104,7 +105,7 @@ def test_undo_and_reset_are_acts_too(trail):
 def test_undo_knows_of_a_change_within_a_fragment(trail):
     walk = trail("/heads")
     undo = walk.page.get_by_role("button", name="Undo", exact=True)
-    assert undo.is_disabled()
+    expect(undo).to_be_disabled()
     walk.lock(2, 2)
     walk.page.wait_for_function("!document.querySelector('.st-key-_undo button').disabled")
     undo.hover()
@@ -122,7 +123,7 @@ def test_a_head_click_runs_the_lens_alone(trail):
     title.evaluate("e => e.dataset.mine = 1")
     walk.lock(2, 2)
     walk.at("/heads", heads_layer="2", heads_head="2")
-    assert badge.get_attribute("data-mine") == "1"
+    expect(badge).to_have_attribute("data-mine", "1")
 
 
 def test_back_does_not_stop_at_a_link_that_was_mended(trail):
@@ -145,7 +146,7 @@ def carried(walk, text: str) -> None:
     assert text.startswith(part)
     said = walk.page.get_by_text("Links, and the address bar, carry the first").inner_text()
     assert f"the first {len(part):,} of the text’s {len(text):,} characters".replace(",", "\u202f") in said
-    assert walk.page.get_by_label("Text", exact=True).input_value() == text
+    expect(walk.page.get_by_label("Text", exact=True)).to_have_value(text)
 
 
 @pytest.mark.parametrize("text", [LONG, "🦊👩‍👩‍👧‍👦" * 200, "&=%+# " * 300], ids=["words", "emoji", "signs"])

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 PANELS = [("/", "looks"), ("/", "next"), ("/heads", "grid"), ("/heads", "head")]
 PANELS += [
@@ -49,7 +50,7 @@ def test_every_panels_picture_is_saved_as_it_is_seen_and_as_a_page_that_needs_no
     if panel == "head":
         assert page.locator(".map").evaluate("e => Array.from(e._memory.weights.slice(0, 1))") == [1.0]
         page.locator(".map canvas").press("ArrowDown")
-        assert "query 1 “the” → key 1 “the”" in page.locator(".tip").inner_text()
+        expect(page.locator(".tip")).to_contain_text("query 1 “the” → key 1 “the”")
     page.close()
 
 

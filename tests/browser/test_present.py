@@ -1,6 +1,9 @@
 """Presenting, and the way from lens to lens."""
 
+import re
+
 import pytest
+from playwright.sync_api import expect
 
 
 def test_lenses_lead_to_one_another_in_a_fixed_order_and_keep_the_model(visit):
@@ -10,8 +13,8 @@ def test_lenses_lead_to_one_another_in_a_fixed_order_and_keep_the_model(visit):
     visitor.page.get_by_role("link", name="← Home").click()
     visitor.page.get_by_text("What it looks at").wait_for()
     visitor.wait()
-    assert visitor.page.get_by_label("Seed", exact=True).input_value() == "5"
-    assert visitor.page.url == visitor.address + "/?seed=5"
+    expect(visitor.page.get_by_label("Seed", exact=True)).to_have_value("5")
+    expect(visitor.page).to_have_url(visitor.address + "/?seed=5")
 
 
 def where(visitor) -> str:
@@ -28,7 +31,7 @@ def test_a_presenter_needs_the_keys_alone(visit):
     assert where(visitor) == "Home 1 of 3"
     assert float(visitor.page.evaluate(size)[:-2]) == pytest.approx(1.4 * small)
     for chrome in (".stSidebar", "[data-testid=stHeader]", "[class*=st-key-actions_]", ".st-key-_present"):
-        assert not visitor.page.locator(chrome).first.is_visible()
+        expect(visitor.page.locator(chrome).first).to_be_hidden()
     for key, place in (
         ("ArrowRight", "Heads 2 of 3"), ("ArrowRight", "Attention 3 of 3"), ("ArrowRight", "Attention 3 of 3"),
         ("PageUp", "Heads 2 of 3"), ("PageUp", "Home 1 of 3"), ("PageUp", "Home 1 of 3"),
@@ -37,8 +40,8 @@ def test_a_presenter_needs_the_keys_alone(visit):
         visitor.page.keyboard.press(key)
         visitor.page.get_by_text(place).wait_for()
         assert where(visitor) == place
-        assert "seed=5" in visitor.page.url
-        assert "present=true" in visitor.page.url
+        expect(visitor.page).to_have_url(re.compile("seed=5"))
+        expect(visitor.page).to_have_url(re.compile("present=true"))
     visitor.page.keyboard.press("ArrowDown")
     visitor.page.get_by_text("Why could no training change that?").wait_for()
     visitor.page.keyboard.press("ArrowDown")
@@ -48,7 +51,7 @@ def test_a_presenter_needs_the_keys_alone(visit):
     visitor.page.keyboard.press("Escape")
     visitor.page.locator(".stSidebar").wait_for()
     visitor.wait()
-    assert visitor.page.url == visitor.address + "/heads"
+    expect(visitor.page).to_have_url(visitor.address + "/heads")
 
 
 def test_the_grid_keeps_its_keys_but_for_the_presenters(visit):
@@ -58,7 +61,7 @@ def test_the_grid_keeps_its_keys_but_for_the_presenters(visit):
         visitor.page.keyboard.press(key)
     visitor.page.wait_for_timeout(500)
     assert where(visitor) == "Heads 2 of 3"
-    assert "Try this" in visitor.page.locator(".try").inner_text()
+    expect(visitor.page.locator(".try")).to_contain_text("Try this")
     visitor.page.keyboard.press("Enter")
     visitor.page.get_by_text("Layer 2, head 2").wait_for()
     visitor.page.keyboard.press("Escape")

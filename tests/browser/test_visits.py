@@ -1,8 +1,10 @@
 """Visits: links, other browsers, phones, hostile text."""
 
+import re
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import running_app
 from tfm_ui.attention_lens.state import VIEWS
@@ -13,7 +15,7 @@ LINK = "/heads?text=one+link%2C+one+picture&seq_len=7&num_heads=8&seed=3&positio
 def test_a_link_is_the_first_request_of_a_server_and_comes_back_in_another_browser_after_a_restart(visit):
     with running_app() as first:
         visitor = visit(LINK, at=first)
-        assert visitor.page.get_by_text("Page not found").count() == 0
+        expect(visitor.page.get_by_text("Page not found")).to_have_count(0)
         assert visitor.heading().startswith("Layer 1, head 5")
         shown = visitor.weights()
         visitor.page.goto("about:blank")  # before its server ends, so that it does not complain
@@ -35,9 +37,9 @@ def test_the_copied_link_brings_back_the_picture(visit):
 def test_a_bad_link_is_mended_in_the_address_bar_too(visit):
     visitor = visit("/heads?num_heads=7&seq_len=10000&heads_head=99")
     visitor.page.wait_for_function("location.search.includes('heads_head=8')")
-    assert "num_heads=8" in visitor.page.url
-    assert "seq_len=1024" in visitor.page.url
-    assert visitor.page.get_by_text("The link asked for num_heads = 7").count() == 1
+    expect(visitor.page).to_have_url(re.compile("num_heads=8"))
+    expect(visitor.page).to_have_url(re.compile("seq_len=1024"))
+    expect(visitor.page.get_by_text("The link asked for num_heads = 7")).to_have_count(1)
 
 
 @pytest.mark.parametrize("path", ["/", "/heads"])
@@ -86,8 +88,8 @@ def test_home_leads_to_the_head_that_was_clicked(visit):
         visitor.head(layer, head).click()
         visitor.page.get_by_text(f"Layer {layer}, head {head}").wait_for()
         visitor.page.wait_for_function(f"location.search.includes('heads_head={head}')")
-    assert visitor.page.get_by_label("Seed", exact=True).input_value() == "5"
-    assert "seed=5" in visitor.page.url
+    expect(visitor.page.get_by_label("Seed", exact=True)).to_have_value("5")
+    expect(visitor.page).to_have_url(re.compile("seed=5"))
     assert "heads_layer" not in visitor.page.url
 
 
