@@ -142,60 +142,6 @@ class Flag:
         return words.get(raw.lower(), default), "" if raw.lower() in words else "it can be true or false"
 
 
-@dataclass(frozen=True)
-class Vectors:
-    """A few vectors, written as "1,0.5 0,-1": numbers parted by commas, vectors by spaces.
-
-    The value is that text, each number rounded to two decimals; `vectors` reads it.
-
-    Attributes:
-        label: what stands beside it.
-        ranges: lowest and highest of each number of a vector.
-        fewest, most: how many vectors there may be.
-    """
-
-    label: str
-    ranges: tuple[tuple[float, float], ...]
-    fewest: int = 1
-    most: int = 1
-
-    def read(self, raw: str, default: Any) -> tuple[str, str]:
-        """The vectors with each number the nearest of its range; the default if they are not as many as needed."""
-        try:
-            found = vectors(raw)
-        except ValueError:
-            found = []
-        fits = self.fewest <= len(found) <= self.most and all(len(vector) == len(self.ranges) for vector in found)
-        if not fits or not all(math.isfinite(number) for vector in found for number in vector):
-            return default, self._expected()
-        near = [
-            [
-                round(min(max(number, low), high), 2) + 0.0
-                for number, (low, high) in zip(vector, self.ranges, strict=True)
-            ]
-            for vector in found  # + 0.0 makes 0 of -0
-        ]
-        text = " ".join(",".join(f"{number:g}" for number in vector) for vector in near)
-        inside = all(
-            low <= number <= high for vector in found for number, (low, high) in zip(vector, self.ranges, strict=True)
-        )
-        return text, "" if inside else f"its numbers go {self._ranges()}"
-
-    def _expected(self) -> str:
-        many = f"{self.fewest}" if self.fewest == self.most else f"{self.fewest} to {self.most}"
-        noun = "vector" if self.most == 1 else "vectors, parted by spaces,"
-        return f"{many} {noun} of {len(self.ranges)} numbers, parted by commas, were expected"
-
-    def _ranges(self) -> str:
-        each = [f"from {low:g} to {high:g}" for low, high in self.ranges]
-        return each[0] if len(set(each)) == 1 else " and ".join(each)
-
-
-def vectors(text: str) -> list[tuple[float, ...]]:
-    """What the text of a `Vectors` field stands for; a ValueError where a number is none."""
-    return [tuple(float(number) for number in vector.split(",")) for vector in text.split()]
-
-
 def control(field: Field, *, default: Any, held: bool = False, local: bool = False) -> Any:
     """A dataclass field that is a control.
 

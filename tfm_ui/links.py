@@ -26,7 +26,8 @@ class Correction:
 
     def __str__(self) -> str:
         asked = self.asked if len(self.asked) <= 40 else self.asked[:39] + "…"
-        took = "" if isinstance(self.value, str) and len(self.value) > 40 else f"; it is {as_text(self.value)} now"
+        value = as_text(self.value) or "empty"
+        took = "" if len(value) > 40 else f"; it is {value} now"
         return f"The link asked for {self.name} = {asked}: {self.reason}{took}."
 
 

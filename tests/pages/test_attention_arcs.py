@@ -41,6 +41,13 @@ def test_what_the_browser_works_with_comes_back_from_the_link_and_asks_for_no_ot
     assert data["query"] == picture(arcs())["query"]
 
 
+def test_heads_and_tokens_that_there_are_not_are_said():
+    said = text_on(app := arcs(attention_heads="99 x", attention_tokens="q3 k11 q11"))
+    assert "99 x: it can hold whole numbers from 1 to 4, parted by spaces" in said
+    assert "it is empty now" in said
+    assert picture(app)["local"]["attention_tokens"] == "q3"
+
+
 def test_the_sentence_is_of_the_heads_that_are_shown():
     assert "Strongest of 4 heads" in text_on(arcs())
     assert "Strongest of 2 heads" in text_on(arcs(attention_heads="1 4"))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_core import Transformer
-from tfm_ui.fields import Choice, Flag, Vectors, Whole, controls_of, vectors
+from tfm_ui.fields import Choice, Flag, Whole, controls_of
 from tfm_ui.heads import HeadsState
 from tfm_ui.links import as_text, link_parameters, read_link, share_link
 from tfm_ui.model_state import CHARS, ModelState
@@ -119,44 +119,3 @@ def test_of_a_repeated_parameter_the_last_counts_and_that_is_said():
     (found,) = read_link(ModelState, "", {"num_heads": ["8", "2"]})
     assert found.value == 2
     assert "num_heads = 8 and 2: of several values the last one counts; it is 2 now" in str(found)
-
-
-PAIRS = Vectors("Points", ((-2, 2), (0, 9)), 2, 3)
-
-
-@pytest.mark.parametrize(
-    ("raw", "value", "reason"),
-    [
-        ("1,2 -1,0.5", "1,2 -1,0.5", ""),
-        ("  1.0,2   -0,0.500 ", "1,2 0,0.5", ""),
-        ("1.239,2 1,2", "1.24,2 1,2", ""),
-        ("-0.001,2 1,2", "0,2 1,2", ""),
-        ("3,-1 1,2", "2,0 1,2", "from -2 to 2 and from 0 to 9"),
-        ("1,2", "0,0 0,0", "2 to 3 vectors, parted by spaces, of 2 numbers"),
-        ("1,2 1,2 1,2 1,2", "0,0 0,0", "2 to 3 vectors"),
-        ("1,2,3 1,2", "0,0 0,0", "of 2 numbers"),
-        ("1,nan 1,2", "0,0 0,0", "2 to 3 vectors"),
-        ("inf,1 1,2", "0,0 0,0", "2 to 3 vectors"),
-        ("1,x 1,2", "0,0 0,0", "2 to 3 vectors"),
-        ("", "0,0 0,0", "2 to 3 vectors"),
-        ("🦊", "0,0 0,0", "2 to 3 vectors"),
-    ],
-)
-def test_vectors_are_read_and_rounded_or_refused_with_the_reason(raw, value, reason):
-    found, why = PAIRS.read(raw, "0,0 0,0")
-    assert found == value
-    assert reason in why
-    assert bool(why) == bool(reason)
-
-
-@given(st.lists(st.tuples(st.floats(-2, 2), st.floats(0, 9)), min_size=2, max_size=3))
-def test_vectors_come_back_from_their_text_within_a_hundredth_and_are_read_once_for_all(points):
-    text, why = PAIRS.read(" ".join(f"{x!r},{y!r}" for x, y in points), "")
-    assert why == ""
-    assert PAIRS.read(text, "") == (text, "")
-    for point, near in zip(points, vectors(text), strict=True):
-        assert near == pytest.approx(point, abs=0.005001)
-
-
-def test_one_vector_is_spoken_of_in_the_singular():
-    assert Vectors("Query", ((-2, 2), (-2, 2))).read("1", "0,0")[1].startswith("1 vector of 2 numbers")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tfm_core import attention_scores, scaled_dot_product_attention
 from tfm_ui.attention_lens.state import AttentionState
-from tfm_ui.fields import vectors
+from tfm_ui.lists import vectors
 
 NAMES = "ABCDEF"
 TIE = 1e-9  # scores that differ by no more are equal

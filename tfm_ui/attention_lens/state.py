@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from tfm_ui.changes import Changes
 from tfm_ui.compute import PLACES
-from tfm_ui.fields import Choice, Flag, Limits, Number, Text, Vectors, Whole, control
+from tfm_ui.fields import Choice, Flag, Limits, Number, Whole, control
+from tfm_ui.lists import Numbers, Vectors
 from tfm_ui.model_state import MAX_TOKENS, ModelState
 
 VIEWS = ("steps", "arcs", "contribution", "change", "scale", "dictionary")
@@ -67,8 +68,8 @@ class AttentionState:
         ),
         default="heads",
     )
-    heads: str = control(Text("Heads shown", 60), default="", held=True, local=True)
-    tokens: str = control(Text("Tokens selected", 200), default="", held=True, local=True)
+    heads: str = control(Numbers("Heads shown", 16), default="", held=True, local=True)
+    tokens: str = control(Numbers("Tokens selected", MAX_TOKENS, "qk", 200), default="", held=True, local=True)
     mass: int = control(Whole("Share of each row in %", 5, 100), default=90, held=True, local=True)
     hide: str = control(
         Choice("Tokens hidden", ("padding", "first", "padding and first", "none")),
@@ -101,6 +102,8 @@ class AttentionState:
         return {
             "layer": {"high": model.num_layers},
             "head": {"high": model.num_heads},
+            "heads": {"high": model.num_heads},
+            "tokens": {"high": tokens},
             "query": {"high": tokens},
             "key": {"high": tokens},
             "dim": {"high": model.d_model // model.num_heads},
