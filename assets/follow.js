@@ -20,7 +20,9 @@ function picture(name, query) {
       const address = new URL(`pictures/${names.join("+")}`, document.baseURI)
       const response = await fetch(address, { method: "POST", body: query }).catch(() => null)
       if (!response || response.status >= 500) return null
-      return response.ok ? apart(new Uint8Array(await response.arrayBuffer()), names) : {}
+      if (!response.ok) return {}
+      const bytes = await response.arrayBuffer().catch(() => null) // broken off on its way
+      return bytes && apart(new Uint8Array(bytes), names)
     })
     asked.set(query, together = { names, answer })
   }
@@ -54,6 +56,7 @@ function same(a, b, local) {
    preview(changes)  draw it for other values of these parameters, without telling the page: for what is dragged.
                      One request is on its way at a time; the last wish is always fulfilled.
    commit(changes)   the same, and the page and its link hold them from now on.
+   retract()         what has been previewed is not wanted: draw again what the page says, or was told last.
    local             parameter -> value, of what the browser alone works with: a commit of them asks for no bytes. */
 export function follow(component, draw) {
   const { data, parentElement } = component
@@ -69,7 +72,7 @@ export function follow(component, draw) {
     if (number !== memory.asked || !root.isConnected) return // a later one was asked for
     memory.wanted = null
     if (!bytes) {
-      if (bytes === null) memory.timer = setTimeout(settle, 1000)
+      if (bytes === null) later(1000)
       return
     }
     const [header, numbers] = decode(bytes)
@@ -81,7 +84,7 @@ export function follow(component, draw) {
 
   function drawn() {
     memory.leave?.()
-    memory.leave = draw({ ...memory.component, ...memory.last, root, local: memory.data.local ?? {}, preview, commit })
+    memory.leave = draw({ ...memory.component, ...memory.last, root, local: memory.data.local ?? {}, preview, commit, retract })
   }
 
   /* Show what the page says, unless it is there, or on its way. */
@@ -107,26 +110,43 @@ export function follow(component, draw) {
   function caughtUp() {
     memory.commits = memory.data.heard
     memory.ahead = false
-    memory.latest = null
+    memory.latest = memory.committed = null
     memory.pending = {}
   }
 
   function wait(patience) {
     memory.ahead = true
+    later(patience)
+  }
+
+  function later(patience) {
     clearTimeout(memory.timer)
     memory.timer = setTimeout(settle, patience)
   }
 
-  async function preview(changes) {
+  function preview(changes) {
     const query = new URLSearchParams(memory.latest ?? memory.data.query)
     for (const [name, value] of Object.entries(changes)) query.set(name, value)
+    wish(query.toString())
+  }
+
+  async function wish(query) {
     memory.ahead = true
-    memory.latest = query.toString()
+    memory.latest = query
     clearTimeout(memory.timer)
     if (memory.busy) return
     memory.busy = true
-    for (let last = null; memory.latest && last !== memory.latest;) await ask(last = memory.latest)
-    memory.busy = false
+    try {
+      for (let last = null; memory.latest && last !== memory.latest;) await ask(last = memory.latest)
+    } finally {
+      memory.busy = false
+    }
+  }
+
+  function retract() {
+    if (!behind()) return settle()
+    wish(memory.committed)
+    wait(LONG)
   }
 
   function commit(changes) {
@@ -134,6 +154,7 @@ export function follow(component, draw) {
     if (Object.keys(bytes).length) {
       memory.commits++
       preview(bytes)
+      memory.committed = memory.latest
       wait(LONG)
     }
     memory.pending = { ...memory.pending, ...changes } // of two in a row, the page may hear of the second alone
@@ -157,7 +178,8 @@ export function follow(component, draw) {
     memory.search = location.search
     globalThis.navigation?.addEventListener("currententrychange", early) // not in every browser; then it comes later
   }
-  // Caught up is a page that says what is shown, and nothing newer is on its way.
-  if (!memory.ahead || (memory.wanted === null && data.query === memory.shown && !behind())) settle()
+  // Caught up is a page that has heard of the last commit, with nothing newer on its way; or one that says what is shown.
+  const heard = memory.latest && memory.latest === memory.committed
+  if (!memory.ahead || (!behind() && (heard || (memory.wanted === null && data.query === memory.shown)))) settle()
   if (moved && memory.last && data.query === memory.shown) drawn()
 }

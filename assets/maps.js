@@ -8,8 +8,9 @@ import { browse } from "./cells.js"
 import { lightUp, paintMaps } from "./maps_drawing.js"
 import { NUMBERED, arrange, box, inDigits, largestOf, valueAt } from "./maps_layout.js"
 import { dress, floats, palette } from "./paint.js"
+import { slide } from "./slider.js"
 
-export default function ({ header, numbers, root, alone, preview, commit }) {
+export default function ({ header, numbers, root, alone, preview, commit, retract }) {
   const $ = selector => root.querySelector(selector)
   const memory = root._memory ??= {} // what outlives an update
   const values = floats(numbers)
@@ -78,14 +79,13 @@ export default function ({ header, numbers, root, alone, preview, commit }) {
     if (!slider) return
     $(".edit span").textContent = slider.label
     const value = () => ({ [slider.parameter]: `${slider.before}${+input.value}${slider.after}` })
-    if (!memory.dragging) input.value = slider.value
-    output.textContent = (+input.value).toFixed(2)
-    input.oninput = () => {
-      memory.dragging = true
-      output.textContent = (+input.value).toFixed(2)
-      preview(value())
-    }
-    input.onchange = () => { memory.dragging = false; commit(value()) }
+    const say = () => { output.textContent = (+input.value).toFixed(2) }
+    slide(input, memory, slider.value, {
+      move: () => { say(); preview(value()) },
+      rest: () => commit(value()),
+      back: retract,
+    })
+    say()
     input.onkeydown = event => event.stopPropagation()
   }
   edit()

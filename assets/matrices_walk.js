@@ -1,9 +1,11 @@
 /* The bar above the matrices: from step to step by click, by keyboard or by itself, and the temperature. */
 
+import { slide } from "./slider.js"
+
 const REST = 1400 // ms between two steps of a walk by itself
 
 /* Returns how to stop the walk. */
-export function walk({ root, header: { prefix, steps, step, whole, temperature }, memory, tell, preview }) {
+export function walk({ root, header: { prefix, steps, step, whole, temperature }, memory, tell, preview, retract }) {
   const $ = selector => root.querySelector(selector)
   const go = name => tell({ step: name })
   const by = count => { const to = steps[steps.indexOf(step) + count]; if (to) go(to) }
@@ -52,13 +54,17 @@ export function walk({ root, header: { prefix, steps, step, whole, temperature }
 
   // temperature: ten steps of the slider are a factor of ten
   const warmth = $(".warmth input"), degrees = () => +(10 ** (warmth.value / 10)).toPrecision(2)
-  if (root.getRootNode().activeElement !== warmth) warmth.value = Math.round(10 * Math.log10(temperature))
-  $(".warmth output").textContent = temperature
-  warmth.oninput = () => {
-    $(".warmth output").textContent = degrees()
-    if (!memory.waits) memory.waits = setTimeout(() => { memory.waits = 0; preview({ [`${prefix}temperature`]: degrees() }) }, 50)
-  }
-  warmth.onchange = () => { clearTimeout(memory.waits); memory.waits = 0; tell({ temperature: degrees() }) }
+  const wish = () => ({ [`${prefix}temperature`]: degrees() })
+  slide(warmth, memory, Math.round(10 * Math.log10(temperature)), {
+    move() {
+      $(".warmth output").textContent = degrees()
+      memory.waits ||= setTimeout(() => { memory.waits = 0; preview(wish()) }, 50)
+    },
+    rest: () => { still(); tell({ temperature: degrees() }) },
+    back: () => { still(); retract() },
+  })
+  function still() { clearTimeout(memory.waits); memory.waits = 0 }
+  if (!memory.dragging) $(".warmth output").textContent = temperature
 
   return stop
 }

@@ -65,6 +65,12 @@ def test_a_locked_weight_is_dragged_and_a_leak_appears_while_dragging(visit):
     visitor.page.wait_for_function(
         "e => e._memory.header.picked + '' === '2,7'", arg=maps(visitor).element_handle(), timeout=10_000
     )
+    drag(visitor, 0.3, 0)
+    asks_for_a_weight = "e => e._follow.shown.includes('weight')"
+    visitor.page.wait_for_function(asks_for_a_weight, arg=maps(visitor).element_handle())
+    visitor.page.mouse.up()  # where it began: nothing was changed
+    visitor.page.wait_for_timeout(500)
+    assert not maps(visitor).evaluate(asks_for_a_weight)
     drag(visitor, 0.3, 0.6, 0.8)
     visitor.page.wait_for_function("e => e._memory.header.crosses.length === 2", arg=maps(visitor).element_handle())
     assert "weight" not in visitor.page.url

@@ -1,0 +1,114 @@
+"""assets/follow.js between a page and a server that answer as they are told: no app, so every order can be tried."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, Route
+
+from tfm_ui.components.canvas import encode
+
+ASSETS = Path(__file__).parents[2] / "assets"
+PAGE = "<!doctype html><body><div id=page><div data-picture>picture</div></div>"
+# says(query, heard): the page has run; acts: what a picture may do; drawn: the queries whose pictures were drawn
+SCRIPT = """async () => {
+  const { follow } = await import("/follow.js"), parentElement = document.querySelector("#page")
+  Object.assign(window, { drawn: [], told: [], breaks: 0 })
+  const picture = acts => {
+    window.acts = acts
+    if (breaks-- > 0) throw new Error("a picture that cannot be drawn")
+    drawn.push(acts.header.query)
+  }
+  window.says = (query, heard) => follow({
+    data: { name: "it", early: false, query, heard }, parentElement, setTriggerValue: (_, wish) => told.push(wish),
+  }, picture)
+  says("", 0)
+}"""
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    window = browser.new_page()
+
+    def answer(route: Route) -> None:
+        url = route.request.url
+        if "/pictures/" in url:
+            data = encode({"query": route.request.post_data or ""}, np.zeros(0, np.float32))
+            route.fulfill(body=len(data).to_bytes(4, "little") + data, content_type="application/octet-stream")
+        elif url.endswith(".js"):
+            route.fulfill(path=ASSETS / url.rsplit("/", 1)[1], content_type="text/javascript")
+        else:
+            route.fulfill(body=PAGE, content_type="text/html")
+
+    window.route("**", answer)
+    window.goto("http://page.test/")
+    window.evaluate(SCRIPT)
+    shows(window, "")
+    yield window
+    window.close()
+
+
+def shows(page: Page, query: str) -> None:
+    page.wait_for_function("query => drawn.at(-1) === query", arg=query, timeout=2000)
+
+
+def test_what_is_committed_is_drawn_at_once_and_stays_when_the_page_has_heard(page):
+    page.evaluate("acts.commit({ step: 'key' })")
+    shows(page, "step=key")
+    assert page.evaluate("told") == [{"changes": {"step": "key"}, "number": 1}]
+    page.evaluate("says('step=key', 1)")
+    page.wait_for_timeout(100)
+    assert page.evaluate("drawn") == ["", "step=key"]
+
+
+def test_a_page_that_has_heard_is_right_whatever_else_it_says(page):
+    page.evaluate("acts.commit({ key: 3 })")
+    shows(page, "key=3")
+    page.evaluate("says('key=3&head=2', 1)")  # another control was moved meanwhile
+    shows(page, "key=3&head=2")
+    page.evaluate("acts.commit({ key: 4 })")
+    page.evaluate("says('key=4&head=1', 2)")  # before the picture is there
+    shows(page, "key=4&head=1")
+    page.wait_for_timeout(100)
+    assert page.evaluate("drawn.at(-1)") == "key=4&head=1"
+
+
+def test_a_page_that_is_behind_changes_nothing_though_it_says_what_is_shown(page):
+    page.evaluate("says('step=heads', 0)")
+    shows(page, "step=heads")
+    for step in ("output", "heads"):
+        page.evaluate("step => acts.commit({ step })", step)
+        shows(page, f"step={step}")
+    for heard, step in enumerate(("heads", "output", "heads")):
+        page.evaluate("([step, heard]) => says(`step=${step}`, heard)", [step, heard])
+        page.wait_for_timeout(100)
+    assert page.evaluate("drawn") == ["", "step=heads", "step=output", "step=heads"]
+
+
+def test_while_something_is_dragged_the_page_waits_and_what_is_retracted_is_gone(page):
+    page.evaluate("acts.preview({ weight: 0.4 })")
+    shows(page, "weight=0.4")
+    page.evaluate("says('head=2', 0)")
+    page.wait_for_timeout(100)
+    assert page.evaluate("drawn.at(-1)") == "weight=0.4"
+    page.evaluate("acts.retract()")
+    shows(page, "head=2")
+    assert page.evaluate("told") == []
+
+
+def test_a_retraction_goes_back_to_what_the_page_was_told_last(page):
+    page.evaluate("acts.commit({ weight: 0.4 }); acts.preview({ weight: 0.7 })")
+    shows(page, "weight=0.7")
+    page.evaluate("acts.retract()")
+    shows(page, "weight=0.4")
+    page.evaluate("says('weight=0.4', 1)")
+    page.wait_for_timeout(100)
+    assert page.evaluate("drawn.at(-1)") == "weight=0.4"
+
+
+def test_after_a_picture_that_could_not_be_drawn_the_next_is(page):
+    page.evaluate("breaks = 1; acts.preview({ weight: 0.4 }); 0")
+    page.wait_for_timeout(100)
+    page.evaluate("acts.preview({ weight: 0.5 })")
+    shows(page, "weight=0.5")
