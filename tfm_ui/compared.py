@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_ui.changes import Change, Weight
-from tfm_ui.feasible import order, sort_out, texts_of
+from tfm_ui.feasible import order, texts_of
 from tfm_ui.rerun import Bench, Side, looks_back_only, sizes
 
 
@@ -78,10 +78,16 @@ class Compared:
         return np.asarray(self.there.any(-1).all(0))
 
 
-def compare(bench: Bench, a: Sequence[Change], b: Sequence[Change]) -> Compared:
-    """Run the model with A's changes and with B's, as far as they are possible, and keep what differs."""
-    a, b = (sort_out(changes, sizes(bench.state))[0] for changes in (a, b))
-    sides = bench.run(a), bench.run(b)
+def compare(bench: Bench, a: Sequence[Change], b: Sequence[Change], side_a: Side) -> Compared:
+    """Run the model with B's changes and keep what differs from A.
+
+    Args:
+        bench: the model.
+        a: changes, all of them possible.
+        b: likewise.
+        side_a: what `bench.run(a)` left: it stays the same while B is dragged.
+    """
+    sides = side_a, bench.run(b)
     queries, keys = ([side.at[text] for side in sides] for text in texts_of(bench.kind))
     rows, columns = (np.flatnonzero((np.stack(at) >= 0).any(0)) for at in (queries, keys))
     aligned = [_aligned(side, q[rows], k[columns]) for side, q, k in zip(sides, queries, keys, strict=True)]

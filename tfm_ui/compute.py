@@ -26,12 +26,11 @@ from tfm_core import (
 )
 from tfm_core import scale_experiment as measure_scale
 from tfm_ui.attention import Attention, Reader, bytes_needed
-from tfm_ui.changes import parse
 from tfm_ui.compared import Compared, compare
 from tfm_ui.inside import Inside, sites
 from tfm_ui.inside import inside as put_together
 from tfm_ui.model_state import ModelState
-from tfm_ui.rerun import Bench
+from tfm_ui.rerun import Bench, Side, possible
 
 BUDGET = 300_000_000  # bytes that one request may take beside its model
 
@@ -158,7 +157,17 @@ def compared(state: ModelState, a: str, b: str, kind: str, layer: int, head: int
     """
     if reason := too_large(state):
         raise ValueError(reason)
-    bench = Bench(
+    before, after = (possible(changes, state) for changes in (a, b))
+    return compare(_bench(state, kind, layer, head), before, after, _changed(state, a, kind, layer, head))
+
+
+@st.cache_resource(max_entries=3, show_spinner=False, hash_funcs={ModelState: repr})
+def _changed(state: ModelState, changes: str, kind: str, layer: int, head: int) -> Side:
+    return _bench(state, kind, layer, head).run(possible(changes, state))
+
+
+def _bench(state: ModelState, kind: str, layer: int, head: int) -> Bench:
+    return Bench(
         forward=lambda source, target: forward(state, source, target if state.is_encoder_decoder else None),
         place=lambda kind: place(state, kind_of(state, kind)),
         state=state,
@@ -166,7 +175,6 @@ def compared(state: ModelState, a: str, b: str, kind: str, layer: int, head: int
         layer=layer,
         head=head,
     )
-    return compare(bench, parse(a)[0], parse(b)[0])
 
 
 def adds_bias(state: ModelState) -> bool:

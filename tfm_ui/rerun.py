@@ -12,13 +12,18 @@ from tfm_core import encode, recording
 from tfm_core.interventions import in_turn, set_weight, silence_head, zero_value
 from tfm_core.recording import Edit
 from tfm_core.tokens import FIRST_ID, PAD_ID, TOKENIZERS
-from tfm_ui.changes import Change, Silence, Weight, Zero
-from tfm_ui.feasible import Sizes, order, replaced, texts_of
+from tfm_ui.changes import Change, Silence, Weight, Zero, parse
+from tfm_ui.feasible import Sizes, order, replaced, sort_out, texts_of
 from tfm_ui.model_state import ModelState
 
 Forward = Callable[[Tensor, Tensor], Tensor]  # ids of the two texts -> logits, (1, seq, vocab)
 Place = Callable[[str], str]  # a kind of attention -> the recording's name, with `{layer}` and `{what}` to be put in
 At = Mapping[str, NDArray[np.intp]]  # text -> where each of its tokens stands now, -1 if it is dropped
+
+
+def possible(changes: str, state: ModelState) -> list[Change]:
+    """Of the changes in a link, those that this model allows."""
+    return sort_out(parse(changes)[0], sizes(state))[0]
 
 
 def sizes(state: ModelState) -> Sizes:

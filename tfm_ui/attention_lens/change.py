@@ -223,7 +223,7 @@ def _share(number: float) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.2%}" if share >= 0.0001 else "under 0.01%"
+    return f"{share:.2%}" if share >= 0.0001 else look.percent(share)
 
 
 def view(model: ModelState, state: AttentionState) -> ChangeView:

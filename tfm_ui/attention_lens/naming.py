@@ -7,7 +7,7 @@ from tfm_ui import words
 from tfm_ui.changes import Change, Drop, Replace, Silence, Swap, Weight, Zero, parse
 from tfm_ui.feasible import sort_out, texts_of
 from tfm_ui.model_state import ModelState
-from tfm_ui.rerun import sizes
+from tfm_ui.rerun import possible, sizes
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Naming:
 
     def possible(self, text: str) -> list[Change]:
         """The changes in a text that this model allows."""
-        return sort_out(parse(text)[0], sizes(self.model))[0]
+        return possible(text, self.model)
 
     def aside(self, *texts: str) -> str:
         """Which changes in these texts it does not allow, and why."""

@@ -82,6 +82,8 @@ def share(value: float) -> str:
 
 def percent(share: float) -> str:
     """47%, 4.4%, 0.1%: two digits."""
+    if 0 < share < 0.0001:
+        return "under 0.01%"
     return f"{100 * share:.2g}%" if share < 0.995 else "100%"
 
 
