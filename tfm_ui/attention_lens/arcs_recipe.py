@@ -2,20 +2,18 @@
 
 from tfm_ui.attention_lens.arcs import ArcsView
 from tfm_ui.model_state import ModelState
-from tfm_ui.recipe import recipe
+from tfm_ui.recipe import recipe, script
 
 FUNCTIONS = {"mean": "mean_over_heads", "max": "max_over_heads", "rollout": "attention_rollout"}
 
 
 def recipe_of(seen: ArcsView, model: ModelState, head: int) -> str:
     """A script that leaves what is shown in `weights`, (query, key): of the aggregate, or of this head, from 0."""
-    plain = recipe(model, seen.place, head)
     if seen.lines == "heads":
-        return plain
+        return recipe(model, seen.place, head)
     name, weights = FUNCTIONS[seen.lines], f'trace["{seen.place}"][0]'
     if seen.lines == "rollout":
         site = seen.place.replace(f"layers.{seen.layer}.", "layers.{layer}.")
         weights = f'trace[f"{site}"][0] for layer in range({seen.layer + 1})'
-    lines = [*plain.splitlines()[:-1], f"weights = {name}({weights})  # (query, key)"]
-    lines.insert(lines.index("import torch") + 2, f"from tfm_core.aggregates import {name}")
-    return "\n".join(lines)
+    line = f"weights = {name}({weights})  # (query, key)"
+    return script(model, line, imports=[f"from tfm_core.aggregates import {name}"])

@@ -9,7 +9,7 @@ from tfm_ui.attention_lens.change import ChangeView
 from tfm_ui.changes import OF_TEXT, Change, Drop, Replace, Silence, Swap, Weight, Zero
 from tfm_ui.feasible import order, texts_of
 from tfm_ui.model_state import ModelState
-from tfm_ui.recipe import recipe
+from tfm_ui.recipe import script, weights_of
 from tfm_ui.rerun import At
 
 
@@ -17,33 +17,27 @@ def recipe_of(seen: ChangeView) -> str:
     """Lines that leave B's weights of the shown head in `weights`, (query, key), in the order in which B reads."""
     model, state = seen.model, seen.state
     site = compute.place(model, compute.kind_of(model, state.kind)).format(layer=state.layer - 1, what="weights")
-    lines = recipe(model, site, state.head - 1)
     changes = seen.naming.possible(state.changes)
-    texts = ["source", "target"][: 1 + model.is_encoder_decoder]
-    at = {}
-    for text in texts:
+    at, before, tensors = {}, [], []
+    for text in ["source", "target"][: 1 + model.is_encoder_decoder]:
         tokens = getattr(model, f"{text}_tokens")
         left = order(changes, text, len(tokens.pieces))
         at[text] = np.full(len(tokens.pieces), -1, np.intp)
         at[text][left] = np.arange(len(left))
         if moves := list(_moves(changes, text, model.tokenizer)):
-            read = "\n".join(
-                [
-                    f"ids, order = list({text}.ids), list(range({len(tokens.pieces)}))",
-                    *moves,
-                    f"{text} = torch.tensor([[ids[i] for i in order] + [0] * ({len(tokens.ids)} - len(order))])",
-                ]
-            )
-            lines = lines.replace("model = Transformer(", f"{read}\nmodel = Transformer(", 1)
-            lines = lines.replace(f"{text}.batch", text)
-    made = _edits(model, changes, at)
-    if not made:
-        return lines
-    imports = "from tfm_core.interventions import in_turn, set_weight, silence_head, zero_value"
-    edits = "\n".join(f'    "{place}": in_turn({", ".join(those)}),' for place, those in made.items())
-    lines = lines.replace("\n\ntorch.set", f"\n{imports}\n\ntorch.set", 1)
-    lines = lines.replace("with torch.no_grad()", f"edits = {{\n{edits}\n}}\nwith torch.no_grad()", 1)
-    return lines.replace('recording("*.weights")', 'recording("*.weights", edits)', 1)
+            tensors.append(text)
+            before += [
+                f"ids, order = list({text}.ids), list(range({len(tokens.pieces)}))",
+                *moves,
+                f"{text} = torch.tensor([[ids[i] for i in order] + [0] * ({len(tokens.ids)} - len(order))])",
+            ]
+    imports, recorded = [], '"*.weights"'
+    if made := _edits(model, changes, at):
+        imports.append("from tfm_core.interventions import in_turn, set_weight, silence_head, zero_value")
+        before += ["edits = {", *(f'    "{place}": in_turn({", ".join(those)}),' for place, those in made.items()), "}"]
+        recorded += ", edits"
+    end = weights_of(site, state.head - 1)
+    return script(model, end, imports=imports, before=before, tensors=tensors, recorded=recorded)
 
 
 def _moves(changes: Iterable[Change], text: str, tokenizer: str) -> Iterable[str]:

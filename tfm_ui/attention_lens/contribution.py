@@ -15,7 +15,7 @@ from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.figures import look
 from tfm_ui.inside import Inside
 from tfm_ui.model_state import ModelState
-from tfm_ui.recipe import recipe
+from tfm_ui.recipe import script, weights_of
 
 CAVEAT = (
     "A weight says where a head looks, not why the model answers as it does. Jain and Wallace (2019, “Attention is not "
@@ -205,13 +205,16 @@ def recipe_of(model: ModelState, state: AttentionState) -> str:
     path = at.removesuffix(".{what}")
     module = path if model.is_encoder_decoder else f"stack.{path}"
     head = state.head - 1
-    lines = recipe(model, at.format(what="weights"), head).replace('recording("*.weights")', "recording()")
-    return f"""{lines}
-from tfm_core.contribution import contribution_norms
-
-value = trace["{at.format(what="value")}"][0, {head}]  # (key, head_dim)
-matrix = model.get_submodule("{module}").output_projection.weight.detach()
-norms = contribution_norms(weights, value, matrix[:, {head * width}:{head * width + width}].mT)  # (query, key)"""
+    columns = f"{head * width}:{head * width + width}"
+    return script(
+        model,
+        weights_of(at.format(what="weights"), head),
+        f'value = trace["{at.format(what="value")}"][0, {head}]  # (key, head_dim)',
+        f'matrix = model.get_submodule("{module}").output_projection.weight.detach()',
+        f"norms = contribution_norms(weights, value, matrix[:, {columns}].mT)  # (query, key)",
+        imports=["from tfm_core.contribution import contribution_norms"],
+        recorded="",
+    )
 
 
 def contributions_add_up(inside: Inside, head: int) -> dict[str, bool]:
