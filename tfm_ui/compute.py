@@ -27,6 +27,7 @@ from tfm_core import (
 from tfm_core import scale_experiment as measure_scale
 from tfm_ui.attention import Attention, Reader, bytes_needed
 from tfm_ui.compared import Compared, compare
+from tfm_ui.feasible import tokens_of
 from tfm_ui.inside import Inside, sites
 from tfm_ui.inside import inside as put_together
 from tfm_ui.model_state import ModelState
@@ -195,7 +196,7 @@ def run(state: ModelState) -> Pass:
     source, target = state.source_tokens, state.target_tokens
     readers = {}
     for kind in PLACES[state.is_encoder_decoder]:
-        queries = source if kind in ("self", "encoder") else target
+        queries, _ = tokens_of(state, kind)
         readers[kind] = Reader(len(queries.pieces), scheme(state, kind))
     watch = {site: see for kind, reader in readers.items() for site, see in reader.watches(place(state, kind)).items()}
     with torch.no_grad(), recording([], watch=watch):

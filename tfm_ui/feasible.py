@@ -1,9 +1,11 @@
-"""What a model allows of changes, and what they do to the texts that it reads. Pure."""
+"""Which texts an attention reads, what a model allows of changes, and what these do to the texts. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tfm_core import Tokens
 from tfm_ui.changes import OF_TEXT, Change, Drop, Replace, Swap, Weight, Zero
+from tfm_ui.model_state import ModelState
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,14 @@ def sort_out(changes: Iterable[Change], sizes: Sizes) -> tuple[list[Change], dic
 
 
 def texts_of(kind: str) -> tuple[str, str]:
-    """The texts that queries and keys of this kind of attention come from."""
-    return "source" if kind == "encoder" else "target", "target" if kind == "decoder" else "source"
+    """The texts that queries and keys of this kind of attention come from; "self" is a single stack's."""
+    return "target" if kind in ("decoder", "cross") else "source", "target" if kind == "decoder" else "source"
+
+
+def tokens_of(model: ModelState, kind: str) -> tuple[Tokens, Tokens]:
+    """The tokens of these texts, as the model reads them."""
+    queries, keys = (model.target_tokens if text == "target" else model.source_tokens for text in texts_of(kind))
+    return queries, keys
 
 
 def _tokens(change: Change) -> list[tuple[str, int]]:

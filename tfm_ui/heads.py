@@ -11,6 +11,7 @@ from tfm_core import POSITIONAL, Positional
 from tfm_ui import words
 from tfm_ui.attention import SUMMARY, Attention
 from tfm_ui.compute import PLACES, Pass, kind_of, place
+from tfm_ui.feasible import tokens_of
 from tfm_ui.fields import Choice, Limits, Whole, control
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
@@ -151,12 +152,11 @@ class HeadView:
 def view(state: ModelState, shown: Pass, kind: str) -> HeadsView:
     """The heads of one kind of attention ("encoder", "decoder" or "cross"; a single stack has but one)."""
     kind = kind_of(state, kind)
-    source, target = state.source_tokens, state.target_tokens
-    queries = words.labels(target if kind in ("decoder", "cross") else source)
+    queries, keys = tokens_of(state, kind)
     return HeadsView(
         attention=shown.attention[kind],
-        queries=queries,
-        keys=words.labels(source) if kind == "cross" else queries,
+        queries=words.labels(queries),
+        keys=words.labels(keys),
         same_text=kind != "cross",
         formula=_formula(Positional if kind == "cross" else POSITIONAL[state.positional]),
         place=place(state, kind),

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from tfm_ui import compute
+from tfm_ui import compute, words
 from tfm_ui.attention import MASKED
 from tfm_ui.components import head_map, heads_grid
+from tfm_ui.feasible import tokens_of
 from tfm_ui.heads import SCALES, HeadsState, view
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
@@ -35,6 +36,13 @@ def test_the_recipe_gives_the_numbers_on_screen_in_plain_python(model, kind):
     scope: dict[str, torch.Tensor] = {}
     exec(recipe(model, shown.place.format(layer=layer, what="weights"), head), scope)
     np.testing.assert_array_equal(scope["weights"].numpy(), shown.head(layer, head).weights)
+
+
+@pytest.mark.parametrize(("model", "kind"), KINDS)
+def test_rows_and_columns_are_the_tokens_that_this_attention_reads(model, kind):
+    tokens = tokens_of(model, kind)
+    assert compute.run(model).attention[kind].visible.shape == tuple(len(text.ids) for text in tokens)
+    assert (seen(model, kind).queries, seen(model, kind).keys) == tuple(words.labels(text) for text in tokens)
 
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)

@@ -16,6 +16,7 @@ from tfm_core.aggregates import attention_rollout, max_over_heads, mean_over_hea
 from tfm_ui import compute, words
 from tfm_ui.attention import Attention
 from tfm_ui.attention_lens.state import AttentionState
+from tfm_ui.feasible import tokens_of
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 
@@ -220,9 +221,7 @@ def view(model: ModelState, state: AttentionState) -> ArcsView:
     """The lines that these controls ask for. Cross-attention has no rollout: its rows and columns are two texts."""
     kind = compute.kind_of(model, state.kind)
     cross = kind == "cross"
-    target = kind in ("decoder", "cross")
-    rows, columns = (model.target_tokens if target else model.source_tokens), model.source_tokens
-    queries = words.labels(rows)
+    queries, keys = tokens_of(model, kind)
     attention = compute.run(model).attention[kind]
     lines = "mean" if cross and state.lines == "rollout" else state.lines
     return ArcsView(
@@ -231,10 +230,10 @@ def view(model: ModelState, state: AttentionState) -> ArcsView:
         attention=attention,
         layer=state.layer - 1,
         visible=attention.visible,
-        queries=queries,
-        keys=words.labels(columns) if cross else queries,
+        queries=words.labels(queries),
+        keys=words.labels(keys),
         read=attention.read,
-        read_keys=len((columns if cross else rows).pieces),
+        read_keys=len(keys.pieces),
         same_text=not cross,
         stack=kind.replace("self", ""),
         place=compute.place(model, kind).format(layer=state.layer - 1, what="weights"),

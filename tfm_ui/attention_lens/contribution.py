@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tfm_core.contribution import contribution_norms
 from tfm_ui import compute, words
 from tfm_ui.attention_lens.state import AttentionState
+from tfm_ui.feasible import tokens_of
 from tfm_ui.figures import look
 from tfm_ui.inside import Inside
 from tfm_ui.model_state import ModelState
@@ -172,8 +173,7 @@ def view(model: ModelState, state: AttentionState) -> ContributionView:
     kind = compute.kind_of(model, state.kind)
     head, inside = state.head - 1, compute.inside(model, kind, state.layer - 1)
     weights = inside.weights(head)
-    queries = model.target_tokens if kind in ("decoder", "cross") else model.source_tokens
-    keys = model.target_tokens if kind == "decoder" else model.source_tokens
+    queries, keys = tokens_of(model, kind)
     return ContributionView(
         weights=weights.numpy(),
         norms=contribution_norms(weights, inside.value[head], inside.output_weight(head)).numpy(),

@@ -10,6 +10,7 @@ from torch import Tensor
 from tfm_core import attention_scores, attention_weights, mask_scores
 from tfm_ui import compute, words
 from tfm_ui.attention_lens.state import AttentionState
+from tfm_ui.feasible import tokens_of
 from tfm_ui.inside import Inside
 from tfm_ui.model_state import ModelState
 
@@ -137,16 +138,15 @@ class OneHead:
 def one_head(model: ModelState, state: AttentionState) -> OneHead:
     """The head that the lens shows."""
     kind = compute.kind_of(model, state.kind)
-    source, target = model.source_tokens, model.target_tokens
-    queries = words.labels(target if kind in ("decoder", "cross") else source)
+    queries, keys = tokens_of(model, kind)
     return OneHead(
         inside=compute.inside(model, kind, state.layer - 1),
         head=state.head - 1,
         scaled=state.scaled,
         masked=state.masked,
         temperature=state.temperature,
-        queries=queries,
-        keys=words.labels(source) if kind == "cross" else queries,
+        queries=words.labels(queries),
+        keys=words.labels(keys),
         positional="none" if kind == "cross" else model.positional,
         crosses=kind == "cross",
     )

@@ -10,6 +10,7 @@ from tfm_core import ScaleExperiment, attention_scores
 from tfm_ui import compute
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.compute import kind_of
+from tfm_ui.feasible import tokens_of
 from tfm_ui.figures import look
 from tfm_ui.inside import Inside
 from tfm_ui.model_state import ModelState
@@ -134,7 +135,7 @@ def scale_view(model: ModelState, state: AttentionState) -> ScaleView:
     head_dim = model.config.head_dim
     widths = tuple(sorted({*WIDTHS, head_dim}))
     kind = kind_of(model, state.kind)
-    queries = model.target_tokens if kind in ("decoder", "cross") else model.source_tokens
+    queries, _ = tokens_of(model, kind)
     heads = score_variances(compute.inside(model, kind, state.layer - 1), len(queries.pieces))
     found = compute.scale_experiment(widths, state.draws, state.draw_keys, state.draw_seed)
     return ScaleView(found, state.draw_seed, head_dim, heads, state.layer)
