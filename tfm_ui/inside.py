@@ -64,15 +64,15 @@ class Inside:
         """Width of a head, d_k."""
         return self.module.d_model // self.module.num_heads
 
-    def scores(self, head: int, scale: float | None = None) -> Tensor:
-        """(query, key), before the mask; `scale` as in `attention_scores`."""
+    def scores(self, head: int, scale: float | None = None, rows: slice = slice(None)) -> Tensor:
+        """(rows, key), before the mask; `scale` as in `attention_scores`."""
         one = slice(head, head + 1)  # a batch of one: of single matrices torch may compute another last digit
-        bias = None if self.bias is None else self.bias[one]
-        return attention_scores(self.query[one], self.key[one], scale=scale, bias=bias)[0]
+        bias = None if self.bias is None else self.bias[one, rows]
+        return attention_scores(self.query[one, rows], self.key[one], scale=scale, bias=bias)[0]
 
-    def weights(self, head: int, scale: float | None = None) -> Tensor:
-        """(query, key), as the model computed them, or with another scale."""
-        return attention_weights(mask_scores(self.scores(head, scale), self.visible), self.visible)
+    def weights(self, head: int) -> Tensor:
+        """(query, key), as the model computed them."""
+        return attention_weights(mask_scores(self.scores(head), self.visible), self.visible)
 
     def output_weight(self, head: int) -> Tensor:
         """(head_dim, d_model), the rows of W_O that this head is multiplied with: head_output @ this is its share."""

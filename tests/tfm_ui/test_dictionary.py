@@ -109,7 +109,7 @@ def test_the_pictures_bytes_are_the_look_up():
     assert cells.dtype == np.float32
     np.testing.assert_allclose(cells[:, 2], found.weights, rtol=1e-6)
     np.testing.assert_allclose(cells[:, 3].sum(), found.answer, rtol=1e-6)
-    assert (header["asked"], header["best"], header["names"]) == ([-1, 0.5], found.best, list(NAMES))
+    assert (header["asked"], header["hardText"], header["names"]) == ([-1, 0.5], found.hard_text, list(NAMES))
     assert header["about"] == found.sentence
 
 

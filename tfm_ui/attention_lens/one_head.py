@@ -125,9 +125,7 @@ class OneHead:
         return projected
 
     def _scaled(self, head: int, rows: slice) -> Tensor:
-        one = slice(head, head + 1)  # a batch of one: of single matrices torch may compute another last digit
-        bias = None if self.inside.bias is None else self.inside.bias[one, rows]
-        scores = attention_scores(self.inside.query[one, rows], self.inside.key[one], scale=self.factor, bias=bias)[0]
+        scores = self.inside.scores(head, self.factor, rows)
         return scores if self.temperature == 1 else scores / self.temperature
 
     def _gathered(self, head: int, rows: slice) -> Tensor:

@@ -37,7 +37,6 @@ def content(lookup: Lookup) -> Content:
         "values": lookup.values.tolist(),
         "asked": list(lookup.query),
         "temperature": lookup.temperature,
-        "best": lookup.best,
         "answerText": number(lookup.answer),
         "hardText": lookup.hard_text,
         "plane": PLANE,
