@@ -30,6 +30,7 @@ from tfm_ui.compared import Compared, compare
 from tfm_ui.feasible import tokens_of
 from tfm_ui.inside import Inside, sites
 from tfm_ui.inside import inside as put_together
+from tfm_ui.lines import Lines, kept, maps
 from tfm_ui.model_state import ModelState
 from tfm_ui.rerun import Bench, Side, possible
 
@@ -210,6 +211,20 @@ def run(state: ModelState) -> Pass:
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         milliseconds=milliseconds,
     )
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={ModelState: repr})
+def lines(state: ModelState, kind: str, layer: int, how: str) -> Lines:
+    """The weights behind the arcs.
+
+    Args:
+        state: the model, and the texts that it reads.
+        kind: as in `Pass.attention`.
+        layer: from 0.
+        how: "heads", "mean", "max" or "rollout".
+    """
+    attention = run(state).attention[kind]
+    return kept(maps(attention, layer, how), attention.visible, how)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -90,8 +90,7 @@ def dictionary(model: ModelState, state: AttentionState) -> Content:
 def attention_arcs(model: ModelState, state: AttentionState) -> Content:
     """The lines of a layer's heads, or of their aggregate."""
     seen = arcs_view.view(model, state)
-    lines = seen.kept()
-    return arcs.content(seen, lines, at=(state.query, state.key), about=seen.sentence(lines))
+    return arcs.content(seen, at=(state.query, state.key), about=seen.sentence())
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from tfm_core import recording
 from tfm_core.aggregates import attention_rollout
 from tfm_ui import compute
 from tfm_ui.attention_lens import arcs
-from tfm_ui.attention_lens.arcs import ALL_UP_TO, LARGEST, MASKED
 from tfm_ui.attention_lens.arcs_recipe import recipe_of
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.components import arcs as drawing
+from tfm_ui.lines import ALL_UP_TO, LARGEST, MASKED, kept, maps
 from tfm_ui.model_state import ModelState
 from tfm_ui.pictures import made, query_of
 
@@ -74,7 +74,7 @@ def test_aggregates_are_of_the_recorded_weights(model, lines):
     _, _, weights, keys = sent(model, state)
     for query, row in enumerate(expected):
         np.testing.assert_allclose(np.maximum(weights[0, query], 0), row[keys[0, query]], atol=1e-6)
-    assert all(seen.laws(seen.kept()).values())
+    assert all(seen.laws().values())
     assert (len(seen.names), seen.title.startswith("Rollout")) == (1, lines == "rollout")
 
 
@@ -83,7 +83,7 @@ def test_each_attention_of_an_encoder_decoder(kind, shape):
     seen = arcs.view(TWO, AttentionState(kind=kind))
     np.testing.assert_array_equal(seen.table(1), recorded(TWO, kind)[0][1])
     assert seen.table(1).shape == shape
-    assert all(seen.laws(seen.kept()).values())
+    assert all(seen.laws().values())
     assert (seen.read, seen.read_keys) == {"encoder": (10, 10), "decoder": (4, 4), "cross": (4, 10)}[kind]
 
 
@@ -107,7 +107,8 @@ def made_up(weights: list, visible: list, lines: str = "heads") -> arcs.ArcsView
             return np.array(weights[head], np.float32)
 
     tokens = ["a", "b", "c"]
-    return arcs.ArcsView(lines, len(weights), Known(), 0, np.array(visible), tokens, tokens, 3, 3, True, "", "")
+    drawn = kept(maps(Known(), 0, lines), np.array(visible), lines)
+    return arcs.ArcsView(lines, len(weights), Known(), drawn, 0, np.array(visible), tokens, tokens, 3, 3, True, "", "")
 
 
 FIRST = [[1, 0, 0], [0.75, 0.25, 0], [0.5, 0.25, 0.25]]
@@ -117,11 +118,10 @@ CAUSAL = np.tril(np.ones((3, 3), bool)).tolist()
 
 def test_the_sentence_names_the_strongest_line_of_the_rows_that_have_a_choice():
     seen = made_up([FIRST, OTHER], CAUSAL)
-    lines = seen.kept()
     said = "Strongest of 2 heads: head 2, c → c, 0.88. They favour the same key in 0 of 2 rows."
-    assert seen.sentence(lines) == said  # in the second row a tie: no favourite
-    assert "b → a, 0.75" in seen.sentence(lines, "1")
-    assert seen.sentence(lines, "7 x 0") == seen.sentence(lines)
+    assert seen.sentence() == said  # in the second row a tie: no favourite
+    assert "b → a, 0.75" in seen.sentence("1")
+    assert seen.sentence("7 x 0") == seen.sentence()
 
 
 def test_a_row_that_may_see_nothing_is_no_broken_law():
@@ -129,26 +129,25 @@ def test_a_row_that_may_see_nothing_is_no_broken_law():
     weights = [[1, 0, 0], [0, 0, 0], [0.5, 0.25, 0.25]]
     for how in ("heads", "mean", "max", "rollout"):
         seen = made_up([weights, weights], masked, how)
-        lines = seen.kept()
-        assert all(seen.laws(lines).values()), how
-        assert np.isfinite(lines.weights).all()
-        assert seen.sentence(lines)
-    assert (made_up([weights], masked).kept().weights[0, 1] == MASKED).all()
+        assert all(seen.laws().values()), how
+        assert np.isfinite(seen.kept.weights).all()
+        assert seen.sentence()
+    assert (made_up([weights], masked).kept.weights[0, 1] == MASKED).all()
     assert (
-        made_up([weights], [[True, False, False]] * 3).sentence(lines)
+        made_up([weights], [[True, False, False]] * 3).sentence()
         == "No row has a choice: each may look at one token at most."
     )
 
 
 def test_a_broken_law_is_seen():
     seen = made_up([[[1, 0, 0], [0.5, 0.4, 0], [0.5, 0.25, 0.25]]], CAUSAL)
-    assert list(seen.laws(seen.kept()).values()) == [False, True]
+    assert list(seen.laws().values()) == [False, True]
     seen = made_up([[[0.5, 0.5, 0], [0.5, 0.5, 0], [0.5, 0.25, 0.25]]], CAUSAL)
-    assert list(seen.laws(seen.kept()).values()) == [True, False]
+    assert list(seen.laws().values()) == [True, False]
 
 
 def test_the_picture_opens_at_the_query_and_key_of_the_link():
-    header, _ = drawing.content((seen := arcs.view(SHORT, AttentionState())), seen.kept(), at=(7, 3), about="x")
+    header, _ = drawing.content(arcs.view(SHORT, AttentionState()), at=(7, 3), about="x")
     assert header["at"] == (7, 3)
     assert sent(LONG, AttentionState(query=90, key=80))[0]["at"] == [90, 80]
 
@@ -160,10 +159,16 @@ def test_the_recipe_leaves_what_is_shown(lines, model, kind):
     scope: dict = {}
     exec(recipe_of(seen, model, 1), scope)
     index = 1 if seen.lines == "heads" else 0
-    np.testing.assert_allclose(scope["weights"], list(seen.maps())[index], rtol=1e-5, atol=1e-7)
+    shown = list(maps(seen.attention, seen.layer, seen.lines))[index]
+    np.testing.assert_allclose(scope["weights"], shown, rtol=1e-5, atol=1e-7)
 
 
 def test_heads_that_spread_evenly_favour_nobody():
     model = ModelState(text="a a a a", seq_len=4, positional="none")
     seen = arcs.view(model, AttentionState(lines="heads"))
-    assert seen.sentence(seen.kept()) == "No pattern: every row of all 4 heads spreads its weight evenly."
+    assert seen.sentence() == "No pattern: every row of all 4 heads spreads its weight evenly."
+
+
+def test_page_and_picture_share_the_lines():
+    states = [AttentionState(layer=2, mass=mass) for mass in (50, 90)]
+    assert arcs.view(LONG, states[0]).kept is arcs.view(LONG, states[1]).kept

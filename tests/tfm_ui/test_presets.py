@@ -184,7 +184,7 @@ def test_a_leak_lasts_as_long_as_the_weight_is_not_zero():
 def lines_of(name):
     preset = named(ATTENTION, name)
     view = arcs.view(ModelState(**preset.model), AttentionState(**preset.page))
-    return view, view.kept()
+    return view, view.kept
 
 
 def test_half_of_the_weight_needs_less_than_a_third_of_the_lines():

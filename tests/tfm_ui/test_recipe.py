@@ -10,6 +10,7 @@ from tfm_ui.attention_lens.change_recipe import recipe_of as change_recipe
 from tfm_ui.attention_lens.one_head import one_head
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.feasible import order, texts_of
+from tfm_ui.lines import maps
 from tfm_ui.model_state import ModelState
 from tfm_ui.recipe import recipe
 
@@ -46,7 +47,7 @@ def test_the_script_of_a_head_gives_the_numbers_shown(model, kind):
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_script_of_the_arcs_gives_the_numbers_shown(model, kind, lines):
     seen = arcs.view(model, AttentionState(kind=kind, layer=2, lines=lines))
-    shown = list(seen.maps())[2 if seen.lines == "heads" else 0]
+    shown = list(maps(seen.attention, seen.layer, seen.lines))[2 if seen.lines == "heads" else 0]
     np.testing.assert_allclose(run(arcs_recipe(seen, model, 2))["weights"], shown, rtol=1e-5, atol=1e-7)
 
 

@@ -14,14 +14,14 @@ def draw(model: ModelState) -> None:
     with panel("arcs") as show:
         state = boxes(model, row("arcs"), "kind", "layer", "lines")
         seen = arcs_of.view(model, state)
-        lines, first = seen.kept(), seen.chosen(state.heads)[0]
+        first = seen.chosen(state.heads)[0]
         show(
             title=seen.title,
             how_to_read=seen.how_to_read(state.lines),
             shape=f"query × key = {len(seen.queries)} × {len(seen.keys)}",
             picture=Drawing("arcs", ((model, ""), (state, PREFIX))),
-            sentence=seen.sentence(lines, state.heads),
-            laws=seen.laws(lines),
+            sentence=seen.sentence(state.heads),
+            laws=seen.laws(),
             table=lambda: seen.table(first),
             sources=arcs_of.SOURCES[seen.lines],
             recipe=recipe_of(seen, model, first),

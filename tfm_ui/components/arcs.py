@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tfm_ui.attention_lens.arcs import ArcsView, Lines
+from tfm_ui.attention_lens.arcs import ArcsView
 from tfm_ui.components.canvas import Canvas, Content
 
 ARCS = Canvas(
@@ -28,15 +28,15 @@ ARCS = Canvas(
 )
 
 
-def content(view: ArcsView, lines: Lines, *, at: tuple[int, int], about: str) -> Content:
+def content(view: ArcsView, *, at: tuple[int, int], about: str) -> Content:
     """What arcs.js draws.
 
     Args:
-        view: the names of rows, columns and maps.
-        lines: the weights.
+        view: the weights, and the names of rows, columns and maps.
         at: the query and the key, from 1, that a long text opens at.
         about: the picture in words.
     """
+    lines = view.kept
     header = {
         "queries": view.queries,
         "keys": view.keys,
