@@ -7,10 +7,11 @@ import streamlit as st
 
 from tfm_ui import controls
 from tfm_ui.attention_lens.change import ChangeView
-from tfm_ui.changes import LONGEST, Change, Drop, Replace, Silence, Swap, Zero, parse, with_change, written
+from tfm_ui.changes import LONGEST, Change, Drop, Replace, Silence, Swap, Zero, fits, parse, with_change, written
 from tfm_ui.plain import plain
 
 PREFIX, WORD = "attention_", "_change_word"
+FULL = "The link has no room for it: take another change back."
 SHOWN = 8  # changes with a button in sight
 
 
@@ -29,8 +30,10 @@ def acts(seen: ChangeView) -> None:
         for name, change, sensible in offered:
             label = plain(seen.naming.said(change)) if swaps or name != "swap" else "Swap two tokens"
             new = with_change(now, change)
-            fits = sensible and change not in now and change in seen.naming.possible(written(new))
-            st.button(label, on_click=hold, kwargs={"changes": new}, disabled=not fits, key=f"_change_{name}")
+            possible = sensible and change not in now and change in seen.naming.possible(written(new))
+            full = possible and not fits(new)
+            options: dict[str, Any] = {"disabled": full or not possible, "help": FULL if full else None}
+            st.button(label, on_click=hold, kwargs={"changes": new}, key=f"_change_{name}", **options)
         st.text_input(
             "Another token",
             key=WORD,
@@ -73,7 +76,9 @@ def _replace(now: Sequence[Change], text: str, token: int) -> None:
     typed = st.session_state[WORD].replace(";", " ").split()
     st.session_state[WORD] = ""
     if typed:
-        hold(with_change(now, Replace(text, token, typed[0][:LONGEST])))
+        change = Replace(text, token, typed[0][:LONGEST])
+        new = with_change(now, change)
+        hold(new if fits(new) else [*now, change])  # then it is dropped and that is said; what stood there stays
 
 
 def hold(changes: Sequence[Change] | None = None, pinned: Sequence[Change] | None = None) -> None:

@@ -8,14 +8,13 @@ from numpy.typing import NDArray
 from tfm_ui.attention_lens import change as change_view
 from tfm_ui.attention_lens import contribution as contribution_view
 from tfm_ui.attention_lens.state import AttentionState
-from tfm_ui.changes import Weight, parse, with_change, written
+from tfm_ui.changes import written
 from tfm_ui.components import maps, pairs
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.maps import ABSENT, MASKED, Axis, Map, Slider
 from tfm_ui.model_state import ModelState
 
 ASKS = ("attention_query", "attention_key")
-MARK = 0.123  # a weight that is looked for in a text, to find the places before and behind it
 
 
 def axes(queries: Sequence[str], keys: Sequence[str]) -> tuple[Axis, Axis]:
@@ -77,7 +76,7 @@ def change_weights(model: ModelState, state: AttentionState) -> Content:
         places=([i + 1 for i in found.queries], [i + 1 for i in found.keys]),
         asks=ASKS,
         crosses=seen.crosses(),
-        slider=_slider(seen, at) if at else None,
+        slider=_slider(seen, at) if at and not seen.full else None,
         about=seen.about_weights(),
     )
 
@@ -119,11 +118,8 @@ def _difference(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.fl
 
 def _slider(seen: change_view.ChangeView, at: tuple[int, int]) -> Slider:
     """The locked weight of B, to be set to what it is dragged to."""
-    state, (query, key) = seen.state, seen.cell
-    new = Weight(seen.kind, state.layer, state.head, query, key, MARK, state.rescale)
-    text = written(with_change(parse(state.changes)[0], new))
-    before, _, after = text.rpartition(f" {MARK:g}")
+    before, _, after = written(seen.dragged).rpartition(f" {change_view.MARK:g}")
     name = seen.naming.token
-    pair = [name(text, token) for text, token in zip(seen.texts, (query, key), strict=True)]
+    pair = [name(text, token) for text, token in zip(seen.texts, seen.cell, strict=True)]
     label = f"Drag: {pair[0]} looks at {pair[1]} in B with"
     return Slider(label, round(float(seen.compared.weights[1][at]), 4), "attention_changes", f"{before} ", after)

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tfm_ui.links import quoted
+
 KINDS = ("encoder", "decoder", "cross")  # a single stack's attention is called as the encoder's
 EXPECTED = "expected such as silence 1.2, zero 1 3, weight 1.2 5>3 0.9, drop 4, swap 2 5 or replace 4 dog"
 
@@ -101,6 +103,7 @@ class Replace:
 Change = Silence | Zero | Weight | Drop | Swap | Replace
 OF_TEXT = Drop | Swap | Replace  # done to a text, the others to the model
 LONGEST = 20  # signs of a piece
+ROOM = 300  # characters of a link for the changes of B, and as many for those of A: the rest of it fits, too
 
 
 def _but(word: str, usual: str) -> str:
@@ -148,6 +151,11 @@ def written(changes: Iterable[Change]) -> str:
     return "; ".join(map(str, changes))
 
 
+def fits(changes: Iterable[Change], room: int = ROOM) -> bool:
+    """Whether so many characters of a link hold them: there 日 takes nine, and each mark between two changes four."""
+    return len(quoted(written(changes))) <= room
+
+
 def with_change(changes: Sequence[Change], new: Change) -> list[Change]:
     """These and a new one; of one cell only the last weight counts, of one place the last token."""
     if isinstance(new, Weight):
@@ -169,13 +177,16 @@ class Changes:
     """A control that holds changes: the text that stands for them."""
 
     label: str
-    max_chars: int = 300
+    max_chars: int = ROOM  # in a link
 
     def read(self, raw: str, default: Any) -> tuple[str, str]:
         """The changes among what was asked for, as many as there is room for."""
         found, wrong = parse(raw)
         reason = f"“{wrong[0][:40]}” is no change, {EXPECTED}" if wrong else ""
-        while len(written(found)) > self.max_chars:
-            found.pop()
-            reason = reason or f"only changes of {self.max_chars} characters together are taken"
-        return written(found), reason
+        taken: list[Change] = []
+        for change in found:
+            if not fits([*taken, change], self.max_chars):
+                reason = reason or f"a link has room for changes of {self.max_chars} characters, as it writes them"
+                break
+            taken.append(change)
+        return written(taken), reason

@@ -5,7 +5,7 @@ silently; here the link is checked before, the nearest possible value is taken, 
 Fields that are `held` have no widget: a picture sets them, and the address bar is where they are.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -197,18 +197,21 @@ def _grant() -> None:
 
 
 def assign(prefix: str, **values: Any) -> None:
-    """Set fields of one page: only in a callback."""
-    put({prefix + name: value for name, value in values.items()})
-    _run_again(prefix)
+    """Set fields of this page, as far as they can be: only in a callback."""
+    take({prefix + name: value for name, value in values.items()})
 
 
-def take(states: Sequence[tuple[State, str]], changes: Mapping[str, Any]) -> None:
-    """What a picture asks for, parameter -> value, as far as it can be: only in a callback."""
-    fields = {prefix + name: of for state, prefix in states for name, of in controls_of(type(state)).items()}
-    put(
-        {key: fields[key][0].read(as_text(value), fields[key][1])[0] for key, value in changes.items() if key in fields}
-    )
-    _run_again(states[-1][1])
+def take(changes: Mapping[str, Any]) -> None:
+    """What a picture or a button asks for, parameter -> value, as far as it can be: only in a callback."""
+    page, known = st.session_state[PAGE], st.session_state[KNOWN]
+    fields = {prefix + name: of for prefix in page for name, of in controls_of(known[prefix]).items()}
+    read = {key: fields[key][0].read(as_text(value), fields[key][1]) for key, value in changes.items() if key in fields}
+    put({key: value for key, (value, _) in read.items()})
+    if reasons := [f"{fields[key][0].label}: {reason}." for key, (_, reason) in read.items() if reason]:
+        for reason in reasons:
+            notify(reason)
+        st.rerun()  # all of the page: notices stand at its top, outside of fragments
+    _run_again(page[-1])
 
 
 def open_with(prefix: str = "", **values: Any) -> dict[str, str]:
@@ -229,13 +232,8 @@ def open_with(prefix: str = "", **values: Any) -> dict[str, str]:
 def reset_all() -> None:
     """Put the model and all pages back to their defaults: only in a callback. Runs all of the page."""
     dismiss_notices()
-    put(
-        {
-            key: value
-            for prefix, state in st.session_state[KNOWN].items()
-            for key, value in defaults(state, prefix).items()
-        }
-    )
+    known: dict[str, type[State]] = st.session_state[KNOWN]
+    put({key: value for prefix, state in known.items() for key, value in defaults(state, prefix).items()})
     st.rerun()
 
 

@@ -12,7 +12,9 @@ Query = Mapping[str, Sequence[str]]  # a link's parameters, each with all its va
 S = TypeVar("S", bound=State)
 
 LINK_CHARS = 2000  # the longest link that every chat program and mail reader bears
-TEXT_CHARS = 1500  # of them for the texts together: how much of a text is carried hangs on no slider
+# Of them for the texts together: how much of a text is carried hangs on no slider. Only the Attention lens, of which a
+# link may hold lists and changes, too, leaves less when these are long.
+TEXT_CHARS = 1500
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ def link_parameters(state: State, prefix: str) -> dict[str, str]:
 def share_link(base: str, *states: tuple[State, str]) -> str:
     """The link that brings back these states, each with its prefix, at the address `base`.
 
-    It is never longer than LINK_CHARS: texts that it has no room for are cut, and `carried` says how far.
+    It is never longer than LINK_CHARS: texts that it has no room for are cut, and `carried` says how far. All other
+    fields are limited, so that they fit together.
     """
     parameters = _parameters(base, states)
     return f"{base}?{_encoded(parameters)}" if parameters else base
@@ -99,10 +102,10 @@ def _parameters(base: str, states: Sequence[tuple[State, str]]) -> dict[str, str
     room = min(TEXT_CHARS, LINK_CHARS - len(f"{base}?{_encoded(parameters | dict.fromkeys(texts, ''))}"))
     # Short texts first: what one of them leaves of its equal share is there for the longer ones.
     for left, key in zip(
-        range(len(texts), 0, -1), sorted(texts, key=lambda t: len(_quoted(parameters[t]))), strict=True
+        range(len(texts), 0, -1), sorted(texts, key=lambda t: len(quoted(parameters[t]))), strict=True
     ):
         parameters[key] = first_part(parameters[key], room // left)
-        room -= len(_quoted(parameters[key]))
+        room -= len(quoted(parameters[key]))
     return parameters
 
 
@@ -116,7 +119,7 @@ def first_part(text: str, room: int) -> str:
     """As much of a text as fits into `room` characters of a link, cut between two signs as a reader sees them."""
     used = 0
     for end, sign in enumerate(text):
-        used += len(_quoted(sign))
+        used += len(quoted(sign))
         if used > room:
             whole = end
             while whole and _joined(text, whole):
@@ -139,7 +142,8 @@ def _half_a_flag(sign: str) -> bool:
     return "\U0001f1e6" <= sign <= "\U0001f1ff"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """A text as it stands in a link."""
     return quote_plus(text, errors="replace")  # half a surrogate pair has no place in a link
 
 

@@ -198,7 +198,7 @@ class Drawing:
         def changed() -> None:
             wish = st.session_state[key].changed
             st.session_state[heard] = wish["number"]
-            controls.take(self.states, wish["changes"])
+            controls.take(wish["changes"])
 
         heard = f"_heard_{key}"  # how many of the picture's wishes: the browser must know which page is behind
         data = {"name": self.name, "query": self.query, "early": self.early, "local": self.local}

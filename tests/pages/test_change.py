@@ -119,6 +119,42 @@ def test_a_leak_is_crossed_named_and_breaks_a_law():
     assert "“sat” sees “it”, which comes later" in said
 
 
+FULL = "; ".join([f"silence 8.{head}" for head in range(1, 17)] + ["silence 7.1", "silence 7.2", "drop 7", "drop 8"])
+
+
+def test_a_full_link_takes_no_further_change_and_loses_none():
+    app = lens("change", attention_changes=FULL)
+    assert app.query_params["attention_changes"] == FULL
+    assert not app.warning
+    for name in ("silence", "zero"):
+        assert widget(app, f"_change_{name}").disabled
+        assert widget(app, f"_change_{name}").help == "The link has no room for it: take another change back."
+    widget(app, "_done_0").click().run()
+    assert not widget(app, "_change_silence").disabled
+    assert widget(app, "_change_silence").help == ""
+
+
+def test_no_weight_is_offered_to_be_dragged_that_the_link_would_drop():
+    app = lens("change", attention_changes=FULL.replace("drop 7; drop 8", "zero 1 1"))
+    assert picture(app, "change_weights")[0]["slider"] is None
+    assert "The link has no room for another weight: take a change of B back." in text_on(app)
+    for _ in range(2):
+        widget(app, "_done_0").click().run()
+    assert picture(app, "change_weights")[0]["slider"]
+    assert "no room" not in text_on(app)
+
+
+@pytest.mark.parametrize("before", ["drop 7; drop 8", "replace 2 hen"])
+def test_what_is_asked_for_and_dropped_is_said_and_what_was_there_stays(before):
+    held = FULL.replace("drop 7; drop 8", before)
+    app = lens("change", attention_changes=held)
+    (box,) = [box for box in app.text_input if box.key == "_change_word"]
+    box.set_value("日" * 20).run()
+    assert not app.exception
+    assert app.query_params["attention_changes"] == held
+    assert "Changes: a link has room for changes of 300 characters" in text_on(app).replace("\\", "")
+
+
 @pytest.mark.parametrize(
     ("asked", "held", "reason"),
     [("bogus; drop 1", "drop 1", "“bogus” is no change"), ("silence 1.1 ;drop 1", "silence 1.1; drop 1", "plainer")],

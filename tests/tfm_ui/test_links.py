@@ -1,14 +1,17 @@
 """Links are short enough to be sent, and what they carry of a text is its beginning, whole signs only."""
 
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote_plus, urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfm_ui.fields import Choice, Flag, Whole, controls_of
+from tfm_ui.attention_lens.state import AttentionState
+from tfm_ui.changes import Changes
+from tfm_ui.fields import Choice, Flag, Number, Whole, controls_of
 from tfm_ui.heads import HeadsState
-from tfm_ui.links import LINK_CHARS, TEXT_CHARS, as_text, carried, first_part, read_link, share_link
+from tfm_ui.links import LINK_CHARS, TEXT_CHARS, as_text, carried, first_part, read_link, share_link, state_of
+from tfm_ui.lists import Numbers, Vectors
 from tfm_ui.model_state import CHARS, ModelState
 
 BASE = "https://attention-lab.example.org/heads"
@@ -36,20 +39,55 @@ def test_half_a_surrogate_pair_breaks_no_link(text):
 
 
 def _longest(field, default):
-    if isinstance(field, Choice):
-        options = field.options
-    elif isinstance(field, Whole):
-        options = (field.high,)
-    else:
-        options = (not default,) if isinstance(field, Flag) else ("🦊" * CHARS,)
-    return max((option for option in options if option != default), key=lambda o: len(str(o)), default=default)
+    match field:
+        case Choice():
+            options = field.options
+        case Whole():
+            options = (field.high, field.high - 1)
+        case Flag():
+            options = (not default,)
+        case Number():
+            options = (field.read(str(field.low * 1.023456), default)[0],)
+        case Numbers():
+            options = ("9" * field.max_chars,)
+        case Vectors():
+            vector = ",".join(f"{low + 0.01:g}" for low, _ in field.ranges)
+            options = (" ".join([vector] * field.most),)
+        case Changes():
+            many = [[f"replace {n} {sign * 20}" for n in range(10, 40)] for sign in "x日🦊"]
+            many += [[f"drop {n}" for n in range(1, 100)], [f"weight 1.1 {n}>1 0.5" for n in range(1, 100)]]
+            options = tuple(field.read("; ".join(changes), default)[0] for changes in many)
+        case _:
+            options = ("🦊" * CHARS,)
+    possible = (option for option in options if option != default)
+    return max(possible, key=lambda o: len(quote_plus(str(o))), default=default)
+
+
+def _all_at_their_longest(page, prefix):
+    return [
+        (kind(**{name: _longest(*control) for name, control in controls_of(kind).items()}), before)
+        for kind, before in ((ModelState, ""), (page, prefix))
+    ]
+
+
+@pytest.mark.parametrize(("page", "prefix"), [(HeadsState, "heads_"), (AttentionState, "attention_")])
+def test_everything_at_its_longest_fits_and_leaves_room_for_a_text(page, prefix):
+    states = _all_at_their_longest(page, prefix)
+    assert len(share_link(BASE, *states)) <= LINK_CHARS
+    assert carried(BASE, *states)["text"] >= 5  # foxes, of twelve characters each
+
+
+def test_changes_in_signs_that_are_long_in_a_link_are_measured_as_they_stand_there():
+    nine = "; ".join(f"replace {n} {'日' * 20}" for n in range(1, 10))
+    query = {"attention_changes": [nine], "attention_pinned": [nine]}
+    state = state_of(AttentionState, "attention_", query)
+    assert state.changes == state.pinned == f"replace 1 {'日' * 20}"
+    assert len(share_link(BASE, (ModelState(), ""), (state, "attention_"))) <= LINK_CHARS
+    assert all("a link has room for changes of 300" in str(c) for c in read_link(AttentionState, "attention_", query))
 
 
 def test_whatever_else_is_set_texts_have_the_same_room():
-    states = [
-        (kind(**{name: _longest(*control) for name, control in controls_of(kind).items()}), prefix)
-        for kind, prefix in ((ModelState, ""), (HeadsState, "heads_"))
-    ]
+    states = _all_at_their_longest(HeadsState, "heads_")  # not so where a link may hold lists and changes
     alone = ModelState(text="🦊" * CHARS, target="🦊" * CHARS)
     assert len(share_link(BASE, *states)) <= LINK_CHARS - 200  # for the fields of lenses to come
     assert carried(BASE, *states) == carried(BASE, (alone, ""))

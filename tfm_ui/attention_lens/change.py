@@ -10,7 +10,7 @@ from tfm_core.interventions import set_weight, silence_head, zero_value
 from tfm_ui import compute, words
 from tfm_ui.attention_lens.naming import Naming
 from tfm_ui.attention_lens.state import AttentionState
-from tfm_ui.changes import Replace
+from tfm_ui.changes import Change, Replace, Weight, fits, parse, with_change
 from tfm_ui.compared import Compared
 from tfm_ui.feasible import replaced, texts_of
 from tfm_ui.figures import look
@@ -19,6 +19,7 @@ from tfm_ui.rerun import Bench, edits
 
 SHOWN = 8  # tokens whose probability moved most
 SOURCES = (silence_head, zero_value, set_weight, edits, Bench.run)
+MARK = 0.123  # stands for a weight that is not known yet, and is as long as any that is dragged to
 NOTHING = 1e-6  # what moves less than this, as a share, has not moved but for rounding
 
 
@@ -92,6 +93,18 @@ class ChangeView:
     def aside(self) -> str:
         """Which of the changes that were asked for this model does not allow, and why."""
         return self.naming.aside("" if self.as_first_seen else self.state.changes, self.state.pinned)
+
+    @property
+    def dragged(self) -> list[Change]:
+        """B's changes and, as the last, the weight of the locked cell: MARK."""
+        (query, key), state = self.cell, self.state
+        weight = Weight(self.kind, state.layer, state.head, query, key, MARK, state.rescale)
+        return with_change(parse(state.changes)[0], weight)
+
+    @property
+    def full(self) -> str:
+        """Why no weight can be dragged, if the link has no room for it."""
+        return "" if fits(self.dragged) else "The link has no room for another weight: take a change of B back."
 
     @property
     def same(self) -> bool:

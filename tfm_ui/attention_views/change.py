@@ -24,7 +24,7 @@ def draw(model: ModelState) -> None:
     with st.container(key="change_buttons"):
         change_buttons.acts(seen)
         change_buttons.done(seen)
-        st.html(f'<p class="note">{escape(seen.aside)}</p>')
+        st.html(f'<p class="note">{escape(f"{seen.aside} {seen.full}")}</p>')
     with panel("change_weights") as show:
         show(
             title=f"Layer {state.layer}, head {state.head}",
