@@ -1,6 +1,9 @@
-"""The view "change" in words: leaks by their heads, and what is set aside."""
+"""The view "change" in words and tables: leaks by their heads, laws, and what is set aside."""
+
+import pytest
 
 from tfm_ui.attention_lens.change import view
+from tfm_ui.attention_lens.change_tables import output_table, stream_table, weights_table
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.model_state import ModelState
 
@@ -29,3 +32,35 @@ def test_the_example_that_the_view_opens_with_is_silently_left_out_where_it_does
     shown = view(ModelState(text="cat", seq_len=2), AttentionState())
     assert shown.same
     assert shown.aside == ""
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ModelState(text="hi", seq_len=2),
+        ModelState(text="a a a a", seq_len=4, positional="none"),
+        ModelState(text="@alice", seq_len=1024, num_layers=1),
+        ModelState(architecture="encoder-decoder", text="one", target="eins", seq_len=3),
+    ],
+    ids=["one token", "equal tokens", "1024 tokens", "one token each"],
+)
+@pytest.mark.parametrize("changes", ["", "silence 1.1", "zero 1 1; drop 1; swap 1 2", "weight 1.1 1>1 0.3"])
+def test_every_text_has_sentences_tables_and_laws(model, changes):
+    shown = view(model, AttentionState(changes=changes))
+    assert all([shown.about_weights(), shown.about_stream(), shown.about_output()])
+    assert all(shown.laws().values()) == (not changes.startswith("weight"))  # its row has no other key
+    assert len(stream_table(shown)) == len(shown.queries)
+    assert weights_table(shown).notna().all().all()
+    assert not output_table(shown).empty
+
+
+def test_a_lone_weight_that_is_lowered_leaves_a_row_that_is_not_whole():
+    shown = view(MODEL, AttentionState(changes="weight 1.1 1>1 0.3"))
+    assert (
+        "every row of layer 1, head 1 sums to 1 in B (“the” sums to 0.30, with no other key to make up for it)"
+        in shown.laws()
+    )
+    assert (
+        "every row of layer 1, head 1 sums to 1 in B"
+        in view(MODEL, AttentionState(changes="weight 1.1 5>1 0.3")).laws()
+    )
