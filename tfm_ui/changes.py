@@ -186,7 +186,7 @@ class Changes:
         taken: list[Change] = []
         for change in found:
             if not fits([*taken, change], self.max_chars):
-                reason = reason or f"a link has room for changes of {self.max_chars} characters, as it writes them"
+                reason = reason or f"a link holds {self.max_chars} characters of changes; what is beyond is left out"
                 break
             taken.append(change)
         return written(taken), reason

@@ -152,7 +152,7 @@ def test_what_is_asked_for_and_dropped_is_said_and_what_was_there_stays(before):
     box.set_value("日" * 20).run()
     assert not app.exception
     assert app.query_params["attention_changes"] == held
-    assert "Changes: a link has room for changes of 300 characters" in text_on(app).replace("\\", "")
+    assert "Changes: a link holds 300 characters of changes" in text_on(app).replace("\\", "")
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_what_is_no_change_is_said(raw, value, reason):
 
 def test_too_many_changes_are_cut_between_two():
     value, reason = Changes("Changes", 20).read("silence 1.1; silence 1.2; drop 1", "")
-    assert (value, reason) == ("silence 1.1", "a link has room for changes of 20 characters, as it writes them")
+    assert (value, reason) == ("silence 1.1", "a link holds 20 characters of changes; what is beyond is left out")
 
 
 @given(changes=CHANGES, tokens=st.tuples(*[st.integers(1, 5)] * 2), layers=st.integers(1, 3), both=st.booleans())
