@@ -12,12 +12,12 @@ const FREE = [[-1, -1], [1, 1], [-1, 1], [1, -1]] // where a new key may stand
 
 const PAUSE = 200 // ms
 
-export default function ({ header, numbers, root, preview, commit, alone }) {
+export default function ({ header, numbers, root, late, preview, commit, alone }) {
   const $ = selector => root.querySelector(selector)
   const memory = root._memory ??= { moving: false }
   const cells = floats(numbers)
   const weights = header.keys.map((_, i) => cells[4 * i + 2]), { names, most } = header, [low, high] = header.plane
-  if (!memory.moving || !memory.work) memory.work = {
+  if ((!memory.moving && !late) || !memory.work) memory.work = {
     keys: header.keys.map(key => [...key]), values: [...header.values], query: [...header.asked], temperature: header.temperature,
   }
   const work = memory.work, written = value => `${+value.toFixed(2)}`

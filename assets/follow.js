@@ -57,11 +57,12 @@ function same(a, b, local) {
                      One request is on its way at a time; the last wish is always fulfilled.
    commit(changes)   the same, and the page and its link hold them from now on.
    retract()         what has been previewed is not wanted: draw again what the page says, or was told last.
+   late              whether a newer wish is on its way: what the reader's hand has done since is not in these numbers.
    local             parameter -> value, of what the browser alone works with: a commit of them asks for no bytes. */
 export function follow(component, draw) {
   const { data, parentElement } = component
   const root = parentElement.querySelector("[data-picture]")
-  const memory = root._follow ??= { asked: 0, commits: data.heard, shown: null, wanted: null, ahead: false }
+  const memory = root._follow ??= { asked: 0, commits: data.heard, shown: null, wanted: null, latest: null, ahead: false }
   const told = JSON.stringify(data.local ?? {}), moved = memory.told !== undefined && memory.told !== told
   Object.assign(memory, { component, data, told })
 
@@ -77,7 +78,7 @@ export function follow(component, draw) {
     }
     const [header, numbers] = decode(bytes)
     memory.shown = header.query
-    memory.last = { header, numbers }
+    memory.last = { header, numbers, late: memory.latest !== null && memory.latest !== query }
     drawn()
     if (memory.shown === memory.data.query && !behind() && (memory.latest ?? query) === query) caughtUp()
   }

@@ -10,7 +10,7 @@ import { NUMBERED, arrange, box, inDigits, largestOf, valueAt } from "./maps_lay
 import { dress, floats, palette } from "./paint.js"
 import { slide } from "./slider.js"
 
-export default function ({ header, numbers, root, alone, preview, commit, retract }) {
+export default function ({ header, numbers, root, alone, late, preview, commit, retract }) {
   const $ = selector => root.querySelector(selector)
   const memory = root._memory ??= {} // what outlives an update
   const values = floats(numbers)
@@ -80,7 +80,7 @@ export default function ({ header, numbers, root, alone, preview, commit, retrac
     $(".edit span").textContent = slider.label
     const value = () => ({ [slider.parameter]: `${slider.before}${+input.value}${slider.after}` })
     const say = () => { output.textContent = (+input.value).toFixed(2) }
-    slide(input, memory, slider.value, {
+    slide(input, memory, { value: slider.value, late }, {
       move: () => { say(); preview(value()) },
       rest: () => commit(value()),
       back: retract,

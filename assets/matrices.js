@@ -11,7 +11,7 @@ import { clamp, dress, floats, palette } from "./paint.js"
 
 const BEAT = 300 // ms that a new matrix takes to appear
 
-export default function ({ header, numbers: bytes, root, preview, commit, retract, alone }) {
+export default function ({ header, numbers: bytes, root, late, preview, commit, retract, alone }) {
   const $ = selector => root.querySelector(selector)
   const memory = root._memory ??= { at: {}, step: null, playing: false }
   const numbers = floats(bytes)
@@ -25,7 +25,7 @@ export default function ({ header, numbers: bytes, root, preview, commit, retrac
   const names = (axis, i) => short(label(axis, i))
 
   $(".bar").hidden = Boolean(alone) // a file has nobody to ask for another step
-  const stop = walk({ root, header, memory, tell, preview, retract })
+  const stop = walk({ root, header, memory, late, tell, preview, retract })
 
   // the scene: a figure per matrix; kept while its matrices stay the same
   const stage = $(".scene"), told = JSON.stringify([scene, whole])

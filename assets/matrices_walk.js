@@ -5,7 +5,7 @@ import { slide } from "./slider.js"
 const REST = 1400 // ms between two steps of a walk by itself
 
 /* Returns how to stop the walk. */
-export function walk({ root, header: { prefix, steps, step, whole, temperature }, memory, tell, preview, retract }) {
+export function walk({ root, header: { prefix, steps, step, whole, temperature }, memory, late, tell, preview, retract }) {
   const $ = selector => root.querySelector(selector)
   const go = name => tell({ step: name })
   const by = count => { const to = steps[steps.indexOf(step) + count]; if (to) go(to) }
@@ -55,7 +55,7 @@ export function walk({ root, header: { prefix, steps, step, whole, temperature }
   // temperature: ten steps of the slider are a factor of ten
   const warmth = $(".warmth input"), degrees = () => +(10 ** (warmth.value / 10)).toPrecision(2)
   const wish = () => ({ [`${prefix}temperature`]: degrees() })
-  slide(warmth, memory, Math.round(10 * Math.log10(temperature)), {
+  slide(warmth, memory, { value: Math.round(10 * Math.log10(temperature)), late }, {
     move() {
       $(".warmth output").textContent = degrees()
       memory.waits ||= setTimeout(() => { memory.waits = 0; preview(wish()) }, 50)
@@ -64,7 +64,7 @@ export function walk({ root, header: { prefix, steps, step, whole, temperature }
     back: () => { still(); retract() },
   })
   function still() { clearTimeout(memory.waits); memory.waits = 0 }
-  if (!memory.dragging) $(".warmth output").textContent = temperature
+  if (!memory.dragging && !late) $(".warmth output").textContent = temperature
 
   return stop
 }

@@ -1,12 +1,12 @@
 /* A slider in a picture that is redrawn while it is dragged.
 
-   value   where the page says that it stands
+   value   where the numbers that are drawn say that it stands
+   late    whether it has been moved since they were asked for
    move()  as it is moved
    rest()  when it is let go
    back()  the same, where it began: of that a browser tells no "change" */
-export function slide(input, memory, value, { move, rest, back }) {
-  const held = input.getRootNode().activeElement === input // a key may have been pressed since this answer was asked for
-  if (!memory.dragging && !held) stand()
+export function slide(input, memory, { value, late }, { move, rest, back }) {
+  if (!memory.dragging && !late) stand()
   function stand() {
     input.value = value
     memory.began = input.value // what the browser made of it
@@ -20,6 +20,5 @@ export function slide(input, memory, value, { move, rest, back }) {
     else back()
   }
   input.oninput = () => { memory.dragging = true; move() }
-  input.onchange = input.onpointerup = letGo
-  input.onblur = () => { letGo(); stand() }
+  input.onchange = input.onpointerup = input.onblur = letGo
 }

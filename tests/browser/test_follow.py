@@ -14,11 +14,12 @@ PAGE = "<!doctype html><body><div id=page><div data-picture>picture</div></div>"
 # says(query, heard): the page has run; acts: what a picture may do; drawn: the queries whose pictures were drawn
 SCRIPT = """async () => {
   const { follow } = await import("/follow.js"), parentElement = document.querySelector("#page")
-  Object.assign(window, { drawn: [], told: [], breaks: 0 })
+  Object.assign(window, { drawn: [], late: [], told: [], breaks: 0 })
   const picture = acts => {
     window.acts = acts
     if (breaks-- > 0) throw new Error("a picture that cannot be drawn")
     drawn.push(acts.header.query)
+    late.push(acts.late)
   }
   window.says = (query, heard) => follow({
     data: { name: "it", early: false, query, heard }, parentElement, setTriggerValue: (_, wish) => told.push(wish),
@@ -112,3 +113,10 @@ def test_after_a_picture_that_could_not_be_drawn_the_next_is(page):
     page.wait_for_timeout(100)
     page.evaluate("acts.preview({ weight: 0.5 })")
     shows(page, "weight=0.5")
+
+
+def test_numbers_that_a_newer_wish_has_overtaken_say_so(page):
+    page.evaluate("acts.commit({ step: 'key' }); acts.commit({ step: 'value' })")
+    shows(page, "step=value")
+    assert page.evaluate("drawn") == ["", "step=key", "step=value"]
+    assert page.evaluate("late") == [False, True, False]
