@@ -19,7 +19,7 @@ export default function ({ header, numbers, root, local, commit }) {
   const data = unpack({ header, numbers }), counts = [data.Q, data.K], names = [data.queries, data.keys]
   const told = { ...FIRST, ...local }
   for (const name in memory.wish) { // what the page does not hold yet
-    if (told[name] === memory.wish[name] || Date.now() > memory.patient) delete memory.wish[name]
+    if (!memory.resting && (told[name] === memory.wish[name] || Date.now() > memory.patient)) delete memory.wish[name]
     else told[name] = memory.wish[name]
   }
   const own = memory.own = settings(data, Object.fromEntries(Object.entries(told).map(([name, value]) => [name.split("_")[1], value])))
@@ -84,17 +84,19 @@ export default function ({ header, numbers, root, local, commit }) {
     return said.join(" ")
   }
 
+  /* Drawn at once, and a wish at once, as the page may come and have all drawn anew; told when the hand rests. */
   function change(changes) {
     Object.assign(own, changes)
     draw()
-    clearTimeout(memory.rest)
-    memory.rest = setTimeout(() => {
-      const now = Object.entries(written(own, data)).map(([name, value]) => ["attention_" + name, value])
-      const moved = Object.fromEntries(now.filter(([name, value]) => value !== (memory.wish[name] ?? told[name])))
-      if (!Object.keys(moved).length) return
-      Object.assign(memory.wish, moved)
+    for (const [field, value] of Object.entries(written(own, data))) {
+      const name = "attention_" + field
+      if (value !== (memory.wish[name] ?? told[name])) memory.wish[name] = value
+    }
+    clearTimeout(memory.resting)
+    memory.resting = setTimeout(() => {
+      memory.resting = null
       memory.patient = Date.now() + PATIENCE
-      commit(memory.wish)
+      if (Object.keys(memory.wish).length) commit(memory.wish)
     }, RESTS)
   }
 

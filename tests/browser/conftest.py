@@ -1,10 +1,10 @@
 """A running app and a real Chromium. Nothing is skipped: without a browser these tests fail."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
 from benchmarks.live.serve import Window, chromium, running_app
 
@@ -41,8 +41,37 @@ class Visitor(Window):
 
     def open(self, path: str) -> "Visitor":
         self.page.goto(self.address + path)
+        self.page.locator("h1").first.wait_for(timeout=60_000)  # before its first run a page says that none is running
         self.wait()
         return self
+
+    def behind(self) -> Callable[[float], int]:
+        """From now on the page hears nothing of the server, until the function that is returned lets it.
+
+        That one takes a pause between two messages, in ms, and tells how many there were. The page is opened anew, as
+        a socket is routed when it is opened.
+        """
+        held: list[tuple[WebSocketRoute, str | bytes]] = []
+        holding = False
+
+        def hold(socket: WebSocketRoute) -> None:
+            server = socket.connect_to_server()
+            server.on_message(lambda message: held.append((socket, message)) if holding else socket.send(message))
+
+        def release(pause: float) -> int:
+            nonlocal holding
+            holding = False
+            for socket, message in held:
+                socket.send(message)
+                self.page.wait_for_timeout(pause)
+            return len(held)
+
+        self.page.route_web_socket("**", hold)
+        self.page.reload()
+        self.wait()
+        self.page.locator("[data-picture] canvas").first.wait_for()
+        holding = True
+        return release
 
     def press(self, name: str, panel: str = "") -> None:
         """A button of the frame or a panel. Exact: the sentence on a head's button may hold any word of the text."""

@@ -147,7 +147,7 @@ body {{ margin: 2rem auto; max-width: 45rem; padding: 0 1rem; background: {look.
 const data = Uint8Array.from(atob("{base64.b64encode(data).decode()}"), sign => sign.charCodeAt(0))
 const [header, numbers] = decode(data)
 // There is no server to ask.
-const alone = {{ alone: true, local: {{}}, preview() {{}}, commit() {{}}, setTriggerValue() {{}} }}
+const alone = {{ alone: true, local: {{}}, preview() {{}}, commit() {{}}, retract() {{}}, setTriggerValue() {{}} }}
 draw({{ header, numbers, root: document.querySelector("[data-picture]"), ...alone }})
 </script>
 </html>
