@@ -17,6 +17,7 @@ def route() -> tuple[st.Page, list[st.Page]]:
         st.Page("pages/start/home.py", title="Home", default=True),
         st.Page("pages/lenses/heads.py", title="Heads", url_path="heads"),
         st.Page("pages/lenses/attention.py", title="Attention", url_path="attention"),
+        st.Page("pages/lenses/positions.py", title="Positions", url_path="positions"),
     ]
     return st.navigation(pages, position="top"), pages
 

@@ -52,11 +52,14 @@ function same(a, b, local) {
   return a !== null && b !== null && plain(a) === plain(b)
 }
 
+const followers = new Set() // the memories of all pictures of this window
+
 /* What a picture that can be worked with gets beside its numbers:
    preview(changes)  draw it for other values of these parameters, without telling the page: for what is dragged.
                      One request is on its way at a time; the last wish is always fulfilled.
    commit(changes)   the same, and the page and its link hold them from now on.
    retract()         what has been previewed is not wanted: draw again what the page says, or was told last.
+                     With `true` behind their arguments, all pictures of the page do the same.
    late              whether a newer wish is on its way: what the reader's hand has done since is not in these numbers.
    local             parameter -> value, of what the browser alone works with: a commit of them asks for no bytes. */
 export function follow(component, draw) {
@@ -110,7 +113,7 @@ export function follow(component, draw) {
 
   function caughtUp() {
     memory.commits = memory.data.heard
-    memory.ahead = false
+    memory.ahead = memory.joined = false
     memory.latest = memory.committed = null
     memory.pending = {}
   }
@@ -125,7 +128,8 @@ export function follow(component, draw) {
     memory.timer = setTimeout(settle, patience)
   }
 
-  function preview(changes) {
+  function preview(changes, everywhere) {
+    if (everywhere) others(other => other.preview(changes))
     const query = new URLSearchParams(memory.latest ?? memory.data.query)
     for (const [name, value] of Object.entries(changes)) query.set(name, value)
     wish(query.toString())
@@ -144,13 +148,30 @@ export function follow(component, draw) {
     }
   }
 
-  function retract() {
-    if (!behind()) return settle()
+  function retract(everywhere) {
+    if (everywhere) others(other => other.retract())
+    if (memory.committed == null) return settle()
     wish(memory.committed)
     wait(LONG)
   }
 
-  function commit(changes) {
+  /* Another picture has told the page: what it says next is for all of them. */
+  function join(changes) {
+    preview(changes)
+    memory.committed = memory.latest
+    memory.joined = true // no number tells which page has heard of it
+    wait(LONG)
+  }
+
+  function others(act) {
+    for (const other of followers) {
+      if (!other.root.isConnected) followers.delete(other)
+      else if (other !== memory) act(other)
+    }
+  }
+
+  function commit(changes, everywhere) {
+    if (everywhere) others(other => other.join(changes))
     const bytes = Object.fromEntries(Object.entries(changes).filter(([name]) => !(name in (memory.data.local ?? {}))))
     if (Object.keys(bytes).length) {
       memory.commits++
@@ -174,13 +195,14 @@ export function follow(component, draw) {
     ask(search.slice(1))
   }
 
+  followers.add(Object.assign(memory, { root, preview, retract, join }))
   if (!memory.path) {
     memory.path = location.pathname
     memory.search = location.search
     globalThis.navigation?.addEventListener("currententrychange", early) // not in every browser; then it comes later
   }
   // Caught up is a page that has heard of the last commit, with nothing newer on its way; or one that says what is shown.
-  const heard = memory.latest && memory.latest === memory.committed
+  const heard = !memory.joined && memory.latest && memory.latest === memory.committed
   if (!memory.ahead || (!behind() && (heard || (memory.wanted === null && data.query === memory.shown)))) settle()
   if (moved && memory.last && data.query === memory.shown) drawn()
 }

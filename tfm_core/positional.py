@@ -4,12 +4,14 @@ A scheme can enter a model in three places, and overrides the method of that pla
 
 - `encode`: a vector per position, added to the embeddings before the first layer (sinusoidal, learned);
 - `rotate`: turns queries and keys inside each self-attention (rope);
-- `bias`: a number per head and distance, added to the scores inside each self-attention (alibi, t5).
+- `bias_at`: a number per head and distance, added to the scores inside each self-attention (alibi, t5).
 
 To add a scheme, write its class here and enter it in `POSITIONAL` at the foot of the file.
 """
 
 import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -120,6 +122,28 @@ def _distances(query_len: int, key_len: int, device: torch.device | None) -> Ten
     return keys[None, :] - keys[key_len - query_len :, None]
 
 
+@dataclass(frozen=True)
+class About:
+    """What is known of a scheme, for its users.
+
+    Attributes:
+        kind: "absolute" if it says where a token stands, "relative" if how far two tokens stand apart, or "none".
+        beyond: what becomes of positions beyond those that the model was trained on.
+        depends_on: the arguments that make it what it is, beside the weights.
+        used_by: models.
+        source: the paper.
+    """
+
+    kind: str
+    beyond: str
+    depends_on: tuple[str, ...]
+    used_by: tuple[str, ...]
+    source: str
+
+
+PLACES = ("encode", "rotate", "bias_at")  # where a scheme can enter
+
+
 class Positional(nn.Module):
     """No positions at all, and the frame that the other schemes fill in.
 
@@ -127,13 +151,29 @@ class Positional(nn.Module):
         d_model, num_heads: of the model.
         max_len: the longest sequence that a scheme with a table knows.
         bidirectional: False in decoders, which never look ahead.
+        base: of the frequencies, in schemes of waves.
     """
 
+    about: ClassVar[About] = About(
+        kind="none",
+        beyond="defined: there is nothing to run out of; decoders still tell some order by their mask",
+        depends_on=(),
+        used_by=("some layers of Llama 4 and SmolLM3",),
+        source="Kazemnejad et al. 2023 (NoPE)",
+    )
     init_std = 1.0  # of `weight`, where a scheme has one; see initialization.py
 
-    def __init__(self, *, d_model: int, num_heads: int, max_len: int, bidirectional: bool = True) -> None:
+    def __init__(
+        self, *, d_model: int, num_heads: int, max_len: int, bidirectional: bool = True, base: float = 10000.0
+    ) -> None:
         super().__init__()
-        self.d_model, self.num_heads, self.max_len, self.bidirectional = d_model, num_heads, max_len, bidirectional
+        self.d_model, self.num_heads, self.max_len = d_model, num_heads, max_len
+        self.bidirectional, self.base = bidirectional, base
+
+    @classmethod
+    def enters(cls) -> tuple[str, ...]:
+        """Where it enters: those of `PLACES` that it overrides."""
+        return tuple(place for place in PLACES if getattr(cls, place) is not getattr(Positional, place))
 
     def encode(self, seq_len: int) -> Tensor | None:
         """(seq, d_model), added to the embeddings; like `bias` of any float dtype, the model casts it to its own."""
@@ -143,9 +183,16 @@ class Positional(nn.Module):
         """Queries or keys (batch, head, seq, head_dim), turned by their positions."""
         return None
 
-    def bias(self, query_len: int, key_len: int) -> Tensor | None:
-        """(head, query, key), added to the scores."""
+    def bias_at(self, distance: Tensor) -> Tensor | None:
+        """What is added to the scores at these distances key - query: a head axis before those of `distance`."""
         return None
+
+    def bias(self, query_len: int, key_len: int) -> Tensor | None:
+        """(head, query, key), added to the scores; the last query stands at the last key."""
+        if "bias_at" not in self.enters():
+            return None
+        device = next((parameter.device for parameter in self.parameters()), None)
+        return self.bias_at(_distances(query_len, key_len, device))
 
     @staticmethod
     def check(*, d_model: int, num_heads: int) -> None:
@@ -155,18 +202,33 @@ class Positional(nn.Module):
 class Sinusoidal(Positional):
     """Fixed waves, added to the embeddings; defined for any length."""
 
+    about = About(
+        kind="absolute",
+        beyond="defined; but the model has never met these vectors",
+        depends_on=("d_model", "base"),
+        used_by=("the Transformer of 2017", "Whisper's encoder"),
+        source="Vaswani et al. 2017, section 3.5",
+    )
+
     def encode(self, seq_len: int) -> Tensor:
-        return sinusoidal_encoding(seq_len, self.d_model)
+        return sinusoidal_encoding(seq_len, self.d_model, base=self.base)
 
 
 class Learned(Positional):
     """A trained vector per position, added to the embeddings; beyond max_len there is none. Gehring et al. 2017."""
 
+    about = About(
+        kind="absolute",
+        beyond="not defined: the table ends at max_len",
+        depends_on=("d_model", "max_len"),
+        used_by=("BERT", "GPT-2", "ViT"),
+        source="Gehring et al. 2017, section 3.1",
+    )
     init_std = math.sqrt(0.5)  # as loud as the sinusoids, whose mean square is 1/2
 
-    def __init__(self, *, d_model: int, num_heads: int, max_len: int, bidirectional: bool = True) -> None:
-        super().__init__(d_model=d_model, num_heads=num_heads, max_len=max_len, bidirectional=bidirectional)
-        self.weight = nn.Parameter(torch.randn(max_len, d_model) * self.init_std)
+    def __init__(self, **sizes: Any) -> None:
+        super().__init__(**sizes)
+        self.weight = nn.Parameter(torch.randn(self.max_len, self.d_model) * self.init_std)
 
     def encode(self, seq_len: int) -> Tensor:
         if seq_len > self.max_len:
@@ -177,8 +239,16 @@ class Learned(Positional):
 class Rotary(Positional):
     """Queries and keys turned by their positions. Su et al. 2021."""
 
+    about = About(
+        kind="relative",
+        beyond="defined; but slow pairs reach angles that the model has never met",
+        depends_on=("d_model", "base"),
+        used_by=("Llama", "GPT-NeoX", "Mistral", "Qwen"),
+        source="Su et al. 2021 (RoFormer), equation 34",
+    )
+
     def rotate(self, x: Tensor) -> Tensor:
-        return apply_rotary(x)
+        return apply_rotary(x, base=self.base)
 
     @staticmethod
     def check(*, d_model: int, num_heads: int) -> None:
@@ -192,24 +262,41 @@ class Rotary(Positional):
 class Alibi(Positional):
     """Scores fall by slope x |distance|, a fixed slope per head. Press et al. 2022."""
 
-    def bias(self, query_len: int, key_len: int) -> Tensor:
-        distance = _distances(query_len, key_len, None).abs()
-        return -alibi_slopes(self.num_heads)[:, None, None] * distance
+    about = About(
+        kind="relative",
+        beyond="defined: the penalty goes on as before, which is what it was made for",
+        depends_on=("num_heads",),
+        used_by=("BLOOM", "MPT"),
+        source="Press et al. 2022 (ALiBi), section 3",
+    )
+
+    def bias_at(self, distance: Tensor) -> Tensor:
+        slopes = alibi_slopes(self.num_heads).to(distance.device)
+        return -slopes.view(-1, *[1] * distance.dim()) * distance.abs()
 
 
 class T5(Positional):
     """A trained number per head and bucket of distances, shared by the layers of a stack. Raffel et al. 2020."""
 
+    about = About(
+        kind="relative",
+        beyond="defined: all distances from 128 on share the last bucket of their side",
+        depends_on=("num_heads",),
+        used_by=("T5", "Flan-T5"),
+        source="Raffel et al. 2020 (T5), section 2.1",
+    )
     num_buckets = 32
 
-    def __init__(self, *, d_model: int, num_heads: int, max_len: int, bidirectional: bool = True) -> None:
-        super().__init__(d_model=d_model, num_heads=num_heads, max_len=max_len, bidirectional=bidirectional)
-        self.weight = nn.Parameter(torch.randn(self.num_buckets, num_heads) * self.init_std)
+    def __init__(self, **sizes: Any) -> None:
+        super().__init__(**sizes)
+        self.weight = nn.Parameter(torch.randn(self.num_buckets, self.num_heads) * self.init_std)
 
-    def bias(self, query_len: int, key_len: int) -> Tensor:
-        distance = _distances(query_len, key_len, self.weight.device)
-        buckets = t5_buckets(distance, bidirectional=self.bidirectional, num_buckets=self.num_buckets)
-        return F.embedding(buckets, self.weight).permute(2, 0, 1)  # (query, key, head) -> (head, query, key)
+    def buckets(self, distance: Tensor) -> Tensor:
+        """Which row of the table these distances key - query fall into; of the same shape."""
+        return t5_buckets(distance, bidirectional=self.bidirectional, num_buckets=self.num_buckets)
+
+    def bias_at(self, distance: Tensor) -> Tensor:
+        return F.embedding(self.buckets(distance.to(self.weight.device)), self.weight).movedim(-1, 0)
 
 
 POSITIONAL: dict[str, type[Positional]] = {

@@ -13,7 +13,7 @@ import numpy as np
 import streamlit as st
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from tfm_core import (
     POSITIONAL,
@@ -25,6 +25,7 @@ from tfm_core import (
     recording,
 )
 from tfm_core import scale_experiment as measure_scale
+from tfm_core.initialization import fill_parameters
 from tfm_ui.attention import Attention, Reader, bytes_needed
 from tfm_ui.compared import Compared, compare
 from tfm_ui.feasible import tokens_of
@@ -122,6 +123,18 @@ def scheme(state: ModelState, kind: str) -> Positional | None:
     return found
 
 
+@st.cache_resource(max_entries=64, show_spinner=False)
+def lone_scheme(
+    name: str, *, d_model: int, num_heads: int, max_len: int, bidirectional: bool, base: float, seed: int
+) -> Positional:
+    """A positional scheme without a model, its weights those that a single stack of this seed has."""
+    scheme = POSITIONAL[name](
+        d_model=d_model, num_heads=num_heads, max_len=max_len, bidirectional=bidirectional, base=base
+    )
+    fill_parameters(nn.ModuleDict({"stack": nn.ModuleDict({"positional": scheme})}), seed)
+    return scheme.eval().requires_grad_(False)
+
+
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={ModelState: repr})
 def inside(state: ModelState, kind: str, layer: int) -> Inside:
     """What one attention read and wrote.
@@ -181,7 +194,7 @@ def _bench(state: ModelState, kind: str, layer: int, head: int) -> Bench:
 
 def adds_bias(state: ModelState) -> bool:
     """Whether the positional scheme adds something to the scores."""
-    return POSITIONAL[state.positional].bias is not Positional.bias
+    return "bias_at" in POSITIONAL[state.positional].enters()
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={ModelState: repr})

@@ -165,5 +165,5 @@ def view(state: ModelState, shown: Pass, kind: str) -> HeadsView:
 
 def _formula(scheme: type[Positional]) -> str:
     """What the positional scheme makes of softmax(q·k / √dₖ)."""
-    product = "q·k" if scheme.rotate is Positional.rotate else "turned q·k"
-    return f"softmax({product} / √dₖ" + (")" if scheme.bias is Positional.bias else " + bias)")
+    product = "turned q·k" if "rotate" in scheme.enters() else "q·k"
+    return f"softmax({product} / √dₖ" + (" + bias)" if "bias_at" in scheme.enters() else ")")

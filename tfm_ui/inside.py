@@ -123,7 +123,7 @@ def sites(place: str, scheme: type[Positional], *, pre_norm: bool) -> list[str]:
         pre_norm: whether the model norms before its sub-layers.
     """
     names = ["*query", "*key", "value", "mask", "*output", "residual_before"]
-    names += ["normed"] * pre_norm + ["position_bias"] * (scheme.bias is not Positional.bias)
+    names += ["normed"] * pre_norm + ["position_bias"] * ("bias_at" in scheme.enters())
     start, _, _ = place.partition("layers.")
-    added = ["position"] * (scheme.encode is not Positional.encode)
+    added = ["position"] * ("encode" in scheme.enters())
     return [place.format(what=name) for name in names] + [f"{start}{name}" for name in ("embedding", *added)]

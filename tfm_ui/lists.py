@@ -8,25 +8,27 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Numbers:
-    """Which of the numbers from 1 on, written as "2 3", or as "q2 q3" where a letter says of what.
+    """Which of the numbers from `low` on, written as "2 3", or as "q2 q3" where a letter says of what.
 
     Attributes:
         label: what stands beside it.
         high: the highest number.
         letters: one of these stands before each number, the same before all.
         max_chars: how long the text may be.
+        low: the lowest number, 0 or 1.
     """
 
     label: str
     high: int
     letters: str = ""
     max_chars: int = 60
+    low: int = 1
 
     def read(self, raw: str, default: Any) -> tuple[str, str]:
         """Those of the numbers that there are, each once, as many as there is room for."""
-        form = re.compile(f"([{self.letters}])([1-9][0-9]*)" if self.letters else "()([1-9][0-9]*)")
+        form = re.compile(f"([{self.letters}])(0|[1-9][0-9]*)" if self.letters else "()(0|[1-9][0-9]*)")
         words = list(dict.fromkeys(raw.split()))
-        found = [match for match in map(form.fullmatch, words) if match and int(match[2]) <= self.high]
+        found = [match for match in map(form.fullmatch, words) if match and self.low <= int(match[2]) <= self.high]
         found = [match for match in found if match[1] == found[0][1]]
         text = " ".join(match[0] for match in found)
         while len(text) > self.max_chars:
@@ -35,7 +37,8 @@ class Numbers:
 
     def _expected(self) -> str:
         behind = f", all behind {' or behind '.join(self.letters)}" if self.letters else ""
-        return f"whole numbers from 1 to {self.high}{behind}, parted by spaces, of {self.max_chars} characters together"
+        numbers = f"whole numbers from {self.low} to {self.high}{behind}"
+        return f"{numbers}, parted by spaces, of {self.max_chars} characters together"
 
 
 @dataclass(frozen=True)

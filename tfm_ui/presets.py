@@ -164,3 +164,10 @@ ATTENTION = (
         page={"view": "dictionary", "entries": "0.8,0.3,10 1.8,0.1,20 -1,0.5,30 0,-1.2,40", "ask": "0.8,0.3"},
     ),
 )
+POSITIONS = (
+    Preset(
+        "First look",
+        "The same two frequencies on both sides: waves that are added, and vectors that turn. "
+        "What do neighbours share here, and what do they not?",
+    ),
+)

@@ -7,7 +7,7 @@ import streamlit as st
 from tfm_ui import controls, frame
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.attention_views import arcs, change, contribution, dictionary, scale, steps
-from tfm_ui.attention_views.controls_line import PREFIX, boxes
+from tfm_ui.attention_views.boxes import PREFIX, boxes
 from tfm_ui.model_state import ModelState
 from tfm_ui.presets import ATTENTION
 

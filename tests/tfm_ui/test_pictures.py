@@ -18,11 +18,16 @@ from tfm_ui.links import read_link
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
 from tfm_ui.pictures import PICTURES, Drawing, made, query_of
+from tfm_ui.positions_lens.state import PositionsState
 
 MODEL = ModelState(text="one two three four", seq_len=6, num_heads=8, seed=3, positional="rope")
 LENS = HeadsState(layer=2, head=5, scale="own")
 STATES = ((MODEL, ""), (LENS, "heads_"))
-LENSES = {HeadsState: LENS, AttentionState: AttentionState(layer=2, head=5, query=3, lines="rollout")}
+LENSES = {
+    HeadsState: LENS,
+    AttentionState: AttentionState(layer=2, head=5, query=3, lines="rollout"),
+    PositionsState: PositionsState(a="learned", b="t5", length=70, base=123.0, shift=3),
+}
 
 
 def states_for(name: str):
@@ -43,6 +48,7 @@ def test_a_picture_comes_back_from_its_query_alone(name):
 NAMES = ["text", "seq_len", "num_heads", "heads_layer", "heads_kind", "heads_scale", "seed"]
 NAMES += ["attention_draws", "attention_entries", "attention_ask", "attention_layer", "attention_kind"]
 NAMES += ["attention_changes"]
+NAMES += ["positions_a", "positions_b", "positions_width", "positions_length", "positions_base", "positions_part_a"]
 NAMES += ["attention_layer", "attention_lines", "attention_query", "architecture", "attention_kind"]
 VALUES = st.text(max_size=12) | st.integers(-5, 40).map(str)
 QUERIES = st.text(max_size=40) | st.builds(urlencode, st.dictionaries(st.sampled_from(NAMES), VALUES))

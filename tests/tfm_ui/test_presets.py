@@ -17,11 +17,13 @@ from tfm_ui.heads import HeadsState, view
 from tfm_ui.links import link_parameters, read_link
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
-from tfm_ui.presets import ATTENTION, HEADS, HOME, lit, neighbour
+from tfm_ui.positions_lens.state import PositionsState
+from tfm_ui.presets import ATTENTION, HEADS, HOME, POSITIONS, lit, neighbour
 
 ALL = [(preset, None) for preset in HOME] + [(preset, HeadsState) for preset in HEADS]
 ALL += [(preset, AttentionState) for preset in ATTENTION]
-PREFIX = {HeadsState: "heads_", AttentionState: "attention_"}
+ALL += [(preset, PositionsState) for preset in POSITIONS]
+PREFIX = {HeadsState: "heads_", AttentionState: "attention_", PositionsState: "positions_"}
 
 
 def named(presets, name):
@@ -50,7 +52,9 @@ def test_a_preset_is_a_state_that_a_link_can_hold(preset, page):
     assert preset.question.endswith("?") or "?" in preset.question
 
 
-@pytest.mark.parametrize(("presets", "lens"), [(HOME, None), (HEADS, HeadsState), (ATTENTION, AttentionState)])
+@pytest.mark.parametrize(
+    ("presets", "lens"), [(HOME, None), (HEADS, HeadsState), (ATTENTION, AttentionState), (POSITIONS, PositionsState)]
+)
 def test_no_two_presets_are_one(presets, lens):
     for preset in presets:
         page = lens(**preset.page) if lens else None

@@ -3,7 +3,8 @@
 from tfm_ui import frame
 from tfm_ui.attention_lens import arcs as arcs_of
 from tfm_ui.attention_lens.arcs_recipe import recipe_of
-from tfm_ui.attention_views.controls_line import PREFIX, boxes, row
+from tfm_ui.attention_views.boxes import PREFIX, boxes
+from tfm_ui.controls_line import row
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing

@@ -9,8 +9,9 @@ from tfm_ui import change_buttons, frame
 from tfm_ui.attention_lens import change as change_view
 from tfm_ui.attention_lens import change_recipe
 from tfm_ui.attention_lens.change_tables import output_table, stream_table, weights_table
-from tfm_ui.attention_views.controls_line import PREFIX, boxes, row
+from tfm_ui.attention_views.boxes import PREFIX, boxes
 from tfm_ui.compared import compare
+from tfm_ui.controls_line import row
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing

@@ -7,7 +7,8 @@ from tfm_core.contribution import contribution_norms
 from tfm_ui import frame
 from tfm_ui.attention_lens import contribution as contribution_view
 from tfm_ui.attention_lens.contribution import ContributionView
-from tfm_ui.attention_views.controls_line import PREFIX, boxes, row
+from tfm_ui.attention_views.boxes import PREFIX, boxes
+from tfm_ui.controls_line import row
 from tfm_ui.inside import Inside
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel

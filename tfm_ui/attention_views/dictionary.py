@@ -4,7 +4,7 @@ from tfm_core import attention_scores, attention_weights, scaled_dot_product_att
 from tfm_ui import controls, frame
 from tfm_ui.attention_lens.dictionary import look_up
 from tfm_ui.attention_lens.state import AttentionState
-from tfm_ui.attention_views.controls_line import PREFIX
+from tfm_ui.attention_views.boxes import PREFIX
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing

@@ -4,7 +4,8 @@ from tfm_core import attention_scores, attention_weights, experiments
 from tfm_core.analysis import entropy
 from tfm_ui import frame
 from tfm_ui.attention_lens.scale import scale_view, score_variances
-from tfm_ui.attention_views.controls_line import PREFIX, boxes, row
+from tfm_ui.attention_views.boxes import PREFIX, boxes
+from tfm_ui.controls_line import row
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing

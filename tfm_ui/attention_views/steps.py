@@ -8,7 +8,8 @@ from tfm_ui.attention_lens.formula import latex, lines_of
 from tfm_ui.attention_lens.state import STEPS
 from tfm_ui.attention_lens.steps import WHAT
 from tfm_ui.attention_lens.steps import steps as lens_steps
-from tfm_ui.attention_views.controls_line import PREFIX, boxes, row
+from tfm_ui.attention_views.boxes import PREFIX, boxes
+from tfm_ui.controls_line import row
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tfm_ui.components.canvas import Canvas, Content
 from tfm_ui.components.cells import CELLS
 from tfm_ui.figures import look
+from tfm_ui.windows import Part
 
 MAPS = Canvas(
     "maps",
@@ -92,6 +93,9 @@ def content(
     slider: Slider | None = None,
     read: int | None = None,
     square: bool = True,
+    part: Part | None = None,
+    zooms: str = "",
+    blank: str = "masked",
 ) -> Content:
     """What maps.js draws.
 
@@ -108,6 +112,10 @@ def content(
         slider: a weight to be dragged.
         read: how many of the rows are tokens, if padding follows them.
         square: whether cells are.
+        part: what the maps are of a larger table, which the server pools (tfm_ui/windows.py): rows and columns are
+            named as it says.
+        zooms: the parameter that holds this part; with it, a zoom asks the server.
+        blank: what a cell without a value is called.
     """
     header: dict[str, Any] = {
         "rows": vars(rows),
@@ -124,6 +132,8 @@ def content(
         "slider": vars(slider) if slider else None,
         "read": len(rows.names) if read is None else read,
         "square": square,
+        "part": {**vars(part), "block": part.block, "parameter": zooms} if part else None,
+        "blank": blank,
         "about": about,
     }
     return header, np.stack([m.values for m in maps]).astype(np.float32)

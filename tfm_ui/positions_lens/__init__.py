@@ -1,0 +1,1 @@
+"""What the Positions lens shows, worked out: arrays, sentences, tables. Nothing is drawn here."""

@@ -1,0 +1,65 @@
+"""The schemes that the lens shows, as modules of the library with the weights that a model of this seed would have."""
+
+from dataclasses import dataclass
+
+from tfm_core import POSITIONAL, Positional
+from tfm_ui import compute
+from tfm_ui.model_state import ModelState
+from tfm_ui.positions_lens.state import NOTHING, PositionsState
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """One of them.
+
+    Attributes:
+        side: "A" or "B".
+        name: in `POSITIONAL`.
+        module: the scheme itself.
+        width: of its vectors.
+        aside: what was changed of what the controls ask for, in a sentence; "" if nothing.
+    """
+
+    side: str
+    name: str
+    module: Positional
+    width: int
+    aside: str
+
+    @property
+    def title(self) -> str:
+        """For a panel."""
+        return f"{self.side}: {self.name}"
+
+    def has(self, place: str) -> bool:
+        """Whether it enters at this one of `PLACES`."""
+        return place in self.module.enters()
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether its numbers would be learned, and are noise as long as they are not."""
+        return any(True for _ in self.module.parameters())
+
+
+def schemes(model: ModelState, state: PositionsState) -> list[Scheme]:
+    """A, and B if it is something else."""
+    sides = {"A": state.a} | ({} if state.b in (NOTHING, state.a) else {"B": state.b})
+    return [_scheme(side, name, model, state) for side, name in sides.items()]
+
+
+def _scheme(side: str, name: str, model: ModelState, state: PositionsState) -> Scheme:
+    turns_pairs = "rotate" in POSITIONAL[name].enters()
+    width = max(2, state.width - state.width % 2) if turns_pairs else state.width
+    aside = ""
+    if width != state.width:
+        aside = f"{name} turns pairs of dimensions: a width of {state.width} cannot be halved, {width} is shown."
+    module = compute.lone_scheme(
+        name,
+        d_model=width,
+        num_heads=state.heads,
+        max_len=state.max_len,
+        bidirectional=model.architecture != "decoder",
+        base=state.base,
+        seed=model.seed,
+    )
+    return Scheme(side, name, module, width, aside)

@@ -1,0 +1,1 @@
+"""The views of the Positions lens, one file each."""

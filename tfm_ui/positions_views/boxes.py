@@ -1,0 +1,38 @@
+"""The Positions lens's own controls above a view."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from tfm_ui import controls_line
+from tfm_ui.model_state import ModelState
+from tfm_ui.pictures import Drawing, States
+from tfm_ui.position_pictures.knobs import knobs
+from tfm_ui.positions_lens.schemes import schemes
+from tfm_ui.positions_lens.state import PREFIX, PositionsState
+
+
+def boxes(model: ModelState, where: DeltaGenerator, *names: str) -> PositionsState:
+    """Draw these controls, and return what all of the lens's controls hold."""
+    return controls_line.boxes(PositionsState, PREFIX, PositionsState.limits(model), where, *names)
+
+
+def pair(model: ModelState, *more: str) -> PositionsState:
+    """The controls of a view that sets A beside B: both, what they are made from, `more`, and the sliders."""
+    line = controls_line.row("positions")
+    state = boxes(model, line, "a", "b")
+    depends = {name for scheme in schemes(model, state) for name in scheme.module.about.depends_on}
+    drawn = [name for name, argument in (("width", "d_model"), ("heads", "num_heads")) if argument in depends]
+    state = boxes(model, line, *drawn, *more)
+    with st.container(key="positions_knobs_place"):
+        if knobs(model, state):
+            Drawing("positions_knobs", states(model, state)).draw("positions_knobs")
+    asides = [scheme.aside for scheme in schemes(model, state) if scheme.aside]
+    with st.container(key="positions_asides"):
+        for aside in asides:
+            st.info(aside)
+    return state
+
+
+def states(model: ModelState, state: PositionsState) -> States:
+    """What the lens's pictures depend on."""
+    return ((model, ""), (state, PREFIX))

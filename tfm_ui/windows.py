@@ -1,0 +1,99 @@
+"""Tables larger than a screen: which part of one is looked at, and that part pooled to what a screen can show. Pure."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tfm_ui.lists import Vectors, vectors
+
+SIDE = 256  # cells per side that travel at most
+AT_ONCE = 2**21  # numbers that are pooled at a time
+WHOLE = "0,0,0,0"
+
+Table = Callable[[slice, slice], Tensor]  # rows, columns -> float (rows, columns); NaN where there is no value
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows `top` to top + rows and columns `left` to left + columns of a table of height x width."""
+
+    top: int
+    left: int
+    rows: int
+    columns: int
+    height: int
+    width: int
+
+    @property
+    def block(self) -> tuple[int, int]:
+        """How many rows and columns a cell of the picture stands for; (1, 1) if it is exact."""
+        return -(-self.rows // SIDE), -(-self.columns // SIDE)  # rounded up
+
+    @property
+    def exact(self) -> bool:
+        """Whether each cell of the picture is one of the table."""
+        return self.block == (1, 1)
+
+    def row_names(self, names: Sequence[str] | None = None) -> list[str]:
+        """Of each row of the picture, or of the first that it stands for: these of all rows, or its number from 0."""
+        return _names(names, self.top, self.rows, self.block[0])
+
+    def column_names(self, names: Sequence[str] | None = None) -> list[str]:
+        """The same of its columns."""
+        return _names(names, self.left, self.columns, self.block[1])
+
+
+def _names(names: Sequence[str] | None, first: int, count: int, block: int) -> list[str]:
+    shown = range(first, first + count, block)
+    return [names[i] for i in shown] if names else [str(i) for i in shown]
+
+
+def field(label: str, most: int) -> Vectors:
+    """The control of a part, "top,left,rows,columns" in the link; 0 rows or columns are all."""
+    return Vectors(label, ((0, most),) * 4)
+
+
+def part_of(value: str, height: int, width: int) -> Part:
+    """What the control's value means for a table of this size: as much of it as there is."""
+    top, left, rows, columns = (round(number) for number in vectors(value)[0])
+    top, left = min(top, height - 1), min(left, width - 1)
+    return Part(top, left, min(rows or height, height - top), min(columns or width, width - left), height, width)
+
+
+def pooled(table: Table, part: Part) -> NDArray[np.float32]:
+    """Of each block of the part the value furthest from 0, with its sign; NaN where the block has no value at all."""
+    down, over = part.block
+    columns = slice(part.left, part.left + part.columns)
+    step = max(1, AT_ONCE // (part.columns * down)) * down
+    end = part.top + part.rows
+    chunks = [table(slice(top, min(top + step, end)), columns) for top in range(part.top, end, step)]
+    return torch.cat([_furthest(chunk.float(), down, over) for chunk in chunks]).numpy()
+
+
+def _furthest(values: Tensor, down: int, over: int) -> Tensor:
+    if down == over == 1:
+        return values
+
+    def largest(x: Tensor) -> Tensor:
+        return F.max_pool2d(x.nan_to_num(-torch.inf)[None], (down, over), ceil_mode=True)[0]
+
+    high, low = largest(values), -largest(-values)
+    found = torch.where(high >= -low, high, low)
+    return found.masked_fill(found.isinf(), torch.nan)
+
+
+def matrix(values: Tensor) -> Table:
+    """A table that is there as a whole, (height, width)."""
+    return lambda rows, columns: values[rows, columns]
+
+
+def by_distance(values: Tensor) -> Table:
+    """A square table, n x n, whose cell (i, j) is the value of the distance j - i; values (2n - 1), from 1 - n on."""
+    n = (len(values) + 1) // 2
+    begins = values.unfold(0, n, 1)  # a view: row r begins at distance r + 1 - n, so row i of the table is n - 1 - i
+    return lambda rows, columns: begins[n - rows.stop : n - rows.start, columns].flip(0)
