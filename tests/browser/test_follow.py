@@ -36,7 +36,10 @@ def page(browser: Browser) -> Iterator[Page]:
         url = route.request.url
         if "/pictures/" in url:
             data = encode({"query": route.request.post_data or ""}, np.zeros(0, np.float32))
-            route.fulfill(body=len(data).to_bytes(4, "little") + data, content_type="application/octet-stream")
+            parts = len(url.rsplit("/", 1)[1].split("+"))
+            route.fulfill(
+                body=(len(data).to_bytes(4, "little") + data) * parts, content_type="application/octet-stream"
+            )
         elif url.endswith(".js"):
             route.fulfill(path=ASSETS / url.rsplit("/", 1)[1], content_type="text/javascript")
         else:
@@ -120,3 +123,48 @@ def test_numbers_that_a_newer_wish_has_overtaken_say_so(page):
     shows(page, "step=value")
     assert page.evaluate("drawn") == ["", "step=key", "step=value"]
     assert page.evaluate("late") == [False, True, False]
+
+
+# A second picture of the page: drawn2, says2.
+SECOND = """async () => {
+  const { follow } = await import("/follow.js"), parentElement = document.createElement("div")
+  parentElement.innerHTML = "<div data-picture></div>"
+  document.body.append(parentElement)
+  window.drawn2 = []
+  window.says2 = query => follow(
+    { data: { name: "that", early: false, query, heard: 0 }, parentElement }, acts => { drawn2.push(acts.header.query) })
+  says2("")
+}"""
+
+
+def both_show(page: Page, query: str) -> None:
+    shows(page, query)
+    page.wait_for_function("query => drawn2.at(-1) === query", arg=query, timeout=2000)
+
+
+def test_what_is_dragged_for_all_moves_all_pictures_and_is_gone_when_retracted(page):
+    page.evaluate(SECOND)
+    both_show(page, "")
+    for base in (20, 30, 40):
+        page.evaluate("base => acts.preview({ base }, true)", base)
+    both_show(page, "base=40")
+    page.evaluate("acts.retract(true)")
+    both_show(page, "")
+    assert page.evaluate("told") == []
+
+
+def test_a_commit_for_all_is_told_once_and_an_older_page_does_not_undo_it(page):
+    page.evaluate(SECOND)
+    both_show(page, "")
+    page.evaluate("acts.commit({ base: 20 }, true)")
+    both_show(page, "base=20")
+    assert page.evaluate("told") == [{"changes": {"base": 20}, "number": 1}]
+    page.evaluate("says('', 0); says2('')")  # a page that was on its way
+    page.wait_for_timeout(100)
+    both_show(page, "base=20")
+    page.evaluate("acts.preview({ base: 30 }, true); acts.retract(true)")
+    both_show(page, "base=20")
+    page.evaluate("says('base=20', 1); says2('base=20')")
+    page.evaluate("says('base=20&seed=3', 1); says2('base=20&seed=3')")
+    both_show(page, "base=20&seed=3")
+    assert len(page.evaluate("told")) == 1

@@ -143,9 +143,9 @@ def test_presenting_has_a_bar_and_no_tools(page):
     assert f"{ORDER.index(Path(page).stem) + 1} of {len(PAGES)}" in text_on(app)
     widget(app, "_exit").click().run()
     assert not app.exception
-    assert f" of {len(PAGES)}" not in text_on(app)
+    assert f" of {len(PAGES)}<" not in text_on(app)
     widget(app, "_present").click().run()
-    assert f" of {len(PAGES)}" in text_on(app)
+    assert f" of {len(PAGES)}<" in text_on(app)
 
 
 def test_presenting_arrows_walk_presets():
