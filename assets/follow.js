@@ -113,7 +113,8 @@ export function follow(component, draw) {
 
   function caughtUp() {
     memory.commits = memory.data.heard
-    memory.ahead = memory.joined = false
+    memory.ahead = false
+    memory.joined = null
     memory.latest = memory.committed = null
     memory.pending = {}
   }
@@ -155,12 +156,18 @@ export function follow(component, draw) {
     wait(LONG)
   }
 
-  /* Another picture has told the page: what it says next is for all of them. */
-  function join(changes) {
+  /* Another picture tells the page: until it knows that the page has heard, what the page says is of a time before. */
+  function join(changes, teller) {
     preview(changes)
     memory.committed = memory.latest
-    memory.joined = true // no number tells which page has heard of it
+    memory.joined = teller
     wait(LONG)
+  }
+
+  function release(teller) {
+    if (memory.joined !== teller) return
+    memory.joined = null
+    later(PATIENCE) // what the page says now is on its way to this picture, too
   }
 
   function others(act) {
@@ -171,7 +178,7 @@ export function follow(component, draw) {
   }
 
   function commit(changes, everywhere) {
-    if (everywhere) others(other => other.join(changes))
+    if (everywhere) others(other => other.join(changes, memory))
     const bytes = Object.fromEntries(Object.entries(changes).filter(([name]) => !(name in (memory.data.local ?? {}))))
     if (Object.keys(bytes).length) {
       memory.commits++
@@ -195,13 +202,14 @@ export function follow(component, draw) {
     ask(search.slice(1))
   }
 
-  followers.add(Object.assign(memory, { root, preview, retract, join }))
+  followers.add(Object.assign(memory, { root, preview, retract, join, release }))
   if (!memory.path) {
     memory.path = location.pathname
     memory.search = location.search
     globalThis.navigation?.addEventListener("currententrychange", early) // not in every browser; then it comes later
   }
   // Caught up is a page that has heard of the last commit, with nothing newer on its way; or one that says what is shown.
+  if (!behind()) others(other => other.release(memory))
   const heard = !memory.joined && memory.latest && memory.latest === memory.committed
   if (!memory.ahead || (!behind() && (heard || (memory.wanted === null && data.query === memory.shown)))) settle()
   if (moved && memory.last && data.query === memory.shown) drawn()

@@ -131,8 +131,9 @@ SECOND = """async () => {
   parentElement.innerHTML = "<div data-picture></div>"
   document.body.append(parentElement)
   window.drawn2 = []
+  const draw = acts => { drawn2.push(acts.header.query) }
   window.says2 = query => follow(
-    { data: { name: "that", early: false, query, heard: 0 }, parentElement }, acts => { drawn2.push(acts.header.query) })
+    { data: { name: "that", early: false, query, heard: 0 }, parentElement }, draw)
   says2("")
 }"""
 
