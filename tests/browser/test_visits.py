@@ -7,8 +7,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import running_app
-from tfm_ui.attention_lens.state import VIEWS
+from tfm_ui.attention_lens.state import VIEWS as ATTENTION
+from tfm_ui.positions_lens.state import VIEWS as POSITIONS
 
+VIEWS = {"attention": ATTENTION, "positions": POSITIONS}
 LINK = "/heads?text=one+link%2C+one+picture&seq_len=7&num_heads=8&seed=3&positional=rope&heads_head=5"
 
 
@@ -44,30 +46,42 @@ def test_a_bad_link_is_mended_in_the_address_bar_too(visit):
 
 @pytest.mark.parametrize("path", ["/", "/heads"])
 @pytest.mark.parametrize("width", [390, 1024, 1440])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_fits_every_screen_in_light_and_dark(visit, path, width, scheme):
-    visitor = visit(path, width=width, color_scheme=scheme)
+def test_every_page_fits_every_screen_in_light_and_dark(visit, path, width):
+    visitor = visit(path, width=width, color_scheme="light")
     visitor.page.locator(".cells canvas").wait_for()
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
-    inside = "e => [...e.querySelectorAll('.stMainBlockContainer')].every(b => b.scrollWidth <= b.clientWidth + 1)"
-    assert visitor.page.locator("body").evaluate(inside)
-    paper = visitor.page.locator("[data-testid=stApp]").evaluate("e => getComputedStyle(e).backgroundColor")
-    assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(14, 19, 25)"}[scheme]
+    app = visitor.page.locator("[data-testid=stApp]")
+    for scheme, paper in {"light": "rgb(255, 255, 255)", "dark": "rgb(14, 19, 25)"}.items():
+        visitor.page.emulate_media(color_scheme=scheme)
+        expect(app).to_have_css("background-color", paper)
+        assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
+        inside = "e => [...e.querySelectorAll('.stMainBlockContainer')].every(b => b.scrollWidth <= b.clientWidth + 1)"
+        assert visitor.page.locator("body").evaluate(inside)
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("lens", VIEWS)
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1024, "light")])
-def test_every_view_of_attention_fits_and_runs_no_text(visit, view, width, scheme):
+def test_every_view_fits_and_runs_no_text(visit, lens, width, scheme):
     text = "<img src=x onerror=window.hurt=1> </script><script>window.hurt=1</script>"
-    visitor = visit(f"/attention?attention_view={view}&text={quote(text)}", width=width, color_scheme=scheme)
-    visitor.page.locator("[data-picture] canvas").first.wait_for()
-    visitor.page.wait_for_timeout(500)
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
-    wide = visitor.page.locator("[data-picture]").evaluate_all(
-        "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).length"
-    )
-    assert wide == 0
-    assert visitor.page.evaluate("window.hurt") is None
+    visitor = visit(f"/{lens}?text={quote(text)}", width=width, color_scheme=scheme)
+    for view in [*VIEWS[lens][1:], VIEWS[lens][0]]:  # the first is there already
+        visitor.page.locator(".st-key-view").get_by_text(view, exact=True).click()
+        visitor.page.wait_for_function(
+            f"new URLSearchParams(location.search).get('{lens}_view') === {chosen(lens, view)}"
+        )
+        visitor.wait()
+        visitor.page.locator("[data-picture]:not(.knobs)").first.wait_for()
+        visitor.page.wait_for_timeout(500)
+        assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width, view
+        wide = visitor.page.locator("[data-picture]").evaluate_all(
+            "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).length"
+        )
+        assert wide == 0, view
+        assert visitor.page.evaluate("window.hurt") is None
+
+
+def chosen(lens: str, view: str) -> str:
+    """What the link says of it: nothing, of the first."""
+    return "null" if view == VIEWS[lens][0] else f"'{view}'"
 
 
 @pytest.mark.parametrize("path", ["/", "/heads"])
