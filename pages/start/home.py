@@ -14,6 +14,7 @@ from tfm_ui.presets import HOME
 
 HEADS = "pages/lenses/heads.py"
 ATTENTION = "pages/lenses/attention.py"
+POSITIONS = "pages/lenses/positions.py"
 
 
 def what_it_looks_at(model: ModelState, shown: compute.Pass) -> None:
@@ -67,3 +68,5 @@ if not frame.asks_for_text(model):
         with st.container(border=True):
             st.html('<div class="phead"><h3>Try this</h3><p>Predict first, then look.</p></div>')
             st.markdown((frame.ASSETS / "try_this.md").read_text(encoding="utf-8"))
+        label = "Open Positions: how the model is told where a token stands"
+        st.page_link(POSITIONS, label=label, icon=":material/arrow_forward:")
