@@ -1,0 +1,119 @@
+"""Curves and wavelengths: how the dimensions of an encoding go over the positions, and how long their waves are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tfm_ui.figures import look
+from tfm_ui.model_state import ModelState
+from tfm_ui.positions_lens.schemes import Scheme, schemes
+from tfm_ui.positions_lens.see import Encoded, dimensions, encoded
+from tfm_ui.positions_lens.state import PositionsState
+
+POINTS = 512  # of a curve that all travel; of a longer one, the lowest and the highest of each of half as many parts
+
+
+@dataclass(frozen=True)
+class Waves:
+    """The wavelengths of one scheme.
+
+    Attributes:
+        scheme: that is made of waves.
+        lengths: of each pair of dimensions, in positions, float64 (pair).
+        turned: how many of the pairs complete a turn within the positions that are shown.
+    """
+
+    scheme: Scheme
+    lengths: Tensor
+    turned: int
+
+
+def waves(model: ModelState, state: PositionsState) -> list[Waves]:
+    """Of each scheme that is made of some; the last position is `length` - 1 steps from the first."""
+    found = []
+    for scheme in schemes(model, state):
+        lengths = scheme.module.wavelengths(scheme.width)
+        if lengths is not None:
+            found.append(Waves(scheme, lengths, int((lengths <= state.length - 1).sum())))
+    return found
+
+
+def about_waves(model: ModelState, state: PositionsState) -> str:
+    """How long they are, and how many turn at least once."""
+    said, found = [], waves(model, state)
+    for one in found:
+        first, last = (_positions(length.item()) for length in (one.lengths[0], one.lengths[-1]))
+        span = f"{first}" if len(one.lengths) == 1 else f"{first} to {last}"
+        pairs = look.plural(len(one.lengths), "pair")
+        complete = "completes" if one.turned == 1 else "complete"
+        said.append(
+            f"{one.scheme.title}: {span} positions; from position 0 to {state.length - 1}, "
+            f"{one.turned} of {pairs} {complete} a turn."
+        )
+    others = [scheme for scheme in schemes(model, state) if scheme.module.wavelengths(scheme.width) is None]
+    said += [f"{scheme.title} is not made of waves." for scheme in others if scheme.name != "none"]
+    return " ".join(said)
+
+
+def _positions(wavelength: float) -> str:
+    return f"{wavelength:.3g}" if wavelength < 1000 else look.count(round(wavelength))
+
+
+def waves_table(model: ModelState, state: PositionsState) -> pd.DataFrame:
+    """A row per pair of dimensions."""
+    columns = {f"wavelength of {one.scheme.title}": pd.Series(one.lengths.numpy()) for one in waves(model, state)}
+    return pd.DataFrame(columns).rename_axis("pair i")
+
+
+def curves(model: ModelState, state: PositionsState) -> list[Encoded]:
+    """The schemes that have curves."""
+    return [encoded(model, state, scheme) for scheme in schemes(model, state) if scheme.has("encode")]
+
+
+def ends(y: NDArray[np.float32]) -> NDArray[np.intp]:
+    """Which points of a curve travel: all, or where each part of a long one is lowest and highest, in their order."""
+    if len(y) <= POINTS:
+        return np.arange(len(y))
+    parts = np.array_split(np.arange(len(y)), POINTS // 2)
+    found = [int(part[pick(y[part])]) for part in parts for pick in (np.argmin, np.argmax)]
+    return np.unique(found)
+
+
+def about_curves(seen: Sequence[Encoded], state: PositionsState) -> str:
+    """How often the drawn dimensions cross 0, which tells how fast they are."""
+    said = []
+    for one in seen:
+        dims = dimensions(state, one.values.shape[1])
+        if not dims:
+            return "No dimension is chosen: click a column of the heatmap, or write its number."
+        crossed = {dim: _crossings(one.values[: one.known, dim].numpy()) for dim in dims}
+        most, least = max(crossed, key=crossed.__getitem__), min(crossed, key=crossed.__getitem__)
+        both = f"dimension {most} changes sign {_times(crossed[most])}"
+        if crossed[most] != crossed[least]:
+            both += f", dimension {least} {_times(crossed[least])}"
+        said.append(f"{one.scheme.title}: {both}.")
+    return " ".join(said)
+
+
+def _times(count: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{look.count(count)} times")
+
+
+def _crossings(y: NDArray[np.float32]) -> int:
+    signs = np.sign(y)
+    signs = signs[signs != 0]
+    return int((signs[1:] != signs[:-1]).sum())
+
+
+def curves_table(seen: Sequence[Encoded], state: PositionsState) -> pd.DataFrame:
+    """A row per position, a column per curve."""
+    columns = {
+        f"{one.scheme.title}, dimension {dim}": one.values[:, dim].numpy()
+        for one in seen
+        for dim in dimensions(state, one.values.shape[1])
+    }
+    return pd.DataFrame(columns, index=pd.RangeIndex(state.length, name="position"))
