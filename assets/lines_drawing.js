@@ -125,7 +125,8 @@ function curve(context, chart, line, colour, rem) {
     context.stroke()
     context.setLineDash([])
   }
-  if (line.style !== "dashed") for (const point of found) if (point) dot(context, point, line.style === "dots", rem)
+  const apart = line.style === "dots" || chart.width / found.length >= 7 * rem // else they would hide the line
+  if (line.style !== "dashed" && apart) for (const point of found) if (point) dot(context, point, line.style === "dots", rem)
 }
 
 export function dot(context, [x, y], hollow, rem) {

@@ -16,6 +16,7 @@ export function paintMaps(scene) {
     labels(scene, i)
     if (!i || !layout.wrapped) bar(scene, i)
   })
+  for (const mark of header.marks) below(scene, mark)
   for (const [i, q, k] of header.crosses) cross(scene, box(scene, i, q, k))
   ring(scene)
   chips(scene)
@@ -54,9 +55,10 @@ function fields(scene, i) {
 function points(scene, i) {
   const { context, header, view, skin, tables, layout } = scene, { cw, ch, block: [down, over], origins } = layout
   const words = tables[i].map(word), masked = word(skin.masked), paper = word(skin.paper), map = header.maps[i]
-  const wide = Math.ceil(view.columns / over), high = Math.ceil(view.rows / down)
+  const wide = Math.ceil(view.columns / over), high = Math.ceil(view.rows / down), apart = down === 1 && over === 1
   const tile = image(wide, high, at => {
-    const found = largestOf(scene, i, view.top + Math.floor(at / wide) * down, view.left + at % wide * over)
+    const q = view.top + Math.floor(at / wide) * down, k = view.left + at % wide * over
+    const found = apart ? { q, k } : largestOf(scene, i, q, k)
     const value = valueAt(scene, i, found.q, found.k)
     return value === Infinity ? paper : isNaN(value) ? masked : words[tint(value, map)]
   })
@@ -109,6 +111,21 @@ function rowName({ context, header, skin, layout }, i, at, name) {
   context.textAlign = "right"
   const { across, stacked, origins } = layout
   context.fillText(name, origins[stacked ? i : i - i % across].x - 8, origins[i].y + at * layout.ch)
+}
+
+/* A column that another picture shows, in its colour there: from below, where no name stands. */
+function below(scene, { column, colour }) {
+  const { context, header, view, skin, layout } = scene, { origins, cw, ch, rem } = layout
+  if (column < view.left || column >= view.left + view.columns) return
+  header.maps.forEach((_, i) => {
+    const x = origins[i].x + (column - view.left + 0.5) * cw, y = origins[i].y + ch * view.rows + 1
+    context.fillStyle = skin.heads[colour]
+    context.beginPath()
+    context.moveTo(x, y)
+    context.lineTo(x - 5 * rem, y + 8 * rem)
+    context.lineTo(x + 5 * rem, y + 8 * rem)
+    context.fill()
+  })
 }
 
 /* The colour bar below a map; rows of maps share the first one's. */

@@ -32,8 +32,10 @@ def sinusoidal_encoding(seq_len: int, d_model: int, *, base: float = 10000.0) ->
             f"sinusoidal_encoding: expected seq_len >= 1, d_model >= 1, base > 0; got {seq_len}, {d_model}, {base}"
         )
     angles = _angles(torch.arange(seq_len), d_model, base, torch.float64)  # (seq, ceil(d_model / 2))
-    pairs = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (seq, ceil(d_model / 2), 2)
-    return pairs.flatten(1)[:, :d_model].float()
+    encoding = torch.empty(seq_len, d_model, dtype=torch.float32)
+    encoding[:, 0::2] = angles.sin()
+    encoding[:, 1::2] = angles[:, : d_model // 2].cos()
+    return encoding
 
 
 def apply_rotary(x: Tensor, positions: Tensor | None = None, *, base: float = 10000.0) -> Tensor:

@@ -142,6 +142,8 @@ PICTURES = {
     "positions_bias_b": Picture(maps.MAPS, see_pictures.bias_b, PositionsState, "positions_"),
     "positions_distance_a": Picture(LINES, see_pictures.distance_a, PositionsState, "positions_"),
     "positions_distance_b": Picture(LINES, see_pictures.distance_b, PositionsState, "positions_"),
+    "positions_curves_a": Picture(LINES, see_pictures.curves_a, PositionsState, "positions_"),
+    "positions_curves_b": Picture(LINES, see_pictures.curves_b, PositionsState, "positions_"),
     "positions_curves": Picture(LINES, see_pictures.curves, PositionsState, "positions_"),
     "positions_wavelengths": Picture(LINES, see_pictures.wavelengths, PositionsState, "positions_"),
 }

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -15,6 +15,7 @@ SIDE = 256  # cells per side that travel at most
 AT_ONCE = 2**21  # numbers that are pooled at a time
 WHOLE = "0,0,0,0"
 
+Extreme = Callable[..., Tensor]  # torch.amax or torch.amin
 Table = Callable[[slice, slice], Tensor]  # rows, columns -> float (rows, columns); NaN where there is no value
 
 
@@ -78,21 +79,32 @@ def pooled(table: Table, part: Part) -> NDArray[np.float32]:
     columns = slice(part.left, part.left + part.columns)
     step = max(1, AT_ONCE // (part.columns * down)) * down
     end = part.top + part.rows
-    chunks = [table(slice(top, min(top + step, end)), columns) for top in range(part.top, end, step)]
-    return torch.cat([_furthest(chunk.float(), down, over) for chunk in chunks]).numpy()
+    chunks = [table(slice(top, min(top + step, end)), columns).float() for top in range(part.top, end, step)]
+    if part.exact:
+        return torch.cat(chunks).numpy()
+    return torch.cat([_furthest(chunk, partial(_in_blocks, down=down, over=over)) for chunk in chunks]).numpy()
 
 
-def _furthest(values: Tensor, down: int, over: int, step: int | None = None) -> Tensor:
-    """Of each block; of each range, in steps of `step`, if that is given."""
-    if down == over == 1:
-        return values
+def _furthest(values: Tensor, fold: Callable[[Tensor, Extreme], Tensor]) -> Tensor:
+    """Of the values that `fold` puts together by their largest or smallest; they may be NaN."""
+    high, low = fold(values, torch.amax), fold(values, torch.amin)
+    if high.isnan().any():
+        none = values.isnan()
+        high, low = (
+            fold(values.masked_fill(none, -torch.inf), torch.amax),
+            fold(values.masked_fill(none, torch.inf), torch.amin),
+        )
+    return torch.where(high >= -low, high, low).masked_fill(high == -torch.inf, torch.nan)
 
-    def largest(x: Tensor) -> Tensor:
-        return F.max_pool2d(x.nan_to_num(-torch.inf)[None], (down, over), step, ceil_mode=not step)[0]
 
-    high, low = largest(values), -largest(-values)
-    found = torch.where(high >= -low, high, low)
-    return found.masked_fill(found.isinf(), torch.nan)
+def _in_blocks(values: Tensor, extreme: Extreme, down: int, over: int) -> Tensor:
+    """Of down x over cells; the last blocks may be smaller. Rows come first, as whole rows are compared fast."""
+    for size in (down, over):
+        whole = len(values) // size * size
+        blocks = extreme(values[:whole].reshape(-1, size, values.shape[1]), 1) if whole else values[:0]
+        rest = extreme(values[whole:], 0)[None] if whole < len(values) else values[:0]
+        values = torch.cat([blocks, rest]).T
+    return values
 
 
 def matrix(values: Tensor) -> Table:
@@ -130,8 +142,8 @@ class ByDistance:
 
     def _band(self, row: Tensor, down: int, column: Tensor, over: int) -> Tensor:
         """Of blocks of down x over cells that begin in these rows and columns, each the furthest from 0."""
-        width = down + over - 1
-        ranges = _furthest(self.values[None], 1, width, 1)[0]  # of the distances from here on
+        within = self.values.unfold(0, down + over - 1, 1)  # the distances of a block, wherever it begins
+        ranges = _furthest(within, lambda values, extreme: extreme(values, 1))
         return ranges[column - row[:, None] - (down - 1) + self.n - 1]
 
 

@@ -102,6 +102,7 @@ def content(
     part: Part | None = None,
     zooms: str = "",
     blank: str = "masked",
+    marks: Sequence[tuple[int, int]] = (),
 ) -> Content:
     """What maps.js draws.
 
@@ -123,6 +124,7 @@ def content(
             named as it says.
         zooms: the parameter that holds this part; with it, a zoom asks the server.
         blank: what a cell without a value is called.
+        marks: columns, each with a colour of heads, from 0, that stands for it in another picture.
     """
     header: dict[str, Any] = {
         "rows": rows.header(part.row_names() if part else None),
@@ -141,6 +143,7 @@ def content(
         "square": square,
         "part": {**vars(part), "block": part.block, "parameter": zooms} if part else None,
         "blank": blank,
+        "marks": [{"column": column, "colour": colour} for column, colour in marks],
         "about": about,
     }
     return header, np.stack([m.values for m in maps]).astype(np.float32)

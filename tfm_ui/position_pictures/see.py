@@ -1,15 +1,17 @@
 """The pictures of the view "see", as functions of the link."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
+from torch import Tensor
 
 from tfm_ui.components import lines, maps
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.lines import Chart, Line
 from tfm_ui.components.maps import MASKED, Axis, Map
 from tfm_ui.model_state import ModelState
-from tfm_ui.positions_lens.see import CURVES, chosen, dimensions, encoded, toggled
+from tfm_ui.positions_lens.see import Encoded, chosen, dimensions, encoded, toggled
 from tfm_ui.positions_lens.see_bias import Bias, bias
 from tfm_ui.positions_lens.see_waves import about_curves, about_waves, ends, waves
 from tfm_ui.positions_lens.see_waves import curves as curves_of
@@ -61,7 +63,7 @@ def _encode(model: ModelState, state: PositionsState, side: str) -> Content:
         [Map(scheme.name, pooled(matrix(seen.values), part), seen.top or 1.0, "", signed=True)],
         Axis(part.row_names(), "position", "position"),
         Axis(columns, "dimension", "dimension"),
-        about=seen.sentence,
+        about=seen.about,
         picked=(row, 0) if 0 <= state.position - part.top < part.rows else None,
         whole_row=True,
         asks=(PREFIX + "position", PREFIX + "dims"),
@@ -73,6 +75,11 @@ def _encode(model: ModelState, state: PositionsState, side: str) -> Content:
         part=part,
         zooms=PREFIX + zooms,
         blank="not defined",
+        marks=[
+            ((dim - part.left) // part.block[1], colour)
+            for colour, dim in enumerate(dims)
+            if 0 <= dim - part.left < part.columns
+        ],
     )
 
 
@@ -109,49 +116,62 @@ def _distance(model: ModelState, state: PositionsState, side: str) -> Content:
     heads = range(len(seen.values))
     charts = [_heads(seen, heads[first : first + HEADS]) for first in range(0, len(heads), HEADS)]
     if seen.buckets is not None:
-        x, y = seen.distance.tolist(), seen.buckets.tolist()
-        charts.append(Chart("distance, key − query", "bucket", [Line("bucket", x, y, "ink", "dots")]))
+        charts.append(
+            Chart("distance, key − query", "bucket", [_line("bucket", seen, seen.buckets, "ink")], reach=(0,))
+        )
     return lines.content(charts, about=seen.sentence)
 
 
 def _heads(seen: Bias, heads: Sequence[int]) -> Chart:
-    drawn = []
-    for head in heads:
-        y = seen.values[head].float().numpy()
-        at = ends(y)
-        drawn.append(
-            Line(f"head {head + 1}", seen.distance.numpy()[at].tolist(), y[at].tolist(), f"head {head % HEADS + 1}")
-        )
+    drawn = [_line(f"head {head + 1}", seen, seen.values[head], f"head {head % HEADS + 1}") for head in heads]
     which = "" if len(seen.values) <= HEADS else f" of heads {heads[0] + 1} to {heads[-1] + 1}"
     return Chart("distance, key − query", f"bias{which}", drawn, reach=(0,))
 
 
+def _line(name: str, seen: Bias, values: Tensor, colour: str) -> Line:
+    y = values.float().numpy()
+    at = ends(y)
+    return Line(name, seen.distance.numpy()[at].tolist(), y[at].tolist(), colour)
+
+
+def curves_a(model: ModelState, state: PositionsState) -> Content:
+    """Chosen dimensions over the positions."""
+    return _curves(state, [one for one in curves_of(model, state) if one.scheme.side == "A"])
+
+
+def curves_b(model: ModelState, state: PositionsState) -> Content:
+    """The same of B."""
+    return _curves(state, [one for one in curves_of(model, state) if one.scheme.side == "B"])
+
+
 def curves(model: ModelState, state: PositionsState) -> Content:
-    """Chosen dimensions over the positions, of A beside B."""
-    seen = curves_of(model, state)
-    charts = []
+    """A beside B."""
+    return _curves(state, curves_of(model, state))
+
+
+def _curves(state: PositionsState, seen: Sequence[Encoded]) -> Content:
+    """On axes of the same reach."""
+    top, charts = max((one.top for one in seen), default=1.0), []
     for one in seen:
         drawn = []
         for colour, dim in enumerate(dimensions(state, one.values.shape[1])):
             y = one.values[:, dim].numpy()
             at = ends(y[: one.known])
-            drawn.append(Line(f"{dim}", at.tolist(), y[at].tolist(), f"head {colour % CURVES + 1}"))
-        charts.append(Chart("position", one.scheme.title, drawn, reach=(0,)))
+            if one.known < len(y):
+                at = np.append(at, len(y) - 1)  # of which there is no value
+            drawn.append(Line(f"{dim}", at.tolist(), y[at].tolist(), f"head {colour + 1}"))
+        charts.append(Chart("position", one.scheme.title, drawn, reach=(-top, top)))
     return lines.content(charts or [Chart("", "", [])], about=about_curves(seen, state))
 
 
 def wavelengths(model: ModelState, state: PositionsState) -> Content:
-    """How long the waves of each pair of dimensions are."""
-    colours = {"A": "query", "B": "key"}
+    """How long the waves of each pair of dimensions are, beside the length."""
+    found = waves(model, state)
+    styles: dict[str, tuple[str, Literal["solid", "dots"]]] = {"A": ("query", "solid"), "B": ("key", "dots")}
     drawn = [
-        Line(one.scheme.title, range(len(one.lengths)), one.lengths.tolist(), colours[one.scheme.side])
-        for one in waves(model, state)
+        Line(one.scheme.title, range(len(one.lengths)), one.lengths.tolist(), *styles[one.scheme.side]) for one in found
     ]
-    most = max((len(line.x) for line in drawn), default=1) - 1
-    law = [
-        Line(
-            f"length {state.length}", [0, most] if most else [0], [state.length] * (2 if most else 1), "muted", "dashed"
-        )
-    ]
-    chart = Chart("pair i of dimensions", "wavelength, positions", [*law, *drawn], "linear", "log10")
+    across = sorted({0, max((len(one.lengths) for one in found), default=1) - 1})
+    length = Line(f"length {state.length}", across, [state.length] * len(across), "muted", "dashed")
+    chart = Chart("pair i of dimensions", "wavelength, positions", [length, *drawn], "linear", "log10")
     return lines.content([chart], about=about_waves(model, state))

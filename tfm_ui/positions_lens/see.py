@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from tfm_core.positional import sinusoidal_encoding
-from tfm_ui import windows
+from tfm_ui import compute, windows
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.schemes import Scheme, schemes
@@ -22,17 +21,6 @@ CURVES = 8  # of chosen dimensions, at most: so many colours there are
 def chosen(model: ModelState, state: PositionsState, side: str, place: str) -> Scheme | None:
     """The scheme of this side, if it enters at this place."""
     return next((scheme for scheme in schemes(model, state) if scheme.side == side and scheme.has(place)), None)
-
-
-def encode(scheme: Scheme, length: int) -> Tensor:
-    """What the scheme adds to the embeddings, (length, width); NaN at positions for which it has nothing."""
-    module = scheme.module
-    try:
-        found = module.encode(length)
-    except ValueError:  # of a table that ends
-        found = module.encode(min(length, module.max_len))
-    assert found is not None, f"expected a scheme that is added to the embeddings, got {scheme.name}"
-    return F.pad(found, (0, 0, 0, length - len(found)), value=torch.nan)
 
 
 @dataclass(frozen=True)
@@ -73,6 +61,13 @@ class Encoded:
         """In symbols and numbers."""
         length, width = self.values.shape
         return f"position × dimension = {look.count(length)} × {look.count(width)}"
+
+    @property
+    def about(self) -> str:
+        """The picture in words."""
+        length, width = self.values.shape
+        positions, dimensions = look.plural(length, "position"), look.plural(width, "dimension")
+        return f"{self.scheme.title}: {positions} by {dimensions}, none further from 0 than {look.number(self.top)}."
 
     @property
     def sentence(self) -> str:
@@ -132,7 +127,7 @@ class Encoded:
 
 def encoded(model: ModelState, state: PositionsState, scheme: Scheme) -> Encoded:
     """The vectors of a scheme that is added to the embeddings."""
-    return Encoded(scheme, encode(scheme, state.length), state.position, model.seed, state.base)
+    return Encoded(scheme, compute.encoding(scheme.module, state.length), state.position, model.seed, state.base)
 
 
 def likeness(vectors: Tensor) -> float | None:

@@ -65,13 +65,18 @@ class Bias:
                 f"Before training it is noise: random numbers of the model’s seed, {self.seed}, with a standard "
                 f"deviation of {spread.std(correction=0):.2f}."
             )
-        if slopes := self.slopes:
-            said.append(
-                f"Each head’s falls by its slope with every step of distance: {_listed(slopes)}."
-                if len(slopes) > 1
-                else f"It falls by {look.weight(slopes[0])} with every step of distance."
-            )
         return " ".join(said)
+
+    @property
+    def by_distance(self) -> str:
+        """How it hangs on the distance."""
+        if self.buckets is not None:
+            return self.about_buckets
+        if not (slopes := self.slopes):
+            return self.sentence
+        if len(slopes) == 1:
+            return f"The bias falls by {slopes[0]:.4g} with every step of distance."
+        return f"Each head’s bias falls by its slope with every step of distance: {_listed(slopes)}."
 
     @property
     def shared(self) -> list[tuple[int, int, int]]:
@@ -110,7 +115,7 @@ def look_span(first: int, last: int) -> str:
 
 
 def _listed(slopes: list[float]) -> str:
-    shown = [look.weight(slope) for slope in slopes]
+    shown = [f"{slope:.4g}" for slope in slopes]
     return ", ".join(shown) if len(shown) <= 8 else f"{', '.join(shown[:4])} … {shown[-1]}"
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -45,14 +46,15 @@ def waves(model: ModelState, state: PositionsState) -> list[Waves]:
 def about_waves(model: ModelState, state: PositionsState) -> str:
     """How long they are, and how many turn at least once."""
     said, found = [], waves(model, state)
-    for one in found:
+    same = len(found) == 2 and torch.equal(found[0].lengths, found[1].lengths)
+    for one in found[:1] if same else found:
         first, last = (_positions(length.item()) for length in (one.lengths[0], one.lengths[-1]))
         span = f"{first}" if len(one.lengths) == 1 else f"{first} to {last}"
         pairs = look.plural(len(one.lengths), "pair")
         complete = "completes" if one.turned == 1 else "complete"
         said.append(
-            f"{one.scheme.title}: {span} positions; from position 0 to {state.length - 1}, "
-            f"{one.turned} of {pairs} {complete} a turn."
+            f"{'A and B have the same waves' if same else one.scheme.title}: {span} positions; "
+            f"from position 0 to {state.length - 1}, {one.turned} of {pairs} {complete} a turn."
         )
     others = [scheme for scheme in schemes(model, state) if scheme.module.wavelengths(scheme.width) is None]
     said += [f"{scheme.title} is not made of waves." for scheme in others if scheme.name != "none"]
@@ -75,12 +77,22 @@ def curves(model: ModelState, state: PositionsState) -> list[Encoded]:
 
 
 def ends(y: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Which points of a curve travel: all, or where each part of a long one is lowest and highest, in their order."""
+    """Which points of a curve travel: all; of a long one the ends of its steps, or where each part has its ends."""
     if len(y) <= POINTS:
         return np.arange(len(y))
-    parts = np.array_split(np.arange(len(y)), POINTS // 2)
-    found = [int(part[pick(y[part])]) for part in parts for pick in (np.argmin, np.argmax)]
-    return np.unique(found)
+    bends = np.flatnonzero((np.diff(y, prepend=np.nan) != 0) | (np.diff(y, append=np.nan) != 0))
+    if len(bends) <= POINTS:
+        return bends  # a curve of steps, exactly
+    size = -(-len(y) // (POINTS // 2))
+    whole = len(y) // size * size
+    parts = [(0, y[:whole].reshape(-1, size)), (whole, y[None, whole:])]
+    found = [
+        begin + np.arange(len(part)) * size + pick(part, axis=1)
+        for begin, part in parts
+        if part.size
+        for pick in (np.argmin, np.argmax)
+    ]
+    return np.unique(np.concatenate(found))
 
 
 def about_curves(seen: Sequence[Encoded], state: PositionsState) -> str:

@@ -22,16 +22,21 @@ NONE = "This scheme adds nothing anywhere: all that tells one position from anot
 
 
 def draw(model: ModelState) -> None:
-    """A column for each scheme, and below them what they are drawn in together."""
+    """A column for each scheme, and below them what both are drawn in."""
     state = pair(model)
-    shown = schemes(model, state)
+    shown, turning = schemes(model, state), waves(model, state)
+    added = [scheme for scheme in shown if scheme.has("encode")]
     places = st.columns(len(shown), gap="medium") if len(shown) > 1 else [st.container()]
     for scheme, place in zip(shown, places, strict=True):
         with place:
             _scheme(model, state, scheme)
-    if any(scheme.has("encode") for scheme in shown):
+            if added == [scheme]:
+                _curves(model, state, f"_{scheme.side.lower()}")
+            if len(turning) == 1 and turning[0].scheme.side == scheme.side:
+                _wavelengths(model, state)
+    if len(added) > 1:
         _curves(model, state)
-    if waves(model, state):
+    if len(turning) > 1:
         _wavelengths(model, state)
 
 
@@ -88,7 +93,7 @@ def _bias(model: ModelState, state: PositionsState, scheme: Scheme) -> None:
             + (" Below, the bucket that each distance falls into: one trained number per head and bucket." * buckets),
             shape=f"{len(seen.distance)} distances",
             picture=Drawing(f"positions_distance_{side}", states(model, state)),
-            sentence=seen.about_buckets if buckets else seen.sentence,
+            sentence=seen.by_distance,
             table=seen.table,
             sources=_sources(scheme, "bias_at"),
             recipe=bias_recipe(model, scheme, seen.length),
@@ -108,14 +113,14 @@ def _sources(scheme: Scheme, place: str) -> list[Callable[..., object]]:
     return [getattr(type(scheme.module), place), *CALLED.get(scheme.name, [])]
 
 
-def _curves(model: ModelState, state: PositionsState) -> None:
+def _curves(model: ModelState, state: PositionsState, side: str = "") -> None:
     seen = curves(model, state)
     with panel("position_curves") as show:
         _box(state)
         show(
             title="Curves of dimensions",
             how_to_read="How the chosen dimensions (at their ends) go over the positions; the same axis for A and B.",
-            picture=Drawing("positions_curves", states(model, state)),
+            picture=Drawing(f"positions_curves{side}", states(model, state)),
             sentence=about_curves(seen, state),
             table=lambda: curves_table(seen, state),
             sources=[source for one in seen for source in _sources(one.scheme, "encode")],
@@ -132,7 +137,7 @@ def _box(state: PositionsState) -> None:
         controls.assign(PREFIX, dims=st.session_state[key])
 
     st.session_state[key] = state.dims
-    st.text_input(f"Dimensions, at most {see.CURVES}, parted by spaces", key=key, on_change=changed)
+    st.text_input(f"Dimensions, at most {see.CURVES}, parted by spaces", key=key, on_change=changed, width=360)
 
 
 def _wavelengths(model: ModelState, state: PositionsState) -> None:
