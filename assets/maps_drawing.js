@@ -130,8 +130,8 @@ function below(scene, { column, colour }) {
 
 /* The colour bar below a map; rows of maps share the first one's. */
 function bar({ context, header, view, skin, layout }, i) {
-  const { rem, family, origins, ch, spare, width, wrapped } = layout, map = header.maps[i], stops = map.signed ? skin.signed : skin.weights
-  const y = origins[wrapped ? origins.length - 1 : i].y + ch * view.rows + (wrapped ? 14 : 10) * rem, low = map.signed ? "−" + map.topText : "0"
+  const { rem, family, origins, ch, spare, width, wrapped, pins } = layout, map = header.maps[i], stops = map.signed ? skin.signed : skin.weights
+  const y = origins[wrapped ? origins.length - 1 : i].y + ch * view.rows + (wrapped ? 14 : 10) * rem + pins, low = map.signed ? "−" + map.topText : "0"
   context.font = `${13 * rem}px ${family}`
   const before = context.measureText(low).width + 6, text = `${map.signed ? "+" : ""}${map.topText} ${map.unit}`
   const room = layout.stacked || wrapped ? 190 * rem : layout.apart + spare - 12 * rem, long = Math.max(30 * rem, Math.min(120 * rem, room - before - context.measureText(text).width - 6))

@@ -6,26 +6,26 @@ export const NUMBERED = 12 // up to so many rows and columns, cells print their 
 
 /* How many maps stand beside each other. More than three go into rows of equal length, if such can be found. */
 function acrossOf(count, width, rem) {
-  const least = (count <= 3 ? 180 : count <= 8 ? 220 : count <= 16 ? 170 : 130) * rem
+  const least = (count <= 3 ? 180 : count <= 8 ? 220 : count <= 16 ? 120 : 100) * rem
   if (count <= 3) return width < least * count ? 1 : count
   const most = clamp(Math.floor(width / least), 2, count)
-  for (let across = most; across > most * 0.6; across--) if (count % across === 0) return across
+  for (let across = most; across > most * 0.7; across--) if (count % across === 0) return across
   return Math.ceil(count / Math.ceil(count / most))
 }
 
 /* Where everything goes, in CSS pixels. Maps stand side by side, in rows or below each other where there is no room. */
 export function arrange(context, header, legend, { left, top, columns, rows }, width, { rem, family }) {
-  const longest = Math.max(columns, rows), counted = [header.rows.counted, header.columns.counted]
+  const longest = Math.max(columns, rows), counted = header.columns.counted
   const count = header.maps.length, across = acrossOf(count, width, rem), stacked = count > 1 && across === 1
   const deep = Math.ceil(count / across), wrapped = across > 1 && deep > 1
-  const size = (longest <= 12 ? 14 : longest <= 24 || counted[0] && counted[1] ? 13 : 11) * rem
+  const size = (longest <= 12 ? 14 : longest <= 24 || header.rows.counted && counted ? 13 : 11) * rem
   context.font = `${size}px ${family}`
   const widest = names => Math.ceil(Math.max(...names.map(name => context.measureText(name).width)))
   const shown = header.columns.names.slice(left, left + columns), long = widest(shown)
   const gutter = widest(header.rows.names.slice(top, top + rows)) + size + 22 * rem
   const highest = Math.max(180, Math.min(420 * rem, innerHeight * 0.55)), most = header.square ? 56 * rem : 110 * rem
   const fits = over => (width - gutter - over * across) / across / columns
-  const level = counted[1] || Math.min(fits(16 * rem), most) >= long + 6
+  const level = counted || Math.min(fits(16 * rem), most) >= long + 6
   const slant = !level && columns <= 12 && fits(40 * rem) > size * 1.5 ? 40 * Math.PI / 180 : 0 // else names would touch
   const angle = level ? 0 : slant || Math.PI / 2
   context.font = `${size}px ${family}`
@@ -35,7 +35,8 @@ export function arrange(context, header, legend, { left, top, columns, rows }, w
   const cw = whole(header.square ? Math.min(high, wide) : wide), ch = header.square ? cw : whole(high)
   const names = size * 0.9 + long * Math.sin(angle), title = (count > 1 ? 46 : 24) * rem
   const head = title + names, low = wrapped ? 24 * rem + names : head // of the first row, and of those below it
-  const foot = (wrapped ? 10 : 32) * rem, block = ch * rows + foot // one colour bar is enough for all rows
+  const pins = header.marks.length ? 10 * rem : 0
+  const foot = (wrapped ? 10 : 32) * rem + pins, block = ch * rows + foot // one colour bar is enough for all rows
   const apart = cw * columns + over, spare = Math.max(0, (width - gutter - apart * across) / (across + 1))
   const origins = header.maps.map((_, i) => ({
     x: stacked ? gutter + Math.max(0, (width - gutter - over - cw * columns) / 2)
@@ -44,7 +45,7 @@ export function arrange(context, header, legend, { left, top, columns, rows }, w
   }))
   const bars = wrapped ? 28 * rem : 0
   return {
-    rem, size, family, angle, long, cw, ch, apart, spare, width, origins, head, stacked, gutter, across, wrapped, low, counted,
+    rem, size, family, angle, long, cw, ch, apart, spare, width, origins, head, stacked, gutter, across, wrapped, low, pins,
     height: head + (block + low) * (deep - 1) + block + bars + (legend ? 24 * rem : 0),
     every: [Math.max(1, Math.ceil(size * 1.05 / ch)), Math.max(1, Math.ceil((level ? 0 : size * 1.05) / cw))],
     ticks: [

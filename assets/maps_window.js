@@ -3,7 +3,8 @@
 
 const REST = 300 // ms without a turn of the wheel or a step, after which the page is told
 
-/* For browse in cells.js: what the cells are of the table; undefined if they are all of it. */
+/* All pictures of the page follow: what has the same rows or columns is linked.
+   For browse in cells.js: what the cells are of the table; undefined if they are all of it. */
 export function gridOf({ part }, memory, { alone, late, preview, commit, retract }, root) {
   if (!part) return
   const { top, left, rows, columns, height, width, block: [down, over], parameter } = part
@@ -20,14 +21,14 @@ export function gridOf({ part }, memory, { alone, late, preview, commit, retract
     memory.asked = value
     clearTimeout(memory.resting)
     if (rests) return rest()
-    if (moved) preview({ [parameter]: value })
+    if (moved) preview({ [parameter]: value }, true)
     memory.resting = setTimeout(() => root.isConnected && rest(), REST)
   }
   function rest() {
     const { before } = memory
     memory.before = null
-    if (memory.asked === before) retract()
-    else commit({ [parameter]: memory.asked })
+    if (memory.asked === before) retract(true)
+    else commit({ [parameter]: memory.asked }, true)
   }
   return { ...grid, within: { top: 0, left: 0, rows: height, columns: width }, seek }
 }

@@ -55,8 +55,8 @@ def _encode(model: ModelState, state: PositionsState, side: str) -> Content:
     scheme = chosen(model, state, side, "encode")
     if not scheme:
         return _gone()
-    seen, zooms = encoded(model, state, scheme), f"part_{side.lower()}"
-    part = seen.part(getattr(state, zooms))
+    seen = encoded(model, state, scheme)
+    part = seen.part(state.part)
     dims, columns = dimensions(state, seen.values.shape[1]), part.column_names()
     row = (state.position - part.top) // part.block[0]
     return maps.content(
@@ -73,7 +73,7 @@ def _encode(model: ModelState, state: PositionsState, side: str) -> Content:
         ),
         square=False,
         part=part,
-        zooms=PREFIX + zooms,
+        zooms=PREFIX + "part",
         blank="not defined",
         marks=[
             ((dim - part.left) // part.block[1], colour)
@@ -153,13 +153,13 @@ def _curves(state: PositionsState, seen: Sequence[Encoded]) -> Content:
     """On axes of the same reach."""
     top, charts = max((one.top for one in seen), default=1.0), []
     for one in seen:
-        drawn = []
+        drawn, part = [], one.part(state.part)  # the curves show the positions that the heatmap shows
         for colour, dim in enumerate(dimensions(state, one.values.shape[1])):
-            y = one.values[:, dim].numpy()
-            at = ends(y[: one.known])
-            if one.known < len(y):
+            y = one.values[part.top : part.top + part.rows, dim].numpy()
+            at = ends(y[: max(one.known - part.top, 0)])
+            if not np.isfinite(y[-1]):
                 at = np.append(at, len(y) - 1)  # of which there is no value
-            drawn.append(Line(f"{dim}", at.tolist(), y[at].tolist(), f"head {colour + 1}"))
+            drawn.append(Line(f"{dim}", (part.top + at).tolist(), y[at].tolist(), f"head {colour + 1}"))
         charts.append(Chart("position", one.scheme.title, drawn, reach=(-top, top)))
     return lines.content(charts or [Chart("", "", [])], about=about_curves(seen, state))
 
@@ -167,7 +167,8 @@ def _curves(state: PositionsState, seen: Sequence[Encoded]) -> Content:
 def wavelengths(model: ModelState, state: PositionsState) -> Content:
     """How long the waves of each pair of dimensions are, beside the length."""
     found = waves(model, state)
-    styles: dict[str, tuple[str, Literal["solid", "dots"]]] = {"A": ("query", "solid"), "B": ("key", "dots")}
+    last: Literal["solid", "dots"] = "dots" if len(found) > 1 else "solid"  # which hide no line that is the same
+    styles: dict[str, tuple[str, Literal["solid", "dots"]]] = {"A": ("query", "solid"), "B": ("key", last)}
     drawn = [
         Line(one.scheme.title, range(len(one.lengths)), one.lengths.tolist(), *styles[one.scheme.side]) for one in found
     ]

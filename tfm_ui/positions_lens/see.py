@@ -131,8 +131,8 @@ def encoded(model: ModelState, state: PositionsState, scheme: Scheme) -> Encoded
 
 
 def likeness(vectors: Tensor) -> float | None:
-    """The mean cosine between the vectors of neighbouring positions; None where there are no two vectors."""
-    if len(vectors) < 2:
+    """The mean cosine between the vectors of neighbouring positions; None of fewer than two vectors or dimensions."""
+    if min(vectors.shape) < 2:
         return None
     return F.cosine_similarity(vectors[:-1], vectors[1:], dim=-1).mean().item()
 

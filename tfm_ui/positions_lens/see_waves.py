@@ -78,7 +78,7 @@ def curves(model: ModelState, state: PositionsState) -> list[Encoded]:
 
 def ends(y: NDArray[np.float32]) -> NDArray[np.intp]:
     """Which points of a curve travel: all; of a long one the ends of its steps, or where each part has its ends."""
-    if len(y) <= POINTS:
+    if len(y) <= POINTS:  # none, too
         return np.arange(len(y))
     bends = np.flatnonzero((np.diff(y, prepend=np.nan) != 0) | (np.diff(y, append=np.nan) != 0))
     if len(bends) <= POINTS:
@@ -104,15 +104,14 @@ def about_curves(seen: Sequence[Encoded], state: PositionsState) -> str:
             return "No dimension is chosen: click a column of the heatmap, or write its number."
         crossed = {dim: _crossings(one.values[: one.known, dim].numpy()) for dim in dims}
         most, least = max(crossed, key=crossed.__getitem__), min(crossed, key=crossed.__getitem__)
-        both = f"dimension {most} changes sign {_times(crossed[most])}"
-        if crossed[most] != crossed[least]:
-            both += f", dimension {least} {_times(crossed[least])}"
-        said.append(f"{one.scheme.title}: {both}.")
+        fewer = f", dimension {least} {_changes(crossed[least])}" if crossed[most] != crossed[least] else ""
+        said.append(f"{one.scheme.title}: dimension {most} {_changes(crossed[most])}{fewer}.")
     return " ".join(said)
 
 
-def _times(count: int) -> str:
-    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{look.count(count)} times")
+def _changes(count: int) -> str:
+    often = {1: "once", 2: "twice"}.get(count, f"{look.count(count)} times")
+    return f"changes sign {often}" if count else "never changes sign"
 
 
 def _crossings(y: NDArray[np.float32]) -> int:

@@ -26,17 +26,18 @@ def draw(model: ModelState) -> None:
     state = pair(model)
     shown, turning = schemes(model, state), waves(model, state)
     added = [scheme for scheme in shown if scheme.has("encode")]
+    apart = max(len(added), len(turning)) == 1  # else what is drawn once for both stands below the columns
     places = st.columns(len(shown), gap="medium") if len(shown) > 1 else [st.container()]
     for scheme, place in zip(shown, places, strict=True):
         with place:
             _scheme(model, state, scheme)
-            if added == [scheme]:
+            if apart and added == [scheme]:
                 _curves(model, state, f"_{scheme.side.lower()}")
-            if len(turning) == 1 and turning[0].scheme.side == scheme.side:
+            if apart and turning and turning[0].scheme.side == scheme.side:
                 _wavelengths(model, state)
-    if len(added) > 1:
+    if added and not apart:
         _curves(model, state)
-    if len(turning) > 1:
+    if turning and not apart:
         _wavelengths(model, state)
 
 
@@ -119,7 +120,7 @@ def _curves(model: ModelState, state: PositionsState, side: str = "") -> None:
         _box(state)
         show(
             title="Curves of dimensions",
-            how_to_read="How the chosen dimensions (at their ends) go over the positions; the same axis for A and B.",
+            how_to_read="The chosen dimensions, named at their ends, over the positions that the heatmap shows.",
             picture=Drawing(f"positions_curves{side}", states(model, state)),
             sentence=about_curves(seen, state),
             table=lambda: curves_table(seen, state),
