@@ -19,6 +19,7 @@ from tfm_ui.positions_lens.state import PREFIX, PositionsState
 from tfm_ui.windows import by_distance, matrix, pooled
 
 HEADS = 8  # colours of heads
+NOTHING = Line("", [], [], "muted")  # stands where no line does
 
 
 def encode_a(model: ModelState, state: PositionsState) -> Content:
@@ -111,7 +112,7 @@ def _bias(model: ModelState, state: PositionsState, side: str) -> Content:
 def _distance(model: ModelState, state: PositionsState, side: str) -> Content:
     scheme = chosen(model, state, side, "bias_at")
     if not scheme:
-        return lines.content([Chart("", "", [])], about="")
+        return lines.content([Chart("", "", [NOTHING])], about="")
     seen = bias(model, state, scheme)
     heads = range(len(seen.values))
     charts = [_heads(seen, heads[first : first + HEADS]) for first in range(0, len(heads), HEADS)]
@@ -160,8 +161,8 @@ def _curves(state: PositionsState, seen: Sequence[Encoded]) -> Content:
             if not np.isfinite(y[-1]):
                 at = np.append(at, len(y) - 1)  # of which there is no value
             drawn.append(Line(f"{dim}", (part.top + at).tolist(), y[at].tolist(), f"head {colour + 1}"))
-        charts.append(Chart("position", one.scheme.title, drawn, reach=(-top, top)))
-    return lines.content(charts or [Chart("", "", [])], about=about_curves(seen, state))
+        charts.append(Chart("position", one.scheme.title, drawn or [NOTHING], reach=(-top, top)))
+    return lines.content(charts or [Chart("", "", [NOTHING])], about=about_curves(seen, state))
 
 
 def wavelengths(model: ModelState, state: PositionsState) -> Content:
