@@ -64,11 +64,13 @@ def field(label: str, most: int) -> Vectors:
 
 
 def part_of(value: str, height: int, width: int, side: int = SIDE) -> Part:
-    """What the control's value means for a table of this size: as much of it as there is."""
+    """What the control's value means for a table of this size: as much of it as there is, all if there is none of it."""
     top, left, rows, columns = (round(number) for number in vectors(value)[0])
-    top, left = min(top, height - 1), min(left, width - 1)
-    rows, columns = min(rows or height, height - top), min(columns or width, width - left)
-    return Part(top, left, rows, columns, height, width, side)
+    if top >= height:
+        top = rows = 0
+    if left >= width:
+        left = columns = 0
+    return Part(top, left, min(rows or height, height - top), min(columns or width, width - left), height, width, side)
 
 
 def pooled(table: Table, part: Part) -> NDArray[np.float32]:

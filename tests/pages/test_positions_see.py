@@ -29,6 +29,13 @@ def test_each_scheme_is_seen_as_a_and_as_b(name, sizes):
             assert len(header["maps"]) == int(SIZES[sizes]["positions_heads"])
 
 
+@pytest.mark.parametrize("architecture", ["decoder", "encoder-decoder"])
+def test_in_a_decoder_keys_ahead_share_a_bucket(architecture):
+    app = start(POSITIONS, positions_a="t5", architecture=architecture)
+    shared = "distances 0 to 63 share bucket 0" if architecture == "decoder" else "distances −63 to −46 share bucket 13"
+    assert shared in text_on(app)
+
+
 def test_waves_beside_waves_are_drawn_once_below_both():
     app = start(POSITIONS, positions_a="sinusoidal", positions_b="learned")
     header, _ = picture(app, "positions_curves")

@@ -20,7 +20,7 @@ from tfm_ui.positions_lens.schemes import schemes
 from tfm_ui.positions_lens.see import CURVES, dimensions, encoded, toggled
 from tfm_ui.positions_lens.see_bias import bias
 from tfm_ui.positions_lens.see_recipe import bias_recipe, encode_recipe, waves_recipe
-from tfm_ui.positions_lens.see_waves import POINTS, about_curves, about_waves, curves, ends, waves, waves_table
+from tfm_ui.positions_lens.see_waves import PIECES, POINTS, about_curves, about_waves, curves, ends, waves, waves_table
 from tfm_ui.positions_lens.state import NOTHING, PositionsState
 
 MODEL = ModelState(seed=3)
@@ -108,7 +108,7 @@ def test_of_a_long_curve_the_highest_and_the_lowest_of_each_piece_travel(seed, l
     y = np.random.default_rng(seed).standard_normal(length, np.float32)
     at = ends(y)
     assert (np.diff(at) > 0).all()
-    assert len(at) <= POINTS + 2
+    assert len(at) <= 2 * PIECES
     assert y[at].min() == y.min()
     assert y[at].max() == y.max()
 
@@ -135,9 +135,9 @@ def test_waves_that_are_the_same_are_said_once_and_turns_are_counted():
     expected = sum(2 * np.pi * 10000 ** (2 * i / 64) <= 63 for i in range(32))
     said = about_waves(MODEL, state)
     assert said.count("positions;") == 1
-    assert f"from position 0 to 63, {expected} of 32 pairs complete a turn" in said
+    assert f"32 waves of 6.28 to 47\u202f117 positions; from position 0 to 63, {expected} complete a turn" in said
     other = about_waves(MODEL, PositionsState(a="learned", b="rope", width=3, length=8))
-    assert "B: rope: 6.28 positions; from position 0 to 7, 1 of 1 pair completes a turn." in other
+    assert "B: rope: 1 wave of 6.28 positions; from position 0 to 7, 1 completes a turn." in other
     assert "A: learned is not made of waves." in other
     assert list(waves_table(MODEL, state).columns) == ["wavelength of A: sinusoidal", "wavelength of B: rope"]
     assert [one.scheme.name for one in waves(MODEL, state)] == ["sinusoidal", "rope"]

@@ -79,7 +79,8 @@ def test_a_part_that_fits_is_the_table_bit_for_bit():
     [
         (WHOLE, (0, 0, 100, 60)),
         ("90,50,20,20", (90, 50, 10, 10)),  # as much of it as there is
-        ("4000,4000,5,5", (99, 59, 1, 1)),
+        ("4000,7,5,5", (0, 7, 100, 5)),  # of a table that was longer
+        ("50,60,5,5", (50, 0, 5, 60)),
         ("10,0,0,3", (10, 0, 90, 3)),  # 0: all that follow
     ],
 )

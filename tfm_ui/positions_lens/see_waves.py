@@ -15,7 +15,8 @@ from tfm_ui.positions_lens.schemes import Scheme, schemes
 from tfm_ui.positions_lens.see import Encoded, dimensions, encoded
 from tfm_ui.positions_lens.state import PositionsState
 
-POINTS = 512  # of a curve that all travel; of a longer one, the lowest and the highest of each of half as many parts
+POINTS = 512  # of a curve that all travel; beyond, the lowest and the highest of each of so many pieces:
+PIECES = 128
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,12 @@ def about_waves(model: ModelState, state: PositionsState) -> str:
     same = len(found) == 2 and torch.equal(found[0].lengths, found[1].lengths)
     for one in found[:1] if same else found:
         first, last = (_positions(length.item()) for length in (one.lengths[0], one.lengths[-1]))
-        span = f"{first}" if len(one.lengths) == 1 else f"{first} to {last}"
-        pairs = look.plural(len(one.lengths), "pair")
-        complete = "completes" if one.turned == 1 else "complete"
+        span = first if len(one.lengths) == 1 else f"{first} to {last}"
+        who = "A and B have the same waves" if same else one.scheme.title
         said.append(
-            f"{'A and B have the same waves' if same else one.scheme.title}: {span} positions; "
-            f"from position 0 to {state.length - 1}, {one.turned} of {pairs} {complete} a turn."
+            f"{who}: {look.plural(len(one.lengths), 'wave')} of "
+            f"{span} positions; from position 0 to {state.length - 1}, {look.count(one.turned)} "
+            f"{'completes' if one.turned == 1 else 'complete'} a turn."
         )
     others = [scheme for scheme in schemes(model, state) if scheme.module.wavelengths(scheme.width) is None]
     said += [f"{scheme.title} is not made of waves." for scheme in others if scheme.name != "none"]
@@ -83,7 +84,7 @@ def ends(y: NDArray[np.float32]) -> NDArray[np.intp]:
     bends = np.flatnonzero((np.diff(y, prepend=np.nan) != 0) | (np.diff(y, append=np.nan) != 0))
     if len(bends) <= POINTS:
         return bends  # a curve of steps, exactly
-    size = -(-len(y) // (POINTS // 2))
+    size = -(-len(y) // PIECES)
     whole = len(y) // size * size
     parts = [(0, y[:whole].reshape(-1, size)), (whole, y[None, whole:])]
     found = [
