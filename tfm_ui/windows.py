@@ -64,7 +64,7 @@ def field(label: str, most: int) -> Vectors:
 
 
 def part_of(value: str, height: int, width: int, side: int = SIDE) -> Part:
-    """What the control's value means for a table of this size: as much of it as there is, all if there is none of it."""
+    """What the control's value means for a table of this size: as much of it as there is, or else all."""
     top, left, rows, columns = (round(number) for number in vectors(value)[0])
     if top >= height:
         top = rows = 0
