@@ -97,13 +97,15 @@ def ends(y: NDArray[np.float32]) -> NDArray[np.intp]:
 
 
 def about_curves(seen: Sequence[Encoded], state: PositionsState) -> str:
-    """How often the drawn dimensions cross 0, which tells how fast they are."""
+    """How often the drawn dimensions cross 0 where they are drawn, which tells how fast they are."""
     said = []
     for one in seen:
         dims = dimensions(state, one.values.shape[1])
         if not dims:
             return "No dimension is chosen: click a column of the heatmap, or write its number."
-        crossed = {dim: _crossings(one.values[: one.known, dim].numpy()) for dim in dims}
+        part = one.part(state.part)
+        seen_rows = slice(part.top, min(part.top + part.rows, one.known))
+        crossed = {dim: _crossings(one.values[seen_rows, dim].numpy()) for dim in dims}
         most, least = max(crossed, key=crossed.__getitem__), min(crossed, key=crossed.__getitem__)
         fewer = f", dimension {least} {_changes(crossed[least])}" if crossed[most] != crossed[least] else ""
         said.append(f"{one.scheme.title}: dimension {most} {_changes(crossed[most])}{fewer}.")
