@@ -37,13 +37,13 @@ def moved(before: Tensor, after: Tensor, order: Sequence[int]) -> Tensor:
         after: (seq, d_model), row i of the word that stood at place order[i].
         order: as `shuffle_order` gives it.
     """
-    return difference(before, after, order).norm(dim=-1) / before.norm(dim=-1).clamp(min=1e-30)
+    shares: Tensor = difference(before, after, order).norm(dim=-1) / before.norm(dim=-1).clamp(min=1e-30)
+    return shares
 
 
 def difference(before: Tensor, after: Tensor, order: Sequence[int]) -> Tensor:
     """after - before, (seq, d_model), each word's row beside its own: arguments as in `moved`."""
-    back = torch.argsort(torch.tensor(order))
-    return after[back] - before
+    return after[torch.argsort(torch.tensor(order))] - before
 
 
 def along_sequence(x: Tensor, pe: Tensor) -> Tensor:

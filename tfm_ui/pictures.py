@@ -18,7 +18,7 @@ from tfm_ui.attention_lens.dictionary import look_up
 from tfm_ui.attention_lens.scale import scale_view
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.attention_lens.steps import steps
-from tfm_ui.components import arcs, bars, head_map, heads_grid, maps, matrices, pairs
+from tfm_ui.components import arcs, bars, entry, head_map, heads_grid, maps, matrices, pairs
 from tfm_ui.components import dictionary as dictionary_drawing
 from tfm_ui.components import scale as scale_drawing
 from tfm_ui.components.canvas import Canvas, Content, encode, standalone
@@ -30,7 +30,7 @@ from tfm_ui.heads import HeadsState, view
 from tfm_ui.links import TEXT_CHARS, Query, link_parameters, state_of
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
-from tfm_ui.position_pictures import knobs
+from tfm_ui.position_pictures import in_model, knobs
 from tfm_ui.positions_lens.state import PositionsState
 
 Pick = Callable[[int, int], None]
@@ -135,6 +135,10 @@ PICTURES = {
     "change_output": Picture(pairs.PAIRS, change_pictures.change_output, AttentionState, "attention_"),
     "arcs": Picture(arcs.ARCS, attention_arcs, AttentionState, "attention_"),
     "positions_knobs": Picture(KNOBS, knobs.positions_knobs, PositionsState, "positions_"),
+    "positions_maps": Picture(maps.MAPS, in_model.positions_maps, PositionsState, "positions_"),
+    "positions_distance": Picture(LINES, in_model.positions_distance, PositionsState, "positions_"),
+    "positions_shuffled": Picture(maps.MAPS, in_model.positions_shuffled, PositionsState, "positions_"),
+    "positions_entry": Picture(entry.ENTRY, in_model.positions_entry, PositionsState, "positions_"),
 }
 
 

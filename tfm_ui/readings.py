@@ -1,6 +1,6 @@
 """A pass that is read at two places: in the self-attention of one layer, and at its end.
 
-What of it is kept is small, whatever the number of layers and heads, so that many schemes can be looked at side by side.
+Little of it is kept, whatever the number of layers and heads, so that many schemes can be looked at side by side.
 """
 
 from collections.abc import Callable, Sequence
