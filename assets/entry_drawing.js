@@ -4,7 +4,7 @@
 const COLOURS = { A: 0, B: 1 } // of the heads' colours, as everywhere on the page
 
 const sizes = rem => ({
-  box: 34 * rem, arrow: 22 * rem, line: 84 * rem, title: 30 * rem, pad: 12 * rem, chip: 20 * rem, band: 8 * rem,
+  box: 34 * rem, arrow: 16 * rem, title: 28 * rem, pad: 9 * rem, chip: 20 * rem, band: 8 * rem,
 })
 
 /* Boxes flow to the right and break into lines like words. */
@@ -12,8 +12,6 @@ export function layOut(context, header, width, { rem, family }) {
   const size = sizes(rem)
   let y = 0
   const rows = header.rows.map(row => {
-    const marked = row.steps.some(step => step.marks.length)
-    const above = marked ? size.chip + 6 * rem : 12 * rem
     const lines = [[]]
     let x = size.band
     for (const step of row.steps) {
@@ -28,10 +26,11 @@ export function layOut(context, header, width, { rem, family }) {
     }
     const top = y
     y += size.title
-    const group = row.steps.some(step => step.layer) ? 20 * rem : 0
     for (const line of lines) {
-      for (const step of line) step.y = y + above + group
-      y += above + group + size.line - 12 * rem
+      const over = line.some(step => step.layer || step.marks.length) ? size.chip + 8 * rem : 6 * rem
+      const under = line.some(step => step.note) ? 24 * rem : 10 * rem
+      for (const step of line) step.y = y + over
+      y += over + size.box + under
     }
     y += 8 * rem
     return { ...row, lines, top }
@@ -80,7 +79,7 @@ function band(context, line, { layers }, skin, size, first) {
 }
 
 function arrow(context, from, to, y, { muted, rem }) {
-  const head = 4 * rem, start = from + 3 * rem, end = to - 3 * rem
+  const head = 3.5 * rem, start = from + 2 * rem, end = to - 2 * rem
   context.strokeStyle = context.fillStyle = muted
   context.lineWidth = 1.5 * rem
   context.beginPath()

@@ -30,7 +30,7 @@ from tfm_ui.heads import HeadsState, view
 from tfm_ui.links import TEXT_CHARS, Query, link_parameters, state_of
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
-from tfm_ui.position_pictures import in_model, knobs
+from tfm_ui.position_pictures import fault, in_model, knobs
 from tfm_ui.positions_lens.state import PositionsState
 
 Pick = Callable[[int, int], None]
@@ -139,6 +139,8 @@ PICTURES = {
     "positions_distance": Picture(LINES, in_model.positions_distance, PositionsState, "positions_"),
     "positions_shuffled": Picture(maps.MAPS, in_model.positions_shuffled, PositionsState, "positions_"),
     "positions_entry": Picture(entry.ENTRY, in_model.positions_entry, PositionsState, "positions_"),
+    "positions_fault_added": Picture(maps.MAPS, fault.positions_fault_added, PositionsState, "positions_"),
+    "positions_fault_maps": Picture(maps.MAPS, fault.positions_fault_maps, PositionsState, "positions_"),
 }
 
 

@@ -91,8 +91,8 @@ class Shuffle:
         open_ = self.rows[OPEN]
         return (
             f"Even without positions the causal mask tells some order, as each token sees those before it alone: "
-            f"{_so_many(plain.stayed, total)} kept its output, the others moved by up to {plain.shares.max():.0%} of "
-            f"its length. Without the mask {_so_many(open_.stayed, total)} kept it. {said}"
+            f"{_so_many(plain.stayed, total)} kept its output, and the largest move is {plain.shares.max():.0%} of its "
+            f"length. Without the mask {_so_many(open_.stayed, total)} kept it. {said}"
         ).strip()
 
     def laws(self) -> dict[str, bool]:
