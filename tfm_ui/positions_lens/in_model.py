@@ -111,7 +111,7 @@ class InModel:
         moved = [f"{self.elsewhere(name):.0%} under {name}" for name in self.heads if name != PLAIN]
         return (
             f"{now} {self._apart()}Compared with no positions, a row of {self.where} has on average "
-            f"{_listed(moved)} of its weight elsewhere."
+            f"{listed(moved)} of its weight elsewhere."
         )
 
     def _apart(self) -> str:
@@ -156,7 +156,7 @@ class InModel:
             said.append(f"from {look.number(mean[near].item())} to {look.number(mean[far].item())} under {name}")
         return (
             f"From a distance of {_tokens(int(some.distance[near]))} to one of {_tokens(int(some.distance[far]))} the "
-            f"mean score goes {_listed(said)}. Far distances have few pairs: {int(some.pairs[far])} at "
+            f"mean score goes {listed(said)}. Far distances have few pairs: {int(some.pairs[far])} at "
             f"{_tokens(int(some.distance[far]))}, of {look.count(pairs)} in all."
         )
 
@@ -203,7 +203,10 @@ def _weights(model: ModelState) -> dict[str, torch.Tensor]:
     return {name: parameter.detach() for name, parameter in transformer.named_parameters()}
 
 
-def _listed(parts: list[str]) -> str:
+def listed(parts: list[str]) -> str:
+    """a, b and c; "none" of nothing."""
+    if not parts:
+        return "none"
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 

@@ -10,7 +10,7 @@ from tfm_core import POSITIONAL
 from tfm_core.positional import About
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
-from tfm_ui.positions_lens.in_model import sides
+from tfm_ui.positions_lens.in_model import listed, sides
 from tfm_ui.positions_lens.in_model_entry import enters
 from tfm_ui.positions_lens.state import PositionsState
 
@@ -34,7 +34,7 @@ class Row:
         return {
             "parameters": look.count(self.parameters),
             "enters": enters(self.name),
-            "tells": self.about.kind,
+            "kind": self.about.kind,
             "beyond the trained length": self.about.beyond,
             "used by": ", ".join(self.about.used_by),
             "source": self.about.source,
@@ -68,10 +68,10 @@ def html(model: ModelState, state: PositionsState) -> str:
     """The same, to be read: on a phone each scheme is a block of its own."""
     pinned, lines = sides(state), []
     for row in rows(model):
-        marks = [f"<b>{pinned[row.name]}</b>"] * (row.name in pinned)
-        marks += ["<i>the sidebar’s</i>"] * (row.name == model.positional)
+        marks = f"<b>{pinned[row.name]}</b>" if row.name in pinned else ""
+        marks += "<i>the sidebar’s</i>" if row.name == model.positional else ""
         cells = "".join(f'<td data-label="{escape(name)}">{escape(text)}</td>' for name, text in row.cells().items())
-        lines.append(f'<tr><th scope="row">{escape(row.name)} {" ".join(marks)}</th>{cells}</tr>')
+        lines.append(f'<tr><th scope="row">{escape(row.name)} {marks}</th>{cells}</tr>')
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in ("scheme", *rows(model)[0].cells()))
     return f'<table class="schemes"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
 
@@ -84,7 +84,7 @@ def sentence(model: ModelState) -> str:
     ends = [row.name for row in found if row.about.beyond.startswith("not defined")]
     has = "has" if len(own) == 1 else "have"
     return (
-        f"Of {len(found)} schemes {', '.join(kinds['absolute'])} tell where a token stands, "
-        f"{', '.join(kinds['relative'])} how far two stand apart. In the sidebar’s model {' and '.join(own) or 'none'} "
-        f"{has} parameters of their own. Without rows past max_len: {', '.join(ends) or 'none'}."
+        f"Of {len(found)} schemes, {listed(kinds['absolute'])} say where a token stands, {listed(kinds['relative'])} "
+        f"how far two stand apart. In the sidebar’s model {listed(own)} {has} parameters of their own. "
+        f"Not defined past max_len: {listed(ends)}."
     )
