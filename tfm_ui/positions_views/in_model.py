@@ -16,10 +16,16 @@ from tfm_ui.positions_views.boxes import boxes, states
 def draw(model: ModelState) -> None:
     """What the schemes do in the sidebar's model."""
     state = boxes(model, controls_line.row("positions"), "a", "b", "layer", "model_head")
+    aside = in_model.left_out(model, state)
     with st.container(key="positions_asides"):
-        if aside := in_model.left_out(model, state):
+        if aside:
             st.info(aside)
     _entry(model, state)
+    with st.container(key="positions_running"):
+        if aside:  # it takes seconds
+            with st.spinner("Running the model under each of these schemes, twice", show_time=True):
+                in_model.view(model, state)
+                shuffle.view(model, state)
     _maps(model, state)
     left, right = st.columns([9, 11], gap="medium")
     with left:
@@ -91,8 +97,8 @@ def _shuffle(model: ModelState, state: PositionsState) -> None:
                 st.button("Switch the causal mask off", on_click=_see_all, key="_positions_causal")
         before, after = seen.texts()
         st.html(
-            f'<p class="order"><span>as written</span> {escape(before)}</p>'
-            f'<p class="order"><span>shuffled</span> {escape(after)}</p>'
+            f'<p class="order"><span>as written</span><span dir="auto">{escape(before)}</span></p>'
+            f'<p class="order"><span>shuffled</span><span dir="auto">{escape(after)}</span></p>'
         )
         show(
             title="Shuffle the words",
