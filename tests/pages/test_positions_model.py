@@ -5,6 +5,7 @@ import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
 from tfm_core import POSITIONAL
+from tfm_ui.positions_lens import in_model
 
 PAGE = "pages/lenses/positions.py"
 PICTURES = {
@@ -121,3 +122,24 @@ def test_the_table_leads_into_the_views():
         app = lens("table")
     widget(app, "_try_model_none").click().run()
     assert picture(app, "positions_maps")[0]["maps"][0]["name"] == "A: none"
+
+
+@pytest.mark.parametrize("view", PICTURES)
+@pytest.mark.parametrize("menu", ["numbers", "download", "source"])
+def test_every_menu_opens(view, menu):
+    app = lens(view, seq_len="12", architecture="encoder-decoder")
+    names = PICTURES[view] or ["positions_table"]
+    for name in names:
+        app.session_state[f"{menu}_{name}"] = True
+    app.run()
+    assert not app.exception
+    assert menu != "numbers" or len(app.dataframe) == len(names)
+    assert menu != "source" or len(app.code) > len(names)
+
+
+def test_a_model_that_takes_long_says_what_is_left_out(monkeypatch):
+    monkeypatch.setattr(in_model, "ALL_UP_TO", 100)
+    app = lens("model", positions_a="t5", positions_b="alibi")
+    all_pictures(app, "model")
+    assert any("left out sinusoidal, learned, rope" in info.value for info in app.info)
+    assert [m["name"] for m in picture(app, "positions_maps")[0]["maps"]] == ["A: t5", "B: alibi", "none"]

@@ -137,6 +137,23 @@ def test_pictures_hold_the_weights_masked_where_none_may_be_and_pooled_where_the
     assert part["columns"]["names"] == seen.names[20:50]
 
 
+@pytest.mark.parametrize(
+    ("seq_len", "part", "read"), [(301, "0,0,0,0", 151), (301, "290,0,0,0", 11), (300, "0,0,9,9", 9)]
+)
+def test_rows_of_tokens_are_not_veiled_as_padding(seq_len, part, read):
+    model = ModelState(text="@alice", seq_len=seq_len, num_layers=1, num_heads=1)
+    assert positions_maps(model, PositionsState(part_maps=part))[0]["read"] == read
+
+
+def test_the_table_has_a_row_per_pair_that_may_look():
+    seen = in_model.view(ModelState(text="a a b", seq_len=5), STATE)
+    table = seen.maps_table()
+    assert [tuple(row) for row in table[["query", "key"]].itertuples(index=False)] == [
+        ("a", "a"), ("a₂", "a"), ("a₂", "a₂"), ("b", "a"), ("b", "a₂"), ("b", "b")
+    ]  # fmt: skip
+    assert table["weight, rope"].tolist() == [seen.heads["rope"].weights[q, k] for q in range(3) for k in range(q + 1)]
+
+
 def test_the_lines_are_the_means():
     header, numbers = positions_distance(ModelState(), STATE)
     lines, at, found = header["charts"][0]["lines"], 0, {}

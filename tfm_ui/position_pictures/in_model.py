@@ -41,7 +41,7 @@ def weights(
         drawn,
         Axis(part.row_names(names), "query (row): looks", "query", "query"),
         Axis(part.column_names(names), "key (column): is looked at", "key", "key"),
-        read=min(part.rows, max(0, read - part.top) + down - 1) // down,
+        read=-(-min(part.rows, max(0, read - part.top)) // down),  # rounded up
         about=about,
         part=part,
         zooms=PREFIX + zooms,

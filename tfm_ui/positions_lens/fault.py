@@ -11,6 +11,7 @@ from tfm_core import POSITIONAL, order
 from tfm_ui import compute, readings, words
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
+from tfm_ui.positions_lens.in_model import pairs_table
 from tfm_ui.positions_lens.shuffle import ROUNDING, unmasked
 from tfm_ui.positions_lens.state import PositionsState
 from tfm_ui.readings import HeadSeen, Reading
@@ -166,10 +167,8 @@ class Fault:
 
     def maps_table(self) -> pd.DataFrame:
         """A row per pair of tokens."""
-        queries, keys = np.nonzero(self.right.head.visible[: self.read])
-        labels = np.array(self.names)
-        columns = {f"weight, {way}": effect.head.weights[queries, keys] for way, effect in self.effects.items()}
-        return pd.DataFrame({"query": labels[queries], "key": labels[keys], **columns})
+        weights = {way: effect.head.weights for way, effect in self.effects.items()}
+        return pairs_table(weights, self.right.head.visible, self.names[: self.read])
 
 
 def _shape(shape: tuple[int, ...]) -> str:

@@ -1,5 +1,6 @@
 """The model of the sidebar under each scheme, all its other weights the same: maps of one head, scores by distance."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -162,11 +163,8 @@ class InModel:
 
     def maps_table(self) -> pd.DataFrame:
         """A row per pair of tokens, a column per scheme; what the mask forbids is left out."""
-        visible = next(iter(self.heads.values())).visible
-        queries, keys = np.nonzero(visible[: len(self.model.source_tokens.pieces)])
-        columns = {f"weight, {name}": seen.weights[queries, keys] for name, seen in self.heads.items()}
-        labels = np.array(self.names)
-        return pd.DataFrame({"query": labels[queries], "key": labels[keys], **columns})
+        some, read = next(iter(self.heads.values())), len(self.model.source_tokens.pieces)
+        return pairs_table({name: seen.weights for name, seen in self.heads.items()}, some.visible, self.names[:read])
 
     def distance_table(self) -> pd.DataFrame:
         """A row per distance."""
@@ -189,6 +187,22 @@ class Shared:
     alike: int
     of: int
     added: int
+
+
+def pairs_table(
+    weights: Mapping[str, NDArray[np.float32]], visible: NDArray[np.bool_], names: Sequence[str]
+) -> pd.DataFrame:
+    """A row per pair of tokens that may look, a column per map of weights; of half a million pairs, too.
+
+    Args:
+        weights: name -> (query, key).
+        visible: boolean (query, key).
+        names: of the tokens; what lies beyond them is padding.
+    """
+    queries, keys = np.nonzero(visible[: len(names), : len(names)])
+    dtype = pd.CategoricalDtype(list(names))
+    tokens = {what: pd.Categorical.from_codes(at, dtype=dtype) for what, at in (("query", queries), ("key", keys))}
+    return pd.DataFrame({**tokens, **{f"weight, {name}": map_[queries, keys] for name, map_ in weights.items()}})
 
 
 def shared(model: ModelState, name: str) -> Shared:

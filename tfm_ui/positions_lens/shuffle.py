@@ -16,7 +16,7 @@ from tfm_ui.positions_lens.state import PositionsState
 
 SOURCES = (order.shuffle_order, order.moved, order.difference, readings.read, Transformer.forward)
 ROUNDING = 1e-5  # what moves by less than this share of its length has moved by rounding alone
-OPEN = "none, no mask"  # the row that shows what no positions are like where the mask tells no order either
+OPEN = "none, not causal"  # the row that shows what no positions are like where the mask tells no order either
 READ_UP_TO = 24  # tokens of the two texts that are written out
 
 
@@ -98,7 +98,9 @@ class Shuffle:
     def laws(self) -> dict[str, bool]:
         """The outputs of a model that knows no order are permuted as its words are."""
         row = self.rows[OPEN if self.masked else PLAIN]
-        law = f"without positions and without a mask, rows are permuted exactly (largest difference {_tiny(row)})"
+        law = (
+            f"without positions and without a causal mask, rows are permuted exactly (largest difference {_tiny(row)})"
+        )
         return {law: row.stayed == len(self.order)}
 
     def table(self) -> pd.DataFrame:
