@@ -20,7 +20,8 @@ export function layOut(context, header, width, { rem, family }) {
       context.font = `${13 * rem}px ${family}`
       const chips = step.marks.reduce((sum, [side, name]) => sum + chipWidth(context, side, name, rem) + 4 * rem, 0)
       const w = Math.max(inner + 2 * size.pad, context.measureText(step.note).width + 4, chips)
-      if (x + w + size.band > width && lines.at(-1).length) { lines.push([]); x = size.band + size.arrow }
+      const after = step === row.steps.at(-1) ? 2 : size.arrow // to the right of it, or further on
+      if (x + w + after > width && lines.at(-1).length) { lines.push([]); x = size.band + size.arrow }
       lines.at(-1).push({ ...step, x, w })
       x += w + size.arrow
     }

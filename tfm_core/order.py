@@ -47,13 +47,13 @@ def difference(before: Tensor, after: Tensor, order: Sequence[int]) -> Tensor:
 
 
 def along_sequence(x: Tensor, pe: Tensor) -> Tensor:
-    """Right: position i of each sentence gets PE(i)."""
+    """Right: position i gets PE(i)."""
     # (batch, seq, d_model) + (seq, d_model)
     return x + pe[: x.size(1)]
 
 
 def along_batch(x: Tensor, pe: Tensor) -> Tensor:
-    """Wrong: each position of sentence b gets PE(b)."""
+    """Wrong: all of sentence b gets PE(b)."""
     pe = pe.unsqueeze(1)  # (max_len, 1, d_model)
     # (batch, seq, d_model) + (batch, 1, d_model)
     return x + pe[: x.size(0)]

@@ -247,8 +247,9 @@ def reading(
 ) -> Reading:
     """A pass of the single stack, or of the encoder of an encoder-decoder; arguments as in `readings.read`."""
     kind = "encoder" if state.is_encoder_decoder else "self"
-    at = place(state, kind).replace("{layer}", str(layer))
-    return read(forward, state, at, scheme(state, kind), order=order, batch=batch, wrong=wrong)
+    model, at = transformer(state.config), place(state, kind).replace("{layer}", str(layer))
+    stack = model.encoder if state.is_encoder_decoder else model.stack
+    return read(stack, state, at, order=order, batch=batch, wrong=wrong)
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs={ModelState: repr})

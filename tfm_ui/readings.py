@@ -3,7 +3,7 @@
 Little of it is kept, whatever the number of layers and heads, so that many schemes can be looked at side by side.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +11,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tfm_core import Positional, recording
+from tfm_core import causal_mask, recording
 from tfm_core.analysis import ByDistance, mean_by_distance
 from tfm_core.order import along_batch
 from tfm_core.recording import Edit
+from tfm_core.transformer import Stack
 from tfm_ui.attention import Attention, Origin
 from tfm_ui.model_state import ModelState
-
-Forward = Callable[[ModelState, Tensor, Tensor], Tensor]  # the model, ids of the two texts -> logits
 
 
 @dataclass(frozen=True)
@@ -52,22 +51,20 @@ class HeadSeen:
 
 
 def read(
-    forward: Forward,
+    stack: Stack,
     state: ModelState,
     at: str,
-    scheme: Positional | None,
     *,
     order: Sequence[int],
     batch: int,
     wrong: bool,
 ) -> Reading:
-    """Run the model.
+    """Run the stack that reads the text, and nothing behind it.
 
     Args:
-        forward: runs it.
-        state: the model, and the texts that it reads.
-        at: the recording's name of one self-attention of the text, with `{what}` to be put in.
-        scheme: that acts there.
+        stack: all of an encoder or a decoder but its logits.
+        state: the model that it is of.
+        at: the recording's name of one of its self-attentions, with `{what}` to be put in.
         order: the text's tokens in another order, see `tfm_core.order`; as they stand if it is empty. Padding stays.
         batch: so many copies of the text side by side.
         wrong: whether what the scheme adds to the embeddings is added along the batch, see `along_batch`.
@@ -75,25 +72,23 @@ def read(
     Raises:
         ValueError: if it is to be added along the batch, and the scheme adds nothing.
     """
-    start = at.partition("layers.")[0]
-    end = start + (
-        "final_norm" if state.norm == "pre" else f"layers.{state.num_layers - 1}.feed_forward.residual_after"
-    )
+    start, scheme = at.partition("layers.")[0], stack.positional
     ids = list(state.source_tokens.ids)
     ids[: len(order)] = [ids[i] for i in order]
     edits: dict[str, Edit] = {}
-    added = scheme.encode(len(ids)) if scheme else None
+    added = scheme.encode(len(ids))
     if wrong:
-        pe = scheme.encode(state.config.max_len) if scheme else None
+        pe = scheme.encode(state.config.max_len)
         if pe is None:
             raise ValueError(f"expected a scheme that is added to the embeddings, got {state.positional}")
         edits = {f"{start}embedding": lambda x: along_batch(x, pe), f"{start}position": torch.zeros_like}
         added = pe[:batch, None]
     wanted = [at.format(what=what) for what in ("*query", "*key", "mask")]
     # torch's kernel, which runs where nobody listens to weights, is the slower one where a bias is added.
-    heard = {start + "*.self_attention.weights": _let_go} if scheme and "bias_at" in scheme.enters() else {}
-    with torch.no_grad(), recording([*wanted, end], edits, heard) as trace:
-        forward(state, torch.tensor([ids]).expand(batch, -1), state.target_tokens.batch.expand(batch, -1))
+    heard = {f"{start}*.weights": _let_go} if "bias_at" in scheme.enters() else {}
+    mask = causal_mask(state.seq_len) if state.masks_the_future else None
+    with torch.no_grad(), recording(wanted, edits, heard) as trace:
+        output: Tensor = stack(torch.tensor([ids]).expand(batch, -1), mask)
     query, key = (trace.get(at.format(what=f"rotated_{x}"), trace[at.format(what=x)]) for x in ("query", "key"))
     shape = (batch, 1, query.shape[-2], key.shape[-2])
     visible = trace[at.format(what="mask")].expand(shape)[:, 0].contiguous().numpy()
@@ -102,7 +97,7 @@ def read(
         Attention((), [Origin(query[i : i + 1], key[i : i + 1], scheme)], visible[i], tokens, block=1)
         for i in range(batch)
     ]
-    return Reading(attention, trace[end], None if added is None else added.detach())
+    return Reading(attention, output, None if added is None else added.detach())
 
 
 def _let_go(_: str, __: Tensor) -> None: ...

@@ -83,7 +83,8 @@ class InModel:
     @property
     def where(self) -> str:
         """Which head it is."""
-        return f"layer {self.state.layer}, head {self.state.model_head}"
+        of = " of the encoder" if self.model.is_encoder_decoder else ""
+        return f"layer {self.state.layer}, head {self.state.model_head}{of}"
 
     @property
     def top(self) -> float:

@@ -102,7 +102,8 @@ def diagram(model: ModelState, state: PositionsState) -> Diagram:
         for name in sorted(sides(state), key=lambda name: sides(state)[name])
         if POSITIONAL[name].enters()
     ]
-    where = f" To be read in a recording: {'; '.join(read)}." if read else ""
+    both = ", and in the decoder likewise" if model.is_encoder_decoder else ""
+    where = f" To be read in a recording: {'; '.join(read)}{both}." if read else ""
     return Diagram(rows, model.num_layers, " ".join(said) + where)
 
 
