@@ -96,14 +96,14 @@ def _shuffle(model: ModelState, state: PositionsState) -> None:
             if model.masks_the_future:
                 st.button("Switch the causal mask off", on_click=_see_all, key="_positions_causal")
         before, after = seen.texts()
-        of = " of the encoder" if model.is_encoder_decoder else ""
+        output = "encoder output" if model.is_encoder_decoder else "output"
         st.html(
             f'<p class="order"><span>as written</span><span dir="auto">{escape(before)}</span></p>'
             f'<p class="order"><span>shuffled</span><span dir="auto">{escape(after)}</span></p>'
         )
         show(
             title="Shuffle the words",
-            how_to_read=f"How far each token’s output{of} moved, matched by token; 0: it moved with its word.",
+            how_to_read=f"How far each token’s {output} moved, matched by token; 0: it moved with its word.",
             picture=Drawing("positions_shuffled", states(model, state)),
             sentence=seen.sentence(),
             laws=seen.laws(),
