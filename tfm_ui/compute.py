@@ -241,23 +241,20 @@ def lines(state: ModelState, kind: str, layer: int, how: str) -> Lines:
     return kept(maps(attention, layer, how), attention.visible, how)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={ModelState: repr})
-def reading(
-    state: ModelState, layer: int, *, order: tuple[int, ...] = (), batch: int = 1, wrong: bool = False
-) -> Reading:
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={ModelState: repr, tuple: repr})
+def reading(state: ModelState, layer: int, *, order: tuple[int, ...] = (), batch: int = 1, along: str = "") -> Reading:
     """A pass of the single stack, or of the encoder of an encoder-decoder; arguments as in `readings.read`."""
     kind = "encoder" if state.is_encoder_decoder else "self"
     model, at = transformer(state.config), place(state, kind).replace("{layer}", str(layer))
     stack = model.encoder if state.is_encoder_decoder else model.stack
-    return read(stack, state, at, order=order, batch=batch, wrong=wrong)
+    return read(stack, state, at, order=order, batch=batch, along=along)
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs={ModelState: repr})
 def head_seen(state: ModelState, layer: int, head: int) -> HeadSeen:
     """A head of that pass; layer and head from 0."""
-    return see(
-        reading(state, layer, order=()).attention[0], head
-    )  # as it is asked for by others: a key is what is given
+    own = reading(state, layer, order=())  # its key is what is given, and the shuffle gives an order
+    return see(own.attention[0], head)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -13,11 +13,13 @@ from torch import Tensor
 
 from tfm_core import causal_mask, recording
 from tfm_core.analysis import ByDistance, mean_by_distance
-from tfm_core.order import along_batch
+from tfm_core.order import along_batch, along_sequence
 from tfm_core.recording import Edit
 from tfm_core.transformer import Stack
 from tfm_ui.attention import Attention, Origin
 from tfm_ui.model_state import ModelState
+
+ALONG = {"sequence": along_sequence, "batch": along_batch}  # ways to add an encoding by hand
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Reading:
     Attributes:
         attention: of each sentence; its one layer is the one that was asked for, and nothing is summarised.
         output: (batch, seq, d_model), behind the last layer and, where there is one, the final norm.
-        added: (seq, d_model), or (batch, 1, d_model) if it is added along the batch; None where nothing is added.
+        added: (batch, seq, d_model), what `along` added to each sentence; None where the model added by itself.
     """
 
     attention: Sequence[Attention]
@@ -57,7 +59,7 @@ def read(
     *,
     order: Sequence[int],
     batch: int,
-    wrong: bool,
+    along: str,
 ) -> Reading:
     """Run the stack that reads the text, and nothing behind it.
 
@@ -67,22 +69,23 @@ def read(
         at: the recording's name of one of its self-attentions, with `{what}` to be put in.
         order: the text's tokens in another order, see `tfm_core.order`; as they stand if it is empty. Padding stays.
         batch: so many copies of the text side by side.
-        wrong: whether what the scheme adds to the embeddings is added along the batch, see `along_batch`.
+        along: which of `ALONG` adds the encoding to the embeddings, in place of the stack; the stack itself if "".
 
     Raises:
-        ValueError: if it is to be added along the batch, and the scheme adds nothing.
+        ValueError: if it is to be added, and the scheme adds nothing.
     """
     start, scheme = at.partition("layers.")[0], stack.positional
     ids = list(state.source_tokens.ids)
     ids[: len(order)] = [ids[i] for i in order]
     edits: dict[str, Edit] = {}
-    added = scheme.encode(len(ids))
-    if wrong:
-        pe = scheme.encode(state.config.max_len)
+    added = None
+    if along:
+        add, pe = ALONG[along], scheme.encode(state.config.max_len)
         if pe is None:
             raise ValueError(f"expected a scheme that is added to the embeddings, got {state.positional}")
-        edits = {f"{start}embedding": lambda x: along_batch(x, pe), f"{start}position": torch.zeros_like}
-        added = pe[:batch, None]
+        pe = pe.detach()
+        edits = {f"{start}embedding": lambda x: add(x, pe), f"{start}position": torch.zeros_like}
+        added = add(torch.zeros(batch, len(ids), pe.shape[1]), pe)
     wanted = [at.format(what=what) for what in ("*query", "*key", "mask")]
     # torch's kernel, which runs where nobody listens to weights, is the slower one where a bias is added.
     heard = {f"{start}*.weights": _let_go} if "bias_at" in scheme.enters() else {}
@@ -97,7 +100,7 @@ def read(
         Attention((), [Origin(query[i : i + 1], key[i : i + 1], scheme)], visible[i], tokens, block=1)
         for i in range(batch)
     ]
-    return Reading(attention, output, None if added is None else added.detach())
+    return Reading(attention, output, added)
 
 
 def _let_go(_: str, __: Tensor) -> None: ...

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from tfm_core import Transformer, causal_mask, order, padding_mask, sinusoidal_encoding
-from tfm_ui import compute
+from tfm_ui import compute, readings
 from tfm_ui.model_state import ModelState
-from tfm_ui.position_pictures.fault import positions_fault_added
+from tfm_ui.position_pictures.fault import positions_fault_added, positions_fault_maps
 from tfm_ui.positions_lens import fault
 from tfm_ui.positions_lens.fault_recipe import recipe_of
 from tfm_ui.positions_lens.state import PositionsState
@@ -45,10 +45,11 @@ def by_hand(model: ModelState, batch: int, *, wrong: bool) -> torch.Tensor:
 @pytest.mark.parametrize("scheme", ["sinusoidal", "learned"])
 def test_both_ways_are_what_a_model_by_hand_does(model, wrong, scheme):
     model = replace(model, positional=scheme)
-    found = compute.reading(model, 0, batch=3, wrong=wrong)
+    found = compute.reading(model, 0, batch=3, along="batch" if wrong else "sequence")
     with torch.no_grad():
         torch.testing.assert_close(found.output, by_hand(model, 3, wrong=wrong), atol=1e-5, rtol=1e-4)
-    assert found.added.shape == ((3, 1, model.d_model) if wrong else (model.seq_len, model.d_model))
+        if not wrong:  # it is what the model does by itself
+            assert torch.equal(found.output, compute.reading(model, 0, batch=3).output)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -62,11 +63,35 @@ def test_laws_hold_where_it_is_right_and_are_broken_where_it_is_wrong(model, bat
     np.testing.assert_array_equal(seen.right.added, sinusoidal_encoding(model.seq_len, model.d_model))
     place = min(item, batch) - 1
     assert (seen.wrong.added == sinusoidal_encoding(4, model.d_model)[place].numpy()).all()
-    assert f"gets PE({place})" in seen.about_added().replace("get PE", "gets PE")
+    assert f"get PE({place})" in seen.about_added()
     assert ("a batch of one" in seen.about_added()) == (batch == 1)
 
 
-def test_the_code_on_screen_is_the_code_that_runs():
+@pytest.mark.parametrize("way", ["sequence", "batch"])
+def test_the_functions_on_screen_are_those_that_run(monkeypatch, way):
+    ran, model, add = [], ModelState(num_layers=1, seed=4321), readings.ALONG[way]  # no other test keeps its pass
+
+    def spy(x, pe):
+        ran.append(tuple(x.shape))
+        return add(x, pe)
+
+    monkeypatch.setitem(readings.ALONG, way, spy)
+    compute.reading(model, 0, batch=2, along=way)
+    assert ran == [(2, 10, 32)] * 2  # of what is shown as added, too
+
+
+def test_an_encoding_that_is_not_what_it_should_be_would_be_seen():
+    seen = fault.view(ModelState(), PositionsState())
+    assert not any(replace(seen, pe=seen.pe[::-1]).laws_added().values())
+
+
+def test_a_map_that_is_sent_whole_asks_the_server_for_no_part():
+    header, _ = positions_fault_maps(ModelState(text="@alice", seq_len=1024), PositionsState())
+    assert header["part"]["block"] == (1, 1)
+    assert header["part"]["parameter"] == ""
+
+
+def test_the_code_on_screen_does_what_it_says():
     scope = {"Tensor": torch.Tensor}
     for way in (order.along_sequence, order.along_batch):
         exec(inspect.getsource(way), scope)

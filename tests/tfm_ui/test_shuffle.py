@@ -75,6 +75,19 @@ def test_a_law_that_does_not_hold_is_seen():
     assert list(broken.laws().values()) == [False]
 
 
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(0, "none of 10 tokens kept their"), (1, "1 of 10 tokens kept its"), (3, "3 of 10 tokens kept their")],
+)
+def test_tokens_are_counted_in_words(count, said):
+    seen = shuffle.view(ModelState(), PositionsState())
+    shares = np.where(np.arange(10) < count, 0, 0.004).astype(np.float32)
+    plain = replace(seen.rows["none"], shares=shares)
+    found = replace(seen, rows=seen.rows | {"none": plain}).sentence()
+    assert f"{said} output, and the largest move is 0.4% of its length." in found
+    assert "each of the 10 tokens kept its output" in found
+
+
 def test_two_words_swapped_are_as_far_apart_as_before_and_alibi_tells_no_sides():
     model = ModelState(text="one two", seq_len=2, causal=False)
     rows = shuffle.view(model, PositionsState()).rows
@@ -87,6 +100,8 @@ def test_a_text_of_one_word_has_no_other_order_and_that_is_said(text):
     seen = shuffle.view(ModelState(text=text, seq_len=3), PositionsState())
     assert seen.in_order
     assert "nothing can move" in seen.sentence()
+    assert seen.sentence().startswith("All tokens" if " " in text else "The text is one token")
+    assert seen.laws() == {}  # there is nothing to measure
     assert all(row.largest == 0 for row in seen.rows.values())
     header, numbers = positions_shuffled(ModelState(text=text, seq_len=3), PositionsState())
     assert numbers.max() == 0
@@ -105,6 +120,7 @@ def test_the_picture_and_the_table_are_of_the_rows():
     seen = shuffle.view(ModelState(), PositionsState())
     header, numbers = positions_shuffled(ModelState(), PositionsState())
     assert header["rows"]["names"] == ["A: sinusoidal", "B: rope", "none", "learned", "alibi", "t5", shuffle.OPEN]
+    assert header["places"][1] == list(range(10))  # as "place before" in the table
     np.testing.assert_array_equal(numbers[0], np.stack([row.shares for row in seen.rows.values()]))
     table = seen.table()
     assert len(table) == 11

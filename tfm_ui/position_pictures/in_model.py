@@ -29,13 +29,13 @@ def positions_maps(model: ModelState, state: PositionsState) -> Content:
         Map(title, pooled(head.weights, head.visible, part), seen.top, "weight")
         for title, head in zip(seen.titles, seen.heads.values(), strict=True)
     ]
-    return weights(drawn, seen.names, part, len(model.source_tokens.pieces), seen.about_maps())
+    return weights(drawn, seen.names, part, len(model.source_tokens.pieces), seen.about_maps(), PREFIX + "part_maps")
 
 
 def weights(
-    drawn: Sequence[Map], names: Sequence[str], part: windows.Part, read: int, about: str, zooms: str = "part_maps"
+    drawn: Sequence[Map], names: Sequence[str], part: windows.Part, read: int, about: str, zooms: str = ""
 ) -> Content:
-    """Maps of weights of one text, pooled to a part of them."""
+    """Maps of weights of one text, pooled to a part of them; `zooms` as in `maps.content`."""
     down = part.block[0]
     return maps.content(
         drawn,
@@ -44,7 +44,7 @@ def weights(
         read=-(-min(part.rows, max(0, read - part.top)) // down),  # rounded up
         about=about,
         part=part,
-        zooms=PREFIX + zooms,
+        zooms=zooms,
     )
 
 
@@ -76,6 +76,7 @@ def positions_shuffled(model: ModelState, state: PositionsState) -> Content:
         [Map("‖after − before‖ / ‖before‖", moved, float(moved.max()) or 1.0, "of its length")],
         Axis([row.title for row in seen.rows.values()], "scheme", "scheme"),
         Axis(seen.names, "token (column), as the text was written", "token"),
+        places=(list(range(1, len(moved) + 1)), list(range(len(seen.names)))),  # positions are counted from 0
         square=False,
         about=seen.sentence(),
     )

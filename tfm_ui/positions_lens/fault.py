@@ -12,7 +12,7 @@ from tfm_ui import compute, readings, words
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.in_model import pairs_table
-from tfm_ui.positions_lens.shuffle import ROUNDING, unmasked
+from tfm_ui.positions_lens.shuffle import ROUNDING, told, unmasked
 from tfm_ui.positions_lens.state import PositionsState
 from tfm_ui.readings import HeadSeen, Reading
 
@@ -43,7 +43,6 @@ class Effect:
 
     Attributes:
         added: float32 (seq, d_model), to the sentence that is shown.
-        shape: of what is added to the batch.
         head: of the sentence that is shown, with the model's own mask.
         apart: the largest difference between an output of this sentence and the same one at another place of the
             batch, and at which place that is, from 0; None where there is but one sentence.
@@ -52,7 +51,6 @@ class Effect:
     """
 
     added: NDArray[np.float32]
-    shape: tuple[int, ...]
     head: HeadSeen
     apart: tuple[float, int] | None
     moved: float
@@ -65,11 +63,13 @@ class Fault:
     Attributes:
         model: that reads the batch, with the scheme.
         state: the lens's controls.
+        pe: float32 (seq, d_model), row i is PE(i), as the scheme has it.
         right, wrong: what comes of them.
     """
 
     model: ModelState
     state: PositionsState
+    pe: NDArray[np.float32]
     right: Effect
     wrong: Effect
 
@@ -115,16 +115,14 @@ class Fault:
         return (
             f"Right: {look.plural(right, 'different row')} for {look.plural(seq, 'position')}. Wrong: sentence "
             f"{self.item} stands at place {place} of the batch, so all its positions get PE({place}): "
-            f"{look.plural(wrong, 'different row')}. No error: ({batch}, {seq}, {width}) + {_shape(self.wrong.shape)} "
+            f"{look.plural(wrong, 'different row')}. No error: ({batch}, {seq}, {width}) + ({batch}, 1, {width}) "
             f"is a sum like any other.{silent}"
         )
 
     def laws_added(self) -> dict[str, bool]:
         """Whether positions are told apart."""
         return {
-            f"{way}: position i gets PE(i) at all {self.model.seq_len} positions": np.array_equal(
-                effect.added, self.right.added
-            )
+            f"{way}: position i gets PE(i) at all {self.model.seq_len} positions": np.array_equal(effect.added, self.pe)
             for way, effect in self.effects.items()
         }
 
@@ -141,9 +139,10 @@ class Fault:
         if apart.max() < ROUNDING:
             return f"{where} the two maps are the same. {words.NO_CHOICE if self.read == 1 else ''}".strip()
         query, key = np.unravel_index(int(apart.argmax()), apart.shape)
+        right, wrong = (look.share(weights[query, key]) for weights in (one, other))
         return (
-            f"{where} “{self.names[query]}” looks at “{self.names[key]}” with {one[query, key]:.2f} when it is right, "
-            f"{other[query, key]:.2f} when it is wrong. The model runs either way, and nothing says which it was."
+            f"{where} “{self.names[query]}” looks at “{self.names[key]}” with {right} when it is right, {wrong} when "
+            f"it is wrong. The model runs either way, and nothing says which it was."
         )
 
     def laws_maps(self) -> dict[str, bool]:
@@ -153,11 +152,11 @@ class Fault:
             if effect.apart:
                 largest, other = effect.apart
                 law = f"{way}: the same sentence has the same output at places {self.place} and {other} of the batch"
-                laws[f"{law} (largest difference {_number(largest)})"] = largest < ROUNDING
+                laws[f"{law} (largest difference {told(largest)})"] = largest < ROUNDING
         if self.read > 1 and len(set(self.model.source_tokens.ids[: self.read])) > 1:
             for way, effect in self.effects.items():
                 law = f"{way}: without a mask, shuffled words make other outputs (they move by up to"
-                laws[f"{law} {_number(effect.moved)} of their length)"] = effect.moved > ROUNDING
+                laws[f"{law} {told(effect.moved)} of their length)"] = effect.moved > ROUNDING
         return laws
 
     def added_table(self) -> pd.DataFrame:
@@ -171,33 +170,23 @@ class Fault:
         return pairs_table(weights, self.right.head.visible, self.names[: self.read])
 
 
-def _shape(shape: tuple[int, ...]) -> str:
-    return f"({', '.join(map(str, shape))})"
-
-
-def _number(value: float) -> str:
-    return look.tiny(value) if value < 0.0005 else f"{value:.2f}"
-
-
-def _effect(model: ModelState, state: PositionsState, *, wrong: bool) -> Effect:
+def _effect(model: ModelState, state: PositionsState, along: str) -> Effect:
     layer, head, place = state.layer - 1, state.model_head - 1, min(state.item, state.batch) - 1
     read = len(model.source_tokens.pieces)
     ids = model.source_tokens.ids[:read]
     text_order = tuple(order.shuffle_order(ids, state.shuffle))
 
     def run(model: ModelState, shuffled: tuple[int, ...] = ()) -> Reading:
-        return compute.reading(model, layer, order=shuffled, batch=state.batch, wrong=wrong)
+        return compute.reading(model, layer, order=shuffled, batch=state.batch, along=along)
 
     own, free = run(model), unmasked(model, model.positional)
     assert own.added is not None
-    added = own.added[place] if wrong else own.added  # (1, d_model) or (seq, d_model)
     other = 0 if place else 1
     outputs = own.output[:, :read]
     apart = (float((outputs[place] - outputs[other]).abs().max()), other) if state.batch > 1 else None
     before, after = (run(free, shuffled).output[place, :read] for shuffled in ((), text_order))
     return Effect(
-        added=added.expand(model.seq_len, -1).numpy(),
-        shape=tuple(own.added.shape),
+        added=own.added[place].numpy(),
         head=readings.see(own.attention[place], head),
         apart=apart,
         moved=float(order.moved(before, after, text_order).max()),
@@ -207,4 +196,8 @@ def _effect(model: ModelState, state: PositionsState, *, wrong: bool) -> Effect:
 def view(model: ModelState, state: PositionsState) -> Fault:
     """A batch of copies of the text, with the encoding added both ways."""
     model = model_of(model, state)
-    return Fault(model, state, _effect(model, state, wrong=False), _effect(model, state, wrong=True))
+    scheme = compute.scheme(model, compute.kind_of(model, "encoder"))
+    assert scheme is not None
+    pe = scheme.encode(model.seq_len)
+    assert pe is not None
+    return Fault(model, state, pe.detach().numpy(), _effect(model, state, "sequence"), _effect(model, state, "batch"))

@@ -7,14 +7,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tfm_core import Transformer, order
+from tfm_core import order
+from tfm_core.transformer import Stack
 from tfm_ui import compute, readings, words
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.in_model import PLAIN, shown, title_of
 from tfm_ui.positions_lens.state import PositionsState
 
-SOURCES = (order.shuffle_order, order.moved, order.difference, readings.read, Transformer.forward)
+SOURCES = (order.shuffle_order, order.moved, order.difference, readings.read, Stack.forward)
 ROUNDING = 1e-5  # what moves by less than this share of its length has moved by rounding alone
 OPEN = "none, not causal"  # the row that shows what no positions are like where the mask tells no order either
 READ_UP_TO = 24  # tokens of the two texts that are written out
@@ -81,27 +82,28 @@ class Shuffle:
     def sentence(self) -> str:
         """What stays and what moves, and why."""
         if self.in_order:
-            return "All tokens of this text are alike: in any order it is the same text, and nothing can move."
+            why = "The text is one token" if len(self.order) == 1 else "All tokens of this text are alike"
+            return f"{why}: in any order it is the same text, and nothing can move."
         total = len(self.order)
         plain = self.rows[PLAIN]
-        moving = [f"{name} {row.shares.max():.0%}" for name, row in self.rows.items() if name not in (PLAIN, OPEN)]
+        moving = [f"{name} {_share(row.shares.max())}" for name, row in self.rows.items() if name not in (PLAIN, OPEN)]
         said = f"Largest move, as a share of the output’s length: {', '.join(moving)}. " if moving else ""
         if not self.masked:
-            return f"Without positions {_so_many(plain.stayed, total)} kept its output to rounding. {said}".strip()
+            return f"Without positions {_kept(plain.stayed, total)} to rounding. {said}".strip()
         open_ = self.rows[OPEN]
         return (
             f"Even without positions the causal mask tells some order, as each token sees those before it alone: "
-            f"{_so_many(plain.stayed, total)} kept its output, and the largest move is {plain.shares.max():.0%} of its "
-            f"length. Without the mask {_so_many(open_.stayed, total)} kept it. {said}"
+            f"{_kept(plain.stayed, total)}, and the largest move is {_share(plain.shares.max())} of its length. "
+            f"Without the mask {_kept(open_.stayed, total)}. {said}"
         ).strip()
 
     def laws(self) -> dict[str, bool]:
-        """The outputs of a model that knows no order are permuted as its words are."""
+        """The outputs of a model that knows no order are permuted as its words are; none where there is no order."""
+        if self.in_order:
+            return {}
         row = self.rows[OPEN if self.masked else PLAIN]
-        law = (
-            f"without positions and without a causal mask, rows are permuted exactly (largest difference {_tiny(row)})"
-        )
-        return {law: row.stayed == len(self.order)}
+        law = "without positions and without a causal mask, rows are permuted exactly"
+        return {f"{law} (largest difference {told(row.largest)})": row.stayed == len(self.order)}
 
     def table(self) -> pd.DataFrame:
         """A row per token: its places, and how far it moved under each scheme; below, the largest difference."""
@@ -112,14 +114,20 @@ class Shuffle:
         return pd.concat([table, pd.DataFrame([ends], index=["largest difference of a number"])])
 
 
-def _so_many(count: int, total: int) -> str:
-    if total == 1:
-        return "the only token" if count else "not even the only token"
-    return f"each of the {total} tokens" if count == total else f"{count or 'none'} of {total} tokens"
+def _kept(count: int, total: int) -> str:
+    if count == total:
+        return f"each of the {total} tokens kept its output"
+    return f"{count or 'none'} of {total} tokens kept {'its' if count == 1 else 'their'} output"
 
 
-def _tiny(row: Moved) -> str:
-    return look.tiny(row.largest) if row.largest < 0.001 else look.number(row.largest)
+def _share(value: float) -> str:
+    """Of a length, which it may exceed; what moved but a little is not 0."""
+    return f"{value:.0%}" if value >= 0.1 or value < ROUNDING else look.percent(value)
+
+
+def told(difference: float) -> str:
+    """A difference that may be rounding, or not."""
+    return look.tiny(difference) if difference < 0.001 else look.number(difference)
 
 
 def unmasked(model: ModelState, name: str) -> ModelState:
