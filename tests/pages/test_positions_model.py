@@ -39,7 +39,7 @@ def test_every_view_runs_for_every_architecture(view, architecture):
 def test_every_view_runs_for_every_scheme(view, scheme):
     app = lens(view, positions_a=scheme, positions_b="nothing", positional=scheme)
     all_pictures(app, view)
-    assert "✕ all" not in text_on(app)
+    assert view == "fault" or "✕" not in text_on(app)
 
 
 @pytest.mark.parametrize("view", PICTURES)
@@ -141,5 +141,5 @@ def test_a_model_that_takes_long_says_what_is_left_out(monkeypatch):
     monkeypatch.setattr(in_model, "ALL_UP_TO", 100)
     app = lens("model", positions_a="t5", positions_b="alibi")
     all_pictures(app, "model")
-    assert any("left out sinusoidal, learned, rope" in info.value for info in app.info)
+    assert any("left out sinusoidal, learned and rope" in info.value for info in app.info)
     assert [m["name"] for m in picture(app, "positions_maps")[0]["maps"]] == ["A: t5", "B: alibi", "none"]

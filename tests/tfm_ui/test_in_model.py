@@ -63,6 +63,14 @@ def test_the_schemes_share_all_the_weights_that_they_have_in_common(model):
         assert found.added == (stacks if name in ("learned", "t5") else 0)
 
 
+@pytest.mark.parametrize("text", ["🦊", "a b"])
+def test_rows_that_do_not_sum_to_1_would_be_seen(text):
+    seen = in_model.view(ModelState(text=text), STATE)
+    head = seen.heads["alibi"]
+    broken = replace(seen, heads=seen.heads | {"alibi": replace(head, weights=head.weights * 0.9)})
+    assert list(broken.laws().values()) == [True, False]
+
+
 def test_weights_that_are_not_shared_would_be_seen(monkeypatch):
     original = in_model._weights
     monkeypatch.setattr(
@@ -77,15 +85,15 @@ def test_weights_that_are_not_shared_would_be_seen(monkeypatch):
 def test_the_sentences_are_computed(model):
     seen = in_model.view(model, STATE)
     said = seen.about_maps()
-    assert said.startswith("The sidebar’s model has sinusoidal.")
+    assert said.startswith("Positions in the sidebar’s model: sinusoidal.")
     a, b = seen.heads["alibi"].weights, seen.heads["learned"].weights
     read = len(model.source_tokens.pieces)
     if read > 1:
         query, key = np.unravel_index(np.abs(a - b)[:read].argmax(), a.shape)
-        assert f"“{seen.names[query]}” looks at “{seen.names[key]}”: {a[query, key]:.2f} under alibi" in said
+        assert f"“{seen.names[query]}” looks at “{seen.names[key]}”: {a[query, key]:.4f} under alibi" in said
         rows = [q for q in range(read) if seen.heads["none"].visible[q].sum() > 1]
         apart = [np.abs(a[q] - seen.heads["none"].weights[q]).sum() / 2 for q in rows]
-        assert f"{np.mean(apart):.0%} under alibi" in said
+        assert f"{100 * np.mean(apart):.2g}% under alibi" in said
     else:
         assert "No row has a choice" in said
     assert "pair" in seen.about_distance()
@@ -106,8 +114,12 @@ def test_the_scripts_give_the_numbers_shown():
 def test_a_model_that_takes_long_is_run_under_fewer_schemes_and_that_is_said():
     model = ModelState(text="@alice", seq_len=1024, num_layers=8, num_heads=16)
     assert in_model.shown(model, STATE) == ["alibi", "learned", "none"]
-    assert "left out sinusoidal, rope, t5" in in_model.left_out(model, STATE)
-    assert in_model.shown(model, PositionsState(a="none", b="nothing")) == ["none"]
+    assert "left out sinusoidal, rope and t5" in in_model.left_out(model, STATE)
+    alone = PositionsState(a="none", b="nothing")
+    assert in_model.shown(model, alone) == ["none"]
+    plain = in_model.view(replace(model, seq_len=8), alone).heads["none"]
+    said = in_model.InModel(replace(model, seq_len=8), alone, {"none": plain}).about_maps()
+    assert said.endswith("Nothing beside none is run, to be compared with it.")
     assert in_model.left_out(ModelState(), STATE) == ""
 
 

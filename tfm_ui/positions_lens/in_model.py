@@ -9,17 +9,18 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from tfm_core import POSITIONAL, MultiHeadAttention, Positional, Transformer, attention_scores, attention_weights
+from tfm_core import POSITIONAL, MultiHeadAttention, Transformer, attention_scores, attention_weights
 from tfm_core.analysis import mean_by_distance
 from tfm_core.initialization import fill_parameters
 from tfm_ui import compute, readings, words
+from tfm_ui.attention import Attention
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.state import NOTHING, PositionsState
 from tfm_ui.readings import HeadSeen
 
 SOURCES = (readings.read, MultiHeadAttention.forward, attention_scores, attention_weights, fill_parameters)
-DISTANCE_SOURCES = (mean_by_distance, readings.see, attention_scores, Positional.bias)
+DISTANCE_SOURCES = (mean_by_distance, readings.see, Attention.scores, attention_scores)
 ALL_UP_TO = 2**23  # weights of a pass, up to which all schemes are run: they take a second or two together
 PLAIN = "none"  # the scheme that the others are compared with
 
@@ -53,7 +54,7 @@ def left_out(model: ModelState, state: PositionsState) -> str:
     size = (
         f"{look.plural(model.num_layers, 'layer')} of {look.plural(model.num_heads, 'head')} on {model.seq_len} tokens"
     )
-    return f"{size} take their time: run are {', '.join(names)}; left out {', '.join(left)}. Pin others as A and B."
+    return f"A pass through {size} takes long: run are {listed(names)}, left out {listed(left)}. Pin others as A and B."
 
 
 @dataclass(frozen=True)
@@ -107,10 +108,12 @@ class InModel:
 
     def about_maps(self) -> str:
         """Where A and B differ most, and how far each scheme is from none at all."""
-        now = f"The sidebar’s model has {self.model.positional}."
+        now = f"Positions in the sidebar’s model: {self.model.positional}."
         if not len(self.rows):
             return f"{now} {words.NO_CHOICE}"
-        moved = [f"{self.elsewhere(name):.0%} under {name}" for name in self.heads if name != PLAIN]
+        moved = [f"{look.percent(self.elsewhere(name))} under {name}" for name in self.heads if name != PLAIN]
+        if not moved:
+            return f"{now} Nothing beside {PLAIN} is run, to be compared with it."
         return (
             f"{now} {self._apart()}Compared with no positions, a row of {self.where} has on average "
             f"{listed(moved)} of its weight elsewhere."
@@ -125,13 +128,14 @@ class InModel:
         query, key = np.unravel_index(int(np.abs(one - other)[self.rows].argmax()), (len(self.rows), one.shape[1]))
         query = self.rows[query]
         return (
-            f"A and B differ most where “{self.names[query]}” looks at “{self.names[key]}”: {one[query, key]:.2f} "
-            f"under {a}, {other[query, key]:.2f} under {b}. "
+            f"A and B differ most where “{self.names[query]}” looks at “{self.names[key]}”: "
+            f"{look.share(one[query, key])} under {a}, {look.share(other[query, key])} under {b}. "
         )
 
     def laws(self) -> dict[str, bool]:
         """What the schemes have in common."""
-        off = max(float(np.abs(seen.weights[self.rows].sum(-1) - 1).max(initial=0)) for seen in self.heads.values())
+        read = len(self.model.source_tokens.pieces)
+        off = max(float(np.abs(seen.weights[:read].sum(-1) - 1).max()) for seen in self.heads.values())
         found = {name: shared(self.model, name) for name in self.heads}
         of = next(iter(found.values())).of
         added = [f"{name} adds {look.plural(own.added, 'tensor')}" for name, own in found.items() if own.added]
