@@ -5,7 +5,7 @@ All take weights (..., query, key), one map or many. Those that give one number 
 
 from typing import NamedTuple
 
-from torch import Tensor, arange, special, tensordot
+from torch import Tensor, arange, bincount, special, tensordot
 
 
 class Peaks(NamedTuple):
@@ -58,3 +58,32 @@ def weight_on_previous(weights: Tensor) -> Tensor:
 def weight_on_first(weights: Tensor) -> Tensor:
     """The weight on the very first token, averaged (...)."""
     return weights[..., 0].mean(-1)
+
+
+class ByDistance(NamedTuple):
+    """What pairs of tokens that stand equally far apart have in common; one entry per distance that has a pair.
+
+    Attributes:
+        distance: int64, query - key, rising: negative for keys ahead.
+        mean: float64, of the scores at this distance.
+        pairs: int64, how many they are.
+    """
+
+    distance: Tensor
+    mean: Tensor
+    pairs: Tensor
+
+
+def mean_by_distance(scores: Tensor, visible: Tensor) -> ByDistance:
+    """The mean score of each distance, over the pairs that may attend; for self-attention.
+
+    Args:
+        scores: (query, key), before the softmax.
+        visible: boolean (query, key), True = may attend.
+    """
+    queries, keys = scores.shape
+    distance = arange(queries)[:, None] - arange(keys)
+    at = (distance + keys - 1)[visible]  # from 0 on
+    pairs, sums = bincount(at), bincount(at, weights=scores[visible].double())
+    found = pairs.nonzero()[:, 0]
+    return ByDistance(found - (keys - 1), sums[found] / pairs[found], pairs[found])

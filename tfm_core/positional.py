@@ -123,12 +123,6 @@ def t5_buckets(distance: Tensor, *, bidirectional: bool, num_buckets: int = 32, 
     return side + torch.where(distance < exact, distance, far)
 
 
-def _distances(query_len: int, key_len: int, device: torch.device | None) -> Tensor:
-    """key position - query position, (query, key); the last query stands at the last key."""
-    keys = torch.arange(key_len, device=device)
-    return keys[None, :] - keys[key_len - query_len :, None]
-
-
 @dataclass(frozen=True)
 class About:
     """What is known of a scheme, for its users.
@@ -203,7 +197,10 @@ class Positional(nn.Module):
         if "bias_at" not in self.enters():
             return None
         device = next((parameter.device for parameter in self.parameters()), None)
-        return self.bias_at(_distances(query_len, key_len, device))
+        values = self.bias_at(torch.arange(1 - key_len, key_len, device=device))  # each distance once
+        assert values is not None
+        # A row for each last query, the latest first: it begins at the distance of the first key, the furthest back.
+        return values.unfold(-1, key_len, 1)[..., :query_len, :].flip(-2)
 
     @staticmethod
     def check(*, d_model: int, num_heads: int) -> None:

@@ -18,6 +18,7 @@ from torch import Tensor
 from tfm_core import Positional, attention_scores, attention_weights, mask_scores
 from tfm_core.analysis import entropy, mean_distance, peaks, weight_on_first, weight_on_previous, weight_on_self
 from tfm_core.recording import Watch
+from tfm_ui import windows
 
 MASKED = 255  # the byte that is no weight
 EXACT_UP_TO = 256  # tokens up to which the map has a byte per cell
@@ -96,16 +97,22 @@ class Attention:
 
     def exact(self, layer: int, head: int) -> NDArray[np.float32]:
         """The weights of one head, (query, key)."""
-        origin, mask = self.origins[layer], torch.from_numpy(self.visible)
-        bias = origin.positional.bias(*self.visible.shape) if origin.positional else None
+        mask = torch.from_numpy(self.visible)
         with torch.no_grad():
-            scores = attention_scores(
-                origin.query[:, head : head + 1],
-                origin.key[:, head : head + 1],
-                bias=None if bias is None else bias[head].to(origin.query),
-            )
-            weights: NDArray[np.float32] = attention_weights(mask_scores(scores, mask), mask)[0, 0].numpy()
+            weights: NDArray[np.float32] = attention_weights(mask_scores(self.scores(layer, head), mask), mask).numpy()
         return weights
+
+    def scores(self, layer: int, head: int) -> Tensor:
+        """What the softmax of this head is taken of, before the mask, (query, key)."""
+        origin, bias = self.origins[layer], None
+        if origin.positional and "bias_at" in origin.positional.enters():
+            keys = self.visible.shape[1]  # of one head, and by distance: all of a long text's pairs take much longer
+            biases = origin.positional.bias_at(torch.arange(1 - keys, keys))
+            assert biases is not None
+            bias = windows.by_distance(biases[head].to(origin.query))(slice(0, keys), slice(0, keys))
+        with torch.no_grad():
+            one = slice(head, head + 1)  # the batch and head axes stay: without them the last digit may be another
+            return attention_scores(origin.query[:, one], origin.key[:, one], bias=bias)[0, 0]
 
 
 def block_of(queries: int, keys: int) -> int:

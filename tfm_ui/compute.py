@@ -34,6 +34,7 @@ from tfm_ui.inside import Inside, sites
 from tfm_ui.inside import inside as put_together
 from tfm_ui.lines import Lines, kept, maps
 from tfm_ui.model_state import ModelState
+from tfm_ui.readings import HeadSeen, Reading, read, see
 from tfm_ui.rerun import Bench, Side, possible
 
 BUDGET = 300_000_000  # bytes that one request may take beside its model
@@ -95,7 +96,7 @@ def too_large(state: ModelState) -> str:
     )
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={TransformerConfig: repr})
+@st.cache_resource(max_entries=12, show_spinner=False, hash_funcs={TransformerConfig: repr})
 def transformer(config: TransformerConfig) -> Transformer:
     """The model of this configuration, ready to run."""
     return Transformer(config).eval()
@@ -262,6 +263,22 @@ def lines(state: ModelState, kind: str, layer: int, how: str) -> Lines:
     """
     attention = run(state).attention[kind]
     return kept(maps(attention, layer, how), attention.visible, how)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={ModelState: repr, tuple: repr})
+def reading(state: ModelState, layer: int, *, order: tuple[int, ...] = (), batch: int = 1, along: str = "") -> Reading:
+    """A pass of the single stack, or of the encoder of an encoder-decoder; arguments as in `readings.read`."""
+    kind = "encoder" if state.is_encoder_decoder else "self"
+    model, at = transformer(state.config), place(state, kind).replace("{layer}", str(layer))
+    stack = model.encoder if state.is_encoder_decoder else model.stack
+    return read(stack, state, at, order=order, batch=batch, along=along)
+
+
+@st.cache_resource(max_entries=24, show_spinner=False, hash_funcs={ModelState: repr})
+def head_seen(state: ModelState, layer: int, head: int) -> HeadSeen:
+    """A head of that pass; layer and head from 0."""
+    own = reading(state, layer, order=())  # its key is what is given, and the shuffle gives an order
+    return see(own.attention[0], head)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

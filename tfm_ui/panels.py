@@ -32,11 +32,11 @@ def panel(key: str) -> Iterator[Show]:
             *,
             title: str,
             how_to_read: str,
-            picture: Drawing,
             sentence: str,
             table: Callable[[], pd.DataFrame],
             sources: Sequence[Source],
             mode: Mode,
+            picture: Drawing | None = None,
             shape: str = "",
             locked: bool = False,
             laws: Mapping[str, bool] | None = None,
@@ -48,11 +48,11 @@ def panel(key: str) -> Iterator[Show]:
             Args:
                 title: what it is.
                 how_to_read: one line on axes and colours.
-                picture: the chart itself.
                 sentence: what it comes to, computed from its data.
                 table: its data.
                 sources: the functions that computed it, shown as they run.
                 mode: "light" or "dark", for the file.
+                picture: the chart itself; where it is no picture, it was drawn before.
                 shape: in symbols and numbers.
                 locked: whether it shows what the reader locked; the title then has the amber bar.
                 laws: invariants that were tested on what is shown -> whether they hold.
@@ -63,7 +63,7 @@ def panel(key: str) -> Iterator[Show]:
             heading.html(
                 f'<div class="phead"><h3>{name} <small>{escape(shape)}</small></h3><p>{escape(how_to_read)}</p></div>'
             )
-            returned = picture.draw(key)
+            returned = picture.draw(key) if picture else None
             st.html(f'<p class="said">{escape(sentence)}</p>')
             if laws:
                 marks = "".join(f"<span>{'✓' if ok else '✕'} {escape(law)}</span>" for law, ok in laws.items())
@@ -94,7 +94,7 @@ def _numbers(key: str, table: Callable[[], pd.DataFrame]) -> None:
 
 
 def _download(
-    key: str, title: str, sentence: str, picture: Drawing, table: Callable[[], pd.DataFrame], mode: Mode
+    key: str, title: str, sentence: str, picture: Drawing | None, table: Callable[[], pd.DataFrame], mode: Mode
 ) -> None:
     menu = _menu(key, "Download", ":material/download:")
     if not menu.open:
@@ -102,8 +102,10 @@ def _download(
     name = f"attention-lab-{key}"
     files: dict[str, tuple[str, Callable[[], str], str]] = {
         "CSV": ("the numbers", lambda: table().to_csv(), "text/csv"),
-        "HTML": ("the picture, live, as a page", lambda: picture.page(title, sentence, mode), "text/html"),
     }
+    if picture:
+        page = picture.page
+        files["HTML"] = ("the picture, live, as a page", lambda: page(title, sentence, mode), "text/html")
     with menu:
         for kind, (what, content, mime) in files.items():
             st.download_button(
@@ -115,7 +117,8 @@ def _download(
                 type="tertiary",
                 key=f"{kind.lower()}_{key}",
             )
-        save_png(key, f"{name}.png")
+        if picture:
+            save_png(key, f"{name}.png")
 
 
 def _source(key: str, sources: Sequence[Source], recipe: str) -> None:

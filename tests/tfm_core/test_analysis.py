@@ -33,7 +33,7 @@ def test_what_is_known_of_four_maps(name, expected):
 
 def test_every_summary_is_tested():
     ours = {name for name, thing in vars(analysis).items() if getattr(thing, "__module__", "") == analysis.__name__}
-    assert ours == {*EXPECTED, "peaks", "Peaks"}
+    assert ours == {*EXPECTED, "peaks", "Peaks", "mean_by_distance", "ByDistance"}
 
 
 @every_summary
@@ -71,3 +71,20 @@ def test_peaks_are_the_two_largest_of_each_row(rows, keys, seed):
             largest = sorted(weights[head, row].tolist(), reverse=True)
             assert found.first[head, row] == largest[0] == weights[head, row, found.key[head, row]]
             assert found.second[head, row] == (largest[1] if keys > 1 else 0)
+
+
+@given(size=st.integers(1, 9), seed=st.integers(0, 99), share=st.floats(0, 1))
+def test_the_mean_of_each_distance_is_that_of_a_plain_loop(size, seed, share):
+    numbers = torch.Generator().manual_seed(seed)
+    scores, visible = torch.randn(size, size, generator=numbers), torch.rand(size, size, generator=numbers) < share
+    by_distance: dict[int, list[float]] = {}
+    for query in range(size):
+        for key in range(size):
+            if visible[query, key]:
+                by_distance.setdefault(query - key, []).append(scores[query, key].item())
+    found = analysis.mean_by_distance(scores, visible)
+    assert found.distance.tolist() == sorted(by_distance)
+    assert found.pairs.tolist() == [len(by_distance[d]) for d in sorted(by_distance)]
+    assert found.mean.tolist() == pytest.approx(
+        [math.fsum(by_distance[d]) / len(by_distance[d]) for d in sorted(by_distance)]
+    )

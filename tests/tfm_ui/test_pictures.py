@@ -39,7 +39,7 @@ def states_for(name: str):
 def test_a_picture_comes_back_from_its_query_alone(name):
     drawing = Drawing(name, states_for(name))
     first = made(name, drawing.query)
-    for cached in (compute.run, compute.inside, compute.compared):
+    for cached in (compute.run, compute.inside, compute.compared, compute.reading, compute.head_seen):
         cached.clear()
     assert made(name, drawing.query) == first
     assert decode(first)[0]["query"] == drawing.query
@@ -49,6 +49,7 @@ NAMES = ["text", "seq_len", "num_heads", "heads_layer", "heads_kind", "heads_sca
 NAMES += ["attention_draws", "attention_entries", "attention_ask", "attention_layer", "attention_kind"]
 NAMES += ["attention_changes"]
 NAMES += ["positions_a", "positions_b", "positions_width", "positions_length", "positions_base", "positions_part"]
+NAMES += ["positions_shuffle", "positions_layer", "positions_model_head", "positions_part_maps", "positions_batch"]
 NAMES += ["attention_layer", "attention_lines", "attention_query", "architecture", "attention_kind"]
 VALUES = st.text(max_size=12) | st.integers(-5, 40).map(str)
 QUERIES = st.text(max_size=40) | st.builds(urlencode, st.dictionaries(st.sampled_from(NAMES), VALUES))

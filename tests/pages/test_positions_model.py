@@ -1,0 +1,145 @@
+"""The views model, fault and table of the Positions lens without a browser."""
+
+import numpy as np
+import pytest
+
+from tests.pages.test_app import picture, start, text_on, widget
+from tfm_core import POSITIONAL
+from tfm_ui.positions_lens import in_model
+
+PAGE = "pages/lenses/positions.py"
+PICTURES = {
+    "model": ["positions_maps", "positions_distance", "positions_shuffled", "positions_entry"],
+    "fault": ["positions_fault_added", "positions_fault_maps"],
+    "table": [],
+}
+
+
+def lens(view: str, **query: str):
+    return start(PAGE, positions_view=view, **query)
+
+
+def all_pictures(app, view: str) -> None:
+    for name in PICTURES[view]:
+        header, numbers = picture(app, name)
+        assert header["about"]
+        assert "NaN" not in str(header)
+        assert not np.isnan(np.frombuffer(numbers, np.float32)).all() or name == "positions_entry"
+
+
+@pytest.mark.parametrize("view", PICTURES)
+@pytest.mark.parametrize("architecture", ["encoder", "decoder", "encoder-decoder"])
+def test_every_view_runs_for_every_architecture(view, architecture):
+    app = lens(view, architecture=architecture, norm="post")
+    all_pictures(app, view)
+
+
+@pytest.mark.parametrize("view", PICTURES)
+@pytest.mark.parametrize("scheme", POSITIONAL)
+def test_every_view_runs_for_every_scheme(view, scheme):
+    app = lens(view, positions_a=scheme, positions_b="nothing", positional=scheme)
+    all_pictures(app, view)
+    assert view == "fault" or "✕" not in text_on(app)
+
+
+@pytest.mark.parametrize("view", PICTURES)
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"text": "hi there", "seq_len": "2", "causal": "false"},
+        {"text": "🦊", "seq_len": "2", "num_heads": "1"},
+        {"text": "שלום <b>a</b> $x$ **b**", "num_heads": "16"},
+        {"text": "@alice", "seq_len": "300", "num_layers": "1"},
+        {"text": "@alice", "seq_len": "1024", "num_layers": "1", "num_heads": "2", "positions_b": "alibi"},
+    ],
+)
+def test_every_view_runs_for_texts_of_any_length(view, model):
+    app = lens(view, **model)
+    all_pictures(app, view)
+    assert "<b>a</b>" not in text_on(app)
+
+
+def test_shuffle_again_is_another_order_in_the_link():
+    app = lens("model")
+    before, numbers = text_on(app), picture(app, "positions_shuffled")[1]
+    widget(app, "_positions_shuffle").click().run()
+    assert not app.exception
+    header, after = picture(app, "positions_shuffled")
+    assert "positions_shuffle=2" in header["query"]
+    assert after != numbers
+    assert text_on(app) != before
+    again = lens("model", positions_shuffle="2")
+    assert picture(again, "positions_shuffled")[1] == after
+
+
+def test_a_text_without_another_order_offers_no_shuffle():
+    assert widget(lens("model", text="a a a"), "_positions_shuffle").disabled
+
+
+def test_the_causal_mask_is_switched_off_beside_the_shuffle():
+    app = lens("model")
+    assert "Even without positions the causal mask tells some order" in text_on(app)
+    widget(app, "_positions_causal").click().run()
+    assert not app.exception
+    assert not widget(app, "causal").value
+    said = text_on(app)
+    assert "Without positions each of the 10 tokens kept its output" in said
+    assert "causal mask tells" not in said
+    assert not [button for button in app.button if button.key == "_positions_causal"]
+
+
+def test_layer_and_head_choose_the_map():
+    app = lens("model", num_layers="3")
+    before = picture(app, "positions_maps")[1]
+    widget(app, "positions_layer").set_value(3).run()
+    other = picture(app, "positions_maps")[1]
+    widget(app, "positions_model_head").set_value(4).run()
+    assert len({before, other, picture(app, "positions_maps")[1]}) == 3
+    assert "layer 3, head 4" in text_on(app)
+
+
+def test_a_batch_too_small_for_the_sentence_shows_its_last():
+    app = lens("fault", positions_batch="2", positions_item="4")
+    assert "What is added to sentence 2 of 2: sinusoidal" in text_on(app)
+    assert "✕ wrong: the same sentence has the same output at places 1 and 0 of the batch" in text_on(app)
+    widget(app, "positions_batch").set_value(1).run()
+    assert not app.exception
+    assert "a batch of one is not spared" in text_on(app)
+
+
+def test_the_fault_needs_a_scheme_that_is_added():
+    app = lens("fault", positions_a="rope", positions_b="t5")
+    assert any("rope and t5 are not added to the embeddings" in info.value for info in app.info)
+
+
+def test_the_table_leads_into_the_views():
+    app = lens("table")
+    buttons = [button.key for button in app.button if button.key and button.key.startswith("_try_")]
+    assert len(buttons) == 5
+    for key in buttons:
+        widget(app, key).click().run()
+        assert not app.exception
+        app = lens("table")
+    widget(app, "_try_model_none").click().run()
+    assert picture(app, "positions_maps")[0]["maps"][0]["name"] == "A: none"
+
+
+@pytest.mark.parametrize("view", PICTURES)
+@pytest.mark.parametrize("menu", ["numbers", "download", "source"])
+def test_every_menu_opens(view, menu):
+    app = lens(view, seq_len="12", architecture="encoder-decoder")
+    names = PICTURES[view] or ["positions_table"]
+    for name in names:
+        app.session_state[f"{menu}_{name}"] = True
+    app.run()
+    assert not app.exception
+    assert menu != "numbers" or len(app.dataframe) == len(names)
+    assert menu != "source" or len(app.code) > len(names)
+
+
+def test_a_model_that_takes_long_says_what_is_left_out(monkeypatch):
+    monkeypatch.setattr(in_model, "ALL_UP_TO", 100)
+    app = lens("model", positions_a="t5", positions_b="alibi")
+    all_pictures(app, "model")
+    assert any("left out sinusoidal, learned and rope" in info.value for info in app.info)
+    assert [m["name"] for m in picture(app, "positions_maps")[0]["maps"]] == ["A: t5", "B: alibi", "none"]

@@ -1,0 +1,42 @@
+"""The view "fault": what is added to each position, and the maps of one head, right and wrong."""
+
+import numpy as np
+
+from tfm_ui import windows
+from tfm_ui.components import maps
+from tfm_ui.components.canvas import Content
+from tfm_ui.components.maps import Axis, Map
+from tfm_ui.model_state import ModelState
+from tfm_ui.position_pictures.in_model import pooled, weights
+from tfm_ui.positions_lens import fault
+from tfm_ui.positions_lens.state import PositionsState
+
+WAYS = {"right": "Right: along the sequence", "wrong": "Wrong: along the batch"}
+
+
+def positions_fault_added(model: ModelState, state: PositionsState) -> Content:
+    """Position x dimension, of one sentence."""
+    seen = fault.view(model, state)
+    top = max(float(np.abs(effect.added).max()) for effect in seen.effects.values())
+    return maps.content(
+        [Map(WAYS[way], effect.added, top or 1.0, "", signed=True) for way, effect in seen.effects.items()],
+        Axis([f"{i} {name}" for i, name in enumerate(seen.names)], "position", "position"),
+        Axis([str(i) for i in range(seen.model.d_model)], "dimension", "dimension"),
+        places=(list(range(len(seen.names))), list(range(seen.model.d_model))),
+        read=seen.read,
+        square=False,
+        about=seen.about_added(),
+    )
+
+
+def positions_fault_maps(model: ModelState, state: PositionsState) -> Content:
+    """One head of this sentence."""
+    seen = fault.view(model, state)
+    side = seen.model.seq_len
+    part = windows.part_of(windows.WHOLE, side, side)
+    top = max(float(effect.head.weights.max()) for effect in seen.effects.values())
+    drawn = [
+        Map(WAYS[way], pooled(effect.head.weights, effect.head.visible, part), top, "weight")
+        for way, effect in seen.effects.items()
+    ]
+    return weights(drawn, seen.names, part, seen.read, seen.about_maps())

@@ -1,0 +1,113 @@
+"""A pass that is read at two places: in the self-attention of one layer, and at its end.
+
+Little of it is kept, whatever the number of layers and heads, so that many schemes can be looked at side by side.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tfm_core import causal_mask, recording
+from tfm_core.analysis import ByDistance, mean_by_distance
+from tfm_core.order import along_batch, along_sequence
+from tfm_core.recording import Edit
+from tfm_core.transformer import Stack
+from tfm_ui.attention import Attention, Origin
+from tfm_ui.model_state import ModelState
+
+ALONG = {"sequence": along_sequence, "batch": along_batch}  # ways to add an encoding by hand
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is kept of a pass.
+
+    Attributes:
+        attention: of each sentence; its one layer is the one that was asked for, and nothing is summarised.
+        output: (batch, seq, d_model), behind the last layer and, where there is one, the final norm.
+        added: (batch, seq, d_model), what `along` added to each sentence; None where the model added by itself.
+    """
+
+    attention: Sequence[Attention]
+    output: Tensor
+    added: Tensor | None
+
+
+@dataclass(frozen=True)
+class HeadSeen:
+    """One head's numbers.
+
+    Attributes:
+        weights: float32 (query, key).
+        visible: boolean (query, key), False where a mask forbids to look.
+        by_distance: of its scores, over the rows that are tokens.
+    """
+
+    weights: NDArray[np.float32]
+    visible: NDArray[np.bool_]
+    by_distance: ByDistance
+
+
+def read(
+    stack: Stack,
+    state: ModelState,
+    at: str,
+    *,
+    order: Sequence[int],
+    batch: int,
+    along: str,
+) -> Reading:
+    """Run the stack that reads the text, and nothing behind it.
+
+    Args:
+        stack: all of an encoder or a decoder but its logits.
+        state: the model that it is of.
+        at: the recording's name of one of its self-attentions, with `{what}` to be put in.
+        order: the text's tokens in another order, see `tfm_core.order`; as they stand if it is empty. Padding stays.
+        batch: so many copies of the text side by side.
+        along: which of `ALONG` adds the encoding to the embeddings, in place of the stack; the stack itself if "".
+
+    Raises:
+        ValueError: if it is to be added, and the scheme adds nothing.
+    """
+    start, scheme = at.partition("layers.")[0], stack.positional
+    ids = list(state.source_tokens.ids)
+    ids[: len(order)] = [ids[i] for i in order]
+    edits: dict[str, Edit] = {}
+    added = None
+    if along:
+        add, pe = ALONG[along], scheme.encode(state.config.max_len)
+        if pe is None:
+            raise ValueError(f"expected a scheme that is added to the embeddings, got {state.positional}")
+        pe = pe.detach()
+        edits = {f"{start}embedding": lambda x: add(x, pe), f"{start}position": torch.zeros_like}
+        added = add(torch.zeros(batch, len(ids), pe.shape[1]), pe)
+    wanted = [at.format(what=what) for what in ("*query", "*key", "mask")]
+    # torch's kernel, which runs where nobody listens to weights, is the slower one where a bias is added.
+    heard = {f"{start}*.weights": _let_go} if "bias_at" in scheme.enters() else {}
+    mask = causal_mask(state.seq_len) if state.masks_the_future else None
+    with torch.no_grad(), recording(wanted, edits, heard) as trace:
+        output: Tensor = stack(torch.tensor([ids]).expand(batch, -1), mask)
+    query, key = (trace.get(at.format(what=f"rotated_{x}"), trace[at.format(what=x)]) for x in ("query", "key"))
+    shape = (batch, 1, query.shape[-2], key.shape[-2])
+    visible = trace[at.format(what="mask")].expand(shape)[:, 0].contiguous().numpy()
+    tokens = len(state.source_tokens.pieces)
+    attention = [
+        Attention((), [Origin(query[i : i + 1], key[i : i + 1], scheme)], visible[i], tokens, block=1)
+        for i in range(batch)
+    ]
+    return Reading(attention, output, added)
+
+
+def _let_go(_: str, __: Tensor) -> None: ...
+
+
+def see(attention: Attention, head: int) -> HeadSeen:
+    """A head of an attention that was read; from 0."""
+    rows = torch.from_numpy(attention.visible).clone()
+    rows[attention.read :] = False  # of padding
+    return HeadSeen(attention.exact(0, head), attention.visible, mean_by_distance(attention.scores(0, head), rows))
