@@ -1,7 +1,9 @@
-/* Reading a table of cells through a window, memory.view: drag, wheel, keys and buttons move and zoom it, and the pointer
-   or arrow keys read one cell, memory.at: {q, k} and, of maps beside each other, i.
+/* Reading a table of cells through a window: drag, wheel, keys and buttons move and zoom it, and the pointer or arrow keys
+   read one cell, memory.at: {q, k} and, of maps beside each other, i. memory.view is what is seen of the cells.
 
-   A picture is Q rows by K columns, `many` if zooming needs buttons, `called` what rows and columns are called, and:
+   A picture is Q rows by K columns, `many` if zooming needs buttons, `called` what rows and columns are called,
+   `grid` what its cells are of the table, if that is larger (maps_window.js); the window, memory.window, counts in rows
+   and columns of the table. And:
    paint()            draws the window, and leaves in memory.layout where everything is
    under(event)       the cell there, or null
    box(at)            where a cell is on the canvas
@@ -15,23 +17,53 @@ import { clamp } from "./paint.js"
 
 const FEWEST = 4 // rows and columns that a window shows
 
-export function browse(root, memory, { Q, K, many, called, paint, under, box, light, read, exact, lock }) {
+/* A table whose cells are all there. */
+function complete(Q, K) {
+  const all = { left: 0, top: 0, columns: K, rows: Q }
+  return { part: all, within: all, down: 1, over: 1, first: 1, height: Q, width: K, keep: true }
+}
+
+export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K), paint, under, box, light, read, exact, lock }) {
   const $ = selector => root.querySelector(selector), canvas = $("canvas"), buttons = [...root.querySelectorAll(".zoom button")]
-  if (memory.shape !== `${Q}x${K}`)
-    Object.assign(memory, { shape: `${Q}x${K}`, view: { left: 0, top: 0, columns: K, rows: Q }, at: null })
+  const { part, within, down, over } = grid, shape = `${grid.height}x${grid.width}`
+  const resized = memory.shape !== shape
+  if (resized) Object.assign(memory, { shape, spot: null })
+  if (resized || !grid.keep) memory.window = part
+  memory.view = seenOf(memory.window)
+  memory.at = found(memory.spot)
   let bare = null
+
+  /* Which of the cells that are there a window sees: those within it; until others come, all if it reaches beyond. */
+  function seenOf({ left, top, columns, rows }) {
+    const beyond = left < part.left || top < part.top || left + columns > part.left + part.columns || top + rows > part.top + part.rows
+    if (beyond) return { left: 0, top: 0, columns: K, rows: Q }
+    const [x, y] = [(left - part.left) / over, (top - part.top) / down].map(Math.floor)
+    return {
+      left: x, columns: Math.ceil((left + columns - part.left) / over) - x,
+      top: y, rows: Math.ceil((top + rows - part.top) / down) - y,
+    }
+  }
+
+  /* Where a cell begins in the table, and the cell that holds a place of it. */
+  const spotOf = ({ q, k, i }) => ({ i, row: part.top + q * down, column: part.left + k * over })
+  function found(spot) {
+    if (!spot) return null
+    const q = Math.floor((spot.row - part.top) / down), k = Math.floor((spot.column - part.left) / over)
+    return q >= 0 && k >= 0 && q < Q && k < K ? { q, k, i: spot.i } : null
+  }
 
   function draw() {
     if (!root.clientWidth) return // on its way out of the page
     paint()
     bare = keep(canvas)
     foot()
-    look(memory.at)
+    look(memory.at && inSight(memory.at) ? memory.at : null, true)
   }
 
-  /* Light one cell, or none. */
-  function look(at) {
+  /* Light one cell, or none; `again` after drawing, which may have put the cell that was read out of sight. */
+  function look(at, again) {
     memory.at = at
+    if (!again) memory.spot = at && spotOf(at)
     if (!bare) return // not drawn yet
     bare()
     const tip = $(".tip")
@@ -40,32 +72,39 @@ export function browse(root, memory, { Q, K, many, called, paint, under, box, li
     if (at) placeTip(tip, light(at), canvas.clientWidth, canvas.offsetTop)
   }
 
-  const isWhole = () => memory.view.columns === K && memory.view.rows === Q
+  const isWhole = () => ["left", "top", "columns", "rows"].every(side => memory.window[side] === within[side])
   function foot() {
-    const { left, top, columns, rows } = memory.view
+    const { left, top, columns, rows } = memory.window, { first } = grid
     $(".zoom").hidden = !many
     for (const button of buttons) button.disabled = button.dataset.by === "1" ? columns <= FEWEST && rows <= FEWEST : isWhole()
-    const part = isWhole() ? "" : `${called[0]} ${top + 1}–${top + rows} of ${Q}, ${called[1]} ${left + 1}–${left + columns} of ${K}; `
+    const seen = (from, count, of, name) => `${name} ${from + first}–${from + count + first - 1} of ${of}`
+    const part = isWhole() ? "" : `${seen(top, rows, grid.height, called[0])}, ${seen(left, columns, grid.width, called[1])}; `
     $(".exact").textContent = exact(part, matchMedia("(pointer: coarse)").matches ? "+ zooms in" : "drag to zoom")
   }
 
-  function show(left, top, columns, rows) {
-    columns = clamp(Math.round(columns), Math.min(FEWEST, K), K)
-    rows = clamp(Math.round(rows), Math.min(FEWEST, Q), Q)
-    memory.view = { columns, rows, left: clamp(Math.round(left), 0, K - columns), top: clamp(Math.round(top), 0, Q - rows) }
+  /* Move the window; `rests` unless more is to come at once. */
+  function show(left, top, columns, rows, rests = true) {
+    columns = clamp(Math.round(columns), Math.min(FEWEST, within.columns), within.columns)
+    rows = clamp(Math.round(rows), Math.min(FEWEST, within.rows), within.rows)
+    memory.window = {
+      left: clamp(Math.round(left), within.left, within.left + within.columns - columns), columns,
+      top: clamp(Math.round(top), within.top, within.top + within.rows - rows), rows,
+    }
+    memory.view = seenOf(memory.window)
     if (memory.at && !inSight(memory.at)) memory.at = null
     draw()
+    grid.seek?.(memory.window, rests)
   }
   function inSight({ q, k }) {
     const { left, top, columns, rows } = memory.view
     return q >= top && q < top + rows && k >= left && k < left + columns
   }
 
-  function zoom(by, at = memory.at) {
-    const { left, top, columns, rows } = memory.view, factor = 2 ** -by
-    if (!by) return show(0, 0, K, Q)
-    const k = at ? at.k + 0.5 : left + columns / 2, q = at ? at.q + 0.5 : top + rows / 2
-    show(k - (k - left) * factor, q - (q - top) * factor, columns * factor, rows * factor)
+  function zoom(by, at = memory.at, rests = true) {
+    const { left, top, columns, rows } = memory.window, factor = 2 ** -by
+    if (!by) return show(within.left, within.top, within.columns, within.rows)
+    const k = at ? part.left + (at.k + 0.5) * over : left + columns / 2, q = at ? part.top + (at.q + 0.5) * down : top + rows / 2
+    show(k - (k - left) * factor, q - (q - top) * factor, columns * factor, rows * factor, rests)
   }
   buttons.forEach(button => button.onclick = () => zoom(+button.dataset.by))
 
@@ -98,9 +137,10 @@ export function browse(root, memory, { Q, K, many, called, paint, under, box, li
       return
     }
     if (!start || !to || start.i !== to.i) return
-    const across = Math.abs(to.k - start.k), down = Math.abs(to.q - start.q)
-    if (across + down < 2) lock?.(to)
-    else show(Math.min(start.k, to.k), Math.min(start.q, to.q), across + 1, down + 1)
+    const across = Math.abs(to.k - start.k), along = Math.abs(to.q - start.q)
+    if (across + along < 2) return lock?.(to)
+    const { row, column } = spotOf({ q: Math.min(start.q, to.q), k: Math.min(start.k, to.k) })
+    show(column, row, (across + 1) * over, (along + 1) * down)
   }
   canvas.onpointerleave = event => event.pointerType === "mouse" && look(null)
   canvas.ondblclick = event => {
@@ -108,16 +148,22 @@ export function browse(root, memory, { Q, K, many, called, paint, under, box, li
     look(seen(event)) // another cell than before
   }
 
-  function walk([down, across]) {
-    const { at, view: { left, top, columns, rows } } = memory
-    const next = at ? { ...at, q: clamp(at.q + down, 0, Q - 1), k: clamp(at.k + across, 0, K - 1) } : { i: 0, q: top, k: left }
-    if (inSight(next)) return look(next)
-    memory.at = next
-    show(clamp(left, next.k - columns + 1, next.k), clamp(top, next.q - rows + 1, next.q), columns, rows)
+  function walk([rows, columns]) {
+    const { at, view, window } = memory
+    if (!at) return look({ i: 0, q: view.top, k: view.left })
+    const spot = spotOf(at), most = { row: within.top + within.rows - 1, column: within.left + within.columns - 1 }
+    const next = { ...spot, row: clamp(spot.row + rows * down, within.top, most.row), column: clamp(spot.column + columns * over, within.left, most.column) }
+    const there = found(next)
+    if (there && inSight(there)) return look(there)
+    memory.spot = next
+    memory.at = there
+    const left = clamp(window.left, next.column - window.columns + over, next.column)
+    const top = clamp(window.top, next.row - window.rows + down, next.row)
+    show(left, top, window.columns, window.rows, false)
   }
   canvas.onkeydown = event => {
     const { at } = memory, { key } = event
-    const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0], Home: [0, -K], End: [0, K] }[key]
+    const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0], Home: [0, -grid.width], End: [0, grid.width] }[key]
     if (step) walk(step)
     else if ((key === "Enter" || key === " ") && at && lock) lock(at)
     else if (key === "+" || key === "=") zoom(1)
@@ -132,7 +178,7 @@ export function browse(root, memory, { Q, K, many, called, paint, under, box, li
   canvas.onwheel = event => {
     if (!event.ctrlKey) return // plain, it scrolls the page
     event.preventDefault()
-    zoom(event.deltaY < 0 ? 0.5 : -0.5, seen(event))
+    zoom(event.deltaY < 0 ? 0.5 : -0.5, seen(event), false)
   }
 
   root.savePicture = name => { look(null); save(canvas, name) }

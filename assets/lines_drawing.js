@@ -6,6 +6,7 @@ import { tiny } from "./paint.js"
 const LOG = { log2: 2, log10: 10 }
 const GAP = 28 // between charts, in pixels at a root font of 16
 const NARROWEST = 290 // of a chart that stands beside another, likewise
+const PIECE = 8 // points that are drawn at a time: one long path of many bends takes several times as long
 const TALL = 300, LOW = 230 // of a chart, and of one that has the whole width of a wide page
 
 /* 0.1234, 12.34, 1 234, 2.3×10⁻⁵; with a true minus. */
@@ -121,11 +122,19 @@ function curve(context, chart, line, colour, rem) {
   if (line.style !== "dots") {
     context.setLineDash(line.style === "dashed" ? [6 * rem, 5 * rem] : [])
     context.beginPath()
-    found.forEach((point, i) => point && (found[i - 1] ? context.lineTo(...point) : context.moveTo(...point)))
+    const piece = line.style === "dashed" ? Infinity : PIECE // the dashes would begin anew
+    found.forEach((point, i) => {
+      if (point) found[i - 1] ? context.lineTo(...point) : context.moveTo(...point)
+      if (!point || i % piece) return
+      context.stroke()
+      context.beginPath()
+      context.moveTo(...point)
+    })
     context.stroke()
     context.setLineDash([])
   }
-  if (line.style !== "dashed") for (const point of found) if (point) dot(context, point, line.style === "dots", rem)
+  const apart = line.style === "dots" || chart.width / found.length >= 7 * rem // else they would hide the line
+  if (line.style !== "dashed" && apart) for (const point of found) if (point) dot(context, point, line.style === "dots", rem)
 }
 
 export function dot(context, [x, y], hollow, rem) {

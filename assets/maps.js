@@ -1,4 +1,5 @@
-/* Maps that share rows and columns, read together: a hover lights the same cell in all of them, a click locks it.
+/* Maps that share rows and columns, read together: a hover lights the same cell in all of them, a click locks it. They may
+   be a part of a larger table, whose cells the server has pooled: then each has a range of rows and of columns.
 
    payload, behind the header: float32 [map][row][column]; NaN where a value may not be, infinity where there is no cell.
    User text reaches the page through textContent and fillText alone. */
@@ -7,6 +8,7 @@ import { stretch } from "./canvas.js"
 import { browse } from "./cells.js"
 import { lightUp, paintMaps } from "./maps_drawing.js"
 import { NUMBERED, arrange, box, inDigits, largestOf, valueAt } from "./maps_layout.js"
+import { gridOf, range } from "./maps_window.js"
 import { dress, floats, palette } from "./paint.js"
 import { slide } from "./slider.js"
 
@@ -20,7 +22,8 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
   const kinds = { masked: false, absent: false }
   for (const value of values) { kinds.masked ||= isNaN(value); kinds.absent ||= value === Infinity }
   const legend = kinds.masked || kinds.absent || header.crosses.length
-  const many = Math.max(Q, K) > NUMBERED * 2
+  const grid = gridOf(header, memory, { alone, late, preview, commit, retract }, root), blocks = header.part?.block ?? [1, 1]
+  const many = Math.max(...(header.part ? [header.part.height, header.part.width] : [Q, K])) > NUMBERED * 2
   let scene, layout
 
   function paint() {
@@ -34,13 +37,21 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
 
   function read({ q, k }) {
     const crossed = new Set(header.crosses.filter(([, row, column]) => row === q && column === k).map(([i]) => i))
+    const pooled = Math.max(...blocks) > 1 ? ", furthest from 0" : ""
     const said = header.maps.map((map, i) => {
       const value = valueAt(scene, i, q, k)
-      const text = value === Infinity ? "no such token" : isNaN(value) ? "masked, 0" : inDigits(value, map, 4)
-      return `${map.name}: ${text}${crossed.has(i) ? " ✕ leak: the mask forbids it" : ""}`
+      const text = value === Infinity ? "no such token" : isNaN(value) ? header.blank + (header.blank === "masked" ? ", 0" : "") : inDigits(value, map, 4)
+      return `${map.name}${isFinite(value) ? pooled : ""}: ${text}${crossed.has(i) ? " ✕ leak: the mask forbids it" : ""}`
     })
-    const { rows, columns } = header
-    return `${rows.noun} ${header.places[0][q]} “${rows.names[q]}” → ${columns.noun} ${header.places[1][k]} “${columns.names[k]}”\n${said.join("\n")}`
+    const { rows, columns } = header, counted = rows.counted && columns.counted
+    return `${called(0, rows, q)}${counted ? ", " : " → "}${called(1, columns, k)}\n${said.join("\n")}`
+  }
+
+  /* A row or column in words: “query 3 “sat””, “position 16–31”. */
+  function called(side, axis, at) {
+    const { part } = header, [first, count] = part ? [[part.top, part.rows], [part.left, part.columns]][side] : []
+    if (blocks[side] > 1) return `${axis.noun} ${range(first, count, blocks[side], at)}`
+    return axis.counted ? `${axis.noun} ${axis.names[at]}` : `${axis.noun} ${header.places[side][at]} “${axis.names[at]}”`
   }
 
   /* The cell under the pointer; of cells smaller than a pixel, the largest of those drawn there. */
@@ -55,9 +66,10 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
   }
 
   function exact(part, how) {
-    const [down, over] = layout.block
-    if (down > 1 || over > 1) return `${part}pooled: the largest of ${down} × ${over} cells; ${how}`
-    return many ? `${part}exact, ${how}` : ""
+    const [down, over] = layout.block.map((cells, side) => cells * blocks[side])
+    const which = header.part ? "value furthest from 0" : "largest"
+    if (down > 1 || over > 1) return `${part}pooled: the ${which} of ${down} × ${over} cells; ${how}`
+    return many ? `${part}exact, ${how}` : header.part ? "exact" : ""
   }
 
   const place = at => box(scene, at.i ?? 0, at.q, at.k) // i is the map that it is read in
@@ -70,7 +82,8 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
     if (header.asks) commit({ [header.asks[0]]: header.places[0][at.q], [header.asks[1]]: header.places[1][at.k] })
   }
 
-  canvas.setAttribute("aria-label", `${header.about} Arrow keys read the cells${header.asks ? ", Enter locks one" : ""}.`)
+  const empty = kinds.masked && header.blank !== "masked" ? ` Grey cells are ${header.blank}.` : ""
+  canvas.setAttribute("aria-label", `${header.about}${empty} Arrow keys read the cells${header.asks ? ", Enter locks one" : ""}.`)
 
   /* A weight that is dragged: the picture follows at once, the page when it is let go. */
   function edit() {
@@ -90,6 +103,6 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
   }
   edit()
 
-  const called = ["rows", "columns"]
-  return browse(root, memory, { Q, K, many, called, paint, under, box: place, light, read, exact, lock })
+  const names = header.part ? [header.rows, header.columns].map(axis => axis.noun + "s") : ["rows", "columns"]
+  return browse(root, memory, { Q, K, many, called: names, grid, paint, under, box: place, light, read, exact, lock })
 }

@@ -14,8 +14,9 @@ export function paintMaps(scene) {
     else points(scene, i)
     unread(scene, i)
     labels(scene, i)
-    bar(scene, i)
+    if (!i || !layout.wrapped) bar(scene, i)
   })
+  for (const mark of header.marks) below(scene, mark)
   for (const [i, q, k] of header.crosses) cross(scene, box(scene, i, q, k))
   ring(scene)
   chips(scene)
@@ -54,9 +55,10 @@ function fields(scene, i) {
 function points(scene, i) {
   const { context, header, view, skin, tables, layout } = scene, { cw, ch, block: [down, over], origins } = layout
   const words = tables[i].map(word), masked = word(skin.masked), paper = word(skin.paper), map = header.maps[i]
-  const wide = Math.ceil(view.columns / over), high = Math.ceil(view.rows / down)
+  const wide = Math.ceil(view.columns / over), high = Math.ceil(view.rows / down), apart = down === 1 && over === 1
   const tile = image(wide, high, at => {
-    const found = largestOf(scene, i, view.top + Math.floor(at / wide) * down, view.left + at % wide * over)
+    const q = view.top + Math.floor(at / wide) * down, k = view.left + at % wide * over
+    const found = apart ? { q, k } : largestOf(scene, i, q, k)
     const value = valueAt(scene, i, found.q, found.k)
     return value === Infinity ? paper : isNaN(value) ? masked : words[tint(value, map)]
   })
@@ -64,20 +66,22 @@ function points(scene, i) {
 }
 
 function labels(scene, i) {
-  const { context, header, view, skin, layout } = scene, { origins, cw, ch, size, family, rem, every, stacked, head, gutter } = layout
-  const { x, y } = origins[i], first = !i || stacked
+  const { context, header, view, skin, layout } = scene, { origins, cw, ch, size, family, rem, every, ticks, stacked, head, gutter, wrapped, low, across } = layout
+  const { x, y } = origins[i], first = stacked || i % across === 0, top = y - (wrapped && i >= across ? low : head)
   context.font = `${size}px ${family}`
-  for (let k = 0; k < view.columns; k += every[1]) columnName(scene, i, view.left + k)
-  if (first) for (let q = 0; q < view.rows; q += every[0]) rowName(scene, i, view.top + q)
+  if (ticks[1]) for (const { at, text } of ticks[1]) columnName(scene, i, at, text)
+  else for (let k = 0; k < view.columns; k += every[1]) columnName(scene, i, k + 0.5, header.columns.names[view.left + k])
+  if (first && ticks[0]) for (const { at, text } of ticks[0]) rowName(scene, i, at, text)
+  else if (first) for (let q = 0; q < view.rows; q += every[0]) rowName(scene, i, q + 0.5, header.rows.names[view.top + q])
   context.textAlign = "left"
   context.textBaseline = "top"
   context.font = `600 ${15 * rem}px ${family}`
   context.fillStyle = skin.ink
-  const from = Math.min(x, stacked ? gutter : x)
-  if (header.maps.length > 1) context.fillText(header.maps[i].name, from, y - head + 2, layout.width - from)
+  const from = Math.min(x, stacked ? gutter : x), many = header.maps.length > 1, room = wrapped ? layout.apart + layout.spare - 8 : layout.width - from
+  if (many) context.fillText(header.maps[i].name, from, top + 2, room)
   context.font = `${13 * rem}px ${family}`
   context.fillStyle = skin[header.columns.role]
-  context.fillText(header.columns.title, from, y - head + (header.maps.length > 1 ? 22 * rem : 2), layout.width - from)
+  if (!wrapped || i < across) context.fillText(header.columns.title, from, top + (many ? 22 * rem : 2), room)
   if (!first) return
   context.save()
   context.translate(2, y + ch * view.rows / 2)
@@ -88,32 +92,49 @@ function labels(scene, i) {
   context.restore()
 }
 
-function columnName({ context, header, view, skin, layout }, i, k) {
+/* `at` in cells from the left, and from the top. */
+function columnName({ context, header, skin, layout }, i, at, name) {
   const { origins, cw, angle } = layout
   context.save()
   context.fillStyle = skin[header.columns.role]
   context.textBaseline = "middle"
-  context.translate(origins[i].x + (k - view.left + 0.5) * cw, origins[i].y - 8)
+  context.translate(origins[i].x + at * cw, origins[i].y - 8)
   context.rotate(-angle)
   context.textAlign = angle ? "left" : "center"
-  context.fillText(header.columns.names[k], 0, 0)
+  context.fillText(name, 0, 0)
   context.restore()
 }
 
-function rowName({ context, header, view, skin, layout }, i, q) {
+function rowName({ context, header, skin, layout }, i, at, name) {
   context.fillStyle = skin[header.rows.role]
   context.textBaseline = "middle"
   context.textAlign = "right"
-  context.fillText(header.rows.names[q], layout.origins[layout.stacked ? i : 0].x - 8, layout.origins[i].y + (q - view.top + 0.5) * layout.ch)
+  const { across, stacked, origins } = layout
+  context.fillText(name, origins[stacked ? i : i - i % across].x - 8, origins[i].y + at * layout.ch)
 }
 
-/* The colour bar below a map. */
+/* A column that another picture shows, in its colour there: from below, where no name stands. */
+function below(scene, { column, colour }) {
+  const { context, header, view, skin, layout } = scene, { origins, cw, ch, rem } = layout
+  if (column < view.left || column >= view.left + view.columns) return
+  header.maps.forEach((_, i) => {
+    const x = origins[i].x + (column - view.left + 0.5) * cw, y = origins[i].y + ch * view.rows + 1
+    context.fillStyle = skin.heads[colour]
+    context.beginPath()
+    context.moveTo(x, y)
+    context.lineTo(x - 5 * rem, y + 8 * rem)
+    context.lineTo(x + 5 * rem, y + 8 * rem)
+    context.fill()
+  })
+}
+
+/* The colour bar below a map; rows of maps share the first one's. */
 function bar({ context, header, view, skin, layout }, i) {
-  const { rem, family, origins, ch, spare, width } = layout, map = header.maps[i], stops = map.signed ? skin.signed : skin.weights
-  const y = origins[i].y + ch * view.rows + 10 * rem, low = map.signed ? "−" + map.topText : "0"
+  const { rem, family, origins, ch, spare, width, wrapped, pins } = layout, map = header.maps[i], stops = map.signed ? skin.signed : skin.weights
+  const y = origins[wrapped ? origins.length - 1 : i].y + ch * view.rows + (wrapped ? 14 : 10) * rem + pins, low = map.signed ? "−" + map.topText : "0"
   context.font = `${13 * rem}px ${family}`
   const before = context.measureText(low).width + 6, text = `${map.signed ? "+" : ""}${map.topText} ${map.unit}`
-  const room = layout.stacked ? 190 * rem : layout.apart + spare - 12 * rem, long = Math.max(30 * rem, Math.min(120 * rem, room - before - context.measureText(text).width - 6))
+  const room = layout.stacked || wrapped ? 190 * rem : layout.apart + spare - 12 * rem, long = Math.max(30 * rem, Math.min(120 * rem, room - before - context.measureText(text).width - 6))
   const x = Math.max(2, Math.min(origins[i].x, width - room - 2)) + before
   colourBar(context, skin, stops, { x, y, w: long }, low, text)
 }
@@ -123,7 +144,7 @@ function chips({ context, kinds: { masked, absent }, header, skin, layout }) {
   const { rem, family, origins, height } = layout, y = height - 20 * rem, side = 13 * rem
   let x = layout.stacked ? 20 * rem : origins[0].x
   const drawn = [
-    masked && ["masked", () => {
+    masked && [header.blank, () => {
       const path = new Path2D()
       context.fillStyle = skin.masked
       context.fillRect(x, y, side, side)
@@ -184,25 +205,26 @@ function unread({ context, header, view, skin, layout: { origins, cw, ch } }, i)
 
 /* The cell that is read, in all maps, and its two names. */
 export function lightUp(scene, { q, k }) {
-  const { context, header, view, skin, layout } = scene, { size, family, angle, cw, ch, long, origins, stacked, rem } = layout
+  const { context, header, view, skin, layout } = scene, { size, family, angle, cw, ch, long, origins, stacked, across } = layout
   header.maps.forEach((_, i) => {
     const at = box(scene, i, q, k)
     context.strokeStyle = skin.ink
     context.lineWidth = 2
     context.strokeRect(at.x, at.y, Math.max(at.w - 1, 4), Math.max(at.h - 1, 4))
     context.font = `700 ${size}px ${family}`
-    const wide = context.measureText(header.columns.names[k]).width + 4, tall = size * 1.2
+    const column = header.columns.names[k], row = header.rows.names[q]
+    const wide = context.measureText(column).width + 4, tall = size * 1.2
     context.save() // paper under the name, which may lie over its neighbours'
     context.fillStyle = skin.paper
     context.translate(at.x + cw / 2, origins[i].y - 8)
     context.rotate(-angle)
     context.fillRect(angle ? -2 : -wide / 2, -tall / 2, cw < tall && angle ? long + 4 : wide, tall)
     context.restore()
-    columnName(scene, i, k)
-    if (i && !stacked) return
-    const broad = context.measureText(header.rows.names[q]).width + 4, middle = origins[i].y + (q - view.top + 0.5) * ch
+    columnName(scene, i, k - view.left + 0.5, column)
+    if (!stacked && i % across) return
+    const broad = context.measureText(row).width + 4, middle = origins[i].y + (q - view.top + 0.5) * ch
     context.fillStyle = skin.paper
     context.fillRect(origins[i].x - 8 - broad, middle - tall / 2, broad + 2, tall)
-    rowName(scene, i, q)
+    rowName(scene, i, q - view.top + 0.5, row)
   })
 }

@@ -4,18 +4,28 @@ import { clamp, tiny } from "./paint.js"
 
 export const NUMBERED = 12 // up to so many rows and columns, cells print their numbers if they have room
 
-/* Where everything goes, in CSS pixels. Maps stand side by side, or below each other where there is no room. */
+/* How many maps stand beside each other. More than three go into rows of equal length, if such can be found. */
+function acrossOf(count, width, rem) {
+  const least = (count <= 3 ? 180 : count <= 8 ? 220 : count <= 16 ? 120 : 100) * rem
+  if (count <= 3) return width < least * count ? 1 : count
+  const most = clamp(Math.floor(width / least), 2, count)
+  for (let across = most; across > most * 0.7; across--) if (count % across === 0) return across
+  return Math.ceil(count / Math.ceil(count / most))
+}
+
+/* Where everything goes, in CSS pixels. Maps stand side by side, in rows or below each other where there is no room. */
 export function arrange(context, header, legend, { left, top, columns, rows }, width, { rem, family }) {
-  const longest = Math.max(columns, rows)
-  const count = header.maps.length, stacked = count > 1 && width < 180 * rem * count, across = stacked ? 1 : count
-  const size = (longest <= 12 ? 14 : longest <= 24 ? 13 : 11) * rem
+  const longest = Math.max(columns, rows), counted = header.columns.counted
+  const count = header.maps.length, across = acrossOf(count, width, rem), stacked = count > 1 && across === 1
+  const deep = Math.ceil(count / across), wrapped = across > 1 && deep > 1
+  const size = (longest <= 12 ? 14 : longest <= 24 || header.rows.counted && counted ? 13 : 11) * rem
   context.font = `${size}px ${family}`
   const widest = names => Math.ceil(Math.max(...names.map(name => context.measureText(name).width)))
   const shown = header.columns.names.slice(left, left + columns), long = widest(shown)
   const gutter = widest(header.rows.names.slice(top, top + rows)) + size + 22 * rem
   const highest = Math.max(180, Math.min(420 * rem, innerHeight * 0.55)), most = header.square ? 56 * rem : 110 * rem
   const fits = over => (width - gutter - over * across) / across / columns
-  const level = Math.min(fits(16 * rem), most) >= long + 6
+  const level = counted || Math.min(fits(16 * rem), most) >= long + 6
   const slant = !level && columns <= 12 && fits(40 * rem) > size * 1.5 ? 40 * Math.PI / 180 : 0 // else names would touch
   const angle = level ? 0 : slant || Math.PI / 2
   context.font = `${size}px ${family}`
@@ -23,17 +33,41 @@ export function arrange(context, header, legend, { left, top, columns, rows }, w
   const whole = n => n >= 8 ? Math.floor(n) : n
   const high = Math.min(highest / rows, header.square ? most : 34 * rem), wide = Math.min(fits(over), most)
   const cw = whole(header.square ? Math.min(high, wide) : wide), ch = header.square ? cw : whole(high)
-  const head = (count > 1 ? 46 : 24) * rem + size * 0.9 + long * Math.sin(angle), block = head + ch * rows + 32 * rem
+  const names = size * 0.9 + long * Math.sin(angle), title = (count > 1 ? 46 : 24) * rem
+  const head = title + names, low = wrapped ? 24 * rem + names : head // of the first row, and of those below it
+  const pins = header.marks.length ? 10 * rem : 0
+  const foot = (wrapped ? 10 : 32) * rem + pins, block = ch * rows + foot // one colour bar is enough for all rows
   const apart = cw * columns + over, spare = Math.max(0, (width - gutter - apart * across) / (across + 1))
-  const origins = header.maps.map((_, i) => stacked
-    ? { x: gutter + Math.max(0, (width - gutter - over - cw * columns) / 2), y: i * block + head }
-    : { x: gutter + spare * (i + 1) + apart * i, y: head })
+  const origins = header.maps.map((_, i) => ({
+    x: stacked ? gutter + Math.max(0, (width - gutter - over - cw * columns) / 2)
+      : gutter + spare * (i % across + 1) + apart * (i % across),
+    y: head + Math.floor(i / across) * (block + low),
+  }))
+  const bars = wrapped ? 28 * rem : 0
   return {
-    rem, size, family, angle, long, cw, ch, apart, spare, width, origins, head, stacked, gutter,
-    height: block * (stacked ? count : 1) + (legend ? 24 * rem : 0),
+    rem, size, family, angle, long, cw, ch, apart, spare, width, origins, head, stacked, gutter, across, wrapped, low, pins,
+    height: head + (block + low) * (deep - 1) + block + bars + (legend ? 24 * rem : 0),
     every: [Math.max(1, Math.ceil(size * 1.05 / ch)), Math.max(1, Math.ceil((level ? 0 : size * 1.05) / cw))],
+    ticks: [
+      ticksOf(header.rows, header.part?.top, header.part?.rows, header.part?.block[0], top, rows, size * 1.9 / ch),
+      ticksOf(header.columns, header.part?.left, header.part?.columns, header.part?.block[1], left, columns, (long + 14 * rem) / cw),
+    ],
     block: [ch, cw].map(side => Math.max(1, Math.ceil(1 / (side * devicePixelRatio) - 0.01))),
   }
+}
+
+/* Round numbers of a counted axis (null of another), `room` cells apart at least, each with the place in cells where it stands; of a pooled
+   one, a number stands within the cell that holds it. */
+function ticksOf(axis, first, total, block = 1, from, cells, room) {
+  if (!axis.counted) return null
+  const begin = first ?? +axis.names[0], start = begin + from * block, end = Math.min(begin + (from + cells) * block, begin + (total ?? cells))
+  const least = Math.max(room * block, 1), power = 2 ** Math.ceil(Math.log2(least)), ten = 10 ** Math.floor(Math.log10(least))
+  const round = [1, 2, 5, 10].map(n => n * ten).find(step => step >= least - 1e-9)
+  const span = end - start, step = (span % 8 === 0 || span > 512) && power < span ? power : round
+  const found = []
+  for (let value = Math.ceil(start / step) * step; value < end; value += step)
+    found.push({ text: `${value}`, at: (value - start) / block + (block > 1 ? 0 : 0.5) })
+  return found
 }
 
 export const valueAt = ({ values, header: { rows, columns } }, i, q, k) => values[(i * rows.names.length + q) * columns.names.length + k]

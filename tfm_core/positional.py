@@ -32,8 +32,10 @@ def sinusoidal_encoding(seq_len: int, d_model: int, *, base: float = 10000.0) ->
             f"sinusoidal_encoding: expected seq_len >= 1, d_model >= 1, base > 0; got {seq_len}, {d_model}, {base}"
         )
     angles = _angles(torch.arange(seq_len), d_model, base, torch.float64)  # (seq, ceil(d_model / 2))
-    pairs = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (seq, ceil(d_model / 2), 2)
-    return pairs.flatten(1)[:, :d_model].float()
+    encoding = torch.empty(seq_len, d_model, dtype=torch.float32)
+    encoding[:, 0::2] = angles.sin()
+    encoding[:, 1::2] = angles[:, : d_model // 2].cos()
+    return encoding
 
 
 def apply_rotary(x: Tensor, positions: Tensor | None = None, *, base: float = 10000.0) -> Tensor:
@@ -69,8 +71,13 @@ def apply_rotary(x: Tensor, positions: Tensor | None = None, *, base: float = 10
 
 def _angles(positions: Tensor, width: int, base: float, dtype: torch.dtype) -> Tensor:
     """position x frequency, (..., seq, ceil(width / 2)), the frequencies base^(-2i / width)."""
-    steps = torch.arange(0, width, 2, dtype=torch.float64, device=positions.device)
-    return positions.to(dtype)[..., None] * (base ** (-steps / width)).to(dtype)
+    return positions.to(dtype)[..., None] * _frequencies(width, base, positions.device).to(dtype)
+
+
+def _frequencies(width: int, base: float, device: torch.device | None = None) -> Tensor:
+    """How far each pair of dimensions turns from one position to the next, float64 (pair), in radians."""
+    steps = torch.arange(0, width, 2, dtype=torch.float64, device=device)
+    return base ** (-steps / width)
 
 
 def alibi_slopes(num_heads: int) -> Tensor:
@@ -187,6 +194,10 @@ class Positional(nn.Module):
         """What is added to the scores at these distances key - query: a head axis before those of `distance`."""
         return None
 
+    def wavelengths(self, width: int) -> Tensor | None:
+        """After how many positions each pair of dimensions of vectors so wide has turned once, float64 (pair)."""
+        return None
+
     def bias(self, query_len: int, key_len: int) -> Tensor | None:
         """(head, query, key), added to the scores; the last query stands at the last key."""
         if "bias_at" not in self.enters():
@@ -212,6 +223,9 @@ class Sinusoidal(Positional):
 
     def encode(self, seq_len: int) -> Tensor:
         return sinusoidal_encoding(seq_len, self.d_model, base=self.base)
+
+    def wavelengths(self, width: int) -> Tensor:
+        return 2 * math.pi / _frequencies(width, self.base)
 
 
 class Learned(Positional):
@@ -249,6 +263,9 @@ class Rotary(Positional):
 
     def rotate(self, x: Tensor) -> Tensor:
         return apply_rotary(x, base=self.base)
+
+    def wavelengths(self, width: int) -> Tensor:
+        return 2 * math.pi / _frequencies(width, self.base)
 
     @staticmethod
     def check(*, d_model: int, num_heads: int) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -133,6 +134,29 @@ def lone_scheme(
     )
     fill_parameters(nn.ModuleDict({"stack": nn.ModuleDict({"positional": scheme})}), seed)
     return scheme.eval().requires_grad_(False)
+
+
+def encoding(scheme: Positional, length: int) -> Tensor:
+    """What a scheme of `lone_scheme` adds to the embeddings, (length, width); NaN where it has nothing to add.
+
+    Several pictures of a page are made of it.
+
+    Raises:
+        ValueError: for a scheme that is not added to the embeddings.
+    """
+    return _encoding(id(scheme), length, scheme)[1]
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def _encoding(number: int, length: int, _scheme: Positional) -> tuple[Positional, Tensor]:
+    """With the scheme itself: as long as it is kept, no other one has its number."""
+    try:
+        found = _scheme.encode(length)
+    except ValueError:  # its table ends
+        found = _scheme.encode(min(length, _scheme.max_len))
+    if found is None:
+        raise ValueError(f"expected a scheme that is added to the embeddings, got {type(_scheme).__name__}")
+    return _scheme, F.pad(found, (0, 0, 0, length - len(found)), value=torch.nan) if len(found) < length else found
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={ModelState: repr})

@@ -31,6 +31,7 @@ from tfm_ui.links import TEXT_CHARS, Query, link_parameters, state_of
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
 from tfm_ui.position_pictures import knobs
+from tfm_ui.position_pictures import see as see_pictures
 from tfm_ui.positions_lens.state import PositionsState
 
 Pick = Callable[[int, int], None]
@@ -135,6 +136,16 @@ PICTURES = {
     "change_output": Picture(pairs.PAIRS, change_pictures.change_output, AttentionState, "attention_"),
     "arcs": Picture(arcs.ARCS, attention_arcs, AttentionState, "attention_"),
     "positions_knobs": Picture(KNOBS, knobs.positions_knobs, PositionsState, "positions_"),
+    "positions_encode_a": Picture(maps.MAPS, see_pictures.encode_a, PositionsState, "positions_"),
+    "positions_encode_b": Picture(maps.MAPS, see_pictures.encode_b, PositionsState, "positions_"),
+    "positions_bias_a": Picture(maps.MAPS, see_pictures.bias_a, PositionsState, "positions_"),
+    "positions_bias_b": Picture(maps.MAPS, see_pictures.bias_b, PositionsState, "positions_"),
+    "positions_distance_a": Picture(LINES, see_pictures.distance_a, PositionsState, "positions_"),
+    "positions_distance_b": Picture(LINES, see_pictures.distance_b, PositionsState, "positions_"),
+    "positions_curves_a": Picture(LINES, see_pictures.curves_a, PositionsState, "positions_"),
+    "positions_curves_b": Picture(LINES, see_pictures.curves_b, PositionsState, "positions_"),
+    "positions_curves": Picture(LINES, see_pictures.curves, PositionsState, "positions_"),
+    "positions_wavelengths": Picture(LINES, see_pictures.wavelengths, PositionsState, "positions_"),
 }
 
 

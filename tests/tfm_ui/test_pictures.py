@@ -48,7 +48,7 @@ def test_a_picture_comes_back_from_its_query_alone(name):
 NAMES = ["text", "seq_len", "num_heads", "heads_layer", "heads_kind", "heads_scale", "seed"]
 NAMES += ["attention_draws", "attention_entries", "attention_ask", "attention_layer", "attention_kind"]
 NAMES += ["attention_changes"]
-NAMES += ["positions_a", "positions_b", "positions_width", "positions_length", "positions_base", "positions_part_a"]
+NAMES += ["positions_a", "positions_b", "positions_width", "positions_length", "positions_base", "positions_part"]
 NAMES += ["attention_layer", "attention_lines", "attention_query", "architecture", "attention_kind"]
 VALUES = st.text(max_size=12) | st.integers(-5, 40).map(str)
 QUERIES = st.text(max_size=40) | st.builds(urlencode, st.dictionaries(st.sampled_from(NAMES), VALUES))

@@ -52,12 +52,18 @@ class Axis:
         title: of the axis.
         noun: of one of them, when it is read: "query".
         role: a colour of the visual language.
+        counted: whether the names are numbers one after the other, of which round ones suffice.
     """
 
     names: Sequence[str]
     title: str
     noun: str
     role: str = "ink"
+    counted: bool = False
+
+    def header(self, own: Sequence[str] | None) -> dict[str, Any]:
+        """What maps.js gets of it; own: the numbers of the part's rows or columns, if there is one."""
+        return {**vars(self), "counted": self.counted or list(self.names) == own}
 
 
 @dataclass(frozen=True)
@@ -87,7 +93,7 @@ def content(
     about: str,
     picked: tuple[int, int] | None = None,
     asks: tuple[str, str] | None = None,
-    places: tuple[Sequence[int], Sequence[int]] | None = None,
+    places: tuple[Sequence[Any], Sequence[Any]] | None = None,
     whole_row: bool = False,
     crosses: Sequence[tuple[int, int, int]] = (),
     slider: Slider | None = None,
@@ -96,6 +102,7 @@ def content(
     part: Part | None = None,
     zooms: str = "",
     blank: str = "masked",
+    marks: Sequence[tuple[int, int]] = (),
 ) -> Content:
     """What maps.js draws.
 
@@ -106,7 +113,8 @@ def content(
         about: the picture in words.
         picked: the cell that is locked, from 0.
         asks: the two parameters that a click on a cell sets.
-        places: what the click sets them to, for each row and column; their numbers from 1, by default.
+        places: what the click sets them to, for each row and column; their numbers, by default, from 1, or from 0 in
+            a larger table.
         whole_row: whether the ring is around the locked cell's row.
         crosses: (map, row, column) of cells that leak.
         slider: a weight to be dragged.
@@ -116,17 +124,18 @@ def content(
             named as it says.
         zooms: the parameter that holds this part; with it, a zoom asks the server.
         blank: what a cell without a value is called.
+        marks: columns, each with a colour of heads, from 0, that stands for it in another picture.
     """
     header: dict[str, Any] = {
-        "rows": vars(rows),
-        "columns": vars(columns),
+        "rows": rows.header(part.row_names() if part else None),
+        "columns": columns.header(part.column_names() if part else None),
         "maps": [
             {"name": m.name, "top": m.top, "topText": look.weight(m.top), "unit": m.unit, "signed": m.signed}
             for m in maps
         ],
         "picked": picked,
         "asks": asks,
-        "places": places or (list(range(1, len(rows.names) + 1)), list(range(1, len(columns.names) + 1))),
+        "places": places or _places(part, len(rows.names), len(columns.names)),
         "wholeRow": whole_row,
         "crosses": crosses,
         "slider": vars(slider) if slider else None,
@@ -134,6 +143,17 @@ def content(
         "square": square,
         "part": {**vars(part), "block": part.block, "parameter": zooms} if part else None,
         "blank": blank,
+        "marks": [{"column": column, "colour": colour} for column, colour in marks],
         "about": about,
     }
     return header, np.stack([m.values for m in maps]).astype(np.float32)
+
+
+def _places(part: Part | None, rows: int, columns: int) -> tuple[list[int], list[int]]:
+    if not part:
+        return list(range(1, rows + 1)), list(range(1, columns + 1))
+    down, over = part.block
+    return (
+        list(range(part.top, part.top + part.rows, down)),
+        list(range(part.left, part.left + part.columns, over)),
+    )

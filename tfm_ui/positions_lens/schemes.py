@@ -53,13 +53,15 @@ def _scheme(side: str, name: str, model: ModelState, state: PositionsState) -> S
     aside = ""
     if width != state.width:
         aside = f"{name} turns pairs of dimensions: a width of {state.width} cannot be halved, {width} is shown."
+    # What a scheme does not depend on stays what it is while it is dragged: weights are drawn once.
+    base = state.base if "base" in POSITIONAL[name].about.depends_on else PositionsState.base
     module = compute.lone_scheme(
         name,
         d_model=width,
         num_heads=state.heads,
         max_len=state.max_len,
         bidirectional=model.architecture != "decoder",
-        base=state.base,
+        base=base,
         seed=model.seed,
     )
     return Scheme(side, name, module, width, aside)

@@ -52,8 +52,7 @@ class PositionsState:
     dims: str = control(Numbers("Dimensions", WIDEST - 1, low=0), default="0 1 8 16 32", held=True)
     shift: int = control(Whole("Shift k", 0, LONGEST - 1), default=5, held=True)
     head: int = control(Whole("Head", 1, MOST_HEADS, box=True, help="Of the bias."), default=1)
-    part_a: str = control(windows.field("Part of A", LONGEST), default=windows.WHOLE, held=True)
-    part_b: str = control(windows.field("Part of B", LONGEST), default=windows.WHOLE, held=True)
+    part: str = control(windows.field("Part of position × dimension", LONGEST), default=windows.WHOLE, held=True)
     square: str = control(windows.field("Part of position × position", LONGEST), default=windows.WHOLE, held=True)
 
     # in the model

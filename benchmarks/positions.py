@@ -1,0 +1,90 @@
+"""The Positions lens at its largest beside a small table: a tick of the base, from the request until all is drawn."""
+
+import itertools
+import statistics
+from functools import partial
+from urllib.parse import urlencode
+
+from playwright.sync_api import Browser, Page
+
+from benchmarks.live.serve import Window, chromium, running_app
+from benchmarks.measure import interleaved, ratio, show, verdict
+from tfm_ui.pictures import made
+
+SIZES = {"128 × 64": (128, 64), "4,096 × 512": (4096, 512)}
+PAIRS = (("sinusoidal", "nothing"), ("sinusoidal", "rope"), ("sinusoidal", "learned"))
+BAR = 2.0
+# What a drag of the base does, without the slider: every picture of the page is asked for anew. Two frames later than
+# its numbers it is on screen.
+TICK = """async base => {
+  const pictures = []
+  const find = root => root.querySelectorAll("*").forEach(element => {
+    if (element.matches("[data-picture]:not(.knobs)")) pictures.push(element)
+    if (element.shadowRoot) find(element.shadowRoot)
+  })
+  find(document)
+  const begin = performance.now()
+  pictures.forEach(picture => picture._follow.preview({ positions_base: base }))
+  const frame = () => new Promise(requestAnimationFrame)
+  while (!pictures.every(picture => picture._follow.shown?.includes("positions_base=" + base))) await frame()
+  await frame()
+  await frame()
+  return performance.now() - begin
+}"""
+
+
+def main(rounds: int = 25) -> None:
+    """Each pair of schemes at both sizes, taking turns; a base is never asked for twice."""
+    rows = []
+    with running_app() as app, chromium() as browser:
+        for a, b in PAIRS:
+            bases = itertools.count(9000)
+            pages = {name: opened(browser, app + link(a, b, name)) for name in SIZES}
+            for page in pages.values():
+                tick(page, bases)
+            milliseconds: dict[str, list[float]] = {name: [] for name in SIZES}
+            for number in range(rounds):
+                for name in list(SIZES)[:: 1 if number % 2 else -1]:
+                    milliseconds[name].append(tick(pages[name], bases))
+            for page in pages.values():
+                page.context.close()
+            small, large = milliseconds.values()
+            found = ratio(large, small)
+            medians = [f"{statistics.median(numbers):.0f}" for numbers in (small, large)]
+            rows.append([f"{a}, {b}", *medians, found, verdict(found, BAR)])
+    show("A tick of the base in the view see, ms until drawn", ["A, B", *SIZES, "ratio (quartiles)", "bar"], rows)
+    served()
+
+
+def served(rounds: int = 25) -> None:
+    """The part of it that the server takes for the heatmap."""
+    bases = itertools.count(1000)  # with four digits, as many as a link carries
+
+    def ask(name: str) -> bytes:
+        return made("positions_encode_a", link("sinusoidal", "nothing", name, base=next(bases)).partition("?")[2])
+
+    seconds = interleaved({name: partial(ask, name) for name in SIZES}, rounds=rounds)
+    medians = [f"{1000 * statistics.median(numbers):.1f}" for numbers in seconds.values()]
+    show("Of it, the heatmap's bytes in the server, ms", list(SIZES), [medians])
+
+
+def link(a: str, b: str, size: str, **more: object) -> str:
+    """To the view, without the model's own controls."""
+    length, width = SIZES[size]
+    given = {"a": a, "b": b, "length": length, "max_len": length, "width": width, **more}
+    return f"/positions?{urlencode({f'positions_{name}': value for name, value in given.items()})}"
+
+
+def opened(browser: Browser, url: str) -> Page:
+    """A window that shows the page, all of it drawn."""
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.goto(url)
+    page.locator("[data-picture] canvas").first.wait_for(timeout=60_000)
+    Window(page, url).wait()
+    return page
+
+
+def tick(page: Page, bases: "itertools.count[int]") -> float:
+    """Milliseconds until the next base is on screen."""
+    found: float = page.evaluate(TICK, next(bases))
+    return found

@@ -1,0 +1,263 @@
+"""What the view "see" shows, beside the papers' equations in float64, and a scheme that it has never heard of."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from tests.tfm_ui.payloads import decode
+from tfm_core import POSITIONAL, Positional, apply_rotary
+from tfm_core.positional import About
+from tfm_ui.components.canvas import encode
+from tfm_ui.model_state import ModelState
+from tfm_ui.pictures import PICTURES, made, query_of
+from tfm_ui.position_pictures import see as pictures
+from tfm_ui.positions_lens.schemes import schemes
+from tfm_ui.positions_lens.see import CURVES, dimensions, encoded, toggled
+from tfm_ui.positions_lens.see_bias import bias
+from tfm_ui.positions_lens.see_recipe import bias_recipe, encode_recipe, waves_recipe
+from tfm_ui.positions_lens.see_waves import PIECES, POINTS, about_curves, about_waves, curves, ends, waves, waves_table
+from tfm_ui.positions_lens.state import NOTHING, PositionsState
+
+MODEL = ModelState(seed=3)
+
+
+def of(name: str, **more):
+    state = PositionsState(**{"a": name, "b": NOTHING, **more})
+    return state, schemes(MODEL, state)[0]
+
+
+def cells(name: str, state: PositionsState) -> tuple[dict, np.ndarray]:
+    header, numbers = decode(made(name, query_of(((MODEL, ""), (state, "positions_")))))
+    values = np.frombuffer(numbers, np.float32)
+    return header, values.reshape(-1, len(header["rows"]["names"]), len(header["columns"]["names"]))
+
+
+def sinusoids(length: int, width: int, base: float) -> np.ndarray:
+    """PE(pos, 2i) = sin(pos / base^(2i/d)), PE(pos, 2i+1) = cos(the same), one by one."""
+    table = np.zeros((length, width))
+    for position in range(length):
+        for i in range(width):
+            angle = position / base ** (2 * (i // 2) / width)
+            table[position, i] = np.cos(angle) if i % 2 else np.sin(angle)
+    return table
+
+
+@pytest.mark.parametrize(("length", "width", "base"), [(2, 1, 2), (9, 7, 1e6), (64, 33, 10000), (130, 64, 17.5)])
+def test_the_heatmap_of_sinusoids_is_the_equation_of_the_paper(length, width, base):
+    state = PositionsState(a="sinusoidal", b=NOTHING, length=length, width=width, base=base)
+    header, found = cells("positions_encode_a", state)
+    np.testing.assert_allclose(found[0], sinusoids(length, width, base), atol=2e-7)
+    assert header["part"]["block"] == [1, 1]
+
+
+def test_a_zoom_into_the_largest_table_is_the_library_s_bit_for_bit():
+    state = PositionsState(a="sinusoidal", b=NOTHING, length=4096, width=512, part="4000,100,96,50")
+    header, found = cells("positions_encode_a", state)
+    whole = POSITIONAL["sinusoidal"](d_model=512, num_heads=8, max_len=4096).encode(4096)
+    np.testing.assert_array_equal(found[0], whole[4000:, 100:150].numpy())
+    assert header["rows"]["counted"]
+    assert header["places"][0][0] == 4000
+    pooled = cells("positions_encode_a", PositionsState(a="sinusoidal", b=NOTHING, length=4096, width=512))[1][0]
+    blocks = whole.numpy().reshape(256, 16, 256, 2).transpose(0, 2, 1, 3).reshape(256, 256, 32)
+    assert (np.abs(pooled) == np.abs(blocks).max(-1)).all()
+    assert (pooled[..., None] == blocks).any(-1).all()
+
+
+def test_learned_positions_end_at_max_len_and_are_called_noise():
+    state, scheme = of("learned", length=20, max_len=12)
+    header, found = cells("positions_encode_a", state)
+    assert np.isnan(found[0, 12:]).all()
+    assert np.isfinite(found[0, :12]).all()
+    assert header["blank"] == "not defined"
+    said = encoded(MODEL, state, scheme).sentence
+    assert "noise" in said
+    assert "random numbers of the model’s seed, 3" in said
+    assert "From position 12 on, 8 positions are not defined." in said
+    vectors = found[0, :12].astype(np.float64)
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    mean = (units[:-1] * units[1:]).sum(1).mean()
+    assert f"a cosine of {mean:.3f} on average".replace("-", "−") in said
+    assert "1 position is not defined" in encoded(MODEL, *of("learned", length=13, max_len=12)).sentence
+
+
+@pytest.mark.parametrize("name", ["sinusoidal", "learned"])
+def test_curves_are_columns_of_the_table(name):
+    state, scheme = of(name, length=30, max_len=20, dims="5 0 63 64")
+    header, numbers = decode(made("positions_curves_a", query_of(((MODEL, ""), (state, "positions_")))))
+    drawn = header["charts"][0]["lines"]
+    assert [line["name"] for line in drawn] == ["5", "0", "63"]  # the width is 64
+    values, read = np.frombuffer(numbers, np.float32), 0
+    table = encoded(MODEL, state, scheme).values.numpy()
+    for line in drawn:
+        x, y = values[read : read + line["count"]], values[read + line["count"] : read + 2 * line["count"]]
+        read += 2 * line["count"]
+        np.testing.assert_array_equal(y, table[x.astype(int), int(line["name"])])
+        assert x[-1] == 29  # the axis is the same, whether or not there is a value
+    assert "sign" in about_curves(curves(MODEL, state), state)
+    empty = PositionsState(a=name, dims="")
+    assert "No dimension is chosen" in about_curves(curves(MODEL, empty), empty)
+
+
+@given(seed=st.integers(0, 999), length=st.integers(POINTS + 1, 8 * POINTS))
+def test_of_a_long_curve_the_highest_and_the_lowest_of_each_piece_travel(seed, length):
+    y = np.random.default_rng(seed).standard_normal(length, np.float32)
+    at = ends(y)
+    assert (np.diff(at) > 0).all()
+    assert len(at) <= 2 * PIECES
+    assert y[at].min() == y.min()
+    assert y[at].max() == y.max()
+
+
+def test_of_a_long_curve_of_steps_their_ends_travel():
+    y = np.repeat(np.array([3, 1, 2], np.float32), 400)
+    assert ends(y).tolist() == [0, 399, 400, 799, 800, 1199]
+    assert len(ends(y[:0])) == 0
+
+
+@pytest.mark.parametrize("name", ["sinusoidal", "rope"])
+@pytest.mark.parametrize(("width", "base"), [(2, 10000), (8, 2), (64, 1e6)])
+def test_after_its_wavelength_a_pair_has_turned_once(name, width, base):
+    lengths = POSITIONAL[name](d_model=width, num_heads=1, max_len=9, base=base).wavelengths(width)
+    np.testing.assert_allclose(lengths, [2 * np.pi * base ** (2 * i / width) for i in range(width // 2)], rtol=1e-12)
+    for i, length in enumerate(lengths):
+        x = torch.zeros(1, width, dtype=torch.float64)
+        x[0, i], x[0, i + width // 2] = 0.6, 0.8
+        torch.testing.assert_close(apply_rotary(x, length[None], base=base), x)
+
+
+def test_waves_that_are_the_same_are_said_once_and_turns_are_counted():
+    state = PositionsState(a="sinusoidal", b="rope", length=64)
+    expected = sum(2 * np.pi * 10000 ** (2 * i / 64) <= 63 for i in range(32))
+    said = about_waves(MODEL, state)
+    assert said.count("positions;") == 1
+    assert f"32 waves of 6.28 to 47\u202f117 positions; from position 0 to 63, {expected} complete a turn" in said
+    other = about_waves(MODEL, PositionsState(a="learned", b="rope", width=3, length=8))
+    assert "B: rope: 1 wave of 6.28 positions; from position 0 to 7, 1 completes a turn." in other
+    assert "A: learned is not made of waves." in other
+    assert list(waves_table(MODEL, state).columns) == ["wavelength of A: sinusoidal", "wavelength of B: rope"]
+    assert [one.scheme.name for one in waves(MODEL, state)] == ["sinusoidal", "rope"]
+
+
+@pytest.mark.parametrize("heads", [1, 6, 8, 32])
+def test_alibi_is_minus_slope_times_distance_and_its_slopes_are_said(heads):
+    state, scheme = of("alibi", heads=heads, length=9)
+    header, found = cells("positions_bias_a", state)
+    slopes = np.array(_slopes(heads))
+    distance = np.abs(np.arange(9)[:, None] - np.arange(9))
+    np.testing.assert_allclose(found, -slopes[:, None, None] * distance, rtol=1e-6)
+    assert len({map["top"] for map in header["maps"]}) == 1  # one scale for all
+    seen = bias(MODEL, state, scheme)
+    np.testing.assert_allclose(seen.slopes, slopes)
+    assert f"{slopes[0]:.4g}" in seen.by_distance
+
+
+def _slopes(heads: int) -> list[float]:
+    """The authors' code, get_slopes of attention_with_linear_biases."""
+    power = 2 ** int(np.floor(np.log2(heads)))
+    start = 2 ** (-(2 ** -(np.log2(power) - 3)))
+    first = [start * start**i for i in range(power)]
+    return first if power == heads else first + _slopes(2 * power)[::2][: heads - power]
+
+
+def test_t5_tells_which_distances_share_a_bucket():
+    state, scheme = of("t5", length=64)
+    seen = bias(MODEL, state, scheme)
+    assert (13, -63, -46) in seen.shared
+    assert "−63 to −46 share bucket 13" in seen.about_buckets
+    assert "noise" in seen.sentence
+    _, found = cells("positions_bias_a", state)
+    assert len(np.unique(found[0][63, :18])) == 1
+    assert not seen.slopes
+    short = bias(MODEL, *of("t5", length=2))
+    assert "3 distances fall into 3 of 32 buckets. No two distances share one" in short.about_buckets
+
+
+@pytest.mark.parametrize("heads", [1, 8, 32])
+def test_the_longest_matrices_travel_pooled_and_exactly_on_zoom(heads):
+    state, scheme = of("alibi", heads=heads, length=4096)
+    header, found = cells("positions_bias_a", state)
+    down, over = header["part"]["block"]
+    assert found.nbytes <= 2**20
+    assert found[0, 0, -1] == scheme.module.bias_at(torch.tensor([4095])).float()[0]
+    assert found[0, 1, 1] == -(max(down, over) - 1) * scheme.module.bias_at(torch.tensor([-1])).neg().float()[0]
+    _, near = cells("positions_bias_a", of("alibi", heads=heads, length=4096, square="4000,7,9,11")[0])
+    expected = scheme.module.bias_at(torch.arange(7, 18) - torch.arange(4000, 4009)[:, None]).float()
+    np.testing.assert_array_equal(near, expected.numpy())
+
+
+@given(dims=st.lists(st.integers(0, 20), unique=True, max_size=CURVES), dim=st.integers(0, 20))
+def test_a_click_adds_a_dimension_or_takes_it_away_and_others_keep_their_colours(dims, dim):
+    after = [int(word) for word in toggled(dims, dim).split()]
+    assert len(after) <= CURVES
+    assert (dim in after) != (dim in dims)
+    moved = [d for d in set(dims) & set(after) if dims.index(d) != after.index(d)]
+    assert len(moved) <= 1
+    assert dimensions(PositionsState(dims=" ".join(map(str, after))), 21) == after
+
+
+@pytest.mark.parametrize(("name", "recipe"), [("sinusoidal", encode_recipe), ("learned", encode_recipe)])
+def test_the_script_of_an_encoding_gives_the_numbers_shown(name, recipe):
+    state, scheme = of(name, length=12, max_len=12, width=7)
+    assert torch.equal(_run(recipe(MODEL, scheme, 12)), encoded(MODEL, state, scheme).values)
+
+
+@pytest.mark.parametrize("name", ["alibi", "t5"])
+def test_the_script_of_a_bias_gives_the_numbers_shown(name):
+    state, scheme = of(name, length=12)
+    _, found = cells("positions_bias_a", state)
+    np.testing.assert_array_equal(_run(bias_recipe(MODEL, scheme, 12)).float().numpy(), found)
+
+
+def test_the_script_of_the_waves_gives_the_numbers_shown():
+    state, scheme = of("rope", width=9)
+    assert torch.equal(_run(waves_recipe(MODEL, scheme)), waves(MODEL, state)[0].lengths)
+
+
+def _run(script: str) -> torch.Tensor:
+    scope: dict = {}
+    exec(script, scope)
+    return scope["values"].detach()
+
+
+class Toy(Positional):
+    """A scheme that enters in two places."""
+
+    about = About("absolute", "it goes on", ("d_model", "num_heads"), (), "nobody")
+
+    def __init__(self, **sizes):
+        super().__init__(**sizes)
+        self.scales = nn.Parameter(torch.arange(1.0, self.num_heads + 1))
+
+    def encode(self, seq_len):
+        return torch.arange(seq_len * self.d_model, dtype=torch.float64).reshape(seq_len, self.d_model)
+
+    def bias_at(self, distance):
+        return self.scales.view(-1, *[1] * distance.dim()) * distance
+
+
+@pytest.mark.parametrize("length", [2, 70, 4096])
+def test_a_scheme_of_a_newcomer_needs_no_more_than_its_class(monkeypatch, length):
+    monkeypatch.setitem(POSITIONAL, "toy", Toy)
+    state, scheme = of("toy", length=length, width=3, heads=2)
+    for draw in (pictures.encode_a, pictures.bias_a, pictures.distance_a, pictures.curves, pictures.wavelengths):
+        header, numbers = draw(MODEL, state)
+        assert json.loads(json.dumps(header, allow_nan=False))
+        assert len(encode(header, numbers))
+    assert encoded(MODEL, state, scheme).sentence
+    assert bias(MODEL, state, scheme).by_distance
+    assert about_waves(MODEL, state) == "A: toy is not made of waves."
+
+
+@pytest.mark.parametrize("name", [name for name in PICTURES if name.startswith("positions_")])
+@pytest.mark.parametrize("scheme", POSITIONAL)
+@pytest.mark.parametrize("sizes", [{"length": 2, "width": 1, "heads": 1, "max_len": 2}, {"base": 2.0, "heads": 3}])
+def test_every_picture_has_something_for_every_scheme(name, scheme, sizes):
+    for sides in ({"a": scheme}, {"b": scheme}):
+        state = PositionsState(**{"a": "none", "b": NOTHING, **sides, **sizes})
+        header, _ = decode(made(name, query_of(((MODEL, ""), (state, "positions_")))))
+        json.dumps(header, allow_nan=False)

@@ -1,0 +1,179 @@
+"""The pictures of the view "see", as functions of the link."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from torch import Tensor
+
+from tfm_ui.components import lines, maps
+from tfm_ui.components.canvas import Content
+from tfm_ui.components.lines import Chart, Line
+from tfm_ui.components.maps import MASKED, Axis, Map
+from tfm_ui.model_state import ModelState
+from tfm_ui.positions_lens.see import Encoded, chosen, dimensions, encoded, toggled
+from tfm_ui.positions_lens.see_bias import Bias, bias
+from tfm_ui.positions_lens.see_waves import about_curves, about_waves, ends, waves
+from tfm_ui.positions_lens.see_waves import curves as curves_of
+from tfm_ui.positions_lens.state import PREFIX, PositionsState
+from tfm_ui.windows import by_distance, matrix, pooled
+
+HEADS = 8  # colours of heads
+NOTHING = Line("", [], [], "muted")  # stands where no line does
+
+
+def encode_a(model: ModelState, state: PositionsState) -> Content:
+    """A's heatmap."""
+    return _encode(model, state, "A")
+
+
+def encode_b(model: ModelState, state: PositionsState) -> Content:
+    """B's heatmap."""
+    return _encode(model, state, "B")
+
+
+def bias_a(model: ModelState, state: PositionsState) -> Content:
+    """A's matrices."""
+    return _bias(model, state, "A")
+
+
+def bias_b(model: ModelState, state: PositionsState) -> Content:
+    """B's matrices."""
+    return _bias(model, state, "B")
+
+
+def distance_a(model: ModelState, state: PositionsState) -> Content:
+    """A's bias by distance."""
+    return _distance(model, state, "A")
+
+
+def distance_b(model: ModelState, state: PositionsState) -> Content:
+    """B's bias by distance."""
+    return _distance(model, state, "B")
+
+
+def _encode(model: ModelState, state: PositionsState, side: str) -> Content:
+    scheme = chosen(model, state, side, "encode")
+    if not scheme:
+        return _gone()
+    seen = encoded(model, state, scheme)
+    part = seen.part(state.part)
+    dims, columns = dimensions(state, seen.values.shape[1]), part.column_names()
+    row = (state.position - part.top) // part.block[0]
+    return maps.content(
+        [Map(scheme.name, pooled(matrix(seen.values), part), seen.top or 1.0, "", signed=True)],
+        Axis(part.row_names(), "position", "position"),
+        Axis(columns, "dimension", "dimension"),
+        about=seen.about,
+        picked=(row, 0) if 0 <= state.position - part.top < part.rows else None,
+        whole_row=True,
+        asks=(PREFIX + "position", PREFIX + "dims"),
+        places=(
+            list(range(part.top, part.top + part.rows, part.block[0])),
+            [toggled(dims, int(name)) for name in columns],
+        ),
+        square=False,
+        part=part,
+        zooms=PREFIX + "part",
+        blank="not defined",
+        marks=[
+            ((dim - part.left) // part.block[1], colour)
+            for colour, dim in enumerate(dims)
+            if 0 <= dim - part.left < part.columns
+        ],
+    )
+
+
+def _gone() -> Content:
+    """For a scheme that has been left: the page is about to take the picture away."""
+    return maps.content([Map("", np.full((1, 1), MASKED), 1.0, "")], Axis([""], "", ""), Axis([""], "", ""), about="")
+
+
+def _bias(model: ModelState, state: PositionsState, side: str) -> Content:
+    scheme = chosen(model, state, side, "bias_at")
+    if not scheme:
+        return _gone()
+    seen = bias(model, state, scheme)
+    part = seen.part(state.square)
+    return maps.content(
+        [
+            Map(f"head {i + 1}", pooled(by_distance(values), part), seen.top or 1.0, "", signed=True)
+            for i, values in enumerate(seen.values)
+        ],
+        Axis(part.row_names(), "query position", "query position", "query"),
+        Axis(part.column_names(), "key position", "key position", "key"),
+        about=seen.sentence,
+        part=part,
+        zooms=PREFIX + "square",
+        blank="not defined",
+    )
+
+
+def _distance(model: ModelState, state: PositionsState, side: str) -> Content:
+    scheme = chosen(model, state, side, "bias_at")
+    if not scheme:
+        return lines.content([Chart("", "", [NOTHING])], about="")
+    seen = bias(model, state, scheme)
+    heads = range(len(seen.values))
+    charts = [_heads(seen, heads[first : first + HEADS]) for first in range(0, len(heads), HEADS)]
+    if seen.buckets is not None:
+        charts.append(
+            Chart("distance, key − query", "bucket", [_line("bucket", seen, seen.buckets, "ink")], reach=(0,))
+        )
+    return lines.content(charts, about=seen.sentence)
+
+
+def _heads(seen: Bias, heads: Sequence[int]) -> Chart:
+    drawn = [_line(f"head {head + 1}", seen, seen.values[head], f"head {head % HEADS + 1}") for head in heads]
+    which = "" if len(seen.values) <= HEADS else f" of heads {heads[0] + 1} to {heads[-1] + 1}"
+    return Chart("distance, key − query", f"bias{which}", drawn, reach=(0,))
+
+
+def _line(name: str, seen: Bias, values: Tensor, colour: str) -> Line:
+    y = values.float().numpy()
+    at = ends(y)
+    return Line(name, seen.distance.numpy()[at].tolist(), y[at].tolist(), colour)
+
+
+def curves_a(model: ModelState, state: PositionsState) -> Content:
+    """Chosen dimensions over the positions."""
+    return _curves(state, [one for one in curves_of(model, state) if one.scheme.side == "A"])
+
+
+def curves_b(model: ModelState, state: PositionsState) -> Content:
+    """The same of B."""
+    return _curves(state, [one for one in curves_of(model, state) if one.scheme.side == "B"])
+
+
+def curves(model: ModelState, state: PositionsState) -> Content:
+    """A beside B."""
+    return _curves(state, curves_of(model, state))
+
+
+def _curves(state: PositionsState, seen: Sequence[Encoded]) -> Content:
+    """On axes of the same reach."""
+    top, charts = max((one.top for one in seen), default=1.0), []
+    for one in seen:
+        drawn, part = [], one.part(state.part)  # the curves show the positions that the heatmap shows
+        for colour, dim in enumerate(dimensions(state, one.values.shape[1])):
+            y = one.values[part.top : part.top + part.rows, dim].numpy()
+            at = ends(y[: max(one.known - part.top, 0)])
+            if not np.isfinite(y[-1]):
+                at = np.append(at, len(y) - 1)  # of which there is no value
+            drawn.append(Line(f"{dim}", (part.top + at).tolist(), y[at].tolist(), f"head {colour + 1}"))
+        charts.append(Chart("position", one.scheme.title, drawn or [NOTHING], reach=(-top, top)))
+    return lines.content(charts or [Chart("", "", [NOTHING])], about=about_curves(seen, state))
+
+
+def wavelengths(model: ModelState, state: PositionsState) -> Content:
+    """How long the waves of each pair of dimensions are, beside the length."""
+    found = waves(model, state)
+    last: Literal["solid", "dots"] = "dots" if len(found) > 1 else "solid"  # which hide no line that is the same
+    styles: dict[str, tuple[str, Literal["solid", "dots"]]] = {"A": ("query", "solid"), "B": ("key", last)}
+    drawn = [
+        Line(one.scheme.title, range(len(one.lengths)), one.lengths.tolist(), *styles[one.scheme.side]) for one in found
+    ]
+    across = sorted({0, max((len(one.lengths) for one in found), default=1) - 1})
+    length = Line(f"length {state.length}", across, [state.length] * len(across), "muted", "dashed")
+    chart = Chart("pair i of dimensions", "wavelength, positions", [length, *drawn], "linear", "log10")
+    return lines.content([chart], about=about_waves(model, state))

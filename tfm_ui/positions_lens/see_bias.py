@@ -1,0 +1,128 @@
+"""What a scheme adds to the scores: its bias by head and distance, and what it comes to."""
+
+from dataclasses import dataclass
+from itertools import groupby
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from tfm_ui import windows
+from tfm_ui.figures import look
+from tfm_ui.model_state import ModelState
+from tfm_ui.positions_lens.schemes import Scheme
+from tfm_ui.positions_lens.state import PositionsState
+from tfm_ui.windows import Part
+
+
+@dataclass(frozen=True)
+class Bias:
+    """One scheme's bias.
+
+    Attributes:
+        scheme: that adds one to the scores.
+        length: how many positions are shown.
+        distance: key - query, from 1 - length to length - 1.
+        values: (head, distance).
+        buckets: the bucket of each distance, (distance); None if the scheme has no buckets.
+        seed: of the weights.
+    """
+
+    scheme: Scheme
+    length: int
+    distance: Tensor
+    values: Tensor
+    buckets: Tensor | None
+    seed: int
+
+    @property
+    def top(self) -> float:
+        """The value furthest from 0."""
+        return self.values.abs().max().item()
+
+    def part(self, value: str) -> Part:
+        """What the control's value means of a matrix; of many heads' matrices fewer cells travel."""
+        heads = len(self.values)
+        side = windows.SIDE if heads <= 4 else 128 if heads <= 16 else 64
+        return windows.part_of(value, self.length, self.length, side)
+
+    @property
+    def slopes(self) -> list[float]:
+        """How much of each head's bias a step of distance takes; [] if a bias does not fall so evenly."""
+        step = self.values[:, self.length] if self.length > 1 else self.values[:, 0]
+        even = torch.equal(self.values, step[:, None] * self.distance.abs())
+        return (-step).tolist() if even and not self.scheme.is_trained else []
+
+    @property
+    def sentence(self) -> str:
+        """What it comes to."""
+        low, high = (look.number(end.item()) for end in self.values.aminmax())
+        heads = look.plural(len(self.values), "head")
+        said = [f"What is added to the scores of {heads} goes from {low} to {high}."]
+        if self.scheme.is_trained:
+            spread = self.values if self.buckets is None else self.scheme.module.get_parameter("weight")
+            said.append(
+                f"Before training it is noise: random numbers of the model’s seed, {self.seed}, with a standard "
+                f"deviation of {spread.std(correction=0):.2f}."
+            )
+        return " ".join(said)
+
+    @property
+    def by_distance(self) -> str:
+        """How it hangs on the distance."""
+        if self.buckets is not None:
+            return self.about_buckets
+        if not (slopes := self.slopes):
+            return self.sentence
+        if len(slopes) == 1:
+            return f"The bias falls by {slopes[0]:.4g} with every step of distance."
+        return f"Each head’s bias falls by its slope with every step of distance: {_listed(slopes)}."
+
+    @property
+    def shared(self) -> list[tuple[int, int, int]]:
+        """Of each bucket that several distances of one sign share: the bucket, its first and its last distance."""
+        if self.buckets is None:
+            return []
+        runs = groupby(zip(self.distance.tolist(), self.buckets.tolist(), strict=True), key=lambda pair: pair[1])
+        spans = [(bucket, [distance for distance, _ in run]) for bucket, run in runs]
+        return [(bucket, span[0], span[-1]) for bucket, span in spans if len(span) > 1]
+
+    @property
+    def about_buckets(self) -> str:
+        """Which distances share one."""
+        assert self.buckets is not None
+        used = len(set(self.buckets.tolist()))
+        total = self.scheme.module.get_parameter("weight").shape[0]
+        said = [f"{len(self.distance)} distances fall into {used} of {total} buckets."]
+        if self.shared:
+            bucket, first, last = max(self.shared, key=lambda found: found[2] - found[1])
+            one = [d for d, b in zip(self.distance.tolist(), self.buckets.tolist(), strict=True) if b == bucket]
+            said.append(f"The widest holds {len(one)}: distances {look_span(first, last)} share bucket {bucket}.")
+        else:
+            said.append("No two distances share one: they are too few.")
+        return " ".join(said)
+
+    def table(self) -> pd.DataFrame:
+        """A row per distance, a column per head."""
+        heads = {f"head {i + 1}": row.double().numpy() for i, row in enumerate(self.values)}
+        columns = ({} if self.buckets is None else {"bucket": self.buckets.numpy()}) | heads
+        return pd.DataFrame(columns, index=pd.Index(self.distance.numpy(), name="distance key − query"))
+
+
+def look_span(first: int, last: int) -> str:
+    """−63 to −46, with true minuses."""
+    return f"{first} to {last}".replace("-", "−")
+
+
+def _listed(slopes: list[float]) -> str:
+    shown = [f"{slope:.4g}" for slope in slopes]
+    return ", ".join(shown) if len(shown) <= 8 else f"{', '.join(shown[:4])} … {shown[-1]}"
+
+
+def bias(model: ModelState, state: PositionsState, scheme: Scheme) -> Bias:
+    """The bias of a scheme that is added to the scores."""
+    distance = torch.arange(1 - state.length, state.length)
+    values = scheme.module.bias_at(distance)
+    assert values is not None, f"expected a scheme that is added to the scores, got {scheme.name}"
+    buckets = getattr(scheme.module, "buckets", None)
+    return Bias(scheme, state.length, distance, values, buckets and buckets(distance), model.seed)
