@@ -22,6 +22,7 @@ from tfm_ui.components import arcs, bars, head_map, heads_grid, maps, matrices, 
 from tfm_ui.components import dictionary as dictionary_drawing
 from tfm_ui.components import scale as scale_drawing
 from tfm_ui.components.canvas import Canvas, Content, encode, standalone
+from tfm_ui.components.clocks import CLOCKS
 from tfm_ui.components.knobs import KNOBS
 from tfm_ui.components.lines import LINES
 from tfm_ui.fields import Limits, State, local_to
@@ -30,8 +31,11 @@ from tfm_ui.heads import HeadsState, view
 from tfm_ui.links import TEXT_CHARS, Query, link_parameters, state_of
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
+from tfm_ui.position_pictures import beyond as beyond_pictures
+from tfm_ui.position_pictures import clocks as clocks_pictures
 from tfm_ui.position_pictures import knobs
 from tfm_ui.position_pictures import see as see_pictures
+from tfm_ui.position_pictures import why as why_pictures
 from tfm_ui.positions_lens.state import PositionsState
 
 Pick = Callable[[int, int], None]
@@ -146,6 +150,16 @@ PICTURES = {
     "positions_curves_b": Picture(LINES, see_pictures.curves_b, PositionsState, "positions_"),
     "positions_curves": Picture(LINES, see_pictures.curves, PositionsState, "positions_"),
     "positions_wavelengths": Picture(LINES, see_pictures.wavelengths, PositionsState, "positions_"),
+    "positions_clocks": Picture(CLOCKS, clocks_pictures.turning, PositionsState, "positions_"),
+    "positions_pairs": Picture(maps.MAPS, why_pictures.pairs, PositionsState, "positions_"),
+    "positions_distances": Picture(LINES, why_pictures.distances, PositionsState, "positions_"),
+    "positions_shift_matrix": Picture(maps.MAPS, why_pictures.shift_matrix, PositionsState, "positions_"),
+    "positions_shift_errors": Picture(LINES, why_pictures.shift_errors, PositionsState, "positions_"),
+    "positions_turned": Picture(LINES, why_pictures.turned, PositionsState, "positions_"),
+    "positions_beyond": Picture(LINES, beyond_pictures.vectors, PositionsState, "positions_"),
+    "positions_beyond_scores": Picture(LINES, beyond_pictures.by_distance, PositionsState, "positions_"),
+    "positions_beyond_turns": Picture(LINES, beyond_pictures.wavelengths, PositionsState, "positions_"),
+    "positions_unique": Picture(LINES, why_pictures.unique, PositionsState, "positions_"),
 }
 
 
