@@ -4,7 +4,8 @@
    Charts whose x have the same name are read together. User text reaches the page through textContent and fillText. */
 
 import { keep, save, stretch, watch } from "./canvas.js"
-import { colourOf, dot, paint, place, written } from "./lines_drawing.js"
+import { colourOf, dot } from "./lines_curves.js"
+import { paint, place, written } from "./lines_drawing.js"
 import { dress, floats } from "./paint.js"
 
 export default function ({ header, numbers, root }) {
@@ -37,7 +38,7 @@ export default function ({ header, numbers, root }) {
     if (!bare) return // not drawn yet
     bare()
     tips.forEach(tip => tip.hidden = true)
-    const said = at ? charts.map((chart, i) => chart.x === at.axis && chart.stops.includes(at.x) ? mark(chart, tips[i], at.x) : "") : []
+    const said = at ? charts.map((chart, i) => chart.x === at.axis && indexOf(chart.stops, at.x) >= 0 ? mark(chart, tips[i], at.x) : "") : []
     root.querySelector(".say").textContent = said.filter(Boolean).join("; ")
   }
 
@@ -47,18 +48,19 @@ export default function ({ header, numbers, root }) {
     context.lineWidth = 1
     context.strokeRect(across, chart.top, 0, chart.height)
     for (const line of chart.lines) {
-      const here = [...line.y].filter((_, i) => line.x[i] === x)
+      const here = line.y.filter((_, i) => line.x[i] === x)
       if (!here.length) continue
       context.fillStyle = context.strokeStyle = colourOf(skin, line)
       here.forEach(y => dot(context, chart.at(x, y), line.style === "dots", skin.rem * 1.5))
       const least = Math.min(...here), most = Math.max(...here)
-      rows.push(`${line.name}: ${written(least)}${least === most ? "" : ` to ${written(most)}`}`)
+      const said = Number.isFinite(least) ? `${written(least)}${least === most ? "" : ` to ${written(most)}`}` : header.gap
+      rows.push(`${line.name}: ${said}`)
     }
     tip.textContent = [`${chart.x.split(",")[0]} = ${written(x)}`, ...rows].join("\n")
     tip.hidden = false
     const right = across + 10, fits = right + tip.offsetWidth <= chart.left + chart.width
     tip.style.left = Math.max(0, fits || across - 10 - tip.offsetWidth < chart.x0 ? right : across - 10 - tip.offsetWidth) + "px"
-    tip.style.top = chart.top + chart.height - tip.offsetHeight - 6 + "px"
+    tip.style.top = Math.max(0, chart.top + chart.height - tip.offsetHeight - 6) + "px"
     return `${chart.y}: ${rows.join(", ")} at ${chart.x.split(",")[0]} = ${written(x)}`
   }
 
@@ -71,6 +73,18 @@ export default function ({ header, numbers, root }) {
     return { axis: chart.x, x: chart.stops.reduce((a, b) => far(b) < far(a) ? b : a) }
   }
 
+  /* Where a number stands among rising ones; -1 if it does not. */
+  function indexOf(rising, number) {
+    let low = 0, high = rising.length - 1
+    while (low <= high) {
+      const middle = (low + high) >> 1
+      if (rising[middle] === number) return middle
+      if (rising[middle] < number) low = middle + 1
+      else high = middle - 1
+    }
+    return -1
+  }
+
   canvas.onpointermove = canvas.onpointerdown = event => {
     const at = under(event)
     if (at?.x !== memory.at?.x || at?.axis !== memory.at?.axis) look(at)
@@ -78,7 +92,7 @@ export default function ({ header, numbers, root }) {
   canvas.onpointerleave = event => event.pointerType === "mouse" && look(null)
   canvas.onkeydown = event => {
     const { key } = event, chart = charts.find(c => c.x === memory.at?.axis) ?? charts[0], { stops } = chart
-    const now = stops.indexOf(memory.at?.x), last = stops.length - 1
+    const now = indexOf(stops, memory.at?.x), last = stops.length - 1
     const next = { ArrowRight: Math.min(now + 1, last), ArrowLeft: Math.max(now - 1, 0), Home: 0, End: last }[key]
     if (key === "Escape" && memory.at) look(null)
     else if (next !== undefined && stops.length) look({ axis: chart.x, x: stops[next] })

@@ -1,12 +1,12 @@
 /* How charts of lines are laid out and painted. A chart is what came from the server, each line with its `x` and `y`;
    `place` adds where it goes: {left, top, width, height} of the plot in CSS pixels, and its two axes. */
 
+import { colourOf, curve, dot, endOf } from "./lines_curves.js"
 import { tiny } from "./paint.js"
 
 const LOG = { log2: 2, log10: 10 }
 const GAP = 28 // between charts, in pixels at a root font of 16
 const NARROWEST = 290 // of a chart that stands beside another, likewise
-const PIECE = 8 // points that are drawn at a time: one long path of many bends takes several times as long
 const TALL = 300, LOW = 230 // of a chart, and of one that has the whole width of a wide page
 
 /* 0.1234, 12.34, 1 234, 2.3×10⁻⁵; with a true minus. */
@@ -18,13 +18,21 @@ export function written(value) {
   return sign + tiny(size)
 }
 
-const usable = (values, scale) => [...values].filter(v => Number.isFinite(v) && (!LOG[scale] || v > 0))
+/* The smallest and the largest of many numbers that an axis can show; null if there are none. */
+function bounds(lists, scale) {
+  let low = Infinity, high = -Infinity
+  for (const list of lists) for (const v of list) if (Number.isFinite(v) && (!LOG[scale] || v > 0)) {
+    if (v < low) low = v
+    if (v > high) high = v
+  }
+  return low <= high ? [low, high] : null
+}
 
-/* An axis from the smallest to the largest of these values: `to` gives 0 to 1, `ticks` where it is named; `room` is
+/* An axis from the smallest to the largest value of these lists: `to` gives 0 to 1, `ticks` where it is named; `room` is
    how many names it has room for. */
-function axis(values, scale, room, whole) {
-  const known = usable(values, scale), base = LOG[scale]
-  let low = known.length ? Math.min(...known) : base ? 1 : 0, high = known.length ? Math.max(...known) : 1
+function axis(lists, scale, room, whole) {
+  const base = LOG[scale]
+  let [low, high] = bounds(lists, scale) ?? [base ? 1 : 0, 1]
   if (low === high) [low, high] = base ? [low / base, high * base] : [low - 0.5, high + 0.5]
   if (base) {
     const exponent = v => Math.log(v) / Math.log(base)
@@ -44,6 +52,12 @@ function axis(values, scale, room, whole) {
   return { to: v => (v - low) / (high - low), ticks }
 }
 
+/* Every x that has a value, from left to right; kept, for there may be thousands. */
+function stopsOf(chart) {
+  return chart.known ??= Float32Array.from(new Set(chart.lines.flatMap(line => [...line.x])))
+    .filter(x => Number.isFinite(x) && (!LOG[chart.xScale] || x > 0)).sort()
+}
+
 /* Where every chart goes, side by side if there is room and no place stays empty; returns the height of all. */
 export function place(context, charts, width, { rem, family }) {
   const gap = GAP * rem
@@ -53,22 +67,21 @@ export function place(context, charts, width, { rem, family }) {
   const tall = (across === 1 && width > 480 * rem ? LOW : TALL) * rem
   charts.forEach((chart, i) => {
     const x0 = (i % across) * (each + gap), y0 = Math.floor(i / across) * (tall + gap)
-    const head = (chart.marks.length ? 44 : 26) * rem, height = tall - head - 42 * rem
-    const ys = chart.lines.flatMap(line => [...line.y]), xs = chart.lines.flatMap(line => [...line.x])
-    chart.vertical = axis([...ys, ...chart.reach], chart.yScale, 5, false)
+    const head = (chart.marks.length || chart.ranges.length ? 44 : 26) * rem, height = tall - head - 42 * rem
+    chart.vertical = axis([...chart.lines.map(line => line.y), chart.reach], chart.yScale, 5, false)
     context.font = `${13 * rem}px ${family}`
     const wide = texts => Math.max(0, ...texts.map(text => context.measureText(text).width))
     const gutter = wide(chart.vertical.ticks.map(written)) + 10 * rem
-    const names = Math.min(wide(chart.lines.map(line => line.name)) + 24 * rem, each * 0.45)
+    const beside = chart.lines.map(line => line.name), room = roomFor(height, rem)
+    if (beside.length > room) beside.push(others(beside.length - room + 1))
+    const names = Math.min(wide(beside) + 24 * rem, each * 0.45)
     Object.assign(chart, { x0, y0, each, head, left: x0 + gutter, top: y0 + head, width: each - gutter - names, height })
-    chart.horizontal = axis(xs, chart.xScale, Math.max(2, Math.floor(chart.width / (38 * rem))), true)
+    chart.horizontal = axis(chart.lines.map(line => line.x), chart.xScale, Math.max(2, Math.floor(chart.width / (38 * rem))), true)
     chart.at = (x, y) => [chart.left + chart.horizontal.to(x) * chart.width, chart.top + (1 - chart.vertical.to(y)) * chart.height]
-    chart.stops = [...new Set(usable(xs, chart.xScale))].sort((a, b) => a - b)
+    chart.stops = stopsOf(chart)
   })
-  return rows * tall + (rows - 1) * gap
+  return Math.max(0, rows * tall + (rows - 1) * gap)
 }
-
-export const colourOf = (skin, { colour }) => colour.startsWith("head ") ? skin.heads[colour.slice(5) - 1] : skin[colour]
 
 export function paint(context, chart, skin) {
   const { rem, family } = skin, { left, top, width, height, horizontal, vertical, y0, each, x0 } = chart
@@ -79,6 +92,7 @@ export function paint(context, chart, skin) {
   context.fillText(chart.y, x0, y0 + 10 * rem, each)
   context.font = `${13 * rem}px ${family}`
   context.lineWidth = 1
+  for (const range of chart.ranges) shade(context, chart, range, skin)
   for (const tick of vertical.ticks) {
     const y = Math.round(chart.at(1, tick)[1]) + 0.5
     context.fillStyle = skin.rule
@@ -96,6 +110,22 @@ export function paint(context, chart, skin) {
   names(context, chart, skin, rem)
 }
 
+/* A part of the x, shaded and named above; hatched, so that it is no colour alone. */
+function shade(context, chart, { name, from, to }, skin) {
+  const { rem } = skin, { left, top, width, height, horizontal } = chart
+  const within = x => left + Math.max(0, Math.min(1, horizontal.to(x))) * width
+  const begin = within(from), wide = Math.max(within(to) - begin, 2)
+  context.fillStyle = skin.rule
+  context.globalAlpha = 0.35
+  context.fillRect(begin, top, wide, height)
+  context.globalAlpha = 1
+  context.fillStyle = skin.muted
+  context.fillRect(begin - 0.5, top - 6 * rem, 1, height + 6 * rem)
+  context.textAlign = "left"
+  const room = context.measureText(name).width
+  context.fillText(name, Math.max(chart.x0, Math.min(begin, chart.x0 + chart.each - room)), top - 15 * rem)
+}
+
 function upright(context, chart, { name, x }, skin, rem) {
   const at = chart.left + chart.horizontal.to(x) * chart.width, half = context.measureText(name).width / 2
   context.strokeStyle = context.fillStyle = skin.muted
@@ -109,57 +139,24 @@ function upright(context, chart, { name, x }, skin, rem) {
   context.fillText(name, Math.max(chart.x0 + half, Math.min(at, chart.x0 + chart.each - half)), chart.top - 15 * rem)
 }
 
-/* Its points in pixels; null where it has none to show. */
-const points = (chart, { x, y }) => [...x].map((value, i) => {
-  const [across, down] = chart.at(value, y[i])
-  return Number.isFinite(across) && Number.isFinite(down) ? [across, down] : null
-})
-
-function curve(context, chart, line, colour, rem) {
-  context.strokeStyle = context.fillStyle = colour
-  context.lineWidth = 2 * rem
-  const found = points(chart, line)
-  if (line.style !== "dots") {
-    context.setLineDash(line.style === "dashed" ? [6 * rem, 5 * rem] : [])
-    context.beginPath()
-    const piece = line.style === "dashed" ? Infinity : PIECE // the dashes would begin anew
-    found.forEach((point, i) => {
-      if (point) found[i - 1] ? context.lineTo(...point) : context.moveTo(...point)
-      if (!point || i % piece) return
-      context.stroke()
-      context.beginPath()
-      context.moveTo(...point)
-    })
-    context.stroke()
-    context.setLineDash([])
-  }
-  const apart = line.style === "dots" || chart.width / found.length >= 7 * rem // else they would hide the line
-  if (line.style !== "dashed" && apart) for (const point of found) if (point) dot(context, point, line.style === "dots", rem)
-}
-
-export function dot(context, [x, y], hollow, rem) {
-  context.beginPath()
-  context.arc(x, y, (hollow ? 4 : 3) * rem, 0, 7)
-  if (!hollow) return context.fill()
-  context.lineWidth = 1.5 * rem
-  context.stroke()
-}
+/* How many names have room beside a plot; and what stands for the others. */
+const roomFor = (height, rem) => Math.max(2, Math.floor(height / (16 * rem)) + 1)
+const others = count => `and ${count} more`
 
 /* Each line's name beside its end, pushed apart where ends lie close, with a piece of the line before it. */
 function names(context, chart, skin, rem) {
-  const size = 16 * rem, ends = chart.lines.map(line => {
-    const found = points(chart, line).filter(Boolean)
-    const y = line.style === "dots" ? found.reduce((sum, point) => sum + point[1] / found.length, 0) : found.at(-1)?.[1]
-    return { line, y }
-  }).filter(({ line, y }) => line.name && Number.isFinite(y)).sort((a, b) => a.y - b.y)
+  const size = 16 * rem, room = roomFor(chart.height, rem)
+  const all = chart.lines.map(line => ({ line, y: endOf(chart, line) }))
+    .filter(({ line, y }) => line.name && Number.isFinite(y)).sort((a, b) => a.y - b.y)
+  const ends = all.length > room ? some(all, room - 1) : all, left = all.length - ends.length
+  const low = chart.top + chart.height - (left ? size : 0)
   ends.forEach((end, i) => { if (i) end.y = Math.max(end.y, ends[i - 1].y + size) })
-  const low = chart.top + chart.height
   ends.reverse().forEach((end, i) => { end.y = Math.min(end.y, i ? ends[i - 1].y - size : low) })
-  const x = chart.left + chart.width + 6 * rem
+  const x = chart.left + chart.width + 6 * rem, wide = chart.x0 + chart.each - x - 17 * rem
   context.textAlign = "left"
   for (const { line, y } of ends) {
     context.fillStyle = context.strokeStyle = colourOf(skin, line)
-    context.lineWidth = 2 * rem
+    context.lineWidth = (line.style === "thin" ? 1 : 2) * rem
     context.setLineDash(line.style === "dashed" ? [4 * rem, 3 * rem] : [])
     context.beginPath()
     if (line.style === "dots") dot(context, [x + 6 * rem, y], true, rem)
@@ -170,6 +167,11 @@ function names(context, chart, skin, rem) {
     }
     context.setLineDash([])
     context.fillStyle = skin.ink
-    context.fillText(line.name, x + 17 * rem, y, chart.x0 + chart.each - x - 17 * rem)
+    context.fillText(line.name, x + 17 * rem, y, wide)
   }
+  context.fillStyle = skin.muted
+  if (left) context.fillText(others(left), x + 17 * rem, chart.top + chart.height, wide)
 }
+
+/* So many of them, from the first to the last. */
+const some = (all, count) => Array.from({ length: count }, (_, i) => all[Math.round(i * (all.length - 1) / Math.max(1, count - 1))])

@@ -71,10 +71,10 @@ def apply_rotary(x: Tensor, positions: Tensor | None = None, *, base: float = 10
 
 def _angles(positions: Tensor, width: int, base: float, dtype: torch.dtype) -> Tensor:
     """position x frequency, (..., seq, ceil(width / 2)), the frequencies base^(-2i / width)."""
-    return positions.to(dtype)[..., None] * _frequencies(width, base, positions.device).to(dtype)
+    return positions.to(dtype)[..., None] * frequencies(width, base, positions.device).to(dtype)
 
 
-def _frequencies(width: int, base: float, device: torch.device | None = None) -> Tensor:
+def frequencies(width: int, base: float, device: torch.device | None = None) -> Tensor:
     """How far each pair of dimensions turns from one position to the next, float64 (pair), in radians."""
     steps = torch.arange(0, width, 2, dtype=torch.float64, device=device)
     return base ** (-steps / width)
@@ -222,7 +222,7 @@ class Sinusoidal(Positional):
         return sinusoidal_encoding(seq_len, self.d_model, base=self.base)
 
     def wavelengths(self, width: int) -> Tensor:
-        return 2 * math.pi / _frequencies(width, self.base)
+        return 2 * math.pi / frequencies(width, self.base)
 
 
 class Learned(Positional):
@@ -262,7 +262,7 @@ class Rotary(Positional):
         return apply_rotary(x, base=self.base)
 
     def wavelengths(self, width: int) -> Tensor:
-        return 2 * math.pi / _frequencies(width, self.base)
+        return 2 * math.pi / frequencies(width, self.base)
 
     @staticmethod
     def check(*, d_model: int, num_heads: int) -> None:

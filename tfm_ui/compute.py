@@ -8,6 +8,7 @@ import gc
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -27,6 +28,7 @@ from tfm_core import (
 )
 from tfm_core import scale_experiment as measure_scale
 from tfm_core.initialization import fill_parameters
+from tfm_core.position_laws import Closest, ShiftError, closest, fitted_shift_error, shift_error
 from tfm_ui.attention import Attention, Reader, bytes_needed
 from tfm_ui.compared import Compared, compare
 from tfm_ui.feasible import tokens_of
@@ -34,8 +36,10 @@ from tfm_ui.inside import Inside, sites
 from tfm_ui.inside import inside as put_together
 from tfm_ui.lines import Lines, kept, maps
 from tfm_ui.model_state import ModelState
+from tfm_ui.position_pairs import Pairs, pairs
 from tfm_ui.readings import HeadSeen, Reading, read, see
 from tfm_ui.rerun import Bench, Side, possible
+from tfm_ui.windows import Part
 
 BUDGET = 300_000_000  # bytes that one request may take beside its model
 
@@ -158,6 +162,45 @@ def _encoding(number: int, length: int, _scheme: Positional) -> tuple[Positional
     if found is None:
         raise ValueError(f"expected a scheme that is added to the embeddings, got {type(_scheme).__name__}")
     return _scheme, F.pad(found, (0, 0, 0, length - len(found)), value=torch.nan) if len(found) < length else found
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def position_pairs(name: str, length: int, measure: str, head: int, **sizes: Any) -> Pairs | None:
+    """What a scheme says of each pair of positions; see tfm_ui/position_pairs.py."""
+    scheme = lone_scheme(name, **sizes)
+    added = encoding(scheme, length) if "encode" in scheme.enters() else None
+    return pairs(scheme, length, measure, head, sizes["seed"], added)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={Part: repr})
+def position_square(
+    name: str, length: int, measure: str, head: int, part: Part, **sizes: Any
+) -> NDArray[np.float32] | None:
+    """A part of their table, pooled."""
+    found = position_pairs(name, length, measure, head, **sizes)
+    return found.pooled(part) if found else None
+
+
+def _known(table: Tensor) -> Tensor:
+    """Without the rows at the end that the scheme does not have."""
+    return table[: len(table) - int(table[:, 0].isnan().sum())]
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def closest_positions(name: str, length: int, **sizes: Any) -> Closest | None:
+    """The two positions whose vectors are nearest to each other; None if the scheme has fewer than two."""
+    known = _known(encoding(lone_scheme(name, **sizes), length))
+    return closest(known) if len(known) > 1 else None
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def position_shift(name: str, length: int, shift: int, **sizes: Any) -> ShiftError | None:
+    """What a shift's linear map leaves: the paper's for waves, else the one that fits best; None if no pair is left."""
+    known = _known(encoding(lone_scheme(name, **sizes), length))
+    if shift >= len(known):
+        return None
+    waves = "base" in POSITIONAL[name].about.depends_on
+    return shift_error(known, shift, base=sizes["base"]) if waves else fitted_shift_error(known, shift)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={ModelState: repr})

@@ -28,14 +28,15 @@ class Line:
         name: stands at its end.
         x, y: as many of one as of the other. What a log scale cannot show, and NaN, leaves a gap.
         colour: "ink", "muted", a role such as "query", or "head 1" to "head 8".
-        style: "solid" joins points that are marked, "dashed" is for laws, "dots" for what has no order.
+        style: "solid" joins points, marked where there is room, "dashed" is for laws and for the second of two sides,
+            "thin" for what surrounds another line, "dots" for what has no order.
     """
 
     name: str
     x: Sequence[float]
     y: Sequence[float]
     colour: str
-    style: Literal["solid", "dashed", "dots"] = "solid"
+    style: Literal["solid", "dashed", "thin", "dots"] = "solid"
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Chart:
         x_scale, y_scale: how numbers become places.
         reach: y that must be in sight, whatever the data.
         marks: name -> x of an upright line.
+        ranges: name -> first and last x of a part that is shaded.
     """
 
     x: str
@@ -57,25 +59,28 @@ class Chart:
     y_scale: Scale = "linear"
     reach: Sequence[float] = ()
     marks: Mapping[str, float] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
-def content(charts: Sequence[Chart], *, about: str) -> Content:
+def content(charts: Sequence[Chart], *, about: str, gap: str = "none") -> Content:
     """What lines.js draws: charts of the same x are read together.
 
     Args:
         charts: from left to right, or from top to bottom where there is no room.
         about: the picture in words.
+        gap: what a NaN is called, where it is read.
 
     Raises:
         ValueError: for a line whose x and y differ in number.
     """
-    numbers = []
+    numbers: list[Sequence[float]] = [()]
     for line in (line for chart in charts for line in chart.lines):
         if len(line.x) != len(line.y):
             raise ValueError(f"expected a y for each x of {line.name!r}, got {len(line.x)} x and {len(line.y)} y")
         numbers += [line.x, line.y]
     header = {
         "about": about,
+        "gap": gap,
         "charts": [
             {
                 "x": chart.x,
@@ -84,6 +89,7 @@ def content(charts: Sequence[Chart], *, about: str) -> Content:
                 "yScale": chart.y_scale,
                 "reach": list(chart.reach),
                 "marks": [{"name": name, "x": x} for name, x in chart.marks.items()],
+                "ranges": [{"name": name, "from": first, "to": last} for name, (first, last) in chart.ranges.items()],
                 "lines": [
                     {"name": line.name, "colour": line.colour, "style": line.style, "count": len(line.x)}
                     for line in chart.lines

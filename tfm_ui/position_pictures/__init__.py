@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 from tfm_ui.components.canvas import Canvas, Content
+from tfm_ui.components.clocks import CLOCKS
 from tfm_ui.components.entry import ENTRY
 from tfm_ui.components.knobs import KNOBS
 from tfm_ui.components.lines import LINES
 from tfm_ui.components.maps import MAPS
-from tfm_ui.position_pictures import fault, in_model, knobs, see
+from tfm_ui.position_pictures import beyond, clocks, fault, in_model, knobs, see, why
 
 # name -> how it is drawn, and what from
 POSITIONS: dict[str, tuple[Canvas, Callable[..., Content]]] = {
@@ -22,6 +23,16 @@ POSITIONS: dict[str, tuple[Canvas, Callable[..., Content]]] = {
     "positions_curves_b": (LINES, see.curves_b),
     "positions_curves": (LINES, see.curves),
     "positions_wavelengths": (LINES, see.wavelengths),
+    "positions_clocks": (CLOCKS, clocks.turning),
+    "positions_pairs": (MAPS, why.pairs),
+    "positions_distances": (LINES, why.distances),
+    "positions_shift_matrix": (MAPS, why.shift_matrix),
+    "positions_shift_errors": (LINES, why.shift_errors),
+    "positions_turned": (LINES, why.turned),
+    "positions_unique": (LINES, why.unique),
+    "positions_beyond": (LINES, beyond.vectors),
+    "positions_beyond_scores": (LINES, beyond.by_distance),
+    "positions_beyond_turns": (LINES, beyond.wavelengths),
     "positions_maps": (MAPS, in_model.positions_maps),
     "positions_distance": (LINES, in_model.positions_distance),
     "positions_shuffled": (MAPS, in_model.positions_shuffled),

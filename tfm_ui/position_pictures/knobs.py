@@ -8,7 +8,7 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.schemes import schemes
 from tfm_ui.positions_lens.state import PREFIX, PositionsState
 
-# view -> its knobs; those named in `About.depends_on` only where a scheme on screen depends on them
+# view -> its knobs; all but the length only where a scheme on screen depends on them
 OF_VIEW = {
     "see": ("length", "base", "max_len"),
     "why": ("length", "base", "shift", "max_len"),
@@ -26,8 +26,13 @@ def positions_knobs(model: ModelState, state: PositionsState) -> Content:
 
 def knobs(model: ModelState, state: PositionsState) -> list[Knob]:
     """From left to right."""
-    depends = {name for scheme in schemes(model, state) for name in scheme.module.about.depends_on}
-    shown = [name for name in OF_VIEW[state.view] if name not in ("base", "max_len") or name in depends]
+    sides = schemes(model, state)
+    depends = {name for scheme in sides for name in scheme.module.about.depends_on}
+    if any(scheme.has("encode") for scheme in sides):
+        depends.add("shift")  # of vectors that are added
+    if state.view == "beyond" and any(scheme.module.enters() for scheme in sides):
+        depends.add("max_len")  # it stands for the trained length of all schemes there
+    shown = [name for name in OF_VIEW[state.view] if name == "length" or name in depends]
     return [_knob(state, name) for name in shown]
 
 

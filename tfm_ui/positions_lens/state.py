@@ -10,6 +10,7 @@ from tfm_ui import windows
 from tfm_ui.fields import Choice, Length, Limits, Number, Whole, control
 from tfm_ui.lists import Numbers
 from tfm_ui.model_state import ModelState
+from tfm_ui.position_pairs import MEASURES
 
 PREFIX = "positions_"
 VIEWS = ("see", "why", "model", "beyond", "fault", "table")
@@ -54,6 +55,9 @@ class PositionsState:
     head: int = control(Whole("Head", 1, MOST_HEADS, box=True, help="Of the bias."), default=1)
     part: str = control(windows.field("Part of position × dimension", LONGEST), default=windows.WHOLE, held=True)
     square: str = control(windows.field("Part of position × position", LONGEST), default=windows.WHOLE, held=True)
+
+    measure: str = control(Choice("Similarity", MEASURES, "buttons"), default=MEASURES[0])
+    pair: int = control(Whole("Pair", 0, WIDEST // 2 - 1, box=True, help="Of dimensions."), default=0)
 
     # in the model
     layer: int = control(Whole("Layer", 1, 8, box=True), default=1)

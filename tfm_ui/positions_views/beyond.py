@@ -1,11 +1,91 @@
-"""To be written."""
+"""Beyond the trained length: what A and B say of positions and distances past max_len."""
 
 import streamlit as st
 
+from tfm_core import alibi_slopes, apply_rotary, position_laws, sinusoidal_encoding, t5_buckets
+from tfm_core.positional import frequencies
+from tfm_ui import frame
 from tfm_ui.model_state import ModelState
-from tfm_ui.positions_views.boxes import pair
+from tfm_ui.panels import panel
+from tfm_ui.pictures import Drawing
+from tfm_ui.positions_lens.beyond import beyond
+from tfm_ui.positions_lens.beyond_scores import scores
+from tfm_ui.positions_lens.beyond_turns import turns
+from tfm_ui.positions_lens.schemes import schemes
+from tfm_ui.positions_lens.state import PositionsState
+from tfm_ui.positions_views.boxes import pair, states
 
 
 def draw(model: ModelState) -> None:
-    """To be written."""
-    st.write(repr(pair(model)))
+    """A panel for vectors, one for scores, one for waves, as far as A and B have them."""
+    state = pair(model, "head")
+    with st.container(key="beyond_notes"):
+        sides = schemes(model, state)
+        if state.length <= state.max_len and any(scheme.module.enters() for scheme in sides):
+            st.info(f"All {state.length} positions were trained: raise Length beyond max_len = {state.max_len}.")
+        for scheme in sides:
+            if not scheme.module.enters():
+                st.info(f"{scheme.title} adds nothing and turns nothing: there is nothing to run out of.")
+    with st.container(key="beyond_vectors"):
+        _vectors(model, state)
+    with st.container(key="beyond_scores"):
+        _scores(model, state)
+    with st.container(key="beyond_turns"):
+        _turns(model, state)
+
+
+def _vectors(model: ModelState, state: PositionsState) -> None:
+    seen = beyond(model, state)
+    if not seen.sides:
+        return
+    with panel("positions_beyond") as show:
+        show(
+            title="Vectors past max_len",
+            how_to_read="x: position; shaded, those that the model was never trained on. First, how long the vector is "
+            "that is added, or a query that is turned; then, how alike it and the last trained one are.",
+            shape=f"max_len {state.max_len}, length {state.length}",
+            picture=Drawing("positions_beyond", states(model, state)),
+            sentence=seen.sentence,
+            laws=seen.laws(),
+            table=seen.table,
+            sources=[sinusoidal_encoding, apply_rotary, position_laws.turned_scores],
+            recipe=seen.recipe,
+            mode=frame.mode(),
+        )
+
+
+def _scores(model: ModelState, state: PositionsState) -> None:
+    seen = scores(model, state)
+    if not seen.sides:
+        return
+    with panel("positions_beyond_scores") as show:
+        show(
+            title="Scores past max_len",
+            how_to_read="x: how far the key stands behind the query; shaded, distances that were never trained. "
+            "y: the score of a turned query and a turned key, or the bias that is added to scores.",
+            picture=Drawing("positions_beyond_scores", states(model, state)),
+            sentence=seen.sentence,
+            laws=seen.laws(),
+            table=seen.table,
+            sources=[position_laws.turned_scores, alibi_slopes, t5_buckets],
+            recipe=seen.recipe,
+            mode=frame.mode(),
+        )
+
+
+def _turns(model: ModelState, state: PositionsState) -> None:
+    seen = turns(model, state)
+    if not seen.sides:
+        return
+    with panel("positions_beyond_turns") as show:
+        show(
+            title="Who has come round?",
+            how_to_read="x: pairs of dimensions. y, in powers of 10: how many positions a full turn takes. Above the "
+            "line of max_len: not completed in training.",
+            picture=Drawing("positions_beyond_turns", states(model, state)),
+            sentence=seen.sentence,
+            table=seen.table,
+            sources=[frequencies],
+            recipe=seen.recipe,
+            mode=frame.mode(),
+        )

@@ -22,7 +22,9 @@ def pair(model: ModelState, *more: str) -> PositionsState:
     state = boxes(model, line, "a", "b")
     depends = {name for scheme in schemes(model, state) for name in scheme.module.about.depends_on}
     drawn = [name for name, argument in (("width", "d_model"), ("heads", "num_heads")) if argument in depends]
-    state = boxes(model, line, *drawn, *more)
+    places = {place for scheme in schemes(model, state) for place in scheme.module.enters()}
+    speaks = {"head": "bias_at" in places, "measure": bool(places - {"bias_at"})}  # what says nothing is not drawn
+    state = boxes(model, line, *drawn, *(name for name in more if speaks.get(name, True)))
     with st.container(key="positions_knobs_place"):
         if knobs(model, state):
             Drawing("positions_knobs", states(model, state)).draw("positions_knobs")

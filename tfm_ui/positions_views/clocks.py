@@ -1,13 +1,35 @@
-"""Pairs of dimensions as turning vectors: to be drawn."""
+"""Pairs of dimensions as turning vectors, moved along the positions."""
 
-import streamlit as st
-
+from tfm_core import apply_rotary
+from tfm_core.positional import frequencies
+from tfm_ui import frame
+from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
+from tfm_ui.panels import panel
+from tfm_ui.pictures import Drawing
+from tfm_ui.positions_lens.clocks import clocks
 from tfm_ui.positions_lens.schemes import Scheme
 from tfm_ui.positions_lens.state import PositionsState
+from tfm_ui.positions_views.boxes import states
 
 
 def draw(model: ModelState, state: PositionsState, scheme: Scheme) -> None:
-    """To be drawn."""
-    with st.container(border=True, key=f"clocks_{scheme.side}"):
-        st.html(f'<div class="phead"><h3>{scheme.title}</h3></div>')
+    """The panel of a scheme that turns queries and keys."""
+    seen = clocks(model, state)
+    assert seen is not None
+    few = len(seen.shown) < seen.pairs
+    chosen = f" {len(seen.shown)} of the {seen.pairs} pairs, evenly chosen." if few else ""
+    with panel("clocks") as show:
+        show(
+            title=f"{scheme.title}, a turn per pair",
+            how_to_read="A circle per pair of dimensions (i, i + d/2): a query and a key that both pointed right, "
+            f"turned by their positions. λ: positions for a full turn.{chosen}",
+            shape=look.plural(seen.pairs, "pair"),
+            picture=Drawing("positions_clocks", states(model, state)),
+            sentence=seen.sentence,
+            laws=seen.laws(),
+            table=seen.table,
+            sources=[apply_rotary, frequencies],
+            recipe=seen.recipe,
+            mode=frame.mode(),
+        )

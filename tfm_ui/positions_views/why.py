@@ -1,11 +1,141 @@
-"""To be written."""
+"""Why it works: which positions are alike, what shifts and turns do, and whether positions can be told apart."""
 
 import streamlit as st
 
+from tfm_core import apply_rotary, position_laws, sinusoidal_encoding
+from tfm_ui import frame, position_pairs
 from tfm_ui.model_state import ModelState
-from tfm_ui.positions_views.boxes import pair
+from tfm_ui.panels import panel
+from tfm_ui.pictures import Drawing
+from tfm_ui.positions_lens import why, why_shift, why_turned, why_unique
+from tfm_ui.positions_lens.state import PositionsState
+from tfm_ui.positions_views.boxes import boxes, pair, states
 
 
 def draw(model: ModelState) -> None:
-    """To be written."""
-    st.write(repr(pair(model)))
+    """A panel per claim, as far as A and B make it."""
+    state = pair(model, "head", "measure")
+    with st.container(key="why_alike"):
+        _alike(model, state)
+    with st.container(key="why_shift"):
+        _shift(model, state)
+    with st.container(key="why_turned"):
+        _turned(model, state)
+
+
+def _alike(model: ModelState, state: PositionsState) -> None:
+    seen = why.similarity(model, state)
+    if not seen.sides:
+        st.info(f"{seen.sentence} Choose another A or B to compare positions.")
+        return
+    sources = [position_pairs.pairs, position_laws.by_distance]
+    left, right = st.columns(2)
+    with left, panel("positions_pairs") as show:
+        show(
+            title="Position × position",
+            how_to_read="Each cell: two positions, m and n. Equal colour along a diagonal: equal at equal distance.",
+            shape=f"{state.length} × {state.length}",
+            picture=Drawing("positions_pairs", states(model, state)),
+            sentence=seen.sentence,
+            laws=seen.laws(),
+            table=seen.table,
+            sources=sources,
+            recipe=seen.recipe,
+            mode=frame.mode(),
+        )
+    with right, panel("positions_distances") as show:
+        show(
+            title="By distance",
+            how_to_read="x: how far n stands behind m, negative before it. y: how alike they are. A solid, B dashed; "
+            "thin: the least and the most, where pairs of one distance differ.",
+            picture=Drawing("positions_distances", states(model, state)),
+            sentence=f"Measured on {seen.measured}.",
+            table=seen.table,
+            sources=sources,
+            recipe=seen.recipe,
+            mode=frame.mode(),
+        )
+
+
+def _shift(model: ModelState, state: PositionsState) -> None:
+    seen, matrix = why_shift.shift(model, state), why_shift.matrix_of(model, state)
+    if not seen.sides:
+        return
+    left, right = st.columns(2)
+    if matrix:
+        with left, panel("positions_shift_matrix") as show:
+            boxes(model, st.container(horizontal=True, key="line_positions_pair"), "pair")
+            st.latex(matrix.formula)
+            show(
+                title="A shift is one matrix",
+                how_to_read="M turns each pair of dimensions, a sine and a cosine, by its own angle kθ: 2 × 2 blocks.",
+                shape=f"{2 * len(matrix.blocks)} × {2 * len(matrix.blocks)}",
+                picture=Drawing("positions_shift_matrix", states(model, state)),
+                sentence=matrix.sentence,
+                laws=matrix.laws(),
+                table=matrix.table,
+                sources=[position_laws.shift_blocks, position_laws.shift_matrix],
+                recipe=matrix.recipe,
+                mode=frame.mode(),
+            )
+    with right if matrix else left:
+        _shift_errors(model, state, seen)
+    with right:
+        _unique(model, state)
+
+
+def _shift_errors(model: ModelState, state: PositionsState, seen: why_shift.Shift) -> None:
+    if not seen.measurable:
+        st.info(seen.sentence)
+        return
+    with panel("positions_shift_errors") as show:
+        show(
+            title="PE(pos + k) = M PE(pos)?",
+            how_to_read="x: pos. y, in powers of 10: the largest error of any dimension, M applied to that position. "
+            "A solid, B dashed.",
+            picture=Drawing("positions_shift_errors", states(model, state)),
+            sentence=seen.sentence,
+            laws=seen.laws(),
+            table=seen.table,
+            sources=[position_laws.shift_error, position_laws.shift_by, position_laws.fitted_shift_error],
+            recipe=seen.recipe,
+            mode=frame.mode(),
+        )
+
+
+def _turned(model: ModelState, state: PositionsState) -> None:
+    seen = why_turned.turned(model, state)
+    if seen is None:
+        return
+    with panel("positions_turned") as show:
+        show(
+            title="One score per distance",
+            how_to_read="One query and one key of standard normal numbers, at many positions m and n: a point per "
+            "pair. First, both turned by their positions; then, an encoding added to both.",
+            shape=f"{len(seen.at)} × {len(seen.at)} pairs",
+            picture=Drawing("positions_turned", states(model, state)),
+            sentence=seen.sentence,
+            laws=seen.laws(),
+            table=seen.table,
+            sources=[position_laws.turned_scores, apply_rotary, position_laws.by_distance],
+            recipe=seen.recipe,
+            mode=frame.mode(),
+        )
+
+
+def _unique(model: ModelState, state: PositionsState) -> None:
+    seen = why_unique.unique(model, state)
+    if not seen.sides:
+        return
+    with panel("positions_unique") as show:
+        show(
+            title="Can positions be told apart?",
+            how_to_read="x: how many positions. y: the smallest distance between any two of them, all pairs compared.",
+            picture=Drawing("positions_unique", states(model, state)),
+            sentence=seen.sentence,
+            laws=seen.laws(),
+            table=seen.table,
+            sources=[position_laws.closest, sinusoidal_encoding],
+            recipe=seen.recipe,
+            mode=frame.mode(),
+        )

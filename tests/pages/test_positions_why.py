@@ -1,0 +1,84 @@
+"""The views "why" and "beyond" of the Positions lens without a browser."""
+
+import pytest
+
+from tests.pages.test_app import picture, start, text_on, widget
+from tfm_core import POSITIONAL
+
+POSITIONS = "pages/lenses/positions.py"
+
+
+def page(view: str, a: str, b: str, **more: str):
+    return start(POSITIONS, positions_view=view, positions_a=a, positions_b=b, **more)
+
+
+def infos(app) -> str:
+    return " ".join(element.value for element in app.info)
+
+
+@pytest.mark.parametrize("view", ["why", "beyond"])
+@pytest.mark.parametrize("b", ["nothing", "sinusoidal", "rope"])
+@pytest.mark.parametrize("a", POSITIONAL)
+def test_every_scheme_runs_as_a_and_as_b(view, a, b):
+    app = page(view, a, b)
+    text = text_on(app)
+    assert not app.error
+    panels = {"none": "", "learned": "A: learned", "sinusoidal": "A: sinusoidal"}.get(a, f"A: {a}")
+    assert panels in text + infos(app)
+    if b == "rope" != a:
+        assert "B: rope" in text
+
+
+@pytest.mark.parametrize("view", ["why", "beyond"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"positions_width": "1", "positions_length": "2", "positions_heads": "1"},
+        {"positions_width": "63", "positions_length": "300", "positions_base": "2", "positions_head": "32"},
+        {"positions_max_len": "2", "positions_measure": "distance", "positions_shift": "4000"},
+    ],
+)
+@pytest.mark.parametrize(("a", "b"), [("sinusoidal", "learned"), ("rope", "t5")])
+def test_both_views_run_at_the_ends_of_all_ranges(view, a, b, more):
+    assert not page(view, a, b, architecture="decoder", **more).error
+
+
+def test_each_claim_has_its_number_and_its_mark():
+    text = text_on(page("why", "sinusoidal", "rope"))
+    assert "one matrix shifts 59 positions by k = 5; the largest error is 1×10⁻⁷" in text
+    assert "✓ B: rope: one score per distance" in text
+    assert "✓ A: sinusoidal: no two positions alike" in text
+    assert "✕" not in text
+
+
+def test_what_a_scheme_has_no_say_in_is_not_asked():
+    app = page("why", "alibi", "nothing")
+    assert [w.key for w in app.get("number_input") if w.key == "positions_head"]
+    assert not [w for w in app.get("button_group") if w.key == "positions_measure"]
+    app = page("why", "sinusoidal", "nothing")
+    assert not [w for w in app.get("number_input") if w.key == "positions_head"]
+    widget(app, "positions_measure").set_value("distance").run()
+    header, _ = picture(app, "positions_pairs")
+    assert header["maps"][0]["name"] == "A: sinusoidal, ‖PE(m) − PE(n)‖"
+    assert "None" not in text_on(app)
+
+
+def test_a_length_within_max_len_is_told_what_to_do():
+    assert "raise Length beyond max_len = 48" in infos(page("beyond", "learned", "rope", positions_length="20"))
+    app = page("beyond", "learned", "rope")
+    assert "raise Length" not in infos(app)
+    assert "positions 48 to 63 are not defined" in text_on(app)
+    assert "B: none adds nothing" in infos(page("beyond", "learned", "none"))
+
+
+def test_a_scheme_that_says_nothing_stands_alone():
+    app = page("why", "none", "nothing")
+    assert "all pairs are alike" in infos(app)
+    assert "nothing to run out of" in infos(page("beyond", "none", "nothing"))
+
+
+def test_the_clocks_stand_where_vectors_are_turned():
+    app = page("see", "rope", "alibi", positions_position="20", positions_key="3")
+    header, _ = picture(app, "positions_clocks")
+    assert header["at"] == {"query": 20, "key": 3}
+    assert "Query at m = 20, key at n = 3, m − n = 17" in text_on(app)

@@ -1,0 +1,91 @@
+"""The view "beyond" of the Positions lens, and its clocks: what is drawn and said is what was measured."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.tfm_ui.position_toys import MODEL, asks, lines_of
+from tfm_core import sinusoidal_encoding
+from tfm_ui.components import lines
+from tfm_ui.position_pictures import beyond as beyond_pictures
+from tfm_ui.positions_lens import beyond, beyond_scores, beyond_turns
+from tfm_ui.positions_lens.clocks import clocks
+from tfm_ui.positions_lens.schemes import schemes
+
+
+def test_past_max_len_a_learned_table_has_nothing_and_says_so():
+    state = asks("learned", "sinusoidal", view="beyond")
+    seen = beyond.beyond(MODEL, state)
+    assert "A: learned: positions 12 to 19 are not defined" in seen.sentence
+    table = seen.table()
+    assert (table["A: learned, norm"][12:] == "not defined").all()
+    learned = schemes(MODEL, state)[0].module.encode(12)
+    assert [float(x) for x in table["A: learned, norm"][:12]] == pytest.approx(learned.norm(dim=1).tolist())
+    assert list(table["max_len"]) == ["trained"] * 12 + ["beyond"] * 8
+    header, _ = beyond_pictures.vectors(MODEL, state)
+    assert header["gap"] == "not defined"
+    assert header["charts"][0]["ranges"] == [{"name": "beyond max_len: A: learned not defined", "from": 11.5, "to": 19}]
+    drawn_lines = lines_of(beyond_pictures.vectors(MODEL, state))
+    assert np.isnan(drawn_lines["norm", "A: learned"][1][12:]).all()
+    assert np.isfinite(drawn_lines["norm", "B: sinusoidal"][1]).all()
+    rows = sinusoidal_encoding(20, 6)
+    np.testing.assert_allclose(
+        drawn_lines["dot product with position 11", "B: sinusoidal"][1], rows @ rows[11], atol=1e-5
+    )
+    one = beyond.beyond(MODEL, asks("learned", length=13))
+    assert "position 12 is not defined" in one.sentence
+    assert beyond.beyond(MODEL, asks("learned", length=12)).undefined == ""
+
+
+def test_scores_past_max_len_go_on_as_their_schemes_promise():
+    state = asks("alibi", "t5", view="beyond", length=400, head=3)
+    seen = beyond_scores.scores(MODEL, state)
+    (_, _, alibi), (t5, _, bias) = seen.sides
+    assert alibi[19].item() == pytest.approx(-19 * 2**-2, rel=1e-6)  # heads 3: slopes 2^-4, 2^-8, 2^-2
+    first = beyond_scores.shared_from(t5.module)
+    assert first == 91  # of 16 buckets a side: 8 of one distance each, 8 for 8 to 128
+    assert len(set(bias[first:].tolist())) == 1
+    assert bias[first - 1] != bias[first]
+    assert f"Keys from distance {first} on share one bucket" in seen.sentence
+    assert all(seen.laws().values())
+    decoder = beyond_scores.scores(replace(MODEL, architecture="decoder"), state).sides[1][0].module
+    assert beyond_scores.shared_from(decoder) == 113
+    assert "None on screen is as far" in beyond_scores.scores(MODEL, replace(state, length=20)).sentence
+
+
+def test_pairs_that_have_not_come_round_are_counted():
+    state = asks("rope", "sinusoidal", view="beyond", width=64, max_len=48, length=64)
+    waves = [2 * math.pi * 10000 ** (2 * i / 64) for i in range(32)]
+    slow = sum(wave > 47 for wave in waves)
+    seen = beyond_turns.turns(MODEL, state)
+    assert f"A: rope and B: sinusoidal: of 32 pairs of dimensions, {slow} (" in seen.sentence
+    assert seen.sides[0][1].tolist() == pytest.approx(waves)
+    fast = beyond_turns.turns(MODEL, replace(state, width=2, max_len=3000, length=4000))
+    assert "no angle is new" in fast.sentence
+
+
+def test_the_clocks_are_the_library_s_turns():
+    seen = clocks(MODEL, asks("rope", width=8, position=13, key=5, base=77.0))
+    for i in range(4):
+        theta = 77.0 ** (-2 * i / 8)
+        assert seen.query[i].tolist() == pytest.approx([math.cos(13 * theta), math.sin(13 * theta)], abs=1e-5)
+        assert seen.key[i].tolist() == pytest.approx([math.cos(5 * theta), math.sin(5 * theta)], abs=1e-5)
+        assert seen.between[i].item() == pytest.approx(8 * theta)
+    assert all(seen.laws().values())
+    later = clocks(MODEL, asks("rope", width=8, position=17, key=9, base=77.0))
+    np.testing.assert_allclose(seen.dots, later.dots, atol=1e-5)
+    many = clocks(MODEL, asks("rope", width=512, length=4096, position=4095, key=4000))
+    assert (len(many.shown), many.pairs) == (32, 256)
+    assert all(many.laws().values())
+    assert clocks(MODEL, asks("alibi")) is None
+    assert clocks(MODEL, asks("rope", length=5, position=13)).at == 4
+
+
+def test_charts_know_their_shaded_parts_and_what_a_gap_is_called():
+    chart = lines.Chart("x", "y", [lines.Line("a", [1, 2], [3, math.nan], "ink")], ranges={"far": (2, 3)})
+    header, numbers = lines.content([chart], about="", gap="not defined")
+    assert header["charts"][0]["ranges"] == [{"name": "far", "from": 2, "to": 3}]
+    assert (header["gap"], len(numbers)) == ("not defined", 4)
+    assert len(lines.content([], about="")[1]) == 0

@@ -1,0 +1,146 @@
+"""The view "why" of the Positions lens: what is drawn and said is what was measured."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from tests.tfm_ui.position_toys import MODEL, asks, lines_of, naive
+from tfm_core import POSITIONAL, apply_rotary, sinusoidal_encoding
+from tfm_ui import compute
+from tfm_ui.position_pairs import MEASURES, drawn, pairs, spaced
+from tfm_ui.position_pictures import why as pictures
+from tfm_ui.positions_lens import why, why_shift, why_turned, why_unique
+from tfm_ui.positions_lens.schemes import schemes
+from tfm_ui.windows import WHOLE, part_of, pooled
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("name", [name for name in POSITIONAL if name != "none"])
+def test_the_map_and_the_curves_are_the_table_of_all_pairs(name, measure):
+    state = asks(name, measure=measure, head=2)
+    expected = naive(name, state)
+    header, numbers = pictures.pairs(MODEL, state)
+    np.testing.assert_allclose(numbers[0], expected, atol=2e-5)
+    assert header["blank"] == "not defined"
+    found = why.similarity(MODEL, state).sides[0][1].found
+    for place, distance in enumerate(range(-19, 20)):
+        values = np.diagonal(expected, distance)
+        values = values[~np.isnan(values)]
+        for line, reduce in ((found.mean, np.mean), (found.least, np.min), (found.most, np.max)):
+            want = reduce(values) if len(values) else np.nan
+            assert line[place].item() == pytest.approx(want, abs=2e-5, nan_ok=True)
+    (x, y), *_ = lines_of(pictures.distances(MODEL, state)).values()
+    assert x == list(range(-19, 20))
+    np.testing.assert_allclose(y, found.mean, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["sinusoidal", "learned", "rope", "alibi", "t5"])
+def test_a_large_table_is_pooled_to_the_value_furthest_from_0(name):
+    module = schemes(MODEL, asks(name, length=700, max_len=650, width=8))[0].module
+    added = compute.encoding(module, 700) if "encode" in module.enters() else None
+    found = pairs(module, 700, MEASURES[0], 0, 11, added)
+    assert found.measured == 374  # of 700
+    part = part_of(WHOLE, 700, 700)
+    np.testing.assert_allclose(found.pooled(part), pooled(found.cells, part), atol=2e-3 * found.top)
+
+
+def test_measured_rows_hold_the_ends_and_every_distance():
+    at = spaced(1000, 256)
+    assert (len(at), at[0], at[-1]) == (256, 0, 999)
+    assert (at.diff() > 0).all()
+    assert torch.equal(spaced(7, 256), torch.arange(7))
+    module = schemes(MODEL, asks("sinusoidal"))[0].module
+    assert not pairs(module, 1000, MEASURES[0], 0, 0, compute.encoding(module, 1000)).found.mean.isnan().any()
+
+
+def test_what_must_be_equal_at_equal_distance_is_and_an_odd_width_is_not():
+    even = why.similarity(MODEL, asks("sinusoidal", "rope", length=64, width=64))
+    assert list(even.laws().values()) == [True, True]
+    odd = why.similarity(MODEL, asks("sinusoidal", length=1024, width=7, base=50.0))
+    assert list(odd.laws().values()) == [False]
+    assert "Its last sine has no cosine" in odd.sentence
+    learned = why.similarity(MODEL, asks("learned", "alibi"))
+    assert list(learned.laws()) == ["B: alibi: equal at equal distance, to float32’s rounding"]
+    assert "so the distance alone does not tell" in learned.sentence
+    assert "It is not trained" in learned.sentence
+    none = why.similarity(MODEL, asks("none"))
+    assert (none.sides, none.sentence) == ([], "A: none says nothing of positions: all pairs are alike.")
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (asks("sinusoidal", length=64, width=64, shift=5), "one matrix shifts 59 positions by k = 5"),
+        (asks("sinusoidal", width=1), "which no linear map can shift"),
+        (asks("sinusoidal", width=5), "Dimension 4, a sine without its cosine, is left out"),
+        (asks("learned", width=16), "so some matrix fits any table"),
+        (asks("learned", length=200, max_len=200, width=4), "no such matrix; the best, by least squares"),
+        (asks("learned", length=20, max_len=5, shift=15), "has 5 rows, no two of them 15 apart"),
+        (asks("sinusoidal", length=2, shift=1), "one matrix shifts 1 position by"),
+    ],
+)
+def test_the_law_of_shifts_says_what_was_found(state, said):
+    seen = why_shift.shift(MODEL, state)
+    assert said in seen.sentence
+    assert all(seen.laws().values())
+    if "least squares" in said:
+        assert seen.sides[0][1].largest > 0.1
+
+
+def test_the_matrix_of_a_shift_is_the_paper_s():
+    state = asks("sinusoidal", width=6, shift=4, pair=1, base=30.0)
+    seen = why_shift.matrix_of(MODEL, state)
+    angle = 4 / 30 ** (2 / 6)
+    header, numbers = pictures.shift_matrix(MODEL, state)
+    assert numbers[0, 2:4, 2:4].flatten().tolist() == pytest.approx(
+        [math.cos(angle), math.sin(angle), -math.sin(angle), math.cos(angle)]
+    )
+    assert (numbers[0] != 0).sum() == 12
+    assert header["picked"] == (2, 2)
+    assert f"kθ = {angle:.3f} rad" in seen.sentence
+    assert f"{math.cos(angle):.3f} & " in seen.formula
+    assert why_shift.matrix_of(MODEL, asks("learned", "rope")) is None
+    assert why_shift.matrix_of(MODEL, replace(state, pair=99)).pair == 2
+
+
+def test_turned_scores_lie_on_a_line_and_added_ones_do_not():
+    seen = why_turned.turned(MODEL, asks("rope", "sinusoidal", length=100, width=16))
+    assert list(seen.laws().values()) == [True]
+    assert seen.exact < 1e-10
+    assert seen.found(seen.added).spread > 1
+    query, key = drawn(16, 11)
+    table, row = seen.table(), 777
+    m, n = table["m"][row], table["n"][row]
+    rows = sinusoidal_encoding(100, 16)
+    assert table["score, B: sinusoidal added"][row] == pytest.approx(
+        ((query + rows[m]) @ (key + rows[n])).item(), abs=1e-4
+    )
+    turned = apply_rotary(torch.stack([query, key]), torch.tensor([m, n]))
+    assert table["score, A: rope"][row] == pytest.approx((turned[0] @ turned[1]).item(), abs=1e-4)
+    (x, y), (_, added) = lines_of(pictures.turned(MODEL, asks("rope", "sinusoidal", length=100, width=16))).values()
+    assert len(x) == len(y) == len(added) == 50**2
+    assert x[row] == n - m
+    alone = why_turned.turned(MODEL, asks("rope"))
+    assert (alone.named, alone.beside.width) == ("sinusoidal", 6)
+    assert why_turned.turned(MODEL, asks("sinusoidal", "t5")) is None
+    learned = why_turned.turned(MODEL, asks("rope", "learned"))
+    assert "(it has 12 rows)" in learned.sentence
+    assert np.isfinite(
+        lines_of(pictures.turned(MODEL, asks("rope", "learned")))[("(q + PE(m))·(k + PE(n))", "B: learned")][1]
+    ).all()
+
+
+def test_the_nearest_two_positions_are_named():
+    seen = why_unique.unique(MODEL, asks("sinusoidal", "learned", length=300, width=2))
+    (_, waves), (_, noise) = seen.sides
+    first, second = waves.pair
+    rows = sinusoidal_encoding(300, 2).double()
+    assert (rows[first] - rows[second]).norm().item() == pytest.approx(torch.pdist(rows).min().item())
+    assert f"the nearest, {first} and {second}, are" in seen.sentence
+    assert "of 66 pairs of positions (the 12 that it has)" in seen.sentence
+    assert len(noise.within) == 12
+    assert all(seen.laws().values())
+    assert "A: learned has 1 row." not in why_unique.unique(MODEL, asks("learned", max_len=2)).sentence

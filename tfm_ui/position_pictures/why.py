@@ -1,0 +1,149 @@
+"""The pictures of the view "why" of the Positions lens, as functions of the link."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tfm_ui.components import lines, maps
+from tfm_ui.components.canvas import Content
+from tfm_ui.components.lines import Chart, Line
+from tfm_ui.components.maps import MASKED, Axis, Map
+from tfm_ui.model_state import ModelState
+from tfm_ui.positions_lens import why, why_shift, why_turned, why_unique
+from tfm_ui.positions_lens.measured import square
+from tfm_ui.positions_lens.schemes import Scheme
+from tfm_ui.positions_lens.state import PREFIX, PositionsState
+from tfm_ui.windows import WHOLE, matrix, part_of, pooled
+
+COLOURS = {"A": "head 1", "B": "head 2", "": "muted"}
+
+
+def line_of(scheme: Scheme, x: Sequence[float], y: Sequence[float], name: str = "") -> Line:
+    """A side's curve: A is solid, B dashed."""
+    return Line(name or scheme.title, x, y, COLOURS[scheme.side], "dashed" if scheme.side == "B" else "solid")
+
+
+def pairs(model: ModelState, state: PositionsState) -> Content:
+    """Position x position, of A and B."""
+    seen = why.similarity(model, state)
+    if not seen.sides:
+        return _gone()
+    part = part_of(state.square, state.length, state.length)
+    drawn = []
+    for scheme, found in seen.sides:
+        cells = square(model, state, scheme, part)
+        assert cells is not None
+        drawn.append(Map(f"{scheme.title}, {found.unit}", cells, _top(found.top, cells), "", found.signed))
+    turns = any(not scheme.has("encode") for scheme, _ in seen.sides)
+    roles = ("query", "key") if turns else ("ink", "ink")
+    return maps.content(
+        drawn,
+        Axis(part.row_names(), "position m (row)", "m =", roles[0]),
+        Axis(part.column_names(), "position n (column)", "n =", roles[1]),
+        about=seen.sentence,
+        part=part,
+        zooms=f"{PREFIX}square",
+        blank="not defined",
+    )
+
+
+def _gone() -> Content:
+    """For schemes that have been left: the page is about to take the picture away."""
+    nothing = Axis([""], "", "")
+    return maps.content([Map("", np.full((1, 1), MASKED), 1.0, "")], nothing, nothing, about="")
+
+
+def _top(top: float, cells: NDArray[np.float32]) -> float:
+    return max(top, float(np.abs(np.nan_to_num(cells)).max())) or 1.0
+
+
+def distances(model: ModelState, state: PositionsState) -> Content:
+    """The same by distance; sides of one unit share a chart."""
+    seen = why.similarity(model, state)
+    x = list(seen.distances)
+    charts: dict[str, list[Line]] = {}
+    for scheme, found in seen.sides:
+        drawn = charts.setdefault(found.unit, [])
+        alone = found.by_distance_alone
+        drawn.append(line_of(scheme, x, found.found.mean.tolist(), scheme.title if alone else f"{scheme.title}, mean"))
+        if not alone:
+            for what, values in (("least", found.found.least), ("most", found.found.most)):
+                drawn.append(Line(f"{scheme.title}, {what}", x, values.tolist(), COLOURS[scheme.side], "thin"))
+    return lines.content(
+        [Chart("distance n − m", unit, drawn, reach=(0,)) for unit, drawn in charts.items()],
+        about=seen.sentence,
+        gap="not defined",
+    )
+
+
+def shift_matrix(model: ModelState, state: PositionsState) -> Content:
+    """M_k of the paper."""
+    seen = why_shift.matrix_of(model, state)
+    if seen is None:
+        return _gone()
+    table = seen.matrix
+    part = part_of(WHOLE, *table.shape)
+    corner = 2 * seen.pair
+    return maps.content(
+        [Map(f"M of k = {seen.shift}", pooled(matrix(table), part), 1.0, "", signed=True)],
+        Axis(part.row_names(), "dimension of PE(pos + k) (row)", "to dimension"),
+        Axis(part.column_names(), "dimension of PE(pos) (column)", "from dimension"),
+        about=seen.sentence,
+        picked=(corner, corner) if part.exact else None,
+        part=None if part.exact else part,
+    )
+
+
+def shift_errors(model: ModelState, state: PositionsState) -> Content:
+    """What is left at each position."""
+    seen = why_shift.shift(model, state)
+    drawn = [
+        line_of(scheme, range(len(left.at)), left.at.tolist())
+        for scheme, left in seen.sides
+        if left and left.dimensions
+    ]
+    last = max((len(line.x) for line in drawn), default=1) - 1
+    law = [Line("float32’s rounding", [0, last], [why_shift.ALLOWED] * 2, "muted", "thin")] if seen.laws() else []
+    chart = Chart("pos", f"largest |M PE(pos) − PE(pos + {seen.shift})|", [*drawn, *law], y_scale="log10")
+    return lines.content([chart], about=seen.sentence)
+
+
+def turned(model: ModelState, state: PositionsState) -> Content:
+    """Scores of many pairs over their distance: turned, and with an encoding added."""
+    seen = why_turned.turned(model, state)
+    if seen is None:
+        return lines.content([], about="")
+    x = seen.distances.flatten()
+
+    def points(name: str, what: str, scores: Tensor, side: str) -> Chart:
+        there = ~scores.flatten().isnan()
+        dots = Line(name, x[there].tolist(), scores.flatten()[there].tolist(), COLOURS[side], "dots")
+        return Chart("distance n − m", what, [dots])
+
+    charts = [
+        points(seen.scheme.title, "Rₘq·Rₙk", seen.scores, seen.scheme.side),
+        points(seen.named, "(q + PE(m))·(k + PE(n))", seen.added, seen.beside.side),
+    ]
+    return lines.content(charts, about=seen.sentence)
+
+
+def unique(model: ModelState, state: PositionsState) -> Content:
+    """The smallest distance among the first positions, over how many there are."""
+    seen = why_unique.unique(model, state)
+    drawn = [
+        line_of(scheme, range(2, len(found.within) + 1), found.within[1:].tolist())
+        for scheme, found in seen.sides
+        if found
+    ]
+    powers = seen.falls_far
+    chart = Chart(
+        "number of positions",
+        "smallest distance between two of them",
+        drawn,
+        x_scale="log2",
+        y_scale="log10" if powers else "linear",
+        reach=() if powers else (0,),
+    )
+    return lines.content([chart], about=seen.sentence)

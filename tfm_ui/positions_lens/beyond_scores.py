@@ -1,0 +1,107 @@
+"""Scores and biases at distances that a model of max_len tokens never met."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from tfm_core import t5_buckets
+from tfm_core.position_laws import turned_scores
+from tfm_core.positional import T5
+from tfm_ui.figures import look
+from tfm_ui.model_state import ModelState
+from tfm_ui.position_pairs import drawn
+from tfm_ui.positions_lens.measured import draws, head_of, opening
+from tfm_ui.positions_lens.schemes import Scheme, schemes
+from tfm_ui.positions_lens.state import PositionsState
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A and B, as far as they act on scores.
+
+    Attributes:
+        model, state: what was asked for.
+        sides: each with its unit and a value per distance, float32 (length), of a key so far behind the query.
+    """
+
+    model: ModelState
+    state: PositionsState
+    sides: list[tuple[Scheme, str, Tensor]]
+
+    @property
+    def sentence(self) -> str:
+        """The value at the farthest distance that was trained, and beyond."""
+        return " ".join(self._about(*side) for side in self.sides)
+
+    def _about(self, scheme: Scheme, unit: str, values: Tensor) -> str:
+        trained, length = min(self.state.max_len, len(values)), len(values)
+        said = f"{scheme.title}: {unit} is {look.number(values[trained - 1].item())} at distance {trained - 1}"
+        if length > trained:
+            said += f", the farthest that was trained, and {look.number(values[-1].item())} at {length - 1}"
+        if not isinstance(scheme.module, T5):
+            return f"{said}."
+        first = shared_from(scheme.module)
+        reached = "" if length > first else " None on screen is as far."
+        return f"{said}. Keys from distance {first} on share one bucket, and so one bias.{reached}"
+
+    def laws(self) -> dict[str, bool]:
+        """What each scheme promises beyond."""
+        found = {}
+        for scheme, _, values in self.sides:
+            if isinstance(scheme.module, T5):
+                shared = values[shared_from(scheme.module) :]
+                if len(shared) > 1:
+                    found[f"{scheme.title}: one bias for {look.plural(len(shared), 'distance')}"] = bool(
+                        (shared == shared[0]).all()
+                    )
+            elif scheme.has("bias_at") and len(values) > 2:
+                steps = values.double().diff()
+                straight = (steps - steps[0]).abs().max() <= 1e-6 * values.abs().max()
+                found[f"{scheme.title}: every step farther costs the same"] = bool(straight)
+        return found
+
+    def table(self) -> pd.DataFrame:
+        """A row per distance."""
+        where = ["trained" if i < self.state.max_len else "beyond" for i in range(self.state.length)]
+        columns = {f"{scheme.title}, {unit}": values.tolist() for scheme, unit, values in self.sides}
+        return pd.DataFrame({"max_len": where, **columns}).rename_axis("distance")
+
+    @property
+    def recipe(self) -> str:
+        """Lines of Python that leave each side's values in `scores_A` and `scores_B`."""
+        length = self.state.length
+        functions = "from tfm_core.position_laws import turned_scores"
+        lines = [*opening(self.model, [scheme for scheme, *_ in self.sides], functions), f"at = torch.arange({length})"]
+        for scheme, *_ in self.sides:
+            if scheme.has("bias_at"):
+                lines.append(f"scores_{scheme.side} = {scheme.side}.bias_at(-at)[{head_of(self.state)}]")
+            else:
+                lines += draws(self.model, scheme.width)
+                lines.append(
+                    f"scores_{scheme.side} = turned_scores(query, key, at, at[:1], base={scheme.module.base!r})[:, 0]"
+                )
+        return "\n".join(lines)
+
+
+def shared_from(scheme: T5) -> int:
+    """The first distance whose bucket all farther keys share."""
+    behind = -torch.arange(1024)  # max_distance is 128
+    buckets = t5_buckets(behind, bidirectional=scheme.bidirectional, num_buckets=scheme.num_buckets)
+    return int((buckets == buckets[-1]).nonzero()[0])
+
+
+def scores(model: ModelState, state: PositionsState) -> Scores:
+    """What is asked for of A and B: of keys behind the query, as every model has them."""
+    at, found = torch.arange(state.length), []
+    for scheme in schemes(model, state):
+        if scheme.has("bias_at"):
+            bias = scheme.module.bias_at(-at)
+            assert bias is not None
+            found.append((scheme, f"bias of head {head_of(state) + 1}", bias[head_of(state)].float()))
+        elif scheme.has("rotate"):
+            query, key = drawn(scheme.width, model.seed)
+            values = turned_scores(query, key, at, at[:1], base=scheme.module.base)[:, 0]
+            found.append((scheme, "Rₘq·R₀k", values))
+    return Scores(model, state, found)

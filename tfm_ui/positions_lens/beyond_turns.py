@@ -1,0 +1,86 @@
+"""Waves that do not come round within max_len: beyond it they reach angles that the model has never met."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+from torch import Tensor
+
+from tfm_ui.figures import look
+from tfm_ui.model_state import ModelState
+from tfm_ui.positions_lens.measured import opening
+from tfm_ui.positions_lens.schemes import Scheme, schemes
+from tfm_ui.positions_lens.state import PositionsState
+
+
+@dataclass(frozen=True)
+class Turns:
+    """Schemes of waves.
+
+    Attributes:
+        model, state: what was asked for.
+        sides: each with the wavelengths of its pairs, float64.
+    """
+
+    model: ModelState
+    state: PositionsState
+    sides: list[tuple[Scheme, Tensor]]
+
+    def slow(self, waves: Tensor) -> Tensor:
+        """Which of them have not come round at the last trained position."""
+        return waves > self.state.max_len - 1
+
+    @property
+    def sentence(self) -> str:
+        """How many, and where the slowest gets."""
+        said: dict[str, list[str]] = {}
+        for scheme, waves in self.sides:
+            said.setdefault(self._about(waves), []).append(scheme.title)
+        return " ".join(f"{' and '.join(titles)}: {what}" for what, titles in said.items())
+
+    def _about(self, waves: Tensor) -> str:
+        count, slow, max_len, length = len(waves), int(self.slow(waves).sum()), self.state.max_len, self.state.length
+        pairs = look.plural(count, "pair") + " of dimensions"
+        if not slow:
+            return f"{pairs}, and each has come round at position {max_len - 1}: no angle is new."
+        have = "has" if slow == 1 else "have"
+        said = (
+            f"of {pairs}, {slow} ({look.percent(slow / count)}) {have} not completed a turn at position {max_len - 1}"
+        )
+        if length <= max_len:
+            return f"{said}."
+        new = (length - 1) * 360 / waves[-1].item()
+        old = (max_len - 1) * 360 / waves[-1].item()
+        return (
+            f"{said}; beyond, they meet angles that the model never met: the slowest gets from {look.number(old)}° to "
+            f"{look.number(new)}° at position {length - 1}."
+        )
+
+    def table(self) -> pd.DataFrame:
+        """A row per pair."""
+        columns = {}
+        for scheme, waves in self.sides:
+            columns[f"{scheme.title}, wavelength"] = pd.Series(waves.tolist())
+            columns[f"{scheme.title}, turns at position {self.state.max_len - 1}"] = pd.Series(
+                ((self.state.max_len - 1) / waves).tolist()
+            )
+        return pd.DataFrame(columns).rename_axis("pair")
+
+    @property
+    def recipe(self) -> str:
+        """Lines of Python that leave the wavelengths in `waves_A` and `waves_B`."""
+        shown = [scheme for scheme, _ in self.sides]
+        lines = (f"waves_{scheme.side} = {scheme.side}.wavelengths({scheme.width})" for scheme in shown)
+        return "\n".join([*opening(self.model, shown), *lines])
+
+
+def turns(model: ModelState, state: PositionsState) -> Turns:
+    """What is asked for of A and B."""
+    return Turns(
+        model,
+        state,
+        [
+            (scheme, waves)
+            for scheme in schemes(model, state)
+            if (waves := scheme.module.wavelengths(scheme.width)) is not None
+        ],
+    )

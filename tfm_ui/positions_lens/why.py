@@ -1,0 +1,127 @@
+"""Which positions are alike: a table position x position, and the same by distance, in numbers and words."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from tfm_ui.figures import look
+from tfm_ui.model_state import ModelState
+from tfm_ui.position_pairs import MEASURES, Pairs
+from tfm_ui.positions_lens.measured import draws, head_of, known, opening, pairs
+from tfm_ui.positions_lens.schemes import Scheme, schemes
+from tfm_ui.positions_lens.state import PositionsState
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """A and B, as far as they say something of positions.
+
+    Attributes:
+        model, state: what was asked for.
+        sides: with their tables.
+        silent: schemes that say nothing.
+    """
+
+    model: ModelState
+    state: PositionsState
+    sides: list[tuple[Scheme, Pairs]]
+    silent: list[Scheme]
+
+    @property
+    def distances(self) -> range:
+        """Of all pairs: key - query."""
+        return range(1 - self.state.length, self.state.length)
+
+    @property
+    def sentence(self) -> str:
+        """Of each side, what near and far pairs have, and whether the distance alone decides."""
+        said = [_about(scheme, found, known(scheme, self.state.length)) for scheme, found in self.sides]
+        said += [f"{scheme.title} says nothing of positions: all pairs are alike." for scheme in self.silent]
+        return " ".join(said)
+
+    @property
+    def measured(self) -> str:
+        """How many pairs this rests on."""
+        length = self.state.length
+        rows = self.sides[0][1].measured
+        if rows == length:
+            return f"all {look.count(length**2)} pairs"
+        return f"{look.count(rows * length)} of {look.count(length**2)} pairs: every pair of {rows} chosen rows"
+
+    def laws(self) -> dict[str, bool]:
+        """A scheme of waves or of distances must treat equal distances alike."""
+        return {
+            f"{scheme.title}: equal at equal distance, to float32’s rounding": found.by_distance_alone
+            for scheme, found in self.sides
+            if not scheme.is_trained or scheme.has("bias_at")
+        }
+
+    def table(self) -> pd.DataFrame:
+        """A row per distance."""
+        columns = {
+            f"{scheme.title}, {what}": values.numpy()
+            for scheme, pairs in self.sides
+            for what, values in (
+                [("all pairs", pairs.found.mean)]
+                if pairs.by_distance_alone
+                else [("mean", pairs.found.mean), ("least", pairs.found.least), ("most", pairs.found.most)]
+            )
+        }
+        return pd.DataFrame(columns, index=pd.Index(self.distances, name="distance n − m"))
+
+    @property
+    def recipe(self) -> str:
+        """Lines of Python that leave each side's table in `pairs_A` and `pairs_B`, and sort it by distance."""
+        length, distance = self.state.length, self.state.measure != MEASURES[0]
+        lines = opening(self.model, [s for s, _ in self.sides], "from tfm_core.position_laws import by_distance")
+        for scheme, _ in self.sides:
+            name = scheme.side
+            if scheme.has("bias_at"):
+                lines.append(f"pairs_{name} = {name}.bias({length}, {length})[{head_of(self.state)}]  # (query, key)")
+                continue
+            if scheme.has("encode"):
+                lines.append(f"rows = columns = {name}.encode({known(scheme, length)})  # (position, d_model)")
+            else:
+                lines += draws(self.model, scheme.width)
+                lines.append(f"rows, columns = (apply_rotary(x.expand({length}, -1), base={scheme.module.base!r})")
+                lines.append("                 for x in (query, key))")
+            ends = "torch.cdist(rows.double(), columns.double())" if distance else "rows @ columns.mT"
+            lines.append(f"pairs_{name} = {ends}  # (m, n)")
+        lines += [f"by_distance(pairs_{s.side}, torch.arange(len(pairs_{s.side})))" for s, _ in self.sides]
+        return "\n".join(lines)
+
+
+def similarity(model: ModelState, state: PositionsState) -> Similarity:
+    """What is asked for of A and B."""
+    found = [(scheme, pairs(model, state, scheme)) for scheme in schemes(model, state)]
+    return Similarity(
+        model,
+        state,
+        [(scheme, table) for scheme, table in found if table],
+        [scheme for scheme, table in found if not table],
+    )
+
+
+def _about(scheme: Scheme, pairs: Pairs, rows: int) -> str:
+    found, zero = pairs.found, pairs.length - 1  # where distance 0 stands
+    unit = pairs.unit
+
+    def at(distance: int) -> str:
+        least, mean, most = (float(x[zero + distance]) for x in (found.least, found.mean, found.most))
+        if pairs.by_distance_alone or least == most:
+            return look.number(mean)
+        return f"{look.number(least)} to {look.number(most)}"
+
+    if rows < 2:
+        return f"{scheme.title} has one row."
+    near = f"{unit} is {at(0)} at distance 0, {at(1)} at 1"
+    noise = " It is not trained, so this is noise." if scheme.is_trained else ""
+    if pairs.by_distance_alone:
+        far = f", {at(rows - 1)} at {rows - 1}" if rows > 2 else ""
+        equal = "are equal" if found.spread == 0 else f"differ by at most {look.number(found.spread)}"
+        return f"{scheme.title}: {near}{far}; pairs of one distance {equal}.{noise}"
+    alone = " Its last sine has no cosine beside it." if "base" in scheme.module.about.depends_on else ""
+    return (
+        f"{scheme.title}: {near}; pairs of one distance differ by up to {look.number(found.spread)}, so the distance "
+        f"alone does not tell.{noise}{alone}"
+    )

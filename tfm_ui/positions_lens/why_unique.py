@@ -1,0 +1,82 @@
+"""Whether every position has a vector of its own: the two that are nearest to each other, among all pairs."""
+
+import math
+from dataclasses import dataclass
+
+import pandas as pd
+
+from tfm_core.position_laws import Closest
+from tfm_ui.figures import look
+from tfm_ui.model_state import ModelState
+from tfm_ui.positions_lens.measured import known, nearest, opening
+from tfm_ui.positions_lens.schemes import Scheme, schemes
+from tfm_ui.positions_lens.state import PositionsState
+
+
+@dataclass(frozen=True)
+class Unique:
+    """Of each scheme that adds vectors.
+
+    Attributes:
+        model, state: what was asked for.
+        sides: with their two nearest positions; None where there are not two.
+    """
+
+    model: ModelState
+    state: PositionsState
+    sides: list[tuple[Scheme, Closest | None]]
+
+    @property
+    def sentence(self) -> str:
+        """How near, and which two."""
+        return " ".join(self._about(scheme, found) for scheme, found in self.sides)
+
+    def _about(self, scheme: Scheme, found: Closest | None) -> str:
+        rows = known(scheme, self.state.length)
+        if found is None:
+            return f"{scheme.title} has {look.plural(rows, 'row')}."
+        first, second = found.pair
+        few = f" (the {rows} that it has)" if rows < self.state.length else ""
+        apart = (
+            f"are {look.number(found.distance)} apart"
+            if found.distance
+            else "have the same vector: a model cannot tell them apart"
+        )
+        pairs = "1 pair" if rows == 2 else f"{look.count(rows * (rows - 1) // 2)} pairs"
+        return f"{scheme.title}: of {pairs} of positions{few} the nearest, {first} and {second}, {apart}."
+
+    def laws(self) -> dict[str, bool]:
+        """What an encoding must give."""
+        return {f"{scheme.title}: no two positions alike": found.distance > 0 for scheme, found in self.sides if found}
+
+    def table(self) -> pd.DataFrame:
+        """A row per length."""
+        columns = {
+            f"{scheme.title}, smallest distance": pd.Series(
+                found.within[1:].tolist(), index=range(2, len(found.within) + 1)
+            )
+            for scheme, found in self.sides
+            if found
+        }
+        return pd.DataFrame(columns).rename_axis("positions")
+
+    @property
+    def recipe(self) -> str:
+        """Lines of Python that leave them in `nearest_A` and `nearest_B`."""
+        shown = [scheme for scheme, found in self.sides if found]
+        lines = opening(self.model, shown, "from tfm_core.position_laws import closest")
+        return "\n".join(
+            [*lines, *(f"nearest_{s.side} = closest({s.side}.encode({known(s, self.state.length)}))" for s in shown)]
+        )
+
+    @property
+    def falls_far(self) -> bool:
+        """Whether the distances differ so much that only a scale of powers shows them all."""
+        all_of = [d for _, found in self.sides if found for d in found.within[1:].tolist()]
+        return bool(all_of) and min(all_of) < 0.01 * max(all_of) and min(all_of) > 0 and math.isfinite(max(all_of))
+
+
+def unique(model: ModelState, state: PositionsState) -> Unique:
+    """What is asked for of A and B."""
+    adds = [scheme for scheme in schemes(model, state) if scheme.has("encode")]
+    return Unique(model, state, [(scheme, nearest(model, scheme, state.length)) for scheme in adds])
