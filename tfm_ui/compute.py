@@ -1,4 +1,4 @@
-"""What is computed for the pages, and the only caches.
+"""What is computed of the model for the pages, and its caches; those of lone schemes are in compute_positions.py.
 
 Every key is a frozen dataclass of numbers, strings and booleans, hashed by its repr: Streamlit's own way takes longer
 than the pass itself. Results are shared by all users: read, never write.
@@ -8,14 +8,12 @@ import gc
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import streamlit as st
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from tfm_core import (
     POSITIONAL,
@@ -27,8 +25,6 @@ from tfm_core import (
     recording,
 )
 from tfm_core import scale_experiment as measure_scale
-from tfm_core.initialization import fill_parameters
-from tfm_core.position_laws import Closest, ShiftError, closest, fitted_shift_error, shift_error
 from tfm_ui.attention import Attention, Reader, bytes_needed
 from tfm_ui.compared import Compared, compare
 from tfm_ui.feasible import tokens_of
@@ -36,10 +32,8 @@ from tfm_ui.inside import Inside, sites
 from tfm_ui.inside import inside as put_together
 from tfm_ui.lines import Lines, kept, maps
 from tfm_ui.model_state import ModelState
-from tfm_ui.position_pairs import Pairs, pairs
 from tfm_ui.readings import HeadSeen, Reading, read, see
 from tfm_ui.rerun import Bench, Side, possible
-from tfm_ui.windows import Part
 
 BUDGET = 300_000_000  # bytes that one request may take beside its model
 
@@ -127,80 +121,6 @@ def scheme(state: ModelState, kind: str) -> Positional | None:
     stack = {"self": "stack", "encoder": "encoder"}.get(kind, "decoder")
     found: Positional | None = None if kind == "cross" else getattr(transformer(state.config), stack).positional
     return found
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def lone_scheme(
-    name: str, *, d_model: int, num_heads: int, max_len: int, bidirectional: bool, base: float, seed: int
-) -> Positional:
-    """A positional scheme without a model, its weights those that a single stack of this seed has."""
-    scheme = POSITIONAL[name](
-        d_model=d_model, num_heads=num_heads, max_len=max_len, bidirectional=bidirectional, base=base
-    )
-    fill_parameters(nn.ModuleDict({"stack": nn.ModuleDict({"positional": scheme})}), seed)
-    return scheme.eval().requires_grad_(False)
-
-
-def encoding(scheme: Positional, length: int) -> Tensor:
-    """What a scheme of `lone_scheme` adds to the embeddings, (length, width); NaN where it has nothing to add.
-
-    Several pictures of a page are made of it.
-
-    Raises:
-        ValueError: for a scheme that is not added to the embeddings.
-    """
-    return _encoding(id(scheme), length, scheme)[1]
-
-
-@st.cache_resource(max_entries=6, show_spinner=False)
-def _encoding(number: int, length: int, _scheme: Positional) -> tuple[Positional, Tensor]:
-    """With the scheme itself: as long as it is kept, no other one has its number."""
-    try:
-        found = _scheme.encode(length)
-    except ValueError:  # its table ends
-        found = _scheme.encode(min(length, _scheme.max_len))
-    if found is None:
-        raise ValueError(f"expected a scheme that is added to the embeddings, got {type(_scheme).__name__}")
-    return _scheme, F.pad(found, (0, 0, 0, length - len(found)), value=torch.nan) if len(found) < length else found
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def position_pairs(name: str, length: int, measure: str, head: int, **sizes: Any) -> Pairs | None:
-    """What a scheme says of each pair of positions; see tfm_ui/position_pairs.py."""
-    scheme = lone_scheme(name, **sizes)
-    added = encoding(scheme, length) if "encode" in scheme.enters() else None
-    return pairs(scheme, length, measure, head, sizes["seed"], added)
-
-
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={Part: repr})
-def position_square(
-    name: str, length: int, measure: str, head: int, part: Part, **sizes: Any
-) -> NDArray[np.float32] | None:
-    """A part of their table, pooled."""
-    found = position_pairs(name, length, measure, head, **sizes)
-    return found.pooled(part) if found else None
-
-
-def _known(table: Tensor) -> Tensor:
-    """Without the rows at the end that the scheme does not have."""
-    return table[: len(table) - int(table[:, 0].isnan().sum())]
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def closest_positions(name: str, length: int, **sizes: Any) -> Closest | None:
-    """The two positions whose vectors are nearest to each other; None if the scheme has fewer than two."""
-    known = _known(encoding(lone_scheme(name, **sizes), length))
-    return closest(known) if len(known) > 1 else None
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def position_shift(name: str, length: int, shift: int, **sizes: Any) -> ShiftError | None:
-    """What a shift's linear map leaves: the paper's for waves, else the one that fits best; None if no pair is left."""
-    known = _known(encoding(lone_scheme(name, **sizes), length))
-    if shift >= len(known):
-        return None
-    waves = "base" in POSITIONAL[name].about.depends_on
-    return shift_error(known, shift, base=sizes["base"]) if waves else fitted_shift_error(known, shift)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={ModelState: repr})

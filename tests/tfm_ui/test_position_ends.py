@@ -15,7 +15,6 @@ from tfm_ui.pictures import PICTURES, Drawing, made
 from tfm_ui.position_pairs import MEASURES
 from tfm_ui.positions_lens import beyond, beyond_scores, beyond_turns, why, why_shift, why_turned, why_unique
 from tfm_ui.positions_lens.clocks import clocks
-from tfm_ui.positions_lens.measured import sizes
 from tfm_ui.positions_lens.schemes import schemes
 from tfm_ui.positions_lens.state import PREFIX, PositionsState
 
@@ -110,8 +109,8 @@ def test_every_table_can_be_had_at_the_ends_of_all_ranges(a, b, extreme):
 
 def test_a_scheme_is_asked_for_by_what_it_depends_on_alone():
     alibi, learned = schemes(MODEL, asks("alibi", "learned", base=99.0))
-    assert sizes(MODEL, alibi) == sizes(MODEL, schemes(MODEL, asks("alibi", base=5.0, max_len=40))[0])
-    assert (sizes(MODEL, learned)["max_len"], sizes(MODEL, learned)["base"]) == (12, 10000.0)
+    assert alibi.spec == schemes(MODEL, asks("alibi", base=5.0, max_len=40))[0].spec
+    assert (learned.spec.max_len, learned.spec.base) == (12, 10000.0)
 
 
 def test_all_pictures_of_these_views_are_known_by_their_states():

@@ -9,7 +9,7 @@ import torch
 
 from tests.tfm_ui.position_toys import MODEL, asks, lines_of, naive
 from tfm_core import POSITIONAL, apply_rotary, sinusoidal_encoding
-from tfm_ui import compute
+from tfm_ui.compute_positions import encoding
 from tfm_ui.position_pairs import MEASURES, drawn, pairs, spaced
 from tfm_ui.position_pictures import why as pictures
 from tfm_ui.positions_lens import why, why_shift, why_turned, why_unique
@@ -39,8 +39,9 @@ def test_the_map_and_the_curves_are_the_table_of_all_pairs(name, measure):
 
 @pytest.mark.parametrize("name", ["sinusoidal", "learned", "rope", "alibi", "t5"])
 def test_a_large_table_is_pooled_to_the_value_furthest_from_0(name):
-    module = schemes(MODEL, asks(name, length=700, max_len=650, width=8))[0].module
-    added = compute.encoding(module, 700) if "encode" in module.enters() else None
+    scheme = schemes(MODEL, asks(name, length=700, max_len=650, width=8))[0]
+    module = scheme.module
+    added = encoding(scheme.spec, 700) if "encode" in module.enters() else None
     found = pairs(module, 700, MEASURES[0], 0, 11, added)
     assert found.measured == 374  # of 700
     part = part_of(WHOLE, 700, 700)
@@ -52,8 +53,8 @@ def test_measured_rows_hold_the_ends_and_every_distance():
     assert (len(at), at[0], at[-1]) == (256, 0, 999)
     assert (at.diff() > 0).all()
     assert torch.equal(spaced(7, 256), torch.arange(7))
-    module = schemes(MODEL, asks("sinusoidal"))[0].module
-    assert not pairs(module, 1000, MEASURES[0], 0, 0, compute.encoding(module, 1000)).found.mean.isnan().any()
+    scheme = schemes(MODEL, asks("sinusoidal"))[0]
+    assert not pairs(scheme.module, 1000, MEASURES[0], 0, 0, encoding(scheme.spec, 1000)).found.mean.isnan().any()
 
 
 def test_what_must_be_equal_at_equal_distance_is_and_an_odd_width_is_not():

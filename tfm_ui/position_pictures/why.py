@@ -33,7 +33,7 @@ def pairs(model: ModelState, state: PositionsState) -> Content:
     part = part_of(state.square, state.length, state.length)
     drawn = []
     for scheme, found in seen.sides:
-        cells = square(model, state, scheme, part)
+        cells = square(state, scheme, part)
         assert cells is not None
         drawn.append(Map(f"{scheme.title}, {found.unit}", cells, _top(found.top, cells), "", found.signed))
     turns = any(not scheme.has("encode") for scheme, _ in seen.sides)

@@ -159,7 +159,7 @@ def beyond(model: ModelState, state: PositionsState) -> Beyond:
     last, found = last_trained(state), []
     for scheme in schemes(model, state):
         if scheme.has("encode"):
-            rows = vectors(model, scheme, state.length)
+            rows = vectors(scheme, state.length)
             found.append(Vectors(scheme, rows.norm(dim=1), rows @ rows[last]))
         elif scheme.has("rotate"):
             query, key = drawn(scheme.width, model.seed)

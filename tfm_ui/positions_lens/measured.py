@@ -1,14 +1,14 @@
 """What is measured of the lens's schemes, through the caches; and how the same is had in a plain Python shell."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core.position_laws import Closest, ShiftError
-from tfm_ui import compute
+from tfm_ui import compute_positions
+from tfm_ui.compute_positions import Spec
 from tfm_ui.model_state import ModelState
 from tfm_ui.position_pairs import Pairs
 from tfm_ui.positions_lens.schemes import Scheme
@@ -16,37 +16,24 @@ from tfm_ui.positions_lens.state import PositionsState
 from tfm_ui.windows import Part
 
 
-def sizes(model: ModelState, scheme: Scheme) -> dict[str, Any]:
-    """What `compute` knows a scheme by: of the arguments, those that it depends on."""
-    module, depends = scheme.module, scheme.module.about.depends_on
-    return {
-        "d_model": module.d_model,
-        "num_heads": module.num_heads,
-        "max_len": module.max_len if "max_len" in depends else 1,
-        "bidirectional": module.bidirectional,
-        "base": module.base if "base" in depends else 10000.0,
-        "seed": model.seed,
-    }
-
-
-def vectors(model: ModelState, scheme: Scheme, length: int) -> Tensor:
+def vectors(scheme: Scheme, length: int) -> Tensor:
     """What it adds at each position, (length, width), NaN where it has no such row."""
-    return compute.encoding(compute.lone_scheme(scheme.name, **sizes(model, scheme)), length)
+    return compute_positions.encoding(scheme.spec, length)
 
 
-def pairs(model: ModelState, state: PositionsState, scheme: Scheme) -> Pairs | None:
+def pairs(state: PositionsState, scheme: Scheme) -> Pairs | None:
     """Its table position x position, as the controls ask for it."""
-    return compute.position_pairs(*_table_of(state, scheme), **sizes(model, scheme))
+    return compute_positions.position_pairs(*_table_of(state, scheme))
 
 
-def square(model: ModelState, state: PositionsState, scheme: Scheme, part: Part) -> NDArray[np.float32] | None:
+def square(state: PositionsState, scheme: Scheme, part: Part) -> NDArray[np.float32] | None:
     """A part of this table, pooled."""
-    return compute.position_square(*_table_of(state, scheme), part, **sizes(model, scheme))
+    return compute_positions.position_square(*_table_of(state, scheme), part)
 
 
-def _table_of(state: PositionsState, scheme: Scheme) -> tuple[str, int, str, int]:
+def _table_of(state: PositionsState, scheme: Scheme) -> tuple[Spec, int, str, int]:
     biased = scheme.has("bias_at")  # what the table does not depend on is not asked for
-    return scheme.name, state.length, "" if biased else state.measure, head_of(state) if biased else 0
+    return scheme.spec, state.length, "" if biased else state.measure, head_of(state) if biased else 0
 
 
 def head_of(state: PositionsState) -> int:
@@ -54,14 +41,14 @@ def head_of(state: PositionsState) -> int:
     return min(state.head, state.heads) - 1
 
 
-def nearest(model: ModelState, scheme: Scheme, length: int) -> Closest | None:
+def nearest(scheme: Scheme, length: int) -> Closest | None:
     """Its two positions that are nearest to each other."""
-    return compute.closest_positions(scheme.name, length, **sizes(model, scheme))
+    return compute_positions.closest_positions(scheme.spec, length)
 
 
-def shift_left(model: ModelState, scheme: Scheme, length: int, shift: int) -> ShiftError | None:
+def shift_left(scheme: Scheme, length: int, shift: int) -> ShiftError | None:
     """What a linear map for this shift leaves."""
-    return compute.position_shift(scheme.name, length, shift, **sizes(model, scheme))
+    return compute_positions.position_shift(scheme.spec, length, shift)
 
 
 def known(scheme: Scheme, length: int) -> int:
@@ -88,9 +75,8 @@ def opening(model: ModelState, schemes: Sequence[Scheme], *imports: str) -> list
         "",
     ]
     for side in schemes:
-        module = side.module
-        given = {name: getattr(module, name) for name in ("d_model", "num_heads", "max_len", "bidirectional", "base")}
-        lines.append(f"{side.side} = scheme({side.name!r}, {', '.join(f'{k}={v!r}' for k, v in given.items())})")
+        given = ", ".join(f"{name}={value!r}" for name, value in side.spec.arguments.items())
+        lines.append(f"{side.side} = scheme({side.name!r}, {given})")
     return lines
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tfm_core import POSITIONAL, Positional
-from tfm_ui import compute
+from tfm_ui.compute_positions import Spec, lone_scheme
 from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.state import NOTHING, PositionsState
 
@@ -15,16 +15,24 @@ class Scheme:
     Attributes:
         side: "A" or "B".
         name: in `POSITIONAL`.
-        module: the scheme itself.
-        width: of its vectors.
+        spec: how it is made.
         aside: what was changed of what the controls ask for, in a sentence; "" if nothing.
     """
 
     side: str
     name: str
-    module: Positional
-    width: int
+    spec: Spec
     aside: str
+
+    @property
+    def module(self) -> Positional:
+        """The scheme itself."""
+        return lone_scheme(self.spec)
+
+    @property
+    def width(self) -> int:
+        """Of its vectors."""
+        return self.spec.d_model
 
     @property
     def title(self) -> str:
@@ -53,15 +61,14 @@ def _scheme(side: str, name: str, model: ModelState, state: PositionsState) -> S
     aside = ""
     if width != state.width:
         aside = f"{name} turns pairs of dimensions: a width of {state.width} cannot be halved, {width} is shown."
-    # What a scheme does not depend on stays what it is while it is dragged: weights are drawn once.
-    base = state.base if "base" in POSITIONAL[name].about.depends_on else PositionsState.base
-    module = compute.lone_scheme(
-        name,
+    depends = POSITIONAL[name].about.depends_on
+    spec = Spec(  # what a scheme does not depend on stays what it is while it is dragged
+        name=name,
         d_model=width,
         num_heads=state.heads,
-        max_len=state.max_len,
+        max_len=state.max_len if "max_len" in depends else PositionsState.max_len,
         bidirectional=model.architecture != "decoder",
-        base=base,
+        base=state.base if "base" in depends else PositionsState.base,
         seed=model.seed,
     )
-    return Scheme(side, name, module, width, aside)
+    return Scheme(side, name, spec, aside)

@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tfm_core.positional import sinusoidal_encoding
-from tfm_ui import compute, windows
+from tfm_ui import windows
+from tfm_ui.compute_positions import encoding
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.schemes import Scheme, schemes
@@ -127,7 +128,7 @@ class Encoded:
 
 def encoded(model: ModelState, state: PositionsState, scheme: Scheme) -> Encoded:
     """The vectors of a scheme that is added to the embeddings."""
-    return Encoded(scheme, compute.encoding(scheme.module, state.length), state.position, model.seed, state.base)
+    return Encoded(scheme, encoding(scheme.spec, state.length), state.position, model.seed, state.base)
 
 
 def likeness(vectors: Tensor) -> float | None:

@@ -93,7 +93,7 @@ class Similarity:
 
 def similarity(model: ModelState, state: PositionsState) -> Similarity:
     """What is asked for of A and B."""
-    found = [(scheme, pairs(model, state, scheme)) for scheme in schemes(model, state)]
+    found = [(scheme, pairs(state, scheme)) for scheme in schemes(model, state)]
     return Similarity(
         model,
         state,

@@ -111,7 +111,7 @@ def shift(model: ModelState, state: PositionsState) -> Shift:
     """What is asked for of A and B."""
     adds = [scheme for scheme in schemes(model, state) if scheme.has("encode")]
     k = shift_of(state)
-    return Shift(model, state, [(scheme, shift_left(model, scheme, state.length, k)) for scheme in adds])
+    return Shift(model, state, [(scheme, shift_left(scheme, state.length, k)) for scheme in adds])
 
 
 @dataclass(frozen=True)

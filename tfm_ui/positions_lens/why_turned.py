@@ -139,7 +139,7 @@ def turned(model: ModelState, state: PositionsState) -> Turned | None:
     at = torch.arange(0, state.length, step)
     base = scheme.module.base
     double = turned_scores(query.double(), key.double(), at, at, base=base)
-    rows = vectors(model, beside, state.length)[at]
+    rows = vectors(beside, state.length)[at]
     return Turned(
         model,
         state.length,

@@ -79,4 +79,4 @@ class Unique:
 def unique(model: ModelState, state: PositionsState) -> Unique:
     """What is asked for of A and B."""
     adds = [scheme for scheme in schemes(model, state) if scheme.has("encode")]
-    return Unique(model, state, [(scheme, nearest(model, scheme, state.length)) for scheme in adds])
+    return Unique(model, state, [(scheme, nearest(scheme, state.length)) for scheme in adds])

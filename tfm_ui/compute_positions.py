@@ -1,0 +1,98 @@
+"""What is computed of positional schemes without a model, and its caches. Results are shared: read, never write."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from tfm_core import POSITIONAL, Positional
+from tfm_core.initialization import fill_parameters
+from tfm_core.position_laws import Closest, ShiftError, closest, fitted_shift_error, shift_error
+from tfm_ui.position_pairs import Pairs, pairs
+from tfm_ui.windows import Part
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """How a scheme is made: its name in `POSITIONAL`, its arguments, and the seed of its weights."""
+
+    name: str
+    d_model: int
+    num_heads: int
+    max_len: int
+    bidirectional: bool
+    base: float
+    seed: int
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Of the scheme itself."""
+        return {name: value for name, value in asdict(self).items() if name not in ("name", "seed")}
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs={Spec: repr})
+def lone_scheme(spec: Spec) -> Positional:
+    """A positional scheme without a model, its weights those that a single stack of this seed has."""
+    scheme = POSITIONAL[spec.name](**spec.arguments)
+    fill_parameters(nn.ModuleDict({"stack": nn.ModuleDict({"positional": scheme})}), spec.seed)
+    return scheme.eval().requires_grad_(False)
+
+
+@st.cache_resource(max_entries=6, show_spinner=False, hash_funcs={Spec: repr})
+def encoding(spec: Spec, length: int) -> Tensor:
+    """What a scheme adds to the embeddings, (length, width); NaN where it has nothing to add.
+
+    Raises:
+        ValueError: for a scheme that is not added to the embeddings.
+    """
+    scheme = lone_scheme(spec)
+    try:
+        found = scheme.encode(length)
+    except ValueError:  # its table ends
+        found = scheme.encode(min(length, scheme.max_len))
+    if found is None:
+        raise ValueError(f"expected a scheme that is added to the embeddings, got {spec.name}")
+    return F.pad(found, (0, 0, 0, length - len(found)), value=torch.nan) if len(found) < length else found
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={Spec: repr})
+def position_pairs(spec: Spec, length: int, measure: str, head: int) -> Pairs | None:
+    """What a scheme says of each pair of positions; see tfm_ui/position_pairs.py."""
+    scheme = lone_scheme(spec)
+    added = encoding(spec, length) if "encode" in scheme.enters() else None
+    return pairs(scheme, length, measure, head, spec.seed, added)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={Spec: repr, Part: repr})
+def position_square(spec: Spec, length: int, measure: str, head: int, part: Part) -> NDArray[np.float32] | None:
+    """A part of their table, pooled."""
+    found = position_pairs(spec, length, measure, head)
+    return found.pooled(part) if found else None
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Spec: repr})
+def closest_positions(spec: Spec, length: int) -> Closest | None:
+    """The two positions whose vectors are nearest to each other; None if the scheme has fewer than two."""
+    known = _known(encoding(spec, length))
+    return closest(known) if len(known) > 1 else None
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Spec: repr})
+def position_shift(spec: Spec, length: int, shift: int) -> ShiftError | None:
+    """What a shift's linear map leaves: the paper's for waves, else the one that fits best; None if no pair is left."""
+    known = _known(encoding(spec, length))
+    if shift >= len(known):
+        return None
+    if "base" in POSITIONAL[spec.name].about.depends_on:
+        return shift_error(known, shift, base=spec.base)
+    return fitted_shift_error(known, shift)
+
+
+def _known(table: Tensor) -> Tensor:
+    """Without the rows at the end that the scheme does not have."""
+    return table[: len(table) - int(table[:, 0].isnan().sum())]
