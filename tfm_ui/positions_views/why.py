@@ -1,6 +1,7 @@
 """Why it works: which positions are alike, what shifts and turns do, and whether positions can be told apart."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core import apply_rotary, position_laws, sinusoidal_encoding
 from tfm_ui import frame, position_pairs
@@ -15,21 +16,19 @@ from tfm_ui.positions_views.boxes import boxes, pair, states
 def draw(model: ModelState) -> None:
     """A panel per claim, as far as A and B make it."""
     state = pair(model, "head", "measure")
-    with st.container(key="why_alike"):
-        _alike(model, state)
-    with st.container(key="why_shift"):
-        _shift(model, state)
+    left, right = st.columns(2)
+    _alike(model, state, left.container(key="why_alike"), right.container(key="why_distances"))
+    _shift(model, state, left.container(key="why_shift"), right.container(key="why_unique"))
     with st.container(key="why_turned"):
         _turned(model, state)
 
 
-def _alike(model: ModelState, state: PositionsState) -> None:
+def _alike(model: ModelState, state: PositionsState, left: DeltaGenerator, right: DeltaGenerator) -> None:
     seen = why.similarity(model, state)
     if not seen.sides:
-        st.info(f"{seen.sentence} Choose another A or B to compare positions.")
+        left.info(f"{seen.sentence} Choose another A or B to compare positions.")
         return
     sources = [position_pairs.pairs, position_laws.by_distance]
-    left, right = st.columns(2)
     with left, panel("positions_pairs") as show:
         show(
             title="Position × position",
@@ -57,11 +56,10 @@ def _alike(model: ModelState, state: PositionsState) -> None:
         )
 
 
-def _shift(model: ModelState, state: PositionsState) -> None:
+def _shift(model: ModelState, state: PositionsState, left: DeltaGenerator, right: DeltaGenerator) -> None:
     seen, matrix = why_shift.shift(model, state), why_shift.matrix_of(model, state)
     if not seen.sides:
         return
-    left, right = st.columns(2)
     if matrix:
         with left, panel("positions_shift_matrix") as show:
             boxes(model, st.container(horizontal=True, key="line_positions_pair"), "pair")
@@ -91,8 +89,8 @@ def _shift_errors(model: ModelState, state: PositionsState, seen: why_shift.Shif
     with panel("positions_shift_errors") as show:
         show(
             title="PE(pos + k) = M PE(pos)?",
-            how_to_read="x: pos. y, in powers of 10: the largest error of any dimension, M applied to that position. "
-            "A solid, B dashed.",
+            how_to_read="x: pos. y, in powers of 10: the largest error of any dimension, M applied to that position; "
+            "a gap: none at all. A solid, B dashed.",
             picture=Drawing("positions_shift_errors", states(model, state)),
             sentence=seen.sentence,
             laws=seen.laws(),
