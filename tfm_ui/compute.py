@@ -32,7 +32,8 @@ from tfm_ui.inside import Inside, sites
 from tfm_ui.inside import inside as put_together
 from tfm_ui.lines import Lines, kept, maps
 from tfm_ui.model_state import ModelState
-from tfm_ui.readings import HeadSeen, Reading, read, see
+from tfm_ui.readings import HeadSeen, Reading, Shared, read, see
+from tfm_ui.readings import shared as compare_weights
 from tfm_ui.rerun import Bench, Side, possible
 
 BUDGET = 300_000_000  # bytes that one request may take beside its model
@@ -242,6 +243,12 @@ def head_seen(state: ModelState, layer: int, head: int) -> HeadSeen:
     """A head of that pass; layer and head from 0."""
     own = reading(state, layer, order=())  # its key is what is given, and the shuffle gives an order
     return see(own.attention[0], head)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs={TransformerConfig: repr})
+def shared(config: TransformerConfig, plain: TransformerConfig) -> Shared:
+    """Which weights the models of these two have in common: with large ones side by side, that takes a while."""
+    return compare_weights(transformer(config), transformer(plain))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -1,6 +1,6 @@
-"""A pass that is read at two places: in the self-attention of one layer, and at its end.
+"""A pass that is read at two places: in the self-attention of one layer, and at its end; and what models share.
 
-Little of it is kept, whatever the number of layers and heads, so that many schemes can be looked at side by side.
+Little of a pass is kept, whatever the number of layers and heads, so that many schemes can be looked at side by side.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from tfm_core import causal_mask, recording
 from tfm_core.analysis import ByDistance, mean_by_distance
@@ -111,3 +111,25 @@ def see(attention: Attention, head: int) -> HeadSeen:
     rows = torch.from_numpy(attention.visible).clone()
     rows[attention.read :] = False  # of padding
     return HeadSeen(attention.exact(0, head), attention.visible, mean_by_distance(attention.scores(0, head), rows))
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A model's weight tensors beside those of the model without positions.
+
+    Attributes:
+        alike: of the latter, how many are in this one too, bit for bit.
+        of: how many there are.
+        added: how many this one has beside them.
+    """
+
+    alike: int
+    of: int
+    added: int
+
+
+def shared(ours: nn.Module, plain: nn.Module) -> Shared:
+    """Compare the weights of a model with those of the model without positions, tensor by tensor."""
+    own, tensors = dict(ours.named_parameters()), dict(plain.named_parameters())
+    alike = sum(name in own and torch.equal(own[name], tensor) for name, tensor in tensors.items())
+    return Shared(alike, len(tensors), len(own.keys() - tensors.keys()))

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tfm_core import POSITIONAL, Transformer, causal_mask, recording
-from tfm_ui import compute
+from tfm_ui import compute, readings
 from tfm_ui.model_state import ModelState
 from tfm_ui.position_pictures.in_model import positions_distance, positions_maps
 from tfm_ui.positions_lens import in_model, in_model_entry
@@ -58,7 +58,7 @@ def test_the_schemes_share_all_the_weights_that_they_have_in_common(model):
     assert all(in_model.view(model, STATE).laws().values())
     stacks = 2 if model.is_encoder_decoder else 1
     for name in POSITIONAL:
-        found = in_model.shared(model, name)
+        found = compute.shared(replace(model, positional=name).config, replace(model, positional="none").config)
         assert found.alike == found.of
         assert found.added == (stacks if name in ("learned", "t5") else 0)
 
@@ -72,12 +72,15 @@ def test_rows_that_do_not_sum_to_1_would_be_seen(text):
 
 
 def test_weights_that_are_not_shared_would_be_seen(monkeypatch):
-    original = in_model._weights
-    monkeypatch.setattr(
-        in_model, "_weights", lambda m: {k: v + (m.positional == "rope") for k, v in original(m).items()}
-    )
+    plain, ours = (Transformer(replace(ModelState(), positional=name).config) for name in ("none", "t5"))
+    with torch.no_grad():
+        ours.unembedding.weight[0, 0] += 1
+        ours.stack.final_norm.bias += 1
+    found = readings.shared(ours, plain)
+    assert found == readings.Shared(alike=33, of=35, added=1)
+    monkeypatch.setattr(compute, "shared", lambda *_: found)
     laws = in_model.view(ModelState(), STATE).laws()
-    assert next(iter(laws)).startswith("0 of 35")
+    assert next(iter(laws)).startswith("33 of 35")
     assert not all(laws.values())
 
 

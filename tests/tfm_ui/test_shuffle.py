@@ -134,5 +134,6 @@ def test_the_script_gives_the_numbers_shown(model):
     seen, scope = shuffle.view(model, PositionsState(shuffle=5)), {}
     exec(shuffle_recipe(seen), scope)
     assert tuple(scope["order"]) == seen.order
+    assert scope["share"].keys() == seen.rows.keys()
     for name, share in scope["share"].items():
         np.testing.assert_allclose(seen.rows[name].shares, share, atol=2e-6)

@@ -6,10 +6,9 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
 
-from tfm_core import POSITIONAL, MultiHeadAttention, Transformer, attention_scores, attention_weights
+from tfm_core import POSITIONAL, MultiHeadAttention, attention_scores, attention_weights
 from tfm_core.analysis import mean_by_distance
 from tfm_core.initialization import fill_parameters
 from tfm_ui import compute, readings, words
@@ -19,7 +18,14 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.state import NOTHING, PositionsState
 from tfm_ui.readings import HeadSeen
 
-SOURCES = (readings.read, MultiHeadAttention.forward, attention_scores, attention_weights, fill_parameters)
+SOURCES = (
+    readings.read,
+    readings.shared,
+    MultiHeadAttention.forward,
+    attention_scores,
+    attention_weights,
+    fill_parameters,
+)
 DISTANCE_SOURCES = (mean_by_distance, readings.see, Attention.scores, attention_scores)
 ALL_UP_TO = 2**23  # weights of a pass, up to which all schemes are run: they take a second or two together
 PLAIN = "none"  # the scheme that the others are compared with
@@ -136,7 +142,8 @@ class InModel:
         """What the schemes have in common."""
         read = len(self.model.source_tokens.pieces)
         off = max(float(np.abs(seen.weights[:read].sum(-1) - 1).max()) for seen in self.heads.values())
-        found = {name: shared(self.model, name) for name in self.heads}
+        plain = replace(self.model, positional=PLAIN).config
+        found = {name: compute.shared(replace(plain, positional=name), plain) for name in self.heads}
         of = next(iter(found.values())).of
         added = [f"{name} adds {look.plural(own.added, 'tensor')}" for name, own in found.items() if own.added]
         all_of_them = all(own.alike == own.of for own in found.values())
@@ -179,21 +186,6 @@ class InModel:
         return pd.DataFrame({"pairs": some.pairs.numpy(), **columns}, index=index)
 
 
-@dataclass(frozen=True)
-class Shared:
-    """A model's weight tensors beside those of the model without positions.
-
-    Attributes:
-        alike: of the latter, how many are in this one too, bit for bit.
-        of: how many there are.
-        added: how many this one has beside them.
-    """
-
-    alike: int
-    of: int
-    added: int
-
-
 def pairs_table(
     weights: Mapping[str, NDArray[np.float32]], visible: NDArray[np.bool_], names: Sequence[str]
 ) -> pd.DataFrame:
@@ -208,18 +200,6 @@ def pairs_table(
     dtype = pd.CategoricalDtype(list(names))
     tokens = {what: pd.Categorical.from_codes(at, dtype=dtype) for what, at in (("query", queries), ("key", keys))}
     return pd.DataFrame({**tokens, **{f"weight, {name}": map_[queries, keys] for name, map_ in weights.items()}})
-
-
-def shared(model: ModelState, name: str) -> Shared:
-    """Compare the model under this scheme with the one under none, tensor by tensor."""
-    ours, plain = (_weights(replace(model, positional=scheme)) for scheme in (name, PLAIN))
-    alike = sum(key in ours and torch.equal(ours[key], tensor) for key, tensor in plain.items())
-    return Shared(alike, len(plain), sum(key not in plain for key in ours))
-
-
-def _weights(model: ModelState) -> dict[str, torch.Tensor]:
-    transformer: Transformer = compute.transformer(model.config)
-    return {name: parameter.detach() for name, parameter in transformer.named_parameters()}
 
 
 def listed(parts: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 from tfm_ui import compute
 from tfm_ui.model_state import ModelState
-from tfm_ui.positions_lens.in_model import InModel
+from tfm_ui.positions_lens.in_model import PLAIN, InModel
 from tfm_ui.positions_lens.shuffle import OPEN, Shuffle
 from tfm_ui.recipe import script
 
@@ -56,20 +56,24 @@ def distance_recipe(seen: InModel) -> str:
 
 
 def shuffle_recipe(seen: Shuffle) -> str:
-    """Leaves `share`, scheme -> how far each token's output moved."""
+    """Leaves `share`, row -> how far each token's output moved."""
     model, read = seen.model, len(seen.order)
-    schemes = [name for name in seen.rows if name != OPEN]
+    schemes = tuple(name for name in seen.rows if name != OPEN)
+    masked = f" if name != {OPEN!r} else None" if model.masks_the_future else ""  # else a decoder's own mask, or none
+    free = [f'configs[{OPEN!r}] = replace(config, positional="{PLAIN}", architecture="encoder")'] * seen.masked
     return script(
         model,
         f"order = shuffle_order(source.ids[:{read}], {seen.state.shuffle})",
         "ids = source.batch.clone()",
         f"ids[0, :{read}] = source.batch[0, order]",
         "share = {}",
-        f"for name in {tuple(schemes)}:",
-        "    model, ends = Transformer(replace(config, positional=name)).eval(), []",
+        f"configs = {{name: replace(config, positional=name) for name in {schemes}}}",
+        *free,
+        "for name, config in configs.items():",
+        "    model, ends = Transformer(config).eval(), []",
         "    for tokens in (source.batch, ids):",
         f'        with torch.no_grad(), recording("{end_of(model)}") as trace:',
-        f"            model({inputs_of(model, 'tokens')})",
+        f"            model({inputs_of(model, 'tokens')}{masked})",
         f'        ends.append(trace["{end_of(model)}"][0, :{read}])',
         "    share[name] = moved(*ends, order)",
         imports=["from dataclasses import replace", "from tfm_core.order import moved, shuffle_order"],
