@@ -7,7 +7,7 @@ import logging
 
 import streamlit as st
 
-from tfm_ui import compute, frame, present, sidebar
+from tfm_ui import frame, present, sidebar, start
 from tfm_ui.server import MIDDLEWARE, ROUTES, lifespan
 
 
@@ -30,11 +30,11 @@ if __name__ == "__main__":  # a visit
         present.bar(pages, page)
     page.run()
     frame.foot(pages, page)
-    compute.warm_up()
+    start.warm_up()
 else:  # the server
     # From this Streamlit learns, before the first request, that pages/ is not its own; else a link to /heads as the
     # very first request is answered with "Page not found". It warns that nobody is visiting: that is so.
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     route()
-    compute.preload()
+    start.preload()
     app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE, lifespan=lifespan)

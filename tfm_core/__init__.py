@@ -24,14 +24,8 @@ from tfm_core.blocks import ACTIVATIONS, NORMS, FeedForward, TransformerLayer
 from tfm_core.config import ARCHITECTURES, TransformerConfig
 from tfm_core.experiments import ScaleExperiment, scale_experiment
 from tfm_core.masks import causal_mask, combine_masks, padding_mask, to_additive, to_ignore
-from tfm_core.positional import (
-    POSITIONAL,
-    Positional,
-    alibi_slopes,
-    apply_rotary,
-    sinusoidal_encoding,
-    t5_buckets,
-)
+from tfm_core.position_maths import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
+from tfm_core.positional import POSITIONAL, Positional
 from tfm_core.recording import Trace, recording, tap
 from tfm_core.scaled_dot_product import attention_scores, attention_weights, mask_scores, scaled_dot_product_attention
 from tfm_core.tokens import TOKENIZERS, Tokens, collisions, encode

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tfm_core.positional import apply_rotary, frequencies
+from tfm_core.position_maths import apply_rotary, frequencies
 
 CHUNK = 256  # rows that are compared at a time
 FEW = 64  # dimensions that are compared first: where they differ enough, the others need not be looked at

@@ -4,7 +4,6 @@ Every key is a frozen dataclass of numbers, strings and booleans, hashed by its 
 than the pass itself. Results are shared by all users: read, never write.
 """
 
-import gc
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -255,22 +254,3 @@ def shared(config: TransformerConfig, plain: TransformerConfig) -> Shared:
 def scale_experiment(widths: tuple[int, ...], draws: int, keys: int, seed: int) -> ScaleExperiment:
     """The library's experiment of this name."""
     return measure_scale(widths, draws=draws, keys=keys, seed=seed)
-
-
-def preload() -> None:
-    """In the server, before its first visitor: the first pass of a process takes ten times as long as the others."""
-    torch.set_num_threads(1)  # two collapse under a busy neighbour
-    run(ModelState(seed=0))  # so that the badge tells the time of a pass, and not of a start
-    run(ModelState())
-
-
-@st.cache_resource(show_spinner=False)
-def warm_up() -> None:
-    """Once per process, after the first visit's imports: leave what lives long out of garbage collection.
-
-    Streamlit collects after every script run, which takes 125 ms with torch loaded and stalls every user; frozen
-    objects are skipped.
-    """
-    preload()
-    gc.collect()
-    gc.freeze()

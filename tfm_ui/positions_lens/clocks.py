@@ -7,7 +7,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from tfm_core.positional import frequencies
+from tfm_core.position_maths import frequencies
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.position_pairs import EPSILON, spaced, turned

@@ -7,7 +7,7 @@ import pandas as pd
 import torch.nn.functional as F
 from torch import Tensor
 
-from tfm_core.positional import sinusoidal_encoding
+from tfm_core.position_maths import sinusoidal_encoding
 from tfm_ui import windows
 from tfm_ui.compute_positions import encoding
 from tfm_ui.figures import look

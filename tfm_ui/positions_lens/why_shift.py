@@ -7,7 +7,7 @@ import pandas as pd
 import torch
 
 from tfm_core.position_laws import ShiftError, shift_blocks, shift_matrix
-from tfm_core.positional import frequencies
+from tfm_core.position_maths import frequencies
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.measured import known, opening, shift_left

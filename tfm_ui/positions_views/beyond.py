@@ -3,7 +3,7 @@
 import streamlit as st
 
 from tfm_core import alibi_slopes, apply_rotary, position_laws, sinusoidal_encoding, t5_buckets
-from tfm_core.positional import frequencies
+from tfm_core.position_maths import frequencies
 from tfm_ui import frame
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel

@@ -1,7 +1,7 @@
 """Pairs of dimensions as turning vectors, moved along the positions."""
 
 from tfm_core import apply_rotary
-from tfm_core.positional import frequencies
+from tfm_core.position_maths import frequencies
 from tfm_ui import frame
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState

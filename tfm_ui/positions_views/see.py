@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from tfm_core.positional import Positional, alibi_slopes, sinusoidal_encoding, t5_buckets
+from tfm_core import Positional, alibi_slopes, sinusoidal_encoding, t5_buckets
 from tfm_ui import controls, frame
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel

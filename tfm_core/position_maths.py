@@ -1,0 +1,111 @@
+"""The equations of the positional schemes, as pure functions; `positional.py` makes modules of them."""
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def sinusoidal_encoding(seq_len: int, d_model: int, *, base: float = 10000.0) -> Tensor:
+    """Fixed sines and cosines of falling frequency, float32 (seq_len, d_model).
+
+    PE(pos, 2i) = sin(pos / base^(2i / d_model)), PE(pos, 2i+1) = cos(the same): sine in the even columns,
+    cosine in the odd ones; an odd d_model ends in a sine. Vaswani et al. 2017, section 3.5.
+
+    Raises:
+        ValueError: for a seq_len or d_model below 1, or a base that is not positive.
+    """
+    if seq_len < 1 or d_model < 1 or not base > 0:
+        raise ValueError(
+            f"sinusoidal_encoding: expected seq_len >= 1, d_model >= 1, base > 0; got {seq_len}, {d_model}, {base}"
+        )
+    angles = _angles(torch.arange(seq_len), d_model, base, torch.float64)  # (seq, ceil(d_model / 2))
+    encoding = torch.empty(seq_len, d_model, dtype=torch.float32)
+    encoding[:, 0::2] = angles.sin()
+    encoding[:, 1::2] = angles[:, : d_model // 2].cos()
+    return encoding
+
+
+def apply_rotary(x: Tensor, positions: Tensor | None = None, *, base: float = 10000.0) -> Tensor:
+    """Turn each pair of dimensions (i, i + width/2) by the angle position / base^(2i / width).
+
+    The dot product of two vectors so turned depends on their distance alone. Su et al. 2021 (RoFormer),
+    equation 34, with the halves paired as in GPT-NeoX and Llama.
+
+    Args:
+        x: (..., seq, width), width even; queries or keys, one head at a time.
+        positions: broadcasts to (..., seq); 0 to seq - 1 by default. Need not be whole numbers.
+        base: the slowest pair turns once in about 2 pi base positions.
+
+    Returns:
+        The same shape and dtype. Angles are worked out in x's dtype, in float32 at the least.
+
+    Raises:
+        ValueError: for an odd width, whole numbers, or positions of another length.
+    """
+    if x.dim() < 2 or x.shape[-1] % 2 or not x.is_floating_point():
+        raise ValueError(
+            f"apply_rotary: expected floats (..., seq, width) with an even width, got {tuple(x.shape)}, {x.dtype}"
+        )
+    if positions is None:
+        positions = torch.arange(x.shape[-2], device=x.device)
+    if positions.shape[-1:] not in ((), (1,), (x.shape[-2],)):
+        raise ValueError(f"apply_rotary: expected positions of {x.shape[-2]} places, got {tuple(positions.shape)}")
+    angles = _angles(positions, x.shape[-1], base, torch.promote_types(x.dtype, torch.float32))
+    cos, sin = angles.cos(), angles.sin()  # (..., seq, width / 2)
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1).to(x.dtype)
+
+
+def _angles(positions: Tensor, width: int, base: float, dtype: torch.dtype) -> Tensor:
+    """position x frequency, (..., seq, ceil(width / 2)), the frequencies base^(-2i / width)."""
+    return positions.to(dtype)[..., None] * frequencies(width, base, positions.device).to(dtype)
+
+
+def frequencies(width: int, base: float, device: torch.device | None = None) -> Tensor:
+    """How far each pair of dimensions turns from one position to the next, float64 (pair), in radians."""
+    steps = torch.arange(0, width, 2, dtype=torch.float64, device=device)
+    return base ** (-steps / width)
+
+
+def alibi_slopes(num_heads: int) -> Tensor:
+    """How fast each head forgets with distance, float64 (head,): 2^(-8 h / num_heads) for h = 1 ... num_heads.
+
+    For a number of heads that is no power of two, the slopes of the next lower power come first, then every
+    second one of the next higher. Press et al. 2022 (ALiBi), section 3 and the authors' code.
+    """
+
+    def geometric(heads: int) -> list[float]:
+        return [2.0 ** (-8.0 * (h + 1) / heads) for h in range(heads)]
+
+    if num_heads < 1:
+        raise ValueError(f"alibi_slopes: expected at least 1 head, got {num_heads}")
+    lower = 2 ** int(math.log2(num_heads))
+    slopes = geometric(lower) + geometric(2 * lower)[::2][: num_heads - lower]
+    return torch.tensor(slopes, dtype=torch.float64)
+
+
+def t5_buckets(distance: Tensor, *, bidirectional: bool, num_buckets: int = 32, max_distance: int = 128) -> Tensor:
+    """Which row of the bias table a distance key - query falls into; ids of the same shape.
+
+    Half of the buckets hold one distance each, the other half grow logarithmically up to `max_distance`;
+    all beyond share the last. Two-sided, one half of the table is for keys ahead; one-sided, keys ahead share
+    the bucket of distance 0, as a causal mask hides them anyway. Raffel et al. 2020 (T5), section 2.1.
+    """
+    if bidirectional:
+        num_buckets //= 2
+    if num_buckets < 2 or max_distance <= num_buckets // 2:
+        raise ValueError(
+            f"t5_buckets: expected 2 buckets or more a side and a max_distance beyond half of them, "
+            f"got {num_buckets} a side and {max_distance}"
+        )
+    if bidirectional:
+        side = (distance > 0).long() * num_buckets
+        distance = distance.abs()
+    else:
+        side = torch.zeros_like(distance)
+        distance = (-distance).clamp(min=0)
+    exact = num_buckets // 2
+    ratio = torch.log(distance.clamp(min=1).float() / exact) / math.log(max_distance / exact)
+    far = (exact + (ratio * (num_buckets - exact)).long()).clamp(max=num_buckets - 1)
+    return side + torch.where(distance < exact, distance, far)
