@@ -49,7 +49,7 @@ export function curve(context, chart, line, colour, rem) {
   const marked = line.style === "solid" && !dense
   found.forEach((point, i) => {
     const alone = point && !found[i - 1] && !found[i + 1] // no line shows it
-    if (point && (marked || alone)) dot(context, point, false, rem)
+    if (point && (marked || alone)) dot(context, point, line.style === "dashed", rem) // hollow: A's may lie below
   })
 }
 

@@ -4,7 +4,7 @@ from tfm_ui.components import lines
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.lines import Chart, Line
 from tfm_ui.model_state import ModelState
-from tfm_ui.position_pictures.why import line_of
+from tfm_ui.position_pictures.sides import level, line_of
 from tfm_ui.positions_lens.beyond import UNDEFINED, beyond, beyond_range
 from tfm_ui.positions_lens.beyond_scores import scores
 from tfm_ui.positions_lens.beyond_turns import turns
@@ -44,7 +44,6 @@ def wavelengths(model: ModelState, state: PositionsState) -> Content:
     seen = turns(model, state)
     drawn = [line_of(scheme, range(len(waves)), waves.tolist()) for scheme, waves in seen.sides]
     last = max((len(waves) for _, waves in seen.sides), default=1) - 1
-    names = {f"max_len = {state.max_len}": state.max_len, f"length = {state.length}": state.length}
-    law = [Line(name, [0, last], [y, y], "muted", "thin") for name, y in names.items()] if last else []
-    chart = Chart("pair of dimensions, from 0", "wavelength in positions", [*drawn, *law], y_scale="log10")
+    ends = [level(f"{name} = {y}", y, last) for name, y in (("max_len", state.max_len), ("length", state.length))]
+    chart = Chart("pair i of dimensions", "wavelength in positions", [*drawn, *ends], y_scale="log10")
     return lines.content([chart], about=seen.sentence)

@@ -1,7 +1,6 @@
 """The view "model": one head under each scheme, its mean score by distance, the shuffle, where schemes enter."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 import torch
@@ -13,11 +12,11 @@ from tfm_ui.components.canvas import Content
 from tfm_ui.components.lines import Chart, Line
 from tfm_ui.components.maps import MASKED, Axis, Map
 from tfm_ui.model_state import ModelState
+from tfm_ui.position_pictures.sides import A_AND_B
 from tfm_ui.positions_lens import in_model, shuffle
 from tfm_ui.positions_lens.in_model_entry import diagram
 from tfm_ui.positions_lens.state import PREFIX, PositionsState
 
-A_AND_B: dict[str, tuple[str, Literal["solid", "dashed"]]] = {"A": ("head 1", "solid"), "B": ("head 2", "dashed")}
 OTHERS = ("head 3", "head 4", "head 5", "head 6", "head 7", "head 8")
 
 

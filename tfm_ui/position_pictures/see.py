@@ -1,7 +1,6 @@
 """The pictures of the view "see", as functions of the link."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from torch import Tensor
@@ -9,8 +8,9 @@ from torch import Tensor
 from tfm_ui.components import lines, maps
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.lines import Chart, Line
-from tfm_ui.components.maps import MASKED, Axis, Map
+from tfm_ui.components.maps import Axis, Map
 from tfm_ui.model_state import ModelState
+from tfm_ui.position_pictures.sides import level, line_of, no_lines, no_maps
 from tfm_ui.positions_lens.see import Encoded, chosen, dimensions, encoded, toggled
 from tfm_ui.positions_lens.see_bias import Bias, bias
 from tfm_ui.positions_lens.see_waves import about_curves, about_waves, ends, waves
@@ -19,7 +19,6 @@ from tfm_ui.positions_lens.state import PREFIX, PositionsState
 from tfm_ui.windows import by_distance, matrix, pooled
 
 HEADS = 8  # colours of heads
-NOTHING = Line("", [], [], "muted")  # stands where no line does
 
 
 def encode_a(model: ModelState, state: PositionsState) -> Content:
@@ -55,7 +54,7 @@ def distance_b(model: ModelState, state: PositionsState) -> Content:
 def _encode(model: ModelState, state: PositionsState, side: str) -> Content:
     scheme = chosen(model, state, side, "encode")
     if not scheme:
-        return _gone()
+        return no_maps()
     seen = encoded(model, state, scheme)
     part = seen.part(state.part)
     dims, columns = dimensions(state, seen.values.shape[1]), part.column_names()
@@ -84,15 +83,10 @@ def _encode(model: ModelState, state: PositionsState, side: str) -> Content:
     )
 
 
-def _gone() -> Content:
-    """For a scheme that has been left: the page is about to take the picture away."""
-    return maps.content([Map("", np.full((1, 1), MASKED), 1.0, "")], Axis([""], "", ""), Axis([""], "", ""), about="")
-
-
 def _bias(model: ModelState, state: PositionsState, side: str) -> Content:
     scheme = chosen(model, state, side, "bias_at")
     if not scheme:
-        return _gone()
+        return no_maps()
     seen = bias(model, state, scheme)
     part = seen.part(state.square)
     return maps.content(
@@ -112,7 +106,7 @@ def _bias(model: ModelState, state: PositionsState, side: str) -> Content:
 def _distance(model: ModelState, state: PositionsState, side: str) -> Content:
     scheme = chosen(model, state, side, "bias_at")
     if not scheme:
-        return lines.content([Chart("", "", [NOTHING])], about="")
+        return no_lines()
     seen = bias(model, state, scheme)
     heads = range(len(seen.values))
     charts = [_heads(seen, heads[first : first + HEADS]) for first in range(0, len(heads), HEADS)]
@@ -161,19 +155,14 @@ def _curves(state: PositionsState, seen: Sequence[Encoded]) -> Content:
             if not np.isfinite(y[-1]):
                 at = np.append(at, len(y) - 1)  # of which there is no value
             drawn.append(Line(f"{dim}", (part.top + at).tolist(), y[at].tolist(), f"head {colour + 1}"))
-        charts.append(Chart("position", one.scheme.title, drawn or [NOTHING], reach=(-top, top)))
-    return lines.content(charts or [Chart("", "", [NOTHING])], about=about_curves(seen, state))
+        charts.append(Chart("position", one.scheme.title, drawn, reach=(-top, top)))
+    return lines.content(charts, about=about_curves(seen, state)) if charts else no_lines()
 
 
 def wavelengths(model: ModelState, state: PositionsState) -> Content:
     """How long the waves of each pair of dimensions are, beside the length."""
     found = waves(model, state)
-    last: Literal["solid", "dots"] = "dots" if len(found) > 1 else "solid"  # which hide no line that is the same
-    styles: dict[str, tuple[str, Literal["solid", "dots"]]] = {"A": ("query", "solid"), "B": ("key", last)}
-    drawn = [
-        Line(one.scheme.title, range(len(one.lengths)), one.lengths.tolist(), *styles[one.scheme.side]) for one in found
-    ]
-    across = sorted({0, max((len(one.lengths) for one in found), default=1) - 1})
-    length = Line(f"length {state.length}", across, [state.length] * len(across), "muted", "dashed")
-    chart = Chart("pair i of dimensions", "wavelength, positions", [length, *drawn], "linear", "log10")
+    drawn = [line_of(one.scheme, range(len(one.lengths)), one.lengths.tolist()) for one in found]
+    length = level(f"length = {state.length}", state.length, max((len(one.lengths) for one in found), default=1) - 1)
+    chart = Chart("pair i of dimensions", "wavelength in positions", [length, *drawn], y_scale="log10")
     return lines.content([chart], about=about_waves(model, state))

@@ -1,7 +1,5 @@
 """The pictures of the view "why" of the Positions lens, as functions of the link."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
@@ -9,27 +7,20 @@ from torch import Tensor
 from tfm_ui.components import lines, maps
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.lines import Chart, Line
-from tfm_ui.components.maps import MASKED, Axis, Map
+from tfm_ui.components.maps import Axis, Map
 from tfm_ui.model_state import ModelState
+from tfm_ui.position_pictures.sides import colour_of, level, line_of, no_lines, no_maps
 from tfm_ui.positions_lens import why, why_shift, why_turned, why_unique
 from tfm_ui.positions_lens.measured import square
-from tfm_ui.positions_lens.schemes import Scheme
 from tfm_ui.positions_lens.state import PREFIX, PositionsState
 from tfm_ui.windows import WHOLE, matrix, part_of, pooled
-
-COLOURS = {"A": "head 1", "B": "head 2", "": "muted"}
-
-
-def line_of(scheme: Scheme, x: Sequence[float], y: Sequence[float], name: str = "") -> Line:
-    """A side's curve: A is solid, B dashed."""
-    return Line(name or scheme.title, x, y, COLOURS[scheme.side], "dashed" if scheme.side == "B" else "solid")
 
 
 def pairs(model: ModelState, state: PositionsState) -> Content:
     """Position x position, of A and B."""
     seen = why.similarity(model, state)
     if not seen.sides:
-        return _gone()
+        return no_maps()
     part = part_of(state.square, state.length, state.length)
     drawn = []
     for scheme, found in seen.sides:
@@ -49,12 +40,6 @@ def pairs(model: ModelState, state: PositionsState) -> Content:
     )
 
 
-def _gone() -> Content:
-    """For schemes that have been left: the page is about to take the picture away."""
-    nothing = Axis([""], "", "")
-    return maps.content([Map("", np.full((1, 1), MASKED), 1.0, "")], nothing, nothing, about="")
-
-
 def _top(top: float, cells: NDArray[np.float32]) -> float:
     return max(top, float(np.abs(np.nan_to_num(cells)).max())) or 1.0
 
@@ -70,7 +55,7 @@ def distances(model: ModelState, state: PositionsState) -> Content:
         drawn.append(line_of(scheme, x, found.found.mean.tolist(), scheme.title if alone else f"{scheme.title}, mean"))
         if not alone:
             for what, values in (("least", found.found.least), ("most", found.found.most)):
-                drawn.append(Line(f"{scheme.title}, {what}", x, values.tolist(), COLOURS[scheme.side], "thin"))
+                drawn.append(Line(f"{scheme.title}, {what}", x, values.tolist(), colour_of(scheme.side), "thin"))
     return lines.content(
         [Chart("distance n − m", unit, drawn, reach=(0,)) for unit, drawn in charts.items()],
         about=seen.sentence,
@@ -82,7 +67,7 @@ def shift_matrix(model: ModelState, state: PositionsState) -> Content:
     """M_k of the paper."""
     seen = why_shift.matrix_of(model, state)
     if seen is None:
-        return _gone()
+        return no_maps()
     table = seen.matrix
     part = part_of(WHOLE, *table.shape)
     corner = 2 * seen.pair
@@ -105,7 +90,7 @@ def shift_errors(model: ModelState, state: PositionsState) -> Content:
         if left and left.dimensions
     ]
     last = max((len(line.x) for line in drawn), default=1) - 1
-    law = [Line("float32’s rounding", [0, last], [why_shift.ALLOWED] * 2, "muted", "thin")] if seen.laws() else []
+    law = [level("float32’s rounding", why_shift.ALLOWED, last)] if seen.laws() else []
     chart = Chart("pos", f"largest |M PE(pos) − PE(pos + {seen.shift})|", [*drawn, *law], y_scale="log10")
     return lines.content([chart], about=seen.sentence)
 
@@ -114,12 +99,12 @@ def turned(model: ModelState, state: PositionsState) -> Content:
     """Scores of many pairs over their distance: turned, and with an encoding added."""
     seen = why_turned.turned(model, state)
     if seen is None:
-        return lines.content([], about="")
+        return no_lines()
     x = seen.distances.flatten()
 
     def points(name: str, what: str, scores: Tensor, side: str) -> Chart:
         there = ~scores.flatten().isnan()
-        dots = Line(name, x[there].tolist(), scores.flatten()[there].tolist(), COLOURS[side], "dots")
+        dots = Line(name, x[there].tolist(), scores.flatten()[there].tolist(), colour_of(side), "dots")
         return Chart("distance n − m", what, [dots])
 
     charts = [

@@ -146,7 +146,7 @@ def _wavelengths(model: ModelState, state: PositionsState) -> None:
         show(
             title="Wavelengths",
             how_to_read="After how many positions each pair of dimensions has turned once; the scale is logarithmic. "
-            "Below the dashed line, waves that fit into the length.",
+            "Below the thin line, waves that fit into the length. A solid, B dashed.",
             shape="2π · base^(2i / d)",
             picture=Drawing("positions_wavelengths", states(model, state)),
             sentence=about_waves(model, state),
