@@ -161,28 +161,32 @@ def test_a_click_adds_a_dimension_or_takes_it_away_and_others_keep_their_colours
     assert dimensions(PositionsState(dims=" ".join(map(str, after))), 21) == after
 
 
-@pytest.mark.parametrize(("name", "recipe"), [("sinusoidal", encode_recipe), ("learned", encode_recipe)])
-def test_the_script_of_an_encoding_gives_the_numbers_shown(name, recipe):
-    state, scheme = of(name, length=12, max_len=12, width=7)
-    assert torch.equal(_run(recipe(MODEL, scheme, 12)), encoded(MODEL, state, scheme).values)
+def test_the_script_of_encodings_gives_the_numbers_shown_of_both():
+    state = PositionsState(a="sinusoidal", b="learned", length=15, max_len=12, width=7)
+    found = _run(encode_recipe(MODEL, schemes(MODEL, state), 15))
+    for one in curves(MODEL, state):
+        assert torch.equal(found[f"values_{one.scheme.side}"], one.values[: one.known])
+    assert len(found["values_B"]) == 12
 
 
 @pytest.mark.parametrize("name", ["alibi", "t5"])
 def test_the_script_of_a_bias_gives_the_numbers_shown(name):
     state, scheme = of(name, length=12)
     _, found = cells("positions_bias_a", state)
-    np.testing.assert_array_equal(_run(bias_recipe(MODEL, scheme, 12)).float().numpy(), found)
+    np.testing.assert_array_equal(_run(bias_recipe(MODEL, scheme, 12))["values_A"].float().numpy(), found)
 
 
-def test_the_script_of_the_waves_gives_the_numbers_shown():
-    state, scheme = of("rope", width=9)
-    assert torch.equal(_run(waves_recipe(MODEL, scheme)), waves(MODEL, state)[0].lengths)
+def test_the_script_of_the_waves_gives_the_numbers_shown_of_both():
+    state = PositionsState(a="sinusoidal", b="rope", width=9)
+    found = _run(waves_recipe(MODEL, schemes(MODEL, state)))
+    assert all(torch.equal(found[f"values_{one.scheme.side}"], one.lengths) for one in waves(MODEL, state))
+    assert len(found["values_A"]) != len(found["values_B"])
 
 
-def _run(script: str) -> torch.Tensor:
+def _run(script: str) -> dict:
     scope: dict = {}
     exec(script, scope)
-    return scope["values"].detach()
+    return scope
 
 
 class Toy(Positional):

@@ -14,7 +14,7 @@ from tfm_ui import position_pairs
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.position_pairs import EPSILON, drawn
-from tfm_ui.positions_lens.measured import draws, known, opening, vectors
+from tfm_ui.positions_lens.measured import known, opening, turns, vectors
 from tfm_ui.positions_lens.schemes import Scheme, schemes
 from tfm_ui.positions_lens.state import PositionsState
 
@@ -115,9 +115,7 @@ class Beyond:
             if scheme.has("encode"):
                 lines += [f"rows = others = {name}.encode({rows})  # (position, d_model)"]
             else:
-                lines += draws(self.model, scheme.width)
-                lines.append(f"rows, others = (apply_rotary(x.expand({rows}, -1), base={scheme.module.base!r})")
-                lines.append("                for x in (query, key))")
+                lines += turns(self.model, scheme, rows)
             lines.append(f"norm_{name}, alike_{name} = rows.norm(dim=1), rows @ others[{min(self.last, rows - 1)}]")
         return "\n".join(lines)
 

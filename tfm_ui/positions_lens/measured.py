@@ -60,29 +60,31 @@ def opening(model: ModelState, schemes: Sequence[Scheme], *imports: str) -> list
     """The first lines of a script: the schemes by the names of their sides, with the weights of this seed."""
     lines = [
         "import torch",
-        "from tfm_core import POSITIONAL, apply_rotary, sinusoidal_encoding",
-        "from tfm_core.initialization import fill_parameters, generator",
+        "from tfm_core import POSITIONAL",
+        *["from tfm_core.initialization import fill_parameters"] * any(scheme.is_trained for scheme in schemes),
         *imports,
         "",
         "torch.set_num_threads(1)  # as the app does: the last digit depends on it",
-        "",
-        "",
-        "def scheme(name, **sizes):",
-        "    found = torch.nn.ModuleDict({'positional': POSITIONAL[name](**sizes)})",
-        f"    fill_parameters(torch.nn.ModuleDict({{'stack': found}}), seed={model.seed})",
-        "    return found['positional'].requires_grad_(False)",
-        "",
-        "",
     ]
-    for side in schemes:
-        given = ", ".join(f"{name}={value!r}" for name, value in side.spec.arguments.items())
-        lines.append(f"{side.side} = scheme({side.name!r}, {given})")
+    for scheme in schemes:
+        side, given = scheme.side, ", ".join(f"{name}={value!r}" for name, value in scheme.spec.arguments.items())
+        lines.append(f"{side} = POSITIONAL[{scheme.name!r}]({given})")
+        if scheme.is_trained:
+            stack = f'{{"stack": torch.nn.ModuleDict({{"positional": {side}}})}}'
+            lines.append(f"fill_parameters(torch.nn.ModuleDict({stack}), {model.seed})  # as in a model of this seed")
+            lines.append(f"{side}.requires_grad_(False)")
     return lines
 
 
 def draws(model: ModelState, width: int) -> list[str]:
     """Lines that draw the query and the key."""
     return [
-        f'{name} = torch.randn({width}, generator=generator({model.seed}, "positions.{name}"))'
-        for name in ("query", "key")
+        "from tfm_core.initialization import generator",
+        *(f'{x} = torch.randn({width}, generator=generator({model.seed}, "positions.{x}"))' for x in ("query", "key")),
     ]
+
+
+def turns(model: ModelState, scheme: Scheme, length: int) -> list[str]:
+    """Lines that leave both, turned to each position, in `rows` and `others`, (position, width)."""
+    turned = f"{scheme.side}.rotate(x.expand(1, 1, {length}, -1))[0, 0]"
+    return [*draws(model, scheme.width), f"rows, others = ({turned} for x in (query, key))"]

@@ -7,7 +7,7 @@ import pandas as pd
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.position_pairs import MEASURES, Pairs
-from tfm_ui.positions_lens.measured import draws, head_of, known, opening, pairs
+from tfm_ui.positions_lens.measured import head_of, known, opening, pairs, turns
 from tfm_ui.positions_lens.schemes import Scheme, schemes
 from tfm_ui.positions_lens.state import PositionsState
 
@@ -80,12 +80,10 @@ class Similarity:
                 lines.append(f"pairs_{name} = {name}.bias({length}, {length})[{head_of(self.state)}]  # (query, key)")
                 continue
             if scheme.has("encode"):
-                lines.append(f"rows = columns = {name}.encode({known(scheme, length)})  # (position, d_model)")
+                lines.append(f"rows = others = {name}.encode({known(scheme, length)})  # (position, d_model)")
             else:
-                lines += draws(self.model, scheme.width)
-                lines.append(f"rows, columns = (apply_rotary(x.expand({length}, -1), base={scheme.module.base!r})")
-                lines.append("                 for x in (query, key))")
-            ends = "torch.cdist(rows.double(), columns.double())" if distance else "rows @ columns.mT"
+                lines += turns(self.model, scheme, length)
+            ends = "torch.cdist(rows.double(), others.double())" if distance else "rows @ others.mT"
             lines.append(f"pairs_{name} = {ends}  # (m, n)")
         lines += [f"by_distance(pairs_{s.side}, torch.arange(len(pairs_{s.side})))" for s, _ in self.sides]
         return "\n".join(lines)

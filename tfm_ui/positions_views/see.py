@@ -67,7 +67,7 @@ def _encode(model: ModelState, state: PositionsState, scheme: Scheme) -> None:
             laws=seen.laws(),
             table=seen.table,
             sources=_sources(scheme, "encode"),
-            recipe=encode_recipe(model, scheme, seen.known),
+            recipe=encode_recipe(model, [scheme], state.length),
             mode=frame.mode(),
         )
 
@@ -125,7 +125,7 @@ def _curves(model: ModelState, state: PositionsState, side: str = "") -> None:
             sentence=about_curves(seen, state),
             table=lambda: curves_table(seen, state),
             sources=[source for one in seen for source in _sources(one.scheme, "encode")],
-            recipe=encode_recipe(model, seen[0].scheme, seen[0].known),
+            recipe=encode_recipe(model, [one.scheme for one in seen], state.length),
             mode=frame.mode(),
         )
 
@@ -152,6 +152,6 @@ def _wavelengths(model: ModelState, state: PositionsState) -> None:
             sentence=about_waves(model, state),
             table=lambda: waves_table(model, state),
             sources=[type(one.scheme.module).wavelengths for one in waves(model, state)] or [Positional.wavelengths],
-            recipe=waves_recipe(model, waves(model, state)[0].scheme),
+            recipe=waves_recipe(model, [one.scheme for one in waves(model, state)]),
             mode=frame.mode(),
         )
