@@ -43,6 +43,11 @@ def lone_scheme(spec: Spec) -> Positional:
     return scheme.eval().requires_grad_(False)
 
 
+def known(spec: Spec, length: int) -> int:
+    """How many of so many positions the scheme has: a table ends at max_len."""
+    return min(length, spec.max_len) if "max_len" in POSITIONAL[spec.name].about.depends_on else length
+
+
 @st.cache_resource(max_entries=6, show_spinner=False, hash_funcs={Spec: repr})
 def encoding(spec: Spec, length: int) -> Tensor:
     """What a scheme adds to the embeddings, (length, width); NaN where it has nothing to add.
@@ -50,11 +55,7 @@ def encoding(spec: Spec, length: int) -> Tensor:
     Raises:
         ValueError: for a scheme that is not added to the embeddings.
     """
-    scheme = lone_scheme(spec)
-    try:
-        found = scheme.encode(length)
-    except ValueError:  # its table ends
-        found = scheme.encode(min(length, scheme.max_len))
+    found = lone_scheme(spec).encode(known(spec, length))
     if found is None:
         raise ValueError(f"expected a scheme that is added to the embeddings, got {spec.name}")
     return F.pad(found, (0, 0, 0, length - len(found)), value=torch.nan) if len(found) < length else found
@@ -65,7 +66,7 @@ def position_pairs(spec: Spec, length: int, measure: str, head: int) -> Pairs | 
     """What a scheme says of each pair of positions; see tfm_ui/position_pairs.py."""
     scheme = lone_scheme(spec)
     added = encoding(spec, length) if "encode" in scheme.enters() else None
-    return pairs(scheme, length, measure, head, spec.seed, added)
+    return pairs(scheme, length, measure, head, spec.seed, added, known(spec, length))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={Spec: repr, Part: repr})
@@ -76,23 +77,22 @@ def position_square(spec: Spec, length: int, measure: str, head: int, part: Part
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Spec: repr})
-def closest_positions(spec: Spec, length: int) -> Closest | None:
-    """The two positions whose vectors are nearest to each other; None if the scheme has fewer than two."""
-    known = _known(encoding(spec, length))
-    return closest(known) if len(known) > 1 else None
+def closest_positions(spec: Spec, length: int) -> Closest:
+    """The two positions, of those that the scheme has, whose vectors are nearest to each other."""
+    return closest(_rows(spec, length))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Spec: repr})
 def position_shift(spec: Spec, length: int, shift: int) -> ShiftError | None:
     """What a shift's linear map leaves: the paper's for waves, else the one that fits best; None if no pair is left."""
-    known = _known(encoding(spec, length))
-    if shift >= len(known):
+    rows = _rows(spec, length)
+    if shift >= len(rows):
         return None
     if "base" in POSITIONAL[spec.name].about.depends_on:
-        return shift_error(known, shift, base=spec.base)
-    return fitted_shift_error(known, shift)
+        return shift_error(rows, shift, base=spec.base)
+    return fitted_shift_error(rows, shift)
 
 
-def _known(table: Tensor) -> Tensor:
-    """Without the rows at the end that the scheme does not have."""
-    return table[: len(table) - int(table[:, 0].isnan().sum())]
+def _rows(spec: Spec, length: int) -> Tensor:
+    """Those that the scheme has."""
+    return encoding(spec, length)[: known(spec, length)]

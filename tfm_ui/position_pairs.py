@@ -45,13 +45,15 @@ class Pairs:
         length: how many positions.
         cells: rows and columns -> values.
         signed: whether they may be negative.
+        known: for how many of them the scheme has a value; of all others the table has none.
         found: the values by distance, of the rows that were measured.
-        measured: how many rows these are.
+        measured: how many rows these are, of those known.
         rounding: what float32 leaves of equal values, as a share of the largest.
     """
 
     unit: str
     length: int
+    known: int
     cells: Table
     signed: bool
     found: ByDistance
@@ -77,7 +79,7 @@ class Pairs:
 
 
 def pairs(
-    scheme: Positional, length: int, measure: str, head: int, seed: int, added: Tensor | None = None
+    scheme: Positional, length: int, measure: str, head: int, seed: int, added: Tensor | None, known: int
 ) -> Pairs | None:
     """The table of a scheme; None if it says nothing of positions.
 
@@ -89,15 +91,17 @@ def pairs(
         seed: of the query and the key that are turned.
         added: what the scheme adds at each position, float32 (length, d_model), NaN where it has no such row; of one
             that adds nothing, None.
+        known: how many rows it has.
     """
-    at, signed, rounding = spaced(length, CELLS // length), measure == MEASURES[0], 16 * EPSILON
+    at, signed, rounding = spaced(known, CELLS // length), measure == MEASURES[0], 16 * EPSILON
     if "bias_at" in scheme.enters():
         bias = scheme.bias_at(torch.arange(1 - length, length))
         assert bias is not None
         values = bias[head].float()
         rows = torch.stack([values[length - 1 - i : 2 * length - 1 - i] for i in at.tolist()])
         found = by_distance(rows, at)
-        return Pairs(f"bias of head {head + 1}", length, table_by_distance(values), True, found, len(at), rounding)
+        unit, table = f"bias of head {head + 1}", table_by_distance(values)
+        return Pairs(unit, length, known, table, True, found, len(at), rounding)
     if added is not None:
         one = other = added
         units = "PE(m)·PE(n)", "‖PE(m) − PE(n)‖"
@@ -112,8 +116,8 @@ def pairs(
     def cells(rows: slice, columns: slice) -> Tensor:
         return between(one[rows], other[columns])
 
-    found = by_distance(between(one[at], other), at)
-    return Pairs(units[MEASURES.index(measure)], length, cells, signed, found, len(at), rounding)
+    unit, found = units[MEASURES.index(measure)], by_distance(between(one[at], other), at)
+    return Pairs(unit, length, known, cells, signed, found, len(at), rounding)
 
 
 def _dots(one: Tensor, other: Tensor) -> Tensor:

@@ -42,7 +42,7 @@ def test_a_large_table_is_pooled_to_the_value_furthest_from_0(name):
     scheme = schemes(MODEL, asks(name, length=700, max_len=650, width=8))[0]
     module = scheme.module
     added = encoding(scheme.spec, 700) if "encode" in module.enters() else None
-    found = pairs(module, 700, MEASURES[0], 0, 11, added)
+    found = pairs(module, 700, MEASURES[0], 0, 11, added, 650 if name == "learned" else 700)
     assert found.measured == 374  # of 700
     part = part_of(WHOLE, 700, 700)
     np.testing.assert_allclose(found.pooled(part), pooled(found.cells, part), atol=2e-3 * found.top)
@@ -54,7 +54,20 @@ def test_measured_rows_hold_the_ends_and_every_distance():
     assert (at.diff() > 0).all()
     assert torch.equal(spaced(7, 256), torch.arange(7))
     scheme = schemes(MODEL, asks("sinusoidal"))[0]
-    assert not pairs(scheme.module, 1000, MEASURES[0], 0, 0, encoding(scheme.spec, 1000)).found.mean.isnan().any()
+    added = encoding(scheme.spec, 1000)
+    assert not pairs(scheme.module, 1000, MEASURES[0], 0, 0, added, 1000).found.mean.isnan().any()
+
+
+def test_of_a_short_table_its_own_rows_are_measured():
+    seen = why.similarity(MODEL, asks("learned", "sinusoidal", length=4096, max_len=3, width=4))
+    rows = seen.sides[0][0].module.encode(3)
+    same = (rows * rows).sum(1)
+    assert f"differ by up to {(same.max() - same.min()).item():.3f}" in seen.sentence  # at distance 0
+    assert seen.measured == (
+        "A: learned is measured on all 9 pairs that are defined. B: sinusoidal is measured on "
+        "262\u202f144 of 16\u202f777\u202f216 pairs: every pair of 64 chosen rows."
+    )
+    assert why.similarity(MODEL, asks("rope", "alibi")).measured == "Measured on all 400 pairs."
 
 
 def test_what_must_be_equal_at_equal_distance_is_and_an_odd_width_is_not():
@@ -80,6 +93,7 @@ def test_what_must_be_equal_at_equal_distance_is_and_an_odd_width_is_not():
         (asks("learned", width=16), "so some matrix fits any table"),
         (asks("learned", length=200, max_len=200, width=4), "no such matrix; the best, by least squares"),
         (asks("learned", length=20, max_len=5, shift=15), "has 5 rows, no two of them 15 apart"),
+        (asks("learned", length=200, max_len=200, width=4, shift=0), "which the identity gives to any table"),
         (asks("sinusoidal", length=2, shift=1), "one matrix shifts 1 position by"),
     ],
 )
@@ -129,6 +143,8 @@ def test_turned_scores_lie_on_a_line_and_added_ones_do_not():
     assert why_turned.turned(MODEL, asks("sinusoidal", "t5")) is None
     learned = why_turned.turned(MODEL, asks("rope", "learned"))
     assert "(it has 12 rows)" in learned.sentence
+    few = why_turned.turned(MODEL, asks("rope", "learned", length=4096, max_len=64))
+    assert "B: learned has 64 rows: of these positions the first alone." in few.sentence
     assert np.isfinite(
         lines_of(pictures.turned(MODEL, asks("rope", "learned")))[("(q + PE(m))·(k + PE(n))", "B: learned")][1]
     ).all()
@@ -144,4 +160,4 @@ def test_the_nearest_two_positions_are_named():
     assert "of 66 pairs of positions (the 12 that it has)" in seen.sentence
     assert len(noise.within) == 12
     assert all(seen.laws().values())
-    assert "A: learned has 1 row." not in why_unique.unique(MODEL, asks("learned", max_len=2)).sentence
+    assert "of 1 pair of positions (the 2 that it has)" in why_unique.unique(MODEL, asks("learned", max_len=2)).sentence

@@ -118,9 +118,7 @@ def unique(model: ModelState, state: PositionsState) -> Content:
     """The smallest distance among the first positions, over how many there are."""
     seen = why_unique.unique(model, state)
     drawn = [
-        line_of(scheme, range(2, len(found.within) + 1), found.within[1:].tolist())
-        for scheme, found in seen.sides
-        if found
+        line_of(scheme, range(2, len(found.within) + 1), found.within[1:].tolist()) for scheme, found in seen.sides
     ]
     powers = seen.falls_far
     chart = Chart(

@@ -41,7 +41,7 @@ def head_of(state: PositionsState) -> int:
     return min(state.head, state.heads) - 1
 
 
-def nearest(scheme: Scheme, length: int) -> Closest | None:
+def nearest(scheme: Scheme, length: int) -> Closest:
     """Its two positions that are nearest to each other."""
     return compute_positions.closest_positions(scheme.spec, length)
 
@@ -53,7 +53,7 @@ def shift_left(scheme: Scheme, length: int, shift: int) -> ShiftError | None:
 
 def known(scheme: Scheme, length: int) -> int:
     """How many of the positions it has."""
-    return min(length, scheme.module.max_len) if "max_len" in scheme.module.about.depends_on else length
+    return compute_positions.known(scheme.spec, length)
 
 
 def opening(model: ModelState, schemes: Sequence[Scheme], *imports: str) -> list[str]:

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from tfm_core.position_maths import sinusoidal_encoding
 from tfm_ui import windows
-from tfm_ui.compute_positions import encoding
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
+from tfm_ui.positions_lens.measured import known, vectors
 from tfm_ui.positions_lens.schemes import Scheme, schemes
 from tfm_ui.positions_lens.state import PositionsState
 from tfm_ui.windows import Part
@@ -45,7 +45,7 @@ class Encoded:
     @property
     def known(self) -> int:
         """For how many positions the scheme has a vector."""
-        return int(self.values[:, 0].isfinite().sum())
+        return known(self.scheme, len(self.values))
 
     @property
     def top(self) -> float:
@@ -75,30 +75,22 @@ class Encoded:
         """What it comes to."""
         known = self.values[: self.known]
         low, high = (look.number(end.item()) for end in known.aminmax())
-        said = [
-            f"All {look.count(known.numel())} values lie from {low} to {high}."
-            if known.numel() > 1
-            else f"It is {low}."
-        ]
+        said = [f"All {look.count(known.numel())} values lie from {low} to {high}."]
         if self.scheme.is_trained:
             said.append(
                 "Before training they are noise: random numbers of the model’s seed, "
                 f"{self.seed}, with a standard deviation of {known.std(correction=0):.2f}."
             )
         if (near := likeness(known)) is not None:
-            said.append(
-                f"The vectors of neighbours have a cosine of {look.number(near)} on average{self._beside(near)}."
-            )
+            said.append(f"The vectors of neighbours have a cosine of {look.number(near)} on average{self._beside}.")
         if self.known < len(self.values):
             beyond = len(self.values) - self.known
-            said.append(
-                f"From position {self.known} on, {look.plural(beyond, 'position')} is not defined."
-                if beyond == 1
-                else f"From position {self.known} on, {look.count(beyond)} positions are not defined."
-            )
+            are = "1 position is" if beyond == 1 else f"{look.count(beyond)} positions are"
+            said.append(f"From position {self.known} on, {are} not defined.")
         return " ".join(said)
 
-    def _beside(self, near: float) -> str:
+    @property
+    def _beside(self) -> str:
         """What sinusoids of this size have, beside what is trained."""
         if not self.scheme.is_trained:
             return ""
@@ -128,14 +120,14 @@ class Encoded:
 
 def encoded(model: ModelState, state: PositionsState, scheme: Scheme) -> Encoded:
     """The vectors of a scheme that is added to the embeddings."""
-    return Encoded(scheme, encoding(scheme.spec, state.length), state.position, model.seed, state.base)
+    return Encoded(scheme, vectors(scheme, state.length), state.position, model.seed, state.base)
 
 
-def likeness(vectors: Tensor) -> float | None:
+def likeness(rows: Tensor) -> float | None:
     """The mean cosine between the vectors of neighbouring positions; None of fewer than two vectors or dimensions."""
-    if min(vectors.shape) < 2:
+    if min(rows.shape) < 2:
         return None
-    return F.cosine_similarity(vectors[:-1], vectors[1:], dim=-1).mean().item()
+    return F.cosine_similarity(rows[:-1], rows[1:], dim=-1).mean().item()
 
 
 def dimensions(state: PositionsState, width: int) -> list[int]:

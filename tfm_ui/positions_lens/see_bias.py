@@ -49,7 +49,7 @@ class Bias:
     @property
     def slopes(self) -> list[float]:
         """How much of each head's bias a step of distance takes; [] if a bias does not fall so evenly."""
-        step = self.values[:, self.length] if self.length > 1 else self.values[:, 0]
+        step = self.values[:, self.length]  # at distance 1
         even = torch.equal(self.values, step[:, None] * self.distance.abs())
         return (-step).tolist() if even and not self.scheme.is_trained else []
 
@@ -93,11 +93,13 @@ class Bias:
         assert self.buckets is not None
         used = len(set(self.buckets.tolist()))
         total = self.scheme.module.get_parameter("weight").shape[0]
-        said = [f"{len(self.distance)} distances fall into {used} of {total} buckets."]
+        said = [f"{look.count(len(self.distance))} distances fall into {used} of {total} buckets."]
         if self.shared:
             bucket, first, last = max(self.shared, key=lambda found: found[2] - found[1])
             one = [d for d, b in zip(self.distance.tolist(), self.buckets.tolist(), strict=True) if b == bucket]
-            said.append(f"The widest holds {len(one)}: distances {look_span(first, last)} share bucket {bucket}.")
+            said.append(
+                f"The widest holds {look.count(len(one))}: distances {look_span(first, last)} share bucket {bucket}."
+            )
         else:
             said.append("No two distances share one: they are too few.")
         return " ".join(said)

@@ -35,18 +35,19 @@ class Similarity:
     @property
     def sentence(self) -> str:
         """Of each side, what near and far pairs have, and whether the distance alone decides."""
-        said = [_about(scheme, found, known(scheme, self.state.length)) for scheme, found in self.sides]
+        said = [_about(scheme, found) for scheme, found in self.sides]
         said += [f"{scheme.title} says nothing of positions: all pairs are alike." for scheme in self.silent]
         return " ".join(said)
 
     @property
     def measured(self) -> str:
         """How many pairs this rests on."""
-        length = self.state.length
-        rows = self.sides[0][1].measured
-        if rows == length:
-            return f"all {look.count(length**2)} pairs"
-        return f"{look.count(rows * length)} of {look.count(length**2)} pairs: every pair of {rows} chosen rows"
+        said: dict[str, list[str]] = {}
+        for scheme, found in self.sides:
+            said.setdefault(_measured(found), []).append(scheme.title)
+        if len(said) == 1:
+            return f"Measured on {next(iter(said))}."
+        return " ".join(f"{titles[0]} is measured on {what}." for what, titles in said.items())
 
     def laws(self) -> dict[str, bool]:
         """A scheme of waves or of distances must treat equal distances alike."""
@@ -100,9 +101,17 @@ def similarity(model: ModelState, state: PositionsState) -> Similarity:
     )
 
 
-def _about(scheme: Scheme, pairs: Pairs, rows: int) -> str:
+def _measured(pairs: Pairs) -> str:
+    rows, known = pairs.measured, pairs.known
+    there = " that are defined" if known < pairs.length else ""
+    if rows == known:
+        return f"all {look.count(known**2)} pairs{there}"
+    return f"{look.count(rows * known)} of {look.count(known**2)} pairs{there}: every pair of {rows} chosen rows"
+
+
+def _about(scheme: Scheme, pairs: Pairs) -> str:
     found, zero = pairs.found, pairs.length - 1  # where distance 0 stands
-    unit = pairs.unit
+    unit, rows = pairs.unit, pairs.known
 
     def at(distance: int) -> str:
         least, mean, most = (float(x[zero + distance]) for x in (found.least, found.mean, found.most))
@@ -110,8 +119,6 @@ def _about(scheme: Scheme, pairs: Pairs, rows: int) -> str:
             return look.number(mean)
         return f"{look.number(least)} to {look.number(most)}"
 
-    if rows < 2:
-        return f"{scheme.title} has one row."
     near = f"{unit} is {at(0)} at distance 0, {at(1)} at 1"
     noise = " It is not trained, so this is noise." if scheme.is_trained else ""
     if pairs.by_distance_alone:

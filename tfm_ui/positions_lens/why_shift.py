@@ -60,6 +60,8 @@ class Shift:
                 f"{scheme.title}: one matrix shifts {places} by k = {k}; the largest error is "
                 f"{look.tiny(left.largest)} in float32, whose rounding allows {look.tiny(ALLOWED)}.{alone}"
             )
+        if not k:
+            return f"{scheme.title}: a shift by 0 is no shift, which the identity gives to any table."
         if len(left.at) <= width:
             return (
                 f"{scheme.title}: {places} and {width} dimensions, so some matrix fits any table (largest error "

@@ -69,11 +69,13 @@ class Turned:
         turned, added = self.found(self.scores), self.found(self.added)
         rows = known(self.beside, self.length)
         far = f" (it has {look.plural(rows, 'row')})" if rows < self.length else ""
+        beside = f"with {self.named} added to the same two, by up to {look.number(added.spread)}{far}."
+        if rows <= self.step:
+            beside = f"{self.named} has {look.plural(rows, 'row')}: of these positions the first alone."
         return (
             f"{look.count(len(self.at) ** 2)} pairs (m, n), {look.count(2 * len(self.at) - 1)} distances. Among pairs "
             f"of one distance the score of {self.scheme.title} differs by at most {look.number(turned.spread)} in "
-            f"float32 and {look.tiny(self.exact)} in float64; with {self.named} added to the same two, by up to "
-            f"{look.number(added.spread)}{far}."
+            f"float32 and {look.tiny(self.exact)} in float64; {beside}"
         )
 
     @property

@@ -19,22 +19,20 @@ class Unique:
 
     Attributes:
         model, state: what was asked for.
-        sides: with their two nearest positions; None where there are not two.
+        sides: with their two nearest positions.
     """
 
     model: ModelState
     state: PositionsState
-    sides: list[tuple[Scheme, Closest | None]]
+    sides: list[tuple[Scheme, Closest]]
 
     @property
     def sentence(self) -> str:
         """How near, and which two."""
         return " ".join(self._about(scheme, found) for scheme, found in self.sides)
 
-    def _about(self, scheme: Scheme, found: Closest | None) -> str:
+    def _about(self, scheme: Scheme, found: Closest) -> str:
         rows = known(scheme, self.state.length)
-        if found is None:
-            return f"{scheme.title} has {look.plural(rows, 'row')}."
         first, second = found.pair
         few = f" (the {rows} that it has)" if rows < self.state.length else ""
         apart = (
@@ -47,7 +45,7 @@ class Unique:
 
     def laws(self) -> dict[str, bool]:
         """What an encoding must give."""
-        return {f"{scheme.title}: no two positions alike": found.distance > 0 for scheme, found in self.sides if found}
+        return {f"{scheme.title}: no two positions alike": found.distance > 0 for scheme, found in self.sides}
 
     def table(self) -> pd.DataFrame:
         """A row per length."""
@@ -56,14 +54,13 @@ class Unique:
                 found.within[1:].tolist(), index=range(2, len(found.within) + 1)
             )
             for scheme, found in self.sides
-            if found
         }
         return pd.DataFrame(columns).rename_axis("positions")
 
     @property
     def recipe(self) -> str:
         """Lines of Python that leave them in `nearest_A` and `nearest_B`."""
-        shown = [scheme for scheme, found in self.sides if found]
+        shown = [scheme for scheme, _ in self.sides]
         lines = opening(self.model, shown, "from tfm_core.position_laws import closest")
         return "\n".join(
             [*lines, *(f"nearest_{s.side} = closest({s.side}.encode({known(s, self.state.length)}))" for s in shown)]
@@ -72,7 +69,7 @@ class Unique:
     @property
     def falls_far(self) -> bool:
         """Whether the distances differ so much that only a scale of powers shows them all."""
-        all_of = [d for _, found in self.sides if found for d in found.within[1:].tolist()]
+        all_of = [d for _, found in self.sides for d in found.within[1:].tolist()]
         return bool(all_of) and min(all_of) < 0.01 * max(all_of) and min(all_of) > 0 and math.isfinite(max(all_of))
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from tfm_core import Positional, alibi_slopes, sinusoidal_encoding, t5_buckets
 from tfm_ui import controls, frame
+from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing
@@ -78,7 +79,7 @@ def _bias(model: ModelState, state: PositionsState, scheme: Scheme) -> None:
         show(
             title=scheme.title,
             how_to_read="What is added to the score of each query position (row) and key position (column), by head.",
-            shape=f"head × query × key = {len(seen.values)} × {seen.length} × {seen.length}",
+            shape=f"head × query × key = {len(seen.values)} × {(n := look.count(seen.length))} × {n}",
             picture=Drawing(f"positions_bias_{side}", states(model, state)),
             sentence=seen.sentence,
             table=seen.table,
@@ -92,7 +93,7 @@ def _bias(model: ModelState, state: PositionsState, scheme: Scheme) -> None:
             title=f"{scheme.title}, by distance",
             how_to_read="A matrix holds no more than this: a number for each distance of key and query."
             + (" Below, the bucket that each distance falls into: one trained number per head and bucket." * buckets),
-            shape=f"{len(seen.distance)} distances",
+            shape=f"{look.count(len(seen.distance))} distances",
             picture=Drawing(f"positions_distance_{side}", states(model, state)),
             sentence=seen.by_distance,
             table=seen.table,

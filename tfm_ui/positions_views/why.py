@@ -48,7 +48,7 @@ def _alike(model: ModelState, state: PositionsState, left: DeltaGenerator, right
             how_to_read="x: how far n stands behind m, negative before it. y: how alike they are. A solid, B dashed; "
             "thin: the least and the most, where pairs of one distance differ.",
             picture=Drawing("positions_distances", states(model, state)),
-            sentence=f"Measured on {seen.measured}.",
+            sentence=seen.measured,
             table=seen.table,
             sources=sources,
             recipe=seen.recipe,
