@@ -97,7 +97,7 @@ def pairs(
     if "bias_at" in scheme.enters():
         bias = scheme.bias_at(torch.arange(1 - length, length))
         assert bias is not None
-        values = bias[head].float()
+        values = bias[head].float().contiguous()
         rows = torch.stack([values[length - 1 - i : 2 * length - 1 - i] for i in at.tolist()])
         found = by_distance(rows, at)
         unit, table = f"bias of head {head + 1}", table_by_distance(values)

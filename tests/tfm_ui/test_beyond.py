@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from tests.tfm_ui.position_toys import MODEL, asks, lines_of
 from tfm_core import sinusoidal_encoding
 from tfm_ui.components import lines
+from tfm_ui.position_pairs import drawn
 from tfm_ui.position_pictures import beyond as beyond_pictures
 from tfm_ui.positions_lens import beyond, beyond_scores, beyond_turns
 from tfm_ui.positions_lens.clocks import clocks
@@ -53,6 +55,21 @@ def test_scores_past_max_len_go_on_as_their_schemes_promise():
     decoder = beyond_scores.scores(replace(MODEL, architecture="decoder"), state).sides[1][0].module
     assert beyond_scores.shared_from(decoder) == 113
     assert "None on screen is as far" in beyond_scores.scores(MODEL, replace(state, length=20)).sentence
+
+
+def test_scores_of_turned_vectors_are_the_paper_s():
+    state = asks("rope", view="beyond", base=33.0)
+    query, key = (x.double() for x in drawn(6, 11))
+    at = torch.arange(20.0, dtype=torch.float64)
+    (_, _, values), vectors = *beyond_scores.scores(MODEL, state).sides, *beyond.beyond(MODEL, state).sides
+    pairs = torch.complex(query[:3], query[3:]) * torch.complex(key[:3], key[3:]).conj()
+    theta = 33.0 ** (-torch.arange(3, dtype=torch.float64) / 3)
+
+    def score(distance):  # Su et al. 2021, equation 12
+        return (pairs * torch.exp(1j * distance[:, None] * theta)).real.sum(1).float()
+
+    torch.testing.assert_close(values, score(at), atol=2e-5, rtol=0)
+    torch.testing.assert_close(vectors.alike, score(at - 11), atol=2e-5, rtol=0)
 
 
 def test_pairs_that_have_not_come_round_are_counted():

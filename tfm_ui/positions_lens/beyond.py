@@ -9,11 +9,9 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from tfm_core.position_laws import turned_scores
-from tfm_ui import position_pairs
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
-from tfm_ui.position_pairs import EPSILON, drawn
+from tfm_ui.position_pairs import EPSILON, drawn, turned
 from tfm_ui.positions_lens.measured import known, opening, turns, vectors
 from tfm_ui.positions_lens.schemes import Scheme, schemes
 from tfm_ui.positions_lens.state import PositionsState
@@ -157,12 +155,10 @@ def beyond(model: ModelState, state: PositionsState) -> Beyond:
     last, found = last_trained(state), []
     for scheme in schemes(model, state):
         if scheme.has("encode"):
-            rows = vectors(scheme, state.length)
-            found.append(Vectors(scheme, rows.norm(dim=1), rows @ rows[last]))
+            rows = others = vectors(scheme, state.length)
         elif scheme.has("rotate"):
-            query, key = drawn(scheme.width, model.seed)
-            rows = position_pairs.turned(scheme.module, query, state.length)
-            at, base = torch.arange(state.length), scheme.module.base
-            alike = turned_scores(query, key, at, at[last : last + 1], base=base)[:, 0]
-            found.append(Vectors(scheme, rows.norm(dim=1), alike))
+            rows, others = (turned(scheme.module, x, state.length) for x in drawn(scheme.width, model.seed))
+        else:
+            continue
+        found.append(Vectors(scheme, rows.norm(dim=1), rows @ others[last]))
     return Beyond(model, state, found)

@@ -7,12 +7,11 @@ import torch
 from torch import Tensor
 
 from tfm_core import t5_buckets
-from tfm_core.position_laws import turned_scores
 from tfm_core.positional import T5
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
-from tfm_ui.position_pairs import drawn
-from tfm_ui.positions_lens.measured import draws, head_of, opening
+from tfm_ui.position_pairs import drawn, turned
+from tfm_ui.positions_lens.measured import head_of, opening, turns
 from tfm_ui.positions_lens.schemes import Scheme, schemes
 from tfm_ui.positions_lens.state import PositionsState
 
@@ -72,16 +71,14 @@ class Scores:
     def recipe(self) -> str:
         """Lines of Python that leave each side's values in `scores_A` and `scores_B`."""
         length = self.state.length
-        functions = "from tfm_core.position_laws import turned_scores"
-        lines = [*opening(self.model, [scheme for scheme, *_ in self.sides], functions), f"at = torch.arange({length})"]
+        lines = opening(self.model, [scheme for scheme, *_ in self.sides])
         for scheme, *_ in self.sides:
             if scheme.has("bias_at"):
-                lines.append(f"scores_{scheme.side} = {scheme.side}.bias_at(-at)[{head_of(self.state)}]")
-            else:
-                lines += draws(self.model, scheme.width)
                 lines.append(
-                    f"scores_{scheme.side} = turned_scores(query, key, at, at[:1], base={scheme.module.base!r})[:, 0]"
+                    f"scores_{scheme.side} = {scheme.side}.bias_at(-torch.arange({length}))[{head_of(self.state)}]"
                 )
+            else:
+                lines += [*turns(self.model, scheme, length), f"scores_{scheme.side} = rows @ others[0]"]
         return "\n".join(lines)
 
 
@@ -101,7 +98,6 @@ def scores(model: ModelState, state: PositionsState) -> Scores:
             assert bias is not None
             found.append((scheme, f"bias of head {head_of(state) + 1}", bias[head_of(state)].float()))
         elif scheme.has("rotate"):
-            query, key = drawn(scheme.width, model.seed)
-            values = turned_scores(query, key, at, at[:1], base=scheme.module.base)[:, 0]
-            found.append((scheme, "Rₘq·R₀k", values))
+            rows, others = (turned(scheme.module, x, state.length) for x in drawn(scheme.width, model.seed))
+            found.append((scheme, "Rₘq·R₀k", rows @ others[0]))
     return Scores(model, state, found)

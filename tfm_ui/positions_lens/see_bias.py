@@ -127,4 +127,5 @@ def bias(model: ModelState, state: PositionsState, scheme: Scheme) -> Bias:
     values = scheme.module.bias_at(distance)
     assert values is not None, f"expected a scheme that is added to the scores, got {scheme.name}"
     buckets = getattr(scheme.module, "buckets", None)
+    values = values.contiguous()  # T5’s lie a head apart: what is pooled takes ten times as long
     return Bias(scheme, state.length, distance, values, buckets and buckets(distance), model.seed)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from tfm_core import alibi_slopes, apply_rotary, position_laws, sinusoidal_encoding, t5_buckets
+from tfm_core import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
 from tfm_core.position_maths import frequencies
 from tfm_ui import frame
 from tfm_ui.model_state import ModelState
@@ -48,7 +48,7 @@ def _vectors(model: ModelState, state: PositionsState) -> None:
             sentence=seen.sentence,
             laws=seen.laws(),
             table=seen.table,
-            sources=[sinusoidal_encoding, apply_rotary, position_laws.turned_scores],
+            sources=[sinusoidal_encoding, apply_rotary],
             recipe=seen.recipe,
             mode=frame.mode(),
         )
@@ -67,7 +67,7 @@ def _scores(model: ModelState, state: PositionsState) -> None:
             sentence=seen.sentence,
             laws=seen.laws(),
             table=seen.table,
-            sources=[position_laws.turned_scores, alibi_slopes, t5_buckets],
+            sources=[apply_rotary, alibi_slopes, t5_buckets],
             recipe=seen.recipe,
             mode=frame.mode(),
         )
