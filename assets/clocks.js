@@ -17,6 +17,7 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
   const clocks = header.pairs.map((pair, i) => ({ pair, wavelength: header.wavelengths[i], hands: hands.subarray(5 * i, 5 * i + 5) }))
   const held = () => memory.sliders.query.dragging || memory.sliders.key.dragging
   if (!memory.at || (!held() && !late && !memory.playing)) memory.at = { ...header.at } // where the hand has put them
+  for (const which in memory.at) memory.at[which] = Math.min(memory.at[which], last) // the length may have shrunk
   Object.assign(memory, { header, clocks })
   let places, skin, bare
 

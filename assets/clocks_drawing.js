@@ -1,5 +1,7 @@
 /* Where clocks go, and how one is painted. */
 
+import { grouped, powered } from "./paint.js"
+
 const ROOM = 68, LARGEST = 128, BELOW = 38 // a clock's width at least and at most, and what is written below, at a root font of 16
 
 /* In rows of equal length, as far as that is possible. */
@@ -59,8 +61,4 @@ function hand(context, cx, cy, dx, dy, colour, hollow, rem) {
   else context.fill()
 }
 
-function brief(number) {
-  return number < 1000 ? `${+number.toPrecision(3)}` : number < 1e7
-    ? Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f")
-    : number.toExponential(1).replace(/e\+(\d+)/, (_, power) => `×10${[...power].map(d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]).join("")}`)
-}
+const brief = number => number < 1000 ? `${+number.toPrecision(3)}` : number < 1e7 ? grouped(number) : powered(number)

@@ -60,9 +60,9 @@ export default function ({ header, root, late, preview, commit, retract, setTrig
       if (event.key === "Enter") box.blur()
     }
     box.onchange = () => {
-      const wish = +box.value
-      if (box.value !== "" && wish !== knob.value) commit({ [parameter]: wish }, true)
-      else box.value = knob.value
+      const wish = box.value === "" ? knob.value : clamp(+box.value, low, high)
+      box.value = wish // what is typed in may lie beyond the ends, and a box that has the focus is not written again
+      if (wish !== knob.value) commit({ [parameter]: wish }, true)
     }
     return found.element
   })

@@ -2,7 +2,7 @@
    `place` adds where it goes: {left, top, width, height} of the plot in CSS pixels, and its two axes. */
 
 import { colourOf, curve, dot, endOf } from "./lines_curves.js"
-import { tiny } from "./paint.js"
+import { grouped, powered } from "./paint.js"
 
 const LOG = { log2: 2, log10: 10 }
 const GAP = 28 // between charts, in pixels at a root font of 16
@@ -13,9 +13,9 @@ const TALL = 300, LOW = 230 // of a chart, and of one that has the whole width o
 export function written(value) {
   const size = Math.abs(value), sign = value < 0 ? "−" : ""
   if (!Number.isFinite(value)) return "none"
-  if (size >= 1000) return sign + Math.round(size).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f")
+  if (size >= 1000) return sign + grouped(size)
   if (size === 0 || size >= 0.001) return sign + +size.toPrecision(4)
-  return sign + tiny(size)
+  return sign + powered(size)
 }
 
 /* The smallest and the largest of many numbers that an axis can show; null if there are none. */
@@ -32,7 +32,10 @@ function bounds(lists, scale) {
    how many names it has room for. */
 function axis(lists, scale, room, whole) {
   const base = LOG[scale]
-  let [low, high] = bounds(lists, scale) ?? [base ? 1 : 0, 1]
+  const found = bounds(lists, scale)
+  let [low, high] = found ?? [base ? 1 : 0, 1]
+  const lone = whole && (low === high || !found) // around a single x there is nothing to name
+  const named = ticks => lone ? found?.slice(1) ?? [] : ticks
   if (low === high) [low, high] = base ? [low / base, high * base] : [low - 0.5, high + 0.5]
   if (base) {
     const exponent = v => Math.log(v) / Math.log(base)
@@ -41,7 +44,7 @@ function axis(lists, scale, room, whole) {
     const step = Math.max(1, Math.ceil((last - first) / room))
     const ticks = Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => base ** (first + i * step))
       .filter(v => v >= low * 0.999 && v <= high * 1.001)
-    return { to: v => (exponent(v) - exponent(low)) / (exponent(high) - exponent(low)), ticks }
+    return { to: v => (exponent(v) - exponent(low)) / (exponent(high) - exponent(low)), ticks: named(ticks) }
   }
   const power = 10 ** Math.floor(Math.log10((high - low) / room))
   const step = [1, 2, 5, 10].map(n => n * power).find(s => (high - low) / s <= room)
@@ -49,7 +52,7 @@ function axis(lists, scale, room, whole) {
   if (!whole) [low, high] = [first * step, last * step]
   const ticks = Array.from({ length: last - first + 1 }, (_, i) => +((first + i) * step).toPrecision(12))
     .filter(v => v >= low - step * 1e-6 && v <= high + step * 1e-6)
-  return { to: v => (v - low) / (high - low), ticks }
+  return { to: v => (v - low) / (high - low), ticks: named(ticks) }
 }
 
 /* Every x that has a value, from left to right; kept, for there may be thousands. */

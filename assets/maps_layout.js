@@ -1,6 +1,6 @@
 /* Where everything goes in maps that share rows and columns, and how their values are read. */
 
-import { clamp, tiny } from "./paint.js"
+import { clamp, powered } from "./paint.js"
 
 export const NUMBERED = 12 // up to so many rows and columns, cells print their numbers if they have room
 
@@ -86,7 +86,7 @@ export const tint = (value, { top, signed }) => clamp(Math.round((signed ? value
 export function inDigits(value, { signed }, digits) {
   if (!value) return "0"
   const small = Math.abs(value) < 0.5 * 10 ** -digits
-  const size = small && digits > 2 ? tiny(Math.abs(value), 0) : Math.abs(value).toFixed(digits)
+  const size = small && digits > 2 ? powered(Math.abs(value), 0) : Math.abs(value).toFixed(digits)
   return !signed || (small && digits <= 2) ? size : (value < 0 ? "−" : "+") + size
 }
 

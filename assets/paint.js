@@ -13,14 +13,17 @@ export const floats = bytes => new Float32Array(bytes.buffer, bytes.byteOffset, 
 
 export const clamp = (value, low, high) => Math.max(low, Math.min(high, value))
 
-/* 0.0000234 as 2.3×10⁻⁵; of a positive number below 1. */
-export function tiny(number, digits = 1) {
-  const [first, power] = number.toExponential(digits).split("e-")
-  return `${+first}×10⁻${[...power].map(d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]).join("")}`
+/* 0.0000234 as 2.3×10⁻⁵, or 23400000 as 2.3×10⁷. */
+export function powered(number, digits = 1) {
+  const [first, power] = number.toExponential(digits).split("e")
+  return `${+first}×10${[...power].map(d => ({ "-": "⁻", "+": "" })[d] ?? "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]).join("")}`
 }
 
+/* 56480.2 as 56 480, with narrow spaces. */
+export const grouped = number => Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f")
+
 /* A weight in so many decimals; one that would vanish in them as a power of ten. */
-export const decimals = (weight, digits) => weight === 0 || +weight.toFixed(digits) ? weight.toFixed(digits) : tiny(weight, 0)
+export const decimals = (weight, digits) => weight === 0 || +weight.toFixed(digits) ? weight.toFixed(digits) : powered(weight, 0)
 
 /* What a picture wears: the colours of the mode that the page is in, also as variables for its style sheet, the page's
    font, and `rem`, how many pixels there are to one of a root font of 16. */

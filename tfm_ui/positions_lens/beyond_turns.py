@@ -41,7 +41,8 @@ class Turns:
         count, slow, max_len, length = len(waves), int(self.slow(waves).sum()), self.state.max_len, self.state.length
         pairs = look.plural(count, "pair") + " of dimensions"
         if not slow:
-            return f"{pairs}, and each has come round at position {max_len - 1}: no angle is new."
+            all_of = "it" if count == 1 else "each"
+            return f"{pairs}, and {all_of} has come round at position {max_len - 1}: no angle is new."
         have = "has" if slow == 1 else "have"
         said = (
             f"of {pairs}, {slow} ({look.percent(slow / count)}) {have} not completed a turn at position {max_len - 1}"
