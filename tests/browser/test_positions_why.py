@@ -41,7 +41,7 @@ def test_the_hands_turn_while_a_slider_is_dragged_and_both_move_as_one(visit):
     visitor.page.keyboard.press("ArrowLeft")
     assert stand(62, 3)[4] == pytest.approx(59 * theta, rel=1e-5)
     expect(visitor.page).to_have_url(re.compile("positions_position=62.*positions_key=3"))
-    expect(visitor.page.locator(".st-key-panel_clocks .said")).to_contain_text("Query at m = 62, key at n = 3")
+    expect(visitor.page.locator(".st-key-panel_clocks_a .said")).to_contain_text("Query at m = 62, key at n = 3")
 
 
 def test_another_shift_is_measured_anew_and_its_error_read(visit):

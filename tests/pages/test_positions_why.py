@@ -79,6 +79,6 @@ def test_a_scheme_that_says_nothing_stands_alone():
 
 def test_the_clocks_stand_where_vectors_are_turned():
     app = page("see", "rope", "alibi", positions_position="20", positions_key="3")
-    header, _ = picture(app, "positions_clocks")
+    header, _ = picture(app, "positions_clocks_a")
     assert header["at"] == {"query": 20, "key": 3}
     assert "Query at m = 20, key at n = 3, m − n = 17" in text_on(app)

@@ -8,13 +8,16 @@ import pytest
 import torch
 
 from tests.tfm_ui.position_toys import MODEL, asks, lines_of
-from tfm_core import sinusoidal_encoding
+from tfm_core import POSITIONAL, sinusoidal_encoding
+from tfm_core.positional import Rotary
 from tfm_ui.components import lines
 from tfm_ui.position_pairs import drawn
 from tfm_ui.position_pictures import beyond as beyond_pictures
+from tfm_ui.position_pictures.clocks import turning_a, turning_b
 from tfm_ui.positions_lens import beyond, beyond_scores, beyond_turns
-from tfm_ui.positions_lens.clocks import clocks
+from tfm_ui.positions_lens.clocks import Clocks, clocks
 from tfm_ui.positions_lens.schemes import schemes
+from tfm_ui.positions_lens.state import PositionsState
 
 
 def test_past_max_len_a_learned_table_has_nothing_and_says_so():
@@ -83,21 +86,24 @@ def test_pairs_that_have_not_come_round_are_counted():
     assert "no angle is new" in fast.sentence
 
 
+def hands(state: PositionsState) -> Clocks:
+    return clocks(state, schemes(MODEL, state)[0])
+
+
 def test_the_clocks_are_the_library_s_turns():
-    seen = clocks(MODEL, asks("rope", width=8, position=13, key=5, base=77.0))
+    seen = hands(asks("rope", width=8, position=13, key=5, base=77.0))
     for i in range(4):
         theta = 77.0 ** (-2 * i / 8)
         assert seen.query[i].tolist() == pytest.approx([math.cos(13 * theta), math.sin(13 * theta)], abs=1e-5)
         assert seen.key[i].tolist() == pytest.approx([math.cos(5 * theta), math.sin(5 * theta)], abs=1e-5)
         assert seen.between[i].item() == pytest.approx(8 * theta)
     assert all(seen.laws().values())
-    later = clocks(MODEL, asks("rope", width=8, position=17, key=9, base=77.0))
+    later = hands(asks("rope", width=8, position=17, key=9, base=77.0))
     np.testing.assert_allclose(seen.dots, later.dots, atol=1e-5)
-    many = clocks(MODEL, asks("rope", width=512, length=4096, position=4095, key=4000))
+    many = hands(asks("rope", width=512, length=4096, position=4095, key=4000))
     assert (len(many.shown), many.pairs) == (32, 256)
     assert all(many.laws().values())
-    assert clocks(MODEL, asks("alibi")) is None
-    assert clocks(MODEL, asks("rope", length=5, position=13)).at == 4
+    assert hands(asks("rope", length=5, position=13)).at == 4
 
 
 def test_charts_know_their_shaded_parts_and_what_a_gap_is_called():
@@ -106,3 +112,19 @@ def test_charts_know_their_shaded_parts_and_what_a_gap_is_called():
     assert header["charts"][0]["ranges"] == [{"name": "far", "from": 2, "to": 3}]
     assert (header["gap"], len(numbers)) == ("not defined", 4)
     assert len(lines.content([], about="")[1]) == 0
+
+
+def test_two_schemes_that_turn_have_clocks_of_their_own(monkeypatch):
+    class Other(Rotary):
+        """Turns the other way."""
+
+        def rotate(self, x):
+            return super().rotate(x) * x.new_tensor([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
+
+    monkeypatch.setitem(POSITIONAL, "other", Other)
+    state = asks("rope", "other", position=3, key=0)
+    (header, a), (_, b) = turning_a(MODEL, state), turning_b(MODEL, state)
+    assert len(header["pairs"]) == len(a) == len(b) == 3
+    np.testing.assert_allclose(b[:, 0], a[:, 0])
+    np.testing.assert_allclose(b[:, 1], -a[:, 1])
+    assert (len(turning_a(MODEL, asks("alibi"))[1]), len(turning_b(MODEL, asks("rope"))[1])) == (0, 0)

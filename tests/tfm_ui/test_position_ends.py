@@ -15,11 +15,11 @@ from tfm_ui.pictures import PICTURES, Drawing, made
 from tfm_ui.position_pairs import MEASURES
 from tfm_ui.positions_lens import beyond, beyond_scores, beyond_turns, why, why_shift, why_turned, why_unique
 from tfm_ui.positions_lens.clocks import clocks
-from tfm_ui.positions_lens.schemes import schemes
+from tfm_ui.positions_lens.schemes import chosen, schemes
 from tfm_ui.positions_lens.state import PREFIX, PositionsState
 
 OURS = ("pairs", "distances", "shift_matrix", "shift_errors", "turned", "unique", "beyond", "beyond_scores")
-OURS += ("beyond_turns", "clocks")
+OURS += ("beyond_turns", "clocks_a", "clocks_b")
 
 
 @pytest.mark.parametrize("a", POSITIONAL)
@@ -64,7 +64,8 @@ def test_every_recipe_gives_the_numbers_on_screen(a, b, measure):
     waves = beyond_turns.turns(MODEL, state)
     exec(waves.recipe, scope)
     assert all(torch.equal(scope[f"waves_{scheme.side}"], found) for scheme, found in waves.sides)
-    if turning := clocks(MODEL, state):
+    if scheme := chosen(MODEL, state, "A", "rotate"):
+        turning = clocks(state, scheme)
         exec(turning.recipe, scope)
         torch.testing.assert_close(scope["query"], turning.query)
         torch.testing.assert_close(scope["key"], turning.key)
@@ -98,13 +99,17 @@ def test_every_picture_is_drawn_at_the_ends_of_all_ranges(a, extreme):
 def test_every_table_can_be_had_at_the_ends_of_all_ranges(a, b, extreme):
     state = PositionsState(a=a, b=b, view="why", **extreme)
     views = [why.similarity, why_shift.shift, why_unique.unique, beyond.beyond, beyond_scores.scores]
-    for view in (*views, beyond_turns.turns, why_turned.turned, why_shift.matrix_of, clocks):
+    for view in (*views, beyond_turns.turns, why_turned.turned, why_shift.matrix_of):
         seen = view(MODEL, state)
         if seen is None:
             continue
         assert len(seen.table().index) >= 0
         assert "nan" not in seen.sentence.lower()
         assert all(getattr(seen, "laws", dict)().values() or [True]) or view is why.similarity
+    if scheme := chosen(MODEL, state, "A", "rotate"):
+        seen = clocks(state, scheme)
+        assert len(seen.table()) == seen.pairs
+        assert all(seen.laws().values())
 
 
 def test_a_scheme_is_asked_for_by_what_it_depends_on_alone():

@@ -4,9 +4,21 @@ from tfm_ui.components import clocks as drawing
 from tfm_ui.components.canvas import Content
 from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.clocks import clocks
+from tfm_ui.positions_lens.schemes import chosen
 from tfm_ui.positions_lens.state import PREFIX, PositionsState
 
 
-def turning(model: ModelState, state: PositionsState) -> Content:
-    """A query and a key in each pair of dimensions."""
-    return drawing.content(clocks(model, state), query=f"{PREFIX}position", key=f"{PREFIX}key")
+def turning_a(model: ModelState, state: PositionsState) -> Content:
+    """A query and a key in each pair of dimensions, as A turns them."""
+    return _turning(model, state, "A")
+
+
+def turning_b(model: ModelState, state: PositionsState) -> Content:
+    """The same of B."""
+    return _turning(model, state, "B")
+
+
+def _turning(model: ModelState, state: PositionsState, side: str) -> Content:
+    scheme = chosen(model, state, side, "rotate")
+    seen = clocks(state, scheme) if scheme else None
+    return drawing.content(seen, query=f"{PREFIX}position", key=f"{PREFIX}key")

@@ -11,7 +11,8 @@ from tfm_ui.components.lines import Chart, Line
 from tfm_ui.components.maps import Axis, Map
 from tfm_ui.model_state import ModelState
 from tfm_ui.position_pictures.sides import level, line_of, no_lines, no_maps
-from tfm_ui.positions_lens.see import Encoded, chosen, dimensions, encoded, toggled
+from tfm_ui.positions_lens.schemes import chosen
+from tfm_ui.positions_lens.see import Encoded, dimensions, encoded, toggled
 from tfm_ui.positions_lens.see_bias import Bias, bias
 from tfm_ui.positions_lens.see_waves import about_curves, about_waves, ends, waves
 from tfm_ui.positions_lens.see_waves import curves as curves_of

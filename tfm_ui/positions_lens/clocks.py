@@ -9,9 +9,8 @@ from torch import Tensor
 
 from tfm_core.position_maths import frequencies
 from tfm_ui.figures import look
-from tfm_ui.model_state import ModelState
 from tfm_ui.position_pairs import EPSILON, spaced, turned
-from tfm_ui.positions_lens.schemes import Scheme, schemes
+from tfm_ui.positions_lens.schemes import Scheme
 from tfm_ui.positions_lens.state import PositionsState
 
 MOST = 32  # clocks that are drawn
@@ -117,11 +116,8 @@ class Clocks:
         )
 
 
-def clocks(model: ModelState, state: PositionsState) -> Clocks | None:
-    """Of A or B, if one of them turns."""
-    scheme = next((scheme for scheme in schemes(model, state) if scheme.has("rotate")), None)
-    if scheme is None:
-        return None
+def clocks(state: PositionsState, scheme: Scheme) -> Clocks:
+    """Of a scheme that turns queries and keys."""
     at, key_at = (min(position, state.length - 1) for position in (state.position, state.key))
     half = scheme.width // 2
     unit = torch.cat([torch.ones(half), torch.zeros(half)])

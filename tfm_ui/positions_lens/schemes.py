@@ -55,6 +55,11 @@ def schemes(model: ModelState, state: PositionsState) -> list[Scheme]:
     return [_scheme(side, name, model, state) for side, name in sides.items()]
 
 
+def chosen(model: ModelState, state: PositionsState, side: str, place: str) -> Scheme | None:
+    """The scheme of this side, if it enters at this place."""
+    return next((scheme for scheme in schemes(model, state) if scheme.side == side and scheme.has(place)), None)
+
+
 def _scheme(side: str, name: str, model: ModelState, state: PositionsState) -> Scheme:
     turns_pairs = "rotate" in POSITIONAL[name].enters()
     width = max(2, state.width - state.width % 2) if turns_pairs else state.width

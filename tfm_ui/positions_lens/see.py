@@ -12,16 +12,11 @@ from tfm_ui import windows
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.measured import known, vectors
-from tfm_ui.positions_lens.schemes import Scheme, schemes
+from tfm_ui.positions_lens.schemes import Scheme
 from tfm_ui.positions_lens.state import PositionsState
 from tfm_ui.windows import Part
 
 CURVES = 8  # of chosen dimensions, at most: so many colours there are
-
-
-def chosen(model: ModelState, state: PositionsState, side: str, place: str) -> Scheme | None:
-    """The scheme of this side, if it enters at this place."""
-    return next((scheme for scheme in schemes(model, state) if scheme.side == side and scheme.has(place)), None)
 
 
 @dataclass(frozen=True)

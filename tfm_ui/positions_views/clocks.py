@@ -15,17 +15,16 @@ from tfm_ui.positions_views.boxes import states
 
 def draw(model: ModelState, state: PositionsState, scheme: Scheme) -> None:
     """The panel of a scheme that turns queries and keys."""
-    seen = clocks(model, state)
-    assert seen is not None
+    seen, side = clocks(state, scheme), scheme.side.lower()
     few = len(seen.shown) < seen.pairs
     chosen = f" {len(seen.shown)} of the {seen.pairs} pairs, evenly chosen." if few else ""
-    with panel("clocks") as show:
+    with panel(f"clocks_{side}") as show:
         show(
             title=f"{scheme.title}, a turn per pair",
             how_to_read="A circle per pair of dimensions (i, i + d/2): a query and a key that both pointed right, "
             f"turned by their positions. λ: positions for a full turn.{chosen}",
             shape=look.plural(seen.pairs, "pair"),
-            picture=Drawing("positions_clocks", states(model, state)),
+            picture=Drawing(f"positions_clocks_{side}", states(model, state)),
             sentence=seen.sentence,
             laws=seen.laws(),
             table=seen.table,
