@@ -80,7 +80,7 @@ def test_pairs_that_have_not_come_round_are_counted():
     waves = [2 * math.pi * 10000 ** (2 * i / 64) for i in range(32)]
     slow = sum(wave > 47 for wave in waves)
     seen = beyond_turns.turns(MODEL, state)
-    assert f"A: rope and B: sinusoidal: of 32 pairs of dimensions, {slow} (" in seen.sentence
+    assert f"A: rope and B: sinusoidal: of 32 waves, {slow} (" in seen.sentence
     assert seen.sides[0][1].tolist() == pytest.approx(waves)
     fast = beyond_turns.turns(MODEL, replace(state, width=2, max_len=3000, length=4000))
     assert "no angle is new" in fast.sentence

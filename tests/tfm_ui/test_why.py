@@ -10,6 +10,7 @@ import torch
 from tests.tfm_ui.position_toys import MODEL, asks, lines_of, naive
 from tfm_core import POSITIONAL, apply_rotary, sinusoidal_encoding
 from tfm_ui.compute_positions import encoding
+from tfm_ui.model_state import ModelState
 from tfm_ui.position_pairs import MEASURES, drawn, pairs, spaced
 from tfm_ui.position_pictures import why as pictures
 from tfm_ui.positions_lens import why, why_shift, why_turned, why_unique
@@ -68,6 +69,17 @@ def test_of_a_short_table_its_own_rows_are_measured():
         "262\u202f144 of 16\u202f777\u202f216 pairs: every pair of 64 chosen rows."
     )
     assert why.similarity(MODEL, asks("rope", "alibi")).measured == "Measured on all 400 pairs."
+
+
+def test_a_decoder_is_told_of_the_keys_that_it_sees():
+    state = asks("t5", "sinusoidal", length=200)
+    decoder = ModelState(seed=11, architecture="decoder")
+    bias = schemes(decoder, state)[0].module.weight[:, 0]
+    far, near = (f"{bias[bucket].item():.3f}".replace("-", "−") for bucket in (31, 1))
+    assert f"{near} at −1, {far} at −199;" in why.similarity(decoder, state).sentence
+    assert " at 199;" in why.similarity(MODEL, state).sentence
+    nearly = why.similarity(MODEL, asks("sinusoidal", length=49, width=3, base=1e6)).sentence
+    assert "is 1.000 at distance 0" in nearly  # not "1.000 to 1.000"
 
 
 def test_what_must_be_equal_at_equal_distance_is_and_an_odd_width_is_not():

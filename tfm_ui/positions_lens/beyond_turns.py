@@ -39,13 +39,13 @@ class Turns:
 
     def _about(self, waves: Tensor) -> str:
         count, slow, max_len, length = len(waves), int(self.slow(waves).sum()), self.state.max_len, self.state.length
-        pairs = look.plural(count, "pair") + " of dimensions"
+        kinds = look.plural(count, "wave")  # an odd width's last sine has one, but no pair
         if not slow:
             all_of = "it" if count == 1 else "each"
-            return f"{pairs}, and {all_of} has come round at position {max_len - 1}: no angle is new."
+            return f"{kinds}, and {all_of} has come round at position {max_len - 1}: no angle is new."
         have = "has" if slow == 1 else "have"
         said = (
-            f"of {pairs}, {slow} ({look.percent(slow / count)}) {have} not completed a turn at position {max_len - 1}"
+            f"of {kinds}, {slow} ({look.percent(slow / count)}) {have} not completed a turn at position {max_len - 1}"
         )
         if length <= max_len:
             return f"{said}."

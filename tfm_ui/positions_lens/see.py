@@ -104,9 +104,9 @@ class Encoded:
             return {}
         pairs = self.values[:, : width - width % 2].reshape(len(self.values), -1, 2)
         off = (pairs.square().sum(-1) - 1).abs().max().item()
-        return {
-            f"sin² + cos² = 1 in all {look.plural(pairs.shape[1], 'pair')}, at most {look.tiny(off)} off": off < 1e-6
-        }
+        count = pairs.shape[1]
+        where = "its pair" if count == 1 else f"all {count} pairs"
+        return {f"sin² + cos² = 1 in {where}, at most {look.tiny(off)} off": off < 1e-6}
 
     def table(self) -> pd.DataFrame:
         """A row per position, a column per dimension."""

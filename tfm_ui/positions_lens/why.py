@@ -114,15 +114,15 @@ def _about(scheme: Scheme, pairs: Pairs) -> str:
     unit, rows = pairs.unit, pairs.known
 
     def at(distance: int) -> str:
-        least, mean, most = (float(x[zero + distance]) for x in (found.least, found.mean, found.most))
-        if pairs.by_distance_alone or least == most:
-            return look.number(mean)
-        return f"{look.number(least)} to {look.number(most)}"
+        place = zero + distance if scheme.module.bidirectional else zero - distance
+        least, mean, most = (look.number(float(x[place])) for x in (found.least, found.mean, found.most))
+        return mean if pairs.by_distance_alone or least == most else f"{least} to {most}"
 
-    near = f"{unit} is {at(0)} at distance 0, {at(1)} at 1"
+    sign = "" if scheme.module.bidirectional else "−"  # a decoder's keys stand before its queries
+    near = f"{unit} is {at(0)} at distance 0, {at(1)} at {sign}1"
     noise = " It is not trained, so this is noise." if scheme.is_trained else ""
     if pairs.by_distance_alone:
-        far = f", {at(rows - 1)} at {rows - 1}" if rows > 2 else ""
+        far = f", {at(rows - 1)} at {sign}{rows - 1}" if rows > 2 else ""
         equal = "are equal" if found.spread == 0 else f"differ by at most {look.number(found.spread)}"
         return f"{scheme.title}: {near}{far}; pairs of one distance {equal}.{noise}"
     alone = " Its last sine has no cosine beside it." if "base" in scheme.module.about.depends_on else ""

@@ -64,8 +64,8 @@ class Shift:
             return f"{scheme.title}: a shift by 0 is no shift, which the identity gives to any table."
         if len(left.at) <= width:
             return (
-                f"{scheme.title}: {places} and {width} dimensions, so some matrix fits any table (largest error "
-                f"{look.number(left.largest)}), and that proves nothing."
+                f"{scheme.title}: {places} and {look.plural(width, 'dimension')}, so some matrix fits any table "
+                f"(largest error {look.number(left.largest)}), and that proves nothing."
             )
         return (
             f"{scheme.title}: no such matrix; the best, by least squares over {places}, leaves "

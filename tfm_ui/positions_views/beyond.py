@@ -80,8 +80,8 @@ def _turns(model: ModelState, state: PositionsState) -> None:
     with panel("positions_beyond_turns") as show:
         show(
             title="Who has come round?",
-            how_to_read="x: pairs of dimensions. y, in powers of 10: how many positions a full turn takes. Above the "
-            "line of max_len: not completed in training.",
+            how_to_read="x: pairs of dimensions, each a wave. y, in powers of 10: how many positions a full turn "
+            "takes. Above the line of max_len: not completed in training.",
             picture=Drawing("positions_beyond_turns", states(model, state)),
             sentence=seen.sentence,
             table=seen.table,

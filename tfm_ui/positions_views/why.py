@@ -45,8 +45,8 @@ def _alike(model: ModelState, state: PositionsState, left: DeltaGenerator, right
     with right, panel("positions_distances") as show:
         show(
             title="By distance",
-            how_to_read="x: how far n stands behind m, negative before it. y: how alike they are. A solid, B dashed; "
-            "thin: the least and the most, where pairs of one distance differ.",
+            how_to_read="x: n − m, how far n stands after m; negative: before it. y: how alike they are. A solid, B "
+            "dashed; thin: the least and the most, where pairs of one distance differ.",
             picture=Drawing("positions_distances", states(model, state)),
             sentence=seen.measured,
             table=seen.table,
