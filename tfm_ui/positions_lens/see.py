@@ -28,7 +28,7 @@ class Encoded:
         values: (length, width), NaN where it has none.
         position: that is looked at.
         seed: of the weights.
-        base: of its waves, if it has some.
+        base: of the sinusoids beside it, if it is trained.
     """
 
     scheme: Scheme

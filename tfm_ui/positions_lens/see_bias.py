@@ -98,7 +98,7 @@ class Bias:
             bucket, first, last = max(self.shared, key=lambda found: found[2] - found[1])
             one = [d for d, b in zip(self.distance.tolist(), self.buckets.tolist(), strict=True) if b == bucket]
             said.append(
-                f"The widest holds {look.count(len(one))}: distances {look_span(first, last)} share bucket {bucket}."
+                f"The widest holds {look.count(len(one))}: distances {_span(first, last)} share bucket {bucket}."
             )
         else:
             said.append("No two distances share one: they are too few.")
@@ -111,7 +111,7 @@ class Bias:
         return pd.DataFrame(columns, index=pd.Index(self.distance.numpy(), name="distance key − query"))
 
 
-def look_span(first: int, last: int) -> str:
+def _span(first: int, last: int) -> str:
     """−63 to −46, with true minuses."""
     return f"{first} to {last}".replace("-", "−")
 

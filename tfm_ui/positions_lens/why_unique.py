@@ -1,6 +1,5 @@
 """Whether every position has a vector of its own: the two that are nearest to each other, among all pairs."""
 
-import math
 from dataclasses import dataclass
 
 import pandas as pd
@@ -70,7 +69,7 @@ class Unique:
     def falls_far(self) -> bool:
         """Whether the distances differ so much that only a scale of powers shows them all."""
         all_of = [d for _, found in self.sides for d in found.within[1:].tolist()]
-        return bool(all_of) and min(all_of) < 0.01 * max(all_of) and min(all_of) > 0 and math.isfinite(max(all_of))
+        return bool(all_of) and 0 < min(all_of) < 0.01 * max(all_of)
 
 
 def unique(model: ModelState, state: PositionsState) -> Unique:
