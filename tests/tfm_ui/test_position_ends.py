@@ -30,10 +30,12 @@ def test_every_recipe_gives_the_numbers_on_screen(a, b, measure):
     alike = why.similarity(MODEL, state)
     if alike.sides:
         exec(alike.recipe, scope)
-        for scheme, _ in alike.sides:
+        for scheme, found in alike.sides:
             expected = naive(scheme.name, state)
             known = len(scope[f"pairs_{scheme.side}"])
             np.testing.assert_allclose(scope[f"pairs_{scheme.side}"], expected[:known, :known], atol=2e-5)
+            there = ~found.found.mean.isnan()
+            np.testing.assert_allclose(scope[f"distances_{scheme.side}"].mean, found.found.mean[there], atol=2e-5)
     if measure != MEASURES[0]:
         return
     shift = why_shift.shift(MODEL, state)

@@ -114,7 +114,7 @@ class Beyond:
                 lines += [f"rows = others = {name}.encode({rows})  # (position, d_model)"]
             else:
                 lines += turns(self.model, scheme, rows)
-            lines.append(f"norm_{name}, alike_{name} = rows.norm(dim=1), rows @ others[{min(self.last, rows - 1)}]")
+            lines.append(f"norm_{name}, alike_{name} = rows.norm(dim=1), rows @ others[{self.last}]")
         return "\n".join(lines)
 
 

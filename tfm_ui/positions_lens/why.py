@@ -72,7 +72,7 @@ class Similarity:
 
     @property
     def recipe(self) -> str:
-        """Lines of Python that leave each side's table in `pairs_A` and `pairs_B`, and sort it by distance."""
+        """Lines of Python that leave each side's table in `pairs_A`, by distance in `distances_A`; B's likewise."""
         length, distance = self.state.length, self.state.measure != MEASURES[0]
         lines = opening(self.model, [s for s, _ in self.sides], "from tfm_core.position_laws import by_distance")
         for scheme, _ in self.sides:
@@ -86,7 +86,10 @@ class Similarity:
                 lines += turns(self.model, scheme, length)
             ends = "torch.cdist(rows.double(), others.double())" if distance else "rows @ others.mT"
             lines.append(f"pairs_{name} = {ends}  # (m, n)")
-        lines += [f"by_distance(pairs_{s.side}, torch.arange(len(pairs_{s.side})))" for s, _ in self.sides]
+        lines += [
+            f"distances_{s.side} = by_distance(pairs_{s.side}, torch.arange(len(pairs_{s.side})))"
+            for s, _ in self.sides
+        ]
         return "\n".join(lines)
 
 
