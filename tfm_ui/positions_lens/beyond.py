@@ -88,7 +88,7 @@ class Beyond:
             equal = high - low <= 16 * EPSILON * high
             if side.scheme.has("rotate"):
                 found[f"{side.scheme.title}: turning keeps every length"] = equal
-            elif "base" in side.scheme.module.about.depends_on and not side.scheme.width % 2:
+            elif side.scheme.has_waves and not side.scheme.width % 2:
                 root = (side.scheme.width / 2) ** 0.5
                 found[f"{side.scheme.title}: every norm is √(d_model / 2) = {root:.4g}"] = equal and (
                     abs(high - root) <= 16 * EPSILON * root
@@ -101,8 +101,7 @@ class Beyond:
         for side in self.sides:
             columns[f"{side.scheme.title}, norm"] = _words(side.norm)
             columns[f"{side.scheme.title}, with position {self.last}"] = _words(side.alike)
-        where = ["trained" if i < self.state.max_len else "beyond" for i in range(self.state.length)]
-        return pd.DataFrame({"max_len": where, **columns}).rename_axis("position")
+        return pd.DataFrame({"max_len": where(self.state), **columns}).rename_axis("position")
 
     @property
     def recipe(self) -> str:
@@ -132,6 +131,11 @@ def _span(values: Tensor) -> str:
 def _words(values: Tensor) -> list[float] | list[str]:
     found: list[float] = values.tolist()
     return [UNDEFINED if x != x else repr(x) for x in found] if values.isnan().any() else found
+
+
+def where(state: PositionsState) -> list[str]:
+    """Of each position, or distance, whether it was trained."""
+    return ["trained" if i < state.max_len else "beyond" for i in range(state.length)]
 
 
 def last_trained(state: PositionsState) -> int:

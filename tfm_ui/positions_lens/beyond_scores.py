@@ -11,6 +11,7 @@ from tfm_core.positional import T5
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.position_pairs import drawn, turned
+from tfm_ui.positions_lens.beyond import where
 from tfm_ui.positions_lens.measured import head_of, opening, turns
 from tfm_ui.positions_lens.schemes import Scheme, schemes
 from tfm_ui.positions_lens.state import PositionsState
@@ -63,9 +64,8 @@ class Scores:
 
     def table(self) -> pd.DataFrame:
         """A row per distance."""
-        where = ["trained" if i < self.state.max_len else "beyond" for i in range(self.state.length)]
         columns = {f"{scheme.title}, {unit}": values.tolist() for scheme, unit, values in self.sides}
-        return pd.DataFrame({"max_len": where, **columns}).rename_axis("distance")
+        return pd.DataFrame({"max_len": where(self.state), **columns}).rename_axis("distance")
 
     @property
     def recipe(self) -> str:

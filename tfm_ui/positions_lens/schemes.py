@@ -44,6 +44,11 @@ class Scheme:
         return place in self.module.enters()
 
     @property
+    def has_waves(self) -> bool:
+        """Whether its numbers are sines and cosines."""
+        return "base" in self.module.about.depends_on
+
+    @property
     def is_trained(self) -> bool:
         """Whether its numbers would be learned, and are noise as long as they are not."""
         return any(True for _ in self.module.parameters())

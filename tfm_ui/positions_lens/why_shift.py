@@ -52,7 +52,7 @@ class Shift:
         if left is None:
             return f"{scheme.title} has {look.plural(rows, 'row')}, no two of them {k} apart."
         places = f"{look.count(len(left.at))} position{'s' if len(left.at) > 1 else ''}"
-        if has_waves(scheme):
+        if scheme.has_waves:
             if not left.dimensions:
                 return f"{scheme.title}: a width of 1 is a sine without its cosine, which no linear map can shift."
             alone = f" Dimension {width - 1}, a sine without its cosine, is left out." if width % 2 else ""
@@ -77,7 +77,7 @@ class Shift:
         return {
             f"{scheme.title}: PE(pos + {self.shift}) = M PE(pos) to float32’s rounding": left.largest <= ALLOWED
             for scheme, left in self.sides
-            if left and left.dimensions and has_waves(scheme)
+            if left and left.dimensions and scheme.has_waves
         }
 
     def table(self) -> pd.DataFrame:
@@ -92,16 +92,11 @@ class Shift:
         functions = "from tfm_core.position_laws import fitted_shift_error, shift_error"
         lines = opening(self.model, [scheme for scheme, _ in shown], functions)
         for scheme, _ in shown:
-            side, waves = scheme.side, has_waves(scheme)
+            side, waves = scheme.side, scheme.has_waves
             call = f"shift_error(rows, {self.shift}, base={scheme.module.base!r})"
             lines.append(f"rows = {side}.encode({known(scheme, self.state.length)})  # (position, d_model)")
             lines.append(f"left_{side} = {call if waves else f'fitted_shift_error(rows, {self.shift})'}")
         return "\n".join(lines)
-
-
-def has_waves(scheme: Scheme) -> bool:
-    """Whether its numbers are sines and cosines."""
-    return "base" in scheme.module.about.depends_on
 
 
 def shift_of(state: PositionsState) -> int:
@@ -199,7 +194,7 @@ class Matrix:
 def matrix_of(model: ModelState, state: PositionsState) -> Matrix | None:
     """M_k, if A or B adds waves that have a pair."""
     for scheme in schemes(model, state):
-        if scheme.has("encode") and has_waves(scheme) and scheme.width > 1:
+        if scheme.has("encode") and scheme.has_waves and scheme.width > 1:
             pair = min(state.pair, scheme.width // 2 - 1)
             return Matrix(scheme, shift_of(state), pair, state.length, model)
     return None
