@@ -209,6 +209,6 @@ POSITIONS = (
         "The largest",
         "4,096 positions of 512 dimensions, each pixel the largest of its block. "
         "Where do the waves stop changing within the text, and what are those dimensions good for?",
-        page={"width": 512, "length": 4096, "b": "nothing"},
+        page={"width": 512, "length": 4096, "b": "nothing", "dims": "200 256 320 384 448 510"},
     ),
 )
