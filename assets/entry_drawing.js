@@ -75,8 +75,9 @@ function band(context, line, { layers }, skin, size, first) {
   context.fillStyle = skin.muted
   context.font = `${13 * rem}px ${family}`
   context.textAlign = "left"
-  const text = layers === 1 ? "1 layer" : `${layers} layers, each:`
-  context.fillText(first ? text : "…", x, y - 13 * rem, end - x)
+  const text = layers === 1 ? "1 layer" : `${layers} layers`, full = layers === 1 ? text : `${text}, each:`
+  const fits = context.measureText(full).width <= end - x
+  context.fillText(!first ? "…" : fits ? full : text, x, y - 13 * rem, end - x)
 }
 
 function arrow(context, from, to, y, { muted, rem }) {

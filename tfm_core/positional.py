@@ -97,7 +97,8 @@ class Positional(nn.Module):
         values = self.bias_at(torch.arange(1 - key_len, key_len, device=device))  # each distance once
         assert values is not None
         # A row for each last query, the latest first: it begins at the distance of the first key, the furthest back.
-        return values.unfold(-1, key_len, 1)[..., :query_len, :].flip(-2)
+        # In one piece head by head, as t5's values are not: added to the scores in half the time.
+        return values.contiguous().unfold(-1, key_len, 1)[..., :query_len, :].flip(-2)
 
     @staticmethod
     def check(*, d_model: int, num_heads: int) -> None:

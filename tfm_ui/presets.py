@@ -176,7 +176,7 @@ POSITIONS = (
         page={"view": "why", "width": 2, "b": "nothing"},
     ),
     Preset(
-        "One score per distance",
+        "Distance alone",
         "Turned, a query and a key have one score per distance; with positions added, a cloud of them. "
         "Which of the two could a head learn “three words back” from more easily?",
         page={"view": "why"},
@@ -188,7 +188,7 @@ POSITIONS = (
         page={"a": "alibi", "b": "t5", "length": 160},
     ),
     Preset(
-        "Words without an order",
+        "Without an order",
         "Neither positions nor a mask: the words are shuffled, and every output moves along with its word. "
         "What could such a model never tell apart?",
         model={"positional": "none", "causal": False},
@@ -206,9 +206,9 @@ POSITIONS = (
         page={"view": "fault"},
     ),
     Preset(
-        "As large as it gets",
+        "The largest",
         "4,096 positions of 512 dimensions, each pixel the largest of its block. "
         "Where do the waves stop changing within the text, and what are those dimensions good for?",
-        page={"width": 512, "length": 4096, "b": "nothing"},
+        page={"width": 512, "length": 4096, "b": "nothing", "dims": "200 256 320 384 448 510"},
     ),
 )

@@ -69,7 +69,7 @@ def test_every_view_fits_and_runs_no_text(visit, lens, width, scheme):
             f"new URLSearchParams(location.search).get('{lens}_view') === {chosen(lens, view)}"
         )
         visitor.wait()
-        visitor.page.locator("[data-picture]:not(.knobs)").first.wait_for()
+        visitor.page.locator("[class*=st-key-panel_]").first.wait_for()
         visitor.page.wait_for_timeout(500)
         assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width, view
         wide = visitor.page.locator("[data-picture]").evaluate_all(

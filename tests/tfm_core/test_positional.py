@@ -135,6 +135,7 @@ def test_the_last_of_fewer_queries_stands_at_the_last_key(positional):
     scheme = POSITIONAL[positional](d_model=8, num_heads=2, max_len=9)
     full, last = scheme.bias(6, 6), scheme.bias(2, 6)
     assert (full is None and last is None) or torch.equal(full[:, 4:], last)
+    assert full is None or full.is_contiguous()
 
 
 @pytest.mark.parametrize("positional", POSITIONAL)

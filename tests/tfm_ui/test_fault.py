@@ -121,7 +121,7 @@ def test_a_long_text_is_cut_and_that_is_said():
     model = ModelState(text="@alice", seq_len=1024)
     seen = fault.view(model, PositionsState())
     assert len(seen.names) == fault.READ_UP_TO
-    assert "Of 1024 tokens the first 128" in seen.aside(model)
+    assert "Of 1024 places the first 128" in seen.aside(model)
 
 
 def test_a_single_token_is_said_to_have_no_choice():

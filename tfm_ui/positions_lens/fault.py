@@ -18,7 +18,7 @@ from tfm_ui.readings import HeadSeen, Reading
 
 SOURCES = (order.along_sequence, order.along_batch, readings.read)
 MAPS_SOURCES = (*SOURCES, order.shuffle_order, order.moved)
-READ_UP_TO = 128  # tokens of the text: the fault is the same at any length
+READ_UP_TO = 128  # places, of tokens and padding: the fault is the same at any length
 DEFAULT = "sinusoidal"  # where neither A nor B is added to the embeddings
 
 
@@ -101,7 +101,7 @@ class Fault:
             neither = f"{' and '.join(pinned)} {'is' if len(pinned) == 1 else 'are'} not added to the embeddings"
             said.append(f"{neither}, and so cannot be added along the wrong axis: {DEFAULT} is shown.")
         if model.seq_len > READ_UP_TO:
-            said.append(f"Of {model.seq_len} tokens the first {READ_UP_TO} are read: the fault is the same.")
+            said.append(f"Of {model.seq_len} places the first {READ_UP_TO} are read: the fault is the same.")
         return " ".join(said)
 
     def about_added(self) -> str:

@@ -92,8 +92,8 @@ class Shuffle:
             return f"Without positions {_kept(plain.stayed, total)} to rounding. {said}".strip()
         open_ = self.rows[OPEN]
         return (
-            f"Even without positions the causal mask tells some order, as each token sees those before it alone: "
-            f"{_kept(plain.stayed, total)}, and the largest move is {_share(plain.shares.max())} of its length. "
+            f"Even without positions the causal mask tells some order, as each token sees itself and those before it "
+            f"alone: {_kept(plain.stayed, total)}, and the largest move is {_share(plain.shares.max())} of its length. "
             f"Without the mask {_kept(open_.stayed, total)}. {said}"
         ).strip()
 

@@ -61,13 +61,13 @@ class PositionsState:
 
     # in the model
     layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
-    model_head: int = control(Whole("Head of the model", 1, 16, box=True), default=1)
+    model_head: int = control(Whole("Head", 1, 16, box=True), default=1)
     shuffle: int = control(Whole("Shuffle", 0, 9999), default=1, held=True)
     part_maps: str = control(windows.field("Part of the maps", LONGEST), default=windows.WHOLE, held=True)
 
     # the common fault
-    batch: int = control(Whole("Sentences in the batch", 1, 4, box=True), default=3)
-    item: int = control(Whole("Sentence shown", 1, 4, box=True), default=2)
+    batch: int = control(Whole("Batch", 1, 4, box=True), default=3)
+    item: int = control(Whole("Sentence", 1, 4, box=True), default=2)
 
     @staticmethod
     def limits(model: ModelState) -> Limits:
