@@ -16,6 +16,7 @@ import { keep, placeTip, save, watch } from "./canvas.js"
 import { clamp } from "./paint.js"
 
 const FEWEST = 4 // rows and columns that a window shows
+const DOUBLE = 250 // ms within which a second click makes a double one
 
 /* A table whose cells are all there. */
 function complete(Q, K) {
@@ -138,20 +139,29 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     }
     if (!start || !to || start.i !== to.i) return
     const across = Math.abs(to.k - start.k), along = Math.abs(to.q - start.q)
-    if (across + along < 2) return lock?.(to)
+    if (across + along < 2) return click(to)
     const { row, column } = spotOf({ q: Math.min(start.q, to.q), k: Math.min(start.k, to.k) })
     show(column, row, (across + 1) * over, (along + 1) * down)
   }
   canvas.onpointerleave = event => event.pointerType === "mouse" && look(null)
+  /* Where a double click brings the whole back, it is no click. */
+  function click(at) {
+    if (!lock) return
+    if (isWhole() || !grid.seek) return lock(at)
+    clearTimeout(memory.clicking)
+    memory.clicking = setTimeout(() => root.isConnected && lock(at), DOUBLE)
+  }
   canvas.ondblclick = event => {
+    clearTimeout(memory.clicking)
     zoom(0)
     look(seen(event)) // another cell than before
   }
 
   function walk([rows, columns]) {
     const { at, view, window } = memory
-    if (!at) return look({ i: 0, q: view.top, k: view.left })
-    const spot = spotOf(at), most = { row: within.top + within.rows - 1, column: within.left + within.columns - 1 }
+    if (!at && !memory.spot) return look({ i: 0, q: view.top, k: view.left })
+    const spot = at ? spotOf(at) : memory.spot // of a cell whose part is on its way
+    const most = { row: within.top + within.rows - 1, column: within.left + within.columns - 1 }
     const next = { ...spot, row: clamp(spot.row + rows * down, within.top, most.row), column: clamp(spot.column + columns * over, within.left, most.column) }
     const there = found(next)
     if (there && inSight(there)) return look(there)

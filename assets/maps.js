@@ -103,6 +103,6 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
   }
   edit()
 
-  const names = header.part ? [header.rows, header.columns].map(axis => axis.noun + "s") : ["rows", "columns"]
+  const names = header.part ? [header.rows, header.columns].map(axis => axis.noun.replace(/( \w)?$/, "s$1")) : ["rows", "columns"]
   return browse(root, memory, { Q, K, many, called: names, grid, paint, under, box: place, light, read, exact, lock })
 }

@@ -204,7 +204,12 @@ def assign(prefix: str, **values: Any) -> None:
 def take(changes: Mapping[str, Any]) -> None:
     """What a picture or a button asks for, parameter -> value, as far as it can be: only in a callback."""
     page, known = st.session_state[PAGE], st.session_state[KNOWN]
-    fields = {prefix + name: of for prefix in page for name, of in controls_of(known[prefix]).items()}
+    now = {prefix: current(known[prefix], prefix) for prefix in page}  # what cannot be at all changes nothing
+    fields = {
+        prefix + name: (field, getattr(now[prefix], name))
+        for prefix in page
+        for name, (field, _) in controls_of(known[prefix]).items()
+    }
     read = {key: fields[key][0].read(as_text(value), fields[key][1]) for key, value in changes.items() if key in fields}
     put({key: value for key, (value, _) in read.items()})
     if reasons := [f"{fields[key][0].label}: {reason}." for key, (_, reason) in read.items() if reason]:

@@ -27,9 +27,11 @@ class Numbers:
     def read(self, raw: str, default: Any) -> tuple[str, str]:
         """Those of the numbers that there are, each once, as many as there is room for."""
         form = re.compile(f"([{self.letters}])(0|[1-9][0-9]*)" if self.letters else "()(0|[1-9][0-9]*)")
-        words = list(dict.fromkeys(raw.split()))
+        words = list(dict.fromkeys(raw.replace(",", " ").split()))
         found = [match for match in map(form.fullmatch, words) if match and self.low <= int(match[2]) <= self.high]
         found = [match for match in found if match[1] == found[0][1]]
+        if words and not found:
+            return default, f"it can hold {self._expected()}"
         text = " ".join(match[0] for match in found)
         while len(text) > self.max_chars:
             text = text.rpartition(" ")[0]

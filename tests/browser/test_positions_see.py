@@ -71,10 +71,22 @@ def test_the_largest_table_is_pooled_and_a_zoom_is_exact_and_comes_back(visit):
         np.testing.assert_array_equal(found.reshape(expected.shape), expected)
 
     check(visitor)
+    walked = heatmap(visitor).locator("canvas")
+    visitor.page.mouse.move(0, 0)  # away from the cells: the first press reads the window's first
+    walked.focus()
+    top, rows = heatmap(visitor).evaluate("e => [e._memory.header.part.top, e._memory.header.part.rows]")
+    for _ in range(rows + 20):
+        walked.press("ArrowDown")  # faster than parts can come
+    expect(heatmap(visitor).locator(".tip")).to_contain_text(f"position {top + rows + 19},")
+    visitor.page.wait_for_function("top => location.search.includes(`positions_part=${top}%2C`)", arg=top + 20)
+    check(visitor)
     again = visit(visitor.page.url.removeprefix(visitor.address))
     until(again, "header.part.block[0] === 1")
     check(again)
-    visitor.press("Undo")
+    visitor.press("Undo")  # the walk
+    expect(foot).to_contain_text(f"positions {top}–{top + rows - 1} of 4096")
+    visitor.wait()
+    visitor.press("Undo")  # the zoom
     expect(foot).to_contain_text("pooled: the value furthest from 0 of 16 × 2 cells")
 
 

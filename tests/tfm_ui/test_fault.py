@@ -142,9 +142,15 @@ def test_the_script_gives_the_numbers_shown(model, scheme):
         assert float((outputs[1] - outputs[0]).abs().max()) == pytest.approx(effect.apart[0], abs=1e-5)
 
 
+def test_a_sentence_that_is_not_in_the_batch_is_told():
+    seen = fault.view(ModelState(), PositionsState(batch=2, item=4))
+    assert seen.aside(ModelState()) == "A batch of 2 has no sentence 4: the last one is shown."
+    assert not fault.view(ModelState(), PositionsState(batch=2, item=2)).aside(ModelState())
+
+
 def test_the_maps_are_of_what_is_added():
     header, numbers = positions_fault_added(ModelState(), PositionsState())
     assert numbers.shape == (2, 10, 32)
     np.testing.assert_array_equal(numbers[0], sinusoidal_encoding(10, 32))
-    assert header["rows"]["names"][:2] == ["0 the", "1 cat"]
+    assert header["rows"]["names"][:2] == ["the", "cat"]
     assert (numbers[1] == numbers[1][0]).all()

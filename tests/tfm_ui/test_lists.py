@@ -16,6 +16,7 @@ HEADS, TOKENS = Numbers("Heads", 16), Numbers("Tokens", 40, "qk", 11)
         (HEADS, "2 3", "2 3", ""),
         (HEADS, "3 2", "3 2", ""),
         (HEADS, " 3   2 3", "3 2", ""),
+        (HEADS, "3,2, 5", "3 2 5", ""),
         (HEADS, "99 x", "", "whole numbers from 1 to 16, parted by spaces, of 60"),
         (HEADS, "0 -1 2.0 02 ² 4", "4", "from 1 to 16"),
         (HEADS, "q2", "", "from 1 to 16"),
@@ -31,6 +32,12 @@ def test_numbers_that_there_are_stay_and_the_rest_is_said(field, raw, value, rea
     assert reason in why
     assert bool(why) == bool(reason)
     assert field.read(found, "") == (found, "")
+
+
+def test_where_nothing_can_be_what_was_there_stays():
+    assert HEADS.read("x 99", "4 5") == ("4 5", "it can hold " + HEADS._expected())
+    assert HEADS.read("99 3", "4 5")[0] == "3"
+    assert HEADS.read("", "4 5") == ("", "")
 
 
 PAIRS = Vectors("Points", ((-2, 2), (0, 9)), 2, 3)

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from tests.tfm_ui.test_see import MODEL, cells, of
+from tfm_ui.figures import look
 from tfm_ui.positions_lens.see_bias import bias
 
 
@@ -15,7 +16,9 @@ def test_alibi_is_minus_slope_times_distance_and_its_slopes_are_said(heads):
     slopes = np.array(_slopes(heads))
     distance = np.abs(np.arange(9)[:, None] - np.arange(9))
     np.testing.assert_allclose(found, -slopes[:, None, None] * distance, rtol=1e-6)
-    assert len({map["top"] for map in header["maps"]}) == 1  # one scale for all
+    # each on a scale of its own, else the gentle ones would be blank
+    np.testing.assert_allclose([map["top"] for map in header["maps"]], slopes * 8, rtol=1e-6)
+    assert header["maps"][0]["name"] == f"head 1: ±{look.weight(slopes[0] * 8)}"
     seen = bias(MODEL, state, scheme)
     np.testing.assert_allclose(seen.slopes, slopes)
     assert f"{slopes[0]:.4g}" in seen.by_distance

@@ -20,8 +20,8 @@ def positions_fault_added(model: ModelState, state: PositionsState) -> Content:
     top = max(float(np.abs(effect.added).max()) for effect in seen.effects.values())
     return maps.content(
         [Map(WAYS[way], effect.added, top or 1.0, "", signed=True) for way, effect in seen.effects.items()],
-        Axis([f"{i} {name}" for i, name in enumerate(seen.names)], "position", "position"),
-        Axis([str(i) for i in range(seen.model.d_model)], "dimension", "dimension"),
+        Axis(seen.names, "position (token)", "position"),
+        Axis([str(i) for i in range(seen.model.d_model)], "dimension", "dimension", counted=True),
         places=(list(range(len(seen.names))), list(range(seen.model.d_model))),
         read=seen.read,
         square=False,

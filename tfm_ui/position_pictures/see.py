@@ -9,6 +9,7 @@ from tfm_ui.components import lines, maps
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.lines import Chart, Line
 from tfm_ui.components.maps import Axis, Map
+from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.position_pictures.sides import level, line_of, no_lines, no_maps
 from tfm_ui.positions_lens.schemes import chosen
@@ -92,8 +93,8 @@ def _bias(model: ModelState, state: PositionsState, side: str) -> Content:
     part = seen.part(state.square)
     return maps.content(
         [
-            Map(f"head {i + 1}", pooled(by_distance(values), part), seen.top or 1.0, "", signed=True)
-            for i, values in enumerate(seen.values)
+            Map(f"head {i + 1}: ±{look.weight(top)}", pooled(by_distance(values), part), top, "", signed=True)
+            for i, (values, top) in enumerate(zip(seen.values, seen.tops, strict=True))
         ],
         Axis(part.row_names(), "query position", "query position", "query"),
         Axis(part.column_names(), "key position", "key position", "key"),

@@ -31,8 +31,8 @@ def pairs(model: ModelState, state: PositionsState) -> Content:
     roles = ("query", "key") if turns else ("ink", "ink")
     return maps.content(
         drawn,
-        Axis(part.row_names(), "position m (row)", "m =", roles[0]),
-        Axis(part.column_names(), "position n (column)", "n =", roles[1]),
+        Axis(part.row_names(), "position m (row)", "position m", roles[0]),
+        Axis(part.column_names(), "position n (column)", "position n", roles[1]),
         about=seen.sentence,
         part=part,
         zooms=f"{PREFIX}square",
@@ -73,8 +73,8 @@ def shift_matrix(model: ModelState, state: PositionsState) -> Content:
     corner = 2 * seen.pair
     return maps.content(
         [Map(f"M of k = {seen.shift}", pooled(matrix(table), part), 1.0, "", signed=True)],
-        Axis(part.row_names(), "dimension of PE(pos + k) (row)", "to dimension"),
-        Axis(part.column_names(), "dimension of PE(pos) (column)", "from dimension"),
+        Axis(part.row_names(), "dimension of PE(pos + k) (row)", "to dimension", counted=True),
+        Axis(part.column_names(), "dimension of PE(pos) (column)", "from dimension", counted=True),
         about=seen.sentence,
         picked=(corner, corner) if part.exact else None,
         part=None if part.exact else part,

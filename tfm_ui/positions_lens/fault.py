@@ -102,6 +102,8 @@ class Fault:
             said.append(f"{neither}, and so cannot be added along the wrong axis: {DEFAULT} is shown.")
         if model.seq_len > READ_UP_TO:
             said.append(f"Of {model.seq_len} places the first {READ_UP_TO} are read: the fault is the same.")
+        if self.state.item > self.state.batch:
+            said.append(f"A batch of {self.state.batch} has no sentence {self.state.item}: the last one is shown.")
         return " ".join(said)
 
     def about_added(self) -> str:

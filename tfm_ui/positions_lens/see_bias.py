@@ -36,9 +36,9 @@ class Bias:
     seed: int
 
     @property
-    def top(self) -> float:
-        """The value furthest from 0."""
-        return self.values.abs().max().item()
+    def tops(self) -> list[float]:
+        """Each head's largest size of a bias: slopes differ so much that one scale would leave most heads blank."""
+        return [size or 1.0 for size in self.values.abs().amax(-1).tolist()]
 
     def part(self, value: str) -> Part:
         """What the control's value means of a matrix; of many heads' matrices fewer cells travel."""

@@ -12,7 +12,7 @@ from torch import Tensor
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.schemes import Scheme, schemes
-from tfm_ui.positions_lens.see import Encoded, dimensions, encoded
+from tfm_ui.positions_lens.see import CURVES, Encoded, dimensions, encoded
 from tfm_ui.positions_lens.state import PositionsState
 
 POINTS = 512  # of a curve that all travel; beyond, the lowest and the highest of each of so many pieces:
@@ -109,6 +109,9 @@ def about_curves(seen: Sequence[Encoded], state: PositionsState) -> str:
         most, least = max(crossed, key=crossed.__getitem__), min(crossed, key=crossed.__getitem__)
         fewer = f", dimension {least} {_changes(crossed[least])}" if crossed[most] != crossed[least] else ""
         said.append(f"{one.scheme.title}: dimension {most} {_changes(crossed[most])}{fewer}.")
+    width = seen[0].values.shape[1]
+    if left := [dim for dim in state.dims.split() if int(dim) not in dimensions(state, width)]:
+        said.append(f"Not drawn: {', '.join(left)}; there are {width}, from 0, and {CURVES} are drawn at most.")
     return " ".join(said)
 
 

@@ -78,7 +78,8 @@ def _bias(model: ModelState, state: PositionsState, scheme: Scheme) -> None:
     with panel(f"bias_{side}") as show:
         show(
             title=scheme.title,
-            how_to_read="What is added to the score of each query position (row) and key position (column), by head.",
+            how_to_read="What is added to the score of each query position (row) and key position (column), "
+            "each head on a scale of its own.",
             shape=f"head × query × key = {len(seen.values)} × {(n := look.count(seen.length))} × {n}",
             picture=Drawing(f"positions_bias_{side}", states(model, state)),
             sentence=seen.sentence,
