@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from tfm_core.initialization import generator
 from tfm_core.position_maths import apply_rotary, frequencies
 
 CHUNK = 256  # rows that are compared at a time
@@ -103,6 +104,12 @@ def _error(found: Tensor, expected: Tensor) -> ShiftError:
         return ShiftError(found.new_zeros(len(found)), 0.0, 0)
     at = (found - expected).abs().amax(1)
     return ShiftError(at, at.max().item(), found.shape[1])
+
+
+def drawn_pair(width: int, seed: int) -> tuple[Tensor, Tensor]:
+    """A query and a key of independent standard normal numbers, (width) each: the same ones for every scheme."""
+    query, key = (torch.randn(width, generator=generator(seed, f"positions.{name}")) for name in ("query", "key"))
+    return query, key
 
 
 def turned_scores(query: Tensor, key: Tensor, at: Tensor, key_at: Tensor, *, base: float = 10000.0) -> Tensor:

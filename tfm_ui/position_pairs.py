@@ -8,20 +8,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import Positional
-from tfm_core.initialization import generator
-from tfm_core.position_laws import ByDistance, by_distance
+from tfm_core.position_laws import ByDistance, by_distance, drawn_pair
 from tfm_ui.windows import Part, Table, pooled
 from tfm_ui.windows import by_distance as table_by_distance
 
 CELLS = 2**18  # that are measured: of larger tables evenly chosen rows, the first and the last among them
 EPSILON = torch.finfo(torch.float32).eps
 MEASURES = ("dot product", "distance")
-
-
-def drawn(width: int, seed: int) -> tuple[Tensor, Tensor]:
-    """A query and a key of independent standard normal numbers, (width) each: the same ones for every scheme."""
-    query, key = (torch.randn(width, generator=generator(seed, f"positions.{name}")) for name in ("query", "key"))
-    return query, key
 
 
 def turned(scheme: Positional, vector: Tensor, length: int) -> Tensor:
@@ -106,7 +99,7 @@ def pairs(
         one = other = added
         units = "PE(m)·PE(n)", "‖PE(m) − PE(n)‖"
     elif "rotate" in scheme.enters():
-        one, other = (turned(scheme, vector, length) for vector in drawn(scheme.d_model, seed))
+        one, other = (turned(scheme, vector, length) for vector in drawn_pair(scheme.d_model, seed))
         units = "Rₘq·Rₙk", "‖Rₘq − Rₙk‖"
         rounding = (16 + length) * EPSILON  # the angles' own: they are as large as the positions
     else:

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from tfm_core import apply_rotary
+from tfm_core.position_laws import drawn_pair
 from tfm_ui.model_state import ModelState
-from tfm_ui.position_pairs import MEASURES, drawn
+from tfm_ui.position_pairs import MEASURES
 from tfm_ui.positions_lens.schemes import schemes
 from tfm_ui.positions_lens.state import PositionsState
 
@@ -41,7 +42,9 @@ def naive(name: str, state: PositionsState) -> np.ndarray:
         known = min(length, state.max_len) if name == "learned" else length
         rows = others = module.encode(known).double()
     else:
-        rows, others = (apply_rotary(x.double().expand(length, -1), base=state.base) for x in drawn(scheme.width, 11))
+        rows, others = (
+            apply_rotary(x.double().expand(length, -1), base=state.base) for x in drawn_pair(scheme.width, 11)
+        )
     found = np.full((length, length), np.nan)
     for m, n in itertools.product(range(len(rows)), repeat=2):
         dot, apart = rows[m] @ others[n], (rows[m] - others[n]).norm()

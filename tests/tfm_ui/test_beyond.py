@@ -9,9 +9,9 @@ import torch
 
 from tests.tfm_ui.position_toys import MODEL, asks, lines_of
 from tfm_core import POSITIONAL, sinusoidal_encoding
+from tfm_core.position_laws import drawn_pair
 from tfm_core.positional import Rotary
 from tfm_ui.components import lines
-from tfm_ui.position_pairs import drawn
 from tfm_ui.position_pictures import beyond as beyond_pictures
 from tfm_ui.position_pictures.clocks import turning_a, turning_b
 from tfm_ui.positions_lens import beyond, beyond_scores, beyond_turns
@@ -62,7 +62,7 @@ def test_scores_past_max_len_go_on_as_their_schemes_promise():
 
 def test_scores_of_turned_vectors_are_the_paper_s():
     state = asks("rope", view="beyond", base=33.0)
-    query, key = (x.double() for x in drawn(6, 11))
+    query, key = (x.double() for x in drawn_pair(6, 11))
     at = torch.arange(20.0, dtype=torch.float64)
     (_, _, values), vectors = *beyond_scores.scores(MODEL, state).sides, *beyond.beyond(MODEL, state).sides
     pairs = torch.complex(query[:3], query[3:]) * torch.complex(key[:3], key[3:]).conj()

@@ -9,9 +9,10 @@ import torch
 
 from tests.tfm_ui.position_toys import MODEL, asks, lines_of, naive
 from tfm_core import POSITIONAL, apply_rotary, sinusoidal_encoding
+from tfm_core.position_laws import drawn_pair
 from tfm_ui.compute_positions import encoding
 from tfm_ui.model_state import ModelState
-from tfm_ui.position_pairs import MEASURES, drawn, pairs, spaced
+from tfm_ui.position_pairs import MEASURES, pairs, spaced
 from tfm_ui.position_pictures import why as pictures
 from tfm_ui.positions_lens import why, why_shift, why_turned, why_unique
 from tfm_ui.positions_lens.schemes import schemes
@@ -138,7 +139,7 @@ def test_turned_scores_lie_on_a_line_and_added_ones_do_not():
     assert list(seen.laws().values()) == [True]
     assert seen.exact < 1e-10
     assert seen.found(seen.added).spread > 1
-    query, key = drawn(16, 11)
+    query, key = drawn_pair(16, 11)
     table, row = seen.table(), 777
     m, n = table["m"][row], table["n"][row]
     rows = sinusoidal_encoding(100, 16)

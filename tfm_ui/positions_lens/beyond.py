@@ -9,9 +9,10 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from tfm_core.position_laws import drawn_pair
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
-from tfm_ui.position_pairs import EPSILON, drawn, turned
+from tfm_ui.position_pairs import EPSILON, turned
 from tfm_ui.positions_lens.measured import known, opening, turns, vectors
 from tfm_ui.positions_lens.schemes import Scheme, schemes
 from tfm_ui.positions_lens.state import PositionsState
@@ -161,7 +162,7 @@ def beyond(model: ModelState, state: PositionsState) -> Beyond:
         if scheme.has("encode"):
             rows = others = vectors(scheme, state.length)
         elif scheme.has("rotate"):
-            rows, others = (turned(scheme.module, x, state.length) for x in drawn(scheme.width, model.seed))
+            rows, others = (turned(scheme.module, x, state.length) for x in drawn_pair(scheme.width, model.seed))
         else:
             continue
         found.append(Vectors(scheme, rows.norm(dim=1), rows @ others[last]))

@@ -7,10 +7,11 @@ import torch
 from torch import Tensor
 
 from tfm_core import t5_buckets
+from tfm_core.position_laws import drawn_pair
 from tfm_core.positional import T5
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
-from tfm_ui.position_pairs import drawn, turned
+from tfm_ui.position_pairs import turned
 from tfm_ui.positions_lens.beyond import where
 from tfm_ui.positions_lens.measured import head_of, opening, turns
 from tfm_ui.positions_lens.schemes import Scheme, schemes
@@ -98,6 +99,6 @@ def scores(model: ModelState, state: PositionsState) -> Scores:
             assert bias is not None
             found.append((scheme, f"bias of head {head_of(state) + 1}", bias[head_of(state)].float()))
         elif scheme.has("rotate"):
-            rows, others = (turned(scheme.module, x, state.length) for x in drawn(scheme.width, model.seed))
+            rows, others = (turned(scheme.module, x, state.length) for x in drawn_pair(scheme.width, model.seed))
             found.append((scheme, "Rₘq·R₀k", rows @ others[0]))
     return Scores(model, state, found)

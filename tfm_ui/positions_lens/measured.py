@@ -78,10 +78,7 @@ def opening(model: ModelState, schemes: Sequence[Scheme], *imports: str) -> list
 
 def draws(model: ModelState, width: int) -> list[str]:
     """Lines that draw the query and the key."""
-    return [
-        "from tfm_core.initialization import generator",
-        *(f'{x} = torch.randn({width}, generator=generator({model.seed}, "positions.{x}"))' for x in ("query", "key")),
-    ]
+    return ["from tfm_core.position_laws import drawn_pair", f"query, key = drawn_pair({width}, seed={model.seed})"]
 
 
 def turns(model: ModelState, scheme: Scheme, length: int) -> list[str]:

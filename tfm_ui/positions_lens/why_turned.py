@@ -9,10 +9,10 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from tfm_core.position_laws import ByDistance, by_distance, turned_scores
+from tfm_core.position_laws import ByDistance, by_distance, drawn_pair, turned_scores
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
-from tfm_ui.position_pairs import EPSILON, drawn
+from tfm_ui.position_pairs import EPSILON
 from tfm_ui.positions_lens.measured import draws, known, opening, vectors
 from tfm_ui.positions_lens.schemes import Scheme, schemes
 from tfm_ui.positions_lens.state import NOTHING, PositionsState
@@ -136,7 +136,7 @@ def turned(model: ModelState, state: PositionsState) -> Turned | None:
     if beside is None:
         (plain,) = schemes(model, replace(state, a="sinusoidal", b=NOTHING, width=width))
         beside = replace(plain, side="")
-    query, key = drawn(width, model.seed)
+    query, key = drawn_pair(width, model.seed)
     step = -(-state.length // MOST)
     at = torch.arange(0, state.length, step)
     base = scheme.module.base
