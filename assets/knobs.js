@@ -60,9 +60,9 @@ export default function ({ header, root, late, preview, commit, retract, setTrig
       if (event.key === "Enter") box.blur()
     }
     box.onchange = () => {
-      const wish = box.value === "" ? knob.value : clamp(+box.value, low, high)
-      box.value = wish // what is typed in may lie beyond the ends, and a box that has the focus is not written again
-      if (wish !== knob.value) commit({ [parameter]: wish }, true)
+      const wish = box.value === "" ? knob.value : +box.value
+      box.value = clamp(wish, low, high) // a box that has the focus is not written again
+      if (wish !== knob.value) commit({ [parameter]: wish }, true) // the page says what cannot be
     }
     return found.element
   })

@@ -44,6 +44,12 @@ def test_a_dragged_base_is_drawn_while_it_moves_and_held_when_it_is_let_go(visit
     length.press("ArrowRight")
     until(visitor, "values.length === 9 * 6")
     expect(visitor.page.get_by_text("All 54 values lie from")).to_be_visible()
+    box = visitor.page.get_by_role("spinbutton", name="Length, exactly")
+    box.fill("-3")
+    box.press("Enter")
+    expect(visitor.page.get_by_text("Length: it goes from 2 to 4096 in whole numbers.")).to_be_visible()
+    expect(box).to_have_value("2")
+    until(visitor, "values.length === 2 * 6")
 
 
 def test_the_largest_table_is_pooled_and_a_zoom_is_exact_and_comes_back(visit):
