@@ -18,6 +18,7 @@ def route() -> tuple[st.Page, list[st.Page]]:
         st.Page("pages/lenses/heads.py", title="Heads", url_path="heads"),
         st.Page("pages/lenses/attention.py", title="Attention", url_path="attention"),
         st.Page("pages/lenses/positions.py", title="Positions", url_path="positions"),
+        st.Page("pages/lenses/masks.py", title="Masks", url_path="masks"),
     ]
     return st.navigation(pages, position="top"), pages
 

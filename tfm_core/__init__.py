@@ -23,7 +23,16 @@ from tfm_core.attention import ATTENTION, MultiHeadAttention
 from tfm_core.blocks import ACTIVATIONS, NORMS, FeedForward, TransformerLayer
 from tfm_core.config import ARCHITECTURES, TransformerConfig
 from tfm_core.experiments import ScaleExperiment, scale_experiment
-from tfm_core.masks import causal_mask, combine_masks, padding_mask, to_additive, to_ignore
+from tfm_core.mask_patterns import (
+    MASKS,
+    cross_mask,
+    document_mask,
+    global_mask,
+    prefix_mask,
+    strided_mask,
+    window_mask,
+)
+from tfm_core.masks import causal_mask, combine_masks, either_mask, padding_mask, to_additive, to_ignore
 from tfm_core.position_maths import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
 from tfm_core.positional import POSITIONAL, Positional
 from tfm_core.recording import Trace, recording, tap
@@ -35,6 +44,7 @@ __all__ = [
     "ACTIVATIONS",
     "ARCHITECTURES",
     "ATTENTION",
+    "MASKS",
     "NORMS",
     "POSITIONAL",
     "TOKENIZERS",
@@ -54,15 +64,22 @@ __all__ = [
     "causal_mask",
     "collisions",
     "combine_masks",
+    "cross_mask",
+    "document_mask",
+    "either_mask",
     "encode",
+    "global_mask",
     "mask_scores",
     "padding_mask",
+    "prefix_mask",
     "recording",
     "scale_experiment",
     "scaled_dot_product_attention",
     "sinusoidal_encoding",
+    "strided_mask",
     "t5_buckets",
     "tap",
     "to_additive",
     "to_ignore",
+    "window_mask",
 ]

@@ -5,19 +5,23 @@ shape that broadcasts to (batch, head, query, key); (query, key) is the plainest
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
 
 import torch
 from torch import Tensor
 
 
-def causal_mask(query_len: int, key_len: int | None = None, *, device: torch.device | str | None = None) -> Tensor:
+def causal_mask(
+    query_len: int, key_len: int | None = None, *, diagonal: int = 0, device: torch.device | str | None = None
+) -> Tensor:
     """No looking ahead: (query, key), where the last query sees up to the last key.
 
     Args:
         query_len: number of queries.
         key_len: number of keys, `query_len` by default. With more keys than queries the surplus lies in
             the past (a cache); with fewer, the first queries see nothing.
+        diagonal: how many tokens further each query sees, as in torch.tril; 1 is the usual slip, which leaks.
         device: where to make it, torch's default by default.
 
     Raises:
@@ -26,7 +30,7 @@ def causal_mask(query_len: int, key_len: int | None = None, *, device: torch.dev
     key_len = query_len if key_len is None else key_len
     if query_len < 1 or key_len < 1:
         raise ValueError(f"causal_mask: expected lengths of at least 1, got query_len={query_len}, key_len={key_len}")
-    return torch.ones(query_len, key_len, dtype=torch.bool, device=device).tril(key_len - query_len)
+    return torch.ones(query_len, key_len, dtype=torch.bool, device=device).tril(key_len - query_len + diagonal)
 
 
 def padding_mask(tokens: Tensor, pad_id: int = 0) -> Tensor:
@@ -37,17 +41,22 @@ def padding_mask(tokens: Tensor, pad_id: int = 0) -> Tensor:
 
 
 def combine_masks(*masks: Tensor | None) -> Tensor | None:
-    """A pair may attend where every mask allows it. `None` hides nothing; all `None` gives `None`."""
-    combined: Tensor | None = None
-    for mask in masks:
-        if mask is not None:
-            check_mask(mask)
-            try:
-                combined = mask if combined is None else combined & mask
-            except RuntimeError:
-                shapes = ", ".join(str(tuple(m.shape)) for m in masks if m is not None)
-                raise ValueError(f"combine_masks: expected shapes that broadcast together, got {shapes}") from None
-    return combined
+    """And: a pair may attend where every mask allows it. `None` hides nothing; all `None` gives `None`."""
+    return _fold("combine_masks", torch.logical_and, [mask for mask in masks if mask is not None])
+
+
+def either_mask(*masks: Tensor | None) -> Tensor | None:
+    """Or: a pair may attend where any of the masks allows it. One `None`, which hides nothing, gives `None`."""
+    given = [mask for mask in masks if mask is not None]
+    return _fold("either_mask", torch.logical_or, given) if len(given) == len(masks) else None
+
+
+def _fold(name: str, how: Callable[[Tensor, Tensor], Tensor], masks: Sequence[Tensor]) -> Tensor | None:
+    try:
+        return reduce(how, map(check_mask, masks)) if masks else None
+    except RuntimeError:
+        shapes = ", ".join(str(tuple(mask.shape)) for mask in masks)
+        raise ValueError(f"{name}: expected shapes that broadcast together, got {shapes}") from None
 
 
 def check_mask(mask: Tensor, shape: Sequence[int] | None = None, *, name: str = "mask") -> Tensor:

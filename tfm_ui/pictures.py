@@ -27,6 +27,8 @@ from tfm_ui.fields import Limits, State, local_to
 from tfm_ui.figures.look import Mode
 from tfm_ui.heads import HeadsState, view
 from tfm_ui.links import TEXT_CHARS, Query, link_parameters, state_of
+from tfm_ui.mask_pictures import MASKS
+from tfm_ui.masks_lens.state import MasksState
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
 from tfm_ui.position_pictures import POSITIONS
@@ -135,6 +137,7 @@ PICTURES = {
     "arcs": Picture(arcs.ARCS, attention_arcs, AttentionState, "attention_"),
 }
 PICTURES |= {name: Picture(*drawn, PositionsState, "positions_") for name, drawn in POSITIONS.items()}
+PICTURES |= {name: Picture(*drawn, MasksState, "masks_") for name, drawn in MASKS.items()}
 
 
 def made(name: str, query: str) -> bytes:

@@ -212,3 +212,15 @@ POSITIONS = (
         page={"width": 512, "length": 4096, "b": "nothing", "dims": "200 256 320 384 448 510"},
     ),
 )
+MASKS = (
+    Preset(
+        "First look",
+        "Five of these ten columns are grey from top to bottom. Who took them away, and who pays the weight back?",
+    ),
+    Preset(
+        "Leaky by one",
+        "The mask was shifted by one: a single diagonal too many. Through two layers, how far ahead can a token see?",
+        model={"causal": False},
+        page={"view": "leaks", "mask": "causal 1 and padding", "promise": "causal and padding", "item": 1},
+    ),
+)

@@ -15,6 +15,7 @@ from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.components.canvas import ASSETS, bundle, encode, version
 from tfm_ui.heads import HeadsState, view
 from tfm_ui.links import read_link
+from tfm_ui.masks_lens.state import MasksState
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
 from tfm_ui.pictures import PICTURES, Drawing, made, query_of
@@ -26,6 +27,7 @@ STATES = ((MODEL, ""), (LENS, "heads_"))
 LENSES = {
     HeadsState: LENS,
     AttentionState: AttentionState(layer=2, head=5, query=3, lines="rollout"),
+    MasksState: MasksState(texts="five six", mask="causal and window 2", paint="2x3.TPwA", item=2),
     PositionsState: PositionsState(a="learned", b="t5", length=70, base=123.0, shift=3),
 }
 

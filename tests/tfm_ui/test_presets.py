@@ -15,15 +15,17 @@ from tfm_ui.compute import run
 from tfm_ui.fields import controls_of
 from tfm_ui.heads import HeadsState, view
 from tfm_ui.links import link_parameters, read_link
+from tfm_ui.masks_lens.state import MasksState
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
 from tfm_ui.positions_lens.state import PositionsState
-from tfm_ui.presets import ATTENTION, HEADS, HOME, POSITIONS, lit, neighbour
+from tfm_ui.presets import ATTENTION, HEADS, HOME, MASKS, POSITIONS, lit, neighbour
 
 ALL = [(preset, None) for preset in HOME] + [(preset, HeadsState) for preset in HEADS]
 ALL += [(preset, AttentionState) for preset in ATTENTION]
 ALL += [(preset, PositionsState) for preset in POSITIONS]
-PREFIX = {HeadsState: "heads_", AttentionState: "attention_", PositionsState: "positions_"}
+ALL += [(preset, MasksState) for preset in MASKS]
+PREFIX = {HeadsState: "heads_", AttentionState: "attention_", PositionsState: "positions_", MasksState: "masks_"}
 
 
 def named(presets, name):
@@ -53,7 +55,8 @@ def test_a_preset_is_a_state_that_a_link_can_hold(preset, page):
 
 
 @pytest.mark.parametrize(
-    ("presets", "lens"), [(HOME, None), (HEADS, HeadsState), (ATTENTION, AttentionState), (POSITIONS, PositionsState)]
+    ("presets", "lens"),
+    [(HOME, None), (HEADS, HeadsState), (ATTENTION, AttentionState), (POSITIONS, PositionsState), (MASKS, MasksState)],
 )
 def test_no_two_presets_are_one(presets, lens):
     for preset in presets:

@@ -1,0 +1,100 @@
+"""The model's passes under a mask of the reader's, and their caches; keys as in compute.py."""
+
+import copy
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tfm_core import Trace, Transformer, TransformerConfig, recording
+from tfm_core.recording import Edit, Watch
+from tfm_ui.compute import place, transformer
+from tfm_ui.mask_setting import Setting
+from tfm_ui.model_state import ModelState
+
+
+def forward(
+    setting: Setting,
+    sites: Collection[str] = (),
+    *,
+    mask: Tensor | None = None,
+    source: Tensor | None = None,
+    target: Tensor | None = None,
+    model: Transformer | None = None,
+    edits: Mapping[str, Edit] | None = None,
+    watch: Mapping[str, Watch] | None = None,
+) -> tuple[Tensor, Trace]:
+    """The model's logits, (batch, seq, vocab), under exactly the setting's mask, and what was recorded. Not kept.
+
+    By itself the model would hide padding, too, and a decoder the future: `mask` replaces all that, in each layer of
+    the attention that the setting names.
+
+    Args:
+        setting: the sentence and its mask.
+        sites: what is recorded.
+        mask: another one than the setting's; boolean, broadcasts to (batch, head, query, key).
+        source: other token ids than the sentence's, (batch, seq).
+        target: other ones than the target text's, of an encoder-decoder.
+        model: another one of the same shape: `precise`, say.
+        edits: as in `recording`, beside the mask's.
+        watch: as in `recording`.
+    """
+    state = setting.model
+    inputs = [setting.model.source_tokens.batch if source is None else source]
+    if state.is_encoder_decoder:
+        own = state.target_tokens.batch if target is None else target
+        inputs.append(own.expand(len(inputs[0]), -1) if len(own) == 1 else own)
+    mask = setting.mask if mask is None else mask
+    ours = {at(setting, "*", "mask"): lambda own: mask.expand_as(own)}
+    given = {"cross_mask" if setting.place == "cross" else "mask": mask}
+    with torch.no_grad(), recording(sites, ours | dict(edits or {}), watch) as trace:
+        logits: Tensor = (model or transformer(state.config))(*inputs, **given)
+    return logits, trace
+
+
+def at(setting: Setting, layer: int | str, what: str) -> str:
+    """The recording's name of a place in the attention that the mask is for; layers from 0."""
+    return place(setting.model, setting.place).format(layer=layer, what=what)
+
+
+def stream(state: ModelState, layer: int, *, encoder: bool = False) -> str:
+    """The recording's name of the residual stream behind a layer, from 0, of the stack that writes the output."""
+    stack = ("encoder." if encoder else "decoder.") if state.is_encoder_decoder else ""
+    return f"{stack}layers.{layer}.feed_forward.residual_after"
+
+
+@st.cache_resource(max_entries=6, show_spinner=False, hash_funcs={TransformerConfig: repr})
+def precise(config: TransformerConfig) -> Transformer:
+    """The model in float64: what moves there by more than 1e-9 is no rounding."""
+    return copy.deepcopy(transformer(config)).double()
+
+
+@dataclass(frozen=True)
+class Obeyed:
+    """One head under a mask; all (query, key).
+
+    Attributes:
+        scores: float32, before the mask.
+        weights: float32, after it and the softmax.
+        mask: boolean, True = may attend.
+    """
+
+    scores: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    mask: NDArray[np.bool_]
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Setting: repr})
+def obeyed(setting: Setting, layer: int, head: int) -> Obeyed:
+    """The chosen head of a pass under the setting's mask; layer and head from 0."""
+    kept: dict[str, NDArray[np.float32]] = {}
+
+    def keep(site: str, tensor: Tensor) -> None:
+        kept[site.rpartition(".")[2]] = tensor[0, head].numpy().copy()
+
+    forward(setting, watch={at(setting, layer, what): keep for what in ("scores", "weights")})
+    return Obeyed(kept["scores"], kept["weights"], setting.mask.numpy())

@@ -1,0 +1,68 @@
+"""The Masks lens's own controls: which view, the batch, the mask, what is looked at, and what each view adds.
+
+Sentences, layers, heads and tokens are counted from 1.
+"""
+
+from dataclasses import dataclass, replace
+
+from tfm_ui import windows
+from tfm_ui.fields import Choice, Limits, Text, Whole, control
+from tfm_ui.mask_composition import Composition
+from tfm_ui.mask_paint import Paint
+from tfm_ui.mask_setting import Setting
+from tfm_ui.model_state import MAX_TOKENS, ModelState
+
+PREFIX = "masks_"
+VIEWS = ("see", "leaks", "padding", "conventions")
+SENTENCES = 8  # of a batch, at most
+AS_COMPOSED = "as composed"  # the promise of the list of masks, without what was painted over it
+PROMISES = (AS_COMPOSED, "causal", "padding", "causal and padding", "window 3", "as painted")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MasksState:
+    """One for all views, so that the batch and the mask stay what they were when the view changes."""
+
+    view: str = control(Choice("View", VIEWS, "buttons"), default="see")
+    texts: str = control(
+        Text("More sentences of the batch, one a line", 2000, height=68), default="the dog barked at me"
+    )
+    item: int = control(Whole("Sentence", 1, SENTENCES, box=True), default=2)
+    layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
+    head: int = control(Whole("Head", 1, 16, box=True), default=1)
+    place: str = control(
+        Choice("Attention", ("decoder", "cross"), help="Of an encoder-decoder: which one the mask is for."),
+        default="decoder",
+    )
+
+    mask: str = control(Composition("Mask"), default="padding", held=True)
+    paint: str = control(Paint("What was painted"), default="", held=True)
+    part: str = control(windows.field("Part of the maps", MAX_TOKENS), default=windows.WHOLE, held=True)
+
+    # leaks
+    promise: str = control(Choice("Promised", PROMISES), default=AS_COMPOSED)
+    tries: int = control(
+        Whole("Replacements", 1, 8, box=True, help="How many other tokens stand in for each one."), default=4
+    )
+
+    @staticmethod
+    def limits(model: ModelState) -> Limits:
+        """What the model leaves to choose from."""
+        return {"layer": {"high": model.num_layers}, "head": {"high": model.num_heads}}
+
+
+def sentences(model: ModelState, state: MasksState) -> list[str]:
+    """The batch: the sidebar's text, and the lens's own sentences, as many as there are; empty lines are none."""
+    return [model.text, *(line for line in state.texts.splitlines() if line.strip())][:SENTENCES]
+
+
+def item_of(model: ModelState, state: MasksState) -> int:
+    """The sentence that is looked at, from 1; the last, if there are fewer than was asked for."""
+    return min(state.item, len(sentences(model, state)))
+
+
+def setting(model: ModelState, state: MasksState, item: int | None = None) -> Setting:
+    """A sentence of the batch, the chosen one by default, and its mask."""
+    text = sentences(model, state)[(item or item_of(model, state)) - 1]
+    place = state.place if model.is_encoder_decoder else "self"
+    return Setting(model=replace(model, text=text), place=place, composition=state.mask, paint=state.paint)

@@ -1,0 +1,1 @@
+"""The views of the Masks lens, drawn with Streamlit."""
