@@ -10,7 +10,8 @@
    light(at)          lights it, and returns where its tip points
    read(at)           it in words
    exact(part, how)   what stands below: which part is seen, "" for all, how to zoom, and whether cells are exact
-   lock(at)           what a click does, if anything. */
+   lock(at)           what a click does, if anything
+   brush              what a drag does first, if anything (maps_brush.js). */
 
 import { keep, placeTip, save, watch } from "./canvas.js"
 import { clamp } from "./paint.js"
@@ -24,7 +25,7 @@ function complete(Q, K) {
   return { part: all, within: all, down: 1, over: 1, first: 1, height: Q, width: K, keep: true }
 }
 
-export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K), paint, under, box, light, read, exact, lock }) {
+export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K), brush, paint, under, box, light, read, exact, lock }) {
   const $ = selector => root.querySelector(selector), canvas = $("canvas"), buttons = [...root.querySelectorAll(".zoom button")]
   const { part, within, down, over } = grid, shape = `${grid.height}x${grid.width}`
   const resized = memory.shape !== shape
@@ -112,13 +113,24 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   const seen = event => bare && under(event)
   let from = null // where a drag began
   canvas.onpointerdown = event => {
+    if (!event.button && bare && brush?.begin(under(event))) {
+      canvas.setPointerCapture(event.pointerId)
+      return draw()
+    }
     if (event.pointerType !== "mouse" || event.button) return
     from = seen(event)
     if (from) canvas.setPointerCapture(event.pointerId)
   }
   canvas.onpointermove = event => {
+    if (bare && brush?.busy) {
+      const passed = event.getCoalescedEvents?.() ?? []
+      for (const each of passed.length ? passed : [event]) brush.pass(under(each))
+      memory.at = null
+      return draw()
+    }
     if (event.pointerType !== "mouse") return
     const at = seen(event)
+    brush?.hover(at)
     if (at?.q !== memory.at?.q || at?.k !== memory.at?.k || at?.i !== memory.at?.i) look(at)
     if (from && at && at.i === from.i) frame(box(from), box(at))
   }
@@ -129,7 +141,12 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     context.strokeRect(x, y, Math.abs(one.x - other.x) + one.w, Math.abs(one.y - other.y) + one.h)
     context.setLineDash([])
   }
+  canvas.onpointercancel = () => brush?.end()
+  canvas.ontouchstart = event => { // else the first move of a finger scrolls the page
+    if (bare && brush?.takes(under(event.touches[0]))) event.preventDefault()
+  }
   canvas.onpointerup = event => {
+    if (brush?.busy) return brush.end()
     const to = seen(event), start = from
     from = null
     if (event.pointerType !== "mouse") {
@@ -175,6 +192,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     const { at } = memory, { key } = event
     const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0], Home: [0, -grid.width], End: [0, grid.width] }[key]
     if (step) walk(step)
+    else if ((key === "Enter" || key === " ") && at && brush?.on) { brush.dab(at); draw() }
     else if ((key === "Enter" || key === " ") && at && lock) lock(at)
     else if (key === "+" || key === "=") zoom(1)
     else if (key === "-") zoom(-1)

@@ -2,12 +2,15 @@
    be a part of a larger table, whose cells the server has pooled: then each has a range of rows and of columns.
 
    payload, behind the header: float32 [map][row][column]; NaN where a value may not be, infinity where there is no cell.
+   Behind a first map of ticks and the others there may be one table more, which says why its cells are hidden.
    User text reaches the page through textContent and fillText alone. */
 
 import { stretch } from "./canvas.js"
 import { browse } from "./cells.js"
 import { lightUp, paintMaps } from "./maps_drawing.js"
-import { NUMBERED, arrange, box, inDigits, largestOf, valueAt } from "./maps_layout.js"
+import { NUMBERED, arrange, box, inDigits, largestOf, rawAt, valueAt } from "./maps_layout.js"
+import { brushOf } from "./maps_brush.js"
+import { whyOf } from "./maps_ticks.js"
 import { gridOf, range } from "./maps_window.js"
 import { dress, floats, palette } from "./paint.js"
 import { slide } from "./slider.js"
@@ -21,7 +24,8 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
   const canvas = $("canvas"), context = canvas.getContext("2d")
   const kinds = { masked: false, absent: false }
   for (const value of values) { kinds.masked ||= isNaN(value); kinds.absent ||= value === Infinity }
-  const legend = kinds.masked || kinds.absent || header.crosses.length
+  const legend = kinds.masked || kinds.absent || header.crosses.length || header.maps[0].ticks
+  const brush = brushOf({ header, values, memory, root, alone, late, preview, commit })
   const grid = gridOf(header, memory, { alone, late, preview, commit, retract }, root), blocks = header.part?.block ?? [1, 1]
   const many = Math.max(...(header.part ? [header.part.height, header.part.width] : [Q, K])) > NUMBERED * 2
   let scene, layout
@@ -39,9 +43,9 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
     const crossed = new Set(header.crosses.filter(([, row, column]) => row === q && column === k).map(([i]) => i))
     const pooled = Math.max(...blocks) > 1 ? ", furthest from 0" : ""
     const said = header.maps.map((map, i) => {
-      const value = valueAt(scene, i, q, k)
-      const text = value === Infinity ? "no such token" : isNaN(value) ? header.blank + (header.blank === "masked" ? ", 0" : "") : inDigits(value, map, 4)
-      return `${map.name}${isFinite(value) ? pooled : ""}: ${text}${crossed.has(i) ? " ✕ leak: the mask forbids it" : ""}`
+      const value = valueAt(scene, i, q, k), raw = rawAt(scene, i, q, k)
+      const text = map.ticks ? whyOf(scene, q, k, pooled) : isNaN(value) && raw ? `${inDigits(raw, map, 4)}, ${header.blank}` : value === Infinity ? "no such token" : isNaN(value) ? header.blank + (header.blank === "masked" ? ", 0" : "") : inDigits(value, map, 4)
+      return `${map.name}${isFinite(value) && !map.ticks ? pooled : ""}: ${text}${crossed.has(i) ? " ✕ leak: the mask forbids it" : ""}`
     })
     const { rows, columns } = header, counted = rows.counted && columns.counted
     return `${called(0, rows, q)}${counted ? ", " : " → "}${called(1, columns, k)}\n${said.join("\n")}`
@@ -49,7 +53,7 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
 
   /* A row or column in words: “query 3 “sat””, “position 16–31”. */
   function called(side, axis, at) {
-    const { part } = header, [first, count] = part ? [[part.top, part.rows], [part.left, part.columns]][side] : []
+    const { part } = header, [first, count] = part ? [[part.first + part.top, part.rows], [part.first + part.left, part.columns]][side] : []
     if (blocks[side] > 1) return `${axis.noun} ${range(first, count, blocks[side], at)}`
     return axis.counted ? `${axis.noun} ${axis.names[at]}` : `${axis.noun} ${header.places[side][at]} “${axis.names[at]}”`
   }
@@ -83,7 +87,7 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
   }
 
   const empty = kinds.masked && header.blank !== "masked" ? ` Grey cells are ${header.blank}.` : ""
-  canvas.setAttribute("aria-label", `${header.about}${empty} Arrow keys read the cells${header.asks ? ", Enter locks one" : ""}.`)
+  canvas.setAttribute("aria-label", `${header.about}${empty} Arrow keys read the cells${header.asks ? ", Enter locks one" : ""}${brush ? ", Space paints one" : ""}.`)
 
   /* A weight that is dragged: the picture follows at once, the page when it is let go. */
   function edit() {
@@ -104,5 +108,5 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
   edit()
 
   const names = header.part ? [header.rows, header.columns].map(axis => axis.noun.replace(/( \w)?$/, "s$1")) : ["rows", "columns"]
-  return browse(root, memory, { Q, K, many, called: names, grid, paint, under, box: place, light, read, exact, lock })
+  return browse(root, memory, { Q, K, many, called: names, grid, brush, paint, under, box: place, light, read, exact, lock })
 }

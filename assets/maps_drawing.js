@@ -3,6 +3,7 @@
    colours, where everything goes. */
 
 import { NUMBERED, box, inDigits, largestOf, tint, valueAt } from "./maps_layout.js"
+import { aroundTicks, painted, paintMarks, tick, tickLegend } from "./maps_ticks.js"
 import { colourBar, hatch, image, ink, paste, ringAround, veil, word } from "./paint.js"
 
 const STROKED = 24 // up to so many, masked cells are hatched
@@ -12,6 +13,7 @@ export function paintMaps(scene) {
   header.maps.forEach((map, i) => {
     if (Math.min(layout.cw, layout.ch) >= 8) fields(scene, i)
     else points(scene, i)
+    if (map.ticks) paintMarks(scene, i)
     unread(scene, i)
     labels(scene, i)
     if (!i || !layout.wrapped) bar(scene, i)
@@ -36,12 +38,13 @@ function fields(scene, i) {
       context.strokeRect(x + 0.5, y + 0.5, w - gap - 1, h - gap - 1)
       continue
     }
-    const fill = isNaN(value) ? skin.masked : tables[i][tint(value, map)]
+    const fill = isNaN(value) ? skin.masked : map.ticks ? skin.paper : tables[i][tint(value, map)]
     context.fillStyle = fill
     context.fillRect(x, y, w - gap, h - gap)
     if (isNaN(value)) {
       if (most <= STROKED) hatch(hatched, x, y, w - gap, h - gap)
-    } else if (prints && q < header.read) {
+    } else if (map.ticks) tick(context, skin, { x, y, w: w - gap, h: h - gap })
+    else if (prints && q < header.read) {
       context.fillStyle = ink(fill)
       context.fillText(inDigits(value, map, 2).replace(/^([+−])0\./, w < 36 * rem ? "$1." : "$10."), x + (w - gap) / 2, y + (h - gap) / 2 + 1)
     }
@@ -60,9 +63,11 @@ function points(scene, i) {
     const q = view.top + Math.floor(at / wide) * down, k = view.left + at % wide * over
     const found = apart ? { q, k } : largestOf(scene, i, q, k)
     const value = valueAt(scene, i, found.q, found.k)
-    return value === Infinity ? paper : isNaN(value) ? masked : words[tint(value, map)]
+    return value === Infinity ? paper : isNaN(value) ? masked : map.ticks ? paper : words[tint(value, map)]
   })
-  paste(context, tile, { ...origins[i], w: cw * view.columns, h: ch * view.rows }, wide * over * cw, high * down * ch)
+  const all = { ...origins[i], w: cw * view.columns, h: ch * view.rows }
+  paste(context, tile, all, wide * over * cw, high * down * ch)
+  if (map.ticks) aroundTicks(context, skin, all)
 }
 
 function labels(scene, i) {
@@ -133,6 +138,7 @@ function bar({ context, header, view, skin, layout }, i) {
   const { rem, family, origins, ch, spare, width, wrapped, pins } = layout, map = header.maps[i], stops = map.signed ? skin.signed : skin.weights
   const y = origins[wrapped ? origins.length - 1 : i].y + ch * view.rows + (wrapped ? 14 : 10) * rem + pins, own = wrapped && header.maps.some(other => other.top !== map.top), low = map.signed ? "−" + (own ? "" : map.topText) : "0"
   context.font = `${13 * rem}px ${family}`
+  if (map.ticks) return tickLegend(context, skin, map.unit, origins[i].x, y)
   const before = context.measureText(low).width + 6, text = `${map.signed ? "+" : ""}${own ? " each one’s own largest" : map.topText} ${map.unit}`
   const room = layout.stacked || wrapped ? 190 * rem : layout.apart + spare - 12 * rem, long = Math.max(30 * rem, Math.min(120 * rem, room - before - context.measureText(text).width - 6))
   const x = Math.max(2, Math.min(origins[i].x, width - room - 2)) + before
@@ -140,7 +146,8 @@ function bar({ context, header, view, skin, layout }, i) {
 }
 
 /* What grey, an empty frame and a cross mean, where there are any. */
-function chips({ context, kinds: { masked, absent }, header, skin, layout }) {
+function chips(scene) {
+  const { context, kinds: { masked, absent }, header, skin, layout } = scene
   const { rem, family, origins, height } = layout, y = height - 20 * rem, side = 13 * rem
   let x = layout.stacked ? 20 * rem : origins[0].x
   const drawn = [
@@ -156,6 +163,8 @@ function chips({ context, kinds: { masked, absent }, header, skin, layout }) {
       context.strokeStyle = skin.muted
       context.strokeRect(x + 0.5, y + 0.5, side - 1, side - 1)
     }],
+    header.maps[0].ticks && ["may attend", () => tick(context, skin, { x, y, w: side, h: side })],
+    painted(scene) && ["painted by hand", () => paintMarks(scene, 0, { x, y, w: side, h: side })],
     header.crosses.length && ["leak: the mask forbids it", () => cross({ context, skin }, { x, y, w: side, h: side })],
   ].filter(Boolean)
   context.lineWidth = 1

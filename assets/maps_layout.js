@@ -70,7 +70,10 @@ function ticksOf(axis, first, total, block = 1, from, cells, room) {
   return found
 }
 
-export const valueAt = ({ values, header: { rows, columns } }, i, q, k) => values[(i * rows.names.length + q) * columns.names.length + k]
+export const rawAt = ({ values, header: { rows, columns } }, i, q, k) => values[(i * rows.names.length + q) * columns.names.length + k]
+
+/* What a cell shows: nothing where a first map of ticks hides it. */
+export const valueAt = (scene, i, q, k) => i && scene.header.maps[0].ticks && isNaN(rawAt(scene, 0, q, k)) ? NaN : rawAt(scene, i, q, k)
 
 /* Where a cell is; null if it is out of sight. */
 export function box({ layout, view }, i, q, k, columns = 1) {

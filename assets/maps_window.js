@@ -7,9 +7,9 @@ const REST = 300 // ms without a turn of the wheel or a step, after which the pa
    For browse in cells.js: what the cells are of the table; undefined if they are all of it. */
 export function gridOf({ part }, memory, { alone, late, preview, commit, retract }, root) {
   if (!part) return
-  const { top, left, rows, columns, height, width, block: [down, over], parameter } = part
+  const { top, left, rows, columns, height, width, block: [down, over], parameter, first } = part
   const here = { top, left, rows, columns }, reachable = parameter && !alone // else there is no server to ask
-  const grid = { part: here, down, over, first: 0, height, width, keep: late || !reachable }
+  const grid = { part: here, down, over, first, height, width, keep: late || !reachable }
   if (!reachable) return { ...grid, within: here }
   const written = window => inLink(window, height, width)
   if (!late) memory.asked = written(here)

@@ -10,9 +10,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tfm_core import Trace, Transformer, TransformerConfig, recording
+from tfm_core import Trace, Transformer, TransformerConfig, causal_mask, recording
 from tfm_core.recording import Edit, Watch
+from tfm_core.tokens import FIRST_ID
 from tfm_ui.compute import place, transformer
+from tfm_ui.mask_composition import combined, parse
 from tfm_ui.mask_setting import Setting
 from tfm_ui.model_state import ModelState
 
@@ -98,3 +100,22 @@ def obeyed(setting: Setting, layer: int, head: int) -> Obeyed:
 
     forward(setting, watch={at(setting, layer, what): keep for what in ("scores", "weights")})
     return Obeyed(kept["scores"], kept["weights"], setting.mask.numpy())
+
+
+LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def kept_by_length(composition: str, *, causal: bool) -> list[int]:
+    """How many pairs a composition keeps of texts of LENGTHS tokens without padding.
+
+    Of the longest the mask is made; that of a shorter text is its upper left corner, as is tested for each mask.
+
+    Args:
+        composition: as in a link (tfm_ui/mask_composition.py).
+        causal: whether nobody looks ahead, whatever is composed.
+    """
+    ids = torch.full((1, LENGTHS[-1]), FIRST_ID)
+    mask = combined(parse(composition)[0], ids, ids)
+    mask = mask & causal_mask(LENGTHS[-1]) if causal else mask
+    return [int(mask[:length, :length].sum()) for length in LENGTHS]

@@ -216,6 +216,8 @@ def take(changes: Mapping[str, Any]) -> None:
         for reason in reasons:
             notify(reason)
         st.rerun()  # all of the page: notices stand at its top, outside of fragments
+    if any(key in defaults(known[""], "") for key in read):
+        st.rerun()  # all of it, as its model is another one
     _run_again(page[-1])
 
 

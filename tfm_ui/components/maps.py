@@ -17,6 +17,7 @@ MAPS = Canvas(
     f"""
 <div class="maps" data-picture>
   <label class="edit" hidden><span></span><input type="range" min="0" max="1" step="0.01"><output></output></label>
+  <div class="brush" hidden><button aria-pressed="false">Paint</button> <span></span></div>
   {CELLS}
 </div>
 """,
@@ -34,6 +35,8 @@ class Map:
         top: the value at the end of the scale, which begins at 0, or at -top if the values are signed.
         unit: what the values are, beside the scale.
         signed: whether they may be negative.
+        ticks: whether it says where something may be, 1, and where not, MASKED: then it has ticks and no scale, and if
+            it is the first, what it hides is masked in the others, too.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Map:
     top: float
     unit: str
     signed: bool = False
+    ticks: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,32 @@ class Slider:
     after: str
 
 
+@dataclass(frozen=True)
+class Why:
+    """Why cells of a first map of ticks are hidden.
+
+    Attributes:
+        codes: float32 (row, column): 4 x (the sum of 2**i of all names that hide it) + how it is painted (mask_paint).
+        names: of what hides.
+    """
+
+    codes: NDArray[np.float32]
+    names: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Painting:
+    """Cells of a first map of ticks can be painted; needs a `Why`.
+
+    Attributes:
+        parameter: of the link, that holds what is painted.
+        text: what it holds; strokes are written behind it.
+    """
+
+    parameter: str
+    text: str
+
+
 def content(
     maps: Sequence[Map],
     rows: Axis,
@@ -103,6 +133,9 @@ def content(
     zooms: str = "",
     blank: str = "masked",
     marks: Sequence[tuple[int, int]] = (),
+    why: Why | None = None,
+    painting: Painting | None = None,
+    counted_from: int = 0,
 ) -> Content:
     """What maps.js draws.
 
@@ -125,35 +158,41 @@ def content(
         zooms: the parameter that holds this part; with it, a zoom asks the server.
         blank: what a cell without a value is called.
         marks: columns, each with a colour of heads, from 0, that stands for it in another picture.
+        why: what hides the cells of the first map.
+        painting: how its cells are painted by hand; None if they cannot be.
+        counted_from: the number of the first row and column of a larger table, where they are told by numbers.
     """
     header: dict[str, Any] = {
         "rows": rows.header(part.row_names() if part else None),
         "columns": columns.header(part.column_names() if part else None),
         "maps": [
-            {"name": m.name, "top": m.top, "topText": look.weight(m.top), "unit": m.unit, "signed": m.signed}
+            {"name": m.name, "top": m.top, "topText": look.weight(m.top)}
+            | {"unit": m.unit, "signed": m.signed, "ticks": m.ticks}
             for m in maps
         ],
         "picked": picked,
         "asks": asks,
-        "places": places or _places(part, len(rows.names), len(columns.names)),
+        "places": places or _places(part, len(rows.names), len(columns.names), counted_from),
         "wholeRow": whole_row,
         "crosses": crosses,
         "slider": vars(slider) if slider else None,
         "read": len(rows.names) if read is None else read,
         "square": square,
-        "part": {**vars(part), "block": part.block, "parameter": zooms} if part else None,
+        "part": {**vars(part), "block": part.block, "parameter": zooms, "first": counted_from} if part else None,
         "blank": blank,
         "marks": [{"column": column, "colour": colour} for column, colour in marks],
+        "why": list(why.names) if why else None,
+        "painting": vars(painting) if painting and why else None,
         "about": about,
     }
-    return header, np.stack([m.values for m in maps]).astype(np.float32)
+    return header, np.stack([*(m.values for m in maps), *([why.codes] if why else [])]).astype(np.float32)
 
 
-def _places(part: Part | None, rows: int, columns: int) -> tuple[list[int], list[int]]:
+def _places(part: Part | None, rows: int, columns: int, first: int) -> tuple[list[int], list[int]]:
     if not part:
         return list(range(1, rows + 1)), list(range(1, columns + 1))
     down, over = part.block
     return (
-        list(range(part.top, part.top + part.rows, down)),
-        list(range(part.left, part.left + part.columns, over)),
+        list(range(first + part.top, first + part.top + part.rows, down)),
+        list(range(first + part.left, first + part.left + part.columns, over)),
     )

@@ -2,7 +2,17 @@
 
 from collections.abc import Callable
 
+from tfm_ui.components.batch import BATCH
 from tfm_ui.components.canvas import Canvas, Content
+from tfm_ui.components.composer import COMPOSER
+from tfm_ui.components.lines import LINES
+from tfm_ui.components.maps import MAPS
+from tfm_ui.mask_pictures import see
 
 # name -> how it is drawn, and what from
-MASKS: dict[str, tuple[Canvas, Callable[..., Content]]] = {}
+MASKS: dict[str, tuple[Canvas, Callable[..., Content]]] = {
+    "masks_batch": (BATCH, see.masks_batch),
+    "masks_composer": (COMPOSER, see.masks_composer),
+    "masks_see": (MAPS, see.masks_see),
+    "masks_growth": (LINES, see.masks_growth),
+}

@@ -56,6 +56,18 @@ def sentences(model: ModelState, state: MasksState) -> list[str]:
     return [model.text, *(line for line in state.texts.splitlines() if line.strip())][:SENTENCES]
 
 
+def about_batch(model: ModelState, state: MasksState) -> str:
+    """What of the batch is another than was asked for; "" if nothing."""
+    count, lines = len(sentences(model, state)), sum(bool(line.strip()) for line in state.texts.splitlines())
+    said = []
+    if lines >= SENTENCES:
+        said.append(f"A batch holds {SENTENCES} sentences: of the {lines} lines the first {SENTENCES - 1} are taken.")
+    if state.item > count:
+        only = "only the sidebar’s sentence" if count == 1 else f"{count} sentences"
+        said.append(f"The batch has {only}: there is no sentence {state.item}, the last one is shown.")
+    return " ".join(said)
+
+
 def item_of(model: ModelState, state: MasksState) -> int:
     """The sentence that is looked at, from 1; the last, if there are fewer than was asked for."""
     return min(state.item, len(sentences(model, state)))

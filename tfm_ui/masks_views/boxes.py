@@ -1,12 +1,14 @@
 """The Masks lens's own controls above a view."""
 
+from html import escape
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui import controls_line
-from tfm_ui.masks_lens.state import PREFIX, MasksState
+from tfm_ui.masks_lens.state import PREFIX, MasksState, about_batch
 from tfm_ui.model_state import ModelState
-from tfm_ui.pictures import States
+from tfm_ui.pictures import Drawing, States
 
 
 def boxes(model: ModelState, where: DeltaGenerator, *names: str) -> MasksState:
@@ -16,9 +18,20 @@ def boxes(model: ModelState, where: DeltaGenerator, *names: str) -> MasksState:
 
 def mask(model: ModelState, *more: str) -> MasksState:
     """What stands above all views: the batch, the sentence, the masks; and `more` controls of the view's own."""
-    boxes(model, st.container(key="masks_texts_place"), "texts")
+    with st.container(key="masks_batch"):
+        text, rows = st.columns([4, 9], gap="medium", vertical_alignment="center")
+    boxes(model, text.container(key="masks_texts_place"), "texts")
     places = ["place"] if model.is_encoder_decoder else []
-    return boxes(model, controls_line.row("masks"), "item", *places, *more)
+    with rows:
+        batch = st.container(key="masks_batch_rows")
+        state = boxes(model, controls_line.row("masks"), "item", *places, *more)
+    with batch:
+        Drawing("masks_batch", states(model, state)).draw("masks_batch_picture")
+    with st.container(key="masks_batch_notes"):  # it is there also when it is empty
+        if notes := about_batch(model, state):
+            st.html(f'<p class="note">{escape(notes)}</p>')
+    Drawing("masks_composer", states(model, state)).draw("masks_composer")
+    return state
 
 
 def states(model: ModelState, state: MasksState) -> States:

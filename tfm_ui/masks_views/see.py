@@ -1,9 +1,70 @@
-"""The view "see"."""
+"""The view "see": the mask, and the model that obeys it."""
 
-from tfm_ui.masks_views.boxes import mask
+from html import escape
+
+import streamlit as st
+
+from tfm_ui import controls, frame
+from tfm_ui.masks_lens import see, see_cost, see_recipe
+from tfm_ui.masks_lens.see_terms import terms_of
+from tfm_ui.masks_lens.state import PREFIX, MasksState, setting
+from tfm_ui.masks_views.boxes import mask, states
 from tfm_ui.model_state import ModelState
+from tfm_ui.panels import panel
+from tfm_ui.pictures import Drawing
 
 
 def draw(model: ModelState) -> None:
-    """To come."""
-    mask(model)
+    """Mask, masked scores and weights side by side; below, what the mask would save as texts grow."""
+    state = mask(model, "layer", "head")
+    _maps(model, state)
+    _growth(model, state)
+
+
+def _maps(model: ModelState, state: MasksState) -> None:
+    seen = see.view(model, state)
+    with panel("masks_see") as show:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="masks_paint"):
+            st.html(f'<p class="note">{escape(seen.about_paint())}</p>')
+            if seen.setting.paintable:
+                st.button("Undo", icon=":material/undo:", on_click=controls.take_back, key="_masks_undo")
+                st.button(
+                    "Clear",
+                    icon=":material/ink_eraser:",
+                    on_click=controls.assign,
+                    args=(PREFIX,),
+                    kwargs={"paint": ""},
+                    disabled=not state.paint,
+                    help="Take all paint off the mask.",
+                    key="_masks_clear",
+                )
+        rows, columns = seen.found.mask.shape
+        show(
+            title="The mask, and how it is obeyed",
+            how_to_read=f"{seen.where.capitalize()}. Hatched: hidden. Scores before the softmax, weights behind it.",
+            shape=f"query × key = {rows} × {columns}",
+            picture=Drawing("masks_see", states(model, state)),
+            sentence=seen.sentence,
+            laws=seen.laws(),
+            table=seen.table,
+            sources=see.SOURCES,
+            recipe=see_recipe.recipe_of(seen),
+            mode=frame.mode(),
+        )
+
+
+def _growth(model: ModelState, state: MasksState) -> None:
+    now = setting(model, state)
+    found = see_cost.growth(now)
+    with panel("masks_growth") as show:
+        show(
+            title="How the pairs grow with the text",
+            how_to_read=f"Pairs that {found.title} keeps of a text without padding and paint, over its length. Both axes "
+            "go by powers of two: n² is twice as steep as n.",
+            picture=Drawing("masks_growth", states(model, state)),
+            sentence=found.sentence,
+            table=found.table,
+            sources=see_cost.SOURCES,
+            recipe=see_recipe.growth_recipe(terms_of(now)),
+            mode=frame.mode(),
+        )

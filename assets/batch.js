@@ -1,0 +1,23 @@
+/* The sentences of a batch as rows of tokens, padding hatched: a click on one chooses it. They are buttons, carry no numbers
+   and show user text through textContent alone. */
+
+import { dress } from "./paint.js"
+
+export default function ({ header, root, alone, commit }) {
+  dress(root, header.skin)
+  const span = (className, textContent) => Object.assign(document.createElement("span"), { className, textContent, dir: "auto" })
+  const rows = header.rows.map(({ tokens, more, pads, morePads, name }, i) => {
+    const row = root.children[i] ?? document.createElement("button"), chosen = i + 1 === header.chosen
+    row.type = "button"
+    row.ariaLabel = name
+    row.ariaPressed = chosen
+    row.replaceChildren(
+      span("number", i + 1), ...tokens.map(token => span("token", token)), ...more ? [span("more", more)] : [],
+      ...Array(pads).fill().map(() => span("token pad", "PAD")), ...morePads ? [span("more", morePads)] : [])
+    row.onclick = () => chosen || alone || commit({ [header.parameter]: i + 1 }, true)
+    row.onkeydown = event => { if (event.key === "Enter" || event.key === " ") event.stopPropagation() } // the page has keys of its own
+    return row
+  })
+  rows.forEach((row, i) => root.children[i] ?? root.append(row))
+  while (root.children.length > rows.length) root.lastChild.remove()
+}

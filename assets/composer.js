@@ -1,0 +1,174 @@
+/* Masks combined by and / or: a chip for each, with its numbers, what combines it with all before it, and how to take it
+   away. What the hand has made of them is kept until numbers come that know of it; the server reads the text and clamps. */
+
+import { dress } from "./paint.js"
+import { slide } from "./slider.js"
+
+const make = (tag, more, ...inside) => {
+  const element = Object.assign(document.createElement(tag), more)
+  element.append(...inside)
+  return element
+}
+
+export default function ({ header, root, late, preview, commit, retract }) {
+  const $ = selector => root.querySelector(selector), chips = $(".chips"), about = $(".about span"), offer = $(".about button")
+  const memory = root._memory ??= { chips: new Map(), added: 0 }
+  const known = Object.fromEntries(header.known.map(mask => [mask.name, mask]))
+  dress(root, header.skin)
+  Object.assign(memory, { header, tell })
+  const dragged = [...memory.chips.values()].some(chip => chip.slider.dragging)
+  if (!late && !dragged) memory.terms = header.terms.map((term, i) => ({ ...term, id: memory.terms?.[i]?.name === term.name ? memory.terms[i].id : ++memory.added }))
+  const terms = memory.terms ??= header.terms.map(term => ({ ...term, id: ++memory.added }))
+
+  const textOf = (list, at, numbers) => list.map((term, i) =>
+    `${i ? `${term.how} ` : ""}${term.name} ${(i === at ? numbers : term.numbers).join(" ")}`.trim()).join(" ")
+  function send(list) {
+    memory.terms = list
+    commit({ [header.parameter]: textOf(list) }, true)
+    draw()
+  }
+  const changed = (term, more) => memory.terms.map(other => other.id === term.id ? { ...other, ...more } : other)
+
+  /* What a mask does, while it is looked at; else what has no effect. */
+  function tell(name) {
+    const mask = name && known[name]
+    about.textContent = mask ? `${mask.name}: ${mask.about} ${mask.source}.` : header.notes
+    offer.hidden = !!mask || !header.offer
+  }
+
+  function button(text, label, act) {
+    const element = make("button", { textContent: text, ariaLabel: label, type: "button" })
+    element.onclick = act
+    return element
+  }
+
+  function chipOf(term) {
+    if (memory.chips.has(term.id)) return memory.chips.get(term.id)
+    const chip = { slider: {}, inputs: [], element: make("span", { className: "chip", role: "group" }) }
+    chip.how = button("", "", () => {})
+    chip.how.className = "how"
+    chip.name = make("b", { textContent: term.name })
+    chip.off = button("×", `Remove ${term.name}`, () => {})
+    chip.element.append(chip.name)
+    for (const event of ["mouseenter", "focusin"]) chip.element.addEventListener(event, () => memory.tell(term.name))
+    for (const event of ["mouseleave", "focusout"]) chip.element.addEventListener(event, () => memory.tell())
+    for (const argument of known[term.name].arguments) {
+      const box = make("input", { type: argument.several ? "text" : "number", ariaLabel: `${term.name}, ${argument.name}` })
+      if (argument.several) box.inputMode = "numeric"
+      const range = argument.several ? null : make("input", { type: "range", ariaLabel: `${term.name}, ${argument.name}, dragged` })
+      chip.inputs.push({ argument, box, range })
+      chip.element.append(...[box, range].filter(Boolean))
+    }
+    chip.element.append(chip.off)
+    memory.chips.set(term.id, chip)
+    return chip
+  }
+
+  function fill(term, i) {
+    const chip = chipOf(term), now = () => memory.terms.find(other => other.id === term.id) ?? term
+    const idle = !late && header.idle.includes(i) && header.terms[i]?.name === term.name
+    chip.element.classList.toggle("idle", idle)
+    chip.element.ariaLabel = `${term.name}${idle ? ", changes nothing" : ""}`
+    const other = term.how === "and" ? "or" : "and"
+    Object.assign(chip.how, { textContent: term.how, ariaLabel: `${term.how}, before ${term.name}: make it “${other}”` })
+    chip.how.onclick = () => send(changed(term, { how: other }))
+    chip.off.onclick = () => {
+      const at = memory.terms.findIndex(one => one.id === term.id)
+      send(memory.terms.filter(one => one.id !== term.id))
+      const next = memory.chips.get(memory.terms[Math.min(at, memory.terms.length - 1)]?.id)
+      ;(next?.off ?? $(".add")).focus()
+    }
+    for (const { argument, box, range } of chip.inputs) {
+      const say = numbers => { if (box.getRootNode().activeElement !== box) box.value = numbers.join(" ") }
+      if (!argument.several) Object.assign(box, { min: argument.low, step: 1 })
+      say(now().numbers)
+      box.onchange = () => {
+        const numbers = box.value.trim().split(/[\s,;]+/).filter(Boolean).map(number => `${Math.max(0, Math.round(+number))}`)
+        if (!numbers.length || numbers.includes("NaN")) return void (box.value = now().numbers.join(" "))
+        if (!argument.several) numbers.length = 1
+        send(changed(term, { numbers }))
+      }
+      box.onblur = () => { box.value = now().numbers.join(" ") }
+      box.onkeydown = event => {
+        event.stopPropagation() // the page has keys of its own
+        if (event.key === "Enter") box.blur()
+      }
+      if (!range) continue
+      Object.assign(range, { min: argument.low, max: argument.high, step: 1 })
+      const wish = () => {
+        const at = memory.terms.findIndex(one => one.id === term.id)
+        return { [header.parameter]: textOf(memory.terms, at, [range.value]) }
+      }
+      slide(range, chip.slider, { value: now().numbers[0], late }, {
+        move: () => { say([range.value]); preview(wish(), true) },
+        rest: () => send(changed(term, { numbers: [range.value] })),
+        back: () => { say(now().numbers); retract(true) },
+      })
+      range.ariaValueText = range.value
+      range.onkeydown = event => event.stopPropagation()
+    }
+    return chip
+  }
+
+  /* What stands before all: a mask that is there whatever is composed. */
+  function locked() {
+    if (!header.locked) return []
+    const { text, lift } = header.locked
+    const chip = memory.locked ??= make("span", { className: "chip locked" }, make("b"))
+    chip.firstChild.textContent = text
+    chip.querySelector("button")?.remove()
+    if (lift) chip.append(button("×", "Let all look ahead: switch the sidebar’s causal mask off", () => commit(lift, true)))
+    return [chip]
+  }
+
+  const sign = (text, className = "sign") => make("span", { textContent: text, className, ariaHidden: "true" })
+
+  function draw() {
+    const list = memory.terms, changes = list.map((term, i) => i > 1 && term.how !== list[i - 1].how)
+    const around = header.locked && list.length > 1 && list.at(-1).how === "or"
+    const row = [...locked(), ...header.locked && list.length ? [sign("and")] : []]
+    row.push(...Array(changes.filter(Boolean).length + around).fill("(").map(text => sign(text, "bracket")))
+    list.forEach((term, i) => {
+      const chip = fill(term, i)
+      if (changes[i]) row.push(sign(")", "bracket"))
+      if (i) row.push(chip.how)
+      row.push(chip.element)
+    })
+    if (around) row.push(sign(")", "bracket"))
+    if (!list.length && !header.locked) row.push(sign("nothing is hidden"))
+    row.push(adder(list))
+    chips.ariaLabel = `Masks: ${header.title}`
+    const now = [...chips.childNodes]
+    const same = row.length === now.length && row.every((element, i) => element === now[i] || element.isEqualNode(now[i]) && /sign|bracket/.test(element.className))
+    if (!same) rearrange(row)
+    for (const id of [...memory.chips.keys()]) if (!list.some(term => term.id === id)) memory.chips.delete(id)
+    tell()
+  }
+
+  /* An element that is moved loses the focus, and with it what is being typed. */
+  function rearrange(row) {
+    const had = chips.getRootNode().activeElement
+    chips.replaceChildren(...row)
+    if (had?.isConnected && chips.contains(had)) had.focus()
+  }
+
+  function adder(list) {
+    const select = memory.add ??= make("select", { className: "add", ariaLabel: "Add a mask" })
+    if (!select.options.length) {
+      select.append(make("option", { value: "", textContent: "+ add" }))
+      for (const { name, about } of header.known) select.append(make("option", { value: name, textContent: `${name}: ${about}` }))
+    }
+    select.disabled = list.length >= header.room + header.terms.length
+    select.onchange = () => {
+      const { value } = select
+      select.value = ""
+      if (value) send([...memory.terms, { how: "and", name: value, numbers: [], id: ++memory.added }])
+    }
+    select.onkeydown = event => event.stopPropagation()
+    return select
+  }
+
+  offer.onclick = () => commit(header.locked.lift, true)
+  chips.onkeydown = event => event.stopPropagation()
+  draw()
+}

@@ -1,0 +1,98 @@
+"""The pictures of the view "see", and what stands above all views, as functions of the link."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from tfm_ui import windows
+from tfm_ui.components import batch, composer, lines, maps
+from tfm_ui.components.canvas import Content
+from tfm_ui.components.composer import Locked
+from tfm_ui.components.lines import Chart, Line
+from tfm_ui.components.maps import MASKED, Axis, Map, Painting, Why
+from tfm_ui.compute_masks import LENGTHS
+from tfm_ui.masks_lens import see, see_cost
+from tfm_ui.masks_lens.see_terms import anyway, terms_of
+from tfm_ui.masks_lens.state import PREFIX, MasksState, item_of, sentences, setting
+from tfm_ui.model_state import ModelState
+
+
+def masks_see(model: ModelState, state: MasksState) -> Content:
+    """Mask, scores and weights beside each other."""
+    seen = see.view(model, state)
+    mask, scores, weights = seen.found.mask, seen.found.scores, seen.found.weights
+    part = windows.part_of(state.part, *mask.shape)
+    inside = np.s_[part.top : part.top + part.rows, part.left : part.left + part.columns]
+    rows, columns = seen.names
+    paintable = seen.setting.paintable
+    return maps.content(
+        [
+            Map("Mask", _pooled(np.where(mask, 1, MASKED), part), 1.0, seen.kept, ticks=True),
+            Map(
+                "Scores, before the softmax",
+                _pooled(scores if part.exact else np.where(mask, scores, MASKED), part),
+                float(np.abs(scores).max()) or 1.0,
+                "score",
+                signed=True,
+            ),
+            Map("Weights", _pooled(weights if part.exact else np.where(mask, weights, MASKED), part), 1.0, "weight"),
+        ],
+        Axis(part.row_names(rows), "query (row): looks", "query", "query"),
+        Axis(part.column_names(columns), "key (column): is looked at", "key", "key"),
+        about=f"Mask, masked scores and weights of {seen.where}. {seen.kept}.",
+        read=-(-min(part.rows, max(0, len(seen.setting.queries.pieces) - part.top)) // part.block[0]),  # rounded up
+        part=part,
+        counted_from=1,
+        zooms=PREFIX + "part",
+        why=Why(seen.terms.reasons()[inside].astype(np.float32), seen.terms.names) if part.exact else None,
+        painting=Painting(PREFIX + "paint", state.paint) if paintable else None,
+    )
+
+
+def _pooled(values: NDArray[np.float32], part: windows.Part) -> NDArray[np.float32]:
+    return windows.pooled(windows.matrix(torch.from_numpy(values.astype(np.float32, copy=False))), part)
+
+
+def masks_growth(model: ModelState, state: MasksState) -> Content:
+    """Pairs kept over the length of the text."""
+    found = see_cost.growth(setting(model, state))
+    x = LENGTHS
+    chart = Chart(
+        "tokens of the text",
+        "pairs kept",
+        [
+            Line("n²", x, [n * n for n in x], "muted", "dashed"),
+            Line("n √n", x, [n**1.5 for n in x], "muted", "dashed"),
+            Line(see_cost.STRIDED, x, found.strided, "head 1", "thin"),
+            Line(see_cost.OWN, x, found.own, "ink"),
+        ],
+        "log2",
+        "log2",
+        marks={f"this text: {found.length}": found.length},
+    )
+    return lines.content([chart], about=found.sentence, gap="none kept")
+
+
+def masks_composer(model: ModelState, state: MasksState) -> Content:
+    """The masks that are combined, as they can be changed."""
+    now = setting(model, state)
+    terms, because = terms_of(now), anyway(now)
+    lift = {"causal": "false"} if now.model.masks_the_future else None
+    return composer.content(
+        terms.terms,
+        parameter=PREFIX + "mask",
+        text=state.mask,
+        most=max(now.composed.shape),
+        locked=Locked(f"causal, {because}", lift) if because else None,
+        idle=terms.idle,
+        notes=terms.notes(),
+        offer=bool(lift and terms.ahead),
+        title=terms.title,
+    )
+
+
+def masks_batch(model: ModelState, state: MasksState) -> Content:
+    """The sentences, as they stand in the batch."""
+    count = len(sentences(model, state))
+    read = [setting(model, state, item).model.source_tokens for item in range(1, count + 1)]
+    return batch.content(read, chosen=item_of(model, state), parameter=PREFIX + "item")

@@ -1,0 +1,177 @@
+"""One head under the mask: scores, weights, why a pair is hidden, and what the mask moved."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from tfm_core import MultiHeadAttention, attention_scores, attention_weights, mask_scores
+from tfm_ui import compute_masks, mask_composition, mask_paint, words
+from tfm_ui.compute_masks import Obeyed
+from tfm_ui.figures import look
+from tfm_ui.mask_setting import Setting
+from tfm_ui.masks_lens.see_cost import about_saved, empty_blocks
+from tfm_ui.masks_lens.see_terms import PAINTS, Terms, terms_of
+from tfm_ui.masks_lens.state import MasksState, setting
+from tfm_ui.model_state import ModelState
+
+SOURCES = (
+    mask_composition.combined,
+    mask_paint.painted,
+    compute_masks.obeyed,
+    compute_masks.forward,
+    MultiHeadAttention.forward,
+    attention_scores,
+    mask_scores,
+    attention_weights,
+    empty_blocks,
+)
+NAMED = 4  # tokens that a sentence names
+PAINT_WORDS = {mask_paint.SEE: "shown by paint", mask_paint.HIDE: "hidden by paint"}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The chosen head of the chosen sentence.
+
+    Attributes:
+        setting: the sentence and its mask.
+        layer, head: from 0.
+        found: scores, weights and mask, all (query, key).
+    """
+
+    setting: Setting
+    layer: int
+    head: int
+    found: Obeyed
+
+    @cached_property
+    def terms(self) -> Terms:
+        """The masks that are composed."""
+        return terms_of(self.setting)
+
+    @cached_property
+    def names(self) -> tuple[list[str], list[str]]:
+        """A label per query and per key, padding included."""
+        return words.labels(self.setting.queries), words.labels(self.setting.keys)
+
+    @property
+    def where(self) -> str:
+        """Which head it is."""
+        return f"layer {self.layer + 1}, head {self.head + 1}"
+
+    @property
+    def kept(self) -> str:
+        """How many pairs may attend."""
+        mask = self.found.mask
+        return f"{look.count(int(mask.sum()))} of {look.count(mask.size)} pairs kept"
+
+    @cached_property
+    def unmasked(self) -> NDArray[np.float32]:
+        """The softmax of the same scores without a mask, (query, key)."""
+        return attention_weights(torch.from_numpy(self.found.scores), None).numpy()
+
+    @property
+    def sentence(self) -> str:
+        """What is kept, what that did to the weights, and what it would save."""
+        return " ".join([f"{self.kept}.", self._moved(), *self._empty(), about_saved(self.found.mask)])
+
+    def _moved(self) -> str:
+        """The weight that differs most from that of no mask."""
+        mask = self.found.mask
+        if mask.all():
+            return "Nothing is hidden: the weights are those of no mask."
+        if not mask.any():
+            return "Nobody sees anything: all weights are 0."
+        moved = np.abs(self.found.weights - self.unmasked)
+        query, key = np.unravel_index(int(moved.argmax()), moved.shape)
+        before, after = self.unmasked[query, key], self.found.weights[query, key]
+        pair = f"“{self.names[0][query]}” → “{self.names[1][key]}”"
+        return (
+            f"Of all weights {pair} differs most from the softmax of the same scores without the mask: "
+            f"{look.share(before)} there, {look.share(after)} here."
+        )
+
+    def _empty(self) -> list[str]:
+        """Which rows have no key."""
+        empty = np.flatnonzero(~self.found.mask.any(1))
+        read = len(self.setting.queries.pieces)
+        tokens, padding = [self.names[0][i] for i in empty if i < read], int((empty >= read).sum())
+        parts = []
+        if tokens:
+            named = ", ".join(f"“{name}”" for name in tokens[:NAMED])
+            more = f" and {len(tokens) - NAMED} more" if len(tokens) > NAMED else ""
+            parts.append(f"{named}{more}")
+        if padding:
+            parts.append(look.plural(padding, "row") + " of padding")
+        if not parts or len(empty) == len(self.found.mask):
+            return []
+        one = len(empty) == 1
+        return [f"Without any key: {' and '.join(parts)}; {'its' if one else 'their'} weights are all 0."]
+
+    def laws(self) -> dict[str, bool]:
+        """What must hold of the weights under any mask."""
+        mask, weights = self.found.mask, self.found.weights
+        off = float(np.abs(weights.sum(1, dtype=np.float64) - mask.any(1)).max())
+        sums = "1, or to 0 without a key" if not mask.any(1).all() else "1"
+        leaking = int(np.count_nonzero(weights[~mask]))
+        return {
+            f"rows sum to {sums} (largest error {look.tiny(off)})": off < 1e-5,
+            f"hidden weights are exactly 0 ({leaking} of {look.count(int((~mask).sum()))} are not)": not leaking,
+        }
+
+    @property
+    def painted(self) -> tuple[int, int]:
+        """How many cells are painted so that they are seen, and so that they are hidden."""
+        paint = self.terms.reasons() % PAINTS if self.setting.paint else np.zeros(0, np.int16)
+        return int((paint == mask_paint.SEE).sum()), int((paint == mask_paint.HIDE).sum())
+
+    def about_paint(self) -> str:
+        """How many cells are painted, or why none can be."""
+        if not self.setting.paintable:
+            rows, columns = self.found.mask.shape
+            side = mask_paint.SIDE
+            return f"Cells can be painted up to {side} × {side}; this mask has {rows} × {columns}."
+        seen, hidden = self.painted
+        if not seen + hidden:
+            return "No cell is painted."
+        what = " and ".join([*[f"{seen} shown"] * bool(seen), *[f"{hidden} hidden"] * bool(hidden)])
+        return f"{look.plural(seen + hidden, 'cell')} painted: {what}."
+
+    def table(self) -> pd.DataFrame:
+        """A row per pair, that of padding too."""
+        found, reasons = self.found, self.terms.reasons().ravel()
+        queries, keys = np.indices(found.mask.shape).reshape(2, -1)
+        codes, at = np.unique(reasons, return_inverse=True)
+        why = [reason(int(code), self.terms.names) for code in codes]
+        text = pd.CategoricalDtype(list(dict.fromkeys(why)))
+        tokens = [pd.CategoricalDtype([f"{i + 1} {name}" for i, name in enumerate(names)]) for names in self.names]
+        return pd.DataFrame(
+            {
+                "query": pd.Categorical.from_codes(queries, dtype=tokens[0]),
+                "key": pd.Categorical.from_codes(keys, dtype=tokens[1]),
+                "may attend": found.mask.ravel(),
+                "score": found.scores.ravel(),
+                "weight": found.weights.ravel(),
+                "why": pd.Categorical(np.array(why)[at], dtype=text),
+            }
+        )
+
+
+def reason(code: int, names: Sequence[str]) -> str:
+    """A number of `Terms.reasons` in words; "" of a pair that the composition lets see."""
+    by = [name for i, name in enumerate(names) if code // PAINTS >> i & 1]
+    paint = PAINT_WORDS.get(code % PAINTS, "")
+    hidden = f"hidden by {' and '.join(by)}" if by else ""
+    return ", ".join(part for part in (paint, f"else {hidden}" if paint and by else hidden) if part)
+
+
+def view(model: ModelState, state: MasksState) -> Seen:
+    """The chosen head of the chosen sentence under the mask."""
+    chosen = setting(model, state)
+    layer, head = min(state.layer, model.num_layers) - 1, min(state.head, model.num_heads) - 1
+    return Seen(chosen, layer, head, compute_masks.obeyed(chosen, layer, head))
