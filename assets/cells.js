@@ -77,7 +77,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   const isWhole = () => ["left", "top", "columns", "rows"].every(side => memory.window[side] === within[side])
   function foot() {
     const { left, top, columns, rows } = memory.window, { first } = grid
-    $(".zoom").hidden = !many
+    $(".zoom").hidden = !many && isWhole()
     for (const button of buttons) button.disabled = button.dataset.by === "1" ? columns <= FEWEST && rows <= FEWEST : isWhole()
     const seen = (from, count, of, name) => `${name} ${from + first}–${from + count + first - 1} of ${of}`
     const part = isWhole() ? "" : `${seen(top, rows, grid.height, called[0])}, ${seen(left, columns, grid.width, called[1])}; `

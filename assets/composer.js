@@ -33,6 +33,7 @@ export default function ({ header, root, late, preview, commit, retract }) {
   function tell(name) {
     const mask = name && known[name]
     about.textContent = mask ? `${mask.name}: ${mask.about} ${mask.source}.` : header.notes
+    $(".about").classList.toggle("told", !!mask)
     offer.hidden = !!mask || !header.offer
   }
 
@@ -53,9 +54,10 @@ export default function ({ header, root, late, preview, commit, retract }) {
     for (const event of ["mouseenter", "focusin"]) chip.element.addEventListener(event, () => memory.tell(term.name))
     for (const event of ["mouseleave", "focusout"]) chip.element.addEventListener(event, () => memory.tell())
     for (const argument of known[term.name].arguments) {
-      const box = make("input", { type: argument.several ? "text" : "number", ariaLabel: `${term.name}, ${argument.name}` })
+      const label = argument.name === term.name ? term.name : `${term.name}, ${argument.name}`
+      const box = make("input", { type: argument.several ? "text" : "number", ariaLabel: `${label}, exactly` })
       if (argument.several) box.inputMode = "numeric"
-      const range = argument.several ? null : make("input", { type: "range", ariaLabel: `${term.name}, ${argument.name}, dragged` })
+      const range = argument.several ? null : make("input", { type: "range", ariaLabel: label })
       chip.inputs.push({ argument, box, range })
       chip.element.append(...[box, range].filter(Boolean))
     }

@@ -73,7 +73,7 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
     const [down, over] = layout.block.map((cells, side) => cells * blocks[side])
     const which = header.part ? "value furthest from 0" : "largest"
     if (down > 1 || over > 1) return `${part}pooled: the ${which} of ${down} × ${over} cells; ${how}`
-    return many ? `${part}exact, ${how}` : header.part ? "exact" : ""
+    return many ? `${part}exact, ${how}` : header.part ? `${part}exact` : ""
   }
 
   const place = at => box(scene, at.i ?? 0, at.q, at.k) // i is the map that it is read in

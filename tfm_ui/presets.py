@@ -218,6 +218,25 @@ MASKS = (
         "Five of these ten columns are grey from top to bottom. Who took them away, and who pays the weight back?",
     ),
     Preset(
+        "Sliding window",
+        "Each word sees itself and the two before it. The tenth sees three words in layer 1: "
+        "of how many has its vector heard after two layers?",
+        page={"mask": "window 3", "item": 1},
+    ),
+    Preset(
+        "Longformer",
+        "Every word sees two neighbours on either side; the first sees all, and all see it. "
+        "How many layers does it take until every word has heard of every other?",
+        model={"causal": False},
+        page={"mask": "window 3 or global 1", "item": 1},
+    ),
+    Preset(
+        "Packed documents",
+        "Three documents share one row, and none sees another. Paint one cell that lets a document look into the one "
+        "before it: which weights move, and which stay?",
+        page={"mask": "documents 4 3", "item": 1},
+    ),
+    Preset(
         "Leaky by one",
         "The mask was shifted by one: a single diagonal too many. Through two layers, how far ahead can a token see?",
         model={"causal": False},

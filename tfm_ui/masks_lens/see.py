@@ -87,7 +87,8 @@ class Seen:
             return "Nothing is hidden: the weights are those of no mask."
         if not mask.any():
             return "Nobody sees anything: all weights are 0."
-        moved = np.abs(self.found.weights - self.unmasked)
+        read = len(self.setting.queries.pieces)  # rows of padding are nobody's
+        moved = np.abs(self.found.weights - self.unmasked)[:read]
         query, key = np.unravel_index(int(moved.argmax()), moved.shape)
         before, after = self.unmasked[query, key], self.found.weights[query, key]
         pair = f"“{self.names[0][query]}” → “{self.names[1][key]}”"
