@@ -113,6 +113,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   const seen = event => bare && under(event)
   let from = null // where a drag began
   canvas.onpointerdown = event => {
+    if (brush && !bare) draw() // numbers have come this moment
     if (!event.button && bare && brush?.begin(under(event))) {
       canvas.setPointerCapture(event.pointerId)
       return draw()
@@ -122,9 +123,10 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     if (from) canvas.setPointerCapture(event.pointerId)
   }
   canvas.onpointermove = event => {
-    if (bare && brush?.busy) {
+    if (brush?.busy) {
+      if (!bare) draw()
       const passed = event.getCoalescedEvents?.() ?? []
-      for (const each of passed.length ? passed : [event]) brush.pass(under(each))
+      for (const each of passed.length ? passed : [event]) brush.pass(seen(each))
       memory.at = null
       return draw()
     }

@@ -58,7 +58,8 @@ def test_a_pair_is_hidden_by_those_masks_that_do_not_let_it_see(model, place, ma
         for i, how in enumerate(ways):
             lets = bool(own[i][query, key]) or i in by
             seen = (seen and lets) if how == "and" or not i else (seen or lets)
-        assert seen and (terms.back is None or terms.back[query, key] or len(terms.terms) in by)
+        assert seen
+        assert terms.back is None or terms.back[query, key] or len(terms.terms) in by
 
 
 @pytest.mark.parametrize("mask", COMPOSITIONS)
@@ -80,9 +81,10 @@ def test_what_changes_nothing_can_be_left_out_of_the_link(model, place, mask):
 
 
 def test_what_only_looks_ahead_says_why_it_cannot():
-    assert "only says who may look ahead, and nobody may: causality is on by the sidebar’s switch" in terms_of(
-        of(ModelState(), "prefix 3")
-    ).notes()
+    assert (
+        "only says who may look ahead, and nobody may: causality is on by the sidebar’s switch"
+        in terms_of(of(ModelState(), "prefix 3")).notes()
+    )
     assert "causality is built into the decoder" in terms_of(of(ModelState(architecture="decoder"), "causal 2")).notes()
     assert terms_of(of(ModelState(causal=False), "prefix 3")).notes() == ""
     assert terms_of(of(ModelState(), "padding")).notes() == ""
@@ -97,8 +99,6 @@ def test_empty_blocks_beside_a_naive_loop(mask, size):
         block = mask[row : row + size, column : column + size]
         left_out += 0 if block.any() else block.size
     assert see_cost.empty_blocks(mask, size) == left_out / mask.size
-    if size == 1:
-        assert see_cost.empty_blocks(mask, size) == 1 - mask.mean() or np.isclose(left_out / mask.size, 1 - mask.mean())
 
 
 def test_blocks_are_those_of_flex_attention_where_the_text_is_long():
@@ -122,7 +122,7 @@ def test_strided_attention_with_its_stride_at_the_root_grows_like_n_root_n():
     assert 3.8 < found.own[-1] / found.own[-2] < 4.1
     assert "n √n 2.83" in found.sentence
     empty = see_cost.growth(of(ModelState(), "documents 1 and global 1 and strided 1"))
-    assert "is 1 times the pairs" in empty.sentence
+    assert "the pairs grow 1 times" in empty.sentence
 
 
 @pytest.mark.parametrize("mask", COMPOSITIONS)

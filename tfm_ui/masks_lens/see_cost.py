@@ -68,9 +68,9 @@ class Growth:
         times = self.own[-1] / self.own[-2] if self.own[-2] else 0.0
         most, last = LENGTHS[-1] ** 2, LENGTHS[-1]
         return (
-            f"Twice the text, from {LENGTHS[-2]} to {look.count(last)} tokens, is {times:.3g} times the pairs; n² would be "
-            f"4 times, n √n 2.83, n twice. Of {look.count(most)} pairs {look.count(self.own[-1])} are kept, "
-            f"{look.percent(self.own[-1] / most)}; strided with its stride at √n = {isqrt(last)}, and causal, keeps "
+            f"From {LENGTHS[-2]} to {look.count(last)} tokens the pairs grow {times:.3g} times; with n² it would be 4, "
+            f"with n √n 2.83, with n 2. Of {look.count(most)} pairs {look.count(self.own[-1])} are kept, "
+            f"{look.percent(self.own[-1] / most)}. Strided with its stride at √n = {isqrt(last)}, and causal, keeps "
             f"{look.count(self.strided[-1])}: a stride that stays while the text grows is n² in the end."
         )
 

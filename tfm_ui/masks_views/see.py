@@ -59,7 +59,7 @@ def _growth(model: ModelState, state: MasksState) -> None:
     with panel("masks_growth") as show:
         show(
             title="How the pairs grow with the text",
-            how_to_read=f"Pairs that {found.title} keeps of a text without padding and paint, over its length. Both axes "
+            how_to_read=f"Pairs kept by {found.title}, over the length of a text without padding and paint. Both axes "
             "go by powers of two: n² is twice as steep as n.",
             picture=Drawing("masks_growth", states(model, state)),
             sentence=found.sentence,

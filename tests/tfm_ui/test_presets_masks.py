@@ -1,0 +1,52 @@
+"""What the questions of the Masks lens's presets take for granted."""
+
+import numpy as np
+
+from tfm_ui.masks_lens import see
+from tfm_ui.masks_lens.state import MasksState
+from tfm_ui.model_state import ModelState
+from tfm_ui.presets import MASKS
+
+
+def masks(name):
+    preset = next(preset for preset in MASKS if preset.name == name)
+    return ModelState(**preset.model), MasksState(**preset.page)
+
+
+# see
+
+
+def test_first_look_five_of_ten_columns_are_hidden_from_top_to_bottom():
+    seen = see.view(*masks("First look"))
+    assert seen.found.mask.shape == (10, 10)
+    assert (~seen.found.mask).all(0).sum() == 5
+    assert {seen.names[1][i] for i in np.flatnonzero((~seen.found.mask).all(0))} == {"PAD"}
+    assert np.allclose(seen.found.weights.sum(1), 1)  # the weight is paid back to what is left
+
+
+def test_sliding_window_the_tenth_sees_three_and_has_heard_of_more_after_two_layers():
+    seen = see.view(*masks("Sliding window"))
+    assert len(seen.setting.queries.pieces) == 10
+    assert np.flatnonzero(seen.found.mask[9]).tolist() == [7, 8, 9]
+    twice = seen.found.mask.astype(int) @ seen.found.mask
+    assert np.flatnonzero(twice[9]).tolist() == [5, 6, 7, 8, 9]
+
+
+def test_longformer_two_layers_bring_every_word_to_every_other():
+    seen = see.view(*masks("Longformer"))
+    mask = seen.found.mask.astype(int)
+    assert mask[0].all()
+    assert mask[:, 0].all()
+    assert np.flatnonzero(mask[5]).tolist() == [0, 3, 4, 5, 6, 7]
+    assert not mask.all()
+    assert (mask @ mask).all()
+
+
+def test_packed_documents_one_painted_cell_moves_one_row_of_weights():
+    model, state = masks("Packed documents")
+    seen = see.view(model, state)
+    blocks = np.repeat([0, 1, 2], [4, 3, 3])
+    assert (seen.found.mask == (np.equal.outer(blocks, blocks) & np.tri(10, dtype=bool))).all()
+    painted = see.view(model, MasksState(**{**vars(state), "paint": "~s6.2"}))
+    moved = (painted.found.weights != seen.found.weights).any(1)
+    assert np.flatnonzero(moved).tolist() == [5]
