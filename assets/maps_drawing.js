@@ -131,7 +131,7 @@ function below(scene, { column, colour }) {
 /* The colour bar below a map; rows of maps share the first one's. */
 function bar({ context, header, view, skin, layout }, i) {
   const { rem, family, origins, ch, spare, width, wrapped, pins } = layout, map = header.maps[i], stops = map.signed ? skin.signed : skin.weights
-  const y = origins[wrapped ? origins.length - 1 : i].y + ch * view.rows + (wrapped ? 14 : 10) * rem + pins, own = wrapped && header.maps.some(other => other.top !== map.top), low = map.signed ? "−" + (own ? "" : map.topText) : "0"
+  const y = origins[wrapped ? origins.length - 1 : i].y + ch * view.rows + (wrapped ? 14 : 10) * rem + pins, own = wrapped && header.maps.some(other => other.top !== map.top), low = map.signed ? "−" + (own ? "" : map.topText) : map.lowText
   context.font = `${13 * rem}px ${family}`
   const before = context.measureText(low).width + 6, text = `${map.signed ? "+" : ""}${own ? " each one’s own largest" : map.topText} ${map.unit}`
   const room = layout.stacked || wrapped ? 190 * rem : layout.apart + spare - 12 * rem, long = Math.max(30 * rem, Math.min(120 * rem, room - before - context.measureText(text).width - 6))
@@ -152,11 +152,11 @@ function chips({ context, kinds: { masked, absent }, header, skin, layout }) {
       context.strokeStyle = skin.hatch
       context.stroke(path)
     }],
-    absent && ["no such token", () => {
+    absent && [header.absent, () => {
       context.strokeStyle = skin.muted
       context.strokeRect(x + 0.5, y + 0.5, side - 1, side - 1)
     }],
-    header.crosses.length && ["leak: the mask forbids it", () => cross({ context, skin }, { x, y, w: side, h: side })],
+    header.crosses.length && [header.crossed, () => cross({ context, skin }, { x, y, w: side, h: side })],
   ].filter(Boolean)
   context.lineWidth = 1
   context.font = `${13 * rem}px ${family}`

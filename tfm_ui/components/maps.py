@@ -32,6 +32,8 @@ class Map:
         name: stands above it.
         values: float32 (row, column); MASKED or ABSENT where there is none.
         top: the value at the end of the scale, which begins at 0, or at -top if the values are signed.
+        low: where the scale begins instead; it then goes by powers of ten.
+        whole: whether the values are whole numbers.
         unit: what the values are, beside the scale.
         signed: whether they may be negative.
     """
@@ -40,7 +42,16 @@ class Map:
     values: NDArray[np.float32]
     top: float
     unit: str
+    low: float = 0.0
+    whole: bool = False
     signed: bool = False
+
+    @property
+    def scale(self) -> dict[str, Any]:
+        """What maps.js gets of it beside name and unit."""
+        text = look.power_of_ten if self.low else (lambda top: f"{top:g}") if self.whole else look.weight
+        low = {"low": self.low, "lowText": text(self.low) if self.low else "0"}
+        return {"top": self.top, "topText": text(self.top), "whole": self.whole, **low}
 
 
 @dataclass(frozen=True)
@@ -101,6 +112,8 @@ def content(
     square: bool = True,
     part: Part | None = None,
     zooms: str = "",
+    absent: str = "no such token",
+    crossed: str = "leak: the mask forbids it",
     blank: str = "masked",
     marks: Sequence[tuple[int, int]] = (),
 ) -> Content:
@@ -123,22 +136,23 @@ def content(
         part: what the maps are of a larger table, which the server pools (tfm_ui/windows.py): rows and columns are
             named as it says.
         zooms: the parameter that holds this part; with it, a zoom asks the server.
+        absent: what an ABSENT one is called.
+        crossed: what a cross stands for.
         blank: what a cell without a value is called.
         marks: columns, each with a colour of heads, from 0, that stands for it in another picture.
     """
     header: dict[str, Any] = {
         "rows": rows.header(part.row_names() if part else None),
         "columns": columns.header(part.column_names() if part else None),
-        "maps": [
-            {"name": m.name, "top": m.top, "topText": look.weight(m.top), "unit": m.unit, "signed": m.signed}
-            for m in maps
-        ],
+        "maps": [{"name": m.name, "unit": m.unit, "signed": m.signed} | m.scale for m in maps],
         "picked": picked,
         "asks": asks,
         "places": places or _places(part, len(rows.names), len(columns.names)),
         "wholeRow": whole_row,
         "crosses": crosses,
         "slider": vars(slider) if slider else None,
+        "absent": absent,
+        "crossed": crossed,
         "read": len(rows.names) if read is None else read,
         "square": square,
         "part": {**vars(part), "block": part.block, "parameter": zooms} if part else None,

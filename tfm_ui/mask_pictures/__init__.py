@@ -3,6 +3,13 @@
 from collections.abc import Callable
 
 from tfm_ui.components.canvas import Canvas, Content
+from tfm_ui.components.lines import LINES
+from tfm_ui.components.maps import MAPS
+from tfm_ui.mask_pictures import leaks
 
 # name -> how it is drawn, and what from
-MASKS: dict[str, tuple[Canvas, Callable[..., Content]]] = {}
+MASKS: dict[str, tuple[Canvas, Callable[..., Content]]] = {
+    "masks_leaks": (MAPS, leaks.leaks),
+    "masks_leaks_layers": (MAPS, leaks.leaks_layers),
+    "masks_leaks_distance": (LINES, leaks.leaks_distance),
+}

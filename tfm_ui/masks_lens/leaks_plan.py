@@ -1,0 +1,85 @@
+"""Which tokens are changed, and how often, so that a test of leaks stays below some seconds. Pure."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfm_core import Tokens
+from tfm_ui.figures import look
+from tfm_ui.mask_setting import Setting
+
+SECONDS = 2.0  # that a measurement may take
+ALL_UP_TO = 64  # tokens: so many are changed whatever it takes
+SLOW = 0.5  # seconds from which the reader is told to wait
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run.
+
+    Attributes:
+        places: the tokens that are changed, from 0.
+        tries: how many replacements each gets.
+        seconds: what it takes, roughly.
+        aside: what is not run and why; "" if all is.
+    """
+
+    places: tuple[int, ...]
+    tries: int
+    seconds: float
+    aside: str
+
+    @property
+    def slow(self) -> bool:
+        """Whether the reader is told to wait."""
+        return self.seconds > SLOW
+
+
+def seconds_of(setting: Setting) -> float:
+    """What one changed sentence takes on one core of the machine that this was written on, a little too much.
+
+    Of each layer and token: what is read and written, the matrices, and the attention to each other token.
+    """
+    state = setting.model
+    queries, keys = len(setting.queries.ids), len(setting.keys.ids)
+    width = state.d_model
+    each = 6e-8 * width + (4 * width + 3 * state.config.feed_forward_dim) * width * 5e-11
+    own = queries * (each + 5.6e-10 * width * queries)
+    if state.is_encoder_decoder:
+        source = len(state.source_tokens.ids)
+        own += queries * (6e-8 * width + 5.6e-10 * width * source)
+    if setting.place == "cross":
+        own += keys * (each + 5.6e-10 * width * keys)
+    return state.num_layers * own
+
+
+def plan(setting: Setting, tries: int) -> Plan:
+    """As much of what was asked for as there is time for: fewer replacements first, then fewer tokens."""
+    tokens, once = setting.keys, seconds_of(setting)
+    many, runs = len(tokens.ids), max(1, int(SECONDS / once))
+    count = many if many <= ALL_UP_TO else min(many, runs)
+    fewer = max(1, min(tries, runs // count))
+    places = _spread(tokens, count)
+    return Plan(places, fewer, once * count * fewer, _aside(tokens, places, tries, fewer, once))
+
+
+def _spread(tokens: Tokens, count: int) -> tuple[int, ...]:
+    """So many places, evenly over the text; some of them in its padding, if there is any."""
+    real, padding = len(tokens.pieces), tokens.padding
+    of_text = min(real, max(1, count - 1) if padding else count)
+    of_padding = min(padding, count - of_text)
+    chosen = [np.linspace(0, real - 1, of_text), np.linspace(real, real + padding - 1, of_padding)]
+    return tuple(np.concatenate(chosen).round().astype(int).tolist())
+
+
+def _aside(tokens: Tokens, places: tuple[int, ...], asked: int, tries: int, once: float) -> str:
+    many, said = len(tokens.ids), []
+    if len(places) < many:
+        said.append(f"Of {look.count(many)} tokens {len(places)} are changed, spread over the text")
+    if tries < asked:
+        said.append(
+            f"{'each' if said else 'Each token'} is changed into {look.plural(tries, 'other')} instead of {asked}"
+        )
+    if not said:
+        return ""
+    return f"{', '.join(said)}: to run all would take about {look.duration(1000 * once * many * asked)}."
