@@ -187,7 +187,8 @@ class Leaks:
         promised = self.way(self.promise)
         steps = zip(way, promised, places, places[1:], strict=False)
         wrong = [_layer(hop) for hop, own, came, place in steps if not own.sees[place, came]]
-        return f" The promise forbids the step in {' and '.join(wrong)}." if wrong else ""
+        steps_in = f"step{'s' * (len(wrong) > 1)} in {' and '.join(wrong)}"
+        return f" The promise forbids the {steps_in}." if wrong else ""
 
     def laws(self) -> dict[str, bool]:
         """What was measured of rounding, of the mask itself, and of the promise."""

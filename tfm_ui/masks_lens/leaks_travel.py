@@ -82,15 +82,16 @@ class Travel:
 
     def about_maps(self) -> str:
         """How many pairs have moved behind each layer."""
-        counts = [look.count(int(layer.sum())) for layer in self.seen.moves]
-        promised = [look.count(int(layer.sum())) for layer in self.seen.promised]
-        of = look.count(self.seen.moves[0].size)
-        if len(counts) == 1:
-            return f"Behind the only layer {counts[0]} of {of} pairs moved; {promised[0]} are promised."
-        return (
-            f"Of {of} pairs {', '.join(counts[:-1])} and {counts[-1]} moved behind layers 1 to {len(counts)}; "
-            f"{', '.join(promised[:-1])} and {promised[-1]} are promised."
+        counts, promised = (
+            [look.count(int(layer.sum())) for layer in of] for of in (self.seen.moves, self.seen.promised)
         )
+        where = f"behind layers 1 to {len(counts)}" if len(counts) > 1 else "behind the only layer"
+        kept = (
+            "just those that are promised"
+            if (self.seen.moves == self.seen.promised).all()
+            else (f"{_listed(promised)} are promised")
+        )
+        return f"Of {look.count(self.seen.moves[0].size)} pairs {_listed(counts)} moved {where}; {kept}."
 
     def about_reach(self) -> str:
         """How far, at the end."""
@@ -137,6 +138,10 @@ class Travel:
             "pairs promised": self.seen.promised.sum((1, 2)).tolist(),
         }
         return pd.DataFrame(columns | counts, index=pd.Index(self.layers, name="layer"))
+
+
+def _listed(parts: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
 
 
 def _tokens(count: int) -> str:

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from tfm_ui import frame
-from tfm_ui.figures import look
 from tfm_ui.masks_lens import leaks, leaks_recipe, leaks_travel
 from tfm_ui.masks_views.boxes import mask, states
 from tfm_ui.model_state import ModelState
@@ -29,7 +28,7 @@ def draw(model: ModelState) -> None:
             title="Change one token: which outputs move?",
             how_to_read="Each row: one token is changed into others. Columns: by how much the outputs’ numbers change "
             "at most, in powers of ten. Beside it, what the promise lets pass through all layers.",
-            shape=f"token × output = {len(seen.rows)} × {len(seen.columns)}, {look.plural(plan.tries, 'replacement')} each",
+            shape=f"token × output = {len(seen.rows)} × {len(seen.columns)}, each token changed into {plan.tries}",
             picture=Drawing("masks_leaks", drawn),
             sentence=seen.sentence(),
             laws=seen.laws(),
