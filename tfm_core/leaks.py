@@ -52,7 +52,8 @@ def hops(mask: Tensor, num_layers: int, *, cross: Tensor | None = None, encoder:
     """
     if num_layers < 1 or mask.dim() != 2 or len(mask) != mask.shape[1]:
         raise ValueError(f"expected a square mask and a layer or more, got {tuple(mask.shape)} and {num_layers}")
-    own = [Hop("self", layer, _staying(mask)) for layer in range(num_layers)]
+    stays = _staying(mask)
+    own = [Hop("self", layer, stays) for layer in range(num_layers)]
     if cross is None:
         return own
     source = cross.shape[1]
@@ -62,7 +63,8 @@ def hops(mask: Tensor, num_layers: int, *, cross: Tensor | None = None, encoder:
             f"expected masks (target, target), (target, source) and (source, source), got {tuple(mask.shape)}, "
             f"{tuple(cross.shape)} and {tuple(encoder.shape)}"
         )
-    before = [Hop("encoder", layer, _staying(encoder)) for layer in range(num_layers)]
+    stays = _staying(encoder)
+    before = [Hop("encoder", layer, stays) for layer in range(num_layers)]
     return [*before, Hop("cross", 0, cross), *own[1:]]
 
 
@@ -80,8 +82,9 @@ def reach_by_layer(way: Sequence[Hop], tokens: Sequence[int] | None = None) -> T
     size = way[0].sees.shape[1]
     seen = torch.eye(size)[:, range(size) if tokens is None else list(tokens)]  # (place, token)
     found = []
+    numbers = {id(hop.sees): hop.sees.float() for hop in way}  # most hops are alike
     for hop in way:
-        seen = (hop.sees.float() @ seen > 0).float()
+        seen = (numbers[id(hop.sees)] @ seen > 0).float()
         if hop.where != "encoder":
             found.append(seen > 0)
     return torch.stack(found)

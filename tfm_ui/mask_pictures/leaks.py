@@ -50,10 +50,11 @@ def leaks_layers(model: ModelState, state: MasksState) -> Content:
 def leaks_distance(model: ModelState, state: MasksState) -> Content:
     """How far tokens act, layer by layer, and how much, by distance."""
     travel = leaks_travel.view(model, state)
+    unit = "tokens" if travel.one_text else "places"
     charts = [
         Chart(
             "layer",
-            f"farthest {name}, tokens",
+            f"farthest {name}, {unit}",
             [
                 Line("promised", travel.layers, promised, "muted", "dashed"),
                 Line("measured", travel.layers, measured, "result"),
@@ -65,7 +66,7 @@ def leaks_distance(model: ModelState, state: MasksState) -> Content:
     colours = {"largest": "result", "median": "muted"}
     effects = [Line(name, *found, colours[name]) for name, found in travel.effects.items()]
     charts.append(
-        Chart("output − token, in tokens; below 0 it lies ahead", "change of the output", effects, y_scale="log10")
+        Chart(f"output − token, in {unit}; below 0 it lies ahead", "change of the output", effects, y_scale="log10")
     )
     return lines.content(charts, about=travel.about_reach())
 

@@ -143,11 +143,13 @@ class Leaks:
                 f"Leak: {self.output(column)} moves by up to {look.number(moved[row, column])} when {self.token(row)} "
                 f"changes, which “{self.state.promise}” does not promise{more}."
             )
-        of = f"of {look.plural(int(promised.sum()), 'promised pair')} {int((self.moves[-1] & promised).sum())} moved"
+        count, of_them = int(promised.sum()), look.count(int((self.moves[-1] & promised).sum()))
+        of = f"of {look.count(count)} promised pair{'s' * (count != 1)} {of_them} moved"
         if promised.all():
             return f"No leak is possible, as everything is promised: {of}."
         most, others = moved[~promised].max(), look.count(int((~promised).sum()))
-        return f"No leak: {of}; of {others} others none by more than {look.tiny(most)}, which is rounding."
+        none = f"none by more than {look.number(most)}, which is rounding" if most else "none at all"
+        return f"No leak: {of}; of {others} others {none}."
 
     def _unmoved(self) -> str:
         """What was promised and did not move: why."""
@@ -162,12 +164,12 @@ class Leaks:
 
     def _about(self, row: int, column: int) -> str:
         """One cell, and how the token came to the output."""
-        moved, token, output = self.moved[-1, row, column], self.token(row), self.output(column)
-        way = self.way(self.setting.mask)
+        token, output, way = self.token(row), self.output(column), self.way(self.setting.mask)
         places = route(way, self.plan.places[row], column)
-        said = "" if not self.locked else f"Locked: {token} moves {output} by {look.number(moved)}. "
         if not places:
-            return f"{said}No way leads from {token} to {output}."
+            return f"Locked: {token} does not move {output}, as no way leads there."
+        by = look.number(self.moved[-1, row, column])
+        said = f"Locked: {token} moves {output} by {by}. " if self.locked else ""
         return f"{said}Its way: {self._way(way, places, token)}.{self._forbidden(way, places)}"
 
     def _way(self, way: list[Hop], places: list[int], start: str) -> str:
@@ -198,11 +200,10 @@ class Leaks:
         laws = {
             f"what the mask keeps apart moves by rounding alone, in every layer: at most {look.tiny(most)} (more than "
             f"{tolerance} counts as moved)": not outside.any(),
-            f"every output that moved was promised ({look.plural(int(self.leaking.sum()), 'leak')})": not (
-                self.leaking.any()
-            ),
         }
-        return laws | self._of_padding()
+        count = int(self.leaking.sum())
+        kept = "every output that moved was promised" + f" ({look.plural(count, 'leak')})" * bool(count)
+        return {kept: not count} | laws | self._of_padding()
 
     def _of_padding(self) -> dict[str, bool]:
         """What a padding mask is there for."""
@@ -211,7 +212,8 @@ class Leaks:
         if not pads:
             return {}
         most = float(self.moved[-1, pads, :real].max())
-        law = f"another token in place of a PAD moves no output of a real token (largest change {look.tiny(most)})"
+        change = look.number(most) if most else "0"
+        law = f"another token in place of a PAD moves no output of a real token (largest change {change})"
         return {law: most <= self.found.tolerance}
 
     def table(self) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from tfm_ui.figures import look
 from tfm_ui.mask_setting import Setting
 
 SECONDS = 2.0  # that a measurement may take
-ALL_UP_TO = 64  # tokens: so many are changed whatever it takes
+ALL_UP_TO, LEAST = 64, 8  # tokens: so many are changed whatever it takes, of a longer text so many at least
 SLOW = 0.5  # seconds from which the reader is told to wait
 
 
@@ -38,18 +38,17 @@ class Plan:
 def seconds_of(setting: Setting) -> float:
     """What one changed sentence takes on one core of the machine that this was written on, a little too much.
 
-    Of each layer and token: what is read and written, the matrices, and the attention to each other token.
+    Of each layer and token: what is read and written, the matrices, and in each head the attention to each other token.
     """
     state = setting.model
-    queries, keys = len(setting.queries.ids), len(setting.keys.ids)
-    width = state.d_model
+    queries, keys, width = len(setting.queries.ids), len(setting.keys.ids), state.d_model
     each = 6e-8 * width + (4 * width + 3 * state.config.feed_forward_dim) * width * 5e-11
-    own = queries * (each + 5.6e-10 * width * queries)
+    pair = 4.5e-9 * state.num_heads
+    own = queries * (each + pair * queries)
     if state.is_encoder_decoder:
-        source = len(state.source_tokens.ids)
-        own += queries * (6e-8 * width + 5.6e-10 * width * source)
+        own += queries * (6e-8 * width + pair * len(state.source_tokens.ids))
     if setting.place == "cross":
-        own += keys * (each + 5.6e-10 * width * keys)
+        own += keys * (each + pair * keys)
     return state.num_layers * own
 
 
@@ -57,7 +56,7 @@ def plan(setting: Setting, tries: int) -> Plan:
     """As much of what was asked for as there is time for: fewer replacements first, then fewer tokens."""
     tokens, once = setting.keys, seconds_of(setting)
     many, runs = len(tokens.ids), max(1, int(SECONDS / once))
-    count = many if many <= ALL_UP_TO else min(many, runs)
+    count = many if many <= ALL_UP_TO else min(many, max(LEAST, runs))
     fewer = max(1, min(tries, runs // count))
     places = _spread(tokens, count)
     return Plan(places, fewer, once * count * fewer, _aside(tokens, places, tries, fewer, once))
@@ -77,9 +76,10 @@ def _aside(tokens: Tokens, places: tuple[int, ...], asked: int, tries: int, once
     if len(places) < many:
         said.append(f"Of {look.count(many)} tokens {len(places)} are changed, spread over the text")
     if tries < asked:
-        said.append(
-            f"{'each' if said else 'Each token'} is changed into {look.plural(tries, 'other')} instead of {asked}"
-        )
+        into = f"into {look.plural(tries, 'other')} instead of {asked}"
+        said.append(f"each {into}" if said else f"Each token is changed {into}")
     if not said:
         return ""
-    return f"{', '.join(said)}: to run all would take about {look.duration(1000 * once * many * asked)}."
+    seconds = once * many * asked
+    takes = look.duration(1000 * seconds) if seconds < 100 else f"{seconds / 60:.0f} minutes"
+    return f"{', '.join(said)}: to run all would take about {takes}."

@@ -33,18 +33,18 @@ class Travel:
 
     @property
     def one_text(self) -> bool:
-        """Whether tokens and outputs are of one text: only then is there a distance."""
+        """Whether tokens and outputs are of one text; of two, places are compared."""
         return self.seen.setting.place != "cross"
 
     @property
     def read(self) -> int:
-        """How many tokens are no padding."""
-        return len(self.seen.setting.keys.pieces)
+        """How many outputs are of no padding."""
+        return len(self.seen.setting.queries.pieces)
 
     @cached_property
     def real(self) -> int:
         """How many of the tokens that are changed are no padding."""
-        return sum(place < self.read for place in self.seen.plan.places)
+        return sum(place < len(self.seen.setting.keys.pieces) for place in self.seen.plan.places)
 
     @cached_property
     def distance(self) -> NDArray[np.intp]:
@@ -97,10 +97,10 @@ class Travel:
         """How far, at the end."""
         layers = look.plural(len(self.layers), "layer")
         (back, seen_back), (ahead, seen_ahead) = self.reaches["back"], self.reaches["ahead"]
-        said = [f"Through {layers} an output moved with a token up to {_tokens(seen_back[-1])} back"]
-        said.append(f"{_tokens(seen_ahead[-1])} ahead of it")
-        promised = f"promised: {_tokens(back[-1])} and {_tokens(ahead[-1])}"
-        return f"{' and '.join(said)}; {promised}. {self._fading()}".strip()
+        token = "token" if self.one_text else "source token"
+        measured = f"up to {self._far(seen_back[-1])} back and {self._far(seen_ahead[-1])} ahead of it"
+        promised = f"promised: {back[-1]} and {ahead[-1]}"
+        return f"Through {layers} an output moved with a {token} {measured}; {promised}. {self._fading()}".strip()
 
     def _fading(self) -> str:
         distances, largest = self.effects["largest"]
@@ -109,16 +109,19 @@ class Travel:
         if near == far:
             return ""
         return (
-            f"At a distance of {_tokens(near)} the largest change is {look.number(by[near])}, "
-            f"at {_tokens(far)} {look.number(by[far])}."
+            f"At a distance of {self._far(near)} the largest change is {look.number(by[near])}, "
+            f"at {self._far(far)} {look.number(by[far])}."
         )
+
+    def _far(self, count: int) -> str:
+        return look.plural(count, "token" if self.one_text else "place")
 
     def laws(self) -> dict[str, bool]:
         """The reach of a window, if the mask is one."""
         terms = parse(self.seen.setting.composition)[0]
         windows = [term.numbers[0] for term in terms if term.name == "window"]
         pure = not self.seen.setting.paint and {t.name for t in terms} <= PLAIN and all(t.how == "and" for t in terms)
-        if len(windows) != 1 or not pure:
+        if len(windows) != 1 or not pure or not self.one_text:
             return {}
         width, last = windows[0], self.read - 1
         law = [min((width - 1) * layer, last) for layer in self.layers]
@@ -141,11 +144,9 @@ class Travel:
 
 
 def _listed(parts: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
-
-
-def _tokens(count: int) -> str:
-    return look.plural(count, "token")
+    """a, b and c; a alone if they are all alike."""
+    first, last = (", ".join(parts[:-1]), parts[-1]) if len(set(parts)) > 1 else ("", parts[0])
+    return " and ".join(filter(None, [first, last]))
 
 
 def view(model: ModelState, state: MasksState) -> Travel:

@@ -50,17 +50,16 @@ def draw(model: ModelState) -> None:
             recipe=leaks_recipe.recipe(seen),
             mode=frame.mode(),
         )
-    if travel.one_text:
-        with panel("masks_leaks_distance") as show:
-            show(
-                title="How far information travels",
-                how_to_read="Left: the farthest token that an output moved with, by layer. Right: by how much outputs "
-                "moved, by distance. Padding is left out.",
-                picture=Drawing("masks_leaks_distance", drawn),
-                sentence=travel.about_reach(),
-                laws=travel.laws(),
-                table=travel.table,
-                sources=leaks_travel.SOURCES,
-                recipe=leaks_recipe.recipe(seen),
-                mode=frame.mode(),
-            )
+    with panel("masks_leaks_distance") as show:
+        show(
+            title="How far information travels",
+            how_to_read="Left: the farthest token that an output moved with, by layer. Right: by how much outputs "
+            "moved, by distance. Padding is left out.",
+            picture=Drawing("masks_leaks_distance", drawn),
+            sentence=travel.about_reach(),
+            laws=travel.laws(),
+            table=travel.table,
+            sources=leaks_travel.SOURCES,
+            recipe=leaks_recipe.recipe(seen),
+            mode=frame.mode(),
+        )
