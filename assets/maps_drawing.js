@@ -17,7 +17,7 @@ export function paintMaps(scene) {
     if (!i || !layout.wrapped) bar(scene, i)
   })
   for (const mark of header.marks) below(scene, mark)
-  for (const [i, q, k] of header.crosses) cross(scene, box(scene, i, q, k), numbered(scene))
+  for (const [i, q, k] of header.crosses) cross(scene, box(scene, i, q, k), numbered(scene) && layout.ch >= 36 * layout.rem)
   ring(scene)
   chips(scene)
 }

@@ -227,10 +227,14 @@ def test_the_picture_tells_leaks_promises_and_what_was_not_promised_apart():
     ]
 
 
-def test_more_crosses_than_a_picture_holds_are_those_of_the_largest_leaks(monkeypatch):
-    monkeypatch.setattr(drawn, "CROSSES", 6)
+def test_more_leaks_than_a_picture_marks_are_the_largest_and_that_is_said(monkeypatch):
+    for module in (drawn, leaks, leaks_travel):
+        monkeypatch.setattr(module, "CROSSES", 6)
     header, _ = drawn.leaks(FREE, LEAKY)
     seen = leaks.view(FREE, LEAKY)
-    found = sorted((seen.moved[-1][row, column] for _, row, column in header["crosses"]), reverse=True)
-    assert found == sorted(seen.moved[-1][seen.leaking], reverse=True)[: len(found)]
-    assert len(found) == 3
+    found = [seen.moved[-1][row, column] for _, row, column in header["crosses"]]
+    assert found == sorted(seen.moved[-1][seen.leaking], reverse=True)[:6]
+    assert "17 leaks in all, this is the largest, and 6 are crossed out." in seen.sentence()
+    header, _ = drawn.leaks_layers(FREE, LEAKY)
+    assert [sum(at[0] == layer for at in header["crosses"]) for layer in (0, 1)] == [3, 3]
+    assert header["about"].endswith("Of the leaks behind a layer 3 at most are crossed out.")

@@ -12,10 +12,10 @@ from tfm_ui.components.maps import ABSENT, MASKED, Axis, Map
 from tfm_ui.masks_lens import leaks as leaks_view
 from tfm_ui.masks_lens import leaks_travel
 from tfm_ui.masks_lens.leaks import Leaks
+from tfm_ui.masks_lens.leaks_plan import CROSSES
 from tfm_ui.masks_lens.state import PREFIX, MasksState
 from tfm_ui.model_state import ModelState
 
-CROSSES = 4096  # that are drawn at most: those of the largest leaks
 NOT_PROMISED, STILL, LEAK = "not promised", "promised, did not move", "leak: not promised"
 
 
@@ -30,7 +30,7 @@ def leaks(model: ModelState, state: MasksState) -> Content:
             "promised: from this layer on", arrives.astype(np.float32), float(len(seen.promised)), "layers", whole=True
         ),
     ]
-    crosses = [(0, row, column) for row, column in _largest(seen, seen.leaking)]
+    crosses = [(0, row, column) for row, column in _largest(seen.moved[-1], seen.leaking, CROSSES)]
     return _maps(seen, drawn, crosses, seen.sentence())
 
 
@@ -42,8 +42,11 @@ def leaks_layers(model: ModelState, state: MasksState) -> Content:
     drawn = [
         Map(f"after layer {layer}", _moved(seen, layer - 1), top, "largest change", low=low) for layer in travel.layers
     ]
-    wrong = seen.moves & ~seen.promised
-    crosses = [(i, row, column) for i, layer in enumerate(wrong) for row, column in _largest(seen, layer)]
+    crosses = [
+        (i, row, column)
+        for i, (moved, wrong) in enumerate(zip(seen.moved, seen.moves & ~seen.promised, strict=True))
+        for row, column in _largest(moved, wrong, travel.crosses)
+    ]
     return _maps(seen, drawn, crosses, travel.about_maps())
 
 
@@ -84,13 +87,11 @@ def _scale(seen: Leaks) -> tuple[float, float]:
     return 10.0 ** min(math.floor(low), math.ceil(top) - 1), 10.0 ** math.ceil(top)
 
 
-def _largest(seen: Leaks, where: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """The cells that are crossed out, if there are too many those of the largest changes."""
+def _largest(moved: NDArray[np.float64], where: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
+    """The cells that are crossed out, (token, output); of too many, those that moved most."""
     rows, columns = np.nonzero(where)
-    if len(rows) > CROSSES // len(seen.moved):
-        first = np.argsort(-seen.moved[-1][rows, columns])[: CROSSES // len(seen.moved)]
-        rows, columns = rows[first], columns[first]
-    return list(zip(rows.tolist(), columns.tolist(), strict=True))
+    first = np.argsort(-moved[rows, columns])[:most]
+    return list(zip(rows[first].tolist(), columns[first].tolist(), strict=True))
 
 
 def _maps(seen: Leaks, drawn: list[Map], crosses: list[tuple[int, int, int]], about: str) -> Content:

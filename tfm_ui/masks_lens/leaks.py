@@ -26,7 +26,7 @@ from tfm_ui import compute_masks, words
 from tfm_ui.figures import look
 from tfm_ui.mask_setting import Setting
 from tfm_ui.masks_lens import leaks_plan
-from tfm_ui.masks_lens.leaks_plan import Plan
+from tfm_ui.masks_lens.leaks_plan import CROSSES, Plan
 from tfm_ui.masks_lens.state import AS_COMPOSED, AS_PAINTED, MasksState, setting
 from tfm_ui.model_state import ModelState
 
@@ -138,7 +138,8 @@ class Leaks:
         if self.worst:
             row, column = self.worst
             count = int(self.leaking.sum())
-            more = f"; {count} leaks in all, this is the largest" if count > 1 else ", the only leak"
+            more = f"; {look.count(count)} leaks in all, this is the largest" if count > 1 else ", the only leak"
+            more += f", and {look.count(CROSSES)} are crossed out" if count > CROSSES else ""
             return (
                 f"Leak: {self.output(column)} moves by up to {look.number(moved[row, column])} when {self.token(row)} "
                 f"changes, which “{self.state.promise}” does not promise{more}."
@@ -202,7 +203,7 @@ class Leaks:
             f"{tolerance} counts as moved)": not outside.any(),
         }
         count = int(self.leaking.sum())
-        kept = "every output that moved was promised" + f" ({look.plural(count, 'leak')})" * bool(count)
+        kept = "every output that moved was promised" + f" ({look.count(count)} leak{'s' * (count > 1)})" * bool(count)
         return {kept: not count} | laws | self._of_padding()
 
     def _of_padding(self) -> dict[str, bool]:

@@ -10,6 +10,7 @@ from tfm_ui.mask_setting import Setting
 
 SECONDS = 2.0  # that a measurement may take
 ALL_UP_TO, LEAST = 64, 8  # tokens: so many are changed whatever it takes, of a longer text so many at least
+CROSSES = 4096  # leaks that a picture marks, of more those that move most
 SLOW = 0.5  # seconds from which the reader is told to wait
 
 

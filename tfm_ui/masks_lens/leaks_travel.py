@@ -13,6 +13,7 @@ from tfm_ui.figures import look
 from tfm_ui.mask_composition import parse
 from tfm_ui.masks_lens import leaks
 from tfm_ui.masks_lens.leaks import Leaks
+from tfm_ui.masks_lens.leaks_plan import CROSSES
 from tfm_ui.masks_lens.state import MasksState
 from tfm_ui.model_state import ModelState
 
@@ -80,18 +81,21 @@ class Travel:
             for name, of in (("largest", np.max), ("median", np.median))
         }
 
+    @property
+    def crosses(self) -> int:
+        """How many leaks are marked behind each layer, at most."""
+        return CROSSES // len(self.seen.moves)
+
     def about_maps(self) -> str:
         """How many pairs have moved behind each layer."""
-        counts, promised = (
-            [look.count(int(layer.sum())) for layer in of] for of in (self.seen.moves, self.seen.promised)
-        )
+        seen = self.seen
+        counts, promised = ([look.count(int(layer.sum())) for layer in of] for of in (seen.moves, seen.promised))
         where = f"behind layers 1 to {len(counts)}" if len(counts) > 1 else "behind the only layer"
-        kept = (
-            "just those that are promised"
-            if (self.seen.moves == self.seen.promised).all()
-            else (f"{_listed(promised)} are promised")
-        )
-        return f"Of {look.count(self.seen.moves[0].size)} pairs {_listed(counts)} moved {where}; {kept}."
+        alike = (seen.moves == seen.promised).all()
+        kept = "just those that are promised" if alike else f"{_listed(promised)} are promised"
+        many = (seen.moves & ~seen.promised).sum((1, 2)).max() > self.crosses
+        crossed = f" Of the leaks behind a layer {look.count(self.crosses)} at most are crossed out." if many else ""
+        return f"Of {look.count(seen.moves[0].size)} pairs {_listed(counts)} moved {where}; {kept}.{crossed}"
 
     def about_reach(self) -> str:
         """How far, at the end."""
