@@ -144,4 +144,4 @@ def influences(setting: Setting, places: tuple[int, ...], tries: int) -> Influen
     )
 
 
-AT_ONCE = 2**11  # tokens of changed sentences that are run side by side: more take more memory, and no less time
+AT_ONCE = 2**10  # tokens of changed sentences that are run side by side: more take more memory, and no less time

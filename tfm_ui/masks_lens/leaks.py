@@ -240,10 +240,10 @@ def _layer(hop: Hop) -> str:
 
 def plan_of(model: ModelState, state: MasksState) -> Plan:
     """What is run; quickly known."""
-    return leaks_plan.plan(setting(model, state), state.tries)
+    return leaks_plan.plan(setting(leaks_plan.fitting(model), state), state.tries, model.seq_len)
 
 
 def view(model: ModelState, state: MasksState) -> Leaks:
     """The measurement beside the promise."""
-    under, plan = setting(model, state), plan_of(model, state)
+    under, plan = setting(leaks_plan.fitting(model), state), plan_of(model, state)
     return Leaks(under, state, plan, compute_masks.influences(under, plan.places, plan.tries))

@@ -1,15 +1,17 @@
 """Which tokens are changed, and how often, so that a test of leaks stays below some seconds. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tfm_core import Tokens
+from tfm_core import POSITIONAL, Tokens
 from tfm_ui.figures import look
 from tfm_ui.mask_setting import Setting
+from tfm_ui.model_state import ModelState
 
 SECONDS = 2.0  # that a measurement may take
-ALL_UP_TO, LEAST = 64, 8  # tokens: so many are changed whatever it takes, of a longer text so many at least
+PAIRS = 2**22  # of each head, in float64, whose bias fits beside the model
+ALL_UP_TO, LEAST = 64, 4  # tokens: so many are changed whatever it takes, of a longer text so many at least
 CROSSES = 4096  # leaks that a picture marks, of more those that move most
 SLOW = 0.5  # seconds from which the reader is told to wait
 
@@ -36,6 +38,16 @@ class Plan:
         return self.seconds > SLOW
 
 
+def fitting(model: ModelState) -> ModelState:
+    """The model, reading no more than there is memory for."""
+    most = int((PAIRS / model.num_heads) ** 0.5) if _biased(model) else model.seq_len
+    return replace(model, seq_len=min(model.seq_len, most))
+
+
+def _biased(model: ModelState) -> bool:
+    return "bias_at" in POSITIONAL[model.positional].enters()
+
+
 def seconds_of(setting: Setting) -> float:
     """What one changed sentence takes on one core of the machine that this was written on, a little too much.
 
@@ -44,7 +56,7 @@ def seconds_of(setting: Setting) -> float:
     state = setting.model
     queries, keys, width = len(setting.queries.ids), len(setting.keys.ids), state.d_model
     each = 6e-8 * width + (4 * width + 3 * state.config.feed_forward_dim) * width * 5e-11
-    pair = 4.5e-9 * state.num_heads
+    pair = (2e-8 if _biased(state) else 5e-9) * state.num_heads  # no fast kernel takes a bias
     own = queries * (each + pair * queries)
     if state.is_encoder_decoder:
         own += queries * (6e-8 * width + pair * len(state.source_tokens.ids))
@@ -53,14 +65,26 @@ def seconds_of(setting: Setting) -> float:
     return state.num_layers * own
 
 
-def plan(setting: Setting, tries: int) -> Plan:
-    """As much of what was asked for as there is time for: fewer replacements first, then fewer tokens."""
+def plan(setting: Setting, tries: int, seq_len: int) -> Plan:
+    """As much of what was asked for as there is time for: fewer replacements first, then fewer tokens.
+
+    Args:
+        setting: of a model that is `fitting`.
+        tries: replacements that were asked for.
+        seq_len: what was asked for before the model was made to fit.
+    """
     tokens, once = setting.keys, seconds_of(setting)
     many, runs = len(tokens.ids), max(1, int(SECONDS / once))
     count = many if many <= ALL_UP_TO else min(many, max(LEAST, runs))
     fewer = max(1, min(tries, runs // count))
     places = _spread(tokens, count)
-    return Plan(places, fewer, once * count * fewer, _aside(tokens, places, tries, fewer, once))
+    aside = _aside(tokens, places, tries, fewer, once)
+    if setting.model.seq_len < seq_len:
+        read = (
+            f"Of {look.count(seq_len)} tokens the first {setting.model.seq_len} are read: more take too much memory, "
+        )
+        aside = f"{read}as {setting.model.positional} adds a number per head and pair. {aside}".strip()
+    return Plan(places, fewer, once * count * fewer, aside)
 
 
 def _spread(tokens: Tokens, count: int) -> tuple[int, ...]:
