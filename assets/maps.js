@@ -44,8 +44,8 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
     const pooled = Math.max(...blocks) > 1 ? ", furthest from 0" : ""
     const said = header.maps.map((map, i) => {
       const value = valueAt(scene, i, q, k), raw = rawAt(scene, i, q, k)
-      const text = map.ticks ? whyOf(scene, q, k, pooled) : isNaN(value) && raw ? `${inDigits(raw, map, 4)}, ${header.blank}` : value === Infinity ? "no such token" : isNaN(value) ? header.blank + (header.blank === "masked" ? ", 0" : "") : inDigits(value, map, 4)
-      return `${map.name}${isFinite(value) && !map.ticks ? pooled : ""}: ${text}${crossed.has(i) ? " ✕ leak: the mask forbids it" : ""}`
+      const text = map.ticks ? whyOf(scene, q, k, pooled) : isNaN(value) && raw ? `${inDigits(raw, map, 4)}, ${header.blank}` : value === Infinity ? header.absent : isNaN(value) ? header.blank + (header.blank === "masked" ? ", 0" : "") : inDigits(value, map, 4)
+      return `${map.name}${isFinite(value) && !map.ticks ? pooled : ""}: ${text}${crossed.has(i) ? ` ✕ ${header.crossed}` : ""}`
     })
     const { rows, columns } = header, counted = rows.counted && columns.counted
     return `${called(0, rows, q)}${counted ? ", " : " → "}${called(1, columns, k)}\n${said.join("\n")}`

@@ -19,7 +19,7 @@ export function paintMaps(scene) {
     if (!i || !layout.wrapped) bar(scene, i)
   })
   for (const mark of header.marks) below(scene, mark)
-  for (const [i, q, k] of header.crosses) cross(scene, box(scene, i, q, k))
+  for (const [i, q, k] of header.crosses) cross(scene, box(scene, i, q, k), numbered(scene) && layout.ch >= 36 * layout.rem)
   ring(scene)
   chips(scene)
 }
@@ -27,7 +27,7 @@ export function paintMaps(scene) {
 function fields(scene, i) {
   const { context, header, view, skin, tables, layout } = scene, { cw, ch, rem } = layout, map = header.maps[i]
   const gap = Math.min(cw, ch) >= 12 ? 2 : 1, most = Math.max(view.columns, view.rows)
-  const prints = most <= NUMBERED * (header.square ? 1 : 2) && ch >= 24 * rem && cw >= 26 * rem, hatched = new Path2D()
+  const prints = numbered(scene), hatched = new Path2D()
   context.textAlign = "center"
   context.textBaseline = "middle"
   context.font = `${(cw >= 40 * rem ? 14 : cw >= 34 * rem ? 13 : 11) * rem}px ${layout.family}`
@@ -52,6 +52,11 @@ function fields(scene, i) {
   context.strokeStyle = skin.hatch
   context.lineWidth = 1
   context.stroke(hatched)
+}
+
+/* Whether cells have room for their numbers. */
+function numbered({ header, view, layout: { cw, ch, rem } }) {
+  return Math.max(view.columns, view.rows) <= NUMBERED * (header.square ? 1 : 2) && ch >= 24 * rem && cw >= 26 * rem
 }
 
 /* Cells too small for borders: a pixel, or several cells to a pixel, of which the largest counts. */
@@ -136,7 +141,7 @@ function below(scene, { column, colour }) {
 /* The colour bar below a map; rows of maps share the first one's. */
 function bar({ context, header, view, skin, layout }, i) {
   const { rem, family, origins, ch, spare, width, wrapped, pins } = layout, map = header.maps[i], stops = map.signed ? skin.signed : skin.weights
-  const y = origins[wrapped ? origins.length - 1 : i].y + ch * view.rows + (wrapped ? 14 : 10) * rem + pins, own = wrapped && header.maps.some(other => other.top !== map.top), low = map.signed ? "−" + (own ? "" : map.topText) : "0"
+  const y = origins[wrapped ? origins.length - 1 : i].y + ch * view.rows + (wrapped ? 14 : 10) * rem + pins, own = wrapped && header.maps.some(other => other.top !== map.top), low = map.signed ? "−" + (own ? "" : map.topText) : map.lowText
   context.font = `${13 * rem}px ${family}`
   if (map.ticks) return tickLegend(context, skin, map.unit, origins[i].x, y)
   const before = context.measureText(low).width + 6, text = `${map.signed ? "+" : ""}${own ? " each one’s own largest" : map.topText} ${map.unit}`
@@ -159,13 +164,13 @@ function chips(scene) {
       context.strokeStyle = skin.hatch
       context.stroke(path)
     }],
-    absent && ["no such token", () => {
+    absent && [header.absent, () => {
       context.strokeStyle = skin.muted
       context.strokeRect(x + 0.5, y + 0.5, side - 1, side - 1)
     }],
     header.maps[0].ticks && ["may attend", () => tick(context, skin, { x, y, w: side, h: side })],
     painted(scene) && ["painted by hand", () => paintMarks(scene, 0, { x, y, w: side, h: side })],
-    header.crosses.length && ["leak: the mask forbids it", () => cross({ context, skin }, { x, y, w: side, h: side })],
+    header.crosses.length && [header.crossed, () => cross({ context, skin }, { x, y, w: side, h: side })],
   ].filter(Boolean)
   context.lineWidth = 1
   context.font = `${13 * rem}px ${family}`
@@ -180,9 +185,16 @@ function chips(scene) {
   }
 }
 
-function cross({ context, skin }, at) {
+/* Over the cell, or in the corner of a framed one whose number is to be read. */
+function cross({ context, skin }, at, numbered) {
   if (!at) return
-  const middle = [at.x + at.w / 2, at.y + at.h / 2], arm = Math.max(4, Math.min(at.w, at.h) * 0.42)
+  const side = Math.min(at.w, at.h), arm = numbered ? side * 0.12 : Math.max(4, side * 0.42)
+  const middle = numbered ? [at.x + at.w - 2 - side * 0.2, at.y + side * 0.2] : [at.x + at.w / 2, at.y + at.h / 2]
+  if (numbered) {
+    context.strokeStyle = skin.leak
+    context.lineWidth = 2.5
+    context.strokeRect(at.x + 1, at.y + 1, at.w - 4, at.h - 4)
+  }
   for (const [colour, wide] of [[skin.paper ?? "#fff", 5], [skin.leak, 2.5]]) {
     context.strokeStyle = colour
     context.lineWidth = wide

@@ -83,11 +83,16 @@ export function box({ layout, view }, i, q, k, columns = 1) {
 }
 
 /* 0 to 255: which colour of its scale a value has. */
-export const tint = (value, { top, signed }) => clamp(Math.round((signed ? value / top / 2 + 0.5 : value / top) * 255), 0, 255)
+export function tint(value, { top, low, signed }) {
+  const at = low ? Math.log(value / low) / Math.log(top / low) : signed ? value / top / 2 + 0.5 : value / top
+  return clamp(Math.round(at * 255), 0, 255)
+}
 
 /* A value for its cell or, with more digits, for reading: a true minus, and a sign where it matters. */
-export function inDigits(value, { signed }, digits) {
+export function inDigits(value, { signed, low, whole }, digits) {
   if (!value) return "0"
+  if (whole) return `${value}`
+  if (low && digits <= 2 && value < 0.005) return powered(10 ** Math.round(Math.log10(value)), 0).slice(2) // 10⁻³
   const small = Math.abs(value) < 0.5 * 10 ** -digits
   const size = small && digits > 2 ? powered(Math.abs(value), 0) : Math.abs(value).toFixed(digits)
   return !signed || (small && digits <= 2) ? size : (value < 0 ? "−" : "+") + size

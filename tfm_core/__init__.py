@@ -23,6 +23,7 @@ from tfm_core.attention import ATTENTION, MultiHeadAttention
 from tfm_core.blocks import ACTIVATIONS, NORMS, FeedForward, TransformerLayer
 from tfm_core.config import ARCHITECTURES, TransformerConfig
 from tfm_core.experiments import ScaleExperiment, scale_experiment
+from tfm_core.leaks import Influence, hops, influence, leaks, reach_by_layer, reachability, replacements, route
 from tfm_core.mask_patterns import (
     MASKS,
     cross_mask,
@@ -49,6 +50,7 @@ __all__ = [
     "POSITIONAL",
     "TOKENIZERS",
     "FeedForward",
+    "Influence",
     "MultiHeadAttention",
     "Positional",
     "ScaleExperiment",
@@ -69,10 +71,17 @@ __all__ = [
     "either_mask",
     "encode",
     "global_mask",
+    "hops",
+    "influence",
+    "leaks",
     "mask_scores",
     "padding_mask",
     "prefix_mask",
+    "reach_by_layer",
+    "reachability",
     "recording",
+    "replacements",
+    "route",
     "scale_experiment",
     "scaled_dot_product_attention",
     "sinusoidal_encoding",

@@ -1,7 +1,7 @@
 """The model's passes under a mask of the reader's, and their caches; keys as in compute.py."""
 
 import copy
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tfm_core import Trace, Transformer, TransformerConfig, causal_mask, recording
+from tfm_core import (
+    TOKENIZERS,
+    Influence,
+    Trace,
+    Transformer,
+    TransformerConfig,
+    causal_mask,
+    influence,
+    padding_mask,
+    recording,
+)
 from tfm_core.recording import Edit, Watch
 from tfm_core.tokens import FIRST_ID
 from tfm_ui.compute import place, transformer
@@ -119,3 +129,50 @@ def kept_by_length(composition: str, *, causal: bool) -> list[int]:
     mask = combined(parse(composition)[0], ids, ids)
     mask = mask & causal_mask(LENGTHS[-1]) if causal else mask
     return [int(mask[:length, :length].sum()) for length in LENGTHS]
+
+
+def streams(setting: Setting) -> Callable[[Tensor], Tensor]:
+    """Token ids (batch, token) -> the residual stream behind each layer, float64 (batch, layer, output, d_model).
+
+    All masks are those of the sentence as it is written, whatever ids come. The unembedding, which would take most of
+    the time, is left out: it moves what its inputs move.
+    """
+    state, model, mask = setting.model, precise(setting.model.config), setting.mask
+    sites = [stream(state, layer) for layer in range(state.num_layers)]
+    exactly = {at(setting, "*", "mask"): lambda own: mask.expand_as(own)}
+    source, target, padding = (
+        state.source_tokens.batch,
+        state.target_tokens.batch,
+        padding_mask(state.source_tokens.batch),
+    )
+    memory = model.encoder(source, padding).detach() if setting.place == "decoder" else None
+
+    def run(tokens: Tensor) -> Tensor:
+        count = len(tokens)
+        with torch.no_grad(), recording(sites, exactly) as trace:
+            if memory is not None:
+                model.decoder(tokens, mask, memory=memory.expand(count, -1, -1), memory_mask=padding)
+            elif setting.place == "cross":
+                model.decoder(target.expand(count, -1), memory=model.encoder(tokens, padding), memory_mask=mask)
+            else:
+                model.stack(tokens, mask)
+        return torch.stack([trace[site] for site in sites], 1)
+
+    return run
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Setting: repr})
+def influences(setting: Setting, places: tuple[int, ...], tries: int) -> Influence:
+    """What moves behind each layer when one of these tokens of the keys' text is changed: (token, layer, output)."""
+    tokens = setting.keys.batch
+    return influence(
+        streams(setting),
+        tokens,
+        vocab_size=TOKENIZERS[setting.model.tokenizer].vocab_size,
+        tries=tries,
+        places=places,
+        at_once=max(1, AT_ONCE // (tokens.shape[1] * tries)),
+    )
+
+
+AT_ONCE = 2**10  # tokens of changed sentences that are run side by side: more take more memory, and no less time

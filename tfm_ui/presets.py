@@ -242,4 +242,17 @@ MASKS = (
         model={"causal": False},
         page={"view": "leaks", "mask": "causal 1 and padding", "promise": "causal and padding", "item": 1},
     ),
+    Preset(
+        "Through the window",
+        "A window of 2 lets each token see its two neighbours alone. Behind which layer has the first of eight words "
+        "reached the last?",
+        model={"causal": False, "seq_len": 8, "num_layers": 8},
+        page={"view": "leaks", "mask": "window 2", "item": 1},
+    ),
+    Preset(
+        "One cell too many",
+        "A causal mask, and one cell painted by hand: token 2 may look at token 9. Through two layers, how many pairs "
+        "leak?",
+        page={"view": "leaks", "mask": "causal", "paint": "2x9.TAAAACQ", "item": 1},
+    ),
 )

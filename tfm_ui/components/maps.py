@@ -33,6 +33,8 @@ class Map:
         name: stands above it.
         values: float32 (row, column); MASKED or ABSENT where there is none.
         top: the value at the end of the scale, which begins at 0, or at -top if the values are signed.
+        low: where the scale begins instead; it then goes by powers of ten.
+        whole: whether the values are whole numbers.
         unit: what the values are, beside the scale.
         signed: whether they may be negative.
         ticks: whether it says where something may be, 1, and where not, MASKED: then it has ticks and no scale, and if
@@ -43,8 +45,17 @@ class Map:
     values: NDArray[np.float32]
     top: float
     unit: str
+    low: float = 0.0
+    whole: bool = False
     signed: bool = False
     ticks: bool = False
+
+    @property
+    def scale(self) -> dict[str, Any]:
+        """What maps.js gets of it beside name and unit."""
+        text = look.power_of_ten if self.low else (lambda top: f"{top:g}") if self.whole else look.weight
+        low = {"low": self.low, "lowText": text(self.low) if self.low else "0"}
+        return {"top": self.top, "topText": text(self.top), "whole": self.whole, **low}
 
 
 @dataclass(frozen=True)
@@ -131,6 +142,8 @@ def content(
     square: bool = True,
     part: Part | None = None,
     zooms: str = "",
+    absent: str = "no such token",
+    crossed: str = "leak: the mask forbids it",
     blank: str = "masked",
     marks: Sequence[tuple[int, int]] = (),
     why: Why | None = None,
@@ -156,6 +169,8 @@ def content(
         part: what the maps are of a larger table, which the server pools (tfm_ui/windows.py): rows and columns are
             named as it says.
         zooms: the parameter that holds this part; with it, a zoom asks the server.
+        absent: what an ABSENT one is called.
+        crossed: what a cross stands for.
         blank: what a cell without a value is called.
         marks: columns, each with a colour of heads, from 0, that stands for it in another picture.
         why: what hides the cells of the first map.
@@ -165,17 +180,15 @@ def content(
     header: dict[str, Any] = {
         "rows": rows.header(part.row_names() if part else None),
         "columns": columns.header(part.column_names() if part else None),
-        "maps": [
-            {"name": m.name, "top": m.top, "topText": look.weight(m.top)}
-            | {"unit": m.unit, "signed": m.signed, "ticks": m.ticks}
-            for m in maps
-        ],
+        "maps": [{"name": m.name, "unit": m.unit, "signed": m.signed, "ticks": m.ticks} | m.scale for m in maps],
         "picked": picked,
         "asks": asks,
         "places": places or _places(part, len(rows.names), len(columns.names), counted_from),
         "wholeRow": whole_row,
         "crosses": crosses,
         "slider": vars(slider) if slider else None,
+        "absent": absent,
+        "crossed": crossed,
         "read": len(rows.names) if read is None else read,
         "square": square,
         "part": {**vars(part), "block": part.block, "parameter": zooms, "first": counted_from} if part else None,

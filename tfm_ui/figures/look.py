@@ -110,6 +110,11 @@ def tiny(number: float) -> str:
     return f"{digit}×10{superscript(int(power))}"
 
 
+def power_of_ten(number: float) -> str:
+    """10, 0.01; 1e-5 as 10⁻⁵."""
+    return f"{number:g}" if 1e-3 <= number < 1e4 else f"10{superscript(round(math.log10(number)))}"
+
+
 def duration(milliseconds: float) -> str:
     """0.9 ms, 1.2 s."""
     return f"{milliseconds:.1f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"

@@ -7,7 +7,7 @@ from tfm_ui.components.canvas import Canvas, Content
 from tfm_ui.components.composer import COMPOSER
 from tfm_ui.components.lines import LINES
 from tfm_ui.components.maps import MAPS
-from tfm_ui.mask_pictures import see
+from tfm_ui.mask_pictures import leaks, see
 
 # name -> how it is drawn, and what from
 MASKS: dict[str, tuple[Canvas, Callable[..., Content]]] = {
@@ -15,4 +15,7 @@ MASKS: dict[str, tuple[Canvas, Callable[..., Content]]] = {
     "masks_composer": (COMPOSER, see.masks_composer),
     "masks_see": (MAPS, see.masks_see),
     "masks_growth": (LINES, see.masks_growth),
+    "masks_leaks": (MAPS, leaks.leaks),
+    "masks_leaks_layers": (MAPS, leaks.leaks_layers),
+    "masks_leaks_distance": (LINES, leaks.leaks_distance),
 }

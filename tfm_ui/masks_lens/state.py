@@ -16,7 +16,8 @@ PREFIX = "masks_"
 VIEWS = ("see", "leaks", "padding", "conventions")
 SENTENCES = 8  # of a batch, at most
 AS_COMPOSED = "as composed"  # the promise of the list of masks, without what was painted over it
-PROMISES = (AS_COMPOSED, "causal", "padding", "causal and padding", "window 3", "as painted")
+AS_PAINTED = "as painted"  # of the very mask that the model gets
+PROMISES = (AS_COMPOSED, "causal", "padding", "causal and padding", "window 3", AS_PAINTED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +45,8 @@ class MasksState:
     tries: int = control(
         Whole("Replacements", 1, 8, box=True, help="How many other tokens stand in for each one."), default=4
     )
+    changed: int = control(Whole("Token changed", 0, MAX_TOKENS), default=0, held=True)  # 0: none is locked
+    moved: int = control(Whole("Output moved", 0, MAX_TOKENS), default=0, held=True)
 
     @staticmethod
     def limits(model: ModelState) -> Limits:

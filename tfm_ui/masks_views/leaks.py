@@ -1,9 +1,65 @@
-"""The view "leaks"."""
+"""The view "leaks": change one token, and see which outputs move."""
 
-from tfm_ui.masks_views.boxes import mask
+import streamlit as st
+
+from tfm_ui import frame
+from tfm_ui.masks_lens import leaks, leaks_recipe, leaks_travel
+from tfm_ui.masks_views.boxes import mask, states
 from tfm_ui.model_state import ModelState
+from tfm_ui.panels import panel
+from tfm_ui.pictures import Drawing
 
 
 def draw(model: ModelState) -> None:
-    """To come."""
-    mask(model)
+    """Change one token, and see which outputs move."""
+    state = mask(model, "promise", "tries")
+    plan = leaks.plan_of(model, state)
+    with st.container(key="masks_leaks_aside"):
+        if plan.aside:
+            st.info(plan.aside)
+    with st.container(key="masks_leaks_running"):
+        if plan.slow:
+            with st.spinner("Changing one token after the other", show_time=True):
+                leaks.view(model, state)
+    seen, travel = leaks.view(model, state), leaks_travel.view(model, state)
+    drawn = states(model, state)
+    with panel("masks_leaks") as show:
+        show(
+            title="Change one token: which outputs move?",
+            how_to_read="Each row: one token is changed into others. Columns: by how much the outputs’ numbers change "
+            "at most, in powers of ten. Beside it, what the promise lets pass through all layers.",
+            shape=f"token × output = {len(seen.rows)} × {len(seen.columns)}, each token changed into {plan.tries}",
+            picture=Drawing("masks_leaks", drawn),
+            sentence=seen.sentence(),
+            laws=seen.laws(),
+            table=seen.table,
+            sources=leaks.SOURCES,
+            recipe=leaks_recipe.recipe(seen),
+            locked=seen.locked is not None,
+            mode=frame.mode(),
+        )
+    with panel("masks_leaks_layers") as show:
+        show(
+            title="Layer by layer",
+            how_to_read="The same behind each layer: information goes one step of the mask further in each.",
+            shape=f"{len(travel.layers)} × token × output",
+            picture=Drawing("masks_leaks_layers", drawn),
+            sentence=travel.about_maps(),
+            table=seen.table,
+            sources=leaks_travel.SOURCES,
+            recipe=leaks_recipe.recipe(seen),
+            mode=frame.mode(),
+        )
+    with panel("masks_leaks_distance") as show:
+        show(
+            title="How far information travels",
+            how_to_read="Left: the farthest token that an output moved with, by layer. Right: by how much outputs "
+            "moved, by distance. Padding is left out.",
+            picture=Drawing("masks_leaks_distance", drawn),
+            sentence=travel.about_reach(),
+            laws=travel.laws(),
+            table=travel.table,
+            sources=leaks_travel.SOURCES,
+            recipe=leaks_recipe.recipe(seen),
+            mode=frame.mode(),
+        )

@@ -1,0 +1,30 @@
+"""Leaks in a real browser: marked, read and locked; and planted by a cell of the link."""
+
+from playwright.sync_api import expect
+
+PANEL = ".st-key-panel_masks_leaks"
+
+
+def test_a_leak_is_marked_read_and_followed_and_a_painted_cell_plants_others(visit):
+    visitor = visit("/masks?masks_view=leaks")
+    visitor.page.get_by_role("button", name="Leaky by one").click()
+    maps = visitor.page.locator(f"{PANEL} .maps")
+    maps.wait_for(timeout=30_000)
+    visitor.page.wait_for_function("e => e._memory?.layout && e._memory.header.crosses.length === 17",
+                                   arg=maps.element_handle())  # fmt: skip
+    x, y = maps.evaluate("""e => {
+        const { origins: [{ x, y }], cw, ch } = e._memory.layout
+        const box = e.querySelector("canvas").getBoundingClientRect()
+        return [box.left + x + cw * 2.5, box.top + y + ch * 4.5]
+    }""")
+    visitor.page.mouse.move(x, y)
+    expect(maps.locator(".tip")).to_contain_text("token 5 “the₂” → output 3 “sat”")
+    expect(maps.locator(".tip")).to_contain_text("✕ leak: not promised")
+    visitor.page.mouse.click(x, y)
+    visitor.page.wait_for_function(
+        "location.search.includes('masks_changed=5') && location.search.includes('masks_moved=3')"
+    )
+    expect(visitor.page.locator(PANEL)).to_contain_text("token 5 “the₂” → output 4 “on” in layer 1 → output 3 “sat” in")
+    painted = visit("/masks?masks_view=leaks&masks_item=1&masks_mask=causal&masks_paint=2x9.TAAAACQ")
+    expect(painted.page.locator(PANEL)).to_contain_text("13 leaks in all", timeout=30_000)
+    expect(painted.page.locator(PANEL)).to_contain_text("✕ every output that moved was promised (13 leaks)")

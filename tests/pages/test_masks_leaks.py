@@ -1,0 +1,79 @@
+"""The view "leaks" of the Masks lens without a browser."""
+
+import numpy as np
+import pytest
+
+from tests.pages.test_app import picture, start, text_on, widget
+
+PAGE = "pages/lenses/masks.py"
+PICTURES = ["masks_leaks", "masks_leaks_layers", "masks_leaks_distance"]
+
+
+def view(**query: str):
+    return start(PAGE, masks_view="leaks", **query)
+
+
+def all_pictures(app) -> None:
+    for name in PICTURES:
+        header, numbers = picture(app, name)
+        assert header["about"]
+        assert "NaN" not in str(header)
+        assert len(np.frombuffer(numbers, np.float32))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"architecture": "decoder", "norm": "post", "positional": "alibi"},
+        {"architecture": "encoder-decoder", "masks_place": "decoder"},
+        {"architecture": "encoder-decoder", "masks_place": "cross", "num_layers": "1", "masks_promise": "window 3"},
+        {"architecture": "encoder-decoder", "masks_place": "cross", "target": "🦊", "masks_mask": "cross and window 2"},
+        {"text": "hi there", "seq_len": "2", "masks_item": "1", "num_heads": "1", "masks_tries": "8"},
+        {"text": "🦊", "num_layers": "1", "masks_mask": "", "masks_promise": "causal", "causal": "false"},
+        {"text": "שלום <b>a</b> $x$ **b**", "num_heads": "16", "masks_item": "1", "masks_texts": ""},
+        {"masks_changed": "3", "masks_moved": "4"},
+        {"masks_changed": "300", "masks_moved": "4"},
+        {"text": "@alice", "seq_len": "64", "num_layers": "8", "masks_item": "1", "masks_mask": "strided 8"},
+        {"text": "@alice", "seq_len": "1024", "masks_item": "1", "masks_mask": "window 16 or global 1"},
+    ],
+)
+def test_the_view_runs(query):
+    app = view(**query)
+    all_pictures(app)
+    said = text_on(app)
+    assert "<b>a</b>" not in said
+    assert "✓ what the mask keeps apart moves by rounding alone, in every layer" in said
+    in_part = "are changed, spread over the text" in " ".join(info.value for info in app.info)
+    assert in_part == (query.get("seq_len") == "1024")
+
+
+def test_a_promise_and_the_replacements_are_controls():
+    app = view(masks_item="1", causal="false", masks_mask="causal 1")
+    assert "No leak: of 64" not in text_on(app)
+    assert "✓ every output that moved was promised" in text_on(app)
+    before = picture(app, "masks_leaks")[1]
+    widget(app, "masks_tries").set_value(1).run()
+    assert picture(app, "masks_leaks")[1] != before
+    widget(app, "masks_promise").set_value("causal").run()
+    assert not app.exception
+    assert "✕ every output that moved was promised (17 leaks)" in text_on(app)
+    assert len(picture(app, "masks_leaks")[0]["crosses"]) == 17
+
+
+def test_a_painted_cell_plants_a_leak():
+    app = view(masks_item="1", masks_mask="causal", masks_paint="~s2.9")
+    said = text_on(app)
+    assert "13 leaks in all, this is the largest." in said
+    assert "The promise forbids the step in layer 1." in said
+
+
+@pytest.mark.parametrize("menu", ["numbers", "download", "source"])
+def test_every_menu_opens(menu):
+    app = view(architecture="encoder-decoder", masks_place="cross")
+    for name in PICTURES:
+        app.session_state[f"{menu}_{name}"] = True
+    app.run()
+    assert not app.exception
+    assert menu != "numbers" or len(app.dataframe) == len(PICTURES)
+    assert menu != "source" or len(app.code) > len(PICTURES)

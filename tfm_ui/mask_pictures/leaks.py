@@ -1,0 +1,112 @@
+"""The view "leaks": token changed x output moved, behind the last layer and behind each; how far, and how much."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tfm_ui.components import lines, maps
+from tfm_ui.components.canvas import Content
+from tfm_ui.components.lines import Chart, Line
+from tfm_ui.components.maps import ABSENT, MASKED, Axis, Map
+from tfm_ui.masks_lens import leaks as leaks_view
+from tfm_ui.masks_lens import leaks_travel
+from tfm_ui.masks_lens.leaks import Leaks
+from tfm_ui.masks_lens.leaks_plan import CROSSES
+from tfm_ui.masks_lens.state import PREFIX, MasksState
+from tfm_ui.model_state import ModelState
+
+NOT_PROMISED, STILL, LEAK = "not promised", "promised, did not move", "leak: not promised"
+
+
+def leaks(model: ModelState, state: MasksState) -> Content:
+    """What moved behind the last layer, beside behind which layer it is promised to."""
+    seen = leaks_view.view(model, state)
+    low, top = _scale(seen)
+    arrives = np.where(seen.promised[-1], seen.promised.shape[0] - seen.promised.sum(0) + 1.0, MASKED)
+    drawn = [
+        Map("measured: largest change", _moved(seen, -1), top, "", low=low),
+        Map(
+            "promised: from this layer on", arrives.astype(np.float32), float(len(seen.promised)), "layers", whole=True
+        ),
+    ]
+    crosses = [(0, row, column) for row, column in _largest(seen.moved[-1], seen.leaking, CROSSES)]
+    return _maps(seen, drawn, crosses, seen.sentence())
+
+
+def leaks_layers(model: ModelState, state: MasksState) -> Content:
+    """What has moved behind each layer."""
+    travel = leaks_travel.view(model, state)
+    seen = travel.seen
+    low, top = _scale(seen)
+    drawn = [
+        Map(f"after layer {layer}", _moved(seen, layer - 1), top, "largest change", low=low) for layer in travel.layers
+    ]
+    crosses = [
+        (i, row, column)
+        for i, (moved, wrong) in enumerate(zip(seen.moved, seen.moves & ~seen.promised, strict=True))
+        for row, column in _largest(moved, wrong, travel.crosses)
+    ]
+    return _maps(seen, drawn, crosses, travel.about_maps())
+
+
+def leaks_distance(model: ModelState, state: MasksState) -> Content:
+    """How far tokens act, layer by layer, and how much, by distance."""
+    travel = leaks_travel.view(model, state)
+    unit = "tokens" if travel.one_text else "places"
+    charts = [
+        Chart(
+            "layer",
+            f"farthest {name}, {unit}",
+            [
+                Line("promised", travel.layers, promised, "muted", "dashed"),
+                Line("measured", travel.layers, measured, "result"),
+            ],
+            reach=(0, 1),
+        )
+        for name, (promised, measured) in travel.reaches.items()
+    ]
+    colours = {"largest": "result", "median": "muted"}
+    effects = [Line(name, *found, colours[name]) for name, found in travel.effects.items()]
+    charts.append(
+        Chart(f"output − token, in {unit}; below 0 it lies ahead", "change of the output", effects, y_scale="log10")
+    )
+    return lines.content(charts, about=travel.about_reach())
+
+
+def _moved(seen: Leaks, layer: int) -> NDArray[np.float32]:
+    """The changes: hatched where nothing was promised and nothing moved, a frame where it was promised."""
+    still = np.where(seen.promised[layer], ABSENT, MASKED)
+    return np.where(seen.moves[layer], seen.moved[layer], still).astype(np.float32)
+
+
+def _scale(seen: Leaks) -> tuple[float, float]:
+    """Powers of ten around all that moved, in any layer."""
+    moved = seen.moved[seen.moves]
+    low, top = (math.log10(number) for number in (moved.min(initial=1), moved.max(initial=0) or 1))
+    return 10.0 ** min(math.floor(low), math.ceil(top) - 1), 10.0 ** math.ceil(top)
+
+
+def _largest(moved: NDArray[np.float64], where: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
+    """The cells that are crossed out, (token, output); of too many, those that moved most."""
+    rows, columns = np.nonzero(where)
+    first = np.argsort(-moved[rows, columns])[:most]
+    return list(zip(rows[first].tolist(), columns[first].tolist(), strict=True))
+
+
+def _maps(seen: Leaks, drawn: list[Map], crosses: list[tuple[int, int, int]], about: str) -> Content:
+    cross = seen.setting.place == "cross"
+    return maps.content(
+        drawn,
+        Axis(seen.rows, f"{'source ' if cross else ''}token changed (row)", "token", "key"),
+        Axis(seen.columns, "output moved (column)", "output", "result"),
+        places=([place + 1 for place in seen.plan.places], list(range(1, len(seen.columns) + 1))),
+        picked=seen.locked,
+        asks=(f"{PREFIX}changed", f"{PREFIX}moved"),
+        crosses=crosses,
+        square=len(seen.rows) == len(seen.columns),
+        about=about,
+        blank=NOT_PROMISED,
+        absent=STILL,
+        crossed=LEAK,
+    )
