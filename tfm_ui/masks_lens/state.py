@@ -11,6 +11,7 @@ from tfm_ui.mask_composition import Composition
 from tfm_ui.mask_paint import Paint
 from tfm_ui.mask_setting import Setting
 from tfm_ui.model_state import MAX_TOKENS, ModelState
+from tfm_ui.padded import SIDES
 
 PREFIX = "masks_"
 VIEWS = ("see", "leaks", "padding", "conventions")
@@ -43,6 +44,15 @@ class MasksState:
     promise: str = control(Choice("Promised", PROMISES), default=AS_COMPOSED)
     tries: int = control(
         Whole("Replacements", 1, 8, box=True, help="How many other tokens stand in for each one."), default=4
+    )
+
+    # padding
+    pad_side: str = control(
+        Choice("Padding", SIDES, "buttons", help="Behind the tokens, or before them."), default="right"
+    )
+    row: int = control(
+        Whole("Emptied row", 0, MAX_TOKENS, box=True, help="The query that is left no key, from 1; 0 is the last one."),
+        default=0,
     )
 
     @staticmethod
