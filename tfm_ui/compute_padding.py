@@ -1,7 +1,7 @@
 """The passes of the view "padding" of the Masks lens, and their caches; keys as in compute.py."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
@@ -130,34 +130,51 @@ def treated(batch: Padded, row: int, layer: int) -> Mapping[str, tuple[Treated, 
 
 
 @dataclass(frozen=True)
+class Onto:
+    """The weight that the chosen head of the second layer gives to rows without a key.
+
+    Attributes:
+        blind: how many rows with keys may not look there.
+        largest: the largest weight that one of them gives; NaN if one is.
+    """
+
+    blind: int
+    largest: float
+
+
+@dataclass(frozen=True)
 class Spread:
     """One way to treat an empty row, through the whole model; padding included.
 
     Attributes:
         streams: as in `Run`.
         logits: (token, vocab).
+        onto: None where there is no second layer, or where keys are another text's.
     """
 
     streams: Tensor
     logits: Tensor
+    onto: Onto | None
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Padded: repr})
-def spread(batch: Padded, row: int) -> Mapping[str, Spread]:
-    """The whole model under a mask with a row without a key, each way of `SPREADS` in the place of ours."""
+def spread(batch: Padded, row: int, head: int) -> Mapping[str, Spread]:
+    """The whole model under a mask with a row without a key, each way of `SPREADS` in the place of ours.
+
+    Args:
+        batch: its chosen sentence is run.
+        row: as in `padded.emptied`.
+        head: of the second layer, from 0, whose weights are looked at.
+    """
+    setting, found = batch.setting, {}
     source = batch.source[batch.item : batch.item + 1]
-    mask, _, _ = padded.emptied(batch, row)
-    found = {}
+    mask, empty, _ = padded.emptied(batch, row)
+    blind = ~mask[:, empty].any(-1) & mask.any(-1)  # rows with keys that may look at none of these
+    second = (1, head) if setting.model.num_layers > 1 and setting.place != "cross" else None
     for name, weights_of in SPREADS.items():
-        edits = instead(weights_of, at(batch.setting, "*", "").removesuffix(".")) if weights_of else None
-        run, logits = _run(batch, source, mask, slice(None), 0, edits=edits)
-        found[name] = Spread(run.streams, logits)
+        edits = instead(weights_of, at(setting, "*", "").removesuffix(".")) if weights_of else None
+        run, logits = _run(batch, source, mask, slice(None), 0, weights=second, edits=edits)
+        given = run.weights[blind][:, empty] if second else torch.empty(0)
+        onto = Onto(int(blind.sum()), float(given.max()) if given.numel() else 0.0) if second else None
+        found[name] = Spread(run.streams, logits, onto)
     return found
-
-
-def cut(batch: Padded, length: int) -> Padded:
-    """The same batch, of which no more than the first `length` places are read."""
-    if batch.setting.model.seq_len <= length:
-        return batch
-    short = (replace(setting, model=replace(setting.model, seq_len=length)) for setting in batch.settings)
-    return replace(batch, settings=tuple(short))

@@ -1,6 +1,6 @@
 """A batch of sentences padded to one length, on either side, and the masks that it runs under. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -70,6 +70,14 @@ class Padded:
         if hidden:
             masks = [mask & key_mask(setting, self.side) for mask, setting in zip(masks, self.settings, strict=True)]
         return torch.stack(masks)[:, None]
+
+
+def cut(batch: Padded, length: int) -> Padded:
+    """The same batch, of which no more than the first `length` places are read."""
+    if batch.setting.model.seq_len <= length:
+        return batch
+    short = (replace(setting, model=replace(setting.model, seq_len=length)) for setting in batch.settings)
+    return replace(batch, settings=tuple(short))
 
 
 def ids(tokens: Tokens, side: str, pads: int | None = None) -> Tensor:
