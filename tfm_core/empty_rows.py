@@ -186,15 +186,15 @@ def instead(weights_of: Callable[[Tensor], Tensor], attention: str = "*.self_att
 TREATMENTS: dict[str, Treatment] = {
     "−∞ and softmax": Treatment(_written(minus_infinity), "scores.masked_fill(~mask, -inf).softmax(-1)"),
     "−1e9 and softmax": Treatment(_written(minus_a_billion), "scores.masked_fill(~mask, -1e9).softmax(-1)"),
-    "F.scaled_dot_product_attention": Treatment(fused, "attn_mask=mask, True = attend"),
-    "nn.MultiheadAttention, need_weights=True": Treatment(
-        module_with_weights, "attn_mask=~mask, in eval or training mode", positions=False
+    "F.sdpa": Treatment(fused, "F.scaled_dot_product_attention(query, key, value, mask)"),
+    "nn.MHA, weights": Treatment(
+        module_with_weights, "nn.MultiheadAttention, need_weights=True, in eval mode", positions=False
     ),
-    "nn.MultiheadAttention, need_weights=False, eval()": Treatment(
-        module_evaluating, "attn_mask=~mask, no gradients: the fast path", positions=False
+    "nn.MHA, eval()": Treatment(
+        module_evaluating, "nn.MultiheadAttention, need_weights=False, in eval mode, no gradients", positions=False
     ),
-    "nn.MultiheadAttention, need_weights=False, train()": Treatment(
-        module_training, "attn_mask=~mask, no fast path", positions=False
+    "nn.MHA, train()": Treatment(
+        module_training, "nn.MultiheadAttention, need_weights=False, in training mode", positions=False
     ),
     "ours": Treatment(ours, "MultiHeadAttention of tfm_core"),
 }

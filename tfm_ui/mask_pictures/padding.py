@@ -2,7 +2,6 @@
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from tfm_ui import windows
 from tfm_ui.components import lines, maps
@@ -37,20 +36,18 @@ def masks_padding_weights(model: ModelState, state: MasksState) -> Content:
     seen = Weights(padding.view(model, state))
     beside = seen.beside
     part = windows.part_of(windows.WHOLE, len(beside.names), len(beside.keys))
-    top = max(float(np.nanmax(own)) for own in seen.maps.values())
+    top = max(float(run.weights.max()) for run in beside.runs.values())
+    drawn = {way: windows.pooled(windows.matrix(torch.from_numpy(own)), part) for way, own in seen.maps.items()}
+    first = np.arange(0, part.columns, part.block[1])
+    there = np.add.reduceat(np.isin(np.arange(part.columns), beside.open_columns, invert=True), first)
+    drawn["alone"][:, there == 0] = ABSENT
     return maps.content(
-        [Map(RUNS[way], _pooled(own, part), top or 1.0, "weight") for way, own in seen.maps.items()],
+        [Map(RUNS[way], own, top or 1.0, "weight") for way, own in drawn.items()],
         Axis(part.row_names(beside.names), "query (row): looks", "query", "query"),
         Axis(part.column_names(beside.keys), "key (column): is looked at", "key", "key"),
         part=part,
         about=seen.sentence(),
     )
-
-
-def _pooled(own: NDArray[np.float32], part: windows.Part) -> NDArray[np.float32]:
-    """As the screen can show them; a cell is absent where all that it stands for is."""
-    found = windows.pooled(windows.matrix(torch.from_numpy(own)), part)
-    return np.where(np.isnan(found), ABSENT, found)
 
 
 def masks_padding_amount(model: ModelState, state: MasksState) -> Content:

@@ -29,7 +29,7 @@ SOURCES = (
 )
 READ_UP_TO = 128  # places: what becomes of a row is the same at any length
 SAME = 1e-5  # numbers that differ by less differ by rounding
-EVALUATING, TRAINING = (f"nn.MultiheadAttention, need_weights=False, {mode}()" for mode in ("eval", "train"))
+EVALUATING, TRAINING = "nn.MHA, eval()", "nn.MHA, train()"
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Rows:
         if not own.any():
             return "all 0"
         if np.ptp(own) < SAME:
-            return f"{look.weight(float(own[0]))} for each of {look.plural(len(own), 'key')}, hidden ones as well"
+            return f"{look.weight(float(own[0]))} for each of {look.plural(len(own), 'key')}, hidden or not"
         return f"{look.weight(float(own.min()))} to {look.weight(float(own.max()))}"
 
     def output_said(self, name: str) -> str:
@@ -145,7 +145,7 @@ class Rows:
         if (row - bias).abs().max() < SAME:
             return "the output projection’s bias" if bias.any() else "all 0"
         if (row - mean).abs().max() < SAME:
-            return "the mean of all values, hidden ones as well"
+            return "the mean of all values, hidden or not"
         return f"of length {look.number(float(row.norm()))}"
 
     def others(self, name: str) -> float:
@@ -192,7 +192,7 @@ class Rows:
             {
                 "its weights": [self.weights_said(name) for name in TREATMENTS],
                 "its output": [self.output_said(name) for name in TREATMENTS],
-                "other rows, difference from ours": other,
+                "other rows, from ours": other,
                 "how": [treatment.about for treatment in TREATMENTS.values()],
             },
             index=pd.Index(TREATMENTS, name="the row without a key"),

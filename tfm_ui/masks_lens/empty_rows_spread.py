@@ -82,11 +82,12 @@ class Spreading:
             return "It spreads where the decoder looks at its own text: 0 × NaN = NaN, even where causality hides it."
         if not onto.blind:
             return "In layer 2 its key and value are NaN for all who may look at it."
-        some = f"{look.plural(onto.blind, 'row')} that may not look there"
+        give = "gives" if onto.blind == 1 else "give"
+        rows = f"{look.plural(onto.blind, 'row')} that may not look there {give} it a weight of"
+        weight = look.weight(onto.largest)
         return (
-            f"To hide the row from others does not help: in layer 2, head {self.at.state.head} {some} "
-            f"{'gives' if onto.blind == 1 else 'give'} it a weight of {look.weight(onto.largest)}, and "
-            f"{look.weight(onto.largest)} × NaN = NaN."
+            f"To hide the row from others does not help: in layer 2 (head {self.at.state.head}) {rows} {weight}, and "
+            f"{weight} × NaN = NaN."
         )
 
     def _quiet(self) -> str:

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 
 from tfm_ui.figures import look
@@ -25,20 +26,23 @@ class Weights:
 
     @cached_property
     def maps(self) -> dict[str, NDArray[np.float32]]:
-        """Way -> (token, key); alone, NaN in the columns of padding, which is not there."""
-        return {way: self._wide(run.weights.numpy()) for way, run in self.beside.runs.items()}
-
-    def _wide(self, own: NDArray[np.float32]) -> NDArray[np.float32]:
-        if own.shape[1] == len(self.beside.keys):
-            return own
-        found = np.full((len(own), len(self.beside.keys)), np.nan, np.float32)
-        found[:, self.beside.batch.keys] = own
+        """Way -> (token, key); NaN where the mask forbids to look, and alone where padding would be."""
+        batch = self.beside.batch
+        found = {}
+        for way, run in self.beside.runs.items():
+            if way == "alone":
+                own = np.full((len(self.beside.names), len(self.beside.keys)), np.nan, np.float32)
+                own[:, batch.keys] = run.weights.where(batch.alone[1], torch.nan).numpy()
+            else:
+                mask = batch.masks(hidden=way == "with")[batch.item, 0][batch.queries]
+                own = run.weights.where(mask, torch.nan).numpy()
+            found[way] = own
         return found
 
     @cached_property
     def onto(self) -> NDArray[np.float32]:
         """How much of its weight each token gives to padding where that is not hidden: (token)."""
-        found: NDArray[np.float32] = self.maps["without"][:, self.beside.open_columns].sum(-1)
+        found: NDArray[np.float32] = self.beside.runs["without"].weights[:, self.beside.open_columns].sum(-1).numpy()
         return found
 
     @property
@@ -65,7 +69,7 @@ class Weights:
         """Hidden is hidden."""
         if not len(self.beside.open_columns):
             return {}
-        given = float(self.maps["with"][:, self.beside.open_columns].max())
+        given = float(self.beside.runs["with"].weights[:, self.beside.open_columns].max())
         return {f"padding hidden: PAD gets no weight (largest {look.weight(given)})": given == 0}
 
     def table(self) -> pd.DataFrame:

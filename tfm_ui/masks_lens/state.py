@@ -48,10 +48,10 @@ class MasksState:
 
     # padding
     pad_side: str = control(
-        Choice("Padding", SIDES, "buttons", help="Behind the tokens, or before them."), default="right"
+        Choice("Padding on the", SIDES, help="Right: behind the tokens. Left: before them."), default="right"
     )
     row: int = control(
-        Whole("Emptied row", 0, MAX_TOKENS, box=True, help="The query that is left no key, from 1; 0 is the last one."),
+        Whole("Empty row", 0, MAX_TOKENS, box=True, help="The query that is left no key, from 1; 0 is the last one."),
         default=0,
     )
 

@@ -11,6 +11,11 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing
 
+WIDTHS = {
+    name: st.column_config.TextColumn(width=width)
+    for name, width in {"its weights": 220, "its output": 240, "other rows, from ours": 150, "how": 380}.items()
+}
+
 
 def draw(model: ModelState) -> None:
     """Padding, right and wrong."""
@@ -21,12 +26,12 @@ def draw(model: ModelState) -> None:
     with st.container(key="masks_asides"):
         for aside in filter(None, (seen.aside(), rows.at.aside(model))):
             st.info(aside)
-    _beside(model, state, seen)
-    left, right = st.columns([11, 9], gap="medium")
+    left, right = st.columns([13, 7], gap="medium")
     with left:
-        _weights(model, state, seen)
+        _beside(model, state, seen)
     with right:
         _amounts(model, state, seen)
+    _weights(model, state, seen)
     _rows(model, state, rows)
     _spread(model, state, spread)
 
@@ -100,7 +105,7 @@ def _rows(model: ModelState, state: MasksState, seen: empty_rows.Rows) -> None:
             sentence=seen.sentence(),
             laws=seen.laws(),
             table=seen.table,
-            columns={"how": st.column_config.TextColumn(width="large")},
+            columns=WIDTHS,
             sources=empty_rows.SOURCES,
             recipe=padding_recipe.rows_recipe(seen),
             mode=frame.mode(),
