@@ -187,14 +187,10 @@ TREATMENTS: dict[str, Treatment] = {
     "−∞ and softmax": Treatment(_written(minus_infinity), "scores.masked_fill(~mask, -inf).softmax(-1)"),
     "−1e9 and softmax": Treatment(_written(minus_a_billion), "scores.masked_fill(~mask, -1e9).softmax(-1)"),
     "F.sdpa": Treatment(fused, "F.scaled_dot_product_attention(query, key, value, mask)"),
-    "nn.MHA, weights": Treatment(
-        module_with_weights, "nn.MultiheadAttention, need_weights=True, in eval mode", positions=False
-    ),
+    "nn.MHA, weights": Treatment(module_with_weights, "nn.MultiheadAttention, need_weights=True", positions=False),
     "nn.MHA, eval()": Treatment(
-        module_evaluating, "nn.MultiheadAttention, need_weights=False, in eval mode, no gradients", positions=False
+        module_evaluating, "nn.MultiheadAttention, need_weights=False, no gradients", positions=False
     ),
-    "nn.MHA, train()": Treatment(
-        module_training, "nn.MultiheadAttention, need_weights=False, in training mode", positions=False
-    ),
+    "nn.MHA, train()": Treatment(module_training, "nn.MultiheadAttention, need_weights=False", positions=False),
     "ours": Treatment(ours, "MultiHeadAttention of tfm_core"),
 }

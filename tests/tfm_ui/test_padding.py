@@ -231,6 +231,8 @@ def test_scripts_give_these_numbers(model, state):
     exec(padding_recipe.weights_recipe(seen), left := {})
     for way, run in seen.runs.items():
         np.testing.assert_allclose(left["weights"][way], run.weights, atol=1e-6)
+    exec(padding_recipe.amounts_recipe(seen), left := {})
+    assert {pads: pytest.approx(moves, abs=1e-5) for pads, moves in left["moves"].items()} == seen.amounts
 
 
 def test_tables_hold_what_is_shown():

@@ -24,7 +24,7 @@ def masks_padding(model: ModelState, state: MasksState) -> Content:
     top = most if most > ROUNDING else 1.0  # rounding is not blown up
     return maps.content(
         [Map(title, seen.shares[way], top, "of its length") for way, title in padding.TITLES.items()],
-        Axis(titles_of(seen.batch), PLACES, "after"),
+        Axis(titles_of(seen.batch), PLACES, "place"),
         Axis(seen.names, "token (column)", "token"),
         square=False,
         about=seen.sentence(),
@@ -45,7 +45,9 @@ def masks_padding_weights(model: ModelState, state: MasksState) -> Content:
         [Map(RUNS[way], own, top or 1.0, "weight") for way, own in drawn.items()],
         Axis(part.row_names(beside.names), "query (row): looks", "query", "query"),
         Axis(part.column_names(beside.keys), "key (column): is looked at", "key", "key"),
+        places=([place + 1 for place in range(0, part.rows, part.block[0])], [int(at) + 1 for at in first]),
         part=part,
+        square=part.columns <= 3 * part.rows,  # else a short sentence in much padding would be a thread
         about=seen.sentence(),
     )
 

@@ -32,7 +32,7 @@ def masks_nan_spreads(model: ModelState, state: MasksState) -> Content:
     top = max(float(np.nanmax(shares)) for shares in seen.shares.values())
     return maps.content(
         [Map(name, shares, top or 1.0, "of a length from ours") for name, shares in seen.shares.items()],
-        Axis(seen.titles, PLACES, "after"),
+        Axis(seen.titles, PLACES, "place"),
         Axis(seen.at.queries, "token (column)", "token"),
         square=False,
         about=seen.sentence(),

@@ -130,7 +130,7 @@ class Rows:
         if not own.any():
             return "all 0"
         if np.ptp(own) < SAME:
-            return f"{look.weight(float(own[0]))} for each of {look.plural(len(own), 'key')}, hidden or not"
+            return f"{look.weight(float(own[0]))} on all {len(own)} keys"
         return f"{look.weight(float(own.min()))} to {look.weight(float(own.max()))}"
 
     def output_said(self, name: str) -> str:
@@ -145,7 +145,7 @@ class Rows:
         if (row - bias).abs().max() < SAME:
             return "the output projection’s bias" if bias.any() else "all 0"
         if (row - mean).abs().max() < SAME:
-            return "the mean of all values, hidden or not"
+            return "the mean of all values"
         return f"of length {look.number(float(row.norm()))}"
 
     def others(self, name: str) -> float:
@@ -160,7 +160,7 @@ class Rows:
         said = [self.at.about(), f"{len(bad)} of {len(TREATMENTS)} ways make it NaN."]
         spread_out = "−1e9 and softmax"
         if not self.is_nan(spread_out):
-            said.append(f"−1e9 makes no NaN, but weights of {self.weights_said(spread_out)}.")
+            said.append(f"−1e9 makes no NaN, but a weight of {self.weights_said(spread_out)}, hidden or not.")
         if self.is_nan(EVALUATING) != self.is_nan(TRAINING):
             said.append(
                 "One and the same nn.MultiheadAttention, not asked for weights, gives "

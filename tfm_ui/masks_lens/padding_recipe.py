@@ -43,6 +43,28 @@ def weights_recipe(seen: Beside) -> str:
     )
 
 
+def amounts_recipe(seen: Beside) -> str:
+    """Leaves `moves`, PADs -> the largest move of an output, with padding hidden and without."""
+    batch, read, left = seen.batch, seen.batch.read, seen.batch.side == "left"
+    texts = ["ids" if name == "source" else "target.batch" for name in texts_of(batch.setting.place)]
+    own = f"slice({'pads' if left else '0'}, {'pads + ' if left else ''}{read})"
+    rows, columns = (own if text == "ids" else "slice(None)" for text in texts)
+    return script(
+        batch.setting.model,
+        *_beside(seen),
+        f'end, moves = runs["alone"]["{places(batch)[-1]}"][0], {{}}',
+        f"for pads in {tuple(seen.amounts)}:",
+        f"    rows, columns = {rows}, {columns}",
+        f"    ids = torch.nn.functional.pad(source.batch[:, :{read}], {'(pads, 0)' if left else '(0, pads)'})",
+        f"    queries, keys = {', '.join(texts)}",
+        "    free = composed(queries.clamp(min=1), keys.clamp(min=1))",
+        "    free[..., rows, columns] = own",
+        "    passes = [under(ids, mask)[0] for mask in (free & padding_mask(keys), free)]",
+        f'    moves[pads] = [apart(end, run["{places(batch)[-1]}"][0, rows]).max().item() for run in passes]',
+        imports=[*IMPORTS, "from tfm_core.order import apart"],
+    )
+
+
 def rows_recipe(seen: Rows) -> str:
     """Leaves `treated`, treatment -> its output (1, query, d_model) and its weights (1, head, query, key)."""
     batch, layer = seen.at.batch, seen.at.state.layer - 1

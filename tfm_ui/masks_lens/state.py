@@ -47,9 +47,7 @@ class MasksState:
     )
 
     # padding
-    pad_side: str = control(
-        Choice("Padding on the", SIDES, help="Right: behind the tokens. Left: before them."), default="right"
-    )
+    pad_side: str = control(Choice("Padding on the", SIDES), default="right")
     row: int = control(
         Whole("Empty row", 0, MAX_TOKENS, box=True, help="The query that is left no key, from 1; 0 is the last one."),
         default=0,

@@ -13,7 +13,7 @@ from tfm_ui.pictures import Drawing
 
 WIDTHS = {
     name: st.column_config.TextColumn(width=width)
-    for name, width in {"its weights": 220, "its output": 240, "other rows, from ours": 150, "how": 380}.items()
+    for name, width in {"its weights": 160, "its output": 170, "other rows, from ours": 150, "how": 400}.items()
 }
 
 
@@ -91,6 +91,7 @@ def _amounts(model: ModelState, state: MasksState, seen: padding.Beside) -> None
             sentence=seen.about_amounts(),
             table=seen.amounts_table,
             sources=padding.SOURCES,
+            recipe=padding_recipe.amounts_recipe(seen),
             mode=frame.mode(),
         )
 
