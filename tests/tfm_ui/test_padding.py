@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfm_core import MASKS, Transformer, order
+from tfm_core import MASKS, Transformer
 from tfm_ui import compute, compute_padding, padded
 from tfm_ui.mask_pictures.padding import masks_padding, masks_padding_weights
 from tfm_ui.masks_lens import padding, padding_recipe
@@ -246,8 +246,3 @@ def test_tables_hold_what_is_shown():
 
 def test_shares_are_told():
     assert [told(share) for share in (0, 2e-7, 0.004, 0.5, 1.24)] == ["0", "2×10⁻⁷", "0.4%", "50%", "124%"]
-
-
-def test_apart_is_a_share_of_the_length():
-    one = torch.tensor([[3.0, 4.0], [0.0, 2.0]])
-    assert order.apart(one, one + torch.tensor([0.0, 1.0])).tolist() == pytest.approx([0.2, 0.5])
