@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfm_core import Transformer, TransformerConfig, recording
-from tfm_core.order import along_batch, along_sequence, difference, moved, shuffle_order
+from tfm_core.order import along_batch, along_sequence, apart, difference, moved, shuffle_order
 
 
 @given(ids=st.lists(st.integers(0, 3), min_size=1, max_size=9), seed=st.integers(0, 99))
@@ -63,4 +63,4 @@ def test_along_the_sequence_each_position_has_its_own_along_the_batch_each_sente
 
 def test_apart_is_a_share_of_the_length():
     one = torch.tensor([[3.0, 4.0], [0.0, 2.0]])
-    assert order.apart(one, one + torch.tensor([0.0, 1.0])).tolist() == pytest.approx([0.2, 0.5])
+    assert apart(one, one + torch.tensor([0.0, 1.0])).tolist() == pytest.approx([0.2, 0.5])
