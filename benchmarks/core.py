@@ -22,6 +22,7 @@ from tfm_core import (
     recording,
     scaled_dot_product_attention,
 )
+from tfm_core.torch_twin import as_torch
 
 SIZES = [(64, 4, 2, 50, 16), (128, 8, 4, 50, 16), (256, 8, 6, 50, 16), (128, 8, 4, 100, 16), (128, 8, 4, 200, 16)]
 THREADS = (1, 2)
@@ -39,12 +40,8 @@ def copy_linear(ours: nn.Linear | nn.LayerNorm, theirs: nn.Linear | nn.LayerNorm
 
 
 def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
-    """Give torch's attention our parameters, which it packs into one matrix."""
-    parts = (ours.query_projection, ours.key_projection, ours.value_projection)
-    with torch.no_grad():
-        theirs.get_parameter("in_proj_weight").copy_(torch.cat([part.weight for part in parts]))
-        theirs.get_parameter("in_proj_bias").copy_(torch.cat([part.bias for part in parts]))
-    copy_linear(ours.output_projection, theirs.out_proj)
+    """Give torch's attention our parameters."""
+    theirs.load_state_dict(as_torch(ours).state_dict())
 
 
 def our_encoder(d_model: int, heads: int, layers: int) -> tuple[Encode, list[TransformerLayer], nn.LayerNorm]:

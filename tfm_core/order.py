@@ -37,7 +37,12 @@ def moved(before: Tensor, after: Tensor, order: Sequence[int]) -> Tensor:
         after: (seq, d_model), row i of the word that stood at place order[i].
         order: as `shuffle_order` gives it.
     """
-    shares: Tensor = difference(before, after, order).norm(dim=-1) / before.norm(dim=-1).clamp(min=1e-30)
+    return apart(before, after[torch.argsort(torch.tensor(order))])
+
+
+def apart(before: Tensor, after: Tensor) -> Tensor:
+    """How far each vector moved, as a share of its length: (..., seq, d_model) twice to (..., seq)."""
+    shares: Tensor = (after - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=1e-30)
     return shares
 
 

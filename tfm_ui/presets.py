@@ -255,4 +255,17 @@ MASKS = (
         "leak?",
         page={"view": "leaks", "mask": "causal", "paint": "2x9.TAAAACQ", "item": 1},
     ),
+    Preset(
+        "Without the mask",
+        "Five PADs that nobody hides take a quarter of a token’s weight, and every output moves. Hidden, they change "
+        "nothing but the last digits. Which of the two would you notice, if the loss still went down?",
+        model={"causal": False},
+        page={"view": "padding"},
+    ),
+    Preset(
+        "One NaN",
+        "Five rows of padding have no key, and no token may look at them. A layer later every token is NaN. "
+        "What is 0 × NaN?",
+        page={"view": "padding", "mask": "cross"},
+    ),
 )

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfm_core import Transformer, TransformerConfig, recording
-from tfm_core.order import along_batch, along_sequence, difference, moved, shuffle_order
+from tfm_core.order import along_batch, along_sequence, apart, difference, moved, shuffle_order
 
 
 @given(ids=st.lists(st.integers(0, 3), min_size=1, max_size=9), seed=st.integers(0, 99))
@@ -59,3 +59,8 @@ def test_along_the_sequence_each_position_has_its_own_along_the_batch_each_sente
         for i in range(seq):
             assert torch.equal(right[b, i], x[b, i] + pe[i])
             assert torch.equal(wrong[b, i], x[b, i] + pe[b])
+
+
+def test_apart_is_a_share_of_the_length():
+    one = torch.tensor([[3.0, 4.0], [0.0, 2.0]])
+    assert apart(one, one + torch.tensor([0.0, 1.0])).tolist() == pytest.approx([0.2, 0.5])

@@ -7,7 +7,7 @@ from tfm_ui.components.canvas import Canvas, Content
 from tfm_ui.components.composer import COMPOSER
 from tfm_ui.components.lines import LINES
 from tfm_ui.components.maps import MAPS
-from tfm_ui.mask_pictures import leaks, see
+from tfm_ui.mask_pictures import leaks, padding, padding_rows, see
 
 # name -> how it is drawn, and what from
 MASKS: dict[str, tuple[Canvas, Callable[..., Content]]] = {
@@ -18,4 +18,9 @@ MASKS: dict[str, tuple[Canvas, Callable[..., Content]]] = {
     "masks_leaks": (MAPS, leaks.leaks),
     "masks_leaks_layers": (MAPS, leaks.leaks_layers),
     "masks_leaks_distance": (LINES, leaks.leaks_distance),
+    "masks_padding": (MAPS, padding.masks_padding),
+    "masks_padding_weights": (MAPS, padding.masks_padding_weights),
+    "masks_padding_amount": (LINES, padding.masks_padding_amount),
+    "masks_empty_row": (MAPS, padding_rows.masks_empty_row),
+    "masks_nan_spreads": (MAPS, padding_rows.masks_nan_spreads),
 }

@@ -11,6 +11,7 @@ from tfm_ui.mask_composition import Composition
 from tfm_ui.mask_paint import Paint
 from tfm_ui.mask_setting import Setting
 from tfm_ui.model_state import MAX_TOKENS, ModelState
+from tfm_ui.padded import SIDES
 
 PREFIX = "masks_"
 VIEWS = ("see", "leaks", "padding", "conventions")
@@ -47,6 +48,13 @@ class MasksState:
     )
     changed: int = control(Whole("Token changed", 0, MAX_TOKENS), default=0, held=True)  # 0: none is locked
     moved: int = control(Whole("Output moved", 0, MAX_TOKENS), default=0, held=True)
+
+    # padding
+    pad_side: str = control(Choice("Padding on the", SIDES), default="right")
+    row: int = control(
+        Whole("Empty row", 0, MAX_TOKENS, box=True, help="The query that is left no key, from 1; 0 is the last one."),
+        default=0,
+    )
 
     @staticmethod
     def limits(model: ModelState) -> Limits:

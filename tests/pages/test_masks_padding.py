@@ -1,0 +1,87 @@
+"""The view "padding" of the Masks lens without a browser."""
+
+import numpy as np
+import pytest
+
+from tests.pages.test_app import picture, start, text_on, widget
+
+PAGE = "pages/lenses/masks.py"
+PICTURES = ["masks_padding", "masks_padding_amount", "masks_padding_weights", "masks_empty_row", "masks_nan_spreads"]
+
+
+def lens(**query: str):
+    return start(PAGE, masks_view="padding", **query)
+
+
+def all_pictures(app):
+    for name in PICTURES:
+        header, numbers = picture(app, name)
+        assert header["about"]
+        assert len(numbers)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"architecture": "decoder", "norm": "post", "num_heads": "1"},
+        {"architecture": "encoder-decoder", "masks_place": "decoder"},
+        {"architecture": "encoder-decoder", "masks_place": "cross", "masks_pad_side": "left"},
+        {"seq_len": "2", "text": "🦊", "num_layers": "1", "num_heads": "16", "masks_texts": ""},
+        {
+            "text": "שלום <b>a</b> $x$",
+            "masks_item": "8",
+            "masks_texts": "a\n\nb c\n<i>d</i>\ne\nf\ng\nh\ni",
+            "masks_mask": "",
+        },
+        {"text": "@alice", "seq_len": "1024", "num_layers": "8", "num_heads": "16", "masks_row": "1024"},
+        {"masks_mask": "cross and window 1", "masks_paint": "~h1.1", "positional": "t5", "masks_pad_side": "left"},
+    ],
+)
+def test_it_runs(query):
+    app = lens(**query)
+    all_pictures(app)
+    assert "<b>a</b>" not in text_on(app)
+    assert "<i>d</i>" not in text_on(app)
+
+
+def test_with_causality_padding_on_the_right_is_harmless_and_the_mask_can_be_switched_off():
+    app = lens()
+    assert "Nobody looks ahead" in text_on(app)
+    widget(app, "_masks_causal").click().run()
+    assert not app.exception
+    assert not widget(app, "causal").value
+    assert "Not hidden, they move 5 of 5 outputs" in text_on(app)
+    assert not [button for button in app.button if button.key == "_masks_causal"]
+
+
+def test_on_the_left_padding_does_harm_even_then():
+    app = lens()
+    widget(app, "masks_pad_side").set_value("left").run()
+    assert not app.exception
+    said = text_on(app)
+    assert "even hidden, they move outputs" in said
+    assert "The mask leaves 5 of 10 rows no key" in said
+    assert not [button for button in app.button if button.key == "_masks_causal"]
+
+
+def test_a_decoder_leads_to_its_cross_attention():
+    app = lens(architecture="encoder-decoder")
+    widget(app, "_masks_cross").click().run()
+    assert not app.exception
+    assert widget(app, "masks_place").value == "cross"
+    assert "Not hidden, they move 4 of 4 outputs" in text_on(app)
+
+
+def test_layer_head_and_row_choose_what_is_shown():
+    app = lens(causal="false")
+    before = [picture(app, name)[1] for name in PICTURES]
+    widget(app, "masks_head").set_value(2).run()
+    widget(app, "masks_row").set_value(2).run()
+    after = [picture(app, name)[1] for name in PICTURES]
+    assert [np.array_equal(*pair) for pair in zip(before, after, strict=True)] == [True, True, False, True, False]
+    assert "row 2 (“dog”) was emptied here" in text_on(app)
+
+
+def test_what_takes_long_is_said():
+    app = lens(text="@alice", seq_len="1024")
+    assert any("first 128 of 1024 places" in info.value for info in app.info)
