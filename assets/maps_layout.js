@@ -82,8 +82,10 @@ export function box({ layout, view }, i, q, k, columns = 1) {
 /* 0 to 255: which colour of its scale a value has. */
 export const tint = (value, { top, signed }) => clamp(Math.round((signed ? value / top / 2 + 0.5 : value / top) * 255), 0, 255)
 
-/* A value for its cell or, with more digits, for reading: a true minus, and a sign where it matters. */
-export function inDigits(value, { signed }, digits) {
+/* A value for its cell or, with more digits, for reading: its word if it has one; a true minus, and a sign where it
+   matters. */
+export function inDigits(value, { signed, words }, digits) {
+  if (words) return words[value] ?? ""
   if (!value) return "0"
   const small = Math.abs(value) < 0.5 * 10 ** -digits
   const size = small && digits > 2 ? powered(Math.abs(value), 0) : Math.abs(value).toFixed(digits)

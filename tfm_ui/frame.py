@@ -85,9 +85,11 @@ def _notes(state: ModelState) -> None:
     for which, tokens in zip(("", "Target: "), texts, strict=False):
         if notes := about_tokens(tokens):
             st.html(f'<p class="note">{which}{escape(" ".join(notes))}</p>')
-    for name, chars in carried(sidebar.address(), *controls.states()).items():
-        whole = look.count(len(getattr(state, name)))
-        note = f"Links, and the address bar, carry the first {look.count(chars)} of the {name}’s {whole} characters."
+    states = controls.states()
+    texts_of = {prefix + name: value for page, prefix in states for name, value in vars(page).items()}
+    for name, chars in carried(sidebar.address(), *states).items():
+        whole, own = look.count(len(texts_of[name])), name.rpartition("_")[2]
+        note = f"Links, and the address bar, carry the first {look.count(chars)} of the {own}’s {whole} characters."
         st.html(f'<p class="note">{escape(note)}</p>')
 
 

@@ -223,4 +223,10 @@ MASKS = (
         model={"causal": False},
         page={"view": "leaks", "mask": "causal 1 and padding", "promise": "causal and padding", "item": 1},
     ),
+    Preset(
+        "Which way round?",
+        "The same booleans, and opposite meanings. Handed over the wrong way round, none of these calls complains. "
+        "Whose outputs at least become NaN, and for which queries?",
+        page={"view": "conventions", "convention": "MHA, attn_mask per head"},
+    ),
 )

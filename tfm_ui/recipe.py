@@ -29,6 +29,7 @@ def script(
     before: Sequence[str] = (),
     tensors: Collection[str] = (),
     recorded: str = '"*.weights"',
+    mask: str = "",
 ) -> str:
     """A script that runs the model once, then these lines. It is run from the project's folder, where the texts are.
 
@@ -41,6 +42,7 @@ def script(
         before: lines between the texts and the model.
         tensors: "source", "target": the texts that `before` made tensors of.
         recorded: the arguments of `recording`.
+        mask: the model's argument of this kind, if it is another than the model panel's.
     """
     config = state.config
     fields = {name: getattr(config, name) for name in config.__dataclass_fields__}
@@ -50,7 +52,9 @@ def script(
     if state.is_encoder_decoder:
         texts["target"] = (state.target, len(state.target_tokens.ids))
     inputs = [text if text in tensors else f"{text}.batch" for text in texts]
-    if state.masks_the_future:
+    if mask:
+        inputs.append(mask)
+    elif state.masks_the_future:
         inputs.append(f"mask=causal_mask({state.seq_len})")
     samples = any(sample_name(text) for text, _ in texts.values())
     lines = [
@@ -61,7 +65,7 @@ def script(
         "",
         "torch.set_num_threads(1)  # as the app does: the last digit depends on it",
         f"config = TransformerConfig({', '.join(f'{name}={value!r}' for name, value in changed.items())})",
-        *(f"{name} = encode({_text(text)}, {state.tokenizer!r}, {count})" for name, (text, count) in texts.items()),
+        *(f"{name} = encode({text_of(text)}, {state.tokenizer!r}, {count})" for name, (text, count) in texts.items()),
         *before,
         "model = Transformer(config).eval()",
         f"with torch.no_grad(), recording({recorded}) as trace:",
@@ -71,7 +75,7 @@ def script(
     return "\n".join(lines)
 
 
-def _text(text: str) -> str:
+def text_of(text: str) -> str:
     """The expression for a text: itself, or its sample's file."""
     name = sample_name(text)
     return f'Path({path(name)!r}).read_text(encoding="utf-8").rstrip("\\n")' if name else repr(text)

@@ -34,6 +34,7 @@ class Map:
         top: the value at the end of the scale, which begins at 0, or at -top if the values are signed.
         unit: what the values are, beside the scale.
         signed: whether they may be negative.
+        words: what stands for 0 and for 1, where these are the only values.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Map:
     top: float
     unit: str
     signed: bool = False
+    words: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,7 @@ def content(
         "columns": columns.header(part.column_names() if part else None),
         "maps": [
             {"name": m.name, "top": m.top, "topText": look.weight(m.top), "unit": m.unit, "signed": m.signed}
+            | ({"words": m.words} if m.words else {})
             for m in maps
         ],
         "picked": picked,

@@ -5,11 +5,15 @@ Sentences, layers, heads and tokens are counted from 1.
 
 from dataclasses import dataclass, replace
 
+from tfm_core.mask_conventions import CONVENTIONS
 from tfm_ui import windows
 from tfm_ui.fields import Choice, Limits, Text, Whole, control
 from tfm_ui.mask_composition import Composition
 from tfm_ui.mask_paint import Paint
 from tfm_ui.mask_setting import Setting
+from tfm_ui.mask_text import SIDE
+from tfm_ui.masks_lens.pasted_file import Digest
+from tfm_ui.masks_lens.pasted_guess import READINGS
 from tfm_ui.model_state import MAX_TOKENS, ModelState
 
 PREFIX = "masks_"
@@ -17,6 +21,12 @@ VIEWS = ("see", "leaks", "padding", "conventions")
 SENTENCES = 8  # of a batch, at most
 AS_COMPOSED = "as composed"  # the promise of the list of masks, without what was painted over it
 PROMISES = (AS_COMPOSED, "causal", "padding", "causal and padding", "window 3", "as painted")
+GUESSED = "as guessed"
+PASTED_CHARS = 40_000  # 64 x 64, as torch prints them
+PASTED = """tensor([[False,  True,  True,  True],
+        [False, False,  True,  True],
+        [False, False, False,  True],
+        [False, False, False, False]])"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +54,13 @@ class MasksState:
     tries: int = control(
         Whole("Replacements", 1, 8, box=True, help="How many other tokens stand in for each one."), default=4
     )
+
+    # conventions
+    convention: str = control(Choice("Convention", tuple(CONVENTIONS)), default="MHA, key_padding_mask")
+    pasted: str = control(Text("Paste a mask", PASTED_CHARS, height=140), default=PASTED)
+    upload: str = control(Digest("Uploaded mask"), default="", held=True)
+    read_as: str = control(Choice("Read as", (GUESSED, *READINGS)), default=GUESSED)
+    part_pasted: str = control(windows.field("Part of the pasted mask", SIDE), default=windows.WHOLE, held=True)
 
     @staticmethod
     def limits(model: ModelState) -> Limits:
