@@ -105,6 +105,8 @@ def _lines(text: str, reader: _Reader) -> list[int]:
     if len(lines) == 1 and ";" in text and re.search(r"[\s,](?!$)", text.replace("; ", ";")):
         lines = text.strip(";").split(";")
     lines = [line.strip().strip(",;").strip() for line in lines if line.strip(" \t,;")]
+    if not lines:
+        raise ValueError("There is nothing in it.")
     if len(lines) > SIDE:
         raise ValueError(f"It has {len(lines):,} rows; {SIDE:,} is the limit.")
     digits = all(re.fullmatch(r"[01]{2,}", line) for line in lines)  # 1100, without anything between
@@ -118,6 +120,8 @@ def _lines(text: str, reader: _Reader) -> list[int]:
 def _brackets(text: str, reader: _Reader) -> list[int]:
     """Lists within lists, in whatever stands around them: the shape that they make."""
     begin, end = text.index("["), text.rfind("]") + 1
+    if end and end < begin:
+        raise ValueError("A bracket is closed that was never opened.")
     if not end or text.count("[") != text.count("]"):
         raise ValueError("There are more brackets of one kind than of the other: was it cut?")
     if text.count("[") > 2 * SIDE + DEEP:

@@ -85,7 +85,7 @@ def html(seen: Conventions) -> str:
         handed = convention.to(seen.mask[:1], seen.model.num_heads)
         one = seen.found.get(name)
         cells = {
-            "call": f"<code>{escape(convention.name).replace('(', '<wbr>(')}</code>",
+            "call": f"<code>{escape(convention.name).replace('_', '_<wbr>').replace('(', '<wbr>(')}</code>",
             "shape": f"<span>{escape(convention.shape)}</span> {str(handed.dtype).removeprefix('torch.')}",
             "may attend": f"<b>{escape(convention.keeps)}</b>",
             "hidden": escape(convention.hides),
@@ -110,5 +110,6 @@ def _difference(found: Verified | None) -> str:
 def _slipped(found: Verified | None) -> str:
     if not found:
         return "not run"
-    nan = f", {look.count(found.slipped_nan)} × NaN" if found.slipped_nan else ""
+    queries = "query" if found.slipped_nan == 1 else "queries"
+    nan = f", NaN in {look.count(found.slipped_nan)} {queries}" if found.slipped_nan else ""
     return f"{look.number(found.slipped)}{nan}"

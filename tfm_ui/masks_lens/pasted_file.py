@@ -3,6 +3,8 @@
 import io
 import math
 import re
+import tokenize
+import warnings
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -51,13 +53,28 @@ def read_file(data: bytes) -> Table:
     return read_text(text)
 
 
+# What NumPy raises over a header that was tampered with.
+BROKEN = (
+    ValueError,
+    SyntaxError,
+    TypeError,
+    KeyError,
+    MemoryError,
+    RecursionError,
+    OverflowError,
+    tokenize.TokenError,
+)
+
+
 def _npy(data: bytes) -> Table:
     file = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(file)
         header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
-        shape, _, dtype = header(file)
-    except (ValueError, SyntaxError, TypeError, KeyError, MemoryError, RecursionError, OverflowError):
+        with warnings.catch_warnings():  # of Python 2's headers
+            warnings.simplefilter("ignore")
+            shape, _, dtype = header(file)
+    except BROKEN:
         raise ValueError("This .npy’s header cannot be read.") from None
     if dtype.hasobject:
         raise ValueError("This .npy holds Python objects, which could execute anything, so it is not opened.")
@@ -69,7 +86,9 @@ def _npy(data: bytes) -> Table:
     if len(data) - file.tell() < math.prod(shape) * dtype.itemsize:
         raise ValueError("This .npy is shorter than its header says: was it cut?")
     file.seek(0)
-    values = np.load(file, allow_pickle=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        values = np.load(file, allow_pickle=False)
     kind = {"b": "booleans", "f": "numbers"}.get(dtype.kind, "whole numbers")
     with np.errstate(over="ignore"):
         values = values.astype(np.float64)

@@ -21,17 +21,20 @@ UPLOAD, PROBLEM = "_masks_upload", "_masks_upload_problem"
 
 def draw(model: ModelState) -> None:
     """The table, one convention of it, and masks from outside."""
-    seen = conventions.view(model, mask(model, "layer"))
-    with st.container(key="masks_asides"):
+    mask(model, "layer")
+    asides, calling, top = (st.container(key=f"masks_{name}") for name in ("asides", "calling", "table"))
+    seen = conventions.view(model, boxes(model, controls_line.row("convention"), "convention", "head"))
+    with asides:
         if aside := seen.aside():
             st.info(aside)
     with (
-        st.container(key="masks_calling"),
+        calling,
         st.spinner("Making each call; the first time, transformers is loaded", show_time=True),
     ):
         said = conventions_table.sentence(seen)
-    _table(seen, said)
-    _chosen(model)
+    with top:
+        _table(seen, said)
+    _chosen(model, seen)
     _foreign(model)
 
 
@@ -51,9 +54,8 @@ def _table(seen: Conventions, said: str) -> None:
         )
 
 
-def _chosen(model: ModelState) -> None:
-    state = boxes(model, controls_line.row("convention"), "convention", "head")
-    seen = conventions.view(model, state)
+def _chosen(model: ModelState, seen: Conventions) -> None:
+    state = seen.state
     pictures, script = st.columns(2, gap="medium")
     with pictures, panel("masks_ours") as show:
         rows, columns = (len(names) for names in seen.names)
