@@ -4,7 +4,8 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui import compute_masks, controls, controls_line, frame
+from tfm_ui import compute_masks, controls, controls_line, frame, sidebar
+from tfm_ui.links import carried
 from tfm_ui.mask_text import BYTES
 from tfm_ui.masks_lens import conventions, conventions_chosen, conventions_code, conventions_table, pasted
 from tfm_ui.masks_lens.conventions import Conventions
@@ -111,8 +112,10 @@ def _foreign(model: ModelState) -> None:
             if problem:
                 kind = st.error if state.pasted.strip() else st.info
                 kind(plain(problem))
-            if state.upload and seen and not state.pasted.strip():
+            if seen and not state.pasted.strip():
                 st.caption("Uploads are not in the link, until they are used as the mask.")
+            elif PREFIX + "pasted" in carried(sidebar.address(), *controls.states()):
+                st.caption("This text is longer than a link carries. Used as the mask, it is in the link as paint.")
         if not seen:
             st.html('<div class="phead"><h3>A mask from elsewhere</h3></div>')
             return
