@@ -46,7 +46,8 @@ function fields(scene, i) {
     } else if (map.ticks) tick(context, skin, { x, y, w: w - gap, h: h - gap })
     else if (prints && q < header.read) {
       context.fillStyle = ink(fill)
-      context.fillText(inDigits(value, map, 2).replace(/^([+−])0\./, w < 36 * rem ? "$1." : "$10."), x + (w - gap) / 2, y + (h - gap) / 2 + 1)
+      const text = inDigits(value, map, 2).replace(/^([+−])0\./, w < 36 * rem ? "$1." : "$10.")
+      if (!map.words || context.measureText(text).width < w - gap - 2) context.fillText(text, x + (w - gap) / 2, y + (h - gap) / 2 + 1)
     }
   }
   context.strokeStyle = skin.hatch
@@ -141,10 +142,10 @@ function below(scene, { column, colour }) {
 /* The colour bar below a map; rows of maps share the first one's. */
 function bar({ context, header, view, skin, layout }, i) {
   const { rem, family, origins, ch, spare, width, wrapped, pins } = layout, map = header.maps[i], stops = map.signed ? skin.signed : skin.weights
-  const y = origins[wrapped ? origins.length - 1 : i].y + ch * view.rows + (wrapped ? 14 : 10) * rem + pins, own = wrapped && header.maps.some(other => other.top !== map.top), low = map.signed ? "−" + (own ? "" : map.topText) : map.lowText
+  const y = origins[wrapped ? origins.length - 1 : i].y + ch * view.rows + (wrapped ? 14 : 10) * rem + pins, own = wrapped && header.maps.some(other => other.top !== map.top), low = map.words?.[0] ?? (map.signed ? "−" + (own ? "" : map.topText) : map.lowText)
   context.font = `${13 * rem}px ${family}`
   if (map.ticks) return tickLegend(context, skin, map.unit, origins[i].x, y)
-  const before = context.measureText(low).width + 6, text = `${map.signed ? "+" : ""}${own ? " each one’s own largest" : map.topText} ${map.unit}`
+  const before = context.measureText(low).width + 6, text = `${map.signed ? "+" : ""}${map.words?.[1] ?? (own ? " each one’s own largest" : map.topText)} ${map.unit}`
   const room = layout.stacked || wrapped ? 190 * rem : layout.apart + spare - 12 * rem, long = Math.max(30 * rem, Math.min(120 * rem, room - before - context.measureText(text).width - 6))
   const x = Math.max(2, Math.min(origins[i].x, width - room - 2)) + before
   colourBar(context, skin, stops, { x, y, w: long }, low, text)

@@ -88,8 +88,10 @@ export function tint(value, { top, low, signed }) {
   return clamp(Math.round(at * 255), 0, 255)
 }
 
-/* A value for its cell or, with more digits, for reading: a true minus, and a sign where it matters. */
-export function inDigits(value, { signed, low, whole }, digits) {
+/* A value for its cell or, with more digits, for reading: its word if it has one; a true minus, and a sign where it
+   matters. */
+export function inDigits(value, { signed, low, whole, words }, digits) {
+  if (words) return words[value] ?? ""
   if (!value) return "0"
   if (whole) return `${value}`
   if (low && digits <= 2 && value < 0.005) return powered(10 ** Math.round(Math.log10(value)), 0).slice(2) // 10⁻³

@@ -1,8 +1,11 @@
 """The model's passes under a mask of the reader's, and their caches; keys as in compute.py."""
 
 import copy
-from collections.abc import Callable, Collection, Mapping
+import gc
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 
 import numpy as np
 import streamlit as st
@@ -13,6 +16,7 @@ from torch import Tensor
 from tfm_core import (
     TOKENIZERS,
     Influence,
+    MultiHeadAttention,
     Trace,
     Transformer,
     TransformerConfig,
@@ -21,11 +25,14 @@ from tfm_core import (
     padding_mask,
     recording,
 )
+from tfm_core.mask_conventions import CONVENTIONS
+from tfm_core.mask_verified import Verified, verify
 from tfm_core.recording import Edit, Watch
 from tfm_core.tokens import FIRST_ID
 from tfm_ui.compute import place, transformer
 from tfm_ui.mask_composition import combined, parse
 from tfm_ui.mask_setting import Setting
+from tfm_ui.mask_text import Table
 from tfm_ui.model_state import ModelState
 
 
@@ -176,3 +183,74 @@ def influences(setting: Setting, places: tuple[int, ...], tries: int) -> Influen
 
 
 AT_ONCE = 2**10  # tokens of changed sentences that are run side by side: more take more memory, and no less time
+
+
+CELLS_AT_ONCE = 2**22  # cells of all heads of a batch whose calls are compared; a larger batch is left to one sentence
+
+
+@dataclass(frozen=True)
+class Live:
+    """What a layer's attention works on in a pass under the mask.
+
+    Attributes:
+        attention: the layer's.
+        query: (batch, query, d_model), what its queries are made of.
+        key: (batch, key, d_model), likewise; the same tensor in self-attention.
+        mask: boolean (batch, query, key), True = may attend.
+    """
+
+    attention: MultiHeadAttention
+    query: Tensor
+    key: Tensor
+    mask: Tensor
+
+
+def live(settings: Sequence[Setting], layer: int) -> Live:
+    """A pass of a batch, each sentence under its own mask, up to the attention of a layer, from 0."""
+    first = settings[0]
+    state, mask = first.model, torch.stack([setting.mask for setting in settings])
+    reads = at(first, layer, "normed" if state.norm == "pre" else "residual_before")
+    sites = [reads]
+    if first.place == "cross":
+        sites.append("encoder.final_norm" if state.norm == "pre" else stream(state, state.num_layers - 1, encoder=True))
+    source = torch.cat([setting.model.source_tokens.batch for setting in settings])
+    trace = forward(first, sites, mask=mask[:, None], source=source)[1]
+    attention = transformer(state.config).get_submodule(
+        at(first, layer, "").removesuffix(".") if state.is_encoder_decoder else f"stack.{at(first, layer, '')[:-1]}"
+    )
+    assert isinstance(attention, MultiHeadAttention)
+    return Live(attention, trace[reads], trace[sites[-1]], mask)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={tuple: repr})
+def verified(settings: tuple[Setting, ...], layer: int, hugging_face: bool) -> dict[str, Verified]:
+    """Each convention's call, by its name, beside ours; without transformers' calls, if it is not installed."""
+    seen = live(settings, layer)
+    return {
+        name: verify(convention, seen.attention, seen.query, seen.key, seen.mask)
+        for name, convention in CONVENTIONS.items()
+        if (hugging_face or convention.library == "torch") and (convention.across or settings[0].place != "cross")
+    }
+
+
+@st.cache_resource(show_spinner=False)
+def hugging_face() -> bool:
+    """Load transformers, if it is there: this takes seconds, and only the view that calls it pays."""
+    if not find_spec("transformers"):
+        return False
+    import_module("transformers.models.bert.modeling_bert")
+    gc.collect()
+    gc.freeze()  # as when the server starts: else each run of a page looks through all of this anew
+    return True
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def uploaded(digest: str, _table: Table | None = None) -> Table:
+    """An uploaded mask by its digest, kept by the server for a while; no link holds it.
+
+    Raises:
+        LookupError: if it is not there any more.
+    """
+    if _table is None:
+        raise LookupError(f"expected the digest of an upload that is kept, got {digest}")
+    return _table

@@ -54,6 +54,14 @@ def states() -> list[tuple[State, str]]:
     return [(current(known[prefix], prefix), prefix) for prefix in st.session_state[PAGE]]
 
 
+def label_of(parameter: str) -> str:
+    """What stands beside the control of a parameter of this page."""
+    known: dict[str, type[State]] = st.session_state[KNOWN]
+    fields = {prefix + name: field for prefix in known for name, (field, _) in controls_of(known[prefix]).items()}
+    label: str = fields[parameter].label
+    return label
+
+
 def notices() -> list[str]:
     """What was changed of what the reader asked for, until it is dismissed."""
     found: list[str] = st.session_state.get(NOTICES, [])

@@ -91,9 +91,13 @@ def share_link(base: str, *states: tuple[State, str]) -> str:
 
 def carried(base: str, *states: tuple[State, str]) -> dict[str, int]:
     """Of each text that is too long for the link, by its parameter: how many characters the link carries."""
-    parameters = _parameters(base, states)
-    texts = {prefix + name: value for state, prefix in states for name, value in _texts(state).items()}
+    parameters, texts = _parameters(base, states), texts_of(*states)
     return {key: len(parameters[key]) for key, text in texts.items() if len(parameters.get(key, text)) < len(text)}
+
+
+def texts_of(*states: tuple[State, str]) -> dict[str, str]:
+    """All texts of these states, each with its prefix, by their parameters."""
+    return {prefix + name: value for state, prefix in states for name, value in _texts(state).items()}
 
 
 def _parameters(base: str, states: Sequence[tuple[State, str]]) -> dict[str, str]:

@@ -268,4 +268,10 @@ MASKS = (
         "What is 0 × NaN?",
         page={"view": "padding", "mask": "cross"},
     ),
+    Preset(
+        "Which way round?",
+        "The same booleans, and opposite meanings. Handed over the wrong way round, none of these calls complains. "
+        "Whose outputs at least become NaN, and for which queries?",
+        page={"view": "conventions", "convention": "MHA, attn_mask per head"},
+    ),
 )

@@ -65,7 +65,7 @@ def script(
         "",
         "torch.set_num_threads(1)  # as the app does: the last digit depends on it",
         f"config = TransformerConfig({', '.join(f'{name}={value!r}' for name, value in changed.items())})",
-        *(f"{name} = encode({_text(text)}, {state.tokenizer!r}, {count})" for name, (text, count) in texts.items()),
+        *(f"{name} = encode({text_of(text)}, {state.tokenizer!r}, {count})" for name, (text, count) in texts.items()),
         *before,
         "model = Transformer(config).eval()",
         f"with torch.no_grad(), recording({recorded}) as trace:",
@@ -75,7 +75,7 @@ def script(
     return "\n".join(lines)
 
 
-def _text(text: str) -> str:
+def text_of(text: str) -> str:
     """The expression for a text: itself, or its sample's file."""
     name = sample_name(text)
     return f'Path({path(name)!r}).read_text(encoding="utf-8").rstrip("\\n")' if name else repr(text)

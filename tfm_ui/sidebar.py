@@ -5,7 +5,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui import controls, undo
 from tfm_ui.components.browser import mend_history
-from tfm_ui.links import LINK_CHARS, carried, share_link
+from tfm_ui.links import LINK_CHARS, carried, share_link, texts_of
 from tfm_ui.model_state import ModelState
 from tfm_ui.plain import plain
 from tfm_ui.present import presenting
@@ -83,9 +83,9 @@ def tools() -> None:
         )
         share.code(share_link(address(), *states), language=None, wrap_lines=True)
     row.button("Reset", icon=":material/restart_alt:", width="stretch", on_click=controls.reset_all, key="_reset")
-    state = controls.current(ModelState)
+    texts = texts_of(*states)
     shown = share_link(address(), *states).removeprefix(address()) + ("&present=true" if presenting() else "")
-    whole = {getattr(state, name)[:chars]: getattr(state, name) for name, chars in cut.items()}
+    whole = {texts[name][:chars]: texts[name] for name, chars in cut.items()}
     mend_history(LINK_CHARS, address=shown if cut else "", whole=whole)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tfm_ui.masks_lens import empty_rows_spread, leaks, leaks_travel, padding, see
+from tfm_ui.masks_lens import conventions, empty_rows_spread, leaks, leaks_travel, padding, see
 from tfm_ui.masks_lens.padding_batch import ROUNDING
 from tfm_ui.masks_lens.padding_weights import Weights
 from tfm_ui.masks_lens.state import MasksState
@@ -103,3 +103,15 @@ def test_one_nan_five_rows_without_a_key_and_a_layer_later_every_token_is_nan():
     onto = seen.runs["−∞ and softmax"].onto
     assert (onto.blind, onto.largest) == (5, 0)
     assert np.isnan(0 * np.nan)
+
+
+# conventions
+
+
+def test_which_way_round_no_call_complains_and_torchs_module_alone_gives_nan():
+    seen = conventions.view(*masks("Which way round?")).found
+    assert all(one.slipped > 0.1 or one.slipped_nan for one in seen.values())
+    giving = [name for name, one in seen.items() if one.slipped_nan]
+    assert giving == ["MHA, attn_mask", "MHA, attn_mask per head", "MHA, key_padding_mask"]
+    queries = [seen[name].slipped_nan for name in giving]
+    assert queries == [2, 1, 10]

@@ -39,6 +39,7 @@ class Map:
         signed: whether they may be negative.
         ticks: whether it says where something may be, 1, and where not, MASKED: then it has ticks and no scale, and if
             it is the first, what it hides is masked in the others, too.
+        words: what stands for 0 and for 1, where these are the only values.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Map:
     whole: bool = False
     signed: bool = False
     ticks: bool = False
+    words: tuple[str, str] | None = None
 
     @property
     def scale(self) -> dict[str, Any]:
@@ -180,7 +182,10 @@ def content(
     header: dict[str, Any] = {
         "rows": rows.header(part.row_names() if part else None),
         "columns": columns.header(part.column_names() if part else None),
-        "maps": [{"name": m.name, "unit": m.unit, "signed": m.signed, "ticks": m.ticks} | m.scale for m in maps],
+        "maps": [
+            {"name": m.name, "unit": m.unit, "signed": m.signed, "ticks": m.ticks, "words": m.words} | m.scale
+            for m in maps
+        ],
         "picked": picked,
         "asks": asks,
         "places": places or _places(part, len(rows.names), len(columns.names), counted_from),

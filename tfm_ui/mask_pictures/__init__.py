@@ -7,7 +7,7 @@ from tfm_ui.components.canvas import Canvas, Content
 from tfm_ui.components.composer import COMPOSER
 from tfm_ui.components.lines import LINES
 from tfm_ui.components.maps import MAPS
-from tfm_ui.mask_pictures import leaks, padding, padding_rows, see
+from tfm_ui.mask_pictures import conventions, leaks, padding, padding_rows, see
 
 # name -> how it is drawn, and what from
 MASKS: dict[str, tuple[Canvas, Callable[..., Content]]] = {
@@ -23,4 +23,7 @@ MASKS: dict[str, tuple[Canvas, Callable[..., Content]]] = {
     "masks_padding_amount": (LINES, padding.masks_padding_amount),
     "masks_empty_row": (MAPS, padding_rows.masks_empty_row),
     "masks_nan_spreads": (MAPS, padding_rows.masks_nan_spreads),
+    "masks_ours": (MAPS, conventions.ours),
+    "masks_handed": (MAPS, conventions.handed),
+    "masks_pasted": (MAPS, conventions.foreign),
 }

@@ -5,11 +5,15 @@ Sentences, layers, heads and tokens are counted from 1.
 
 from dataclasses import dataclass, replace
 
+from tfm_core.mask_conventions import CONVENTIONS
 from tfm_ui import windows
 from tfm_ui.fields import Choice, Limits, Text, Whole, control
 from tfm_ui.mask_composition import Composition
 from tfm_ui.mask_paint import Paint
 from tfm_ui.mask_setting import Setting
+from tfm_ui.mask_text import SIDE
+from tfm_ui.masks_lens.pasted_file import Digest
+from tfm_ui.masks_lens.pasted_guess import READINGS
 from tfm_ui.model_state import MAX_TOKENS, ModelState
 from tfm_ui.padded import SIDES
 
@@ -19,6 +23,12 @@ SENTENCES = 8  # of a batch, at most
 AS_COMPOSED = "as composed"  # the promise of the list of masks, without what was painted over it
 AS_PAINTED = "as painted"  # of the very mask that the model gets
 PROMISES = (AS_COMPOSED, "causal", "padding", "causal and padding", "window 3", AS_PAINTED)
+GUESSED = "as guessed"
+PASTED_CHARS = 40_000  # 64 x 64, as torch prints them
+PASTED = """tensor([[False,  True,  True,  True],
+        [False, False,  True,  True],
+        [False, False, False,  True],
+        [False, False, False, False]])"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +65,13 @@ class MasksState:
         Whole("Empty row", 0, MAX_TOKENS, box=True, help="The query that is left no key, from 1; 0 is the last one."),
         default=0,
     )
+
+    # conventions
+    convention: str = control(Choice("Convention", tuple(CONVENTIONS)), default="MHA, key_padding_mask")
+    pasted: str = control(Text("Paste a mask", PASTED_CHARS, height=140), default=PASTED)
+    upload: str = control(Digest("Uploaded mask"), default="", held=True)
+    read_as: str = control(Choice("Read as", (GUESSED, *READINGS)), default=GUESSED)
+    part_pasted: str = control(windows.field("Part of the pasted mask", SIDE), default=windows.WHOLE, held=True)
 
     @staticmethod
     def limits(model: ModelState) -> Limits:

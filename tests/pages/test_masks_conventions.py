@@ -1,0 +1,160 @@
+"""The view conventions of the Masks lens without a browser."""
+
+import io
+
+import numpy as np
+import pytest
+
+from tests.pages.test_app import picture, start, text_on, widget
+from tfm_core.mask_conventions import CONVENTIONS
+
+PAGE = "pages/lenses/masks.py"
+PICTURES = ["masks_ours", "masks_handed", "masks_pasted"]
+
+
+def lens(**query: str):
+    return start(PAGE, masks_view="conventions", **query)
+
+
+def all_pictures(app) -> None:
+    for name in PICTURES:
+        header, numbers = picture(app, name)
+        assert header["about"]
+        assert "NaN" not in str({**header, "about": ""})
+        assert numbers
+
+
+def foreign(app) -> np.ndarray:
+    header, numbers = picture(app, "masks_pasted")
+    rows, columns = len(header["rows"]["names"]), len(header["columns"]["names"])
+    return np.frombuffer(numbers, np.float32).reshape(2, rows, columns)[1]
+
+
+def npy(values) -> bytes:
+    file = io.BytesIO()
+    np.save(file, values)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+@pytest.mark.parametrize(
+    "model",
+    [
+        {},
+        {"architecture": "decoder", "norm": "post"},
+        {"architecture": "encoder-decoder", "masks_place": "decoder"},
+        {"architecture": "encoder-decoder", "masks_place": "cross", "norm": "post"},
+    ],
+)
+def test_it_runs_for_every_convention_architecture_and_place(name, model):
+    app = lens(masks_convention=name, **model)
+    all_pictures(app)
+    assert "✕" not in text_on(app)
+    assert app.code[0].value.startswith("import torch\n")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"text": "hi there", "seq_len": "2", "masks_texts": ""},
+        {"text": "🦊", "seq_len": "2", "num_heads": "1", "num_layers": "1", "causal": "false", "masks_texts": "\n \n"},
+        {"masks_texts": "a\nb c\n\n<b>d</b>\n$x$\ne\nf\ng\nh\ni", "num_heads": "16", "masks_head": "16"},
+        {"text": "שלום <b>a</b> $x$ **b**", "num_layers": "8", "masks_layer": "8"},
+        {"text": "@alice", "seq_len": "300", "masks_texts": "a\nb\nc"},
+        {"text": "@alice", "seq_len": "1024", "num_layers": "1", "num_heads": "2", "positional": "t5"},
+        {"masks_mask": "cross"},
+        {"masks_mask": "window 2 or global 1 and documents 3", "positional": "alibi"},
+        {"masks_paint": "10x10.BAAAAAAAAAAAAAAAAAA", "causal": "false"},
+        {"masks_upload": "0123456789abcdef", "masks_pasted": " "},
+    ],
+)  # fmt: skip
+def test_it_runs_for_texts_and_masks_of_any_kind(query):
+    app = lens(**query)
+    assert "<b>d</b>" not in text_on(app)
+    assert "<b>a</b>" not in text_on(app)
+    if "masks_upload" in query:
+        assert "Uploads stay in the browser" in app.info[0].value
+    else:
+        all_pictures(app)
+
+
+@pytest.mark.parametrize(
+    ("pasted", "said"),
+    [
+        ("1 0\n1", "most rows have"),
+        ("[[1, ...]]", "shortened"),
+        ("<b>a</b>", "a number, True or False"),
+        ("nan", "NaN"),
+    ],
+)
+def test_a_bad_paste_gets_a_sentence_and_leaves_the_mask(pasted, said):
+    app = lens()
+    before = picture(app, "masks_ours")[1]
+    widget(app, "masks_pasted").set_value(pasted).run()
+    assert not app.exception
+    assert said in app.error[0].value
+    assert picture(app, "masks_ours")[1] == before
+    widget(app, "masks_pasted").set_value("10\n11").run()
+    assert not app.error
+    np.testing.assert_array_equal(foreign(app), [[1, 0], [1, 1]])
+
+
+def test_a_reading_is_overruled():
+    app = lens()
+    guessed = foreign(app)
+    widget(app, "masks_read_as").select("1 = attend").run()
+    np.testing.assert_array_equal(foreign(app), 1 - guessed)
+    assert "as you chose" in text_on(app)
+
+
+def test_an_uploaded_file_is_drawn_and_used():
+    app = lens(masks_mask="", causal="false", text="a b c", seq_len="3", masks_texts="")
+    mask = np.array([[True, False, True], [True, True, False], [False, True, True]])
+    upload = app.file_uploader[0]
+    upload.upload("mask.npy", npy(mask), "application/octet-stream").run()
+    assert not app.exception
+    np.testing.assert_array_equal(foreign(app), mask)
+    assert widget(app, "masks_pasted").value == ""
+    assert "not in the link" in app.caption[0].value
+    widget(app, "_masks_use").click().run()
+    assert not app.exception
+    numbers = np.frombuffer(picture(app, "masks_ours")[1], np.float32)
+    np.testing.assert_array_equal(numbers[:9].reshape(3, 3) == 1, mask)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("mask.npz", b"PK\x03\x04", "archive"),
+        ("mask.npy", b"\x93NUMPY\x01\x00", "header cannot be read"),
+        ("<b>mask</b>.csv", b"a,b\n1,2", "is “a”"),
+        ("mask.txt", b"", "nothing in it"),
+    ],
+)
+def test_a_bad_file_gets_a_sentence_and_leaves_what_is_there(name, data, said):
+    app = lens()
+    before = foreign(app)
+    app.file_uploader[0].upload(name, data, "text/plain").run()
+    assert not app.exception
+    assert said in app.error[0].value
+    np.testing.assert_array_equal(foreign(app), before)
+
+
+def test_a_mask_too_large_for_a_link_is_drawn_and_cannot_be_used():
+    app = lens()
+    app.file_uploader[0].upload("mask.npy", npy(np.tri(1024)), "application/octet-stream").run()
+    assert not app.exception
+    assert foreign(app).shape == (256, 256)
+    assert "It is larger than 64 × 64" in text_on(app)
+    assert widget(app, "_masks_use").disabled
+
+
+def test_a_long_pasted_mask_is_said_not_to_fit_the_link():
+    text = "\n".join(" ".join("1" * 64) for _ in range(64))
+    app = lens()
+    widget(app, "masks_pasted").set_value(text).run()
+    assert not app.exception
+    assert "longer than a link carries" in app.caption[0].value
+    assert "of the 8\u202f191 characters of “Paste a mask”." in text_on(app.run())
+    widget(app, "_masks_use").click().run()
+    assert not app.exception

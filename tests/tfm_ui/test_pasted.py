@@ -1,0 +1,322 @@
+"""Masks from elsewhere: what people paste and upload is read, guessed and described; nothing is executed."""
+
+import io
+import json
+import pickle
+from contextlib import suppress
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from tfm_core import causal_mask, document_mask, window_mask
+from tfm_ui.mask_text import SIDE, read_text
+from tfm_ui.masks_lens.pasted_file import Digest, digest_of, read_file
+from tfm_ui.masks_lens.pasted_guess import ADDED, ATTEND, IGNORE, facts, guess, mask_of, odd_values
+
+CAUSAL = causal_mask(3)
+MASKS = arrays(bool, st.tuples(st.integers(1, 7), st.integers(1, 7)))
+
+
+def npy(values, **how) -> bytes:
+    file = io.BytesIO()
+    np.save(file, values, **how)
+    return file.getvalue()
+
+
+def minus_inf(mask):
+    return torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
+
+
+FORMS = {
+    "torch": repr,
+    "torch, float": lambda mask: repr(mask.float()),
+    "torch, on a device": lambda mask: repr(mask.float())[:-1] + ", device='cuda:0', dtype=torch.float16)",
+    "assigned": lambda mask: f"mask = torch.{mask!r}",
+    "numpy": lambda mask: repr(mask.numpy()),
+    "numpy, printed": lambda mask: str(mask.numpy()),
+    "json": lambda mask: json.dumps(mask.tolist()),
+    "numbers": lambda mask: json.dumps(mask.int().tolist()),
+    "csv": lambda mask: "\n".join(",".join("01"[cell] for cell in row) for row in mask.tolist()),
+    "csv, words": lambda mask: "\r\n".join(",".join(map(str, row)) for row in mask.tolist()),
+    "quoted": lambda mask: "\n".join(",".join(f'"{cell:d}"' for cell in row) for row in mask.tolist()),
+    "semicolons": lambda mask: "\n".join(";".join("01"[cell] for cell in row) for row in mask.tolist()),
+    "tabs": lambda mask: "\n".join("\t".join("01"[cell] for cell in row) for row in mask.tolist()),
+    "spaces": lambda mask: "\n".join("  ".join("01"[cell] for cell in row) for row in mask.tolist()) + "\n\n",
+    "one line": lambda mask: "; ".join(" ".join("01"[cell] for cell in row) for row in mask.tolist()),
+    "digits": lambda mask: "\n".join("".join("01"[cell] for cell in row) for row in mask.tolist()),
+    "four axes": lambda mask: repr(mask[None, None]),
+    "three axes": lambda mask: repr(mask[None].int()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_people_paste_is_read(form):
+    mask = torch.tensor([[True, False, True, False], [True, True, False, False], [False, True, True, True]])
+    found = read_text(FORMS[form](mask))
+    np.testing.assert_array_equal(found.values, mask.numpy())
+    assert bool(found.notes) == ("axes" in form)
+    words = ("torch", "assigned", "numpy", "numpy, printed", "json", "csv, words", "four axes")
+    assert (found.kind == "booleans") == (form in words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        repr(minus_inf(CAUSAL)),
+        repr(minus_inf(CAUSAL).numpy()),
+        repr(torch.zeros(3, 3).masked_fill(~CAUSAL, -1e9)),
+        repr(torch.zeros(3, 3).masked_fill(~CAUSAL, torch.finfo(torch.float32).min)),
+        "0 -inf -inf\n0 0 -inf\n0 0 0",
+        "0,−∞,−∞\n0,0,−∞\n0,0,0",
+        "[[0, -Infinity, -Infinity], [0, 0, -Infinity], [0, 0, 0]]",
+    ],
+)
+def test_what_is_added_to_scores_is_read_as_such(text):
+    found = read_text(text)
+    assert guess(found)[0] == ADDED
+    np.testing.assert_array_equal(mask_of(found, ADDED), CAUSAL.numpy())
+    assert bool(odd_values(found, ADDED)) == ("e+" in text)
+
+
+@given(MASKS)
+def test_any_mask_comes_back_from_text_and_from_a_file(mask):
+    for found in (read_text(repr(mask)), read_text(str(mask.astype(int).tolist())), read_file(npy(mask))):
+        np.testing.assert_array_equal(found.values, mask)
+        assert guess(found)[1]
+        described(mask)
+    wide = npy(np.asfortranarray(mask.astype(np.float16)[None, None]))
+    np.testing.assert_array_equal(read_file(wide).values, mask)
+
+
+def described(mask):
+    said = facts(mask).sentence()
+    assert f"{mask.shape[0]} × {mask.shape[1]}" in said
+    assert ("without any key" in said or "hides everything" in said) == (not mask.any(1).all())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "nothing in it"),
+        (" \n\t", "nothing in it"),
+        ("[]", "nothing in it"),
+        ("tensor([[], []])", "nothing in it"),
+        ("1 0 0\n1 1\n1 1 1", "Row 2 has 2 entries, most rows have 3"),
+        ("1 0\n1\n1 1\n1 1 1", "Row 2 has 1 entry, most rows have 2, and 1 more differ"),
+        ("[[1, 0], [1], [1, 1]]", "Row 2 has 1 entry"),
+        ("1 0\nnan 1", "Row 2, entry 1 is NaN"),
+        ("the cat", "Row 1, entry 1 is “the”"),
+        ("[['a']]", "is “'a'”"),
+        ("__import__('os').system('touch /tmp/x')", "a number, True or False was expected"),
+        ("[__import__('os').system('touch /tmp/x')]", "a number, True or False was expected"),
+        ("1j 0", "is “1j”"),
+        ("9" * 500, "99…”"),
+        ("[[1, 0, ..., 0]]", "shortened when it was printed"),
+        ("[[1, 0], [1, 1]", "was it cut"),
+        ("1], [0", "never opened"),
+        ("[1] [0]", "more than one array"),
+        ("[1, 0] 1 [0]", "more than one array"),
+        ("[[1, 0], 1]", "outside of any row"),
+        ("[1, [0, 1]]", "side by side"),
+        ("[[1], [[1]]]", "lists of lists"),
+        ("[[[1, 0]], [[1, 0], [1, 1]]]", "several tables"),
+        ("[" * 99 + "1" + "]" * 99, "8 deep"),
+        (repr(torch.ones(2, 4, 3, 3)), "8 tables (2 × 4 × 3 × 3)"),
+        ("1 " * 1025, "more than 1,024 entries"),
+        ("1\n" * 1025, "1,025 rows"),
+        ("[" + "[1]," * 1025 + "]", "more than 1,024 rows"),
+        ("[" + "[1],\n" * 9000 + "]", "more than 1,024 rows"),
+        ("0" * (9 * 2**20 + 1), "is the limit"),
+        ("x" * 300 + "[1]" + "y" * 300, "more in it than one array"),
+    ],
+)  # fmt: skip
+def test_bad_text_gets_a_sentence(text, said):
+    with pytest.raises(ValueError, match=r"[.?]$") as caught:
+        read_text(text)
+    assert said in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+def header(shape: str, descr: str = "'<f8'") -> bytes:
+    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+
+
+ARCHIVE = io.BytesIO()
+np.savez(ARCHIVE, a=np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "nothing in it"),
+        (npy(np.array([[1, None]]), allow_pickle=True), "Python objects"),
+        (npy(np.ones((2, 2), complex)), "complex128"),
+        (npy(np.array([["a"]])), "booleans or real numbers"),
+        (npy(np.zeros(2, [("a", int)])), "booleans or real numbers"),
+        (npy(np.ones((3, 3)))[:-1], "shorter than its header says"),
+        (npy(np.array([[0, np.nan]])), "entry at 1, 2 is NaN"),
+        (npy(np.ones((0, 3))), "nothing in it"),
+        (npy(np.ones((1025, 2))), "It is 1,025 × 2"),
+        (npy(np.ones((3, 2, 2))), "3 tables"),
+        (header("(1000000000, 1000000000)"), "1,000,000,000 × 1,000,000,000"),
+        (header("(-1, 4)"), "-1 × 4"),
+        (header("(2, 2)"), "shorter"),
+        (header("(2, 'a')"), "header cannot be read"),
+        (header("(2, 2)", "__import__('os')"), "header cannot be read"),
+        (header("(" * 60), "header cannot be read"),
+        (b"\x93NUMPY", "header cannot be read"),
+        (b"\x93NUMPY\x09\x00", "header cannot be read"),
+        (ARCHIVE.getvalue(), "archive"),
+        (pickle.dumps([[1]]), "pickle"),
+        (b"\xff\xfe\x00\x01", "neither .npy nor text"),
+        (b"1 0\x00", "zero bytes"),
+        (b"0" * (9 * 2**20 + 1), "is the limit"),
+        ("id;näme\n1;2".encode(), "is “id”"),
+    ],
+)  # fmt: skip
+def test_bad_files_get_a_sentence(data, said):
+    with pytest.raises(ValueError, match=r"[.?]$") as caught:
+        read_file(data)
+    assert said in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+def tried(read, raw):
+    """What was read; every refusal is a sentence."""
+    with suppress(ValueError):
+        return read(raw)
+    with pytest.raises(ValueError, match=r"[.?]$"):
+        read(raw)
+
+
+@given(st.text(max_size=60) | st.text("[]01,; \n.-infTrue", max_size=60))
+def test_any_text_is_read_or_gets_a_sentence(text):
+    if found := tried(read_text, text):
+        assert found.values.size
+        assert not np.isnan(found.values).any()
+
+
+@given(st.binary(max_size=200), st.sampled_from([b"", b"\x93NUMPY\x01\x00", header("(2, 2)")]))
+def test_any_bytes_are_read_or_get_a_sentence(data, before):
+    tried(read_file, before + data)
+
+
+def test_the_largest_are_read():
+    mask = causal_mask(SIDE)
+    text = "\n".join(",".join("01"[cell] for cell in row) for row in mask.tolist())
+    for found in (read_file(text.encode()), read_file(npy(mask.double().numpy()))):
+        assert facts(mask_of(found, guess(found)[0])).causal
+
+
+LOWER, UPPER = CAUSAL.numpy(), np.triu(np.ones((4, 4), bool), 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "way", "why"),
+    [
+        (LOWER, ATTEND, "the diagonal and below"),
+        (LOWER.astype(int), ATTEND, "1 stands only on the diagonal and below"),
+        (UPPER, IGNORE, "above the diagonal"),
+        (UPPER.astype(float), IGNORE, "nn.MultiheadAttention"),
+        (np.tril(np.ones((4, 4), bool), -1), ATTEND, "below the diagonal"),
+        (window_mask(5, window=2).numpy(), ATTEND, "the diagonal is True throughout"),
+        (~window_mask(5, window=2).numpy(), IGNORE, "the diagonal is False throughout"),
+        (document_mask(5, lengths=[2]).numpy(), ATTEND, "the diagonal is True"),
+        (np.ones((3, 3), bool), ATTEND, "all is True"),
+        (np.zeros((3, 3), bool), IGNORE, "all is False"),
+        (np.zeros((3, 3)), ADDED, "all is 0"),
+        (np.array([[1, 1, 0, 0]]), ATTEND, "padding at the end is hidden"),
+        (np.array([[True, True, False], [True, False, False]]), ATTEND, "padding at the end"),
+        (np.array([[False, False, True], [False, True, True]]), IGNORE, "key_padding_mask"),
+        (np.array([[0, 0, 1], [0, 1, 1]]), ATTEND, "padding at the beginning"),
+        (np.array([[0, 0.5], [0, 0]]), ADDED, "other numbers than 0 and 1"),
+        (np.array([[0, -1e9], [0, 0]]), ADDED, "such as −1e+09"),
+        (np.array([[0, 1, 0], [1, 1, 1], [0, 1, 1]]), ATTEND, "1 query would see nothing"),
+        (np.array([[1, 0, 1], [0, 0, 0], [1, 0, 0]]), IGNORE, "1 query would see nothing"),
+        (np.array([[0, 1], [1, 1]]), ATTEND, "1 query would see nothing"),
+        (np.array([[0, 1, 0], [1, 1, 0], [1, 0, 0]]), ATTEND, "nothing in it tells"),
+        (np.array([[1, 0, 1], [0, 1, 1]]), ATTEND, "nothing in it tells"),
+    ],
+)  # fmt: skip
+def test_conventions_are_guessed_with_the_reason(values, way, why):
+    found = read_file(npy(values))
+    assert guess(found)[0] == way
+    assert why in guess(found)[1]
+
+
+@given(MASKS)
+def test_facts_against_naive_loops(mask):
+    rows, columns = mask.shape
+    found = facts(mask)
+    assert found.causal == all(not mask[i, j] for i in range(rows) for j in range(columns) if j > i + columns - rows)
+    if rows == columns:
+        bounds = [0, *np.cumsum(found.blocks)]
+        assert bounds[-1] == rows
+        block = [next(k for k, end in enumerate(bounds[1:]) if i < end) for i in range(rows)]
+        assert all(block[i] == block[j] for i in range(rows) for j in range(rows) if mask[i, j])
+        for cut in range(1, rows):  # no finer parts
+            apart = not mask[:cut, cut:].any() and not mask[cut:, :cut].any()
+            assert apart == (cut in bounds)
+
+
+@pytest.mark.parametrize(
+    ("mask", "said"),
+    [
+        (causal_mask(4), "Causal: nobody looks ahead."),
+        (causal_mask(4, diagonal=1), "Not causal: 3 pairs look ahead."),
+        (causal_mask(2, diagonal=1), "Not causal: 1 pair looks ahead."),
+        (causal_mask(4, diagonal=-1), "Strictly lower triangular: nobody sees itself, or what comes later. Row 1"),
+        (~torch.eye(3).bool(), "The diagonal is hidden: nobody sees itself."),
+        (document_mask(5, lengths=[2, 3]), "Block-diagonal: 2 blocks of 2, 3 tokens"),
+        (document_mask(5, lengths=[2, 3]) & causal_mask(5), "Block-diagonal: 2 blocks of 2, 3 tokens"),
+        (torch.eye(3).bool(), "Diagonal: everybody sees at most itself."),
+        (torch.tensor([[True, False]]), "A mask of padding: a row of keys for all queries."),
+        (torch.tensor([[True, True, False], [True, False, False]]), "A mask of padding: a row of keys per sentence."),
+        (causal_mask(2, 5), "No query looks ahead."),
+        (torch.tensor([True, True, False]).expand(3, 3), "All rows are alike"),
+        (torch.zeros(3, 3).bool(), "it hides everything"),
+        (torch.zeros(9, 9).bool() | (torch.arange(9) < 3)[:, None], "Rows 4, 5, 6, 7 and 2 more without any key."),
+        (torch.tensor([[True, True], [True, False]]), "1 token cannot see itself."),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_a_mask(mask, said):
+    assert said in facts(mask.numpy()).sentence()
+
+
+@pytest.mark.parametrize(
+    ("values", "way", "said"),
+    [
+        ([[0, -np.inf]], ADDED, ""),
+        ([[0, -1e9]], ADDED, "−1e+09 (1 cell) is as good as −∞, and taken as hidden."),
+        ([[0, 0.5, -3]], ADDED, "−3, 0.5 (2 cells) are neither 0 nor −∞: a bias, and taken as seen."),
+        ([[0, np.inf]], ADDED, "∞ (1 cell) is what makes every weight of its row NaN"),
+        ([[0, 0.5, 1]], ATTEND, "0.5 (1 cell) is neither 0 nor 1, and taken as 1."),
+        ([[2, 3, 4, 5, 1]], IGNORE, "2, 3, 4 and 1 more values (4 cells) are neither"),
+        ([[0, 1]], IGNORE, ""),
+    ],
+)  # fmt: skip
+def test_values_beyond_the_convention_are_named(values, way, said):
+    found = odd_values(read_file(npy(np.array(values, float))), way)
+    assert said in found
+    assert bool(found) == bool(said)
+
+
+@given(MASKS)
+def test_readings_are_opposites_and_agree_with_torch(mask):
+    found = read_file(npy(mask))
+    np.testing.assert_array_equal(mask_of(found, ATTEND), ~mask_of(found, IGNORE))
+    added = read_file(npy(minus_inf(torch.from_numpy(mask)).numpy()))
+    assume(not mask.all())
+    np.testing.assert_array_equal(mask_of(added, guess(added)[0]), mask)
+
+
+def test_the_link_of_an_upload_holds_a_digest_alone():
+    digest = digest_of(b"1 0")
+    assert Digest("x").read(digest, "") == (digest, "")
+    assert Digest("x").read("", "") == ("", "")
+    assert Digest("x").read("../etc", "")[0] == ""
