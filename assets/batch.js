@@ -19,5 +19,8 @@ export default function ({ header, root, alone, commit }) {
     return row
   })
   rows.forEach((row, i) => root.children[i] ?? root.append(row))
+  const memory = root._memory ??= {}, row = rows[header.chosen - 1]
+  if (memory.chosen !== header.chosen) root.scrollTop = row.offsetTop - root.clientHeight / 2 // of many, some are out of sight
+  memory.chosen = header.chosen
   while (root.children.length > rows.length) root.lastChild.remove()
 }

@@ -144,9 +144,9 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     context.setLineDash([])
   }
   canvas.onpointercancel = () => brush?.end()
-  canvas.ontouchstart = event => { // else the first move of a finger scrolls the page
-    if (bare && brush?.takes(under(event.touches[0]))) event.preventDefault()
-  }
+  canvas.ontouchstart = brush ? event => { // else the first move of a finger scrolls the page
+    if (bare && brush.takes(under(event.touches[0]))) event.preventDefault()
+  } : null
   canvas.onpointerup = event => {
     if (brush?.busy) return brush.end()
     const to = seen(event), start = from

@@ -29,12 +29,11 @@ export default function ({ header, root, late, preview, commit, retract }) {
   }
   const changed = (term, more) => memory.terms.map(other => other.id === term.id ? { ...other, ...more } : other)
 
-  /* What a mask does, while it is looked at; else what has no effect. */
+  /* What a mask does, while it is looked at. */
   function tell(name) {
-    const mask = name && known[name]
-    about.textContent = mask ? `${mask.name}: ${mask.about} ${mask.source}.` : header.notes
-    $(".about").classList.toggle("told", !!mask)
-    offer.hidden = !!mask || !header.offer
+    const mask = name && known[name], told = $(".told")
+    told.hidden = !mask
+    told.textContent = mask ? `${mask.name}: ${mask.about} ${mask.source}.` : ""
   }
 
   function button(text, label, act) {
@@ -77,6 +76,7 @@ export default function ({ header, root, late, preview, commit, retract }) {
     chip.off.onclick = () => {
       const at = memory.terms.findIndex(one => one.id === term.id)
       send(memory.terms.filter(one => one.id !== term.id))
+      tell()
       const next = memory.chips.get(memory.terms[Math.min(at, memory.terms.length - 1)]?.id)
       ;(next?.off ?? $(".add")).focus()
     }
@@ -144,7 +144,8 @@ export default function ({ header, root, late, preview, commit, retract }) {
     const same = row.length === now.length && row.every((element, i) => element === now[i] || element.isEqualNode(now[i]) && /sign|bracket/.test(element.className))
     if (!same) rearrange(row)
     for (const id of [...memory.chips.keys()]) if (!list.some(term => term.id === id)) memory.chips.delete(id)
-    tell()
+    about.textContent = header.notes
+    offer.hidden = !header.offer
   }
 
   /* An element that is moved loses the focus, and with it what is being typed. */

@@ -47,6 +47,7 @@ def test_every_mask_is_obeyed_in_every_place(architecture, place, mask):
         {"masks_texts": "a\nb\nc\nd\ne\nf\ng\nh\ni", "masks_item": "8"},
         {"text": "@alice", "seq_len": "64", "masks_item": "1", "masks_paint": "64x64.tY2BgYAAA"},
         {"text": "@alice", "seq_len": "300", "masks_item": "1", "masks_part": "20,0,30,40"},
+        {"text": "@alice", "seq_len": "70", "masks_item": "1", "masks_mask": "global 1000"},
         {"text": "@alice", "seq_len": "1024", "masks_item": "1", "masks_mask": "strided 32"},
         {"text": "@alice", "seq_len": "1024", "masks_item": "2", "masks_part": "0,0,100,1024", "masks_mask": ""},
     ],

@@ -173,6 +173,19 @@ def test_the_table_holds_every_pair_and_why_it_is_hidden():
     np.testing.assert_array_equal(table["weight"], seen.found.weights.ravel())
 
 
+def test_the_table_of_a_large_mask_leaves_out_what_is_hidden():
+    seen = see.view(ModelState(text="@alice", seq_len=300), MasksState(mask="window 2", item=1))
+    assert len(seen.table()) == seen.found.mask.sum() == 599
+    np.testing.assert_allclose(seen.table().groupby("query", observed=True)["weight"].sum(), 1, atol=1e-6)
+
+
+def test_a_mask_may_hide_all_of_a_large_text():
+    seen = see.view(ModelState(text="@alice", seq_len=300), MasksState(mask="global 1000", item=1))
+    assert seen.table().empty
+    assert seen.sentence.startswith("0 of 90\u202f000 pairs kept. Nobody sees anything")
+    assert see_cost.growth(seen.setting).sentence.startswith("No pair is kept of a text of 512 tokens. Of 1")
+
+
 def test_a_batch_says_what_is_left_out():
     model = ModelState()
     assert about_batch(model, MasksState()) == ""

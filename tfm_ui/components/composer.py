@@ -15,6 +15,7 @@ COMPOSER = Canvas(
 <div class="composer" data-picture>
   <div class="chips" role="group"></div>
   <p class="about"><span></span> <button hidden>Let all look ahead</button></p>
+  <p class="told" hidden></p>
 </div>
 """,
 )

@@ -31,6 +31,7 @@ SOURCES = (
     empty_blocks,
 )
 NAMED = 4  # tokens that a sentence names
+TABLED = 2**16  # pairs that stand in the table whether they may attend or not
 PAINT_WORDS = {mask_paint.SEE: "shown by paint", mask_paint.HIDE: "hidden by paint"}
 
 
@@ -144,10 +145,11 @@ class Seen:
         return f"{look.plural(seen + hidden, 'cell')} painted: {what}."
 
     def table(self) -> pd.DataFrame:
-        """A row per pair, that of padding too."""
-        found, reasons = self.found, self.terms.reasons().ravel()
-        queries, keys = np.indices(found.mask.shape).reshape(2, -1)
-        codes, at = np.unique(reasons, return_inverse=True)
+        """A row per pair, that of padding too; of many pairs those alone that may attend."""
+        found, reasons = self.found, self.terms.reasons()
+        rows = np.nonzero(found.mask if found.mask.size > TABLED else np.ones_like(found.mask))
+        queries, keys = rows
+        codes, at = np.unique(reasons[rows], return_inverse=True)
         why = [reason(int(code), self.terms.names) for code in codes]
         text = pd.CategoricalDtype(list(dict.fromkeys(why)))
         tokens = [pd.CategoricalDtype([f"{i + 1} {name}" for i, name in enumerate(names)]) for names in self.names]
@@ -155,9 +157,9 @@ class Seen:
             {
                 "query": pd.Categorical.from_codes(queries, dtype=tokens[0]),
                 "key": pd.Categorical.from_codes(keys, dtype=tokens[1]),
-                "may attend": found.mask.ravel(),
-                "score": found.scores.ravel(),
-                "weight": found.weights.ravel(),
+                "may attend": found.mask[rows],
+                "score": found.scores[rows],
+                "weight": found.weights[rows],
                 "why": pd.Categorical(np.array(why)[at], dtype=text),
             }
         )

@@ -65,11 +65,15 @@ class Growth:
     @property
     def sentence(self) -> str:
         """How fast the last doubling makes it grow."""
-        times = self.own[-1] / self.own[-2] if self.own[-2] else 0.0
         most, last = LENGTHS[-1] ** 2, LENGTHS[-1]
+        grown = f"No pair is kept of a text of {LENGTHS[-2]} tokens."
+        if self.own[-2]:
+            grown = (
+                f"From {LENGTHS[-2]} to {look.count(last)} tokens the pairs grow {self.own[-1] / self.own[-2]:.3g} "
+                "times; with n² it would be 4, with n √n 2.83, with n 2."
+            )
         return (
-            f"From {LENGTHS[-2]} to {look.count(last)} tokens the pairs grow {times:.3g} times; with n² it would be 4, "
-            f"with n √n 2.83, with n 2. Of {look.count(most)} pairs {look.count(self.own[-1])} are kept, "
+            f"{grown} Of {look.count(most)} pairs {look.count(self.own[-1])} are kept, "
             f"{look.percent(self.own[-1] / most)}. Strided with its stride at √n = {isqrt(last)}, and causal, keeps "
             f"{look.count(self.strided[-1])}: a stride that stays while the text grows is n² in the end."
         )

@@ -107,9 +107,10 @@ class Terms:
                 f"{_listed(ahead)} only {'says' if one else 'say'} who may look ahead, and nobody may: causality is "
                 f"{'on by ' if self.setting.model.masks_the_future else ''}{anyway(self.setting)}."
             )
-        if idle:
-            hides = "changes" if len(idle) == 1 else "change, each alone,"
-            said.append(f"{_listed(idle)} {hides} nothing for this sentence.")
+        if len(idle) == 1:
+            said.append(f"{idle[0]} changes nothing for this sentence.")
+        elif idle:
+            said.append(f"For this sentence none of {_listed(idle)} would be missed, if it alone were taken away.")
         return " ".join(said)
 
     @property

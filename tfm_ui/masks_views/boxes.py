@@ -19,7 +19,7 @@ def boxes(model: ModelState, where: DeltaGenerator, *names: str) -> MasksState:
 def mask(model: ModelState, *more: str) -> MasksState:
     """What stands above all views: the batch, the sentence, the masks; and `more` controls of the view's own."""
     with st.container(key="masks_batch"):
-        text, rows = st.columns([4, 9], gap="medium", vertical_alignment="center")
+        text, rows = st.columns([4, 9], gap="medium")
     boxes(model, text.container(key="masks_texts_place"), "texts")
     places = ["place"] if model.is_encoder_decoder else []
     with rows:
