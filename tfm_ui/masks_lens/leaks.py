@@ -137,12 +137,14 @@ class Leaks:
         moved, promised = self.moved[-1], self.promised[-1]
         if self.worst:
             row, column = self.worst
-            count = int(self.leaking.sum())
+            promise, count = f"“{self.state.promise}” does", int(self.leaking.sum())
+            if self.state.promise == AS_COMPOSED:
+                promise = "the masks as composed do"
             more = f"; {look.count(count)} leaks in all, this is the largest" if count > 1 else ", the only leak"
             more += f", and {look.count(CROSSES)} are crossed out" if count > CROSSES else ""
             return (
                 f"Leak: {self.output(column)} moves by up to {look.number(moved[row, column])} when {self.token(row)} "
-                f"changes, which “{self.state.promise}” does not promise{more}."
+                f"changes, which {promise} not promise{more}."
             )
         count, of_them = int(promised.sum()), look.count(int((self.moves[-1] & promised).sum()))
         of = f"of {look.count(count)} promised pair{'s' * (count != 1)} {of_them} moved"
