@@ -178,11 +178,13 @@ class Drawing:
         name: of the picture.
         states: what it shows.
         on_pick: called with layer and head, from 0, when one is clicked, before the page runs.
+        slow: whether it takes much more than a pass does: it is not drawn while another picture is dragged.
     """
 
     name: str
     states: States
     on_pick: Pick | None = None
+    slow: bool = False
 
     @property
     def query(self) -> str:
@@ -192,7 +194,7 @@ class Drawing:
     @property
     def early(self) -> bool:
         """Whether the browser may go ahead of the page: where the address holds all, and a pass takes no time."""
-        return len(self.query) <= TEXT_CHARS and self.states[0][0].seq_len <= EXACT_UP_TO
+        return not self.slow and len(self.query) <= TEXT_CHARS and self.states[0][0].seq_len <= EXACT_UP_TO
 
     def draw(self, key: str) -> tuple[int, int] | None:
         """Put it on the page; the layer and head that were clicked to cause this run, if any."""
@@ -207,7 +209,7 @@ class Drawing:
             controls.take(wish["changes"])
 
         heard = f"_heard_{key}"  # how many of the picture's wishes: the browser must know which page is behind
-        data = {"name": self.name, "query": self.query, "early": self.early, "local": self.local}
+        data = {"name": self.name, "query": self.query, "early": self.early, "slow": self.slow, "local": self.local}
         data["heard"] = st.session_state.get(heard, 0)
         canvas = PICTURES[self.name].canvas
         at: tuple[int, int] | None = canvas.mount(

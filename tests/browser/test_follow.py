@@ -132,8 +132,8 @@ SECOND = """async () => {
   document.body.append(parentElement)
   window.drawn2 = []
   const draw = acts => { drawn2.push(acts.header.query) }
-  window.says2 = query => follow(
-    { data: { name: "that", early: false, query, heard: 0 }, parentElement }, draw)
+  window.says2 = (query, slow = false) => follow(
+    { data: { name: "that", early: false, slow, query, heard: 0 }, parentElement }, draw)
   says2("")
 }"""
 
@@ -152,6 +152,12 @@ def test_what_is_dragged_for_all_moves_all_pictures_and_is_gone_when_retracted(p
     page.evaluate("acts.retract(true)")
     both_show(page, "")
     assert page.evaluate("told") == []
+    page.evaluate("says2('', true); acts.preview({ base: 50 }, true)")
+    shows(page, "base=50")
+    page.wait_for_timeout(100)
+    assert page.evaluate("drawn2.at(-1)") == "", "a picture that takes long waits for the commit"
+    page.evaluate("acts.commit({ base: 50 }, true)")
+    both_show(page, "base=50")
 
 
 def test_a_commit_for_all_is_told_once_and_an_older_page_does_not_undo_it(page):

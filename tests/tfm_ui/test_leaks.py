@@ -111,7 +111,7 @@ def test_ways_through_an_encoder_and_cross_attention_are_named_too():
         (MasksState(mask="causal", item=1, changed=2, moved=2), "token 2 “cat” stays where it is, in the residual str"),
         (
             MasksState(mask="window 1", item=1, paint="~s1.2"),
-            "when token 2 “cat” changes, which “as composed” does not",
+            "when token 2 “cat” changes, which the masks as composed do not promise",
         ),
     ],
 )

@@ -103,6 +103,10 @@ def test_the_browser_goes_ahead_where_the_address_holds_all_and_a_pass_is_quick(
     assert Drawing("heads", ((state, ""), (HeadsState(), "heads_"))).early is early
 
 
+def test_the_browser_does_not_go_ahead_of_a_picture_that_takes_longer_than_a_pass():
+    assert not Drawing("heads", ((MODEL, ""), (HeadsState(), "heads_")), slow=True).early
+
+
 def test_a_text_longer_than_a_link_reaches_the_picture_whole():
     text = "word " * 900 + "end"
     query = query_of(((ModelState(text=text, seq_len=1024), ""),))

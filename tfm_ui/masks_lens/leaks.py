@@ -25,7 +25,7 @@ from tfm_core.leaks import Hop
 from tfm_ui import compute_masks, words
 from tfm_ui.figures import look
 from tfm_ui.mask_setting import Setting
-from tfm_ui.masks_lens import leaks_plan
+from tfm_ui.masks_lens import leaks_plan, leaks_way
 from tfm_ui.masks_lens.leaks_plan import CROSSES, Plan
 from tfm_ui.masks_lens.state import AS_COMPOSED, AS_PAINTED, MasksState, setting
 from tfm_ui.model_state import ModelState
@@ -137,12 +137,14 @@ class Leaks:
         moved, promised = self.moved[-1], self.promised[-1]
         if self.worst:
             row, column = self.worst
-            count = int(self.leaking.sum())
+            promise, count = f"“{self.state.promise}” does", int(self.leaking.sum())
+            if self.state.promise == AS_COMPOSED:
+                promise = "the masks as composed do"
             more = f"; {look.count(count)} leaks in all, this is the largest" if count > 1 else ", the only leak"
             more += f", and {look.count(CROSSES)} are crossed out" if count > CROSSES else ""
             return (
                 f"Leak: {self.output(column)} moves by up to {look.number(moved[row, column])} when {self.token(row)} "
-                f"changes, which “{self.state.promise}” does not promise{more}."
+                f"changes, which {promise} not promise{more}."
             )
         count, of_them = int(promised.sum()), look.count(int((self.moves[-1] & promised).sum()))
         of = f"of {look.count(count)} promised pair{'s' * (count != 1)} {of_them} moved"
@@ -171,27 +173,13 @@ class Leaks:
             return f"Locked: {token} does not move {output}, as no way leads there."
         by = look.number(self.moved[-1, row, column])
         said = f"Locked: {token} moves {output} by {by}. " if self.locked else ""
-        return f"{said}Its way: {self._way(way, places, token)}.{self._forbidden(way, places)}"
-
-    def _way(self, way: list[Hop], places: list[int], start: str) -> str:
-        said = [start]
-        for hop, came, place in zip(way, places, places[1:], strict=False):
-            if came != place or hop.where == "cross":
-                said.append(f"{self._place(hop, place)} in {_layer(hop)}")
-        return " → ".join(said) if len(said) > 1 else f"{start} stays where it is, in the residual stream"
+        return said + leaks_way.told(way, self.way(self.promise), places, token, self._place)
 
     def _place(self, hop: Hop, place: int) -> str:
+        """What a hop writes to."""
         if hop.where == "encoder":
             return f"encoder output {place + 1} “{words.labels(self.setting.keys)[place]}”"
         return self.output(place)
-
-    def _forbidden(self, way: list[Hop], places: list[int]) -> str:
-        """The steps of this way that the promise has not got."""
-        promised = self.way(self.promise)
-        steps = zip(way, promised, places, places[1:], strict=False)
-        wrong = [_layer(hop) for hop, own, came, place in steps if not own.sees[place, came]]
-        steps_in = f"step{'s' * (len(wrong) > 1)} in {' and '.join(wrong)}"
-        return f" The promise forbids the {steps_in}." if wrong else ""
 
     def laws(self) -> dict[str, bool]:
         """What was measured of rounding, of the mask itself, and of the promise."""
@@ -231,11 +219,6 @@ class Leaks:
                 "leak": self.leaking.ravel(),
             }
         )
-
-
-def _layer(hop: Hop) -> str:
-    layer = f"layer {hop.layer + 1}"
-    return {"encoder": f"encoder {layer}", "cross": f"{layer} (cross-attention)", "self": layer}[hop.where]
 
 
 def plan_of(model: ModelState, state: MasksState) -> Plan:

@@ -22,14 +22,17 @@ def draw(model: ModelState) -> None:
             with st.spinner("Changing one token after the other", show_time=True):
                 leaks.view(model, state)
     seen, travel = leaks.view(model, state), leaks_travel.view(model, state)
-    drawn = states(model, state)
+
+    def drawing(name: str) -> Drawing:
+        return Drawing(name, states(model, state), slow=plan.slow)
+
     with panel("masks_leaks") as show:
         show(
             title="Change one token: which outputs move?",
             how_to_read="Each row: one token is changed into others. Columns: by how much the outputs’ numbers change "
             "at most, in powers of ten. Beside it, what the promise lets pass through all layers.",
             shape=f"token × output = {len(seen.rows)} × {len(seen.columns)}, each token changed into {plan.tries}",
-            picture=Drawing("masks_leaks", drawn),
+            picture=drawing("masks_leaks"),
             sentence=seen.sentence(),
             laws=seen.laws(),
             table=seen.table,
@@ -43,7 +46,7 @@ def draw(model: ModelState) -> None:
             title="Layer by layer",
             how_to_read="The same behind each layer: information goes one step of the mask further in each.",
             shape=f"{len(travel.layers)} × token × output",
-            picture=Drawing("masks_leaks_layers", drawn),
+            picture=drawing("masks_leaks_layers"),
             sentence=travel.about_maps(),
             table=seen.table,
             sources=leaks_travel.SOURCES,
@@ -55,7 +58,7 @@ def draw(model: ModelState) -> None:
             title="How far information travels",
             how_to_read="Left: the farthest token that an output moved with, by layer. Right: by how much outputs "
             "moved, by distance. Padding is left out.",
-            picture=Drawing("masks_leaks_distance", drawn),
+            picture=drawing("masks_leaks_distance"),
             sentence=travel.about_reach(),
             laws=travel.laws(),
             table=travel.table,
