@@ -126,7 +126,7 @@ def test_a_cell_that_cannot_be_said_is_named():
     seen = view(SMALL, replace(BATCH, mask="", convention="MHA, key_padding_mask"))
     assert "the first, sentence 1, query 1 “the” and key 2 “cat”, is hidden, and it shows it" in about(seen)
     prefix = view(
-        replace(LARGE, text="a b c"), replace(BATCH, mask="prefix 3", convention="HF, attention_mask in a decoder")
+        replace(LARGE, text="a b c"), replace(BATCH, mask="prefix 3", convention="HF, causal model")
     )
     assert "is to be seen, and it hides it" in about(prefix)
 
@@ -152,9 +152,9 @@ def test_a_mask_that_hides_everything_has_its_sentences():
 
 
 def test_cross_attention_has_no_two_axes_with_causality():
-    seen = view(ACROSS, replace(BATCH, place="cross", convention="HF, attention_mask in a decoder"))
+    seen = view(ACROSS, replace(BATCH, place="cross", convention="HF, causal model"))
     assert "has no such form" in about(seen)
-    assert "HF, attention_mask in a decoder" not in seen.found
+    assert "HF, causal model" not in seen.found
     assert "not run" in conventions_table.html(seen)
 
 

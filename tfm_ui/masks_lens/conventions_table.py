@@ -85,18 +85,24 @@ def html(seen: Conventions) -> str:
         handed = convention.to(seen.mask[:1], seen.model.num_heads)
         one = seen.found.get(name)
         cells = {
-            "call": f"<code>{escape(convention.name).replace('_', '_<wbr>').replace('(', '<wbr>(')}</code>",
+            "call": f"<code>{_breakable(convention.name)}</code>",
             "shape": f"<span>{escape(convention.shape)}</span> {str(handed.dtype).removeprefix('torch.')}",
             "may attend": f"<b>{escape(convention.keeps)}</b>",
             "hidden": escape(convention.hides),
-            "difference from ours": escape(_difference(one)),
-            "handed over the wrong way": escape(_slipped(one)),
+            "difference": escape(_difference(one)),
+            "wrong way round": escape(_slipped(one)),
         }
         mark = "<i>below</i>" if name == seen.state.convention else ""
-        text = "".join(f'<td data-label="{escape(label)}">{cell}</td>' for label, cell in cells.items())
+        text = "".join(f'<td data-label="{escape(label)}"><div>{cell}</div></td>' for label, cell in cells.items())
         lines.append(f'<tr><th scope="row">{escape(name)} {mark}</th>{text}</tr>')
     head = "".join(f'<th scope="col">{escape(label)}</th>' for label in ("convention", *cells))
     return f'<table class="schemes"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
+
+
+def _breakable(name: str) -> str:
+    """A call that may be broken before its argument, or within the function's name."""
+    function, bracket, argument = escape(name).partition("(")
+    return function.replace("_", "_<wbr>") + f"<wbr>{bracket}{argument}"
 
 
 def _difference(found: Verified | None) -> str:

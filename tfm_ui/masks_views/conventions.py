@@ -45,7 +45,8 @@ def _table(seen: Conventions, said: str) -> None:
         show(
             title="The same mask elsewhere",
             how_to_read="A row per convention. Each call was made, with the weights and inputs of "
-            f"{seen.where}; differences are the largest of any output from ours.",
+            f"{seen.where}; differences are the largest of any output from ours. The last column is the usual mistake, "
+            "made on purpose.",
             sentence=said,
             laws=conventions_table.laws(seen),
             table=lambda: conventions_table.table(seen),
