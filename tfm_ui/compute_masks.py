@@ -165,7 +165,7 @@ def hugging_face() -> bool:
     return True
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@st.cache_resource(max_entries=4, show_spinner=False)
 def uploaded(digest: str, _table: Table | None = None) -> Table:
     """An uploaded mask by its digest, kept by the server for a while; no link holds it.
 

@@ -21,7 +21,7 @@ def sentence(seen: Conventions) -> str:
     found = seen.found
     if not bool(seen.mask.any()):
         return f"This mask hides everything, so there is nothing to compare. {_empties(seen)}"
-    able = [name for name, one in found.items() if not bool(one.lost.any())]
+    able = [name for name, one in found.items() if not one.lost]
     worst = max((found[name].difference for name in able), default=0.0)
     unable = len(found) - len(able)
     said = (
@@ -29,7 +29,7 @@ def sentence(seen: Conventions) -> str:
         f"ours is {look.tiny(worst)}."
     )
     if unable:
-        far = max(one.difference for one in found.values() if bool(one.lost.any()))
+        far = max(one.difference for one in found.values() if one.lost)
         said += f" The other {unable} cannot, and are off by up to {look.number(far)}."
     if "HF, 4-D" not in found:
         said += " transformers is not installed here, so its calls were not run."
@@ -67,7 +67,7 @@ def table(seen: Conventions) -> pd.DataFrame:
                 "dtype": str(handed.dtype).removeprefix("torch."),
                 "may attend": convention.keeps,
                 "hidden": convention.hides,
-                "cells it cannot say": int(one.lost.sum()) if one else None,
+                "cells it cannot say": one.lost if one else None,
                 "largest difference": one.difference if one else None,
                 "from what it can say": one.of_said if one else None,
                 "the wrong way round": one.slipped if one else None,
@@ -108,7 +108,7 @@ def _breakable(name: str) -> str:
 def _difference(found: Verified | None) -> str:
     if not found:
         return "not run"
-    if bool(found.lost.any()):
+    if found.lost:
         return f"{look.number(found.difference)}: cannot say it"
     return look.tiny(found.difference)
 
