@@ -74,10 +74,10 @@ def install_debians_chromium() -> bool:
 
 
 def test(arguments: list[str]) -> int:
-    """All checks, then all tests with their coverage; the first failure's exit code, after everything has run."""
+    """All checks, then all tests; the first failure's exit code, after everything has run."""
     codes = [call(*check) for check in CHECKS]
     # Two at a time: a browser test waits half of its time. A file stays together, as its tests share a running app.
-    codes.append(call("pytest", "-n", "2", "--dist", "loadfile", "--cov", "--cov-report=term", *arguments))
+    codes.append(call("pytest", "-n", "2", "--dist", "loadfile", *arguments))
     return next((code for code in codes if code), 0)
 
 

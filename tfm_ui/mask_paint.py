@@ -19,9 +19,8 @@ Cells = NDArray[np.uint8]  # (row, column)
 BARE, SEE, HIDE = 0, 1, 2
 BRUSHES = {"u": BARE, "s": SEE, "h": HIDE}
 SIDE = 64  # rows and columns that can be painted
-FORM = re.compile(
-    r"(?:([1-9]\d?)x([1-9]\d?)\.([TtBb])([A-Za-z0-9_-]+))?((?:~[shu]\d{1,2}\.\d{1,2}(?:_\d{1,2}\.\d{1,2})*)*)"
-)
+_AT = r"\d{1,2}\.\d{1,2}"
+FORM = re.compile(rf"(?:([1-9]\d?)x([1-9]\d?)\.([TtBb])([A-Za-z0-9_-]+))?((?:~[shu]{_AT}(?:_{_AT})*)*)", re.ASCII)
 EXPECTED = "it cannot be read; what was painted is left out"
 
 

@@ -15,6 +15,7 @@ from tfm_ui.presets import HOME
 HEADS = "pages/lenses/heads.py"
 ATTENTION = "pages/lenses/attention.py"
 POSITIONS = "pages/lenses/positions.py"
+MASKS = "pages/lenses/masks.py"
 
 
 def what_it_looks_at(model: ModelState, shown: compute.Pass) -> None:
@@ -70,3 +71,4 @@ if not frame.asks_for_text(model):
             st.markdown((frame.ASSETS / "try_this.md").read_text(encoding="utf-8"))
         label = "Open Positions: how the model is told where a token stands"
         st.page_link(POSITIONS, label=label, icon=":material/arrow_forward:")
+        st.page_link(MASKS, label="Open Masks: who may see whom", icon=":material/arrow_forward:")
