@@ -29,7 +29,7 @@ def script(
     before: Sequence[str] = (),
     tensors: Collection[str] = (),
     recorded: str = '"*.weights"',
-    mask: str = "",
+    given: str | None = None,
 ) -> str:
     """A script that runs the model once, then these lines. It is run from the project's folder, where the texts are.
 
@@ -42,7 +42,7 @@ def script(
         before: lines between the texts and the model.
         tensors: "source", "target": the texts that `before` made tensors of.
         recorded: the arguments of `recording`.
-        mask: the model's argument of this kind, if it is another than the model panel's.
+        given: the model's arguments behind its texts; by default the sidebar's mask, if there is one.
     """
     config = state.config
     fields = {name: getattr(config, name) for name in config.__dataclass_fields__}
@@ -52,8 +52,8 @@ def script(
     if state.is_encoder_decoder:
         texts["target"] = (state.target, len(state.target_tokens.ids))
     inputs = [text if text in tensors else f"{text}.batch" for text in texts]
-    if mask:
-        inputs.append(mask)
+    if given is not None:
+        inputs.append(given)
     elif state.masks_the_future:
         inputs.append(f"mask=causal_mask({state.seq_len})")
     samples = any(sample_name(text) for text, _ in texts.values())

@@ -145,5 +145,5 @@ def recipe(seen: Conventions) -> str:
         ],
         tensors=("source", "target"),
         recorded=f"{[reads, memory]}, exactly",
-        mask="cross_mask=mask[:, None]" if first.place == "cross" else "mask=mask[:, None]",
+        given="cross_mask=mask[:, None]" if first.place == "cross" else "mask=mask[:, None]",
     )
