@@ -5,7 +5,6 @@ import gc
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 
 import numpy as np
 import streamlit as st
@@ -156,10 +155,11 @@ def verified(settings: tuple[Setting, ...], layer: int, hugging_face: bool) -> d
 
 @st.cache_resource(show_spinner=False)
 def hugging_face() -> bool:
-    """Load transformers, if it is there: this takes seconds, and only the view that calls it pays."""
-    if not find_spec("transformers"):
+    """Load transformers, and say whether it is there: this takes seconds, and only the view that calls it pays."""
+    try:
+        import_module("transformers.models.bert.modeling_bert")
+    except ImportError:
         return False
-    import_module("transformers.models.bert.modeling_bert")
     gc.collect()
     gc.freeze()  # as when the server starts: else each run of a page looks through all of this anew
     return True

@@ -73,7 +73,7 @@ def test_it_runs_for_texts_and_masks_of_any_kind(query):
     assert "<b>d</b>" not in text_on(app)
     assert "<b>a</b>" not in text_on(app)
     if "masks_upload" in query:
-        assert "Uploads stay in the browser" in app.info[0].value
+        assert "upload it again" in app.info[0].value
     else:
         all_pictures(app)
 

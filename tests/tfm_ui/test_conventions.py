@@ -125,9 +125,7 @@ def test_the_sentences_count_what_the_table_holds():
 def test_a_cell_that_cannot_be_said_is_named():
     seen = view(SMALL, replace(BATCH, mask="", convention="MHA, key_padding_mask"))
     assert "the first, sentence 1, query 1 “the” and key 2 “cat”, is hidden, and it shows it" in about(seen)
-    prefix = view(
-        replace(LARGE, text="a b c"), replace(BATCH, mask="prefix 3", convention="HF, causal model")
-    )
+    prefix = view(replace(LARGE, text="a b c"), replace(BATCH, mask="prefix 3", convention="HF, causal model"))
     assert "is to be seen, and it hides it" in about(prefix)
 
 
@@ -159,7 +157,10 @@ def test_cross_attention_has_no_two_axes_with_causality():
 
 
 def test_without_transformers_its_calls_are_not_run_and_that_is_said(monkeypatch):
-    monkeypatch.setattr(compute_masks, "find_spec", lambda _: None)
+    def missing(name):
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr(compute_masks, "import_module", missing)
     compute_masks.hugging_face.clear()
     try:
         seen = view(SMALL, replace(BATCH, convention="HF, 4-D"))

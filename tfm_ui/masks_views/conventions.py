@@ -10,7 +10,7 @@ from tfm_ui.mask_text import BYTES
 from tfm_ui.masks_lens import conventions, conventions_chosen, conventions_code, conventions_table, pasted
 from tfm_ui.masks_lens.conventions import Conventions
 from tfm_ui.masks_lens.pasted_file import digest_of, read_file
-from tfm_ui.masks_lens.state import PREFIX
+from tfm_ui.masks_lens.state import PREFIX, MasksState
 from tfm_ui.masks_views.boxes import boxes, mask, states
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
@@ -108,7 +108,8 @@ def _foreign(model: ModelState) -> None:
             state = boxes(model, st.container(), "read_as")
         seen, problem = pasted.view(model, state)
         with st.container(key="masks_pasted_problem"):
-            if rejected := st.session_state.get(PROBLEM):
+            rejected, beside = st.session_state.get(PROBLEM, ("", None))
+            if beside == (state.pasted, state.upload):  # nothing else was tried since
                 st.error(plain(rejected), icon=":material/error:")
             if problem:
                 kind = st.error if state.pasted.strip() else st.info
@@ -154,7 +155,8 @@ def _took() -> None:
     try:
         found = read_file(data)
     except ValueError as problem:
-        st.session_state[PROBLEM] = f"{file.name[:60]}: {problem}"
+        state = controls.current(MasksState, PREFIX)
+        st.session_state[PROBLEM] = f"{file.name[:60]}: {problem}", (state.pasted, state.upload)
         return
     digest = digest_of(data)
     compute_masks.uploaded(digest, found)
