@@ -37,6 +37,8 @@ def _compared(seen: Conventions, found: Verified, lost: int) -> str:
             f"was told, by {look.tiny(found.of_said)}."
         )
     compared = "what the heads gathered" if seen.convention.compares == "head_output" else "the attention’s output"
+    if found.difference == 0:
+        return f"It equals ours to the last digit, in {compared} of {seen.where}."
     return (
         f"Largest difference from ours, in {compared} of {seen.where}: {look.tiny(found.difference)}, of numbers "
         f"up to {look.number(found.largest)}."
