@@ -38,15 +38,17 @@ def npy(values) -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize("name", CONVENTIONS)
+ARCHITECTURES = [
+    {"architecture": "decoder", "norm": "post"},
+    {"architecture": "encoder-decoder", "masks_place": "decoder"},
+    {"architecture": "encoder-decoder", "masks_place": "cross", "norm": "post"},
+]
+
+
 @pytest.mark.parametrize(
-    "model",
-    [
-        {},
-        {"architecture": "decoder", "norm": "post"},
-        {"architecture": "encoder-decoder", "masks_place": "decoder"},
-        {"architecture": "encoder-decoder", "masks_place": "cross", "norm": "post"},
-    ],
+    ("name", "model"),
+    [(name, {}) for name in CONVENTIONS]
+    + [(name, model) for name in ("MHA, attn_mask per head", "HF, causal model") for model in ARCHITECTURES],
 )
 def test_it_runs_for_every_convention_architecture_and_place(name, model):
     app = lens(masks_convention=name, **model)
