@@ -104,9 +104,11 @@ def test_a_mask_that_hides_everything_has_its_sentences():
 
 def test_cross_attention_has_no_two_axes_with_causality():
     seen = view(ACROSS, replace(BATCH, place="cross", convention="HF, causal model"))
-    assert "has no such form" in about(seen)
+    assert "there is no such call" in about(seen)
+    assert seen.name == "HF, attention_mask"
     assert "HF, causal model" not in seen.found
-    assert "not run" in conventions_table.html(seen)
+    assert conventions_table.html(seen).count("no such call") == 2
+    assert "not run" not in conventions_table.html(seen)
 
 
 def test_without_transformers_its_calls_are_not_run_and_that_is_said(monkeypatch):

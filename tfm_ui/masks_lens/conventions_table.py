@@ -30,7 +30,8 @@ def sentence(seen: Conventions) -> str:
     )
     if unable:
         far = max(one.difference for one in found.values() if one.lost)
-        said += f" The other {unable} cannot, and are off by up to {look.number(far)}."
+        others = "The other one cannot, and is" if unable == 1 else f"The other {unable} cannot, and are"
+        said += f" {others} off by up to {look.number(far)}."
     if "HF, 4-D" not in found:
         said += " transformers is not installed here, so its calls were not run."
     return f"{said} {_empties(seen)}".strip()
@@ -84,15 +85,16 @@ def html(seen: Conventions) -> str:
     for name, convention in CONVENTIONS.items():
         handed = convention.to(seen.mask[:1], seen.model.num_heads)
         one = seen.found.get(name)
+        missing = "not run" if convention.across or seen.settings[0].place != "cross" else "no such call"
         cells = {
             "call": f"<code>{_breakable(convention.name)}</code>",
             "shape": f"<span>{escape(convention.shape)}</span> {str(handed.dtype).removeprefix('torch.')}",
             "may attend": f"<b>{escape(convention.keeps)}</b>",
             "hidden": escape(convention.hides),
-            "difference": escape(_difference(one)),
-            "wrong way round": escape(_slipped(one)),
+            "difference": escape(_difference(one)) if one else missing,
+            "wrong way round": escape(_slipped(one)) if one else missing,
         }
-        mark = "<i>below</i>" if name == seen.state.convention else ""
+        mark = "<i>below</i>" if name == seen.name else ""
         text = "".join(f'<td data-label="{escape(label)}"><div>{cell}</div></td>' for label, cell in cells.items())
         lines.append(f'<tr><th scope="row">{escape(name)} {mark}</th>{text}</tr>')
     head = "".join(f'<th scope="col">{escape(label)}</th>' for label in ("convention", *cells))
@@ -105,17 +107,13 @@ def _breakable(name: str) -> str:
     return function.replace("_", "_<wbr>") + f"<wbr>{bracket}{argument}"
 
 
-def _difference(found: Verified | None) -> str:
-    if not found:
-        return "not run"
+def _difference(found: Verified) -> str:
     if found.lost:
         return f"{look.number(found.difference)}: cannot say it"
     return look.tiny(found.difference)
 
 
-def _slipped(found: Verified | None) -> str:
-    if not found:
-        return "not run"
+def _slipped(found: Verified) -> str:
     queries = "query" if found.slipped_nan == 1 else "queries"
     nan = f", NaN in {look.count(found.slipped_nan)} {queries}" if found.slipped_nan else ""
     return f"{look.number(found.slipped)}{nan}"

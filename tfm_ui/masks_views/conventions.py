@@ -2,6 +2,7 @@
 
 from html import escape
 
+import pandas as pd
 import streamlit as st
 
 from tfm_ui import compute_masks, controls, controls_line, frame, sidebar
@@ -74,7 +75,7 @@ def _chosen(model: ModelState, seen: Conventions) -> None:
         )
     with pictures, panel("masks_handed") as show:
         show(
-            title=state.convention,
+            title=seen.name,
             how_to_read=seen.about_slice(),
             shape=seen.shape,
             picture=Drawing("masks_handed", states(model, state)),
@@ -119,7 +120,14 @@ def _foreign(model: ModelState) -> None:
             elif PREFIX + "pasted" in carried(sidebar.address(), *controls.states()):
                 st.caption("This text is longer than a link carries. Used as the mask, it is in the link as paint.")
         if not seen:
-            st.html('<div class="phead"><h3>A mask from elsewhere</h3></div>')
+            show(
+                title="A mask from elsewhere",
+                how_to_read="What torch or NumPy prints, rows of 0 and 1, a list, a file.",
+                sentence="No mask is drawn.",
+                table=pd.DataFrame,
+                sources=pasted.SOURCES,
+                mode=frame.mode(),
+            )
             return
         show(
             title="A mask from elsewhere",
