@@ -182,7 +182,7 @@ CONVENTIONS: dict[str, Convention] = {
         slip_about=BERT_SLIP,
         library="transformers",
     ),
-    "HF, attention_mask in a decoder": Convention(
+    "HF, causal model": Convention(
         about="One row per sentence, and the model adds causality by itself: causal and padding together, nothing "
         "else.",
         shape="(batch, key)",

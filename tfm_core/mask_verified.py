@@ -18,7 +18,7 @@ class Verified:
     Attributes:
         difference: the largest of any output, over queries that may see something; NaN where the call gives NaN.
         of_said: the same beside ours under what the convention can say of the mask.
-        lost: (batch, query, key), True where the convention cannot say what the mask says.
+        lost: how many cells of the mask the convention cannot say.
         empty: what the call gives a query that may see nothing: "NaN", "as ours" or "other numbers"; "" without one.
         slipped: the largest difference with the mistaken mask, over numbers that are numbers.
         slipped_nan: how many queries that may see something get NaN then.
@@ -27,7 +27,7 @@ class Verified:
 
     difference: float
     of_said: float
-    lost: Tensor
+    lost: int
     empty: str
     slipped: float
     slipped_nan: int
@@ -48,10 +48,10 @@ def verify(convention: Convention, attention: MultiHeadAttention, query: Tensor,
     heads = attention.num_heads
     handed = convention.to(mask, heads)
     said = convention.back(handed, tuple(mask.shape), heads)
-    lost = said != mask
+    lost = int((said != mask).sum())
     theirs = convention.call(attention, query, key, handed)
     ours = _ours(convention, attention, query, key, mask)
-    ours_said = _ours(convention, attention, query, key, said) if bool(lost.any()) else ours
+    ours_said = _ours(convention, attention, query, key, said) if lost else ours
     slipped = convention.call(attention, query, key, convention.slip(mask, heads))
     seeing, seeing_said = mask.any(-1), said.any(-1)
     off = (slipped - ours)[seeing].abs()

@@ -5,7 +5,6 @@ import gc
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 
 import numpy as np
 import streamlit as st
@@ -235,16 +234,17 @@ def verified(settings: tuple[Setting, ...], layer: int, hugging_face: bool) -> d
 
 @st.cache_resource(show_spinner=False)
 def hugging_face() -> bool:
-    """Load transformers, if it is there: this takes seconds, and only the view that calls it pays."""
-    if not find_spec("transformers"):
+    """Load transformers, and say whether it is there: this takes seconds, and only the view that calls it pays."""
+    try:
+        import_module("transformers.models.bert.modeling_bert")
+    except ImportError:
         return False
-    import_module("transformers.models.bert.modeling_bert")
     gc.collect()
     gc.freeze()  # as when the server starts: else each run of a page looks through all of this anew
     return True
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@st.cache_resource(max_entries=4, show_spinner=False)
 def uploaded(digest: str, _table: Table | None = None) -> Table:
     """An uploaded mask by its digest, kept by the server for a while; no link holds it.
 

@@ -1,11 +1,13 @@
 """The view conventions of the Masks lens without a browser."""
 
 import io
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from tests.pages.test_app import picture, start, text_on, widget
+from tests.pages.test_app import PAGES, ROOT, picture, start, text_on, widget
 from tfm_core.mask_conventions import CONVENTIONS
 
 PAGE = "pages/lenses/masks.py"
@@ -36,15 +38,17 @@ def npy(values) -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize("name", CONVENTIONS)
+ARCHITECTURES = [
+    {"architecture": "decoder", "norm": "post"},
+    {"architecture": "encoder-decoder", "masks_place": "decoder"},
+    {"architecture": "encoder-decoder", "masks_place": "cross", "norm": "post"},
+]
+
+
 @pytest.mark.parametrize(
-    "model",
-    [
-        {},
-        {"architecture": "decoder", "norm": "post"},
-        {"architecture": "encoder-decoder", "masks_place": "decoder"},
-        {"architecture": "encoder-decoder", "masks_place": "cross", "norm": "post"},
-    ],
+    ("name", "model"),
+    [(name, {}) for name in CONVENTIONS]
+    + [(name, model) for name in ("MHA, attn_mask per head", "HF, causal model") for model in ARCHITECTURES],
 )
 def test_it_runs_for_every_convention_architecture_and_place(name, model):
     app = lens(masks_convention=name, **model)
@@ -73,7 +77,7 @@ def test_it_runs_for_texts_and_masks_of_any_kind(query):
     assert "<b>d</b>" not in text_on(app)
     assert "<b>a</b>" not in text_on(app)
     if "masks_upload" in query:
-        assert "Uploads stay in the browser" in app.info[0].value
+        assert "upload it again" in app.info[0].value
     else:
         all_pictures(app)
 
@@ -158,3 +162,19 @@ def test_a_long_pasted_mask_is_said_not_to_fit_the_link():
     assert "of the 8\u202f191 characters of “Paste a mask”." in text_on(app.run())
     widget(app, "_masks_use").click().run()
     assert not app.exception
+
+
+def test_no_other_page_waits_for_transformers():
+    code = f"from tests.pages.test_app import start\nfor page in {PAGES!r}: start(page)\nimport sys\n"
+    code += "print([name for name in sys.modules if name.startswith('transformers')])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_an_upload_that_is_taken_back_is_gone():
+    app = lens()
+    app.file_uploader[0].upload("mask.txt", b"10\n11", "text/plain").run()
+    np.testing.assert_array_equal(foreign(app), [[1, 0], [1, 1]])
+    app.file_uploader[0].set_value(None).run()
+    assert not app.exception
+    assert "Paste a mask above" in app.info[0].value

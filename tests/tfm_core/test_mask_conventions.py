@@ -45,12 +45,12 @@ def test_round_trip_of_any_mask(name, size, heads):
     assert handed.shape == tuple(sizes[axis] for axis in convention.shape.strip("()").split(", "))
 
 
-@pytest.mark.parametrize("name", ["MHA, attn_mask", *PER_KEY, "HF, attention_mask in a decoder"])
+@pytest.mark.parametrize("name", ["MHA, attn_mask", *PER_KEY, "HF, causal model"])
 @given(size=SIZES)
 def test_what_smaller_conventions_can_say_is_stable(name, size):
     convention, mask = CONVENTIONS[name], random_mask(*size)
     said = convention.back(convention.to(mask, 2), tuple(mask.shape), 2)
-    if name != "HF, attention_mask in a decoder":
+    if name != "HF, causal model":
         assert (said | ~mask).all()  # nothing that is to be seen is hidden
         assert torch.equal(convention.back(convention.to(said, 2), tuple(mask.shape), 2), said)
 
@@ -63,7 +63,7 @@ def test_padding_and_causality_are_said_by_whom_they_should():
         for name, c in CONVENTIONS.items()
     }
     assert {name: able[name] for name in PER_KEY} == {name: [True, False] for name in PER_KEY}
-    assert able["HF, attention_mask in a decoder"] == [False, True]
+    assert able["HF, causal model"] == [False, True]
     assert able["MHA, attn_mask"] == [False, False]  # the sentences differ
     assert all(all(able[name]) for name in ANY_MASK)
 
@@ -76,10 +76,10 @@ def test_each_call_equals_ours_in_self_attention(name, size, heads):
     mask, x = random_mask(batch, queries, queries, seed), torch.randn(batch, queries, 8)
     found = verify(CONVENTIONS[name], layer(heads), x, x, mask)
     assert found.of_said < 1e-5
-    if not found.lost.any():
+    if not found.lost:
         assert found.difference == found.of_said
     assert found.empty == ""
-    assert (name in ANY_MASK) <= (not found.lost.any())
+    assert (name in ANY_MASK) <= (not found.lost)
 
 
 @pytest.mark.parametrize("name", [name for name, convention in CONVENTIONS.items() if convention.across])
@@ -92,9 +92,9 @@ def test_each_call_equals_ours_in_cross_attention(name):
 def test_masks_of_padding_and_causality_through_the_two_axes_of_hugging_face():
     keep = torch.tensor([[True] * 4, [True, True, False, False]])[:, None].expand(2, 4, 4)
     x = torch.randn(2, 4, 8)
-    for name, mask in {"HF, attention_mask": keep, "HF, attention_mask in a decoder": keep & causal_mask(4)}.items():
+    for name, mask in {"HF, attention_mask": keep, "HF, causal model": keep & causal_mask(4)}.items():
         found = verify(CONVENTIONS[name], layer(), x, x, mask)
-        assert not found.lost.any()
+        assert not found.lost
         assert found.difference < 1e-5
         assert found.slipped > 0.01
 

@@ -76,17 +76,11 @@ def foreign(model: ModelState, state: MasksState) -> Content:
     top = float(np.abs(finite).max()) if finite.size and finite.any() else 1.0
     rows, columns = seen.names()
     plain = np.isin(values, (0, 1)).all()
+    signed = bool((finite < 0).any())
     said = ("False", "True") if seen.table.kind == "booleans" else ("0", "1")
     return maps.content(
         [
-            Map(
-                "as it came",
-                _pooled(values, part),
-                top,
-                "",
-                signed=bool((finite < 0).any()),
-                words=said if plain else None,
-            ),
+            Map("as it came", _pooled(values, part), top, "", signed=signed, words=said if plain else None),
             Map("as a mask", _pooled(seen.mask.astype(np.float32), part), 1.0, "= may attend", words=("0", "1")),
         ],
         Axis(part.row_names(rows), "sentence" if seen.facts.per_key else "query (row)", "row", "query"),

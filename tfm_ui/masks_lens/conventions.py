@@ -19,6 +19,7 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.words import labels
 
 ROUNDING = 1e-5  # of float32 outputs near 1, summed in another order
+ACROSS = "HF, attention_mask"
 INSIDE = {"rope": "turns queries and keys", "alibi": "adds to the scores", "t5": "adds to the scores"}
 
 
@@ -39,9 +40,15 @@ class Conventions:
     count: int
 
     @property
+    def name(self) -> str:
+        """Of the chosen one; for cross-attention, where that has no such call, of the one that stands in for it."""
+        chosen = self.state.convention
+        return chosen if CONVENTIONS[chosen].across or self.settings[0].place != "cross" else ACROSS
+
+    @property
     def convention(self) -> Convention:
         """The chosen one."""
-        return CONVENTIONS[self.state.convention]
+        return CONVENTIONS[self.name]
 
     @property
     def own(self) -> int:
@@ -135,8 +142,8 @@ class Conventions:
         kept, lost = int(mask.sum()), int(self.lost[self.own].sum())
         said = f"Of {look.count(mask.numel())} pairs {look.count(kept)} may attend."
         if not lost:
-            return f"{said} “{self.state.convention}” says all of it."
-        return f"{said} “{self.state.convention}” cannot say {look.count(lost)} of them."
+            return f"{said} “{self.name}” says all of it."
+        return f"{said} “{self.name}” cannot say {look.count(lost)} of them."
 
     def about_handed(self) -> str:
         """What is handed over in words."""

@@ -8,16 +8,14 @@ from tfm_ui.masks_lens.conventions import ROUNDING, Conventions
 from tfm_ui.words import labels
 
 NOT_INSTALLED = "transformers is not installed here, so this call was not run."
-NOT_ACROSS = "Cross-attention looks both ways, and has no such form: its keys’ attention_mask is the one before."
+NOT_ACROSS = "Cross-attention always looks both ways: there is no such call, so this is the one without causality."
 EMPTY = {"NaN": "NaN", "as ours": "the same as from ours", "other numbers": "numbers of its own"}
 
 
 def about(seen: Conventions) -> str:
     """Whether the convention can say this mask, and what the call made of it."""
-    found, convention = seen.found.get(seen.state.convention), seen.convention
-    if seen.settings[0].place == "cross" and not convention.across:
-        return NOT_ACROSS
-    said, lost = [convention.about], int(seen.lost.sum())
+    found, lost = seen.found.get(seen.name), int(seen.lost.sum())
+    said = [NOT_ACROSS] * (seen.name != seen.state.convention) + [seen.convention.about]
     if lost:
         said.append(_first_lost(seen, lost))
     if not found:
@@ -37,6 +35,8 @@ def _compared(seen: Conventions, found: Verified, lost: int) -> str:
             f"was told, by {look.tiny(found.of_said)}."
         )
     compared = "what the heads gathered" if seen.convention.compares == "head_output" else "the attention’s output"
+    if found.difference == 0:
+        return f"It equals ours to the last digit, in {compared} of {seen.where}."
     return (
         f"Largest difference from ours, in {compared} of {seen.where}: {look.tiny(found.difference)}, of numbers "
         f"up to {look.number(found.largest)}."
@@ -57,7 +57,7 @@ def _first_lost(seen: Conventions, lost: int) -> str:
 
 def slip(seen: Conventions) -> str:
     """What the usual mistake does, "" where the call was not made."""
-    found = seen.found.get(seen.state.convention)
+    found = seen.found.get(seen.name)
     if not found or not bool(seen.mask.any()):
         return ""
     rows, about = int(seen.mask.any(-1).sum()), seen.convention.slip_about

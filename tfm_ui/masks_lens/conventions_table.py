@@ -21,7 +21,7 @@ def sentence(seen: Conventions) -> str:
     found = seen.found
     if not bool(seen.mask.any()):
         return f"This mask hides everything, so there is nothing to compare. {_empties(seen)}"
-    able = [name for name, one in found.items() if not bool(one.lost.any())]
+    able = [name for name, one in found.items() if not one.lost]
     worst = max((found[name].difference for name in able), default=0.0)
     unable = len(found) - len(able)
     said = (
@@ -29,8 +29,9 @@ def sentence(seen: Conventions) -> str:
         f"ours is {look.tiny(worst)}."
     )
     if unable:
-        far = max(one.difference for one in found.values() if bool(one.lost.any()))
-        said += f" The other {unable} cannot, and are off by up to {look.number(far)}."
+        far = max(one.difference for one in found.values() if one.lost)
+        others = "The other one cannot, and is" if unable == 1 else f"The other {unable} cannot, and are"
+        said += f" {others} off by up to {look.number(far)}."
     if "HF, 4-D" not in found:
         said += " transformers is not installed here, so its calls were not run."
     return f"{said} {_empties(seen)}".strip()
@@ -67,7 +68,7 @@ def table(seen: Conventions) -> pd.DataFrame:
                 "dtype": str(handed.dtype).removeprefix("torch."),
                 "may attend": convention.keeps,
                 "hidden": convention.hides,
-                "cells it cannot say": int(one.lost.sum()) if one else None,
+                "cells it cannot say": one.lost if one else None,
                 "largest difference": one.difference if one else None,
                 "from what it can say": one.of_said if one else None,
                 "the wrong way round": one.slipped if one else None,
@@ -84,32 +85,35 @@ def html(seen: Conventions) -> str:
     for name, convention in CONVENTIONS.items():
         handed = convention.to(seen.mask[:1], seen.model.num_heads)
         one = seen.found.get(name)
+        missing = "not run" if convention.across or seen.settings[0].place != "cross" else "no such call"
         cells = {
-            "call": f"<code>{escape(convention.name).replace('_', '_<wbr>').replace('(', '<wbr>(')}</code>",
+            "call": f"<code>{_breakable(convention.name)}</code>",
             "shape": f"<span>{escape(convention.shape)}</span> {str(handed.dtype).removeprefix('torch.')}",
             "may attend": f"<b>{escape(convention.keeps)}</b>",
             "hidden": escape(convention.hides),
-            "difference from ours": escape(_difference(one)),
-            "handed over the wrong way": escape(_slipped(one)),
+            "difference": escape(_difference(one)) if one else missing,
+            "wrong way round": escape(_slipped(one)) if one else missing,
         }
-        mark = "<i>below</i>" if name == seen.state.convention else ""
-        text = "".join(f'<td data-label="{escape(label)}">{cell}</td>' for label, cell in cells.items())
+        mark = "<i>below</i>" if name == seen.name else ""
+        text = "".join(f'<td data-label="{escape(label)}"><div>{cell}</div></td>' for label, cell in cells.items())
         lines.append(f'<tr><th scope="row">{escape(name)} {mark}</th>{text}</tr>')
     head = "".join(f'<th scope="col">{escape(label)}</th>' for label in ("convention", *cells))
     return f'<table class="schemes"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
 
 
-def _difference(found: Verified | None) -> str:
-    if not found:
-        return "not run"
-    if bool(found.lost.any()):
+def _breakable(name: str) -> str:
+    """A call that may be broken before its argument, or within the function's name."""
+    function, bracket, argument = escape(name).partition("(")
+    return function.replace("_", "_<wbr>") + f"<wbr>{bracket}{argument}"
+
+
+def _difference(found: Verified) -> str:
+    if found.lost:
         return f"{look.number(found.difference)}: cannot say it"
     return look.tiny(found.difference)
 
 
-def _slipped(found: Verified | None) -> str:
-    if not found:
-        return "not run"
+def _slipped(found: Verified) -> str:
     queries = "query" if found.slipped_nan == 1 else "queries"
     nan = f", NaN in {look.count(found.slipped_nan)} {queries}" if found.slipped_nan else ""
     return f"{look.number(found.slipped)}{nan}"

@@ -18,7 +18,7 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.words import labels
 
 SOURCES = [read_text, read_file, guess, facts, mask_of]
-GONE = "The link speaks of an uploaded file. Uploads stay in the browser that made them: upload it again."
+GONE = "The link speaks of an uploaded file, which no link holds and the server has not kept: upload it again."
 NOTHING = "Paste a mask above, or upload one: what torch or NumPy prints, rows of 0 and 1, a list, .npy, .csv."
 
 

@@ -2,6 +2,7 @@
 
 from html import escape
 
+import pandas as pd
 import streamlit as st
 
 from tfm_ui import compute_masks, controls, controls_line, frame, sidebar
@@ -10,7 +11,7 @@ from tfm_ui.mask_text import BYTES
 from tfm_ui.masks_lens import conventions, conventions_chosen, conventions_code, conventions_table, pasted
 from tfm_ui.masks_lens.conventions import Conventions
 from tfm_ui.masks_lens.pasted_file import digest_of, read_file
-from tfm_ui.masks_lens.state import PREFIX
+from tfm_ui.masks_lens.state import PREFIX, MasksState
 from tfm_ui.masks_views.boxes import boxes, mask, states
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
@@ -45,7 +46,8 @@ def _table(seen: Conventions, said: str) -> None:
         show(
             title="The same mask elsewhere",
             how_to_read="A row per convention. Each call was made, with the weights and inputs of "
-            f"{seen.where}; differences are the largest of any output from ours.",
+            f"{seen.where}; differences are the largest of any output from ours. The last column is the usual mistake, "
+            "made on purpose.",
             sentence=said,
             laws=conventions_table.laws(seen),
             table=lambda: conventions_table.table(seen),
@@ -73,7 +75,7 @@ def _chosen(model: ModelState, seen: Conventions) -> None:
         )
     with pictures, panel("masks_handed") as show:
         show(
-            title=state.convention,
+            title=seen.name,
             how_to_read=seen.about_slice(),
             shape=seen.shape,
             picture=Drawing("masks_handed", states(model, state)),
@@ -107,7 +109,8 @@ def _foreign(model: ModelState) -> None:
             state = boxes(model, st.container(), "read_as")
         seen, problem = pasted.view(model, state)
         with st.container(key="masks_pasted_problem"):
-            if rejected := st.session_state.get(PROBLEM):
+            rejected, beside = st.session_state.get(PROBLEM, ("", None))
+            if beside == (state.pasted, state.upload):  # nothing else was tried since
                 st.error(plain(rejected), icon=":material/error:")
             if problem:
                 kind = st.error if state.pasted.strip() else st.info
@@ -117,7 +120,14 @@ def _foreign(model: ModelState) -> None:
             elif PREFIX + "pasted" in carried(sidebar.address(), *controls.states()):
                 st.caption("This text is longer than a link carries. Used as the mask, it is in the link as paint.")
         if not seen:
-            st.html('<div class="phead"><h3>A mask from elsewhere</h3></div>')
+            show(
+                title="A mask from elsewhere",
+                how_to_read="What torch or NumPy prints, rows of 0 and 1, a list, a file.",
+                sentence="No mask is drawn.",
+                table=pd.DataFrame,
+                sources=pasted.SOURCES,
+                mode=frame.mode(),
+            )
             return
         show(
             title="A mask from elsewhere",
@@ -153,7 +163,8 @@ def _took() -> None:
     try:
         found = read_file(data)
     except ValueError as problem:
-        st.session_state[PROBLEM] = f"{file.name[:60]}: {problem}"
+        state = controls.current(MasksState, PREFIX)
+        st.session_state[PROBLEM] = f"{file.name[:60]}: {problem}", (state.pasted, state.upload)
         return
     digest = digest_of(data)
     compute_masks.uploaded(digest, found)

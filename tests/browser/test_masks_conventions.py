@@ -1,0 +1,46 @@
+"""A mask from elsewhere in a real browser: uploaded, drawn, used, obeyed by the model, and back from its link."""
+
+import io
+
+import numpy as np
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import Visitor
+
+QUERY = "text=one+two+three&seq_len=3&causal=false&masks_view=conventions&masks_mask=&masks_texts=&masks_item=1"
+QUERY += "&masks_convention=SDPA%2C+boolean"  # which can say any mask, so that the picture is one map
+MASK = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1]], bool)
+
+
+def values(visitor: Visitor, panel: str, expected: np.ndarray) -> Locator:
+    """The maps of a panel, once they hold these numbers."""
+    found = visitor.page.locator(f".st-key-panel_{panel} .maps")
+    found.wait_for(timeout=30_000)
+    visitor.page.wait_for_function(
+        "([e, wanted]) => JSON.stringify([...e._memory?.values ?? []]) === JSON.stringify(wanted)",
+        arg=[found.element_handle(), expected.astype(float).ravel().tolist()],
+    )
+    return found
+
+
+def test_uploads_are_read_used_obeyed_and_come_back_from_the_link(visit):
+    visitor = visit(f"/masks?{QUERY}")
+    page, file = visitor.page, io.BytesIO()
+    np.save(file, ~MASK)
+    inputs = page.locator(".st-key-panel_masks_foreign input[type=file]")
+    inputs.set_input_files({"name": "x.npz", "mimeType": "application/zip", "buffer": b"PK\x03\x04"})
+    expect(page.get_by_text("x.npz: This is an archive")).to_be_visible()
+    inputs.set_input_files({"name": "mask.npy", "mimeType": "application/x-npy", "buffer": file.getvalue()})
+    expect(page.get_by_text("the diagonal is False throughout")).to_be_visible()
+    expect(page.get_by_text("This is an archive")).to_have_count(0)
+    values(visitor, "masks_foreign", np.stack([~MASK, MASK]))
+    rows = b"1;0;0\n1;1;0\n0;1;1\n"
+    inputs.set_input_files({"name": "mask.csv", "mimeType": "text/csv", "buffer": rows})
+    values(visitor, "masks_foreign", np.stack([MASK, MASK]))
+    page.get_by_role("button", name="Use as this lens’s mask").click()
+    page.wait_for_function("location.search.includes('masks_paint=')")
+    values(visitor, "masks_ours", MASK)
+    link = page.url
+    other = visit(link[link.index("/masks") :])
+    values(other, "masks_ours", MASK)
+    assert "masks_pasted=" not in link or "masks_pasted=&" in link
