@@ -36,6 +36,7 @@ def test_uploads_are_read_used_obeyed_and_come_back_from_the_link(visit):
     values(visitor, "masks_foreign", np.stack([~MASK, MASK]))
     rows = b"1;0;0\n1;1;0\n0;1;1\n"
     inputs.set_input_files({"name": "mask.csv", "mimeType": "text/csv", "buffer": rows})
+    expect(page.get_by_text("1 stands only on the diagonal and below")).to_be_visible()
     values(visitor, "masks_foreign", np.stack([MASK, MASK]))
     page.get_by_role("button", name="Use as this lens’s mask").click()
     page.wait_for_function("location.search.includes('masks_paint=')")
