@@ -98,7 +98,7 @@ def _term(how: str, words: list[str]) -> tuple[Term | None, str]:
 
 
 def _range(argument: Argument) -> str:
-    return f"goes from {argument.low + argument.of_tokens} to {HIGH}"
+    return f"{'go' if argument.several else 'goes'} from {argument.low + argument.of_tokens} to {HIGH}"
 
 
 def written(terms: Iterable[Term]) -> str:

@@ -1,10 +1,13 @@
 """The sidebar: the one model that all lenses show, and what is done with its link."""
 
+from html import escape
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui import controls, undo
 from tfm_ui.components.browser import mend_history
+from tfm_ui.figures import look
 from tfm_ui.links import LINK_CHARS, carried, share_link, texts_of
 from tfm_ui.model_state import ModelState
 from tfm_ui.plain import plain
@@ -84,9 +87,20 @@ def tools() -> None:
         share.code(share_link(address(), *states), language=None, wrap_lines=True)
     row.button("Reset", icon=":material/restart_alt:", width="stretch", on_click=controls.reset_all, key="_reset")
     texts = texts_of(*states)
+    with st.sidebar.container(key="carried"):
+        for name, chars in cut.items():
+            _about_link(name, chars, len(texts[name]))
     shown = share_link(address(), *states).removeprefix(address()) + ("&present=true" if presenting() else "")
     whole = {texts[name][:chars]: texts[name] for name, chars in cut.items()}
     mend_history(LINK_CHARS, address=shown if cut else "", whole=whole)
+
+
+def _about_link(name: str, chars: int, whole: int) -> None:
+    """How much of a text a link carries: below the link, as any control of any lens may change it."""
+    all_of_it = f"{look.count(whole)} characters"
+    of = f"the {name}’s {all_of_it}" if hasattr(ModelState, name) else f"the {all_of_it} of “{controls.label_of(name)}”"
+    note = f"Links, and the address bar, carry the first {look.count(chars)} of {of}."
+    st.html(f'<p class="note">{escape(note)}</p>')
 
 
 def address() -> str:

@@ -48,7 +48,7 @@ def test_brackets_say_what_acts_on_what(text, said):
         ("global 1,4", "global 1 4", ""),
         ("window 0", "window 1", "its window goes from 1"),
         ("window 99999999999999999999", f"window {HIGH}", "its window goes from 1"),
-        ("global 0", "global 1", "its tokens goes from 1"),
+        ("global 0", "global 1", "its tokens go from 1"),
         ("window 2 3", "window 2", "window takes fewer numbers"),
         ("padding 3", "padding", "padding takes fewer numbers"),
         ("causl and padding", "padding", "“causl” is no mask"),

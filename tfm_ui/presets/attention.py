@@ -1,4 +1,7 @@
-"""Presets of the Attention lens. What their questions take for granted is computed in tests/tfm_ui/test_presets.py."""
+"""Presets of the Attention lens.
+
+What their questions take for granted is computed in tests/tfm_ui/test_presets.py.
+"""
 
 from tfm_ui.presets import Preset
 

@@ -1,4 +1,7 @@
-"""Presets of the Masks lens. What their questions take for granted is computed in tests/tfm_ui/test_presets_masks.py."""
+"""Presets of the Masks lens.
+
+What their questions take for granted is computed in tests/tfm_ui/test_presets_masks.py.
+"""
 
 from tfm_ui.presets import Preset
 

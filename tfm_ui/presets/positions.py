@@ -1,4 +1,7 @@
-"""Presets of the Positions lens. What their questions take for granted is computed in tests/tfm_ui/test_presets_positions.py."""
+"""Presets of the Positions lens.
+
+What their questions take for granted is computed in tests/tfm_ui/test_presets_positions.py.
+"""
 
 from tfm_ui.presets import Preset
 
