@@ -60,6 +60,11 @@ class Padded:
         return torch.cat([ids(setting.model.source_tokens, self.side) for setting in self.settings])
 
     @property
+    def own_source(self) -> Tensor:
+        """The token ids of the sentence that is looked at, padding included: (1, seq)."""
+        return self.source[self.item : self.item + 1]
+
+    @property
     def alone(self) -> tuple[Tensor, Tensor]:
         """The sentence without padding: token ids (1, seq), and its mask, (query, key)."""
         return self.setting.model.source_tokens.batch[:, : self.read], among_tokens(self.setting)
