@@ -74,6 +74,14 @@ def at(setting: Setting, layer: int | str, what: str) -> str:
     return place(setting.model, setting.place).format(layer=layer, what=what)
 
 
+def reads(setting: Setting, layer: int) -> tuple[str, str]:
+    """The recording's names of what the queries and the keys of a layer's attention, from 0, are made of."""
+    state, pre = setting.model, setting.model.norm == "pre"
+    queries = at(setting, layer, "normed" if pre else "residual_before")
+    memory = "encoder.final_norm" if pre else stream(state, state.num_layers - 1, encoder=True)
+    return queries, memory if setting.place == "cross" else queries
+
+
 def stream(state: ModelState, layer: int, *, encoder: bool = False) -> str:
     """The recording's name of the residual stream behind a layer, from 0, of the stack that writes the output."""
     stack = ("encoder." if encoder else "decoder.") if state.is_encoder_decoder else ""
@@ -94,16 +102,12 @@ def read_by(
     In self-attention the two are the same tensor. `mask` and `source` as in `forward`.
     """
     state, path = setting.model, at(setting, layer, "").removesuffix(".")
-    pre = state.norm == "pre"
-    reads = at(setting, layer, "normed" if pre else "residual_before")
-    sites = [reads]
-    if setting.place == "cross":
-        sites.append("encoder.final_norm" if pre else stream(state, state.num_layers - 1, encoder=True))
-    _, trace = forward(setting, sites, mask=mask, source=source)
+    queries, keys = reads(setting, layer)
+    _, trace = forward(setting, {queries, keys}, mask=mask, source=source)
     model = transformer(state.config)
     attention = (model if state.is_encoder_decoder else model.stack).get_submodule(path)
     assert isinstance(attention, MultiHeadAttention)
-    return attention, trace[reads], trace[sites[-1]]
+    return attention, trace[queries], trace[keys]
 
 
 @dataclass(frozen=True)
