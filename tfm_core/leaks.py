@@ -208,11 +208,11 @@ def replacements(token: int, at: int, *, vocab_size: int, tries: int, seed: int 
 
 
 def leaks(moved: Tensor, promised: Tensor, tolerance: float) -> Tensor:
-    """Where an output moved that was not promised to depend on the token: boolean (token, output).
+    """Where an output moved that was not promised to depend on the token: boolean (..., token, output).
 
     Args:
-        moved: (token, output), as of `influence`, behind one layer.
-        promised: boolean (output, token), as of `reachability`.
+        moved: (..., token, output), as of `influence`: behind one layer, or behind each.
+        promised: boolean (..., output, token), as of `reachability` or `reach_by_layer`.
         tolerance: what rounding may move.
     """
-    return (moved > tolerance) & ~promised.T
+    return (moved > tolerance) & ~promised.mT

@@ -162,8 +162,8 @@ AT_ONCE = 2**10  # tokens of changed sentences that are run side by side: more t
 def streams(setting: Setting) -> Callable[[Tensor], Tensor]:
     """Token ids (batch, token) -> the residual stream behind each layer, float64 (batch, layer, output, d_model).
 
-    All masks are those of the sentence as it is written, whatever ids come. The unembedding, which would take most of
-    the time, is left out: it moves what its inputs move.
+    All masks are those of the sentence as it is written, whatever ids come. What is behind the last layer, above all
+    the unembedding, which would take most of the time, is left out: it looks at each output by itself.
     """
     state, model, mask = setting.model, precise(setting.model.config), setting.mask
     sites = [stream(state, layer) for layer in range(state.num_layers)]

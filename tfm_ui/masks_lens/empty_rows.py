@@ -130,7 +130,7 @@ class Rows:
         if not own.any():
             return "all 0"
         if np.ptp(own) < SAME:
-            return f"{look.weight(float(own[0]))} on all {len(own)} keys"
+            return f"{look.weight(float(own[0]))} on {f'all {len(own)} keys' if len(own) > 1 else 'the only key'}"
         return f"{look.weight(float(own.min()))} to {look.weight(float(own.max()))}"
 
     def output_said(self, name: str) -> str:

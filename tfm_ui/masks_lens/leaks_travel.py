@@ -93,9 +93,10 @@ class Travel:
         where = f"behind layers 1 to {len(counts)}" if len(counts) > 1 else "behind the only layer"
         alike = (seen.moves == seen.promised).all()
         kept = "just those that are promised" if alike else f"{_listed(promised)} are promised"
-        many = (seen.moves & ~seen.promised).sum((1, 2)).max() > self.crosses
+        many = seen.leaking_behind.sum((1, 2)).max() > self.crosses
         crossed = f" Of the leaks behind a layer {look.count(self.crosses)} at most are crossed out." if many else ""
-        return f"Of {look.count(seen.moves[0].size)} pairs {_listed(counts)} moved {where}; {kept}.{crossed}"
+        pairs = f"pair{'s' * (seen.leaking.size != 1)}"
+        return f"Of {look.count(seen.leaking.size)} {pairs} {_listed(counts)} moved {where}; {kept}.{crossed}"
 
     def about_reach(self) -> str:
         """How far, at the end."""

@@ -29,8 +29,9 @@ def draw(model: ModelState) -> None:
     with panel("masks_leaks") as show:
         show(
             title="Change one token: which outputs move?",
-            how_to_read="Each row: one token is changed into others. Columns: by how much the outputs’ numbers change "
-            "at most, in powers of ten. Beside it, what the promise lets pass through all layers.",
+            how_to_read="Each row: one token is changed into others. Columns: by how much the outputs, the residual "
+            "stream behind the last layer, change at most, in powers of ten. Beside it, what the promise lets pass "
+            "through all layers.",
             shape=f"token × output = {len(seen.rows)} × {len(seen.columns)}, each token changed into {plan.tries}",
             picture=drawing("masks_leaks"),
             sentence=seen.sentence(),
