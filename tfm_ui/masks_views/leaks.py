@@ -23,6 +23,8 @@ def draw(model: ModelState) -> None:
                 leaks.view(model, state)
     seen, travel = leaks.view(model, state), leaks_travel.view(model, state)
 
+    script = leaks_recipe.recipe(seen)
+
     def drawing(name: str) -> Drawing:
         return Drawing(name, states(model, state), slow=plan.slow)
 
@@ -38,7 +40,7 @@ def draw(model: ModelState) -> None:
             laws=seen.laws(),
             table=seen.table,
             sources=leaks.SOURCES,
-            recipe=leaks_recipe.recipe(seen),
+            recipe=script,
             locked=seen.locked is not None,
             mode=frame.mode(),
         )
@@ -51,7 +53,7 @@ def draw(model: ModelState) -> None:
             sentence=travel.about_maps(),
             table=seen.table,
             sources=leaks_travel.SOURCES,
-            recipe=leaks_recipe.recipe(seen),
+            recipe=script,
             mode=frame.mode(),
         )
     with panel("masks_leaks_distance") as show:
@@ -64,6 +66,6 @@ def draw(model: ModelState) -> None:
             laws=travel.laws(),
             table=travel.table,
             sources=leaks_travel.SOURCES,
-            recipe=leaks_recipe.recipe(seen),
+            recipe=script,
             mode=frame.mode(),
         )
