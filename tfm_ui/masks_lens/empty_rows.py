@@ -28,7 +28,7 @@ SOURCES = (
     MultiHeadAttention.forward,
 )
 READ_UP_TO = 128  # places: what becomes of a row is the same at any length
-SAME = 1e-5  # numbers that differ by less differ by rounding
+SAME = 1e-5  # numbers that differ by less differ by rounding: by up to 1.5e-6 in 40 random models
 EVALUATING, TRAINING = "nn.MHA, eval()", "nn.MHA, train()"
 
 
