@@ -82,9 +82,8 @@ def reach_by_layer(way: Sequence[Hop], tokens: Sequence[int] | None = None) -> T
     size = way[0].sees.shape[1]
     seen = torch.eye(size)[:, range(size) if tokens is None else list(tokens)]  # (place, token)
     found = []
-    numbers = {id(hop.sees): hop.sees.float() for hop in way}  # most hops are alike
     for hop in way:
-        seen = (numbers[id(hop.sees)] @ seen > 0).float()
+        seen = (hop.sees.float() @ seen > 0).float()
         if hop.where != "encoder":
             found.append(seen > 0)
     return torch.stack(found)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.tfm_ui.payloads import decode
-from tfm_core import Influence
+from tfm_core import Influence, causal_mask, window_mask
 from tfm_ui import compute_masks
 from tfm_ui.mask_pictures import leaks as drawn
 from tfm_ui.masks_lens import leaks, leaks_recipe, leaks_travel
@@ -149,11 +149,13 @@ def test_one_leak_is_the_only_one():
 @pytest.mark.parametrize("promise", PROMISES)
 def test_a_promise_is_a_mask_of_the_list(promise):
     seen = leaks.view(FREE, MasksState(mask="window 2", paint="~s1.9", promise=promise, item=1))
-    if promise == "as painted":
-        assert not seen.leaking.any()
-    else:
-        asked = "window 2" if promise == "as composed" else promise
-        assert torch.equal(seen.promise, seen.setting.of(asked))
+    wide, causal = window_mask(10, window=3), causal_mask(10)
+    by_hand = {"padding": torch.ones_like(causal), "causal": causal, "causal and padding": causal, "window 3": wide}
+    by_hand["as composed"] = window_mask(10, window=2)
+    by_hand["as painted"] = by_hand["as composed"].clone()
+    by_hand["as painted"][0, 8] = True
+    assert torch.equal(seen.promise, by_hand[promise])
+    assert seen.leaking.any() == (promise not in ("as painted", "padding"))
 
 
 def test_nothing_to_attend_to_leaves_every_output_its_own_token():

@@ -85,6 +85,7 @@ def sentence(model: ModelState) -> str:
     has = "has" if len(own) == 1 else "have"
     return (
         f"Of {len(found)} schemes, {look.listed(kinds['absolute'])} say where a token stands, "
-        f"{look.listed(kinds['relative'])} how far two stand apart. In the sidebar’s model {look.listed(own)} {has} parameters of their own. "
+        f"{look.listed(kinds['relative'])} how far two stand apart. In the sidebar’s model "
+        f"{look.listed(own)} {has} parameters of their own. "
         f"Not defined past max_len: {look.listed(ends)}."
     )
