@@ -90,7 +90,8 @@ class Travel:
         """How many pairs have moved behind each layer."""
         seen = self.seen
         counts, promised = ([look.count(int(layer.sum())) for layer in of] for of in (seen.moves, seen.promised))
-        where = f"behind layers 1 to {len(counts)}" if len(counts) > 1 else "behind the only layer"
+        last = len(counts)
+        where = f"behind layers 1 {'and' if last == 2 else 'to'} {last}" if last > 1 else "behind the only layer"
         alike = (seen.moves == seen.promised).all()
         kept = "just those that are promised" if alike else f"{_each(promised)} are promised"
         many = seen.leaking_behind.sum((1, 2)).max() > self.crosses

@@ -59,8 +59,8 @@ def draw(model: ModelState) -> None:
     with panel("masks_leaks_distance") as show:
         show(
             title="How far information travels",
-            how_to_read="Left: the farthest token that an output moved with, by layer. Right: by how much outputs "
-            "moved, by distance. Padding is left out.",
+            how_to_read="First, by layer, the farthest tokens that an output moved with, back and ahead of it; then by "
+            "how much outputs moved, by distance. Padding is left out.",
             picture=drawing("masks_leaks_distance"),
             sentence=travel.about_reach(),
             laws=travel.laws(),
