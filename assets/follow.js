@@ -1,9 +1,9 @@
 /* A picture is a function of the link, so it need not wait for the page around it.
 
-   What Streamlit sends is an address: {name, query, early, slow}, and how many commits it has heard of. The bytes come from
-   `pictures/<name>` for that query. If `early`, the query in the address bar is asked for as soon as it changes, which
-   is when a control is moved: the picture is there in the time of one request, and the page with its words follows when
-   it has been run. */
+   What Streamlit sends is an address: {name, query, early, slow}, and how many commits it has heard of. The bytes come
+   from `pictures/<name>` for that query. If `early`, the query in the address bar is asked for as soon as it changes,
+   which is when a control is moved: the picture is there in the time of one request, and the page with its words follows
+   when it has been run. If `slow`, it is not even asked for while another picture is dragged. */
 
 import { decode } from "./paint.js"
 
@@ -130,7 +130,7 @@ export function follow(component, draw) {
   }
 
   function preview(changes, everywhere) {
-    if (everywhere) others(other => other.data.slow || other.preview(changes)) // one that takes long waits for the commit
+    if (everywhere) others(other => other.data.slow || other.preview(changes))
     const query = new URLSearchParams(memory.latest ?? memory.data.query)
     for (const [name, value] of Object.entries(changes)) query.set(name, value)
     wish(query.toString())

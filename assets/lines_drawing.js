@@ -46,8 +46,9 @@ function axis(lists, scale, room, whole) {
       .filter(v => v >= low * 0.999 && v <= high * 1.001)
     return { to: v => (exponent(v) - exponent(low)) / (exponent(high) - exponent(low)), ticks: named(ticks) }
   }
-  const power = 10 ** Math.floor(Math.log10((high - low) / room)), counts = lists.every(list => list.every(Number.isInteger))
-  const step = Math.max(counts ? 1 : 0, [1, 2, 5, 10].map(n => n * power).find(s => (high - low) / s <= room))
+  const power = 10 ** Math.floor(Math.log10((high - low) / room))
+  const least = lists.every(list => list.every(Number.isInteger)) ? 1 : 0 // what is counted has no halves
+  const step = Math.max(least, [1, 2, 5, 10].map(n => n * power).find(s => (high - low) / s <= room))
   const first = Math.floor(low / step + 1e-9), last = Math.ceil(high / step - 1e-9)
   if (!whole) [low, high] = [first * step, last * step]
   const ticks = Array.from({ length: last - first + 1 }, (_, i) => +((first + i) * step).toPrecision(12))

@@ -82,9 +82,8 @@ def reach_by_layer(way: Sequence[Hop], tokens: Sequence[int] | None = None) -> T
     size = way[0].sees.shape[1]
     seen = torch.eye(size)[:, range(size) if tokens is None else list(tokens)]  # (place, token)
     found = []
-    numbers = {id(hop.sees): hop.sees.float() for hop in way}  # most hops are alike
     for hop in way:
-        seen = (numbers[id(hop.sees)] @ seen > 0).float()
+        seen = (hop.sees.float() @ seen > 0).float()
         if hop.where != "encoder":
             found.append(seen > 0)
     return torch.stack(found)
@@ -208,11 +207,11 @@ def replacements(token: int, at: int, *, vocab_size: int, tries: int, seed: int 
 
 
 def leaks(moved: Tensor, promised: Tensor, tolerance: float) -> Tensor:
-    """Where an output moved that was not promised to depend on the token: boolean (token, output).
+    """Where an output moved that was not promised to depend on the token: boolean (..., token, output).
 
     Args:
-        moved: (token, output), as of `influence`, behind one layer.
-        promised: boolean (output, token), as of `reachability`.
+        moved: (..., token, output), as of `influence`: behind one layer, or behind each.
+        promised: boolean (..., output, token), as of `reachability` or `reach_by_layer`.
         tolerance: what rounding may move.
     """
-    return (moved > tolerance) & ~promised.T
+    return (moved > tolerance) & ~promised.mT

@@ -1,10 +1,8 @@
 """The model's passes under a mask of the reader's, and their caches; keys as in compute.py."""
 
 import copy
-import gc
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 
 import numpy as np
 import streamlit as st
@@ -24,14 +22,11 @@ from tfm_core import (
     padding_mask,
     recording,
 )
-from tfm_core.mask_conventions import CONVENTIONS
-from tfm_core.mask_verified import Verified, verify
 from tfm_core.recording import Edit, Watch
 from tfm_core.tokens import FIRST_ID
 from tfm_ui.compute import place, transformer
 from tfm_ui.mask_composition import combined, parse
 from tfm_ui.mask_setting import Setting
-from tfm_ui.mask_text import Table
 from tfm_ui.model_state import ModelState
 
 
@@ -62,7 +57,7 @@ def forward(
         watch: as in `recording`.
     """
     state = setting.model
-    inputs = [setting.model.source_tokens.batch if source is None else source]
+    inputs = [state.source_tokens.batch if source is None else source]
     if state.is_encoder_decoder:
         own = state.target_tokens.batch if target is None else target
         inputs.append(own.expand(len(inputs[0]), -1) if len(own) == 1 else own)
@@ -79,6 +74,14 @@ def at(setting: Setting, layer: int | str, what: str) -> str:
     return place(setting.model, setting.place).format(layer=layer, what=what)
 
 
+def reads(setting: Setting, layer: int) -> tuple[str, str]:
+    """The recording's names of what the queries and the keys of a layer's attention, from 0, are made of."""
+    state, pre = setting.model, setting.model.norm == "pre"
+    queries = at(setting, layer, "normed" if pre else "residual_before")
+    memory = "encoder.final_norm" if pre else stream(state, state.num_layers - 1, encoder=True)
+    return queries, memory if setting.place == "cross" else queries
+
+
 def stream(state: ModelState, layer: int, *, encoder: bool = False) -> str:
     """The recording's name of the residual stream behind a layer, from 0, of the stack that writes the output."""
     stack = ("encoder." if encoder else "decoder.") if state.is_encoder_decoder else ""
@@ -87,8 +90,24 @@ def stream(state: ModelState, layer: int, *, encoder: bool = False) -> str:
 
 @st.cache_resource(max_entries=6, show_spinner=False, hash_funcs={TransformerConfig: repr})
 def precise(config: TransformerConfig) -> Transformer:
-    """The model in float64: what moves there by more than 1e-9 is no rounding."""
+    """The model in float64, in which small effects and rounding are far apart."""
     return copy.deepcopy(transformer(config)).double()
+
+
+def read_by(
+    setting: Setting, layer: int, *, mask: Tensor | None = None, source: Tensor | None = None
+) -> tuple[MultiHeadAttention, Tensor, Tensor]:
+    """The attention of a layer, from 0, and what its queries and its keys are made of, (batch, seq, d_model).
+
+    In self-attention the two are the same tensor. `mask` and `source` as in `forward`.
+    """
+    state, path = setting.model, at(setting, layer, "").removesuffix(".")
+    queries, keys = reads(setting, layer)
+    _, trace = forward(setting, {queries, keys}, mask=mask, source=source)
+    model = transformer(state.config)
+    attention = (model if state.is_encoder_decoder else model.stack).get_submodule(path)
+    assert isinstance(attention, MultiHeadAttention)
+    return attention, trace[queries], trace[keys]
 
 
 @dataclass(frozen=True)
@@ -137,11 +156,14 @@ def kept_by_length(composition: str, *, causal: bool) -> list[int]:
     return [int(mask[:length, :length].sum()) for length in LENGTHS]
 
 
+AT_ONCE = 2**10  # tokens of changed sentences that are run side by side: more take more memory, and no less time
+
+
 def streams(setting: Setting) -> Callable[[Tensor], Tensor]:
     """Token ids (batch, token) -> the residual stream behind each layer, float64 (batch, layer, output, d_model).
 
-    All masks are those of the sentence as it is written, whatever ids come. The unembedding, which would take most of
-    the time, is left out: it moves what its inputs move.
+    All masks are those of the sentence as it is written, whatever ids come. What is behind the last layer, above all
+    the unembedding, which would take most of the time, is left out: it looks at each output by itself.
     """
     state, model, mask = setting.model, precise(setting.model.config), setting.mask
     sites = [stream(state, layer) for layer in range(state.num_layers)]
@@ -179,78 +201,3 @@ def influences(setting: Setting, places: tuple[int, ...], tries: int) -> Influen
         places=places,
         at_once=max(1, AT_ONCE // (tokens.shape[1] * tries)),
     )
-
-
-AT_ONCE = 2**10  # tokens of changed sentences that are run side by side: more take more memory, and no less time
-
-
-CELLS_AT_ONCE = 2**22  # cells of all heads of a batch whose calls are compared; a larger batch is left to one sentence
-
-
-@dataclass(frozen=True)
-class Live:
-    """What a layer's attention works on in a pass under the mask.
-
-    Attributes:
-        attention: the layer's.
-        query: (batch, query, d_model), what its queries are made of.
-        key: (batch, key, d_model), likewise; the same tensor in self-attention.
-        mask: boolean (batch, query, key), True = may attend.
-    """
-
-    attention: MultiHeadAttention
-    query: Tensor
-    key: Tensor
-    mask: Tensor
-
-
-def live(settings: Sequence[Setting], layer: int) -> Live:
-    """A pass of a batch, each sentence under its own mask, up to the attention of a layer, from 0."""
-    first = settings[0]
-    state, mask = first.model, torch.stack([setting.mask for setting in settings])
-    reads = at(first, layer, "normed" if state.norm == "pre" else "residual_before")
-    sites = [reads]
-    if first.place == "cross":
-        sites.append("encoder.final_norm" if state.norm == "pre" else stream(state, state.num_layers - 1, encoder=True))
-    source = torch.cat([setting.model.source_tokens.batch for setting in settings])
-    trace = forward(first, sites, mask=mask[:, None], source=source)[1]
-    attention = transformer(state.config).get_submodule(
-        at(first, layer, "").removesuffix(".") if state.is_encoder_decoder else f"stack.{at(first, layer, '')[:-1]}"
-    )
-    assert isinstance(attention, MultiHeadAttention)
-    return Live(attention, trace[reads], trace[sites[-1]], mask)
-
-
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={tuple: repr})
-def verified(settings: tuple[Setting, ...], layer: int, hugging_face: bool) -> dict[str, Verified]:
-    """Each convention's call, by its name, beside ours; without transformers' calls, if it is not installed."""
-    seen = live(settings, layer)
-    return {
-        name: verify(convention, seen.attention, seen.query, seen.key, seen.mask)
-        for name, convention in CONVENTIONS.items()
-        if (hugging_face or convention.library == "torch") and (convention.across or settings[0].place != "cross")
-    }
-
-
-@st.cache_resource(show_spinner=False)
-def hugging_face() -> bool:
-    """Load transformers, and say whether it is there: this takes seconds, and only the view that calls it pays."""
-    try:
-        import_module("transformers.models.bert.modeling_bert")
-    except ImportError:
-        return False
-    gc.collect()
-    gc.freeze()  # as when the server starts: else each run of a page looks through all of this anew
-    return True
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def uploaded(digest: str, _table: Table | None = None) -> Table:
-    """An uploaded mask by its digest, kept by the server for a while; no link holds it.
-
-    Raises:
-        LookupError: if it is not there any more.
-    """
-    if _table is None:
-        raise LookupError(f"expected the digest of an upload that is kept, got {digest}")
-    return _table

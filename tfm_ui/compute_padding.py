@@ -8,11 +8,10 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from tfm_core import MultiHeadAttention
 from tfm_core.empty_rows import TREATMENTS, Case, Treated, instead, minus_a_billion, minus_infinity
 from tfm_core.recording import Edit
 from tfm_ui import compute, padded
-from tfm_ui.compute_masks import at, forward, stream
+from tfm_ui.compute_masks import at, forward, read_by, stream
 from tfm_ui.padded import Padded
 
 WAYS = ("alone", "with", "without")
@@ -102,30 +101,15 @@ def by_amount(batch: Padded, most: int) -> Mapping[int, tuple[Tensor, Tensor]]:
     return found
 
 
-def _attention(batch: Padded, layer: int) -> MultiHeadAttention:
-    state = batch.setting.model
-    model = compute.transformer(state.config)
-    path = at(batch.setting, layer, "").removesuffix(".")
-    found = (model if state.is_encoder_decoder else model.stack).get_submodule(path)
-    assert isinstance(found, MultiHeadAttention)
-    return found
-
-
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Padded: repr})
 def treated(batch: Padded, row: int, layer: int) -> Mapping[str, tuple[Treated, Case]]:
     """What each treatment makes of a row without a key (`padded.emptied`), in the attention of a layer, from 0."""
     setting = batch.setting
-    state, source = setting.model, batch.source[batch.item : batch.item + 1]
     mask, _, _ = padded.emptied(batch, row)
-    read = at(setting, layer, "normed" if state.norm == "pre" else "residual_before")
-    end = "final_norm" if state.norm == "pre" else f"layers.{state.num_layers - 1}.feed_forward.residual_after"
-    memory = [f"encoder.{end}"] if setting.place == "cross" else []
-    _, trace = forward(setting, [read, *memory], mask=mask, source=source)
-    scheme = compute.scheme(state, setting.place)
-    queries = trace[read]
-    keys = trace[memory[0]] if memory else queries
+    attention, queries, keys = read_by(setting, layer, mask=mask, source=batch.own_source)
+    scheme = compute.scheme(setting.model, setting.place)
     acts = scheme is not None and {"rotate", "bias_at"} & set(scheme.enters())
-    case = Case.of(_attention(batch, layer), queries, keys, mask, scheme if acts else None)
+    case = Case.of(attention, queries, keys, mask, scheme if acts else None)
     return {name: treatment.run(case) for name, treatment in TREATMENTS.items()}
 
 
@@ -167,13 +151,12 @@ def spread(batch: Padded, row: int, head: int) -> Mapping[str, Spread]:
         head: of the second layer, from 0, whose weights are looked at.
     """
     setting, found = batch.setting, {}
-    source = batch.source[batch.item : batch.item + 1]
     mask, empty, _ = padded.emptied(batch, row)
     blind = ~mask[:, empty].any(-1) & mask.any(-1)  # rows with keys that may look at none of these
     second = (1, head) if setting.model.num_layers > 1 and setting.place != "cross" else None
     for name, weights_of in SPREADS.items():
         edits = instead(weights_of, at(setting, "*", "").removesuffix(".")) if weights_of else None
-        run, logits = _run(batch, source, mask, slice(None), 0, weights=second, edits=edits)
+        run, logits = _run(batch, batch.own_source, mask, slice(None), 0, weights=second, edits=edits)
         given = run.weights[blind][:, empty] if second else torch.empty(0)
         onto = Onto(int(blind.sum()), float(given.max()) if given.numel() else 0.0) if second else None
         found[name] = Spread(run.streams, logits, onto)

@@ -60,6 +60,11 @@ class Padded:
         return torch.cat([ids(setting.model.source_tokens, self.side) for setting in self.settings])
 
     @property
+    def own_source(self) -> Tensor:
+        """The token ids of the sentence that is looked at, padding included: (1, seq)."""
+        return self.source[self.item : self.item + 1]
+
+    @property
     def alone(self) -> tuple[Tensor, Tensor]:
         """The sentence without padding: token ids (1, seq), and its mask, (query, key)."""
         return self.setting.model.source_tokens.batch[:, : self.read], among_tokens(self.setting)
@@ -127,17 +132,17 @@ def laid(setting: Setting, side: str, *, words: bool, pads: int | None = None) -
     return mask
 
 
-def emptied(padded: Padded, row: int) -> tuple[Tensor, list[int], bool]:
+def emptied(batch: Padded, row: int) -> tuple[Tensor, list[int], bool]:
     """The mask of the chosen sentence, with a row that has no key.
 
     Args:
-        padded: the batch.
+        batch: its chosen sentence.
         row: counted from 1, emptied if there is no such row yet; 0 and what lies beyond the last are the last.
 
     Returns:
         the mask, (query, key); its rows without any key, from 0; whether the one among them was emptied here.
     """
-    mask = laid(padded.setting, padded.side, words=False)
+    mask = laid(batch.setting, batch.side, words=False)
     empty: list[int] = (~mask.any(-1)).nonzero().flatten().tolist()
     if empty:
         return mask, empty, False
@@ -149,5 +154,5 @@ def emptied(padded: Padded, row: int) -> tuple[Tensor, list[int], bool]:
 def _pads(setting: Setting, what: str, pads: int | None) -> int:
     """Of queries or keys; the target text of an encoder-decoder is never padded."""
     own: int = getattr(setting, what).padding
-    padded = setting.place == "self" or (setting.place == "cross" and what == "keys")
-    return own if pads is None or not padded else pads
+    grows = setting.place == "self" or (setting.place == "cross" and what == "keys")
+    return own if pads is None or not grows else pads

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
+from tfm_ui.masks_lens import leaks_plan
 
 PAGE = "pages/lenses/masks.py"
 PICTURES = ["masks_leaks", "masks_leaks_layers", "masks_leaks_distance"]
@@ -38,12 +39,14 @@ def all_pictures(app) -> None:
         {"text": "@alice", "seq_len": "1024", "masks_item": "1", "masks_mask": "window 16 or global 1"},
     ],
 )
-def test_the_view_runs(query):
+def test_the_view_runs(query, monkeypatch):
+    monkeypatch.setattr(leaks_plan, "SECONDS", 0.2)
     app = view(**query)
     all_pictures(app)
     said = text_on(app)
     assert "<b>a</b>" not in said
-    assert "✓ what the mask keeps apart moves by rounding alone, in every layer" in said
+    all_see_all = query.get("masks_mask") == "" and query.get("causal") == "false"
+    assert ("✓ what the mask keeps apart moves by rounding alone, in every layer" in said) != all_see_all
     in_part = "are changed, spread over the text" in " ".join(info.value for info in app.info)
     assert in_part == (query.get("seq_len") == "1024")
 

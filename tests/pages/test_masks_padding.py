@@ -33,7 +33,7 @@ def all_pictures(app):
             "masks_texts": "a\n\nb c\n<i>d</i>\ne\nf\ng\nh\ni",
             "masks_mask": "",
         },
-        {"text": "@alice", "seq_len": "1024", "num_layers": "8", "num_heads": "16", "masks_row": "1024"},
+        {"text": "@alice", "seq_len": "1024", "num_layers": "8", "masks_row": "1024"},
         {"masks_mask": "cross and window 1", "masks_paint": "~h1.1", "positional": "t5", "masks_pad_side": "left"},
     ],
 )

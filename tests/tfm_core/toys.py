@@ -41,6 +41,12 @@ def random_ids(*shape, seed=0):
     return torch.randint(1, VOCAB, shape, generator=torch.Generator().manual_seed(seed))
 
 
+def random_mask(seed, rows, columns=None, share=0.3):
+    """Boolean (query, key), about that share of it True."""
+    numbers = torch.Generator().manual_seed(seed)
+    return torch.rand(rows, columns or rows, generator=numbers) < share
+
+
 def run(model, tokens, **keywords):
     """Logits of any architecture; an encoder-decoder reads the tokens on both sides."""
     both = (tokens, tokens) if model.config.architecture == "encoder-decoder" else (tokens,)

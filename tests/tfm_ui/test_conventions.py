@@ -9,7 +9,7 @@ import torch
 from tests.tfm_ui.payloads import decode
 from tfm_core import MultiHeadAttention
 from tfm_core.mask_conventions import CONVENTIONS
-from tfm_ui import compute_masks, mask_paint
+from tfm_ui import compute_conventions, compute_masks, mask_paint
 from tfm_ui.links import link_parameters
 from tfm_ui.mask_setting import Setting
 from tfm_ui.masks_lens import conventions_table, pasted
@@ -42,7 +42,7 @@ def test_what_the_calls_get_is_what_the_layer_works_on():
     ):
         state = replace(BATCH, place=place if place != "self" else "decoder", layer=2, mask="padding or window 1")
         settings = tuple(setting(model, state, item) for item in (1, 2, 3))
-        live = compute_masks.live(settings, 1)
+        live = compute_conventions.live(settings, 1)
         assert isinstance(live.attention, MultiHeadAttention)
         for number, own in enumerate(settings):
             trace = compute_masks.forward(own, [compute_masks.at(own, 1, "output")])[1]
@@ -115,8 +115,8 @@ def test_without_transformers_its_calls_are_not_run_and_that_is_said(monkeypatch
     def missing(name):
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr(compute_masks, "import_module", missing)
-    compute_masks.hugging_face.clear()
+    monkeypatch.setattr(compute_conventions, "import_module", missing)
+    compute_conventions.hugging_face.clear()
     try:
         seen = view(SMALL, replace(BATCH, convention="HF, 4-D"))
         assert set(seen.found) == {name for name, one in CONVENTIONS.items() if one.library == "torch"}
@@ -125,7 +125,7 @@ def test_without_transformers_its_calls_are_not_run_and_that_is_said(monkeypatch
         assert slip(seen) == ""
         assert len(conventions_table.table(seen)) == len(CONVENTIONS)
     finally:
-        compute_masks.hugging_face.clear()
+        compute_conventions.hugging_face.clear()
 
 
 def test_a_large_batch_is_left_to_the_chosen_sentence():

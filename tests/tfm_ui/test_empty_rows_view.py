@@ -125,6 +125,15 @@ def test_the_mechanism_is_told_with_its_numbers():
     assert "the decoder looks at its own text" in said
 
 
+def test_one_key_one_row_and_several_rows_are_told_as_such():
+    rows, spread = lines(ModelState(architecture="encoder-decoder", target="🦊"), MasksState(place="decoder", mask=""))
+    assert "a weight of 1 on the only key" in rows.sentence()
+    assert "NaN in 1 of 1 row after layer 1" in spread.sentence()
+    _, spread = lines(ModelState(causal=False), MasksState(mask="cross"))
+    said = "To hide the rows from others does not help: in layer 2 (head 1) 5 rows that may not look there give them a"
+    assert said in spread.sentence()
+
+
 def test_long_texts_are_run_on_their_beginning():
     model = ModelState(text="@alice", seq_len=1024)
     rows = empty_rows.emptied(model, MasksState())

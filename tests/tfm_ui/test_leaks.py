@@ -1,17 +1,17 @@
 """The view "leaks": what it measures, says and draws."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from tests.tfm_ui.payloads import decode
-from tfm_core import encode
+from tfm_core import Influence, causal_mask, window_mask
 from tfm_ui import compute_masks
 from tfm_ui.mask_pictures import leaks as drawn
-from tfm_ui.mask_setting import Setting
-from tfm_ui.masks_lens import leaks, leaks_plan, leaks_recipe, leaks_travel
+from tfm_ui.masks_lens import leaks, leaks_recipe, leaks_travel
 from tfm_ui.masks_lens.state import PROMISES, MasksState
 from tfm_ui.model_state import ModelState
 from tfm_ui.pictures import made, query_of
@@ -119,6 +119,27 @@ def test_sentences(state, said):
     assert re.search(said, leaks.view(FREE, state).sentence())
 
 
+def test_of_one_other_pair_nothing_is_said_in_the_plural():
+    seen = leaks.view(ModelState(seq_len=2, num_layers=1), MasksState(mask="causal", item=1))
+    assert "; of 1 other none by more than" in seen.sentence()
+
+
+def test_a_pair_that_moves_by_rounding_alone_is_not_said_to_move():
+    seen = leaks.view(FREE, MasksState(mask="causal", item=1, changed=2, moved=5))
+    faint = replace(seen, found=Influence(seen.found.moved * 1e-15, seen.found.largest))
+    assert "token 2 “cat” moves output 5 “the₂” by no more than rounding (" in faint.sentence()
+    assert "55 because the weights are too small to tell from rounding" in faint.sentence()
+
+
+def test_laws_are_broken_by_a_model_that_does_not_obey_its_mask():
+    seen = leaks.view(FREE, MasksState(mask="padding"))
+    assert len(seen.laws()) == 3
+    assert all(seen.laws().values())
+    wild = replace(seen, found=Influence(torch.ones_like(seen.found.moved), seen.found.largest))
+    assert not any(wild.laws().values())
+    assert leaks.view(FREE, MasksState(mask="", item=1)).laws() == {}  # nothing is kept apart, all is promised
+
+
 def test_one_leak_is_the_only_one():
     seen = leaks.view(ModelState(num_layers=1), MasksState(mask="causal", paint="~s1.9", item=1))
     assert seen.leaking.nonzero() == ([8], [0])
@@ -128,11 +149,13 @@ def test_one_leak_is_the_only_one():
 @pytest.mark.parametrize("promise", PROMISES)
 def test_a_promise_is_a_mask_of_the_list(promise):
     seen = leaks.view(FREE, MasksState(mask="window 2", paint="~s1.9", promise=promise, item=1))
-    if promise == "as painted":
-        assert not seen.leaking.any()
-    else:
-        asked = "window 2" if promise == "as composed" else promise
-        assert torch.equal(seen.promise, seen.setting.of(asked))
+    wide, causal = window_mask(10, window=3), causal_mask(10)
+    by_hand = {"padding": torch.ones_like(causal), "causal": causal, "causal and padding": causal, "window 3": wide}
+    by_hand["as composed"] = window_mask(10, window=2)
+    by_hand["as painted"] = by_hand["as composed"].clone()
+    by_hand["as painted"][0, 8] = True
+    assert torch.equal(seen.promise, by_hand[promise])
+    assert seen.leaking.any() == (promise not in ("as painted", "padding"))
 
 
 def test_nothing_to_attend_to_leaves_every_output_its_own_token():
@@ -163,51 +186,6 @@ def test_a_window_reaches_so_far_and_that_is_a_law():
         assert law[1]
     for mask in ("window 3 or global 1", "window 2 and strided 3", "causal", "", "window 2 and window 3"):
         assert leaks_travel.view(FREE, MasksState(mask=mask)).laws() == {}
-
-
-def of_length(tokens: int, **more) -> Setting:
-    return Setting(model=ModelState(text="@alice", seq_len=tokens, **more), place="self", composition="")
-
-
-def test_texts_of_up_to_64_tokens_are_tested_whole_and_longer_ones_as_far_as_there_is_time():
-    small = leaks_plan.plan(of_length(64), 4, 64)
-    assert (small.places, small.tries, small.aside) == (tuple(range(64)), 4, "")
-    large = leaks_plan.plan(of_length(64, num_layers=8, d_model=256, num_heads=16), 4, 64)
-    assert (large.places, large.tries) == (tuple(range(64)), 1)
-    assert large.aside.startswith("Each token is changed into 1 other instead of 4: to run all would take about ")
-    long = leaks_plan.plan(of_length(1024), 4, 1024)
-    assert long.places[0] == 0
-    assert long.places[-1] == 1023
-    assert 20 < len(long.places) < 100
-    assert long.seconds <= leaks_plan.SECONDS
-    assert long.slow
-    said = (
-        f"Of 1\u202f024 tokens {len(long.places)} are changed, spread over the text, each into 1 other instead of 4: "
-    )
-    assert long.aside.startswith(said)
-    longest = leaks_plan.plan(of_length(1024, num_layers=8, d_model=256, num_heads=8), 1, 1024)
-    assert len(longest.places) == leaks_plan.LEAST
-    assert "minutes" in longest.aside
-
-
-def test_a_bias_of_many_heads_is_not_made_for_more_tokens_than_fit():
-    model = ModelState(text="@alice", seq_len=1024, num_heads=16, positional="alibi")
-    found = leaks.plan_of(model, MasksState(item=1))
-    assert found.places[-1] == 511
-    assert found.aside.startswith(
-        "Of 1\u202f024 tokens the first 512 are read: more take too much memory, as alibi adds"
-    )
-    for other in (ModelState(seq_len=1024, num_heads=16), ModelState(seq_len=64, num_heads=16, positional="t5")):
-        assert leaks_plan.fitting(other) == other
-
-
-def test_of_a_short_text_in_many_places_all_words_are_changed_and_some_padding():
-    model = ModelState(seq_len=1024)
-    found = leaks_plan.plan(Setting(model=model, place="self", composition=""), 4, 1024)
-    real = len(encode(model.text).pieces)
-    assert found.places[:real] == tuple(range(real))
-    assert all(place >= real for place in found.places[real:])
-    assert len(set(found.places)) == len(found.places) > real
 
 
 def maps_of(header, numbers):

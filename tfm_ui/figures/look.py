@@ -4,6 +4,7 @@ Colours are chosen to stay apart for colour-blind eyes and on a dim projector. "
 """
 
 import math
+from collections.abc import Sequence
 from typing import Literal
 
 Mode = Literal["light", "dark"]
@@ -100,6 +101,13 @@ def end_of_scale(top: float, largest: float) -> str:
 def plural(number: int, noun: str) -> str:
     """1 layer, 2 layers."""
     return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def listed(parts: Sequence[str]) -> str:
+    """a, b and c; "none" of nothing."""
+    if not parts:
+        return "none"
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def tiny(number: float) -> str:

@@ -44,7 +44,7 @@ def leaks_layers(model: ModelState, state: MasksState) -> Content:
     ]
     crosses = [
         (i, row, column)
-        for i, (moved, wrong) in enumerate(zip(seen.moved, seen.moves & ~seen.promised, strict=True))
+        for i, (moved, wrong) in enumerate(zip(seen.moved, seen.leaking_behind, strict=True))
         for row, column in _largest(moved, wrong, travel.crosses)
     ]
     return _maps(seen, drawn, crosses, travel.about_maps())

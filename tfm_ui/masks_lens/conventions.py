@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tfm_core.mask_conventions import CONVENTIONS, Convention
 from tfm_core.mask_verified import Verified
-from tfm_ui import compute_masks
+from tfm_ui import compute_conventions
 from tfm_ui.figures import look
 from tfm_ui.mask_setting import Setting
 from tfm_ui.masks_lens.state import MasksState, item_of, sentences, setting
@@ -80,7 +80,7 @@ class Conventions:
     @cached_property
     def found(self) -> dict[str, Verified]:
         """What the calls gave, by convention."""
-        return compute_masks.verified(self.settings, self.layer - 1, compute_masks.hugging_face())
+        return compute_conventions.verified(self.settings, self.layer - 1, compute_conventions.hugging_face())
 
     @property
     def layer(self) -> int:
@@ -185,6 +185,6 @@ def view(model: ModelState, state: MasksState) -> Conventions:
     count = len(sentences(model, state))
     settings = tuple(setting(model, state, item + 1) for item in range(count))
     cells = model.num_heads * settings[0].mask.numel() * count
-    if cells > compute_masks.CELLS_AT_ONCE:
+    if cells > compute_conventions.CELLS_AT_ONCE:
         settings = (setting(model, state),)
     return Conventions(model, state, settings, count)

@@ -60,11 +60,9 @@ class Spreading:
 
     def sentence(self) -> str:
         """How far it comes, and what the other ways cost."""
-        total = len(self.at.queries)
+        total = look.plural(len(self.at.queries), "row")
         counts = dict(zip(self.titles, self.nans(INFINITE), strict=True))
-        steps = [
-            f"{count} of {total} rows after {title}" for title, count in counts.items() if title.startswith("layer")
-        ]
+        steps = [f"{count} of {total} after {title}" for title, count in counts.items() if title.startswith("layer")]
         return (
             f"{INFINITE}: NaN in {', '.join(steps[:3])}{', and so on' if len(steps) > 3 else ''}; in "
             f"{look.percent(self.lost(INFINITE))} of the logits. {self._why()} {self._quiet()}"
@@ -80,13 +78,16 @@ class Spreading:
             return "In layer 2 it stays where it is."
         if onto is None:
             return "It spreads where the decoder looks at its own text: 0 × NaN = NaN, even where causality hides it."
+        one = len(self.at.rows) == 1
         if not onto.blind:
-            return "In layer 2 its key and value are NaN for all who may look at it."
+            own = "its key and value are" if one else "their keys and values are"
+            return f"In layer 2 {own} NaN for all who may look at {'it' if one else 'them'}."
+        row, it = ("the row", "it") if one else ("the rows", "them")
         give = "gives" if onto.blind == 1 else "give"
-        rows = f"{look.plural(onto.blind, 'row')} that may not look there {give} it a weight of"
         weight = look.weight(onto.largest)
         return (
-            f"To hide the row from others does not help: in layer 2 (head {self.at.state.head}) {rows} {weight}, and "
+            f"To hide {row} from others does not help: in layer 2 (head {self.at.state.head}) "
+            f"{look.plural(onto.blind, 'row')} that may not look there {give} {it} a weight of {weight}, and "
             f"{weight} × NaN = NaN."
         )
 
@@ -96,8 +97,8 @@ class Spreading:
         own, rest = (float(apart[rows].max(initial=0)) for rows in (self.at.rows, self.at.others))
         rows, most = ("the row is", "") if one else ("the rows are", "up to ")
         others = f", others {'by rounding' if rest < ROUNDING else f'up to {told(rest)}'}" if self.at.others else ""
-        warned = "NaN as well" if sum(self.nans(LARGE)) else "no NaN to warn anyone"
-        return f"{LARGE}: {warned}, and in the end {rows} {most}{told(own)} of a length away from ours{others}."
+        far = f"{most}{told(own)} of a length away from ours{others}"
+        return f"{LARGE}: no NaN to warn anyone, and in the end {rows} {far}."
 
     def laws(self) -> dict[str, bool]:
         """Which ways stay without a NaN."""

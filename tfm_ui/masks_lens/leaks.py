@@ -88,10 +88,15 @@ class Leaks:
         return self.moved > self.found.tolerance
 
     @cached_property
+    def leaking_behind(self) -> NDArray[np.bool_]:
+        """(layer, token, output), what moved and was not promised to."""
+        promised = torch.from_numpy(self.promised).mT
+        return np.asarray(leaks(self.found.moved.movedim(1, 0), promised, self.found.tolerance).numpy())
+
+    @property
     def leaking(self) -> NDArray[np.bool_]:
         """(token, output), behind the last layer."""
-        promised = torch.from_numpy(self.promised[-1].T)
-        return np.asarray(leaks(self.found.moved[:, -1], promised, self.found.tolerance).numpy())
+        return np.asarray(self.leaking_behind[-1])
 
     @cached_property
     def rows(self) -> list[str]:
@@ -150,9 +155,9 @@ class Leaks:
         of = f"of {look.count(count)} promised pair{'s' * (count != 1)} {of_them} moved"
         if promised.all():
             return f"No leak is possible, as everything is promised: {of}."
-        most, others = moved[~promised].max(), look.count(int((~promised).sum()))
+        most, rest = moved[~promised].max(), int((~promised).sum())
         none = f"none by more than {look.number(most)}, which is rounding" if most else "none at all"
-        return f"No leak: {of}; of {others} others {none}."
+        return f"No leak: {of}; of {look.count(rest)} other{'s' * (rest != 1)} {none}."
 
     def _unmoved(self) -> str:
         """What was promised and did not move: why."""
@@ -170,9 +175,10 @@ class Leaks:
         token, output, way = self.token(row), self.output(column), self.way(self.setting.mask)
         places = route(way, self.plan.places[row], column)
         if not places:
-            return f"Locked: {token} does not move {output}, as no way leads there."
+            return f"Locked: {token} does not move {output}, as no way leads there." if self.locked else ""
         by = look.number(self.moved[-1, row, column])
-        said = f"Locked: {token} moves {output} by {by}. " if self.locked else ""
+        by = f"by {by}" if self.moves[-1, row, column] else f"by no more than rounding ({by})"
+        said = f"Locked: {token} moves {output} {by}. " if self.locked else ""
         return said + leaks_way.told(way, self.way(self.promise), places, token, self._place)
 
     def _place(self, hop: Hop, place: int) -> str:
@@ -182,17 +188,19 @@ class Leaks:
         return self.output(place)
 
     def laws(self) -> dict[str, bool]:
-        """What was measured of rounding, of the mask itself, and of the promise."""
-        apart, outside = ~self.within, self.moves & ~self.within
-        most = float(self.moved[apart].max()) if apart.any() else 0.0
-        tolerance = look.tiny(self.found.tolerance)
-        laws = {
-            f"what the mask keeps apart moves by rounding alone, in every layer: at most {look.tiny(most)} (more than "
-            f"{tolerance} counts as moved)": not outside.any(),
-        }
-        count = int(self.leaking.sum())
-        kept = "every output that moved was promised" + f" ({look.count(count)} leak{'s' * (count > 1)})" * bool(count)
-        return {kept: not count} | laws | self._of_padding()
+        """What was measured of the promise, of the mask itself, and of padding; nothing of what is not there."""
+        laws = {}
+        if not self.promised[-1].all():
+            count = int(self.leaking.sum())
+            found = f" ({look.count(count)} leak{'s' * (count > 1)})" if count else ""
+            laws[f"every output that moved was promised{found}"] = not count
+        if not self.within.all():
+            most = float(self.moved[~self.within].max())
+            laws[
+                "what the mask keeps apart moves by rounding alone, in every layer: at most "
+                f"{look.tiny(most)} (more than {look.tiny(self.found.tolerance)} counts as moved)"
+            ] = most <= self.found.tolerance
+        return laws | self._of_padding()
 
     def _of_padding(self) -> dict[str, bool]:
         """What a padding mask is there for."""

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tfm_core import POSITIONAL, Tokens
+from tfm_core import Tokens
+from tfm_ui.compute import adds_bias
 from tfm_ui.figures import look
 from tfm_ui.mask_setting import Setting
 from tfm_ui.model_state import ModelState
@@ -40,12 +41,8 @@ class Plan:
 
 def fitting(model: ModelState) -> ModelState:
     """The model, reading no more than there is memory for."""
-    most = int((PAIRS / model.num_heads) ** 0.5) if _biased(model) else model.seq_len
+    most = int((PAIRS / model.num_heads) ** 0.5) if adds_bias(model) else model.seq_len
     return replace(model, seq_len=min(model.seq_len, most))
-
-
-def _biased(model: ModelState) -> bool:
-    return "bias_at" in POSITIONAL[model.positional].enters()
 
 
 def seconds_of(setting: Setting) -> float:
@@ -56,7 +53,7 @@ def seconds_of(setting: Setting) -> float:
     state = setting.model
     queries, keys, width = len(setting.queries.ids), len(setting.keys.ids), state.d_model
     each = 6e-8 * width + (4 * width + 3 * state.config.feed_forward_dim) * width * 5e-11
-    pair = (2e-8 if _biased(state) else 5e-9) * state.num_heads  # no fast kernel takes a bias
+    pair = (2e-8 if adds_bias(state) else 5e-9) * state.num_heads  # no fast kernel takes a bias
     own = queries * (each + pair * queries)
     if state.is_encoder_decoder:
         own += queries * (6e-8 * width + pair * len(state.source_tokens.ids))

@@ -1,37 +1,32 @@
 """A script that measures the same matrix in a plain Python shell."""
 
-import numpy as np
-
 from tfm_core.tokens import TOKENIZERS
-from tfm_ui import compute_masks, mask_paint
-from tfm_ui.mask_composition import parse
+from tfm_ui import compute_masks
+from tfm_ui.feasible import texts_of
 from tfm_ui.mask_setting import Setting
 from tfm_ui.masks_lens.leaks import Leaks
+from tfm_ui.masks_lens.mask_lines import composed, imports, painted, sizes
 from tfm_ui.masks_lens.state import AS_COMPOSED, AS_PAINTED
 from tfm_ui.recipe import script
 
-IMPORTS = ("from tfm_core import MASKS, hops, influence, leaks, padding_mask, reach_by_layer, reachability",)
+CALLED = ("influence", "leaks", "padding_mask", "reachability")
 
 
 def recipe(seen: Leaks) -> str:
     """Leaves `moved`, (token, layer, output); `promised`, (output, token); and `leaking`, (token, output)."""
     under, state = seen.setting, seen.setting.model
-    changed = "source" if under.place in ("self", "cross") else "target"
-    looks = "source" if under.place == "self" else "target"
-    promise = seen.state.promise
-    mask_lines = mask_of("mask", under, under.composition, looks, changed) + painted("mask", under)
-    if promise == AS_PAINTED:
-        promise_lines = ["promise = mask"]
-    else:
-        text = under.composition if promise == AS_COMPOSED else promise
-        promise_lines = mask_of("promise", under, text, looks, changed)
+    changed = texts_of(under.place)[1]
+    promise = under.composition if seen.state.promise == AS_COMPOSED else seen.state.promise
+    promises = [] if promise == AS_PAINTED else [promise]
     sites = [compute_masks.stream(state, layer) for layer in range(state.num_layers)]
     return script(
         state,
         "",
         "model = model.double()  # effects of 1e-9 are no rounding there",
-        *mask_lines,
-        *promise_lines,
+        *sizes(under),
+        *composed(under),
+        *painted(under),
+        *([line for text in promises for line in composed(under, text, name="promise")] or ["promise = mask"]),
         "",
         "def run(tokens):",
         "    with torch.no_grad(), recording(sites, edits) as trace:",
@@ -44,36 +39,11 @@ def recipe(seen: Leaks) -> str:
         f"found = influence(run, {changed}.batch, vocab_size={TOKENIZERS[state.tokenizer].vocab_size}, "
         f"tries={seen.plan.tries}, places=places)",
         "moved = found.moved  # (token, layer, output)",
-        *_promised(under, looks),
+        *_promised(under),
         "leaking = leaks(moved[:, -1], promised, found.tolerance)  # (token, output)",
-        imports=IMPORTS,
+        imports=imports(under, *promises, also=CALLED),
         recorded="[]",
     )
-
-
-def mask_of(name: str, under: Setting, composition: str, queries: str, keys: str) -> list[str]:
-    """Lines that make the mask of a composition, boolean (query, key)."""
-    size = f"{len(under.queries.ids)}, {len(under.keys.ids)}"
-    lines = [f"{name} = torch.ones({size}, dtype=torch.bool)"]
-    for term in parse(composition)[0]:
-        values = "".join(f", {value}" for value in term.values)
-        own = f'MASKS["{term.name}"].mask({queries}.batch, {keys}.batch{values})'
-        own = own if term.how == "and" else f"({own})"
-        lines.append(f"{name} = {name} {'&' if term.how == 'and' else '|'} {own}")
-    lines.append(f"{name} = {name}.expand(1, 1, {size})[0, 0].clone()")
-    return lines + [f"{name} &= causal_mask({size})"] * under.causal_anyway
-
-
-def painted(name: str, under: Setting) -> list[str]:
-    """Lines that paint over it, cell by cell."""
-    if not under.paint or not under.paintable:
-        return []
-    cells = mask_paint.resized(mask_paint.unpacked(under.paint), *under.composed.shape)
-    return [
-        f"{name}[{at[0].tolist()}, {at[1].tolist()}] = {sees}  # painted by hand"
-        for sees, brush in ((True, mask_paint.SEE), (False, mask_paint.HIDE))
-        if len((at := np.nonzero(cells == brush))[0])
-    ]
 
 
 def _calls(under: Setting) -> list[str]:
@@ -91,13 +61,13 @@ def _calls(under: Setting) -> list[str]:
     ]
 
 
-def _promised(under: Setting, looks: str) -> list[str]:
+def _promised(under: Setting) -> list[str]:
     layers = under.model.num_layers
     if under.place != "cross":
         return [f"promised = reachability(promise, {layers})[:, places]"]
     return [
-        "seen = padding_mask(source.batch)[0, 0].expand(len(source.ids), -1)",
-        f"promised = reachability(causal_mask(len({looks}.ids)), {layers}, cross=promise, encoder=seen)[:, places]",
+        "seen = padding_mask(source.batch)[0, 0].expand(columns, -1)",
+        f"promised = reachability(causal_mask(rows), {layers}, cross=promise, encoder=seen)[:, places]",
     ]
 
 

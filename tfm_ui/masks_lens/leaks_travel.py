@@ -90,12 +90,14 @@ class Travel:
         """How many pairs have moved behind each layer."""
         seen = self.seen
         counts, promised = ([look.count(int(layer.sum())) for layer in of] for of in (seen.moves, seen.promised))
-        where = f"behind layers 1 to {len(counts)}" if len(counts) > 1 else "behind the only layer"
+        last = len(counts)
+        where = f"behind layers 1 {'and' if last == 2 else 'to'} {last}" if last > 1 else "behind the only layer"
         alike = (seen.moves == seen.promised).all()
-        kept = "just those that are promised" if alike else f"{_listed(promised)} are promised"
-        many = (seen.moves & ~seen.promised).sum((1, 2)).max() > self.crosses
+        kept = "just those that are promised" if alike else f"{_each(promised)} are promised"
+        many = seen.leaking_behind.sum((1, 2)).max() > self.crosses
         crossed = f" Of the leaks behind a layer {look.count(self.crosses)} at most are crossed out." if many else ""
-        return f"Of {look.count(seen.moves[0].size)} pairs {_listed(counts)} moved {where}; {kept}.{crossed}"
+        pairs = f"pair{'s' * (seen.leaking.size != 1)}"
+        return f"Of {look.count(seen.leaking.size)} {pairs} {_each(counts)} moved {where}; {kept}.{crossed}"
 
     def about_reach(self) -> str:
         """How far, at the end."""
@@ -147,10 +149,9 @@ class Travel:
         return pd.DataFrame(columns | counts, index=pd.Index(self.layers, name="layer"))
 
 
-def _listed(parts: list[str]) -> str:
-    """a, b and c; a alone if they are all alike."""
-    first, last = (", ".join(parts[:-1]), parts[-1]) if len(set(parts)) > 1 else ("", parts[0])
-    return " and ".join(filter(None, [first, last]))
+def _each(counts: list[str]) -> str:
+    """All of them, or the one that they are if they are alike."""
+    return look.listed(counts if len(set(counts)) > 1 else counts[:1])
 
 
 def view(model: ModelState, state: MasksState) -> Travel:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from tfm_core.leaks import Hop
+from tfm_ui.figures import look
 
 
 def told(
@@ -24,7 +25,7 @@ def told(
         if not own.sees[place, came]:
             wrong.append(_layer(hop))
     moves = " → ".join(said) if len(said) > 1 else f"{start} stays where it is, in the residual stream"
-    steps = f" The promise forbids the step{'s' * (len(wrong) > 1)} in {' and '.join(wrong)}." if wrong else ""
+    steps = f" The promise forbids the step{'s' * (len(wrong) > 1)} in {look.listed(wrong)}." if wrong else ""
     return f"Its way: {moves}.{steps}"
 
 

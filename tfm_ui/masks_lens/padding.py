@@ -141,7 +141,7 @@ class Beside:
         if setting.causal_anyway and self.batch.side == "right":
             return (
                 "Nobody looks ahead, and padding on the right lies ahead of every token: with causality it does no "
-                "harm to them. Padding on the left would."
+                "harm to them, as it may on the left."
             )
         return "The composed mask lets no token look at PAD, even where PAD is taken for a word."
 
@@ -161,7 +161,11 @@ class Beside:
         if not counts:
             return "There is no room for padding beside this sentence."
         first, last = (self.amounts[counts[i]] for i in (0, -1))
-        span = f"From {look.plural(counts[0], 'PAD')} to {counts[-1]}" if len(counts) > 1 else f"With {counts[0]} PAD"
+        span = (
+            f"From {look.plural(counts[0], 'PAD')} to {counts[-1]}"
+            if len(counts) > 1
+            else f"With {look.plural(counts[0], 'PAD')}"
+        )
 
         def way(i: int) -> str:
             return f"{told(first[i])} to {told(last[i])}" if len(counts) > 1 else told(first[i])

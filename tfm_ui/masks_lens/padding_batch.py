@@ -12,7 +12,9 @@ from tfm_ui.masks_lens.state import MasksState, item_of, sentences, setting
 from tfm_ui.model_state import ModelState
 from tfm_ui.padded import Padded, cut
 
-ROUNDING = 1e-5  # what moves by less than this share of its length has moved by rounding alone
+# What moves by less than this share of its length has moved by rounding alone. Vectors beside padding that was hidden,
+# of 60 random models of 1 to 8 layers, moved by up to 2e-6.
+ROUNDING = 1e-5
 WORK = 10**10  # multiplications of a pass, up to which a batch is run: half a second
 LENGTHS = (1024, 512, 256, 128)
 

@@ -1,21 +1,14 @@
 """Scripts that give the numbers of the view "padding" in a plain Python shell."""
 
-from functools import reduce
-
-import numpy as np
-
-from tfm_ui.compute_masks import at
+from tfm_ui.compute_masks import at, reads
 from tfm_ui.compute_padding import places
 from tfm_ui.feasible import texts_of
-from tfm_ui.mask_composition import Term, bracketed, parse
-from tfm_ui.mask_paint import SEE, unpacked
 from tfm_ui.masks_lens.empty_rows import Rows
 from tfm_ui.masks_lens.empty_rows_spread import Spreading
+from tfm_ui.masks_lens.mask_lines import composed, imports, painted
 from tfm_ui.masks_lens.padding import Beside
 from tfm_ui.padded import Padded
 from tfm_ui.recipe import script
-
-IMPORTS = ["from tfm_core import MASKS, padding_mask"]
 
 
 def beside_recipe(seen: Beside) -> str:
@@ -26,7 +19,7 @@ def beside_recipe(seen: Beside) -> str:
         f"sites = {places(seen.batch)}",
         'end = runs.pop("alone")',
         "shares = {way: [apart(end[site], run[site][:, rows])[0] for site in sites] for way, run in runs.items()}",
-        imports=[*IMPORTS, "from tfm_core.order import apart"],
+        imports=[*imports(seen.batch.setting, also=["padding_mask"]), "from tfm_core.order import apart"],
     )
 
 
@@ -39,16 +32,15 @@ def weights_recipe(seen: Beside) -> str:
         f'weights = {{"alone": runs["alone"]["{site}"][0, {head}]}}',
         'for way in ("with", "without"):',
         f'    weights[way] = runs[way]["{site}"][0, {head}, rows]',
-        imports=IMPORTS,
+        imports=imports(seen.batch.setting, also=["padding_mask"]),
     )
 
 
 def amounts_recipe(seen: Beside) -> str:
     """Leaves `moves`, PADs -> the largest move of an output, with padding hidden and without."""
     batch, read, left = seen.batch, seen.batch.read, seen.batch.side == "left"
-    texts = ["ids" if name == "source" else "target.batch" for name in texts_of(batch.setting.place)]
     own = f"slice({'pads' if left else '0'}, {'pads + ' if left else ''}{read})"
-    rows, columns = (own if text == "ids" else "slice(None)" for text in texts)
+    rows, columns = (own if text == "source" else "slice(None)" for text in texts_of(batch.setting.place))
     return script(
         batch.setting.model,
         *_beside(seen),
@@ -56,34 +48,31 @@ def amounts_recipe(seen: Beside) -> str:
         f"for pads in {tuple(seen.amounts)}:",
         f"    rows, columns = {rows}, {columns}",
         f"    ids = torch.nn.functional.pad(source.batch[:, :{read}], {'(pads, 0)' if left else '(0, pads)'})",
-        f"    queries, keys = {', '.join(texts)}",
+        f"    queries, keys = {_texts(batch)}",
         "    free = composed(queries.clamp(min=1), keys.clamp(min=1))",
-        "    free[..., rows, columns] = own",
-        "    passes = [under(ids, mask)[0] for mask in (free & padding_mask(keys), free)]",
+        "    free[rows, columns] = own",
+        "    passes = [under(ids, mask)[0] for mask in (free & padding_mask(keys)[0, 0], free)]",
         f'    moves[pads] = [apart(end, run["{places(batch)[-1]}"][0, rows]).max().item() for run in passes]',
-        imports=[*IMPORTS, "from tfm_core.order import apart"],
+        imports=[*imports(seen.batch.setting, also=["padding_mask"]), "from tfm_core.order import apart"],
     )
 
 
 def rows_recipe(seen: Rows) -> str:
     """Leaves `treated`, treatment -> its output (1, query, d_model) and its weights (1, head, query, key)."""
     batch, layer = seen.at.batch, seen.at.state.layer - 1
-    model, place = batch.setting.model, batch.setting.place
-    stack = "model.decoder" if model.is_encoder_decoder else "model.stack"
-    kind = "cross_attention" if place == "cross" else "self_attention"
-    read = at(batch.setting, layer, "normed" if model.norm == "pre" else "residual_before")
-    end = "final_norm" if model.norm == "pre" else f"layers.{model.num_layers - 1}.feed_forward.residual_after"
-    acts = place != "cross" and seen.treated["ours"][1].positional is not None
+    setting = batch.setting
+    queries, keys = reads(setting, layer)
+    stack = "model.decoder" if setting.model.is_encoder_decoder else "model.stack"
+    kind = "cross_attention" if setting.place == "cross" else "self_attention"
+    scheme = f", {stack}.positional" if seen.treated["ours"][1].positional else ""
     return script(
-        model,
-        *_emptied(seen.at.batch, seen.at.rows if seen.at.by_hand else []),
+        setting.model,
+        *_emptied(batch, seen.at.rows if seen.at.by_hand else []),
         "trace, _ = under(ids, mask)",
-        f'x = trace["{read}"]',
-        f'keys = trace["encoder.{end}"]' if place == "cross" else "keys = x",
         f"attention = {stack}.layers[{layer}].{kind}",
-        f"case = Case.of(attention, x, keys, mask[0, 0]{f', {stack}.positional' if acts else ''})",
+        f'case = Case.of(attention, trace["{queries}"], trace["{keys}"], mask{scheme})',
         "treated = {name: treatment.run(case)[0] for name, treatment in TREATMENTS.items()}",
-        imports=[*IMPORTS, "from tfm_core.empty_rows import TREATMENTS, Case"],
+        imports=[*imports(setting), "from tfm_core.empty_rows import TREATMENTS, Case"],
     )
 
 
@@ -99,7 +88,10 @@ def spread_recipe(seen: Spreading) -> str:
         f'    edits = instead(weights_of, "{attention}") if weights_of else {{}}',
         "    trace, found = under(ids, mask, edits)",
         "    streams[way], logits[way] = [trace[site][0] for site in sites], found[0]",
-        imports=[*IMPORTS, "from tfm_core.empty_rows import instead, minus_a_billion, minus_infinity"],
+        imports=[
+            *imports(seen.at.batch.setting),
+            "from tfm_core.empty_rows import instead, minus_a_billion, minus_infinity",
+        ],
     )
 
 
@@ -108,7 +100,7 @@ def _beside(seen: Beside) -> list[str]:
     rows, columns = seen.batch.queries, seen.batch.keys
     return [
         *_laid(seen.batch, words=True),
-        "hidden = free & padding_mask(keys)",
+        "hidden = free & padding_mask(keys)[0, 0]",
         f"rows, columns = slice({rows.start}, {rows.stop}), slice({columns.start}, {columns.stop})",
         f'runs = {{"alone": under(source.batch[:, :{seen.batch.read}], own)[0]}}',
         'runs |= {"with": under(ids, hidden)[0], "without": under(ids, free)[0]}',
@@ -117,31 +109,24 @@ def _beside(seen: Beside) -> list[str]:
 
 def _emptied(batch: Padded, by_hand: list[int]) -> list[str]:
     """Leaves `mask`, with a row without a key."""
-    return [*_laid(batch, words=False), "mask = free", *[f"mask[..., {row}, :] = False" for row in by_hand]]
+    return [*_laid(batch, words=False), "mask = free", *[f"mask[{row}] = False" for row in by_hand]]
 
 
 def _laid(batch: Padded, *, words: bool) -> list[str]:
     """Leaves the `ids`, `under`, the mask `own` among tokens, and `free`, the mask as it lies beside padding."""
     setting = batch.setting
-    state, names, left = setting.model, texts_of(setting.place), batch.side == "left"
-    texts = ["ids" if name == "source" else "target.batch" for name in names]
-    terms = parse(setting.composition)[0]
-    causal = "" if not setting.causal_anyway else " & causal_mask(queries.shape[1], keys.shape[1])"
-    cells = unpacked(setting.paint) if setting.paint and setting.paintable else np.zeros((0, 0), np.uint8)
-    found = cells[: len(setting.queries.ids), : len(setting.keys.ids)]
-    painted = [(int(row), int(column), bool(found[row, column] == SEE)) for row, column in np.argwhere(found)]
-    paint = [f"for row, column, see in {painted}:", "    {}[..., row, column] = see"] if painted else []
-    counts = [len(tokens.pieces) for tokens in (setting.queries, setting.keys)]
-    places = [batch.queries, batch.keys]
-    block = ", ".join(f"{place.start}:{place.stop}" for place in places)
+    left = batch.side == "left"
+    own = ", ".join(f":{len(tokens.pieces)}" for tokens in (setting.queries, setting.keys))
+    block = ", ".join(f"{place.start}:{place.stop}" for place in (batch.queries, batch.keys))
     given = "cross_mask" if setting.place == "cross" else "mask"
-    inputs = "tokens, target.batch" if state.is_encoder_decoder else "tokens"
+    inputs = "tokens, target.batch" if setting.model.is_encoder_decoder else "tokens"
     clamp, why = (".clamp(min=1)", "  # PAD taken for a word") if words else ("", "")
     return [
         "",
-        f"def composed(queries, keys):  # {bracketed(terms) or 'nothing is hidden'}",
-        f"    mask = {_expression(terms)}{causal}",
-        "    return mask.expand(1, 1, queries.shape[1], keys.shape[1]).clone()",
+        "def composed(queries, keys):",
+        "    rows, columns = queries.shape[1], keys.shape[1]",
+        *[f"    {line}" for line in composed(setting)],
+        "    return mask",
         "",
         "def under(tokens, mask, edits={}):  # the model under exactly this mask",
         f'    exactly = {{"{at(setting, "*", "mask")}": lambda own: mask.expand_as(own)}}',
@@ -150,23 +135,16 @@ def _laid(batch: Padded, *, words: bool) -> list[str]:
         "    return trace, logits",
         "",
         f"ids = source.batch{f'.roll({batch.pads}, 1)  # padding before the tokens' if left else ''}",
-        f"own = composed({', '.join(f'{name}.batch' for name in names)})",
-        *[line.format("own") for line in paint],
-        f"own = own[..., :{counts[0]}, :{counts[1]}]  # among tokens",
-        f"queries, keys = {', '.join(texts)}",
+        f"mask = composed({', '.join(f'{name}.batch' for name in texts_of(setting.place))})",
+        *painted(setting),
+        f"own = mask[{own}]  # among tokens",
+        f"queries, keys = {_texts(batch)}",
         f"free = composed(queries{clamp}, keys{clamp}){why}",
-        *([] if left else [line.format("free") for line in paint]),
-        f"free[..., {block}] = own",
+        *([] if left else painted(setting, name="free")),
+        f"free[{block}] = own",
     ]
 
 
-def _expression(terms: list[Term]) -> str:
-    """A composition in Python."""
-
-    def one(term: Term) -> str:
-        return f'MASKS["{term.name}"].mask(queries, keys{"".join(f", {value}" for value in term.values)})'
-
-    if not terms:
-        return "torch.ones(queries.shape[1], keys.shape[1], dtype=torch.bool)"
-    signs = {"and": "&", "or": "|"}
-    return reduce(lambda text, term: f"({text} {signs[term.how]} {one(term)})", terms[1:], one(terms[0]))
+def _texts(batch: Padded) -> str:
+    """The token ids of who looks and of who is looked at; `ids` are the padded text's."""
+    return ", ".join("ids" if name == "source" else "target.batch" for name in texts_of(batch.setting.place))

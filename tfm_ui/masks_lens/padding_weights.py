@@ -54,7 +54,9 @@ class Weights:
         """What padding takes."""
         count = len(self.beside.open_columns)
         if not count:
-            return f"In {self.where} no key is padding: the three maps are the same, to rounding."
+            alone, *others = (run.weights for run in self.beside.runs.values())
+            apart = max(float((own - alone).abs().max()) for own in others)
+            return f"In {self.where} no key is padding, and the three maps differ by {look.tiny(apart)} at most."
         pads, take = (f"the {count} PADs", "take") if count > 1 else ("the one PAD", "takes")
         if not self.beside.may_look:
             return f"In {self.where} nobody may look at {pads}, even where PAD is taken for a word."

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tfm_ui import compute_masks, mask_paint
+from tfm_ui import compute_conventions, mask_paint
 from tfm_ui.figures import look
 from tfm_ui.mask_setting import Setting
 from tfm_ui.mask_text import Table, read_text
@@ -143,7 +143,7 @@ def view(model: ModelState, state: MasksState) -> tuple[Pasted | None, str]:
 def _found(state: MasksState) -> Table | None:
     if state.pasted.strip():
         return read_text(state.pasted)
-    return compute_masks.uploaded(state.upload) if state.upload else None
+    return compute_conventions.uploaded(state.upload) if state.upload else None
 
 
 def drawn(seen: Pasted) -> NDArray[np.float32]:

@@ -5,7 +5,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from tfm_ui import compute_masks, controls, controls_line, frame, sidebar
+from tfm_ui import compute_conventions, controls, controls_line, frame, sidebar
 from tfm_ui.links import carried
 from tfm_ui.mask_text import BYTES
 from tfm_ui.masks_lens import conventions, conventions_chosen, conventions_code, conventions_table, pasted
@@ -167,5 +167,5 @@ def _took() -> None:
         st.session_state[PROBLEM] = f"{file.name[:60]}: {problem}", (state.pasted, state.upload)
         return
     digest = digest_of(data)
-    compute_masks.uploaded(digest, found)
+    compute_conventions.uploaded(digest, found)
     controls.assign(PREFIX, upload=digest, pasted="")

@@ -23,21 +23,24 @@ def draw(model: ModelState) -> None:
                 leaks.view(model, state)
     seen, travel = leaks.view(model, state), leaks_travel.view(model, state)
 
+    script = leaks_recipe.recipe(seen)
+
     def drawing(name: str) -> Drawing:
         return Drawing(name, states(model, state), slow=plan.slow)
 
     with panel("masks_leaks") as show:
         show(
             title="Change one token: which outputs move?",
-            how_to_read="Each row: one token is changed into others. Columns: by how much the outputs’ numbers change "
-            "at most, in powers of ten. Beside it, what the promise lets pass through all layers.",
+            how_to_read="Each row: one token is changed into others. Columns: by how much the outputs, the residual "
+            "stream behind the last layer, change at most, in powers of ten. Beside it, what the promise lets pass "
+            "through all layers.",
             shape=f"token × output = {len(seen.rows)} × {len(seen.columns)}, each token changed into {plan.tries}",
             picture=drawing("masks_leaks"),
             sentence=seen.sentence(),
             laws=seen.laws(),
             table=seen.table,
             sources=leaks.SOURCES,
-            recipe=leaks_recipe.recipe(seen),
+            recipe=script,
             locked=seen.locked is not None,
             mode=frame.mode(),
         )
@@ -50,19 +53,19 @@ def draw(model: ModelState) -> None:
             sentence=travel.about_maps(),
             table=seen.table,
             sources=leaks_travel.SOURCES,
-            recipe=leaks_recipe.recipe(seen),
+            recipe=script,
             mode=frame.mode(),
         )
     with panel("masks_leaks_distance") as show:
         show(
             title="How far information travels",
-            how_to_read="Left: the farthest token that an output moved with, by layer. Right: by how much outputs "
-            "moved, by distance. Padding is left out.",
+            how_to_read="First, by layer, the farthest tokens that an output moved with, back and ahead of it; then by "
+            "how much outputs moved, by distance. Padding is left out.",
             picture=drawing("masks_leaks_distance"),
             sentence=travel.about_reach(),
             laws=travel.laws(),
             table=travel.table,
             sources=leaks_travel.SOURCES,
-            recipe=leaks_recipe.recipe(seen),
+            recipe=script,
             mode=frame.mode(),
         )

@@ -85,8 +85,7 @@ def _amounts(model: ModelState, state: MasksState, seen: padding.Beside) -> None
     with panel("masks_padding_amount") as show:
         show(
             title="By how much padding",
-            how_to_read="The largest move of an output (up, each line ten times the one below) against the number "
-            "of PADs.",
+            how_to_read="The largest move of an output (up, in powers of ten) against the number of PADs.",
             picture=Drawing("masks_padding_amount", states(model, state)),
             sentence=seen.about_amounts(),
             table=seen.amounts_table,

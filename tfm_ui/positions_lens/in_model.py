@@ -60,7 +60,8 @@ def left_out(model: ModelState, state: PositionsState) -> str:
     size = (
         f"{look.plural(model.num_layers, 'layer')} of {look.plural(model.num_heads, 'head')} on {model.seq_len} tokens"
     )
-    return f"A pass through {size} takes long: run are {listed(names)}, left out {listed(left)}. Pin others as A and B."
+    run = f"run are {look.listed(names)}, left out {look.listed(left)}"
+    return f"A pass through {size} takes long: {run}. Pin others as A and B."
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class InModel:
             return f"{now} Nothing beside {PLAIN} is run, to be compared with it."
         return (
             f"{now} {self._apart()}Compared with no positions, a row of {self.where} has on average "
-            f"{listed(moved)} of its weight elsewhere."
+            f"{look.listed(moved)} of its weight elsewhere."
         )
 
     def _apart(self) -> str:
@@ -169,7 +170,7 @@ class InModel:
             said.append(f"from {look.number(mean[near].item())} to {look.number(mean[far].item())} under {name}")
         return (
             f"From a distance of {_tokens(int(some.distance[near]))} to one of {_tokens(int(some.distance[far]))} the "
-            f"mean score goes {listed(said)}. Far distances have few pairs: {int(some.pairs[far])} at "
+            f"mean score goes {look.listed(said)}. Far distances have few pairs: {int(some.pairs[far])} at "
             f"{_tokens(int(some.distance[far]))}, of {look.count(pairs)} in all."
         )
 
@@ -200,13 +201,6 @@ def pairs_table(
     dtype = pd.CategoricalDtype(list(names))
     tokens = {what: pd.Categorical.from_codes(at, dtype=dtype) for what, at in (("query", queries), ("key", keys))}
     return pd.DataFrame({**tokens, **{f"weight, {name}": map_[queries, keys] for name, map_ in weights.items()}})
-
-
-def listed(parts: list[str]) -> str:
-    """a, b and c; "none" of nothing."""
-    if not parts:
-        return "none"
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def _tokens(distance: int) -> str:

@@ -10,7 +10,7 @@ from tfm_core import POSITIONAL
 from tfm_core.positional import About
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
-from tfm_ui.positions_lens.in_model import listed, sides
+from tfm_ui.positions_lens.in_model import sides
 from tfm_ui.positions_lens.in_model_entry import enters
 from tfm_ui.positions_lens.state import PositionsState
 
@@ -84,7 +84,8 @@ def sentence(model: ModelState) -> str:
     ends = [row.name for row in found if row.about.beyond.startswith("not defined")]
     has = "has" if len(own) == 1 else "have"
     return (
-        f"Of {len(found)} schemes, {listed(kinds['absolute'])} say where a token stands, {listed(kinds['relative'])} "
-        f"how far two stand apart. In the sidebar’s model {listed(own)} {has} parameters of their own. "
-        f"Not defined past max_len: {listed(ends)}."
+        f"Of {len(found)} schemes, {look.listed(kinds['absolute'])} say where a token stands, "
+        f"{look.listed(kinds['relative'])} how far two stand apart. In the sidebar’s model "
+        f"{look.listed(own)} {has} parameters of their own. "
+        f"Not defined past max_len: {look.listed(ends)}."
     )
