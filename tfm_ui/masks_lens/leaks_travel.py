@@ -129,11 +129,11 @@ class Travel:
         pure = not self.seen.setting.paint and {t.name for t in terms} <= PLAIN and all(t.how == "and" for t in terms)
         if len(windows) != 1 or not pure or not self.one_text:
             return {}
-        width, last = windows[0], self.read - 1
-        law = [min((width - 1) * layer, last) for layer in self.layers]
+        width = windows[0]
+        reached = zip(self.reaches["back"][1], self.layers, strict=True)  # far effects may be too faint to be measured
         return {
-            f"a window of {width} reaches {width - 1} · l tokens back behind layer l, as far as the text goes": (
-                self.reaches["back"][1] == law
+            f"a window of {width} reaches no further back than {width - 1} · l tokens behind layer l": all(
+                back <= (width - 1) * layer for back, layer in reached
             )
         }
 

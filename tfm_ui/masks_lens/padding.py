@@ -170,7 +170,9 @@ class Beside:
         def way(i: int) -> str:
             return f"{told(first[i])} to {told(last[i])}" if len(counts) > 1 else told(first[i])
 
-        return f"{span} the largest move of an output goes, hidden: {way(0)}; not hidden: {way(1)} of its length."
+        setting = self.batch.setting
+        bare = " Paint on PAD is left out here." if setting.paint and self.batch.side == "right" else ""
+        return f"{span} the largest move of an output goes, hidden: {way(0)}; not hidden: {way(1)} of its length.{bare}"
 
     def table(self) -> pd.DataFrame:
         """A row per token, a column per way and place."""
