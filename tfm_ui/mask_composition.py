@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from tfm_core import MASKS
-from tfm_core.mask_patterns import Argument
 
 HOW = ("and", "or")
 MOST_TERMS, MOST_NUMBERS = 8, 16  # of a composition, of a term
@@ -90,15 +89,11 @@ def _term(how: str, words: list[str]) -> tuple[Term | None, str]:
         given = given[len(taken) :]
         fitting = [min(max(number - argument.of_tokens, argument.low), HIGH) for number in taken]
         if fitting != [number - argument.of_tokens for number in taken]:
-            wrong = f"its {argument.name} {_range(argument)}"
+            wrong = f"{argument.name}: from {argument.low + argument.of_tokens} to {HIGH}"
         values.append((tuple(fitting) or argument.default) if argument.several else (*fitting, argument.default)[0])
     if given:
         wrong = wrong or f"{name} takes fewer numbers"
     return Term(how, name, tuple(values)), wrong
-
-
-def _range(argument: Argument) -> str:
-    return f"goes from {argument.low + argument.of_tokens} to {HIGH}"
 
 
 def written(terms: Iterable[Term]) -> str:

@@ -106,7 +106,7 @@ def described(mask):
         ("[]", "nothing in it"),
         ("tensor([[], []])", "nothing in it"),
         ("1 0 0\n1 1\n1 1 1", "Row 2 has 2 entries, most rows have 3"),
-        ("1 0\n1\n1 1\n1 1 1", "Row 2 has 1 entry, most rows have 2, and 1 more differ"),
+        ("1 0\n1\n1 1\n1 1 1", "Row 2 has 1 entry, most rows have 2, and 1 more differs: a mask has equal rows."),
         ("[[1, 0], [1], [1, 1]]", "Row 2 has 1 entry"),
         ("1 0\nnan 1", "Row 2, entry 1 is NaN"),
         ("the cat", "Row 1, entry 1 is “the”"),

@@ -97,9 +97,9 @@ def end_of_scale(top: float, largest: float) -> str:
     return weight(top) + (" and more" if largest > top else "")
 
 
-def plural(number: int, noun: str) -> str:
-    """1 layer, 2 layers."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+def plural(number: int, noun: str, many: str = "") -> str:
+    """1 layer, 2 layers; 2 queries, if that is said."""
+    return f"{number} {noun if number == 1 else many or noun + 's'}"
 
 
 def tiny(number: float) -> str:

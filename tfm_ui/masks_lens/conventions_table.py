@@ -10,10 +10,7 @@ from tfm_core.mask_verified import Verified, verify
 from tfm_ui.figures import look
 from tfm_ui.masks_lens.conventions import ROUNDING, Conventions
 
-SOURCES: list[Callable[..., object]] = [
-    verify,
-    *{getattr(convention.call, "__code__", None): convention.call for convention in CONVENTIONS.values()}.values(),
-]
+SOURCES: list[Callable[..., object]] = [verify, *dict.fromkeys(one.call for one in CONVENTIONS.values())]
 
 
 def sentence(seen: Conventions) -> str:
@@ -114,6 +111,5 @@ def _difference(found: Verified) -> str:
 
 
 def _slipped(found: Verified) -> str:
-    queries = "query" if found.slipped_nan == 1 else "queries"
-    nan = f", NaN in {look.count(found.slipped_nan)} {queries}" if found.slipped_nan else ""
+    nan = f", NaN in {look.plural(found.slipped_nan, 'query', 'queries')}" if found.slipped_nan else ""
     return f"{look.number(found.slipped)}{nan}"

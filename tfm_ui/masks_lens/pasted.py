@@ -155,4 +155,4 @@ def drawn(seen: Pasted) -> NDArray[np.float32]:
 
 def shape_of(seen: Pasted) -> str:
     """In symbols and numbers."""
-    return f"{' × '.join(look.count(size) for size in seen.mask.shape)}"
+    return " × ".join(look.count(size) for size in seen.mask.shape)

@@ -68,9 +68,11 @@ class Terms:
                 found = np.where(mask, 0, found | hides)
         if self.back is not None:
             found |= np.where(self.back, 0, 2 ** len(self.terms)).astype(np.int16)
-        return found * PAINTS + self._paint()
+        return found * PAINTS + self.paint
 
-    def _paint(self) -> NDArray[np.int16]:
+    @property
+    def paint(self) -> NDArray[np.int16]:
+        """How each pair is painted, (query, key), as in tfm_ui/mask_paint.py."""
         setting = self.setting
         cells = mask_paint.unpacked(setting.paint if setting.paintable else "")
         return mask_paint.resized(cells, *setting.composed.shape).astype(np.int16)

@@ -29,10 +29,7 @@ def draw(model: ModelState) -> None:
     with asides:
         if aside := seen.aside():
             st.info(aside)
-    with (
-        calling,
-        st.spinner("Making each call; the first time, transformers is loaded", show_time=True),
-    ):
+    with calling, st.spinner("Making each call; the first time, transformers is loaded", show_time=True):
         said = conventions_table.sentence(seen)
     with top:
         _table(seen, said)
@@ -58,7 +55,7 @@ def _table(seen: Conventions, said: str) -> None:
 
 
 def _chosen(model: ModelState, seen: Conventions) -> None:
-    state = seen.state
+    state, code = seen.state, conventions_code.code(seen)
     pictures, script = st.columns(2, gap="medium")
     with pictures, panel("masks_ours") as show:
         rows, columns = (len(names) for names in seen.names)
@@ -70,7 +67,7 @@ def _chosen(model: ModelState, seen: Conventions) -> None:
             sentence=seen.about_ours(),
             table=seen.ours_table,
             sources=[seen.convention.back],
-            recipe=conventions_code.code(seen),
+            recipe=code,
             mode=frame.mode(),
         )
     with pictures, panel("masks_handed") as show:
@@ -82,7 +79,7 @@ def _chosen(model: ModelState, seen: Conventions) -> None:
             sentence=seen.about_handed(),
             table=seen.handed_table,
             sources=[seen.convention.to, seen.convention.call],
-            recipe=conventions_code.code(seen),
+            recipe=code,
             mode=frame.mode(),
         )
     with script.container(border=True, key="panel_masks_code"):
@@ -91,7 +88,7 @@ def _chosen(model: ModelState, seen: Conventions) -> None:
             f'<p class="said">{escape(conventions_chosen.about(seen))}</p>'
             f'<p class="said">{escape(conventions_chosen.slip(seen))}</p>'
         )
-        st.code(conventions_code.code(seen), wrap_lines=True)
+        st.code(code, wrap_lines=True)
 
 
 def _foreign(model: ModelState) -> None:
