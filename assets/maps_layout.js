@@ -56,8 +56,8 @@ export function arrange(context, header, legend, { left, top, columns, rows }, w
   }
 }
 
-/* Round numbers of a counted axis (null of another), `room` cells apart at least, each with the place in cells where it stands; of a pooled
-   one, a number stands within the cell that holds it. */
+/* Round numbers of a counted axis (null of another), `room` cells apart at least, each with the place in cells where it
+   stands; of a pooled one, a number stands within the cell that holds it. */
 function ticksOf(axis, first, total, block = 1, from, cells, room) {
   if (!axis.counted) return null
   const begin = first ?? +axis.names[0], start = begin + from * block, end = Math.min(begin + (from + cells) * block, begin + (total ?? cells))
