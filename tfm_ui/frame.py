@@ -13,7 +13,7 @@ from tfm_ui.compute import Pass
 from tfm_ui.fields import State
 from tfm_ui.figures import look
 from tfm_ui.figures.look import Mode
-from tfm_ui.links import carried, texts_of
+from tfm_ui.links import cuts
 from tfm_ui.model_state import ModelState
 from tfm_ui.plain import plain
 from tfm_ui.present import presenting as presenting  # pages ask the frame
@@ -85,13 +85,9 @@ def _notes(state: ModelState) -> None:
     for which, tokens in zip(("", "Target: "), texts, strict=False):
         if notes := about_tokens(tokens):
             st.html(f'<p class="note">{which}{escape(" ".join(notes))}</p>')
-    states = controls.states()
-    typed = texts_of(*states)
-    for name, chars in carried(sidebar.address(), *states).items():
-        whole = look.count(len(typed[name]))
-        label = controls.label_of(name)
-        what = f"the {name}’s {whole} characters" if hasattr(state, name) else f"the {whole} characters of “{label}”"
-        note = f"Links, and the address bar, carry the first {look.count(chars)} of {what}."
+    for cut in cuts(sidebar.address(), *controls.states()).values():
+        part, whole = look.count(len(cut.part)), look.count(len(cut.whole))
+        note = f"Links, and the address bar, carry the first {part} of the {whole} characters of “{cut.label}”."
         st.html(f'<p class="note">{escape(note)}</p>')
 
 

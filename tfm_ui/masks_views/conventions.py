@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from tfm_ui import compute_masks, controls, controls_line, frame, sidebar
-from tfm_ui.links import carried
+from tfm_ui.links import cuts
 from tfm_ui.mask_text import BYTES
 from tfm_ui.masks_lens import conventions, conventions_chosen, conventions_code, conventions_table, pasted
 from tfm_ui.masks_lens.conventions import Conventions
@@ -114,7 +114,7 @@ def _foreign(model: ModelState) -> None:
                 kind(plain(problem))
             if seen and not state.pasted.strip():
                 st.caption("Uploads are not in the link, until they are used as the mask.")
-            elif PREFIX + "pasted" in carried(sidebar.address(), *controls.states()):
+            elif PREFIX + "pasted" in cuts(sidebar.address(), *controls.states()):
                 st.caption("This text is longer than a link carries. Used as the mask, it is in the link as paint.")
         if not seen:
             show(
