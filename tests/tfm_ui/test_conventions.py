@@ -1,5 +1,6 @@
 """The view "conventions" without Streamlit's pages: what is said is measured, and what is copied runs."""
 
+import math
 import re
 from dataclasses import replace
 
@@ -64,6 +65,16 @@ def test_every_call_is_made_and_every_law_holds():
             assert list(table.index) == list(CONVENTIONS)
             able = table[table["cells it cannot say"] == 0]
             assert (able["largest difference"] < 1e-5).all()
+
+
+@pytest.mark.parametrize(("wrong", "said"), [(0.001, "1×10⁻³"), (math.nan, "NaN")])
+def test_a_call_that_gives_other_numbers_breaks_the_law(wrong, said):
+    seen = view(SMALL, BATCH)
+    last = [*CONVENTIONS][-1]
+    vars(seen)["found"] = seen.found | {last: replace(seen.found[last], of_said=wrong, difference=wrong)}
+    assert not any(conventions_table.laws(seen).values())
+    assert f"the largest difference of their outputs from ours is {said}." in conventions_table.sentence(seen)
+    assert f"<div>{said}</div>" in conventions_table.html(seen)
 
 
 def test_the_sentences_count_what_the_table_holds():
@@ -150,8 +161,9 @@ def test_the_pictures_hold_what_is_handed_over(name, model):
     if said:
         np.testing.assert_array_equal(np.isnan(said[0]), seen.lost[1])
     header, (handed,) = drawn("masks_handed", model, state)
-    axes = {1: seen.handed, 2: seen.handed, 3: seen.handed[1 * 4 + 2 :], 4: seen.handed[1]}[seen.handed.dim()]
-    values = axes[0] if seen.handed.dim() > 2 else axes
+    values = seen.handed
+    if values.dim() > 2:
+        values = values[1, 0] if values.dim() == 4 else values[1 * model.num_heads + 2]
     if values.dtype == torch.float32:
         np.testing.assert_array_equal(np.isnan(handed), values == -torch.inf)
     else:

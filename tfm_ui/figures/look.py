@@ -104,6 +104,8 @@ def plural(number: int, noun: str, many: str = "") -> str:
 
 def tiny(number: float) -> str:
     """2.4e-07 as 2×10⁻⁷."""
+    if math.isnan(number):
+        return "NaN"
     if number == 0:
         return "0"
     digit, power = f"{number:.0e}".split("e")
