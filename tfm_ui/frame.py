@@ -13,7 +13,6 @@ from tfm_ui.compute import Pass
 from tfm_ui.fields import State
 from tfm_ui.figures import look
 from tfm_ui.figures.look import Mode
-from tfm_ui.links import cuts
 from tfm_ui.model_state import ModelState
 from tfm_ui.plain import plain
 from tfm_ui.present import presenting as presenting  # pages ask the frame
@@ -80,15 +79,11 @@ def title(text: str, shown: Pass) -> None:
 
 
 def _notes(state: ModelState) -> None:
-    """How the texts were read, and how much of them a link carries."""
+    """How the model's texts were read."""
     texts = [state.source_tokens] + ([state.target_tokens] if state.is_encoder_decoder else [])
     for which, tokens in zip(("", "Target: "), texts, strict=False):
         if notes := about_tokens(tokens):
             st.html(f'<p class="note">{which}{escape(" ".join(notes))}</p>')
-    for cut in cuts(sidebar.address(), *controls.states()).values():
-        part, whole = look.count(len(cut.part)), look.count(len(cut.whole))
-        note = f"Links, and the address bar, carry the first {part} of the {whole} characters of “{cut.label}”."
-        st.html(f'<p class="note">{escape(note)}</p>')
 
 
 def _notices() -> None:

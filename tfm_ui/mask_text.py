@@ -111,6 +111,9 @@ def _lines(text: str, reader: _Reader) -> list[int]:
         raise ValueError("There is nothing in it.")
     if len(lines) > SIDE:
         raise ValueError(f"It has {len(lines):,} rows; {SIDE:,} is the limit.")
+    for row, line in enumerate(lines, 1):
+        if "," in line and ";" in line:
+            raise ValueError(f"Row {row} has both , and ; in it: if the comma is a decimal one, write a point.")
     digits = all(re.fullmatch(r"[01]{2,}", line) for line in lines)  # 1100, without anything between
     parted = r"\s*[,;]\s*|\s+"
     rows = [list(line) if digits else re.split(parted, line, maxsplit=SIDE) for line in lines]

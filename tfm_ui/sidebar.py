@@ -1,11 +1,14 @@
 """The sidebar: the one model that all lenses show, and what is done with its link."""
 
+from html import escape
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui import controls, undo
 from tfm_ui.components.browser import mend_history
-from tfm_ui.links import LINK_CHARS, cuts, share_link
+from tfm_ui.figures import look
+from tfm_ui.links import LINK_CHARS, Cut, cuts, share_link
 from tfm_ui.model_state import ModelState
 from tfm_ui.plain import plain
 from tfm_ui.present import presenting
@@ -82,8 +85,18 @@ def tools() -> None:
         share.caption(f"Brings back all but the end of {left_out}." if cut else "Brings back this very picture.")
         share.code(share_link(address(), *states), language=None, wrap_lines=True)
     row.button("Reset", icon=":material/restart_alt:", width="stretch", on_click=controls.reset_all, key="_reset")
+    with st.sidebar.container(key="carried"):
+        for one in cut:
+            _about_link(one)
     shown = share_link(address(), *states).removeprefix(address()) + ("&present=true" if presenting() else "")
     mend_history(LINK_CHARS, address=shown if cut else "", whole={one.part: one.whole for one in cut})
+
+
+def _about_link(cut: Cut) -> None:
+    """How much of a text a link carries: below the link, as any control of any lens may change it."""
+    part, whole = look.count(len(cut.part)), look.count(len(cut.whole))
+    note = f"Links, and the address bar, carry the first {part} of the {whole} characters of “{cut.label}”."
+    st.html(f'<p class="note">{escape(note)}</p>')
 
 
 def address() -> str:

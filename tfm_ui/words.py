@@ -64,7 +64,7 @@ def about_tokens(tokens: Tokens) -> list[str]:
         said.append(f"The text has {total} tokens; the first {len(tokens.pieces)} are read.")
     if tokens.pieces and tokens.padding:
         hold = "holds" if tokens.padding == 1 else "hold"
-        said.append(f"{tokens.padding} of {len(tokens.ids)} places {hold} padding (PAD), which nobody looks at.")
+        said.append(f"{tokens.padding} of {len(tokens.ids)} places {hold} padding (PAD).")
     groups = collisions(tokens)
     few = len(groups) <= 3
     for group in groups if few else groups[:1]:

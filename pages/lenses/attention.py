@@ -9,7 +9,7 @@ from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.attention_views import arcs, change, contribution, dictionary, scale, steps
 from tfm_ui.attention_views.boxes import PREFIX, boxes
 from tfm_ui.model_state import ModelState
-from tfm_ui.presets import ATTENTION
+from tfm_ui.presets.attention import ATTENTION
 
 VIEWS: dict[str, Callable[[ModelState], None]] = {
     "steps": steps.draw,

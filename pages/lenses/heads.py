@@ -13,7 +13,7 @@ from tfm_ui.heads import HeadsState, HeadsView, view
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import Show, panel
 from tfm_ui.pictures import Drawing
-from tfm_ui.presets import HEADS
+from tfm_ui.presets.heads import HEADS
 from tfm_ui.recipe import recipe
 
 PREFIX = "heads_"

@@ -9,7 +9,7 @@ from tfm_ui.masks_lens.state import PREFIX, MasksState
 from tfm_ui.masks_views import conventions, leaks, padding, see
 from tfm_ui.masks_views.boxes import boxes
 from tfm_ui.model_state import ModelState
-from tfm_ui.presets import MASKS
+from tfm_ui.presets.masks import MASKS
 
 VIEWS: dict[str, Callable[[ModelState], None]] = {
     "see": see.draw,

@@ -9,7 +9,7 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.state import PREFIX, PositionsState
 from tfm_ui.positions_views import beyond, fault, in_model, see, table, why
 from tfm_ui.positions_views.boxes import boxes
-from tfm_ui.presets import POSITIONS
+from tfm_ui.presets.positions import POSITIONS
 
 VIEWS: dict[str, Callable[[ModelState], None]] = {
     "see": see.draw,

@@ -10,7 +10,7 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing
-from tfm_ui.presets import HOME
+from tfm_ui.presets.home import HOME
 
 HEADS = "pages/lenses/heads.py"
 ATTENTION = "pages/lenses/attention.py"

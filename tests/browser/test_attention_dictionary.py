@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tfm_ui.attention_lens.dictionary import look_up, number
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.lists import vectors
-from tfm_ui.presets import ATTENTION
+from tfm_ui.presets.attention import ATTENTION
 
 LINK = "/attention?attention_view=dictionary"
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.pages.test_app import HEADS, PAGES, shown, start, text_on, widget
-from tfm_ui import presets
 from tfm_ui.fields import controls_of
 from tfm_ui.heads import HeadsState
 from tfm_ui.model_state import ModelState
+from tfm_ui.presets import heads, home
 
 HOME = "pages/start/home.py"
 
@@ -29,7 +29,7 @@ def pick(app, name: str):
     return app
 
 
-@pytest.mark.parametrize(("page", "these"), [(HOME, presets.HOME), (HEADS, presets.HEADS)])
+@pytest.mark.parametrize(("page", "these"), [(HOME, home.HOME), (HEADS, heads.HEADS)])
 def test_every_preset_can_be_picked_and_says_why(page, these):
     app = start(page, seed="99", heads_head="3")
     assert "Try this." not in text_on(app)
@@ -151,10 +151,10 @@ def test_presenting_has_a_bar_and_no_tools(page):
 def test_presenting_arrows_walk_presets():
     app = start(present="true")
     widget(app, "_next_preset").click().run()
-    assert presets.HEADS[1].question in text_on(app)
+    assert heads.HEADS[1].question in text_on(app)
     widget(app, "_previous_preset").click().run()
     widget(app, "_previous_preset").click().run()
-    assert presets.HEADS[-1].question in text_on(app)
+    assert heads.HEADS[-1].question in text_on(app)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tfm_ui.attention_lens.dictionary import look_up
 from tfm_ui.attention_lens.state import ENTRIES, AttentionState
 from tfm_ui.fields import controls_of
 from tfm_ui.model_state import ModelState
-from tfm_ui.presets import ATTENTION
+from tfm_ui.presets.attention import ATTENTION
 
 PAGE = "pages/lenses/attention.py"
 ARCHITECTURES = controls_of(ModelState)["architecture"][0].options

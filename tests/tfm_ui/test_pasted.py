@@ -172,6 +172,8 @@ np.savez(ARCHIVE, a=np.ones(3))
         (header("(-1, 4)"), "-1 × 4"),
         (header("(2, 2)"), "shorter"),
         (header("(2, 'a')"), "header cannot be read"),
+        (header("(True, 5,)") + bytes(400), "cannot be read"),
+        (b"0,0;-1,0\n0,0;0,0", "Row 1 has both , and ; in it"),
         (header("(2, 2)", "__import__('os')"), "header cannot be read"),
         (header("(" * 60), "header cannot be read"),
         (b"\x93NUMPY", "header cannot be read"),

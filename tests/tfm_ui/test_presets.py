@@ -19,7 +19,12 @@ from tfm_ui.masks_lens.state import MasksState
 from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
 from tfm_ui.positions_lens.state import PositionsState
-from tfm_ui.presets import ATTENTION, HEADS, HOME, MASKS, POSITIONS, lit, neighbour
+from tfm_ui.presets import lit, neighbour
+from tfm_ui.presets.attention import ATTENTION
+from tfm_ui.presets.heads import HEADS
+from tfm_ui.presets.home import HOME
+from tfm_ui.presets.masks import MASKS
+from tfm_ui.presets.positions import POSITIONS
 
 ALL = [(preset, None) for preset in HOME] + [(preset, HeadsState) for preset in HEADS]
 ALL += [(preset, AttentionState) for preset in ATTENTION]

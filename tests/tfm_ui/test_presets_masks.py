@@ -7,7 +7,7 @@ from tfm_ui.masks_lens.padding_batch import ROUNDING
 from tfm_ui.masks_lens.padding_weights import Weights
 from tfm_ui.masks_lens.state import MasksState
 from tfm_ui.model_state import ModelState
-from tfm_ui.presets import MASKS
+from tfm_ui.presets.masks import MASKS
 
 
 def masks(name):

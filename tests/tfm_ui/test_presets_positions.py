@@ -11,7 +11,7 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens import fault, shuffle, why_turned
 from tfm_ui.positions_lens.schemes import schemes
 from tfm_ui.positions_lens.state import PositionsState
-from tfm_ui.presets import POSITIONS
+from tfm_ui.presets.positions import POSITIONS
 from tfm_ui.windows import part_of
 
 

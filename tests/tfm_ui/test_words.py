@@ -120,8 +120,8 @@ def test_labels_are_short_and_tell_repeats_apart(text, tokenizer, seq_len, expec
 def test_the_reader_is_told_what_was_cut_and_padded():
     assert about_tokens(encode("a b c", seq_len=3)) == []
     assert about_tokens(encode("a, b!", seq_len=2)) == ["The text has 4 tokens; the first 2 are read."]
-    assert about_tokens(encode("a", seq_len=2)) == ["1 of 2 places holds padding (PAD), which nobody looks at."]
-    assert about_tokens(encode("a", seq_len=4)) == ["3 of 4 places hold padding (PAD), which nobody looks at."]
+    assert about_tokens(encode("a", seq_len=2)) == ["1 of 2 places holds padding (PAD)."]
+    assert about_tokens(encode("a", seq_len=4)) == ["3 of 4 places hold padding (PAD)."]
 
 
 def test_tokens_that_share_an_id_are_named_and_too_many_are_counted():

@@ -88,7 +88,10 @@ def _npy(data: bytes) -> Table:
     file.seek(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        values = np.load(file, allow_pickle=False)
+        try:
+            values = np.load(file, allow_pickle=False)
+        except BROKEN:
+            raise ValueError("This .npy cannot be read: its header does not fit what follows.") from None
     kind = {"b": "booleans", "f": "numbers"}.get(dtype.kind, "whole numbers")
     with np.errstate(over="ignore"):
         values = values.astype(np.float64)

@@ -40,11 +40,13 @@ def _square(ones: Mask, one: str, zero: str) -> tuple[str, str]:
     diagonal = ones.diagonal()
     itself = f"the diagonal is {one if diagonal[0] else zero} throughout" if len(set(diagonal.tolist())) == 1 else ""
     if below.any() and not above.any():
-        where = "the diagonal and below" if diagonal.all() else "below the diagonal"
-        return ATTEND, f"{one} stands only on {where}: so nobody looks ahead, as in F.scaled_dot_product_attention"
+        where = "on the diagonal and below" if diagonal.all() else "on or below the diagonal"
+        where = where if diagonal.any() else "below the diagonal"
+        return ATTEND, f"{one} stands only {where}: so nobody looks ahead, as in F.scaled_dot_product_attention"
     if above.any() and not below.any():
-        where = "the diagonal and above" if diagonal.all() else "above the diagonal"
-        return IGNORE, f"{one} stands only on {where}: so nobody looks ahead, as in nn.MultiheadAttention’s attn_mask"
+        where = "on the diagonal and above" if diagonal.all() else "on or above the diagonal"
+        where = where if diagonal.any() else "above the diagonal"
+        return IGNORE, f"{one} stands only {where}: so nobody looks ahead, as in nn.MultiheadAttention’s attn_mask"
     if itself:
         way = ATTEND if diagonal[0] else IGNORE
         return way, f"{itself}, and a token nearly always sees itself"
@@ -59,13 +61,29 @@ def _square(ones: Mask, one: str, zero: str) -> tuple[str, str]:
 def _rows(ones: Mask, kind: str, one: str) -> tuple[str, str]:
     """A row per sentence, or queries and keys of different number."""
     falls, rises = (ones[:, :-1] >= ones[:, 1:]).all(), (ones[:, :-1] <= ones[:, 1:]).all()
+    if _of_a_cache(ones):
+        return ATTEND, f"each row has one more {one} than the one before: a causal mask behind keys of the past"
+    if _of_a_cache(~ones):
+        return IGNORE, f"each row has one {one} fewer than the one before: a causal mask behind keys of the past"
     if falls:
-        return ATTEND, f"each row begins with {one} and ends without: padding at the end is hidden"
+        return ATTEND, f"in no row stands {one} behind what is none: padding at the end is hidden"
     if rises and kind == "booleans":
-        return IGNORE, "each row ends with True: padding at the end is ignored, as by a key_padding_mask"
+        return (
+            IGNORE,
+            "where True stands, it stands last: padding at the end is ignored, as by a key_padding_mask",
+        )
     if rises:
-        return ATTEND, f"each row ends with {one}: padding at the beginning is hidden, as in batches for generation"
+        return (
+            ATTEND,
+            f"where {one} stands, it stands last: padding at the beginning is hidden, as for generation",
+        )
     return ATTEND, "nothing in it tells the two ways apart; this is F.scaled_dot_product_attention’s"
+
+
+def _of_a_cache(mask: Mask) -> bool:
+    """Whether it is causal, the last query beside the last key."""
+    rows, columns = mask.shape
+    return rows > 1 and np.array_equal(mask, np.tri(rows, columns, columns - rows, dtype=bool))
 
 
 def mask_of(table: Table, reading: str) -> Mask:
@@ -130,11 +148,10 @@ class Facts:
 
     @property
     def per_key(self) -> bool:
-        """Whether it is a mask of padding: all rows alike, or a row per sentence, each hiding one end."""
+        """Whether it may be a mask of padding: one row for all queries, or a row per sentence, hiding the same end."""
         rows, columns = self.mask.shape
-        ends = ((self.mask[:, :-1] >= self.mask[:, 1:]).all(1) | (self.mask[:, :-1] <= self.mask[:, 1:]).all(1)).all()
-        cached = np.tri(rows, columns, columns - rows, dtype=bool)  # causal, behind keys of the past
-        return bool(rows == 1 or (rows != columns and ends and not np.array_equal(self.mask, cached)))
+        end, beginning = self.mask[:, :-1] >= self.mask[:, 1:], self.mask[:, :-1] <= self.mask[:, 1:]
+        return bool(rows == 1 or (rows != columns and (end.all() or beginning.all()) and not _of_a_cache(self.mask)))
 
     def sentence(self) -> str:
         """All of it in words."""
@@ -145,7 +162,7 @@ class Facts:
             f"{look.count(self.mask.size)} pairs kept ({look.percent(kept / self.mask.size)})."
         ]
         if self.per_key:
-            said.append("A mask of padding: a row of keys " + ("for all queries." if rows == 1 else "per sentence."))
+            said.append("Taken as padding: a row of keys " + ("for all queries." if rows == 1 else "per sentence."))
         elif self.square and rows > 1:
             said.append(self._order())
             if len(self.blocks) > 1 and kept:

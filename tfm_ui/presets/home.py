@@ -1,0 +1,23 @@
+"""Presets of Home.
+
+What their questions take for granted is computed in tests/tfm_ui/test_presets.py.
+"""
+
+from tfm_ui.presets import Preset
+
+HOME = (
+    Preset(
+        "First look",
+        "Nobody has trained this model, and yet it would say “tired” again. Where could that come from?",
+    ),
+    Preset(
+        "Much larger",
+        "Forty-seven times the parameters, and it repeats “tired” all the more. What do parameters alone not bring?",
+        model={"num_layers": 8, "num_heads": 16, "d_model": 256},
+    ),
+    Preset(
+        "Another seed",
+        "The same sentence, other random weights. Which of these pictures was ever about the sentence?",
+        model={"seed": 2},
+    ),
+)
