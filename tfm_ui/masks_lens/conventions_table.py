@@ -115,5 +115,6 @@ def _difference(found: Verified) -> str:
 
 
 def _slipped(found: Verified) -> str:
-    nan = f", NaN in {look.plural(found.slipped_nan, 'query', 'queries')}" if found.slipped_nan else ""
+    queries = "query" if found.slipped_nan == 1 else "queries"
+    nan = f", NaN in {look.count(found.slipped_nan)} {queries}" if found.slipped_nan else ""
     return f"{look.number(found.slipped)}{nan}"

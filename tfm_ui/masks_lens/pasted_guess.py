@@ -116,7 +116,8 @@ def odd_values(table: Table, reading: str) -> str:
 def _listed(found: NDArray[np.float64], counts: NDArray[np.intp]) -> str:
     names = ["∞" if value == np.inf else f"{value:g}".replace("-", "−") for value in found[:3]]
     more = f" and {look.plural(len(found) - 3, 'more value')}" if len(found) > 3 else ""
-    return f"{', '.join(names)}{more} ({look.plural(int(counts.sum()), 'cell')})"
+    cells = int(counts.sum())
+    return f"{', '.join(names)}{more} ({look.count(cells)} {'cell' if cells == 1 else 'cells'})"
 
 
 def _is(counts: NDArray[np.intp]) -> str:
