@@ -181,7 +181,11 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     if (!at && !memory.spot) return look({ i: 0, q: view.top, k: view.left })
     const spot = at ? spotOf(at) : memory.spot // of a cell whose part is on its way
     const most = { row: within.top + within.rows - 1, column: within.left + within.columns - 1 }
-    const next = { ...spot, row: clamp(spot.row + rows * down, within.top, most.row), column: clamp(spot.column + columns * over, within.left, most.column) }
+    const next = {
+      ...spot,
+      row: clamp(spot.row + rows * down, within.top, most.row),
+      column: clamp(spot.column + columns * over, within.left, most.column),
+    }
     const there = found(next)
     if (there && inSight(there)) return look(there)
     memory.spot = next
@@ -192,7 +196,10 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   }
   canvas.onkeydown = event => {
     const { at } = memory, { key } = event
-    const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0], Home: [0, -grid.width], End: [0, grid.width] }[key]
+    const step = {
+      ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0],
+      Home: [0, -grid.width], End: [0, grid.width],
+    }[key]
     if (step) walk(step)
     else if ((key === "Enter" || key === " ") && at && brush?.on) { brush.dab(at); draw() }
     else if ((key === "Enter" || key === " ") && at && lock) lock(at)

@@ -17,8 +17,10 @@ export default function ({ header, root, late, preview, commit, retract }) {
   dress(root, header.skin)
   Object.assign(memory, { header, tell })
   const dragged = [...memory.chips.values()].some(chip => chip.slider.dragging)
-  if (!late && !dragged) memory.terms = header.terms.map((term, i) => ({ ...term, id: memory.terms?.[i]?.name === term.name ? memory.terms[i].id : ++memory.added }))
-  const terms = memory.terms ??= header.terms.map(term => ({ ...term, id: ++memory.added }))
+  if (!memory.terms || !late && !dragged) memory.terms = header.terms.map((term, i) => {
+    const before = memory.terms?.[i]
+    return { ...term, id: before?.name === term.name ? before.id : ++memory.added } // by it, a chip stays the same element
+  })
 
   const textOf = (list, at, numbers) => list.map((term, i) =>
     `${i ? `${term.how} ` : ""}${term.name} ${(i === at ? numbers : term.numbers).join(" ")}`.trim()).join(" ")
@@ -85,8 +87,8 @@ export default function ({ header, root, late, preview, commit, retract }) {
       if (!argument.several) Object.assign(box, { min: argument.low, step: 1 })
       say(now().numbers)
       box.onchange = () => {
-        const numbers = box.value.trim().split(/[\s,;]+/).filter(Boolean).map(number => `${Math.max(0, Math.round(+number))}`)
-        if (!numbers.length || numbers.includes("NaN")) return void (box.value = now().numbers.join(" "))
+        const numbers = box.value.split(/[\s,;]+/).filter(Boolean).map(number => Math.max(0, Math.round(+number)))
+        if (!numbers.length || !numbers.every(Number.isSafeInteger)) return void (box.value = now().numbers.join(" "))
         if (!argument.several) numbers.length = 1
         send(changed(term, { numbers }))
       }
@@ -141,8 +143,8 @@ export default function ({ header, root, late, preview, commit, retract }) {
     row.push(adder(list))
     chips.ariaLabel = `Masks: ${header.title}`
     const now = [...chips.childNodes]
-    const same = row.length === now.length && row.every((element, i) => element === now[i] || element.isEqualNode(now[i]) && /sign|bracket/.test(element.className))
-    if (!same) rearrange(row)
+    const like = (element, other) => element === other || /sign|bracket/.test(element.className) && element.isEqualNode(other)
+    if (row.length !== now.length || !row.every((element, i) => like(element, now[i]))) rearrange(row)
     for (const id of [...memory.chips.keys()]) if (!list.some(term => term.id === id)) memory.chips.delete(id)
     about.textContent = header.notes
     offer.hidden = !header.offer
@@ -158,8 +160,8 @@ export default function ({ header, root, late, preview, commit, retract }) {
   function adder(list) {
     const select = memory.add ??= make("select", { className: "add", ariaLabel: "Add a mask" })
     if (!select.options.length) {
-      select.append(make("option", { value: "", textContent: "+ add" }))
-      for (const { name, about } of header.known) select.append(make("option", { value: name, textContent: `${name}: ${about}` }))
+      const options = header.known.map(({ name, about }) => ({ value: name, textContent: `${name}: ${about}` }))
+      select.append(make("option", { value: "", textContent: "+ add" }), ...options.map(option => make("option", option)))
     }
     select.disabled = list.length >= header.room + header.terms.length
     select.onchange = () => {

@@ -7,9 +7,9 @@
 
 import { stretch } from "./canvas.js"
 import { browse } from "./cells.js"
+import { brushOf } from "./maps_brush.js"
 import { lightUp, paintMaps } from "./maps_drawing.js"
 import { NUMBERED, arrange, box, inDigits, largestOf, rawAt, valueAt } from "./maps_layout.js"
-import { brushOf } from "./maps_brush.js"
 import { whyOf } from "./maps_ticks.js"
 import { gridOf, range } from "./maps_window.js"
 import { dress, floats, palette } from "./paint.js"
@@ -26,7 +26,8 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
   for (const value of values) { kinds.masked ||= isNaN(value); kinds.absent ||= value === Infinity }
   const legend = kinds.masked || kinds.absent || header.crosses.length || header.maps[0].ticks
   const brush = brushOf({ header, values, memory, root, alone, late, preview, commit })
-  const grid = gridOf(header, memory, { alone, late, preview, commit, retract }, root), blocks = header.part?.block ?? [1, 1]
+  const grid = gridOf(header, memory, { alone, late, preview, commit, retract }, root)
+  const blocks = header.part?.block ?? [1, 1]
   const many = Math.max(...(header.part ? [header.part.height, header.part.width] : [Q, K])) > NUMBERED * 2
   let scene, layout
 
@@ -43,24 +44,37 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
     const crossed = new Set(header.crosses.filter(([, row, column]) => row === q && column === k).map(([i]) => i))
     const pooled = Math.max(...blocks) > 1 ? ", furthest from 0" : ""
     const said = header.maps.map((map, i) => {
-      const value = valueAt(scene, i, q, k), raw = rawAt(scene, i, q, k)
-      const text = map.ticks ? whyOf(scene, q, k, pooled) : isNaN(value) && raw ? `${inDigits(raw, map, 4)}, ${header.blank}` : value === Infinity ? header.absent : isNaN(value) ? header.blank + (header.blank === "masked" ? ", 0" : "") : inDigits(value, map, 4)
-      return `${map.name}${isFinite(value) && !map.ticks ? pooled : ""}: ${text}${crossed.has(i) ? ` ✕ ${header.crossed}` : ""}`
+      const which = isFinite(valueAt(scene, i, q, k)) && !map.ticks ? pooled : ""
+      const text = map.ticks ? whyOf(scene, q, k, pooled) : valueOf(map, i, q, k)
+      return `${map.name}${which}: ${text}${crossed.has(i) ? ` ✕ ${header.crossed}` : ""}`
     })
     const { rows, columns } = header, counted = rows.counted && columns.counted
     return `${called(0, rows, q)}${counted ? ", " : " → "}${called(1, columns, k)}\n${said.join("\n")}`
   }
 
+  /* Of a cell that a first map of ticks hides, what it holds nevertheless. */
+  function valueOf(map, i, q, k) {
+    const value = valueAt(scene, i, q, k), raw = rawAt(scene, i, q, k)
+    if (value === Infinity) return header.absent
+    if (!isNaN(value)) return inDigits(value, map, 4)
+    if (raw) return `${inDigits(raw, map, 4)}, ${header.blank}`
+    return header.blank === "masked" ? "masked, 0" : header.blank
+  }
+
   /* A row or column in words: “query 3 “sat””, “position 16–31”. */
   function called(side, axis, at) {
-    const { part } = header, [first, count] = part ? [[part.first + part.top, part.rows], [part.first + part.left, part.columns]][side] : []
-    if (blocks[side] > 1) return `${axis.noun} ${range(first, count, blocks[side], at)}`
+    const { part } = header
+    if (blocks[side] > 1) {
+      const [first, count] = side ? [part.left, part.columns] : [part.top, part.rows]
+      return `${axis.noun} ${range(part.first + first, count, blocks[side], at)}`
+    }
     return axis.counted ? `${axis.noun} ${axis.names[at]}` : `${axis.noun} ${header.places[side][at]} “${axis.names[at]}”`
   }
 
   /* The cell under the pointer; of cells smaller than a pixel, the largest of those drawn there. */
   function under(event) {
-    const edges = canvas.getBoundingClientRect(), { cw, ch, origins, block: [down, over] } = layout, { left, top, columns, rows } = memory.view
+    const edges = canvas.getBoundingClientRect(), { cw, ch, origins, block: [down, over] } = layout
+    const { left, top, columns, rows } = memory.view
     for (let i = 0; i < origins.length; i++) {
       const k = Math.floor((event.clientX - edges.left - origins[i].x) / (cw * over)) * over
       const q = Math.floor((event.clientY - edges.top - origins[i].y) / (ch * down)) * down
@@ -87,7 +101,8 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
   }
 
   const empty = kinds.masked && header.blank !== "masked" ? ` Grey cells are ${header.blank}.` : ""
-  canvas.setAttribute("aria-label", `${header.about}${empty} Arrow keys read the cells${header.asks ? ", Enter locks one" : ""}${brush ? ", Space paints one" : ""}.`)
+  const keys = `Arrow keys read the cells${header.asks ? ", Enter locks one" : ""}${brush ? ", Space paints one" : ""}.`
+  canvas.setAttribute("aria-label", `${header.about}${empty} ${keys}`)
 
   /* A weight that is dragged: the picture follows at once, the page when it is let go. */
   function edit() {

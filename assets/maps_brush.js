@@ -26,7 +26,8 @@ export function brushOf({ header, values, memory, root, alone, late, preview, co
   function written() {
     const strokes = { u: [], s: [], h: [] }
     for (const [name, [, brush]] of stroke.cells) strokes[brush].push(name)
-    return stroke.base + Object.entries(strokes).filter(([, cells]) => cells.length).map(([brush, cells]) => `~${brush}${cells.join("_")}`).join("")
+    const texts = Object.entries(strokes).map(([brush, cells]) => cells.length ? `~${brush}${cells.join("_")}` : "")
+    return stroke.base + texts.join("")
   }
   const wish = () => ({ [painting.parameter]: written() })
 
@@ -48,7 +49,8 @@ export function brushOf({ header, values, memory, root, alone, late, preview, co
   function say() {
     button.ariaPressed = stroke.on
     const coarse = matchMedia("(pointer: coarse)").matches
-    row.querySelector("span").textContent = stroke.on ? "drag over the mask’s cells to hide or show them" : coarse ? "off: a tap reads a cell" : "off: dragging zooms"
+    const off = coarse ? "off: a tap reads a cell" : "off: dragging zooms"
+    row.querySelector("span").textContent = stroke.on ? "drag over the mask’s cells to hide or show them" : off
   }
   button.onclick = () => { stroke.on = !stroke.on; say() }
   button.onkeydown = event => event.stopPropagation() // the page has keys of its own

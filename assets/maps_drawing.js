@@ -3,8 +3,9 @@
    colours, where everything goes. */
 
 import { NUMBERED, box, inDigits, largestOf, tint, valueAt } from "./maps_layout.js"
-import { aroundTicks, painted, paintMarks, tick, tickLegend } from "./maps_ticks.js"
-import { colourBar, hatch, image, ink, paste, ringAround, veil, word } from "./paint.js"
+import { bar, cross, marksInWords } from "./maps_legend.js"
+import { aroundTicks, paintMarks, tick } from "./maps_ticks.js"
+import { hatch, image, ink, paste, ringAround, veil, word } from "./paint.js"
 
 const STROKED = 24 // up to so many, masked cells are hatched
 
@@ -19,9 +20,10 @@ export function paintMaps(scene) {
     if (!i || !layout.wrapped) bar(scene, i)
   })
   for (const mark of header.marks) below(scene, mark)
-  for (const [i, q, k] of header.crosses) cross(scene, box(scene, i, q, k), numbered(scene) && layout.ch >= 36 * layout.rem)
+  const beside = numbered(scene) && layout.ch >= 36 * layout.rem
+  for (const [i, q, k] of header.crosses) cross(scene, box(scene, i, q, k), beside)
   ring(scene)
-  chips(scene)
+  marksInWords(scene)
 }
 
 function fields(scene, i) {
@@ -47,7 +49,8 @@ function fields(scene, i) {
     else if (prints && q < header.read) {
       context.fillStyle = ink(fill)
       const text = inDigits(value, map, 2).replace(/^([+−])0\./, w < 36 * rem ? "$1." : "$10.")
-      if (!map.words || context.measureText(text).width < w - gap - 2) context.fillText(text, x + (w - gap) / 2, y + (h - gap) / 2 + 1)
+      const fits = !map.words || context.measureText(text).width < w - gap - 2
+      if (fits) context.fillText(text, x + (w - gap) / 2, y + (h - gap) / 2 + 1)
     }
   }
   context.strokeStyle = skin.hatch
@@ -77,7 +80,8 @@ function points(scene, i) {
 }
 
 function labels(scene, i) {
-  const { context, header, view, skin, layout } = scene, { origins, cw, ch, size, family, rem, every, ticks, stacked, head, gutter, wrapped, low, across } = layout
+  const { context, header, view, skin, layout } = scene, { origins, ch, size, family, rem, every, ticks } = layout
+  const { stacked, head, gutter, wrapped, low, across } = layout
   const { x, y } = origins[i], first = stacked || i % across === 0, top = y - (wrapped && i >= across ? low : head)
   context.font = `${size}px ${family}`
   if (ticks[1]) for (const { at, text } of ticks[1]) columnName(scene, i, at, text)
@@ -88,7 +92,8 @@ function labels(scene, i) {
   context.textBaseline = "top"
   context.font = `600 ${15 * rem}px ${family}`
   context.fillStyle = skin.ink
-  const from = Math.min(x, stacked ? gutter : x), many = header.maps.length > 1, room = wrapped ? layout.apart + layout.spare - 8 : layout.width - from
+  const from = Math.min(x, stacked ? gutter : x), many = header.maps.length > 1
+  const room = wrapped ? layout.apart + layout.spare - 8 : layout.width - from
   if (many) context.fillText(header.maps[i].name, from, top + 2, room)
   context.font = `${13 * rem}px ${family}`
   context.fillStyle = skin[header.columns.role]
@@ -139,81 +144,12 @@ function below(scene, { column, colour }) {
   })
 }
 
-/* The colour bar below a map; rows of maps share the first one's. */
-function bar({ context, header, view, skin, layout }, i) {
-  const { rem, family, origins, ch, spare, width, wrapped, pins } = layout, map = header.maps[i], stops = map.signed ? skin.signed : skin.weights
-  const y = origins[wrapped ? origins.length - 1 : i].y + ch * view.rows + (wrapped ? 14 : 10) * rem + pins, own = wrapped && header.maps.some(other => other.top !== map.top), low = map.words?.[0] ?? (map.signed ? "−" + (own ? "" : map.topText) : map.lowText)
-  context.font = `${13 * rem}px ${family}`
-  if (map.ticks) return tickLegend(context, skin, map.unit, origins[i].x, y)
-  const before = context.measureText(low).width + 6, text = `${map.signed ? "+" : ""}${map.words?.[1] ?? (own ? " each one’s own largest" : map.topText)} ${map.unit}`
-  const room = layout.stacked || wrapped ? 190 * rem : layout.apart + spare - 12 * rem, long = Math.max(30 * rem, Math.min(120 * rem, room - before - context.measureText(text).width - 6))
-  const x = Math.max(2, Math.min(origins[i].x, width - room - 2)) + before
-  colourBar(context, skin, stops, { x, y, w: long }, low, text)
-}
-
-/* What grey, an empty frame and a cross mean, where there are any. */
-function chips(scene) {
-  const { context, kinds: { masked, absent }, header, skin, layout } = scene
-  const { rem, family, origins, height } = layout, y = height - 20 * rem, side = 13 * rem
-  let x = layout.stacked ? 20 * rem : origins[0].x
-  const drawn = [
-    masked && [header.blank, () => {
-      const path = new Path2D()
-      context.fillStyle = skin.masked
-      context.fillRect(x, y, side, side)
-      hatch(path, x, y, side, side)
-      context.strokeStyle = skin.hatch
-      context.stroke(path)
-    }],
-    absent && [header.absent, () => {
-      context.strokeStyle = skin.muted
-      context.strokeRect(x + 0.5, y + 0.5, side - 1, side - 1)
-    }],
-    header.maps[0].ticks && ["may attend", () => tick(context, skin, { x, y, w: side, h: side })],
-    painted(scene) && ["painted by hand", () => paintMarks(scene, 0, { x, y, w: side, h: side })],
-    header.crosses.length && [header.crossed, () => cross({ context, skin }, { x, y, w: side, h: side })],
-  ].filter(Boolean)
-  context.lineWidth = 1
-  context.font = `${13 * rem}px ${family}`
-  for (const [text, mark] of drawn) {
-    if (x + side + 6 + context.measureText(text).width > layout.width) break
-    mark()
-    context.fillStyle = skin.muted
-    context.textAlign = "left"
-    context.textBaseline = "middle"
-    context.fillText(text, x + side + 6, y + side / 2)
-    x += side + 22 * rem + context.measureText(text).width
-  }
-}
-
-/* Over the cell, or in the corner of a framed one whose number is to be read. */
-function cross({ context, skin }, at, numbered) {
-  if (!at) return
-  const side = Math.min(at.w, at.h), arm = numbered ? side * 0.12 : Math.max(4, side * 0.42)
-  const middle = numbered ? [at.x + at.w - 2 - side * 0.2, at.y + side * 0.2] : [at.x + at.w / 2, at.y + at.h / 2]
-  if (numbered) {
-    context.strokeStyle = skin.leak
-    context.lineWidth = 2.5
-    context.strokeRect(at.x + 1, at.y + 1, at.w - 4, at.h - 4)
-  }
-  for (const [colour, wide] of [[skin.paper ?? "#fff", 5], [skin.leak, 2.5]]) {
-    context.strokeStyle = colour
-    context.lineWidth = wide
-    context.beginPath()
-    for (const s of [-1, 1]) {
-      context.moveTo(middle[0] - arm, middle[1] - arm * s)
-      context.lineTo(middle[0] + arm, middle[1] + arm * s)
-    }
-    context.stroke()
-  }
-}
-
 /* What is locked. */
 function ring(scene) {
   const { context, header, view, skin } = scene
   if (!header.picked) return
   header.maps.forEach((_, i) => {
-    const at = header.wholeRow ? box(scene, i, header.picked[0], view.left, view.columns) : box(scene, i, ...header.picked)
+    const [q, k] = header.picked, at = header.wholeRow ? box(scene, i, q, view.left, view.columns) : box(scene, i, q, k)
     if (!at) return
     const around = { x: at.x - 2, y: at.y - 2, w: at.w + 2, h: at.h + 2 } // small cells would vanish below it
     ringAround(context, skin, around, 4, 2)
@@ -222,12 +158,14 @@ function ring(scene) {
 
 function unread({ context, header, view, skin, layout: { origins, cw, ch } }, i) {
   const from = Math.max(0, header.read - view.top)
-  if (from < view.rows) veil(context, skin.paper, origins[i].x, origins[i].y + from * ch, cw * view.columns, (view.rows - from) * ch)
+  if (from >= view.rows) return
+  veil(context, skin.paper, origins[i].x, origins[i].y + from * ch, cw * view.columns, (view.rows - from) * ch)
 }
 
 /* The cell that is read, in all maps, and its two names. */
 export function lightUp(scene, { q, k }) {
-  const { context, header, view, skin, layout } = scene, { size, family, angle, cw, ch, long, origins, stacked, across } = layout
+  const { context, header, view, skin, layout } = scene
+  const { size, family, angle, cw, ch, long, origins, stacked, across } = layout
   header.maps.forEach((_, i) => {
     const at = box(scene, i, q, k)
     context.strokeStyle = skin.ink

@@ -15,7 +15,7 @@ function acrossOf(count, width, rem) {
 
 /* Where everything goes, in CSS pixels. Maps stand side by side, in rows or below each other where there is no room. */
 export function arrange(context, header, legend, { left, top, columns, rows }, width, { rem, family }) {
-  const longest = Math.max(columns, rows), counted = header.columns.counted
+  const longest = Math.max(columns, rows), counted = header.columns.counted, { part } = header
   const count = header.maps.length, across = acrossOf(count, width, rem), stacked = count > 1 && across === 1
   const deep = Math.ceil(count / across), wrapped = across > 1 && deep > 1
   const size = (longest <= 12 ? 14 : longest <= 24 || header.rows.counted && counted ? 13 : 11) * rem
@@ -49,18 +49,19 @@ export function arrange(context, header, legend, { left, top, columns, rows }, w
     height: head + (block + low) * (deep - 1) + block + bars + (legend ? 24 * rem : 0),
     every: [Math.max(1, Math.ceil(size * 1.05 / ch)), Math.max(1, Math.ceil((level ? 0 : size * 1.05) / cw))],
     ticks: [
-      ticksOf(header.rows, header.part?.top, header.part?.rows, header.part?.block[0], top, rows, size * 1.9 / ch),
-      ticksOf(header.columns, header.part?.left, header.part?.columns, header.part?.block[1], left, columns, (long + 14 * rem) / cw),
+      ticksOf(header.rows, part?.top, part?.rows, part?.block[0], top, rows, size * 1.9 / ch),
+      ticksOf(header.columns, part?.left, part?.columns, part?.block[1], left, columns, (long + 14 * rem) / cw),
     ],
     block: [ch, cw].map(side => Math.max(1, Math.ceil(1 / (side * devicePixelRatio) - 0.01))),
   }
 }
 
-/* Round numbers of a counted axis (null of another), `room` cells apart at least, each with the place in cells where it stands; of a pooled
-   one, a number stands within the cell that holds it. */
+/* Round numbers of a counted axis (null of another), `room` cells apart at least, each with the place in cells where it
+   stands; of a pooled one, a number stands within the cell that holds it. */
 function ticksOf(axis, first, total, block = 1, from, cells, room) {
   if (!axis.counted) return null
-  const begin = first ?? +axis.names[0], start = begin + from * block, end = Math.min(begin + (from + cells) * block, begin + (total ?? cells))
+  const begin = first ?? +axis.names[0], start = begin + from * block
+  const end = begin + Math.min((from + cells) * block, total ?? cells)
   const least = Math.max(room * block, 1), power = 2 ** Math.ceil(Math.log2(least)), ten = 10 ** Math.floor(Math.log10(least))
   const round = [1, 2, 5, 10].map(n => n * ten).find(step => step >= least - 1e-9)
   const span = end - start, step = (span % 8 === 0 || span > 512) && power < span ? power : round
@@ -70,10 +71,14 @@ function ticksOf(axis, first, total, block = 1, from, cells, room) {
   return found
 }
 
-export const rawAt = ({ values, header: { rows, columns } }, i, q, k) => values[(i * rows.names.length + q) * columns.names.length + k]
+export const rawAt = ({ values, header: { rows, columns } }, i, q, k) =>
+  values[(i * rows.names.length + q) * columns.names.length + k]
 
 /* What a cell shows: nothing where a first map of ticks hides it. */
-export const valueAt = (scene, i, q, k) => i && scene.header.maps[0].ticks && isNaN(rawAt(scene, 0, q, k)) ? NaN : rawAt(scene, i, q, k)
+export function valueAt(scene, i, q, k) {
+  const hidden = i && scene.header.maps[0].ticks && isNaN(rawAt(scene, 0, q, k))
+  return hidden ? NaN : rawAt(scene, i, q, k)
+}
 
 /* Where a cell is; null if it is out of sight. */
 export function box({ layout, view }, i, q, k, columns = 1) {

@@ -29,36 +29,29 @@ export function aroundTicks(context, skin, { x, y, w, h }) {
   context.strokeRect(x - 0.5, y - 0.5, w + 1, h + 1)
 }
 
-export function tickLegend(context, skin, text, x, y) {
-  context.fillStyle = skin.ink
-  context.textAlign = "left"
-  context.textBaseline = "middle"
-  context.fillText(text, x, y + 5 * skin.rem)
-}
-
 /* Whether any cell is painted. */
 export function painted(scene) {
   const { header: { why, maps, rows, columns }, values } = scene
   return !!why && values.subarray(maps.length * rows.names.length * columns.names.length).some(code => code % PAINTS)
 }
 
-/* A dark corner on each cell that was painted, in small ones a dot; or one corner, for the legend. */
-export function paintMarks(scene, i, alone) {
+/* A dark corner on each cell that was painted, in small ones a dot. */
+export function paintMarks(scene, i) {
   const { context, header, skin, view, layout: { cw, ch, origins } } = scene
-  context.fillStyle = skin.ink
-  if (alone) return corner(context, alone)
   if (!header.why || Math.min(cw, ch) < LEAST) return
   const gap = Math.min(cw, ch) >= 12 ? 2 : 1
+  context.fillStyle = skin.ink
   for (let q = view.top; q < view.top + view.rows; q++) for (let k = view.left; k < view.left + view.columns; k++) {
     if (!(codeOf(scene, q, k) % PAINTS)) continue
     const x = origins[i].x + (k - view.left) * cw, y = origins[i].y + (q - view.top) * ch
-    if (Math.min(cw, ch) >= 10) corner(context, { x, y, w: cw - gap, h: ch - gap })
+    if (Math.min(cw, ch) >= 10) corner(context, skin, { x, y, w: cw - gap, h: ch - gap })
     else context.fillRect(x + cw / 4, y + ch / 4, cw / 2, ch / 2)
   }
 }
 
-function corner(context, { x, y, w, h }) {
+export function corner(context, skin, { x, y, w, h }) {
   const arm = Math.max(5, Math.min(w, h) * 0.36)
+  context.fillStyle = skin.ink
   context.beginPath()
   context.moveTo(x + w, y)
   context.lineTo(x + w, y + arm)

@@ -4,8 +4,6 @@ All take (attention, queries (batch, query, d_model), keys (batch, key, d_model)
 d_model): what the heads gathered, side by side, or where the call goes on to project it, the output.
 """
 
-from collections.abc import Callable
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -41,34 +39,27 @@ def mha_padding(attention: MultiHeadAttention, query: Tensor, key: Tensor, hande
     return output
 
 
-def bert(*, causal: bool) -> Callable[[MultiHeadAttention, Tensor, Tensor, Tensor], Tensor]:
-    """The attention of transformers' BERT with our weights, and with masks as its models make them."""
+def bert(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tensor, *, causal: bool = False) -> Tensor:
+    """The attention of transformers' BERT with our weights, its mask made as its models make it."""
+    from transformers import BertConfig  # takes seconds: only who asks for it waits
+    from transformers.masking_utils import create_bidirectional_mask, create_causal_mask
+    from transformers.models.bert.modeling_bert import BertCrossAttention, BertSelfAttention
 
-    def call(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tensor) -> Tensor:
-        from transformers import BertConfig  # takes seconds: only who asks for it waits
-        from transformers.masking_utils import create_bidirectional_mask, create_causal_mask
-        from transformers.models.bert.modeling_bert import BertCrossAttention, BertSelfAttention
+    config = BertConfig(hidden_size=attention.d_model, num_attention_heads=attention.num_heads)
+    config._attn_implementation = "sdpa"  # as in a model that is loaded, by default
+    memory = [] if key is query else [key]
+    with torch.device("meta"):  # no memory, no random numbers: the weights are ours
+        attend = (BertCrossAttention if memory else BertSelfAttention)(config, is_causal=causal).eval()
+    attend.query, attend.key = attention.query_projection, attention.key_projection
+    attend.value = attention.value_projection
+    if causal:
+        mask = create_causal_mask(config, query, handed, past_key_values=None)
+    else:
+        mask = create_bidirectional_mask(config, query, handed, encoder_hidden_states=memory[0] if memory else None)
+    output: Tensor = attend(query, *memory, attention_mask=mask)[0]
+    return output
 
-        config = BertConfig(hidden_size=attention.d_model, num_attention_heads=attention.num_heads)
-        config._attn_implementation = "sdpa"  # as in a model that is loaded, by default
-        across = key is not query
-        with torch.device("meta"):  # no memory, no random numbers: the weights are ours
-            bert = (BertCrossAttention if across else BertSelfAttention)(config, is_causal=causal).eval()
-        bert.query, bert.key, bert.value = (
-            attention.query_projection,
-            attention.key_projection,
-            attention.value_projection,
-        )
-        output: Tensor
-        if across:
-            mask = create_bidirectional_mask(config, query, handed, encoder_hidden_states=key)
-            output = bert(query, key, attention_mask=mask)[0]
-            return output
-        if causal:
-            mask = create_causal_mask(config, query, handed, past_key_values=None)
-        else:
-            mask = create_bidirectional_mask(config, query, handed)
-        output = bert(query, attention_mask=mask)[0]
-        return output
 
-    return call
+def bert_causal(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tensor) -> Tensor:
+    """The same of a model that looks back only."""
+    return bert(attention, query, key, handed, causal=True)

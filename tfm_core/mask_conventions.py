@@ -7,12 +7,13 @@ converts both ways, and makes the real call with a layer's own weights. Some con
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from torch import Tensor
 
 from tfm_core.attention import MultiHeadAttention
-from tfm_core.mask_calls import bert, mha, mha_padding, sdpa
+from tfm_core.mask_calls import bert, bert_causal, mha, mha_padding, sdpa
 from tfm_core.masks import causal_mask, to_additive, to_ignore
 
 
@@ -23,8 +24,8 @@ class Convention:
     Attributes:
         about: what it can say, in a sentence.
         shape: of what is handed over, in symbols.
-        keeps: what stands for "may attend"; `hides` for the opposite.
-        hides: see `keeps`.
+        keeps: what stands for "may attend".
+        hides: what stands for the opposite.
         code: Python that makes `handed` of `mask`, ours; heads are `num_heads`.
         name: of the call and its argument.
         call_code: Python of the call, of which `handed` is one argument.
@@ -55,102 +56,102 @@ class Convention:
     across: bool = True
 
 
-def _seen_by_any(mask: Tensor, _: int = 1) -> Tensor:
+def _seen_by_any(mask: Tensor) -> Tensor:
     """(batch, key): whether there is a query that may see this key."""
     return mask.any(-2)
 
 
-def _per_head(mask: Tensor, heads: int) -> Tensor:
-    return to_ignore(mask).repeat_interleave(heads, 0)
+def _for_all_queries(keys: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """(batch, key) -> ours."""
+    return keys[:, None].expand(shape)
 
 
-def _for_all_queries(handed: Tensor, shape: tuple[int, ...], _: int) -> Tensor:
-    return (handed == 1)[:, None].expand(shape)
-
-
-SDPA_NAME, MHA_NAME = "F.scaled_dot_product_attention(attn_mask)", "nn.MultiheadAttention(attn_mask)"
-SDPA = "F.scaled_dot_product_attention(query, key, value, attn_mask=handed)"
-MHA = "attention(x, y, y, attn_mask=handed, need_weights=False)"
-BERT_SLIP = "with 0 for keep and 1 for padding"
+# What the entries of one call share.
+_of_sdpa = partial(
+    Convention,
+    shape="(batch, 1, query, key)",
+    name="F.scaled_dot_product_attention(attn_mask)",
+    call_code="F.scaled_dot_product_attention(query, key, value, attn_mask=handed)",
+    call=sdpa,
+    compares="head_output",
+)
+_of_mha = partial(
+    Convention,
+    name="nn.MultiheadAttention(attn_mask)",
+    call_code="attention(x, y, y, attn_mask=handed, need_weights=False)",
+    call=mha,
+    compares="output",
+)
+_of_bert = partial(
+    Convention,
+    name="create_bidirectional_mask, BERT’s attention",
+    call_code="attend(x, attention_mask=create_bidirectional_mask(config, x, handed))",
+    call=bert,
+    compares="head_output",
+    library="transformers",
+)
+# What is said of more than one.
+ANY_BIAS = "Added to the scores. Any mask can be said, and any bias, too."
+NOT_INVERTED = "not inverted, True for attend"
+ONES_ADDED = "with 1 and 0 as floats, which are added and hide nothing"
+INVERTED = "with 0 for keep and 1 for padding"
 
 CONVENTIONS: dict[str, Convention] = {
-    "SDPA, boolean": Convention(
+    "SDPA, boolean": _of_sdpa(
         about="Our own convention: any mask, for each sentence, and for each head if need be.",
-        shape="(batch, 1, query, key)",
         keeps="True",
         hides="False",
         code="handed = mask[:, None]  # True = attend; the 1 is for all heads",
-        name=SDPA_NAME,
-        call_code=SDPA,
         to=lambda mask, _: mask[:, None],
         back=lambda handed, shape, _: handed[:, 0],
-        call=sdpa,
-        compares="head_output",
         slip=lambda mask, _: to_ignore(mask)[:, None],
         slip_about="with True for ignore, as nn.MultiheadAttention wants it",
     ),
-    "SDPA, additive": Convention(
-        about="Added to the scores. Any mask can be said, and any bias, too.",
-        shape="(batch, 1, query, key)",
+    "SDPA, additive": _of_sdpa(
+        about=ANY_BIAS,
         keeps="0",
         hides="−∞",
         code="handed = torch.zeros(mask.shape).masked_fill(~mask, float('-inf'))[:, None]",
-        name=SDPA_NAME,
-        call_code=SDPA,
         to=lambda mask, _: to_additive(mask)[:, None],
         back=lambda handed, shape, _: handed[:, 0] == 0,
-        call=sdpa,
-        compares="head_output",
         slip=lambda mask, _: mask.float()[:, None],
-        slip_about="with 1 and 0 as floats, which are added and hide nothing",
+        slip_about=ONES_ADDED,
     ),
-    "MHA, attn_mask": Convention(
+    "MHA, attn_mask": _of_mha(
         about="Two axes: one mask for all sentences and heads, so that of several sentences each key that any of them "
         "may see is kept.",
         shape="(query, key)",
         keeps="False",
         hides="True",
         code="handed = ~mask.any(0)  # True = ignore; one for all sentences",
-        name=MHA_NAME,
-        call_code=MHA,
         to=lambda mask, _: to_ignore(mask.any(0)),
         back=lambda handed, shape, _: to_ignore(handed).expand(shape),
-        call=mha,
-        compares="output",
         slip=lambda mask, _: mask.any(0),
-        slip_about="not inverted, True for attend",
+        slip_about=NOT_INVERTED,
     ),
-    "MHA, attn_mask per head": Convention(
+    "MHA, attn_mask per head": _of_mha(
         about="Any mask: each sentence’s heads one after the other, sentence by sentence.",
         shape="(batch · heads, query, key)",
         keeps="False",
         hides="True",
         code="handed = (~mask).repeat_interleave(num_heads, 0)  # True = ignore",
-        name=MHA_NAME,
-        call_code=MHA,
-        to=_per_head,
+        to=lambda mask, heads: to_ignore(mask).repeat_interleave(heads, 0),
         back=lambda handed, shape, heads: to_ignore(handed[::heads]),
-        call=mha,
-        compares="output",
         slip=lambda mask, heads: mask.repeat_interleave(heads, 0),
-        slip_about="not inverted, True for attend",
+        slip_about=NOT_INVERTED,
     ),
-    "MHA, additive": Convention(
-        about="Added to the scores. Any mask can be said, and any bias, too.",
+    "MHA, additive": _of_mha(
+        about=ANY_BIAS,
         shape="(batch · heads, query, key)",
         keeps="0",
         hides="−∞",
         code="handed = torch.zeros(mask.shape).masked_fill(~mask, float('-inf')).repeat_interleave(num_heads, 0)",
-        name=MHA_NAME,
-        call_code=MHA,
         to=lambda mask, heads: to_additive(mask).repeat_interleave(heads, 0),
         back=lambda handed, shape, heads: handed[::heads] == 0,
-        call=mha,
-        compares="output",
         slip=lambda mask, heads: mask.float().repeat_interleave(heads, 0),
-        slip_about="with 1 and 0 as floats, which are added and hide nothing",
+        slip_about=ONES_ADDED,
     ),
-    "MHA, key_padding_mask": Convention(
+    "MHA, key_padding_mask": _of_mha(
         about="One row per sentence: it can only say which keys are hidden from everybody.",
         shape="(batch, key)",
         keeps="False",
@@ -158,31 +159,25 @@ CONVENTIONS: dict[str, Convention] = {
         code="handed = ~mask.any(1)  # True = ignore: the keys that nobody may see",
         name="nn.MultiheadAttention(key_padding_mask)",
         call_code="attention(x, y, y, key_padding_mask=handed, need_weights=False)",
-        to=lambda mask, _: to_ignore(_seen_by_any(mask)),
-        back=lambda handed, shape, _: to_ignore(handed)[:, None].expand(shape),
         call=mha_padding,
-        compares="output",
-        slip=_seen_by_any,
-        slip_about="not inverted, True for attend",
+        to=lambda mask, _: to_ignore(_seen_by_any(mask)),
+        back=lambda handed, shape, _: _for_all_queries(to_ignore(handed), shape),
+        slip=lambda mask, _: _seen_by_any(mask),
+        slip_about=NOT_INVERTED,
     ),
-    "HF, attention_mask": Convention(
+    "HF, attention_mask": _of_bert(
         about="One row per sentence, in a model that looks both ways: it can only say which keys are hidden from "
         "everybody.",
         shape="(batch, key)",
         keeps="1",
         hides="0",
         code="handed = mask.any(1).long()  # 1 = keep",
-        name="create_bidirectional_mask, BERT’s attention",
-        call_code="attend(x, attention_mask=create_bidirectional_mask(config, x, handed))",
         to=lambda mask, _: _seen_by_any(mask).long(),
-        back=_for_all_queries,
-        call=bert(causal=False),
-        compares="head_output",
+        back=lambda handed, shape, _: _for_all_queries(handed == 1, shape),
         slip=lambda mask, _: to_ignore(_seen_by_any(mask)).long(),
-        slip_about=BERT_SLIP,
-        library="transformers",
+        slip_about=INVERTED,
     ),
-    "HF, causal model": Convention(
+    "HF, causal model": _of_bert(
         about="One row per sentence, and the model adds causality by itself: causal and padding together, nothing "
         "else.",
         shape="(batch, key)",
@@ -191,30 +186,23 @@ CONVENTIONS: dict[str, Convention] = {
         code="handed = mask.any(1).long()  # 1 = keep; the model itself looks back only",
         name="create_causal_mask, BERT’s attention",
         call_code="attend(x, attention_mask=create_causal_mask(config, x, handed, past_key_values=None))",
+        call=bert_causal,
         to=lambda mask, _: _seen_by_any(mask).long(),
-        back=lambda handed, shape, _: _for_all_queries(handed, shape, 1) & causal_mask(*shape[1:]),
-        call=bert(causal=True),
-        compares="head_output",
+        back=lambda handed, shape, _: _for_all_queries(handed == 1, shape) & causal_mask(*shape[1:]),
         slip=lambda mask, _: to_ignore(_seen_by_any(mask)).long(),
-        slip_about=BERT_SLIP,
-        library="transformers",
+        slip_about=INVERTED,
         across=False,
     ),
-    "HF, 4-D": Convention(
+    "HF, 4-D": _of_bert(
         about="Any mask: with four axes it is taken as it is, and nothing is added to it. Booleans mean what they "
         "mean to SDPA.",
         shape="(batch, 1, query, key)",
         keeps="True",
         hides="False",
         code="handed = mask[:, None]  # True = attend",
-        name="create_bidirectional_mask, BERT’s attention",
-        call_code="attend(x, attention_mask=create_bidirectional_mask(config, x, handed))",
         to=lambda mask, _: mask[:, None],
         back=lambda handed, shape, _: handed[:, 0],
-        call=bert(causal=False),
-        compares="head_output",
-        slip=lambda mask, _: mask[:, None].float(),
+        slip=lambda mask, _: mask.float()[:, None],
         slip_about="with 1 and 0 as floats, as the two-axis form has them: they are added and hide nothing",
-        library="transformers",
     ),
 }

@@ -54,14 +54,6 @@ def states() -> list[tuple[State, str]]:
     return [(current(known[prefix], prefix), prefix) for prefix in st.session_state[PAGE]]
 
 
-def label_of(parameter: str) -> str:
-    """What stands beside the control of a parameter of this page."""
-    known: dict[str, type[State]] = st.session_state[KNOWN]
-    fields = {prefix + name: field for prefix in known for name, (field, _) in controls_of(known[prefix]).items()}
-    label: str = fields[parameter].label
-    return label
-
-
 def notices() -> list[str]:
     """What was changed of what the reader asked for, until it is dismissed."""
     found: list[str] = st.session_state.get(NOTICES, [])
@@ -188,12 +180,7 @@ def _grant() -> None:
     """Set what a callback wanted: not there, as Streamlit forgets to tell the browser of it if the callback reruns."""
     wanted = st.session_state.pop(WANTED, {})
     known: dict[str, type[State]] = st.session_state.get(KNOWN, {})
-    held = {
-        key: value
-        for prefix, state in known.items()
-        for key, value in defaults(state, prefix).items()
-        if key.removeprefix(prefix) in held_by(state)
-    }
+    held = {prefix + name: controls_of(state)[name][1] for prefix, state in known.items() for name in held_by(state)}
     for key, value in wanted.items():
         if key not in held:
             st.session_state[key] = value
@@ -220,12 +207,11 @@ def take(changes: Mapping[str, Any]) -> None:
     }
     read = {key: fields[key][0].read(as_text(value), fields[key][1]) for key, value in changes.items() if key in fields}
     put({key: value for key, (value, _) in read.items()})
-    if reasons := [f"{fields[key][0].label}: {reason}." for key, (_, reason) in read.items() if reason]:
-        for reason in reasons:
-            notify(reason)
-        st.rerun()  # all of the page: notices stand at its top, outside of fragments
-    if any(key in defaults(known[""], "") for key in read):
-        st.rerun()  # all of it, as its model is another one
+    reasons = [f"{fields[key][0].label}: {reason}." for key, (_, reason) in read.items() if reason]
+    for reason in reasons:
+        notify(reason)
+    if reasons or any(key in defaults(known[""], "") for key in read):
+        st.rerun()  # all of the page: notices stand at its top, outside of fragments; another model is all of it
     _run_again(page[-1])
 
 

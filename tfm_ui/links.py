@@ -82,22 +82,37 @@ def link_parameters(state: State, prefix: str) -> dict[str, str]:
 def share_link(base: str, *states: tuple[State, str]) -> str:
     """The link that brings back these states, each with its prefix, at the address `base`.
 
-    It is never longer than LINK_CHARS: texts that it has no room for are cut, and `carried` says how far. All other
+    It is never longer than LINK_CHARS: texts that it has no room for are cut, and `cuts` says how far. All other
     fields are limited, so that they fit together.
     """
     parameters = _parameters(base, states)
     return f"{base}?{_encoded(parameters)}" if parameters else base
 
 
-def carried(base: str, *states: tuple[State, str]) -> dict[str, int]:
-    """Of each text that is too long for the link, by its parameter: how many characters the link carries."""
-    parameters, texts = _parameters(base, states), texts_of(*states)
-    return {key: len(parameters[key]) for key, text in texts.items() if len(parameters.get(key, text)) < len(text)}
+@dataclass(frozen=True)
+class Cut:
+    """A text that is too long for the link.
+
+    Attributes:
+        label: of its control.
+        whole: the text.
+        part: its beginning, which the link carries.
+    """
+
+    label: str
+    whole: str
+    part: str
 
 
-def texts_of(*states: tuple[State, str]) -> dict[str, str]:
-    """All texts of these states, each with its prefix, by their parameters."""
-    return {prefix + name: value for state, prefix in states for name, value in _texts(state).items()}
+def cuts(base: str, *states: tuple[State, str]) -> dict[str, Cut]:
+    """The texts that are too long for the link, by their parameters."""
+    parameters = _parameters(base, states)
+    return {
+        prefix + name: Cut(field.label, getattr(state, name), parameters[prefix + name])
+        for state, prefix in states
+        for name, field in _texts(state).items()
+        if parameters.get(prefix + name, getattr(state, name)) != getattr(state, name)
+    }
 
 
 def _parameters(base: str, states: Sequence[tuple[State, str]]) -> dict[str, str]:
@@ -113,10 +128,8 @@ def _parameters(base: str, states: Sequence[tuple[State, str]]) -> dict[str, str
     return parameters
 
 
-def _texts(state: State) -> dict[str, str]:
-    return {
-        name: getattr(state, name) for name, (field, _) in controls_of(type(state)).items() if isinstance(field, Text)
-    }
+def _texts(state: State) -> dict[str, Text]:
+    return {name: field for name, (field, _) in controls_of(type(state)).items() if isinstance(field, Text)}
 
 
 def first_part(text: str, room: int) -> str:

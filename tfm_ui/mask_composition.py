@@ -6,14 +6,16 @@ tfm_core.MASKS, the numbers their arguments; tokens count from 1.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import MASKS
-from tfm_core.mask_patterns import Argument
 
+M = TypeVar("M", Tensor, NDArray[np.bool_])
 HOW = ("and", "or")
 MOST_TERMS, MOST_NUMBERS = 8, 16  # of a composition, of a term
 HIGH = 1024  # no number says more than the longest text
@@ -90,15 +92,11 @@ def _term(how: str, words: list[str]) -> tuple[Term | None, str]:
         given = given[len(taken) :]
         fitting = [min(max(number - argument.of_tokens, argument.low), HIGH) for number in taken]
         if fitting != [number - argument.of_tokens for number in taken]:
-            wrong = f"its {argument.name} {_range(argument)}"
+            wrong = f"{argument.name}: from {argument.low + argument.of_tokens} to {HIGH}"
         values.append((tuple(fitting) or argument.default) if argument.several else (*fitting, argument.default)[0])
     if given:
         wrong = wrong or f"{name} takes fewer numbers"
     return Term(how, name, tuple(values)), wrong
-
-
-def _range(argument: Argument) -> str:
-    return f"{'go' if argument.several else 'goes'} from {argument.low + argument.of_tokens} to {HIGH}"
 
 
 def written(terms: Iterable[Term]) -> str:
@@ -119,10 +117,15 @@ def bracketed(terms: Iterable[Term]) -> str:
 
 def combined(terms: Iterable[Term], queries: Tensor, keys: Tensor) -> Tensor:
     """The mask of all of them, boolean (query, key), of token ids (1, query) and (1, key); all True of none."""
-    mask = torch.ones(queries.shape[1], keys.shape[1], dtype=torch.bool)
-    for i, term in enumerate(terms):
-        own = term.mask(queries, keys)
-        mask = own if not i else mask & own if term.how == "and" else mask | own
+    nothing_hidden = torch.ones(queries.shape[1], keys.shape[1], dtype=torch.bool)
+    return joined(((term.how, term.mask(queries, keys)) for term in terms), nothing_hidden)
+
+
+def joined(masks: Iterable[tuple[str, M]], nothing_hidden: M) -> M:
+    """Masks, each with the word that combines it with all before it; `nothing_hidden` if there are none."""
+    mask = nothing_hidden
+    for i, (how, own) in enumerate(masks):
+        mask = own if not i else mask & own if how == "and" else mask | own
     return mask
 
 

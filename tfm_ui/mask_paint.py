@@ -25,7 +25,7 @@ EXPECTED = "it cannot be read; what was painted is left out"
 
 
 def unpacked(text: str) -> Cells:
-    """The cells of a text as `packed` writes it, strokes behind it included; (0, 0) of "".
+    """The cells of a text as `packed` writes it, (0, 0) of ""; with strokes behind it SIDE x SIDE.
 
     Raises:
         ValueError: for any other text.
@@ -35,12 +35,13 @@ def unpacked(text: str) -> Cells:
         raise ValueError(f"expected a painted mask, got {text[:40]!r}")
     rows, columns, how, data, strokes = match.groups()
     cells = _cells(int(rows), int(columns), how, data) if rows else np.zeros((0, 0), np.uint8)
+    if strokes:
+        cells = resized(cells, SIDE, SIDE)
     for stroke in filter(None, strokes.split("~")):
         for at in stroke[1:].split("_"):
             row, column = (int(number) - 1 for number in at.split("."))
             if not (0 <= row < SIDE and 0 <= column < SIDE):
                 raise ValueError(f"expected rows and columns from 1 to {SIDE}, got {at}")
-            cells = resized(cells, max(row + 1, cells.shape[0]), max(column + 1, cells.shape[1]))
             cells[row, column] = BRUSHES[stroke[0]]
     return cells
 

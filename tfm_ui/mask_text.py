@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tfm_ui.figures import look
+
 SIDE = 1024  # rows and columns at most
 BYTES = 9 * 2**20  # of text or a file: 1,024 x 1,024 float64 fit
 DEEP = 8  # brackets within each other
@@ -182,14 +184,9 @@ def _even(lengths: Sequence[int]) -> None:
     usual = Counter(lengths).most_common(1)[0][0]
     odd = [row for row, length in enumerate(lengths) if length != usual]
     if odd:
-        others = "" if len(odd) == 1 else f", and {len(odd) - 1} more differ"
-        raise ValueError(
-            f"Row {odd[0] + 1} has {_entries(lengths[odd[0]])}, most rows have {usual}{others}: a mask has equal rows."
-        )
-
-
-def _entries(count: int) -> str:
-    return "1 entry" if count == 1 else f"{count} entries"
+        entries = look.plural(lengths[odd[0]], "entry", "entries")
+        others = {1: "", 2: ", and 1 more differs"}.get(len(odd), f", and {len(odd) - 1} more differ")
+        raise ValueError(f"Row {odd[0] + 1} has {entries}, most rows have {usual}{others}: a mask has equal rows.")
 
 
 def table(values: NDArray[np.float64], shape: Sequence[int], kind: str) -> Table:

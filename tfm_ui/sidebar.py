@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from tfm_ui import controls, undo
 from tfm_ui.components.browser import mend_history
 from tfm_ui.figures import look
-from tfm_ui.links import LINK_CHARS, carried, share_link, texts_of
+from tfm_ui.links import LINK_CHARS, Cut, cuts, share_link
 from tfm_ui.model_state import ModelState
 from tfm_ui.plain import plain
 from tfm_ui.present import presenting
@@ -79,27 +79,23 @@ def tools() -> None:
     )
     share = row.popover("Link", icon=":material/link:", width="stretch", on_change="rerun", key="_link")
     states = controls.states()
-    cut = carried(address(), *states)
+    cut = cuts(address(), *states).values()
     if share.open:
-        share.caption(
-            "Brings back the model and the first part of the text." if cut else "Brings back this very picture."
-        )
+        left_out = " and ".join(f"“{one.label}”" for one in cut)
+        share.caption(f"Brings back all but the end of {left_out}." if cut else "Brings back this very picture.")
         share.code(share_link(address(), *states), language=None, wrap_lines=True)
     row.button("Reset", icon=":material/restart_alt:", width="stretch", on_click=controls.reset_all, key="_reset")
-    texts = texts_of(*states)
     with st.sidebar.container(key="carried"):
-        for name, chars in cut.items():
-            _about_link(name, chars, len(texts[name]))
+        for one in cut:
+            _about_link(one)
     shown = share_link(address(), *states).removeprefix(address()) + ("&present=true" if presenting() else "")
-    whole = {texts[name][:chars]: texts[name] for name, chars in cut.items()}
-    mend_history(LINK_CHARS, address=shown if cut else "", whole=whole)
+    mend_history(LINK_CHARS, address=shown if cut else "", whole={one.part: one.whole for one in cut})
 
 
-def _about_link(name: str, chars: int, whole: int) -> None:
+def _about_link(cut: Cut) -> None:
     """How much of a text a link carries: below the link, as any control of any lens may change it."""
-    all_of_it = f"{look.count(whole)} characters"
-    of = f"the {name}’s {all_of_it}" if hasattr(ModelState, name) else f"the {all_of_it} of “{controls.label_of(name)}”"
-    note = f"Links, and the address bar, carry the first {look.count(chars)} of {of}."
+    part, whole = look.count(len(cut.part)), look.count(len(cut.whole))
+    note = f"Links, and the address bar, carry the first {part} of the {whole} characters of “{cut.label}”."
     st.html(f'<p class="note">{escape(note)}</p>')
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -109,9 +110,9 @@ def _in_blocks(values: Tensor, extreme: Extreme, down: int, over: int) -> Tensor
     return values
 
 
-def matrix(values: Tensor) -> Table:
+def matrix(values: Tensor | NDArray[Any]) -> Table:
     """A table that is there as a whole, (height, width)."""
-    return lambda rows, columns: values[rows, columns]
+    return lambda rows, columns: torch.as_tensor(values[rows, columns])
 
 
 def by_distance(values: Tensor) -> "ByDistance":

@@ -60,10 +60,10 @@ class Visitor(Window):
 
         def release(pause: float) -> int:
             nonlocal holding
-            holding = False
-            for socket, message in held:
+            for socket, message in held:  # what comes meanwhile is held behind them
                 socket.send(message)
                 self.page.wait_for_timeout(pause)
+            holding = False
             return len(held)
 
         self.page.route_web_socket("**", hold)
@@ -95,6 +95,13 @@ class Visitor(Window):
     def map(self) -> Locator:
         """The large map of one head, once it is drawn."""
         found = self.page.locator(".map")
+        found.wait_for(timeout=30_000)
+        self.page.wait_for_function("e => e._memory?.layout", arg=found.element_handle())
+        return found
+
+    def maps(self, panel: str) -> Locator:
+        """The maps of a panel that stand beside each other, once they are drawn."""
+        found = self.page.locator(f".st-key-panel_{panel} .maps")
         found.wait_for(timeout=30_000)
         self.page.wait_for_function("e => e._memory?.layout", arg=found.element_handle())
         return found

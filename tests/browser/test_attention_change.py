@@ -1,17 +1,14 @@
 """Change it and see, in a real browser: lock a cell, drag its weight, pin, and come back from the link."""
 
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Visitor
 
 HOVERED = "e => [e._memory.at?.q, e._memory.at?.k]"
 
 
-def maps(visitor: Visitor, panel: str = "change_weights"):
-    found = visitor.page.locator(f".st-key-panel_{panel} .maps")
-    found.wait_for(timeout=30_000)
-    visitor.page.wait_for_function("e => e._memory?.layout", arg=found.element_handle())
-    return found
+def maps(visitor: Visitor, panel: str = "change_weights") -> Locator:
+    return visitor.maps(panel)
 
 
 def cell(visitor: Visitor, number: int, query: int, key: int, panel: str = "change_weights") -> dict[str, float]:

@@ -145,7 +145,7 @@ def carried(walk, text: str) -> None:
     assert 100 < len(part) < len(text)
     assert text.startswith(part)
     said = walk.page.get_by_text("Links, and the address bar, carry the first").inner_text()
-    assert f"the first {len(part):,} of the text’s {len(text):,} characters".replace(",", "\u202f") in said
+    assert f"the first {len(part):,} of the {len(text):,} characters of “Text”".replace(",", "\u202f") in said
     expect(walk.page.get_by_label("Text", exact=True)).to_have_value(text)
 
 

@@ -3,7 +3,7 @@
 import io
 
 import numpy as np
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
 from tests.browser.conftest import Visitor
 
@@ -12,15 +12,11 @@ QUERY += "&masks_convention=SDPA%2C+boolean"  # which can say any mask, so that 
 MASK = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1]], bool)
 
 
-def values(visitor: Visitor, panel: str, expected: np.ndarray) -> Locator:
-    """The maps of a panel, once they hold these numbers."""
-    found = visitor.page.locator(f".st-key-panel_{panel} .maps")
-    found.wait_for(timeout=30_000)
+def expect_values(visitor: Visitor, panel: str, expected: np.ndarray) -> None:
     visitor.page.wait_for_function(
-        "([e, wanted]) => JSON.stringify([...e._memory?.values ?? []]) === JSON.stringify(wanted)",
-        arg=[found.element_handle(), expected.astype(float).ravel().tolist()],
+        "([e, wanted]) => JSON.stringify([...e._memory.values]) === JSON.stringify(wanted)",
+        arg=[visitor.maps(panel).element_handle(), expected.astype(float).ravel().tolist()],
     )
-    return found
 
 
 def test_uploads_are_read_used_obeyed_and_come_back_from_the_link(visit):
@@ -33,15 +29,15 @@ def test_uploads_are_read_used_obeyed_and_come_back_from_the_link(visit):
     inputs.set_input_files({"name": "mask.npy", "mimeType": "application/x-npy", "buffer": file.getvalue()})
     expect(page.get_by_text("the diagonal is False throughout")).to_be_visible()
     expect(page.get_by_text("This is an archive")).to_have_count(0)
-    values(visitor, "masks_foreign", np.stack([~MASK, MASK]))
+    expect_values(visitor, "masks_foreign", np.stack([~MASK, MASK]))
     rows = b"1;0;0\n1;1;0\n0;1;1\n"
     inputs.set_input_files({"name": "mask.csv", "mimeType": "text/csv", "buffer": rows})
     expect(page.get_by_text("1 stands only on the diagonal and below")).to_be_visible()
-    values(visitor, "masks_foreign", np.stack([MASK, MASK]))
+    expect_values(visitor, "masks_foreign", np.stack([MASK, MASK]))
     page.get_by_role("button", name="Use as this lens’s mask").click()
     page.wait_for_function("location.search.includes('masks_paint=')")
-    values(visitor, "masks_ours", MASK)
+    expect_values(visitor, "masks_ours", MASK)
     link = page.url
     other = visit(link[link.index("/masks") :])
-    values(other, "masks_ours", MASK)
+    expect_values(other, "masks_ours", MASK)
     assert "masks_pasted=" not in link or "masks_pasted=&" in link

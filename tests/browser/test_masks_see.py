@@ -16,10 +16,7 @@ ITEM = "/masks?masks_item=1"
 
 
 def maps(visitor: Visitor) -> Locator:
-    found = visitor.page.locator(".st-key-panel_masks_see .maps")
-    found.wait_for(timeout=30_000)
-    visitor.page.wait_for_function("e => e._memory?.layout", arg=found.element_handle())
-    return found
+    return visitor.maps("masks_see")
 
 
 def until(visitor: Visitor, condition: str) -> None:
@@ -109,7 +106,6 @@ def test_cells_are_painted_taken_back_and_come_with_the_link_however_slow_the_pa
         stroke(visitor, (row, 1), (row, 3))
         visitor.page.mouse.up()
     until(visitor, "kept === 53 && weight(9, 3) === 0")
-    visitor.page.wait_for_timeout(1500)  # until the server has said all: what comes later would overtake it
     release(2)
     expect(count).to_contain_text("16 cells painted: 7 shown and 9 hidden.")
     until(visitor, "kept === 53")

@@ -10,14 +10,12 @@ from tfm_ui.positions_lens import shuffle
 from tfm_ui.positions_lens.state import PositionsState
 
 LINK = "/positions?positions_view=model"
-VALUES = "e => e._memory?.values && Array.from(e._memory.values)"
+VALUES = "e => Array.from(e._memory.values)"
 
 
 def moves(visitor):
     """The map of how far tokens moved, once it is drawn."""
-    found = visitor.page.locator(".st-key-panel_positions_shuffled .maps")
-    visitor.page.wait_for_function(VALUES, arg=found.element_handle())
-    return found
+    return visitor.maps("positions_shuffled")
 
 
 def computed(seed: int) -> np.ndarray:

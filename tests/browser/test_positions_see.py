@@ -11,10 +11,7 @@ VALUES = "e => [...e._memory.values]"
 
 
 def heatmap(visitor: Visitor) -> Locator:
-    found = visitor.page.locator(".st-key-panel_encode_a .maps")
-    found.wait_for(timeout=30_000)
-    visitor.page.wait_for_function("e => e._memory?.layout", arg=found.element_handle())
-    return found
+    return visitor.maps("encode_a")
 
 
 def until(visitor: Visitor, condition: str) -> None:

@@ -116,7 +116,7 @@ def test_a_name_that_is_none_is_read_as_it_stands_and_that_is_said():
 def test_of_a_long_text_all_is_read_and_the_page_says_what_links_carry():
     app = start(text="word " * 600, seq_len="12")
     assert app.session_state["text"] == "word " * 600
-    assert "carry the first 1\u202f500 of the text’s 3\u202f000 characters" in text_on(app)
+    assert "carry the first 1\u202f500 of the 3\u202f000 characters of “Text”." in text_on(app)
     assert not app.warning
     widget(app, "text").set_value("short").run()
     assert "carry the first" not in text_on(app)

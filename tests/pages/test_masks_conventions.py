@@ -1,13 +1,11 @@
 """The view conventions of the Masks lens without a browser."""
 
 import io
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-from tests.pages.test_app import PAGES, ROOT, picture, start, text_on, widget
+from tests.pages.test_app import picture, start, text_on, widget
 from tfm_core.mask_conventions import CONVENTIONS
 
 PAGE = "pages/lenses/masks.py"
@@ -162,13 +160,6 @@ def test_a_long_pasted_mask_is_said_not_to_fit_the_link():
     assert "of the 8\u202f191 characters of “Paste a mask”." in text_on(app.run())
     widget(app, "_masks_use").click().run()
     assert not app.exception
-
-
-def test_no_other_page_waits_for_transformers():
-    code = f"from tests.pages.test_app import start\nfor page in {PAGES!r}: start(page)\nimport sys\n"
-    code += "print([name for name in sys.modules if name.startswith('transformers')])"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_an_upload_that_is_taken_back_is_gone():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 VISIT = """
+import sys
 from streamlit.testing.v1 import AppTest
 from tests.pages.test_app import HEADS, shown
 app = AppTest.from_file("app.py", default_timeout=60).run()
@@ -16,6 +17,9 @@ app.run()
 assert not app.exception
 print(shown(app)[1].round(6).tolist())
 print("\\n".join(block.value for block in app.code))
+app.switch_page("pages/lenses/masks.py").run()
+assert not app.exception
+assert "transformers" not in sys.modules  # it takes seconds: only the view that calls it waits
 """
 
 

@@ -1,15 +1,10 @@
 """Each convention says what ours says, its call gives what ours gives, and mistakes are measured."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tfm_core
 from tfm_core import MultiHeadAttention, causal_mask
 from tfm_core.mask_conventions import CONVENTIONS
 from tfm_core.mask_verified import verify
@@ -50,9 +45,9 @@ def test_round_trip_of_any_mask(name, size, heads):
 def test_what_smaller_conventions_can_say_is_stable(name, size):
     convention, mask = CONVENTIONS[name], random_mask(*size)
     said = convention.back(convention.to(mask, 2), tuple(mask.shape), 2)
-    if name != "HF, causal model":
-        assert (said | ~mask).all()  # nothing that is to be seen is hidden
-        assert torch.equal(convention.back(convention.to(said, 2), tuple(mask.shape), 2), said)
+    assert torch.equal(convention.back(convention.to(said, 2), tuple(mask.shape), 2), said)
+    hidden = mask & ~said  # by the model's own causality at most
+    assert not (hidden & causal_mask(*size[1:3])).any() if name == "HF, causal model" else not hidden.any()
 
 
 def test_padding_and_causality_are_said_by_whom_they_should():
@@ -138,12 +133,3 @@ def test_one_and_zero_as_floats_hide_nothing():
     naive = (q @ k.mT / 8**0.5 + mask).softmax(-1) @ v
     ours = (q @ k.mT / 8**0.5).masked_fill(~mask, -torch.inf).softmax(-1) @ v
     assert found.slipped == pytest.approx((naive - ours).abs().max().item(), abs=1e-6)
-
-
-def test_the_library_knows_of_transformers_only_when_it_is_called():
-    code = (
-        "import sys, tfm_core.mask_verified; print([name for name in sys.modules if name.startswith('transformers')])"
-    )
-    root = Path(tfm_core.__file__).parent.parent
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

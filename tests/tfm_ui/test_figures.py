@@ -1,5 +1,6 @@
 """Figures hold the numbers they were given, and colours that can be read."""
 
+import math
 import tomllib
 from itertools import pairwise
 from pathlib import Path
@@ -61,6 +62,9 @@ def test_the_theme_and_the_figures_share_their_colours(mode):
         (look.count(56480), "56\u202f480"),
         (look.tiny(2.4e-7), "2×10⁻⁷"),
         (look.tiny(0), "0"),
+        (look.tiny(math.nan), "NaN"),
+        (look.plural(1, "query", "queries"), "1 query"),
+        (look.plural(2, "query", "queries"), "2 queries"),
         (look.percent(0.4721), "47%"),
         (look.percent(0.9951), "100%"),
         (look.percent(2.5e-22), "under 0.01%"),

@@ -10,7 +10,7 @@ from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.changes import Changes
 from tfm_ui.fields import Choice, Flag, Number, Whole, controls_of
 from tfm_ui.heads import HeadsState
-from tfm_ui.links import LINK_CHARS, TEXT_CHARS, as_text, carried, first_part, read_link, share_link, state_of
+from tfm_ui.links import LINK_CHARS, TEXT_CHARS, as_text, cuts, first_part, read_link, share_link, state_of
 from tfm_ui.lists import Numbers, Vectors
 from tfm_ui.model_state import CHARS, ModelState
 
@@ -25,12 +25,14 @@ def query(link: str) -> dict[str, str]:
 @given(text=TEXTS, target=TEXTS)
 def test_a_link_is_never_too_long_and_brings_back_what_it_did_not_cut(text, target):
     state = ModelState(text=text, target=target, architecture="encoder-decoder", seed=9999)
-    link, cut = share_link(BASE, (state, "")), carried(BASE, (state, ""))
+    link, cut = share_link(BASE, (state, "")), cuts(BASE, (state, ""))
     assert len(link) <= LINK_CHARS
     for name in ("text", "target"):
         default = controls_of(ModelState)[name][1]
         got = query(link).get(name, default)
-        assert got == (getattr(state, name)[: cut[name]] if name in cut else getattr(state, name))
+        assert got == (cut[name].part if name in cut else getattr(state, name))
+        assert getattr(state, name).startswith(got)
+        assert name not in cut or cut[name].whole == getattr(state, name) != got
 
 
 @given(text=st.text(max_size=300))
@@ -74,7 +76,7 @@ def _all_at_their_longest(page, prefix):
 def test_everything_at_its_longest_fits_and_leaves_room_for_a_text(page, prefix):
     states = _all_at_their_longest(page, prefix)
     assert len(share_link(BASE, *states)) <= LINK_CHARS
-    assert carried(BASE, *states)["text"] >= 5  # foxes, of twelve characters each
+    assert len(cuts(BASE, *states)["text"].part) >= 5  # foxes, of twelve characters each
 
 
 def test_changes_in_signs_that_are_long_in_a_link_are_measured_as_they_stand_there():
@@ -92,13 +94,13 @@ def test_whatever_else_is_set_texts_have_the_same_room():
     states = _all_at_their_longest(HeadsState, "heads_")  # not so where a link may hold lists and changes
     alone = ModelState(text="🦊" * CHARS, target="🦊" * CHARS)
     assert len(share_link(BASE, *states)) <= LINK_CHARS - 200  # for the fields of lenses to come
-    assert carried(BASE, *states) == carried(BASE, (alone, ""))
-    assert carried("https://" + "x" * 700, *states)["text"] < carried(BASE, *states)["text"]
+    assert cuts(BASE, *states) == cuts(BASE, (alone, ""))
+    assert len(cuts("https://" + "x" * 700, *states)["text"].part) < len(cuts(BASE, *states)["text"].part)
 
 
 def test_what_a_short_text_leaves_is_there_for_the_long_one():
     def room(target):
-        return carried(BASE, (ModelState(text="x" * CHARS, target=target), "")).get("text")
+        return len(cuts(BASE, (ModelState(text="x" * CHARS, target=target), ""))["text"].part)
 
     assert room("short") == TEXT_CHARS - len("short")
     assert room("y" * CHARS) == TEXT_CHARS // 2

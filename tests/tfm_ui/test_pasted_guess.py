@@ -82,9 +82,10 @@ def test_facts_against_naive_loops(mask):
         (causal_mask(2, 5), "No query looks ahead."),
         (torch.tensor([[True, False], [True, True], [False, True]]), "Some queries look ahead."),
         (torch.tensor([True, True, False]).expand(3, 3), "All rows are alike"),
-        (torch.zeros(3, 3).bool(), "it hides everything"),
+        (torch.zeros(3, 3).bool(), "0 of 9 pairs kept (0%). No row has any key: it hides everything."),
         (torch.zeros(9, 9).bool() | (torch.arange(9) < 3)[:, None], "Rows 4, 5, 6, 7 and 2 more without any key."),
-        (torch.tensor([[True, True], [True, False]]), "1 token cannot see itself."),
+        (torch.tensor([[True, True], [True, False]]), "Not causal: 1 pair looks ahead. 1 token cannot see itself."),
+        (torch.eye(4).bool() & (torch.arange(4) < 2), "Causal: nobody looks ahead. 2 tokens cannot see themselves."),
     ],
 )  # fmt: skip
 def test_what_is_said_of_a_mask(mask, said):
@@ -99,7 +100,7 @@ def test_what_is_said_of_a_mask(mask, said):
         ([[0, 0.5, -3]], ADDED, "−3, 0.5 (2 cells) are neither 0 nor −∞: a bias, and taken as seen."),
         ([[0, np.inf]], ADDED, "∞ (1 cell) is what makes every weight of its row NaN"),
         ([[0, 0.5, 1]], ATTEND, "0.5 (1 cell) is neither 0 nor 1, and taken as 1."),
-        ([[2, 3, 4, 5, 1]], IGNORE, "2, 3, 4 and 1 more values (4 cells) are neither"),
+        ([[2, 3, 4, 5, 1]], IGNORE, "2, 3, 4 and 1 more value (4 cells) are neither"),
         ([[0, 1]], IGNORE, ""),
     ],
 )  # fmt: skip

@@ -38,7 +38,6 @@ def content(
     terms: Sequence[Term],
     *,
     parameter: str,
-    text: str,
     most: int,
     locked: Locked | None = None,
     idle: Collection[int] = (),
@@ -51,7 +50,6 @@ def content(
     Args:
         terms: of the composition.
         parameter: of the link, that holds the composition.
-        text: what it holds.
         most: rows or columns of the mask, the end of sliders.
         locked: what is there anyway.
         idle: those of the terms, from 0, that change nothing.
@@ -78,7 +76,6 @@ def content(
     ]
     header = {
         "parameter": parameter,
-        "text": text,
         "terms": [{"how": term.how, "name": term.name, "numbers": term.numbers} for term in terms],
         "known": known,
         "room": MOST_TERMS - len(terms),

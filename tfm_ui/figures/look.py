@@ -98,9 +98,9 @@ def end_of_scale(top: float, largest: float) -> str:
     return weight(top) + (" and more" if largest > top else "")
 
 
-def plural(number: int, noun: str) -> str:
-    """1 layer, 2 layers."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+def plural(number: int, noun: str, many: str = "") -> str:
+    """1 layer, 2 layers; 2 queries, if that is said."""
+    return f"{number} {noun if number == 1 else many or noun + 's'}"
 
 
 def listed(parts: Sequence[str]) -> str:
@@ -112,6 +112,8 @@ def listed(parts: Sequence[str]) -> str:
 
 def tiny(number: float) -> str:
     """2.4e-07 as 2×10⁻⁷."""
+    if math.isnan(number):
+        return "NaN"
     if number == 0:
         return "0"
     digit, power = f"{number:.0e}".split("e")

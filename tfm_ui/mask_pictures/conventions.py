@@ -1,10 +1,7 @@
 """The pictures of the view "conventions", as functions of the link."""
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 
-from tfm_ui import windows
 from tfm_ui.components import maps
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.maps import Axis, Map
@@ -12,6 +9,7 @@ from tfm_ui.masks_lens import pasted
 from tfm_ui.masks_lens.conventions import view
 from tfm_ui.masks_lens.state import PREFIX, MasksState
 from tfm_ui.model_state import ModelState
+from tfm_ui.windows import WHOLE, matrix, part_of, pooled
 
 
 def ours(model: ModelState, state: MasksState) -> Content:
@@ -23,9 +21,12 @@ def ours(model: ModelState, state: MasksState) -> Content:
     if lost.any():
         shown["what it can say"] = np.where(lost, maps.MASKED, mask)
     rows, columns = seen.names
-    part = windows.part_of(state.part, *mask.shape)
+    part = part_of(state.part, *mask.shape)
     return maps.content(
-        [Map(name, _pooled(values, part), 1.0, "= may attend", words=("0", "1")) for name, values in shown.items()],
+        [
+            Map(name, pooled(matrix(values), part), 1.0, "= may attend", words=("0", "1"))
+            for name, values in shown.items()
+        ],
         Axis(part.row_names(rows), "query (row): looks", "query", "query"),
         Axis(part.column_names(columns), "key (column): is looked at", "key", "key"),
         about=seen.about_ours(),
@@ -41,17 +42,15 @@ def handed(model: ModelState, state: MasksState) -> Content:
     values, name = seen.slice()
     rows, columns = seen.slice_names()
     drawn = values.astype(np.float32)
-    words, unit = ("False", "True") if seen.dtype == "bool" else ("0", "1"), "= hidden"
-    if seen.convention.keeps in words[1:]:
-        unit = "= may attend"
-    if "−∞" in seen.convention.hides:  # 0 is the one value that is drawn
+    words = ("False", "True") if seen.dtype == "bool" else ("0", "1")
+    unit = "= may attend" if seen.convention.keeps == words[1] else "= hidden"
+    if seen.convention.hides == "−∞":  # 0 is the one value that is drawn
         drawn, words, unit = np.where(values < 0, np.nan, 1).astype(np.float32), ("", "0"), "= may attend"
-    part = windows.part_of(state.part if seen.per_query else windows.WHOLE, *drawn.shape)
+    about_rows = ("query (row)", "query", "query") if seen.per_query else ("sentence", "sentence")
+    part = part_of(state.part if seen.per_query else WHOLE, *drawn.shape)
     return maps.content(
-        [Map(name, _pooled(drawn, part), 1.0, unit, words=words)],
-        Axis(
-            part.row_names(rows), *(("query (row)", "query", "query") if seen.per_query else ("sentence", "sentence"))
-        ),
+        [Map(name, pooled(matrix(drawn), part), 1.0, unit, words=words)],
+        Axis(part.row_names(rows), *about_rows),
         Axis(part.column_names(columns), "key (column)", "key", "key"),
         about=seen.about_handed(),
         blank="−∞",
@@ -71,7 +70,7 @@ def foreign(model: ModelState, state: MasksState) -> Content:
             about=problem,
         )
     values = pasted.drawn(seen)
-    part = windows.part_of(state.part_pasted, *values.shape)
+    part = part_of(state.part_pasted, *values.shape)
     finite = values[np.isfinite(values)]
     top = float(np.abs(finite).max()) if finite.size and finite.any() else 1.0
     rows, columns = seen.names()
@@ -80,8 +79,8 @@ def foreign(model: ModelState, state: MasksState) -> Content:
     said = ("False", "True") if seen.table.kind == "booleans" else ("0", "1")
     return maps.content(
         [
-            Map("as it came", _pooled(values, part), top, "", signed=signed, words=said if plain else None),
-            Map("as a mask", _pooled(seen.mask.astype(np.float32), part), 1.0, "= may attend", words=("0", "1")),
+            Map("as it came", pooled(matrix(values), part), top, "", signed=signed, words=said if plain else None),
+            Map("as a mask", pooled(matrix(seen.mask), part), 1.0, "= may attend", words=("0", "1")),
         ],
         Axis(part.row_names(rows), "sentence" if seen.facts.per_key else "query (row)", "row", "query"),
         Axis(part.column_names(columns), "key (column)", "column", "key"),
@@ -90,7 +89,3 @@ def foreign(model: ModelState, state: MasksState) -> Content:
         part=part,
         zooms=PREFIX + "part_pasted",
     )
-
-
-def _pooled(values: NDArray[np.float32], part: windows.Part) -> NDArray[np.float32]:
-    return windows.pooled(windows.matrix(torch.from_numpy(values)), part)

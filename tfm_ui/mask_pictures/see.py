@@ -1,7 +1,6 @@
 """The pictures of the view "see", and what stands above all views, as functions of the link."""
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from tfm_ui import windows
@@ -22,20 +21,19 @@ def masks_see(model: ModelState, state: MasksState) -> Content:
     seen = see.view(model, state)
     mask, scores, weights = seen.found.mask, seen.found.scores, seen.found.weights
     part = windows.part_of(state.part, *mask.shape)
+
+    def shown(values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Exact cells are told even where they are hidden; of pooled ones only what is not counts."""
+        return windows.pooled(windows.matrix(values if part.exact else np.where(mask, values, MASKED)), part)
+
     inside = np.s_[part.top : part.top + part.rows, part.left : part.left + part.columns]
     rows, columns = seen.names
     paintable = seen.setting.paintable
     return maps.content(
         [
-            Map("Mask", _pooled(np.where(mask, 1, MASKED), part), 1.0, seen.kept, ticks=True),
-            Map(
-                "Scores, before the softmax",
-                _pooled(scores if part.exact else np.where(mask, scores, MASKED), part),
-                float(np.abs(scores).max()) or 1.0,
-                "score",
-                signed=True,
-            ),
-            Map("Weights", _pooled(weights if part.exact else np.where(mask, weights, MASKED), part), 1.0, "weight"),
+            Map("Mask", windows.pooled(windows.matrix(np.where(mask, 1, MASKED)), part), 1.0, seen.kept, ticks=True),
+            Map("Scores, before the softmax", shown(scores), float(np.abs(scores).max()) or 1.0, "score", signed=True),
+            Map("Weights", shown(weights), 1.0, "weight"),
         ],
         Axis(part.row_names(rows), "query (row): looks", "query", "query"),
         Axis(part.column_names(columns), "key (column): is looked at", "key", "key"),
@@ -47,10 +45,6 @@ def masks_see(model: ModelState, state: MasksState) -> Content:
         why=Why(seen.terms.reasons()[inside].astype(np.float32), seen.terms.names) if part.exact else None,
         painting=Painting(PREFIX + "paint", state.paint) if paintable else None,
     )
-
-
-def _pooled(values: NDArray[np.float32], part: windows.Part) -> NDArray[np.float32]:
-    return windows.pooled(windows.matrix(torch.from_numpy(values.astype(np.float32, copy=False))), part)
 
 
 def masks_growth(model: ModelState, state: MasksState) -> Content:
@@ -81,7 +75,6 @@ def masks_composer(model: ModelState, state: MasksState) -> Content:
     return composer.content(
         terms.terms,
         parameter=PREFIX + "mask",
-        text=state.mask,
         most=max(now.composed.shape),
         locked=Locked(f"causal, {because}", lift) if because else None,
         idle=terms.idle,

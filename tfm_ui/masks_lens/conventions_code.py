@@ -43,8 +43,7 @@ def code(seen: Conventions) -> str:
         ]
         inputs += [
             *keys * across,
-            f"config = BertConfig(hidden_size={width}, num_attention_heads={heads})",
-            'config._attn_implementation = "sdpa"  # the default of a model that is loaded',
+            f'config = BertConfig(hidden_size={width}, num_attention_heads={heads}, attn_implementation="sdpa")',
             f"attend = {kind}(config, is_causal={'causal' in call}).eval()",
         ]
     lines, imports = mask_code(seen.settings)

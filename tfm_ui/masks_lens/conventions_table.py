@@ -1,8 +1,9 @@
 """The table of conventions: what each call wants, and what it made of the batch's mask."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from html import escape
 
+import numpy as np
 import pandas as pd
 
 from tfm_core.mask_conventions import CONVENTIONS
@@ -10,10 +11,7 @@ from tfm_core.mask_verified import Verified, verify
 from tfm_ui.figures import look
 from tfm_ui.masks_lens.conventions import ROUNDING, Conventions
 
-SOURCES: list[Callable[..., object]] = [
-    verify,
-    *{getattr(convention.call, "__code__", None): convention.call for convention in CONVENTIONS.values()}.values(),
-]
+SOURCES: list[Callable[..., object]] = [verify, *dict.fromkeys(one.call for one in CONVENTIONS.values())]
 
 
 def sentence(seen: Conventions) -> str:
@@ -22,7 +20,7 @@ def sentence(seen: Conventions) -> str:
     if not bool(seen.mask.any()):
         return f"This mask hides everything, so there is nothing to compare. {_empties(seen)}"
     able = [name for name, one in found.items() if not one.lost]
-    worst = max((found[name].difference for name in able), default=0.0)
+    worst = _largest(found[name].difference for name in able)
     unable = len(found) - len(able)
     said = (
         f"{len(able)} of {len(found)} conventions can say this mask; the largest difference of their outputs from "
@@ -37,6 +35,11 @@ def sentence(seen: Conventions) -> str:
     return f"{said} {_empties(seen)}".strip()
 
 
+def _largest(differences: Iterable[float]) -> float:
+    """NaN if any is, which `max` might pass over."""
+    return float(np.max([0.0, *differences]))
+
+
 def _empties(seen: Conventions) -> str:
     rows = int((~seen.mask.any(-1)).sum())
     if not rows:
@@ -48,11 +51,9 @@ def _empties(seen: Conventions) -> str:
 
 def laws(seen: Conventions) -> dict[str, bool]:
     """Whether each call is ours, under what its convention can say."""
-    worst = max((one.of_said for one in seen.found.values()), default=0.0)
-    return {
-        f"each call equals ours under what its convention can say (largest difference {look.tiny(worst)})": worst
-        < ROUNDING
-    }
+    worst = _largest(one.of_said for one in seen.found.values())
+    law = f"each call equals ours under what its convention can say (largest difference {look.tiny(worst)})"
+    return {law: worst < ROUNDING}
 
 
 def table(seen: Conventions) -> pd.DataFrame:
@@ -71,7 +72,7 @@ def table(seen: Conventions) -> pd.DataFrame:
                 "cells it cannot say": one.lost if one else None,
                 "largest difference": one.difference if one else None,
                 "from what it can say": one.of_said if one else None,
-                "the wrong way round": one.slipped if one else None,
+                "with the usual mistake": one.slipped if one else None,
                 "queries with NaN then": one.slipped_nan if one else None,
                 "a query that sees nothing": one.empty if one else None,
             }
@@ -92,7 +93,7 @@ def html(seen: Conventions) -> str:
             "may attend": f"<b>{escape(convention.keeps)}</b>",
             "hidden": escape(convention.hides),
             "difference": escape(_difference(one)) if one else missing,
-            "wrong way round": escape(_slipped(one)) if one else missing,
+            "usual mistake": escape(_slipped(one)) if one else missing,
         }
         mark = "<i>below</i>" if name == seen.name else ""
         text = "".join(f'<td data-label="{escape(label)}"><div>{cell}</div></td>' for label, cell in cells.items())

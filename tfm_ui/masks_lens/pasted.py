@@ -12,12 +12,17 @@ from tfm_ui.figures import look
 from tfm_ui.mask_setting import Setting
 from tfm_ui.mask_text import Table, read_text
 from tfm_ui.masks_lens.pasted_file import read_file
-from tfm_ui.masks_lens.pasted_guess import Facts, Mask, facts, guess, mask_of, odd_values
+from tfm_ui.masks_lens.pasted_guess import ADDED, ATTEND, IGNORE, Facts, Mask, facts, guess, mask_of, odd_values
 from tfm_ui.masks_lens.state import GUESSED, MasksState, item_of, setting
 from tfm_ui.model_state import ModelState
 from tfm_ui.words import labels
 
 SOURCES = [read_text, read_file, guess, facts, mask_of]
+READ_AS = {
+    ATTEND: "1 or True = may attend",
+    IGNORE: "1 or True = ignored",
+    ADDED: "added to the scores: 0 = may attend, −∞ = hidden",
+}
 GONE = "The link speaks of an uploaded file, which no link holds and the server has not kept: upload it again."
 NOTHING = "Paste a mask above, or upload one: what torch or NumPy prints, rows of 0 and 1, a list, .npy, .csv."
 
@@ -64,9 +69,7 @@ class Pasted:
 
     def sentence(self) -> str:
         """What it is."""
-        way = {"1 = attend": "1 or True = may attend", "1 = ignore": "1 or True = ignored"}.get(
-            self.reading, "added to the scores: 0 = may attend, −∞ = hidden"
-        )
+        way = READ_AS[self.reading]
         why = f" ({self.why})" if self.why else ", as you chose"
         notes = [*self.table.notes, odd_values(self.table, self.reading)]
         said = [f"Read as: {way}{why}.", self.facts.sentence(), *notes]
@@ -149,10 +152,10 @@ def _found(state: MasksState) -> Table | None:
 def drawn(seen: Pasted) -> NDArray[np.float32]:
     """The table's values as a map can draw them: NaN where one hides for good."""
     values = np.clip(seen.table.values, -3e38, 3e38)
-    low = seen.table.values == -np.inf if seen.reading != "added to scores" else ~seen.mask
+    low = seen.table.values == -np.inf if seen.reading != ADDED else ~seen.mask
     return np.where(low, np.nan, values).astype(np.float32)
 
 
 def shape_of(seen: Pasted) -> str:
     """In symbols and numbers."""
-    return f"{' × '.join(look.count(size) for size in seen.mask.shape)}"
+    return " × ".join(look.count(size) for size in seen.mask.shape)

@@ -53,8 +53,7 @@ def _square(ones: Mask, one: str, zero: str) -> tuple[str, str]:
     empty = {ATTEND: int((~ones.any(1)).sum()), IGNORE: int(ones.all(1).sum())}
     if empty[ATTEND] != empty[IGNORE]:
         way = min(empty, key=lambda name: empty[name])
-        rows = look.plural(max(empty.values()), "query")
-        rows = rows.replace("querys", "queries")
+        rows = look.plural(max(empty.values()), "query", "queries")
         return way, f"the other way round, {rows} would see nothing" + (f", and not {empty[way]}" if empty[way] else "")
     return ATTEND, "nothing in it tells the two ways apart; this is F.scaled_dot_product_attention’s"
 
@@ -116,7 +115,7 @@ def odd_values(table: Table, reading: str) -> str:
 
 def _listed(found: NDArray[np.float64], counts: NDArray[np.intp]) -> str:
     names = ["∞" if value == np.inf else f"{value:g}".replace("-", "−") for value in found[:3]]
-    more = f" and {len(found) - 3} more values" if len(found) > 3 else ""
+    more = f" and {look.plural(len(found) - 3, 'more value')}" if len(found) > 3 else ""
     cells = int(counts.sum())
     return f"{', '.join(names)}{more} ({look.count(cells)} {'cell' if cells == 1 else 'cells'})"
 
@@ -173,19 +172,23 @@ class Facts:
                 said.append("All rows are alike: which keys are hidden, as padding is.")
         elif rows > 1:
             said.append("No query looks ahead." if self.causal else "Some queries look ahead.")
-        return " ".join([*said, self._empties()]).strip()
+        return " ".join(part for part in (*said, self._empties()) if part)
 
     def _order(self) -> str:
         diagonal = self.mask.diagonal()
+        if not self.mask.any():
+            return ""
         if self.causal and not diagonal.any():
-            return "Strictly lower triangular: nobody sees itself, or what comes later." * bool(self.mask.any())
+            return "Strictly lower triangular: nobody sees itself, or what comes later."
         ahead = int(np.triu(self.mask, 1).sum())
-        said = "Causal: nobody looks ahead." if self.causal else f"Not causal: {look.plural(ahead, 'pair')} look ahead."
-        said = said.replace("1 pair look", "1 pair looks")
+        said = "Causal: nobody looks ahead."
+        if not self.causal:
+            said = f"Not causal: {look.plural(ahead, 'pair looks', 'pairs look')} ahead."
         if not diagonal.any():
             return f"{said} The diagonal is hidden: nobody sees itself."
         if not diagonal.all():
-            return f"{said} {look.plural(int((~diagonal).sum()), 'token')} cannot see {_themselves(diagonal)}."
+            blind = int((~diagonal).sum())
+            return f"{said} {look.plural(blind, 'token cannot see itself', 'tokens cannot see themselves')}."
         return said
 
     def _blocks(self) -> str:
@@ -205,18 +208,13 @@ class Facts:
         return f"{'Row' if len(empty) == 1 else 'Rows'} {names}{more} without any key."
 
 
-def _themselves(diagonal: Mask) -> str:
-    return "itself" if (~diagonal).sum() == 1 else "themselves"
-
-
 def facts(mask: Mask) -> Facts:
     """What kind of mask it is."""
     rows, columns = mask.shape
     if rows != columns:
         return Facts(mask, ())
     either = mask | mask.T | np.eye(rows, dtype=bool)
-    furthest = np.maximum.accumulate(
-        rows - 1 - either[:, ::-1].argmax(1)
-    )  # the last that anybody up to here is tied to
+    tied = rows - 1 - either[:, ::-1].argmax(1)  # the last that each is tied to
+    furthest = np.maximum.accumulate(tied)
     ends = np.flatnonzero(furthest == np.arange(rows)) + 1
     return Facts(mask, tuple(int(size) for size in np.diff(ends, prepend=0)))

@@ -129,7 +129,7 @@ class Seen:
     @property
     def painted(self) -> tuple[int, int]:
         """How many cells are painted so that they are seen, and so that they are hidden."""
-        paint = self.terms.reasons() % PAINTS if self.setting.paint else np.zeros(0, np.int16)
+        paint = self.terms.paint
         return int((paint == mask_paint.SEE).sum()), int((paint == mask_paint.HIDE).sum())
 
     def about_paint(self) -> str:

@@ -20,7 +20,7 @@ OWN, STRIDED = "your composition", "strided √n and causal"
 
 def block_size(length: int) -> int:
     """Rows and columns of a block: FlexAttention's 128 for long texts, about an eighth of a shorter one."""
-    return min(BLOCK, max(2, 2 ** ((length // 8).bit_length() - 1)) if length >= 16 else 2)
+    return min(BLOCK, max(2, 1 << (length // 16).bit_length()))
 
 
 def empty_blocks(mask: NDArray[np.bool_], size: int) -> float:
@@ -68,9 +68,11 @@ class Growth:
         most, last = LENGTHS[-1] ** 2, LENGTHS[-1]
         grown = f"No pair is kept of a text of {LENGTHS[-2]} tokens."
         if self.own[-2]:
+            times = f"{self.own[-1] / self.own[-2]:.3g}"
+            grow = "stay as many" if times == "1" else f"grow {times} times"
             grown = (
-                f"From {LENGTHS[-2]} to {look.count(last)} tokens the pairs grow {self.own[-1] / self.own[-2]:.3g} "
-                "times; with n² it would be 4, with n √n 2.83, with n 2."
+                f"From {LENGTHS[-2]} to {look.count(last)} tokens the pairs {grow}; with n² it would be 4 times, with "
+                "n √n 2.83, with n 2."
             )
         return (
             f"{grown} Of {look.count(most)} pairs {look.count(self.own[-1])} are kept, "

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tfm_core import causal_mask
 from tfm_ui import mask_paint
-from tfm_ui.mask_composition import Term, bracketed, parse
+from tfm_ui.mask_composition import Term, bracketed, joined, parse
 from tfm_ui.mask_setting import Setting
 
 Mask = NDArray[np.bool_]
@@ -68,9 +68,11 @@ class Terms:
                 found = np.where(mask, 0, found | hides)
         if self.back is not None:
             found |= np.where(self.back, 0, 2 ** len(self.terms)).astype(np.int16)
-        return found * PAINTS + self._paint()
+        return found * PAINTS + self.paint
 
-    def _paint(self) -> NDArray[np.int16]:
+    @property
+    def paint(self) -> NDArray[np.int16]:
+        """How each pair is painted, (query, key), as in tfm_ui/mask_paint.py."""
         setting = self.setting
         cells = mask_paint.unpacked(setting.paint if setting.paintable else "")
         return mask_paint.resized(cells, *setting.composed.shape).astype(np.int16)
@@ -81,11 +83,9 @@ class Terms:
         return [i for i in range(len(self.terms)) if np.array_equal(self._without(i), self.setting.composed)]
 
     def _without(self, left_out: int) -> Mask:
-        mask: Mask | None = None
-        for i, (term, own) in enumerate(zip(self.terms, self.masks, strict=True)):
-            if i != left_out:
-                mask = own if mask is None else mask & own if term.how == "and" else mask | own
-        mask = np.ones(self.setting.composed.shape, np.bool_) if mask is None else mask
+        rest = [(term.how, own) for term, own in zip(self.terms, self.masks, strict=True)]
+        del rest[left_out]
+        mask: Mask = joined(rest, np.ones(self.setting.composed.shape, np.bool_))
         return mask if self.back is None else mask & self.back
 
     @cached_property

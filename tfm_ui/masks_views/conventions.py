@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from tfm_ui import compute_conventions, controls, controls_line, frame, sidebar
-from tfm_ui.links import carried
+from tfm_ui.links import cuts
 from tfm_ui.mask_text import BYTES
 from tfm_ui.masks_lens import conventions, conventions_chosen, conventions_code, conventions_table, pasted
 from tfm_ui.masks_lens.conventions import Conventions
@@ -29,10 +29,7 @@ def draw(model: ModelState) -> None:
     with asides:
         if aside := seen.aside():
             st.info(aside)
-    with (
-        calling,
-        st.spinner("Making each call; the first time, transformers is loaded", show_time=True),
-    ):
+    with calling, st.spinner("Making each call; the first time, transformers is loaded", show_time=True):
         said = conventions_table.sentence(seen)
     with top:
         _table(seen, said)
@@ -58,7 +55,7 @@ def _table(seen: Conventions, said: str) -> None:
 
 
 def _chosen(model: ModelState, seen: Conventions) -> None:
-    state = seen.state
+    state, code = seen.state, conventions_code.code(seen)
     pictures, script = st.columns(2, gap="medium")
     with pictures, panel("masks_ours") as show:
         rows, columns = (len(names) for names in seen.names)
@@ -70,7 +67,7 @@ def _chosen(model: ModelState, seen: Conventions) -> None:
             sentence=seen.about_ours(),
             table=seen.ours_table,
             sources=[seen.convention.back],
-            recipe=conventions_code.code(seen),
+            recipe=code,
             mode=frame.mode(),
         )
     with pictures, panel("masks_handed") as show:
@@ -82,7 +79,7 @@ def _chosen(model: ModelState, seen: Conventions) -> None:
             sentence=seen.about_handed(),
             table=seen.handed_table,
             sources=[seen.convention.to, seen.convention.call],
-            recipe=conventions_code.code(seen),
+            recipe=code,
             mode=frame.mode(),
         )
     with script.container(border=True, key="panel_masks_code"):
@@ -91,7 +88,7 @@ def _chosen(model: ModelState, seen: Conventions) -> None:
             f'<p class="said">{escape(conventions_chosen.about(seen))}</p>'
             f'<p class="said">{escape(conventions_chosen.slip(seen))}</p>'
         )
-        st.code(conventions_code.code(seen), wrap_lines=True)
+        st.code(code, wrap_lines=True)
 
 
 def _foreign(model: ModelState) -> None:
@@ -117,7 +114,7 @@ def _foreign(model: ModelState) -> None:
                 kind(plain(problem))
             if seen and not state.pasted.strip():
                 st.caption("Uploads are not in the link, until they are used as the mask.")
-            elif PREFIX + "pasted" in carried(sidebar.address(), *controls.states()):
+            elif PREFIX + "pasted" in cuts(sidebar.address(), *controls.states()):
                 st.caption("This text is longer than a link carries. Used as the mask, it is in the link as paint.")
         if not seen:
             show(
