@@ -18,7 +18,7 @@ from tfm_ui.masks_lens.state import MasksState, item_of, sentences, setting
 from tfm_ui.model_state import ModelState
 from tfm_ui.words import labels
 
-ROUNDING = 1e-5  # of float32 outputs near 1, summed in another order
+ROUNDING = 1e-5  # of float32 outputs summed in another order, beside the largest of them
 ACROSS = "HF, attention_mask"
 INSIDE = {"rope": "turns queries and keys", "alibi": "adds to the scores", "t5": "adds to the scores"}
 

@@ -53,7 +53,7 @@ def laws(seen: Conventions) -> dict[str, bool]:
     """Whether each call is ours, under what its convention can say."""
     worst = _largest(one.of_said for one in seen.found.values())
     law = f"each call equals ours under what its convention can say (largest difference {look.tiny(worst)})"
-    return {law: worst < ROUNDING}
+    return {law: all(one.of_said < ROUNDING * max(1.0, one.largest) for one in seen.found.values())}
 
 
 def table(seen: Conventions) -> pd.DataFrame:
@@ -116,5 +116,6 @@ def _difference(found: Verified) -> str:
 
 def _slipped(found: Verified) -> str:
     queries = "query" if found.slipped_nan == 1 else "queries"
-    nan = f", NaN in {look.count(found.slipped_nan)} {queries}" if found.slipped_nan else ""
-    return f"{look.number(found.slipped)}{nan}"
+    nan = f"NaN in {look.count(found.slipped_nan)} {queries}" if found.slipped_nan else ""
+    number = look.number(found.slipped) if found.slipped or not nan else ""  # where all is NaN, there is none
+    return ", ".join(filter(None, (number, nan)))
