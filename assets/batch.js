@@ -11,9 +11,9 @@ export default function ({ header, root, alone, commit }) {
     row.type = "button"
     row.ariaLabel = name
     row.ariaPressed = chosen
-    row.replaceChildren(
-      span("number", i + 1), ...tokens.map(token => span("token", token)), ...more ? [span("more", more)] : [],
-      ...Array(pads).fill().map(() => span("token pad", "PAD")), ...morePads ? [span("more", morePads)] : [])
+    const read = [...tokens.map(token => span("token", token)), ...more ? [span("more", more)] : []]
+    const padding = [...Array(pads).fill().map(() => span("token pad", "PAD")), ...morePads ? [span("more", morePads)] : []]
+    row.replaceChildren(span("number", i + 1), ...header.left ? [...padding, ...read] : [...read, ...padding])
     row.onclick = () => chosen || alone || commit({ [header.parameter]: i + 1 }, true)
     row.onkeydown = event => { if (event.key === "Enter" || event.key === " ") event.stopPropagation() } // the page has keys of its own
     return row

@@ -1,6 +1,7 @@
 """What the view "see" of the Masks lens says: why pairs are hidden, what masks would save, the scripts that give it."""
 
 import itertools
+from dataclasses import replace
 from math import isqrt
 
 import numpy as np
@@ -16,6 +17,7 @@ from tfm_ui import compute_masks, mask_paint
 from tfm_ui.compute_masks import LENGTHS
 from tfm_ui.figures import look
 from tfm_ui.mask_composition import combined, parse
+from tfm_ui.mask_pictures.see import masks_batch
 from tfm_ui.masks_lens import see, see_cost, see_recipe
 from tfm_ui.masks_lens.see_terms import PAINTS, terms_of
 from tfm_ui.masks_lens.state import MasksState, about_batch, setting
@@ -184,6 +186,14 @@ def test_a_mask_may_hide_all_of_a_large_text():
     assert seen.table().empty
     assert seen.sentence.startswith("0 of 90\u202f000 pairs kept. Nobody sees anything")
     assert see_cost.growth(seen.setting).sentence.startswith("No pair is kept of a text of 512 tokens. Of 1")
+
+
+def test_the_batch_stands_as_the_view_reads_it():
+    model, state = ModelState(), MasksState(view="padding", pad_side="left")
+    assert masks_batch(model, state)[0]["left"]
+    assert not masks_batch(model, replace(state, view="see"))[0]["left"]
+    assert not masks_batch(model, replace(state, pad_side="right"))[0]["left"]
+    assert [row["pads"] for row in masks_batch(model, state)[0]["rows"]] == [0, 5]
 
 
 def test_a_batch_says_what_is_left_out():

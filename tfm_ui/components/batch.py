@@ -10,16 +10,17 @@ from tfm_ui.components.canvas import Canvas, Content
 from tfm_ui.figures import look
 
 BATCH = Canvas("batch", '<div class="batch" data-picture role="group" aria-label="Sentences of the batch"></div>')
-SHOWN, PADS = 24, 12  # tokens of a row, and PADs behind them
+SHOWN, PADS = 24, 12  # tokens of a row, and PADs beside them
 
 
-def content(texts: Sequence[Tokens], *, chosen: int, parameter: str) -> Content:
+def content(texts: Sequence[Tokens], *, chosen: int, parameter: str, left: bool = False) -> Content:
     """What batch.js draws.
 
     Args:
         texts: the sentences, of one length.
         chosen: the one that is looked at, from 1.
         parameter: of the link, that a click sets to a sentence's number.
+        left: whether padding stands before the tokens.
     """
     rows = []
     for i, tokens in enumerate(texts):
@@ -34,4 +35,4 @@ def content(texts: Sequence[Tokens], *, chosen: int, parameter: str) -> Content:
                 "name": f"Sentence {i + 1}: {look.plural(count, 'token')}, {tokens.padding} of padding",
             }
         )
-    return {"rows": rows, "chosen": chosen, "parameter": parameter}, np.zeros(0, np.float32)
+    return {"rows": rows, "chosen": chosen, "parameter": parameter, "left": left}, np.zeros(0, np.float32)

@@ -88,4 +88,5 @@ def masks_batch(model: ModelState, state: MasksState) -> Content:
     """The sentences, as they stand in the batch."""
     count = len(sentences(model, state))
     read = [setting(model, state, item).model.source_tokens for item in range(1, count + 1)]
-    return batch.content(read, chosen=item_of(model, state), parameter=PREFIX + "item")
+    left = state.view == "padding" and state.pad_side == "left"
+    return batch.content(read, chosen=item_of(model, state), parameter=PREFIX + "item", left=left)

@@ -46,7 +46,7 @@ MASKS = (
         "One cell too many",
         "A causal mask, and one cell painted by hand: token 2 may look at token 9. Through two layers, how many pairs "
         "leak?",
-        page={"view": "leaks", "mask": "causal", "paint": "2x9.TAAAACQ", "item": 1},
+        page={"view": "leaks", "mask": "", "paint": "2x9.TAAAACQ", "item": 1},
     ),
     Preset(
         "Without the mask",
