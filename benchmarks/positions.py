@@ -5,32 +5,15 @@ import statistics
 from functools import partial
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Page
-
-from benchmarks.live.serve import Window, chromium, running_app
+from benchmarks.live.serve import chromium, running_app
+from benchmarks.live.ticks import opened, tick
 from benchmarks.measure import interleaved, ratio, show, verdict
 from tfm_ui.pictures import made
 
 SIZES = {"128 × 64": (128, 64), "4,096 × 512": (4096, 512)}
 PAIRS = (("sinusoidal", "nothing"), ("sinusoidal", "rope"), ("sinusoidal", "learned"))
 BAR = 2.0
-# What a drag of the base does, without the slider: every picture of the page is asked for anew. Two frames later than
-# its numbers it is on screen.
-TICK = """async base => {
-  const pictures = []
-  const find = root => root.querySelectorAll("*").forEach(element => {
-    if (element.matches("[data-picture]:not(.knobs)")) pictures.push(element)
-    if (element.shadowRoot) find(element.shadowRoot)
-  })
-  find(document)
-  const begin = performance.now()
-  pictures.forEach(picture => picture._follow.preview({ positions_base: base }))
-  const frame = () => new Promise(requestAnimationFrame)
-  while (!pictures.every(picture => picture._follow.shown?.includes("positions_base=" + base))) await frame()
-  await frame()
-  await frame()
-  return performance.now() - begin
-}"""
+BASE = "positions_base"
 
 
 def main(rounds: int = 25) -> None:
@@ -41,11 +24,11 @@ def main(rounds: int = 25) -> None:
             bases = itertools.count(9000)
             pages = {name: opened(browser, app + link(a, b, name)) for name in SIZES}
             for page in pages.values():
-                tick(page, bases)
+                tick(page, BASE, next(bases))
             milliseconds: dict[str, list[float]] = {name: [] for name in SIZES}
             for number in range(rounds):
                 for name in list(SIZES)[:: 1 if number % 2 else -1]:
-                    milliseconds[name].append(tick(pages[name], bases))
+                    milliseconds[name].append(tick(pages[name], BASE, next(bases)))
             for page in pages.values():
                 page.context.close()
             small, large = milliseconds.values()
@@ -73,18 +56,3 @@ def link(a: str, b: str, size: str, **more: object) -> str:
     length, width = SIZES[size]
     given = {"a": a, "b": b, "length": length, "max_len": length, "width": width, **more}
     return f"/positions?{urlencode({f'positions_{name}': value for name, value in given.items()})}"
-
-
-def opened(browser: Browser, url: str) -> Page:
-    """A window that shows the page, all of it drawn."""
-    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-    page.goto(url)
-    page.locator("[data-picture] canvas").first.wait_for(timeout=60_000)
-    Window(page, url).wait()
-    return page
-
-
-def tick(page: Page, bases: "itertools.count[int]") -> float:
-    """Milliseconds until the next base is on screen."""
-    found: float = page.evaluate(TICK, next(bases))
-    return found

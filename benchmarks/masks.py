@@ -1,0 +1,34 @@
+"""The Masks lens while a mask's number is dragged: a tick at several lengths of text, until all pictures are drawn."""
+
+import itertools
+import statistics
+from urllib.parse import urlencode
+
+from benchmarks.live.serve import chromium, running_app
+from benchmarks.live.ticks import opened, tick
+from benchmarks.measure import ratio, show
+
+LENGTHS = (10, 64, 256, 1024)
+MASK = "masks_mask"
+
+
+def main(rounds: int = 25) -> None:
+    """All lengths, taking turns; no mask is asked for twice."""
+    with running_app() as app, chromium() as browser:
+        pages = {length: opened(browser, app + link(length)) for length in LENGTHS}
+        masks = map("window {} and padding".format, itertools.count(2))
+        for page in pages.values():
+            tick(page, MASK, next(masks))
+        milliseconds: dict[int, list[float]] = {length: [] for length in LENGTHS}
+        for number in range(rounds):
+            for length in LENGTHS[:: 1 if number % 2 else -1]:
+                milliseconds[length].append(tick(pages[length], MASK, next(masks)))
+    first = milliseconds[LENGTHS[0]]
+    rows = [[length, f"{statistics.median(found):.0f}", ratio(found, first)] for length, found in milliseconds.items()]
+    show("A tick of a dragged window in the view see, ms until drawn", ["tokens", "ms", "ratio (quartiles)"], rows)
+
+
+def link(length: int) -> str:
+    """To the view, on the sidebar's text: words of a book."""
+    given = {"text": "@alice", "seq_len": length, "causal": "false", "masks_item": 1, MASK: "window 1 and padding"}
+    return f"/masks?{urlencode(given)}"
