@@ -16,7 +16,10 @@ mask = torch.tensor([[[cell == "1" for cell in row] for row in part.split()] for
 
 
 def code(seen: Conventions) -> str:
-    """A script that makes `mask`, ours, and `handed`, and calls with it; the numbers are for the reader's own."""
+    """A script that makes `mask`, ours, and `handed`, and calls with it.
+
+    Its inputs are drawn when the reader runs it, and stand for the reader's own: nothing on screen is computed of them.
+    """
     convention, model, across = seen.convention, seen.model, seen.settings[0].place == "cross"
     call, width, heads = convention.call_code, model.d_model, model.num_heads
     inputs = [f"x = torch.randn(*mask.shape[:2], {width})  # (batch, query, d_model): here your own"]

@@ -40,7 +40,8 @@ def _beside(model: ModelState, state: MasksState, seen: padding.Beside) -> None:
     with panel("masks_padding") as show:
         with st.container(horizontal=True, gap="small", key="masks_padding_acts"):
             if seen.harmless and model.masks_the_future and state.pad_side == "right":
-                st.button("Switch the causal mask off", on_click=_see_all, key="_masks_causal")
+                off = {"causal": False}
+                st.button("Switch the causal mask off", on_click=controls.take, args=(off,), key="_masks_causal")
             if seen.batch.setting.place == "decoder":
                 st.button(
                     "Look at cross-attention",
@@ -126,9 +127,3 @@ def _spread(model: ModelState, state: MasksState, seen: empty_rows_spread.Spread
             recipe=padding_recipe.spread_recipe(seen),
             mode=frame.mode(),
         )
-
-
-def _see_all() -> None:
-    """The sidebar's own switch: all of the page runs, as its model is another one."""
-    controls.put({"causal": False})
-    st.rerun()

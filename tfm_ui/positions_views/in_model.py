@@ -94,7 +94,8 @@ def _shuffle(model: ModelState, state: PositionsState) -> None:
                 key="_positions_shuffle",
             )
             if model.masks_the_future:
-                st.button("Switch the causal mask off", on_click=_see_all, key="_positions_causal")
+                off = {"causal": False}
+                st.button("Switch the causal mask off", on_click=controls.take, args=(off,), key="_positions_causal")
         before, after = seen.texts()
         output = "encoder output" if model.is_encoder_decoder else "output"
         st.html(
@@ -112,9 +113,3 @@ def _shuffle(model: ModelState, state: PositionsState) -> None:
             recipe=in_model_recipe.shuffle_recipe(seen),
             mode=frame.mode(),
         )
-
-
-def _see_all() -> None:
-    """The sidebar's own switch: all of the page runs, as its model is another one."""
-    controls.put({"causal": False})
-    st.rerun()
