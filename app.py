@@ -19,6 +19,7 @@ def route() -> tuple[st.Page, list[st.Page]]:
         st.Page("pages/lenses/attention.py", title="Attention", url_path="attention"),
         st.Page("pages/lenses/positions.py", title="Positions", url_path="positions"),
         st.Page("pages/lenses/masks.py", title="Masks", url_path="masks"),
+        st.Page("pages/lenses/profiling.py", title="Profiling", url_path="profiling"),
     ]
     return st.navigation(pages, position="top"), pages
 

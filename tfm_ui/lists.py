@@ -95,3 +95,28 @@ class Vectors:
 def vectors(text: str) -> list[tuple[float, ...]]:
     """What the text of a `Vectors` field stands for; a ValueError where a number is none."""
     return [tuple(float(number) for number in vector.split(",")) for vector in text.split()]
+
+
+@dataclass(frozen=True)
+class Names:
+    """Some of a few names, written as "a,b"; in the order in which they were chosen.
+
+    Attributes:
+        label: what stands beside it.
+        options: what can be chosen.
+    """
+
+    label: str
+    options: tuple[str, ...]
+
+    def read(self, raw: str, default: Any) -> tuple[str, str]:
+        """Those of the names that there are, each once; the default where none is left."""
+        asked = list(dict.fromkeys(name for name in raw.split(",") if name))
+        found = [name for name in asked if name in self.options]
+        reason = f"it can hold some of {', '.join(self.options)}"
+        return ",".join(found) or default, "" if found and found == asked else reason
+
+
+def names(text: str) -> list[str]:
+    """What the text of a `Names` field stands for."""
+    return [name for name in text.split(",") if name]

@@ -33,6 +33,8 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
 from tfm_ui.position_pictures import POSITIONS
 from tfm_ui.positions_lens.state import PositionsState
+from tfm_ui.profiling_lens.state import ProfilingState
+from tfm_ui.profiling_pictures import PROFILING
 
 Pick = Callable[[int, int], None]
 
@@ -138,6 +140,7 @@ PICTURES = {
 }
 PICTURES |= {name: Picture(*drawn, PositionsState, "positions_") for name, drawn in POSITIONS.items()}
 PICTURES |= {name: Picture(*drawn, MasksState, "masks_") for name, drawn in MASKS.items()}
+PICTURES |= {name: Picture(*drawn, ProfilingState, "profiling_") for name, drawn in PROFILING.items()}
 
 
 def made(name: str, query: str) -> bytes:

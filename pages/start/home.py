@@ -16,6 +16,7 @@ HEADS = "pages/lenses/heads.py"
 ATTENTION = "pages/lenses/attention.py"
 POSITIONS = "pages/lenses/positions.py"
 MASKS = "pages/lenses/masks.py"
+PROFILING = "pages/lenses/profiling.py"
 
 
 def what_it_looks_at(model: ModelState, shown: compute.Pass) -> None:
@@ -72,3 +73,4 @@ if not frame.asks_for_text(model):
         label = "Open Positions: how the model is told where a token stands"
         st.page_link(POSITIONS, label=label, icon=":material/arrow_forward:")
         st.page_link(MASKS, label="Open Masks: who may see whom", icon=":material/arrow_forward:")
+        st.page_link(PROFILING, label="Open Profiling: what it costs", icon=":material/arrow_forward:")

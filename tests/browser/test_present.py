@@ -28,16 +28,17 @@ def test_a_presenter_needs_the_keys_alone(visit):
     small = float(visitor.page.evaluate(size)[:-2])
     visitor.press("Present")
     visitor.page.locator(".where").wait_for()
-    assert where(visitor) == "Home 1 of 5"
+    assert where(visitor) == "Home 1 of 6"
     assert float(visitor.page.evaluate(size)[:-2]) == pytest.approx(1.4 * small)
     for chrome in (".stSidebar", "[data-testid=stHeader]", "[class*=st-key-actions_]", ".st-key-_present"):
         expect(visitor.page.locator(chrome).first).to_be_hidden()
     for key, place in (
-        ("ArrowRight", "Heads 2 of 5"), ("ArrowRight", "Attention 3 of 5"), ("ArrowRight", "Positions 4 of 5"),
-        ("ArrowRight", "Masks 5 of 5"), ("ArrowRight", "Masks 5 of 5"), ("PageUp", "Positions 4 of 5"),
-        ("PageUp", "Attention 3 of 5"), ("PageUp", "Heads 2 of 5"),
-        ("PageUp", "Home 1 of 5"), ("PageUp", "Home 1 of 5"),
-        ("PageDown", "Heads 2 of 5"), ("ArrowLeft", "Home 1 of 5"), ("ArrowRight", "Heads 2 of 5"),
+        ("ArrowRight", "Heads 2 of 6"), ("ArrowRight", "Attention 3 of 6"), ("ArrowRight", "Positions 4 of 6"),
+        ("ArrowRight", "Masks 5 of 6"), ("ArrowRight", "Profiling 6 of 6"), ("ArrowRight", "Profiling 6 of 6"),
+        ("PageUp", "Masks 5 of 6"), ("PageUp", "Positions 4 of 6"),
+        ("PageUp", "Attention 3 of 6"), ("PageUp", "Heads 2 of 6"),
+        ("PageUp", "Home 1 of 6"), ("PageUp", "Home 1 of 6"),
+        ("PageDown", "Heads 2 of 6"), ("ArrowLeft", "Home 1 of 6"), ("ArrowRight", "Heads 2 of 6"),
     ):  # fmt: skip
         visitor.page.keyboard.press(key)
         visitor.page.get_by_text(place).wait_for()
@@ -62,15 +63,15 @@ def test_the_grid_keeps_its_keys_but_for_the_presenters(visit):
     for key in ("ArrowRight", "ArrowDown"):
         visitor.page.keyboard.press(key)
     visitor.page.wait_for_timeout(500)
-    assert where(visitor) == "Heads 2 of 5"
+    assert where(visitor) == "Heads 2 of 6"
     expect(visitor.page.locator(".try")).to_contain_text("Try this")
     visitor.page.keyboard.press("Enter")
     visitor.page.get_by_text("Layer 2, head 2").wait_for()
     visitor.page.keyboard.press("Escape")
     visitor.page.wait_for_timeout(500)
-    assert where(visitor) == "Heads 2 of 5"
+    assert where(visitor) == "Heads 2 of 6"
     visitor.page.keyboard.press("PageUp")
-    visitor.page.get_by_text("Home 1 of 5").wait_for()
+    visitor.page.get_by_text("Home 1 of 6").wait_for()
     visitor.wait()
 
 
@@ -78,7 +79,7 @@ def test_a_head_clicked_on_home_is_presented(visit):
     visitor = visit("/?present=true")
     visitor.head(2, 3).click()
     visitor.page.get_by_text("Layer 2, head 3").wait_for()
-    assert where(visitor) == "Heads 2 of 5"
+    assert where(visitor) == "Heads 2 of 6"
 
 
 @pytest.mark.parametrize("path", ["/", "/heads"])

@@ -134,7 +134,7 @@ def test_many_corrections_are_one_notice_folded_until_dismissed():
     assert not app.warning
 
 
-ORDER = ["home", "heads", "attention", "positions", "masks"]  # of the lenses
+ORDER = ["home", "heads", "attention", "positions", "masks", "profiling"]  # of the lenses
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -60,6 +60,7 @@ def text_on(app: AppTest) -> str:
 def test_there_is_a_test_for_each_page():
     assert PAGES == [
         "pages/lenses/attention.py", "pages/lenses/heads.py", "pages/lenses/masks.py", "pages/lenses/positions.py",
+        "pages/lenses/profiling.py",
         "pages/start/home.py",
     ]  # fmt: skip
 

@@ -20,6 +20,7 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.next_token import next_token
 from tfm_ui.pictures import PICTURES, Drawing, made, query_of
 from tfm_ui.positions_lens.state import PositionsState
+from tfm_ui.profiling_lens.state import ProfilingState
 
 MODEL = ModelState(text="one two three four", seq_len=6, num_heads=8, seed=3, positional="rope")
 LENS = HeadsState(layer=2, head=5, scale="own")
@@ -29,6 +30,7 @@ LENSES = {
     AttentionState: AttentionState(layer=2, head=5, query=3, lines="rollout"),
     MasksState: MasksState(texts="five six", mask="causal and window 2", paint="2x3.TPwA", item=2),
     PositionsState: PositionsState(a="learned", b="t5", length=70, base=123.0, shift=3),
+    ProfilingState: ProfilingState(sizes="64 4 2 50", targets="without weights"),
 }
 
 
@@ -53,6 +55,7 @@ NAMES += ["attention_changes"]
 NAMES += ["positions_a", "positions_b", "positions_width", "positions_length", "positions_base", "positions_part"]
 NAMES += ["positions_shuffle", "positions_layer", "positions_model_head", "positions_part_maps", "positions_batch"]
 NAMES += ["attention_layer", "attention_lines", "attention_query", "architecture", "attention_kind"]
+NAMES += ["profiling_sizes", "profiling_targets", "profiling_batch", "profiling_run", "profiling_row", "d_model"]
 VALUES = st.text(max_size=12) | st.integers(-5, 40).map(str)
 QUERIES = st.text(max_size=40) | st.builds(urlencode, st.dictionaries(st.sampled_from(NAMES), VALUES))
 

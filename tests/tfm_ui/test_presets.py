@@ -25,12 +25,16 @@ from tfm_ui.presets.heads import HEADS
 from tfm_ui.presets.home import HOME
 from tfm_ui.presets.masks import MASKS
 from tfm_ui.presets.positions import POSITIONS
+from tfm_ui.presets.profiling import PROFILING
+from tfm_ui.profiling_lens.state import ProfilingState
 
 ALL = [(preset, None) for preset in HOME] + [(preset, HeadsState) for preset in HEADS]
 ALL += [(preset, AttentionState) for preset in ATTENTION]
 ALL += [(preset, PositionsState) for preset in POSITIONS]
 ALL += [(preset, MasksState) for preset in MASKS]
+ALL += [(preset, ProfilingState) for preset in PROFILING]
 PREFIX = {HeadsState: "heads_", AttentionState: "attention_", PositionsState: "positions_", MasksState: "masks_"}
+PREFIX |= {ProfilingState: "profiling_"}
 
 
 def named(presets, name):
@@ -61,7 +65,14 @@ def test_a_preset_is_a_state_that_a_link_can_hold(preset, page):
 
 @pytest.mark.parametrize(
     ("presets", "lens"),
-    [(HOME, None), (HEADS, HeadsState), (ATTENTION, AttentionState), (POSITIONS, PositionsState), (MASKS, MasksState)],
+    [
+        (HOME, None),
+        (HEADS, HeadsState),
+        (ATTENTION, AttentionState),
+        (POSITIONS, PositionsState),
+        (MASKS, MasksState),
+        (PROFILING, ProfilingState),
+    ],
 )
 def test_no_two_presets_are_one(presets, lens):
     for preset in presets:

@@ -1,0 +1,37 @@
+"""The Profiling lens: what a configuration costs, measured beside theory."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from tfm_ui import controls, frame
+from tfm_ui.model_state import ModelState
+from tfm_ui.presets.profiling import PROFILING
+from tfm_ui.profiling_lens.state import PREFIX, ProfilingState
+from tfm_ui.profiling_views import compare, length, parts, roofline
+from tfm_ui.profiling_views.boxes import boxes
+
+VIEWS: dict[str, Callable[[ModelState], None]] = {
+    "compare": compare.draw,
+    "length": length.draw,
+    "parts": parts.draw,
+    "roofline": roofline.draw,
+}
+
+
+@st.fragment(key="profiling")
+def lens(model: ModelState) -> None:
+    """The view that was chosen; a change of the lens's own controls runs this alone."""
+    pills = st.container()
+    state = boxes(model, st.container(key="view"), "view")
+    VIEWS[state.view](model)
+    with pills:
+        frame.presets(PROFILING, ProfilingState, PREFIX)
+
+
+model = frame.model()
+controls.open_link(ProfilingState, PREFIX, ProfilingState.limits(model))
+shown = frame.run(model)
+frame.title("Profiling", shown)
+if not frame.asks_for_text(model):
+    lens(model)

@@ -1,0 +1,107 @@
+"""The Profiling lens's own controls: which view, what is measured, and what of it is looked at."""
+
+import os
+from dataclasses import dataclass
+
+import torch
+
+from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Plan, Row, Setup, Size
+from tfm_ui.fields import Choice, Flag, Limits, Text, Whole, control
+from tfm_ui.lists import Names, names
+from tfm_ui.model_state import ModelState
+
+PREFIX = "profiling_"
+VIEWS = ("compare", "length", "parts", "roofline")
+DEVICES = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
+CORES = os.cpu_count() or 1
+LENGTHS = (32, 64, 128, 256, 512, 1024, 2048)
+MOST_ROWS = 40
+SIZES = "\n".join(f"{s.d_model}, {s.num_heads}, {s.num_layers}, {s.seq_len}" for s in DEFAULT_SIZES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfilingState:
+    """One for all views: `compare`, `parts` and `roofline` show one measurement, `length` has its own."""
+
+    view: str = control(Choice("View", VIEWS, "buttons"), default="compare")
+
+    # what is measured together
+    sizes: str = control(
+        Text("Configurations: d_model, heads, layers, length; one a line", 600, height=150), default=SIZES
+    )
+    targets: str = control(Names("Targets", tuple(TARGETS)), default="with weights", held=True)
+    batch: int = control(Whole("Batch", 1, 64, box=True, help="Sequences side by side."), default=16)
+
+    # length: the sidebar's model
+    target: str = control(Choice("Target", tuple(TARGETS)), default="with weights")
+    longest: int = control(Choice("Up to", LENGTHS[3:], help="Tokens of the longest sequence."), default=2048)
+    length_batch: int = control(Whole("Batch", 1, 64, box=True, help="Sequences side by side."), default=1)
+
+    # how
+    rounds: int = control(Whole("Rounds", 3, 30, box=True, help="How often each has its turn."), default=15)
+    backward: bool = control(Flag("Forward + backward too"), default=True)
+    dtype: str = control(Choice("dtype", ("float32", "bfloat16", "float64")), default="float32")
+    device: str = control(Choice("Device", DEVICES), default="cpu")
+    threads: int = control(
+        Whole("Threads", 1, CORES, box=True, help="More threads than free cores: one busy neighbour stalls them all."),
+        default=1,
+    )
+
+    # what of it is looked at
+    run: str = control(Text("Measurement", 12), default="", held=True)
+    baseline: int = control(
+        Whole("Beside row", 1, MOST_ROWS, box=True, help="Ratios are taken over this row."), default=1
+    )
+    row: int = control(Whole("Row", 1, MOST_ROWS, box=True), default=1)
+
+    @staticmethod
+    def limits(model: ModelState) -> Limits:
+        """The model leaves everything to choose from."""
+        return {}
+
+
+def sizes_of(text: str, batch: int) -> tuple[list[Size], list[str]]:
+    """The configurations that a text describes, and what is wrong with the lines that describe none."""
+    found, problems = [], []
+    for number, line in enumerate((line for line in text.splitlines() if line.strip()), 1):
+        try:
+            d_model, heads, layers, length = (int(word) for word in line.replace(",", " ").split())
+            found.append(Size(d_model=d_model, num_heads=heads, num_layers=layers, seq_len=length, batch=batch))
+        except ValueError as problem:
+            problems.append(f"Line {number}, “{line.strip()[:40]}”: {problem}")
+    return found, problems
+
+
+def setup_of(state: ProfilingState) -> Setup:
+    """How it is measured."""
+    return Setup(
+        device=state.device,
+        dtype=state.dtype,
+        threads=state.threads,
+        rounds=state.rounds,
+        backward=state.backward,
+    )
+
+
+def plan_of(model: ModelState, state: ProfilingState) -> Plan | None:
+    """What this view's button measures; None if there is nothing."""
+    if state.view == "length":
+        rows = tuple(
+            Row(
+                state.target,
+                Size(
+                    d_model=model.d_model,
+                    num_heads=model.num_heads,
+                    num_layers=model.num_layers,
+                    seq_len=length,
+                    batch=state.length_batch,
+                    d_ff=model.d_ff,
+                ),
+            )
+            for length in LENGTHS
+            if length <= state.longest
+        )
+    else:
+        sizes, _ = sizes_of(state.sizes, state.batch)
+        rows = tuple(Row(target, size) for size in sizes for target in names(state.targets))
+    return Plan(rows, setup_of(state)) if rows else None
