@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from tfm_core.profiling import Plan, Report
+from tfm_core.profiling import Plan, Progress, Report
 from tfm_ui.figures import look
 from tfm_ui.jobs.job import Seen
 
@@ -33,8 +33,7 @@ def ended(seen: Seen | None, report: Report | None) -> str:
     """Of this visitor's last job, where it did not come to its end; "" if it did."""
     if seen is None or seen.state not in ("stopped", "failed"):
         return ""
-    step = seen.step
-    stays = report is not None and step is not None and getattr(step, "report", None) == report
+    stays = isinstance(seen.step, Progress) and seen.step.report == report
     what = "What was done stays." if stays else "Nothing was measured by then."
     return f"{seen.problem or 'Stopped.'} {what}"
 
