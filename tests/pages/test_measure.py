@@ -54,7 +54,7 @@ def test_it_is_measured_and_the_link_holds_it_by_nobodys_act(queue):
     app = lens()
     assert "Not measured here yet: 7 rows in 15 rounds, about" in said(app)
     press(app, MEASURE)
-    assert bars(app) == ["Next: starting."]
+    assert bars(app) == ["It starts in a moment."]
     queue.ready()
     came(queue, 0.4, report(queue, complete=False))
     app.run()
@@ -66,7 +66,7 @@ def test_it_is_measured_and_the_link_holds_it_by_nobodys_act(queue):
     assert not app.exception
     assert not bars(app)
     assert app.query_params["profiling_run"] == "abc123"
-    facts = ("21 Nov 2026, 15:30 UTC", "in 12 s", "A Processor", "1 thread", "float32", "torch 2.13", "seed 0")
+    facts = ("21 Nov 2026, 15:30 UTC", "in 12.3 s", "A Processor", "1 thread", "float32", "torch 2.13", "seed 0")
     assert all(f"<span>{fact}</span>" in said(app) for fact in facts)
     assert "21 blocks, all clean." in said(app)
     assert "shared machine" not in said(app)
@@ -149,7 +149,7 @@ def test_others_come_first_and_their_measurement_can_be_joined(queue):
     queue.submit("other", Request("profile", "something else", 25, 100))
     queue.submit("another", Request("profile", plan, 10, 100))
     app.run()
-    assert bars(app) == ["1 job before it; it starts in about 25 s."]
+    assert bars(app) == ["Someone has asked for this. 1 job before it; it starts in about 25 s."]
     queue.ready()
     queue.finish()
     came(queue, 0.4, report(queue))
@@ -200,6 +200,6 @@ def test_the_named_measurement_comes_back_and_else_the_latest_of_the_plan(queue)
     queue.finish()
     for one in (first, replace(first, id="second", seconds=99.0), replace(first, id="third", plan=other)):
         measurements.keep(one)
-    assert "in 12 s" in said(lens(profiling_run="first"))
-    assert "in 99 s" in said(lens(profiling_run="third"))
-    assert "in 99 s" in said(lens())
+    assert "in 12.3 s" in said(lens(profiling_run="first"))
+    assert "in 99.0 s" in said(lens(profiling_run="third"))
+    assert "in 99.0 s" in said(lens())

@@ -14,7 +14,7 @@ from tfm_ui import measurements
 # The default plan takes a minute on a rented core; three let it fit where cores are slow. With two gigabytes, and as
 # much again for what an estimate overlooks, a server of eight keeps the rest for its visitors.
 BUDGET = Budget(seconds=180, bytes=2e9)
-SIDE = 512  # of the matrices that tell how fast this processor multiplies: a few milliseconds
+SIDE, TIMES = 256, 20  # of the products that tell how fast this processor multiplies: a third of a millisecond each
 
 
 def needs(plan: Plan) -> Estimate:
@@ -44,5 +44,5 @@ def _glance(device: str, dtype: str, threads: int) -> Machine:
         return machine
     a = torch.rand(SIDE, SIDE, dtype=getattr(torch, dtype))
     watch = Timer("torch.mm(a, a)", globals={"torch": torch, "a": a}, num_threads=threads)
-    fastest = min(watch.blocked_autorange(min_run_time=0.01).times)
+    fastest = min(watch.timeit(1).median for _ in range(TIMES))  # of so many, some are disturbed by nobody
     return replace(machine, flops_per_second=2 * SIDE**3 / fastest)
