@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import torch
 
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Plan, Row, Setup, Size
+from tfm_core.profiling.estimate import Budget, Estimate, estimate
 from tfm_ui.fields import Choice, Flag, Limits, Text, Whole, control
+from tfm_ui.figures import look, units
 from tfm_ui.lists import Names, names
 from tfm_ui.model_state import ModelState
 
@@ -16,6 +18,7 @@ DEVICES = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
 CORES = os.cpu_count() or 1
 LENGTHS = (32, 64, 128, 256, 512, 1024, 2048)
 MOST_ROWS = 40
+BUDGET = Budget(seconds=60, bytes=2e9)
 SIZES = "\n".join(f"{s.d_model}, {s.num_heads}, {s.num_layers}, {s.seq_len}" for s in DEFAULT_SIZES)
 
 
@@ -83,24 +86,45 @@ def setup_of(state: ProfilingState) -> Setup:
     )
 
 
+def lengths_of(model: ModelState, state: ProfilingState) -> tuple[list[int], list[str]]:
+    """The lengths of the view "length" that are within the budget; and of the others, what they would need."""
+    asked: list[int] = []
+    left_out = []
+    for length in (length for length in LENGTHS if length <= state.longest):
+        plan = Plan(tuple(_row(model, state, n) for n in (*asked, length)), setup_of(state))
+        if problem := _beyond(estimate(plan)):
+            left_out.append(f"{look.count(length)} tokens would need {problem}")
+        else:
+            asked.append(length)
+    return asked, left_out
+
+
+def _beyond(found: Estimate) -> str:
+    """What is more than the budget, and the budget; "" if nothing is."""
+    if found.bytes > BUDGET.bytes:
+        return f"{units.bytes_of(found.bytes)}; the limit is {units.bytes_of(BUDGET.bytes)}"
+    if found.seconds > BUDGET.seconds:
+        return f"{units.time(found.seconds)} in all; the limit is {units.time(BUDGET.seconds)}"
+    return ""
+
+
+def _row(model: ModelState, state: ProfilingState, length: int) -> Row:
+    """The sidebar's model at a length."""
+    size = Size(
+        d_model=model.d_model,
+        num_heads=model.num_heads,
+        num_layers=model.num_layers,
+        seq_len=length,
+        batch=state.length_batch,
+        d_ff=model.d_ff,
+    )
+    return Row(state.target, size)
+
+
 def plan_of(model: ModelState, state: ProfilingState) -> Plan | None:
     """What this view's button measures; None if there is nothing."""
     if state.view == "length":
-        rows = tuple(
-            Row(
-                state.target,
-                Size(
-                    d_model=model.d_model,
-                    num_heads=model.num_heads,
-                    num_layers=model.num_layers,
-                    seq_len=length,
-                    batch=state.length_batch,
-                    d_ff=model.d_ff,
-                ),
-            )
-            for length in LENGTHS
-            if length <= state.longest
-        )
+        rows = tuple(_row(model, state, length) for length in lengths_of(model, state)[0])
     else:
         sizes, _ = sizes_of(state.sizes, state.batch)
         rows = tuple(Row(target, size) for size in sizes for target in names(state.targets))

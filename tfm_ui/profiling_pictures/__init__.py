@@ -2,7 +2,18 @@
 
 from collections.abc import Callable
 
+from tfm_ui.components.bars import BARS
 from tfm_ui.components.canvas import Canvas, Content
+from tfm_ui.components.lines import LINES
+from tfm_ui.profiling_pictures import length, parts, roofline
 
 # name -> how it is drawn, and what from
-PROFILING: dict[str, tuple[Canvas, Callable[..., Content]]] = {}
+PROFILING: dict[str, tuple[Canvas, Callable[..., Content]]] = {
+    "profiling_length_time": (LINES, length.time),
+    "profiling_length_memory": (LINES, length.memory),
+    "profiling_length_parts": (LINES, length.parts),
+    "profiling_parameters": (BARS, parts.parameters),
+    "profiling_flops": (BARS, parts.flops),
+    "profiling_time": (BARS, parts.time),
+    "profiling_roofline": (LINES, roofline.roof),
+}
