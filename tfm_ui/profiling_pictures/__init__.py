@@ -3,6 +3,13 @@
 from collections.abc import Callable
 
 from tfm_ui.components.canvas import Canvas, Content
+from tfm_ui.components.lines import LINES
+from tfm_ui.components.strips import STRIPS
+from tfm_ui.profiling_pictures import compare
 
 # name -> how it is drawn, and what from
-PROFILING: dict[str, tuple[Canvas, Callable[..., Content]]] = {}
+PROFILING: dict[str, tuple[Canvas, Callable[..., Content]]] = {
+    "profiling_times": (STRIPS, compare.times),
+    "profiling_ratios": (STRIPS, compare.ratios),
+    "profiling_parameters": (LINES, compare.parameters),
+}
