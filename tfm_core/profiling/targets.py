@@ -1,40 +1,32 @@
-"""What can be measured: one entry each in `TARGETS`, at the foot of the file."""
+"""What can be measured: one entry each in `TARGETS`, at the foot of the file.
+
+All are modules that take and return (batch, seq, d_model): stacks of pre-norm layers with GELU, without positions, and
+what they are compared with. Where two entries have the same parameters, they have the same values.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
 
-from torch import Tensor, nn
+import torch
+from torch import nn
+from torch.nn.attention import SDPBackend
 
-from tfm_core.blocks import TransformerLayer
-from tfm_core.initialization import fill_parameters
+from tfm_core.mask_patterns import strided_mask, window_mask
+from tfm_core.profiling.closed_forms import Forms, Transformer
 from tfm_core.profiling.plan import Setup, Size
-from tfm_core.recording import name_sites, recording
+from tfm_core.profiling.targets_others import CONVOLUTION, GRU, LSTM, convolutions, gru, lstm
+from tfm_core.profiling.targets_transformer import fused, masked, ours, torch_attention, torch_encoder
+
+WINDOW, STRIDE = 32, 32
 
 
-class Stack(nn.Module):
-    """Our layers and the final norm, without embedding and logits: (batch, seq, d_model) in and out."""
+class Build(Protocol):
+    """Makes the module on torch's default device, its weights drawn; on the meta device without weights."""
 
-    def __init__(self, size: Size, *, keeps_weights: bool = False) -> None:
-        super().__init__()
-        self.keeps_weights = keeps_weights
-        self.layers = nn.ModuleList(
-            TransformerLayer(size.d_model, size.num_heads, size.feed_forward_dim) for _ in range(size.num_layers)
-        )
-        self.final_norm = nn.LayerNorm(size.d_model)
-        name_sites(self)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(batch, seq, d_model) in and out."""
-        if not self.keeps_weights:
-            return self._layers(x)
-        with recording("*.weights"):
-            return self._layers(x)
-
-    def _layers(self, x: Tensor) -> Tensor:
-        for layer in self.layers:
-            x = layer(x)
-        x = self.final_norm(x)
-        return x
+    def __call__(self, size: Size, seed: int = 0) -> nn.Module:
+        """(batch, seq, d_model) in and out; `size.batch` is of no account."""
 
 
 def never(setup: Setup) -> str:
@@ -42,53 +34,136 @@ def never(setup: Setup) -> str:
     return ""
 
 
+def needs_cuda(setup: Setup) -> str:
+    """A GPU of NVIDIA's."""
+    if setup.device != "cuda":
+        return "This kernel runs on a CUDA device only."
+    return "" if torch.cuda.is_available() else "There is no CUDA device here."
+
+
+def needs_half_on_cuda(setup: Setup) -> str:
+    """A kernel of half precision there; the processor's takes all."""
+    half = setup.dtype in ("bfloat16", "float16")
+    return "" if setup.device == "cpu" or half else f"On CUDA this kernel takes bfloat16 or float16, not {setup.dtype}."
+
+
+def needs_cuda_and_half(setup: Setup) -> str:
+    """Both."""
+    return needs_cuda(setup) or needs_half_on_cuda(setup)
+
+
 @dataclass(frozen=True)
 class Target:
     """One entry.
 
     Attributes:
-        build: makes the module, (batch, seq, d_model) in and out, its weights drawn.
-        flops: floating point operations of one forward pass by part, in closed form.
+        build: makes the module.
+        forms: what it needs, in closed form.
         about: what it is, in a line.
         source: where it comes from.
-        refuses: why it cannot run in this setting; "" if it can.
+        refuses: why it cannot run in this setting, as a sentence; "" if it can.
     """
 
-    build: Callable[[Size], nn.Module]
-    flops: Callable[[Size], dict[str, int]]
+    build: Build
+    forms: Forms
     about: str
     source: str
     refuses: Callable[[Setup], str] = never
 
 
-def layer_flops(size: Size) -> dict[str, int]:
-    """Of the whole stack, 2 per multiplication and addition; norms, softmax and activations count 0.
-
-    Projections 8 n d^2, products with scores 4 n^2 d, feed-forward 4 n d d_ff, for each layer and sequence.
-    """
-    times = size.batch * size.num_layers
-    n, d = size.seq_len, size.d_model
-    return {
-        "projections": times * 8 * n * d * d,
-        "products": times * 4 * n * n * d,
-        "feed-forward": times * 4 * n * d * size.feed_forward_dim,
-    }
-
-
-def _ours(size: Size, *, keeps_weights: bool = False) -> nn.Module:
-    stack = Stack(size, keeps_weights=keeps_weights)
-    fill_parameters(stack, 0)
-    return stack
-
-
 TARGETS: dict[str, Target] = {
     "with weights": Target(
-        lambda size: _ours(size, keeps_weights=True),
-        layer_flops,
-        "This library, every attention weight recorded.",
+        partial(ours, keeps_weights=True),
+        Transformer("kept"),
+        "This library, every attention weight recorded and held until the pass has ended.",
         "Vaswani et al. 2017",
     ),
     "without weights": Target(
-        _ours, layer_flops, "This library, as it runs when nobody looks at the weights.", "Vaswani et al. 2017"
+        ours,
+        Transformer("ours"),
+        "This library, as it runs when nobody looks at the weights.",
+        "Vaswani et al. 2017",
+    ),
+    "fused kernel": Target(
+        fused,
+        Transformer("fused"),
+        "Our layers, attention by torch's F.scaled_dot_product_attention at any length, by the kernel it chooses.",
+        "Dao et al. 2022 (FlashAttention)",
+    ),
+    "fused flash": Target(
+        partial(fused, backend=SDPBackend.FLASH_ATTENTION),
+        Transformer("fused"),
+        "The same, by its kernel FLASH_ATTENTION, which never writes the weights down.",
+        "Dao et al. 2022 (FlashAttention)",
+        needs_half_on_cuda,
+    ),
+    "fused math": Target(
+        partial(fused, backend=SDPBackend.MATH),
+        Transformer("math"),
+        "The same, by its kernel MATH: plain matrix products, one after the other.",
+        "torch.nn.attention.SDPBackend",
+    ),
+    "fused efficient": Target(
+        partial(fused, backend=SDPBackend.EFFICIENT_ATTENTION),
+        Transformer("fused"),
+        "The same, by its kernel EFFICIENT_ATTENTION, on CUDA only.",
+        "Rabe and Staats 2021 (Self-attention Does Not Need O(n²) Memory)",
+        needs_cuda,
+    ),
+    "fused cudnn": Target(
+        partial(fused, backend=SDPBackend.CUDNN_ATTENTION),
+        Transformer("fused"),
+        "The same, by cuDNN's kernel CUDNN_ATTENTION, on CUDA only.",
+        "torch.nn.attention.SDPBackend",
+        needs_cuda_and_half,
+    ),
+    "nn.MultiheadAttention": Target(
+        torch_attention,
+        Transformer("torch"),
+        "Our layers, attention by nn.MultiheadAttention, not asked for its weights.",
+        "torch.nn.MultiheadAttention",
+    ),
+    "nn.MultiheadAttention weights": Target(
+        partial(torch_attention, keeps_weights=True),
+        Transformer("torch weights"),
+        "The same, asked for every head's weights, which are dropped layer by layer.",
+        "torch.nn.MultiheadAttention",
+    ),
+    "nn.TransformerEncoder": Target(
+        torch_encoder,
+        Transformer("torch"),
+        "torch's own stack; its fast path in evaluation is one operator a layer.",
+        "torch.nn.TransformerEncoder",
+    ),
+    "window mask": Target(
+        partial(masked, mask=partial(window_mask, window=WINDOW)),
+        Transformer("ours", masked=True),
+        f"This library, {WINDOW - 1} tokens seen on either side. It saves no work: the kernel computes every score.",
+        "Beltagy et al. 2020 (Longformer)",
+    ),
+    "strided mask": Target(
+        partial(masked, mask=partial(strided_mask, stride=STRIDE)),
+        Transformer("ours", masked=True),
+        f"This library, near tokens and every {STRIDE}nd one seen. It saves no work: the kernel computes every score.",
+        "Child et al. 2019 (Sparse Transformers)",
+    ),
+    "LSTM": Target(
+        lstm,
+        LSTM,
+        "nn.LSTM of as many layers and a linear map, the hidden units chosen for the transformer's parameter count.",
+        "Hochreiter and Schmidhuber 1997",
+    ),
+    "GRU": Target(
+        gru,
+        GRU,
+        "nn.GRU of as many layers and a linear map, the hidden units chosen for the transformer's parameter count.",
+        "Cho et al. 2014",
+    ),
+    "convolution": Target(
+        convolutions,
+        CONVOLUTION,
+        f"nn.Conv1d over {CONVOLUTION.kernel} tokens, of as many layers, and a linear map, of the transformer's "
+        "parameter count.",
+        "LeCun et al. 1989; Gehring et al. 2017",
     ),
 }

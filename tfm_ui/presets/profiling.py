@@ -8,7 +8,6 @@ from tfm_ui.presets import Preset
 PROFILING = (
     Preset(
         "First look",
-        "From the first row to the third, d_model grows 4 times and the layers 3 times. By how much do the parameters "
-        "grow, and by how much the time?",
+        "Rows 2, 4 and 5 have the same parameters, only longer texts. What does their time follow, if not parameters?",
     ),
 )

@@ -10,10 +10,9 @@ from tfm_core.profiling import Blocks, costs, scaling
 from tfm_core.profiling.scaling import Fit
 from tfm_ui.figures import look, units
 from tfm_ui.model_state import ModelState
-from tfm_ui.profiling_lens.asked import UNMEASURED, Asked, asked, script, why_not
-from tfm_ui.profiling_lens.state import ProfilingState, lengths_of
-
-WAYS = ("forward", "forward + backward")
+from tfm_ui.profiling_lens.asked import UNMEASURED, asked
+from tfm_ui.profiling_lens.compare import FORWARD, Compared, recipe
+from tfm_ui.profiling_lens.state import ProfilingState
 
 
 @dataclass(frozen=True)
@@ -21,25 +20,21 @@ class Sweep:
     """One target at several lengths.
 
     Attributes:
-        asked: the plan, and its measurement.
-        left_out: of each length that is beyond the budget, why.
+        of: its rows, and their measurement.
     """
 
-    asked: Asked
-    left_out: list[str]
+    of: Compared
 
     @property
     def lengths(self) -> list[int]:
         """That are asked for."""
-        return [row.size.seq_len for row in self.asked.rows]
+        return [row.size.seq_len for row in self.of.plan.rows]
 
     @cached_property
     def blocks(self) -> dict[str, list[Blocks]]:
-        """forward, and forward + backward if it was measured: the blocks of each length."""
-        found = {WAYS[0]: [one.forward for one in self.asked.measured]}
-        if any(one.training for one in self.asked.measured):
-            found[WAYS[1]] = [one.training or Blocks() for one in self.asked.measured]
-        return found
+        """forward, and forward + backward if it was asked for: the blocks of each length."""
+        each = [self.of.kinds(number) for number in range(1, len(self.lengths) + 1)]
+        return {way: [kinds[way] for kinds in each] for way in each[0]}
 
     def milliseconds(self, way: str) -> list[float]:
         """Medians; NaN where no clean block was had."""
@@ -59,7 +54,7 @@ class Sweep:
     @cached_property
     def flops(self) -> list[int]:
         """Of a forward pass at each length, in closed form."""
-        return [sum(costs.flops(row).values()) for row in self.asked.rows]
+        return [sum(costs.flops(row).values()) for row in self.of.plan.rows]
 
     @property
     def theory(self) -> float:
@@ -69,11 +64,11 @@ class Sweep:
     @property
     def power(self) -> int:
         """The exponent of the FLOPs in the end: 2 where there are products of all queries with all keys."""
-        return 2 if "products" in costs.flops(self.asked.rows[0]) else 1
+        return 2 if "products" in costs.flops(self.of.plan.rows[0]) else 1
 
     def scaled(self) -> list[float]:
         """The FLOPs as milliseconds, at the rate that fits the measured forward passes best in logs; empty if none."""
-        pairs = [(f, ms) for f, ms in zip(self.flops, self.milliseconds(WAYS[0]), strict=True) if math.isfinite(ms)]
+        pairs = [(f, ms) for f, ms in zip(self.flops, self.milliseconds(FORWARD), strict=True) if math.isfinite(ms)]
         if not pairs:
             return []
         rate = math.exp(sum(math.log(ms / f) for f, ms in pairs) / len(pairs))
@@ -82,17 +77,17 @@ class Sweep:
     def fitted(self, way: str) -> list[float]:
         """The power law at each length, in milliseconds."""
         fit = self.fits[way]
-        return [1e3 * fit.factor * n**fit.exponent.middle for n in self.lengths]
+        return [1e3 * fit.at(n) for n in self.lengths]
 
     @property
     def growth(self) -> str:
         """The last step of the lengths by four, in words; "" if fewer than two lengths have a median."""
-        there = self.clean(WAYS[0])
+        there = self.clean(FORWARD)
         if len(there) < 2:
             return ""
         last = there[-1]
         first = last // 4 if last // 4 in there else there[0]
-        at = dict(zip(self.lengths, self.milliseconds(WAYS[0]), strict=True))
+        at = dict(zip(self.lengths, self.milliseconds(FORWARD), strict=True))
         return (
             f"From {look.count(first)} to {look.count(last)} tokens: {units.times(last / first)} the length, "
             f"{units.times(at[last] / at[first])} the time."
@@ -101,7 +96,7 @@ class Sweep:
     @property
     def sentence(self) -> str:
         """What it comes to."""
-        if not any(blocks.seconds for blocks in self.blocks[WAYS[0]]):
+        if not any(blocks.seconds for blocks in self.blocks[FORWARD]):
             nothing = self.problems or UNMEASURED
             return f"{nothing} {self.grows}"
         said = [self.growth]
@@ -121,12 +116,12 @@ class Sweep:
     @property
     def problems(self) -> str:
         """Which lengths have no figure, and why; "" where all have one, or none was measured."""
-        if not self.asked.report:
+        if not self.of.report:
             return ""
         found: dict[str, list[str]] = {}
-        for one in self.asked.measured:
-            if reason := why_not(one, one.forward):
-                found.setdefault(reason, []).append(look.count(one.row.size.seq_len))
+        for number, length in enumerate(self.lengths, 1):
+            if reason := self.of.reason(number):
+                found.setdefault(reason, []).append(look.count(length))
         return " ".join(
             f"{look.listed(lengths)} {'token' if lengths == ['1'] else 'tokens'}: {reason}."
             for reason, lengths in found.items()
@@ -143,20 +138,20 @@ class Sweep:
             columns[f"{way}, contended blocks"] = [b.contended for b in blocks]
             if way in self.fits:
                 columns[f"{way}, fitted ms"] = self.fitted(way)
-        columns["without a figure"] = [why_not(one, one.forward) for one in self.asked.measured]
+        columns["without a figure"] = [self.of.reason(number) for number in range(1, len(self.lengths) + 1)]
         return pd.DataFrame(columns, index=pd.Index(self.lengths, name="length"))
 
     @property
     def recipe(self) -> str:
-        """Lines of Python that leave `seconds`, `fit` and `theory`."""
-        return script(
-            self.asked.plan,
+        """Lines of Python that leave `medians`, `fit` and `theory`."""
+        return recipe(
+            self.of.plan,
+            "",
+            "from tfm_core.profiling import costs, scaling",
             "lengths = [row.size.seq_len for row in rows]",
-            "seconds = [one.forward.median for one in measured]",
-            "fit = scaling.fit(lengths, [one.forward for one in measured])  # its exponent with a 95 % interval",
+            "fit = scaling.fit(lengths, [one.forward for one in report.measured])  # its exponent with a 95 % interval",
             "flops = [sum(costs.flops(row).values()) for row in rows]",
             "theory = scaling.exponent(lengths, flops)",
-            imports=["from tfm_core.profiling import costs, scaling"],
         )
 
 
@@ -166,6 +161,7 @@ def between(fit: Fit) -> str:
     return f" (95% interval {low:.2f} to {high:.2f})" if math.isfinite(low) and math.isfinite(high) else ""
 
 
-def sweep(model: ModelState, state: ProfilingState) -> Sweep:
-    """What the view "length" shows."""
-    return Sweep(asked(model, state, "length"), lengths_of(model, state)[1])
+def sweep(model: ModelState, state: ProfilingState) -> Sweep | None:
+    """What the view "length" shows; None if no length is within the budget."""
+    found = asked(model, state, "length")
+    return Sweep(found) if found else None

@@ -9,8 +9,8 @@ import torch
 from tfm_core.profiling import Memory, costs
 from tfm_ui.figures import look, units
 from tfm_ui.model_state import ModelState
-from tfm_ui.profiling_lens.asked import Asked, asked, script
-from tfm_ui.profiling_lens.length import WAYS
+from tfm_ui.profiling_lens.asked import asked
+from tfm_ui.profiling_lens.compare import FORWARD, TRAINING, Compared, recipe
 from tfm_ui.profiling_lens.state import ProfilingState
 
 ALLOCATED, SYSTEM = "allocator, measured", "system, measured"
@@ -21,30 +21,29 @@ class Peaks:
     """Bytes at the peak of a call beyond weights and input.
 
     Attributes:
-        asked: the plan, and its measurement.
+        of: its rows, and their measurement.
     """
 
-    asked: Asked
+    of: Compared
 
     @property
     def lengths(self) -> list[int]:
         """That are asked for."""
-        return [row.size.seq_len for row in self.asked.rows]
+        return [row.size.seq_len for row in self.of.plan.rows]
 
     @property
     def ways(self) -> tuple[str, ...]:
         """forward, and forward + backward if it is asked for."""
-        return WAYS if self.asked.plan and self.asked.plan.setup.backward else WAYS[:1]
+        return (FORWARD, TRAINING) if self.of.plan.setup.backward else (FORWARD,)
 
     def predicted(self, way: str) -> list[int]:
         """In closed form."""
-        assert self.asked.plan
-        setup, backward = self.asked.plan.setup, way == WAYS[1]
-        return [costs.peak_memory(row, setup, backward=backward) for row in self.asked.rows]
+        setup, backward = self.of.plan.setup, way == TRAINING
+        return [costs.peak_memory(row, setup, backward=backward) for row in self.of.plan.rows]
 
     def measured(self, way: str) -> dict[str, list[float]]:
         """As the allocator counted, and as the system saw it; NaN where it could not be seen."""
-        found: list[Memory] = [one.memory if way == WAYS[0] else one.training_memory for one in self.asked.measured]
+        found: list[Memory] = [one.memory if way == FORWARD else one.training_memory for one in self.of.rows]
         both = {ALLOCATED: [one.allocated for one in found], SYSTEM: [one.system for one in found]}
         return {
             name: [math.nan if count is None else float(count) for count in counts]
@@ -55,18 +54,16 @@ class Peaks:
     @property
     def weights(self) -> list[int]:
         """The attention weights of all layers, heads and sequences; empty of what has none."""
-        if not self.asked.plan or "products" not in costs.flops(self.asked.rows[0]):
+        if "products" not in costs.flops(self.of.plan.rows[0]):
             return []
-        number = getattr(torch, self.asked.plan.setup.dtype).itemsize
-        sizes = [row.size for row in self.asked.rows]
+        number = getattr(torch, self.of.plan.setup.dtype).itemsize
+        sizes = [row.size for row in self.of.plan.rows]
         return [number * s.num_layers * s.batch * s.num_heads * s.seq_len**2 for s in sizes]
 
     @property
     def sentence(self) -> str:
         """Of the longest length: predicted, measured, and the weights among it."""
-        if not self.asked.rows:
-            return ""
-        way = WAYS[0]
+        way = FORWARD
         n, predicted, allocated = self.lengths[-1], self.predicted(way)[-1], self._allocated
         said = [f"{look.count(n)} {'token' if n == 1 else 'tokens'}, forward: predicted {units.bytes_of(predicted)}"]
         if math.isnan(allocated):
@@ -86,7 +83,7 @@ class Peaks:
     @property
     def _allocated(self) -> float:
         """At the longest length, forward; NaN if it was not measured."""
-        return self.measured(WAYS[0]).get(ALLOCATED, [math.nan])[-1]
+        return self.measured(FORWARD).get(ALLOCATED, [math.nan])[-1]
 
     def table(self) -> pd.DataFrame:
         """A row per length, in bytes."""
@@ -102,15 +99,18 @@ class Peaks:
     @property
     def recipe(self) -> str:
         """Lines of Python that leave `predicted`, `allocated`, `system`."""
-        return script(
-            self.asked.plan,
+        return recipe(
+            self.of.plan,
+            "",
+            "from tfm_core.profiling import costs",
+            f"setup = {self.of.plan.setup!r}",
             "predicted = [costs.peak_memory(row, setup) for row in rows]  # bytes",
-            "allocated = [one.memory.allocated for one in measured]",
-            "system = [one.memory.system for one in measured]",
-            imports=["from tfm_core.profiling import costs"],
+            "allocated = [one.memory.allocated for one in report.measured]",
+            "system = [one.memory.system for one in report.measured]",
         )
 
 
-def peaks(model: ModelState, state: ProfilingState) -> Peaks:
-    """What the view "length" shows of memory."""
-    return Peaks(asked(model, state, "length"))
+def peaks(model: ModelState, state: ProfilingState) -> Peaks | None:
+    """What the view "length" shows of memory; None if no length is within the budget."""
+    found = asked(model, state, "length")
+    return Peaks(found) if found else None

@@ -9,7 +9,8 @@ import pandas as pd
 from tfm_core.profiling import costs, scaling
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
-from tfm_ui.profiling_lens.asked import UNMEASURED, Asked, asked, script
+from tfm_ui.profiling_lens.asked import UNMEASURED, asked
+from tfm_ui.profiling_lens.compare import Compared, recipe
 from tfm_ui.profiling_lens.parts import in_order
 from tfm_ui.profiling_lens.state import ProfilingState
 
@@ -21,27 +22,27 @@ class Shares:
     """The parts of a forward pass at several lengths.
 
     Attributes:
-        asked: the plan, and its measurement.
+        of: its rows, and their measurement.
     """
 
-    asked: Asked
+    of: Compared
 
     @property
     def lengths(self) -> list[int]:
         """That are asked for."""
-        return [row.size.seq_len for row in self.asked.rows]
+        return [row.size.seq_len for row in self.of.plan.rows]
 
     @cached_property
     def flops(self) -> dict[str, list[int]]:
         """part -> FLOPs at each length, of the parts that have any."""
-        each = [costs.flops(row) for row in self.asked.rows]
+        each = [costs.flops(row) for row in self.of.plan.rows]
         names = in_order(name for one in each for name, count in one.items() if count)
         return {name: [one.get(name, 0) for one in each] for name in names}
 
     @cached_property
     def milliseconds(self) -> dict[str, list[float]]:
         """part -> time at each length; NaN where it was not measured."""
-        each = [{part.name: part.seconds * 1e3 for part in one.parts} for one in self.asked.measured]
+        each = [{part.name: part.seconds * 1e3 for part in one.parts} for one in self.of.rows]
         names = in_order(name for one in each for name in one)
         return {name: [one.get(name, math.nan) for one in each] for name in names}
 
@@ -49,7 +50,7 @@ class Shares:
     def predicted(self) -> float | None:
         """The length from which on products have more FLOPs than the feed-forward; None of what has not both."""
         both = {PRODUCTS, FEED_FORWARD} <= self.flops.keys()
-        return scaling.predicted_crossing(self.asked.rows[0].size) if both else None
+        return scaling.predicted_crossing(self.of.plan.rows[0].size) if both else None
 
     def crossed(self, *parts: str) -> float | None:
         """The measured length at which these parts together overtake the feed-forward; None if they do not."""
@@ -76,8 +77,6 @@ class Shares:
     @property
     def sentence(self) -> str:
         """Where products overtake the feed-forward, predicted and measured, and what is counted as products."""
-        if not self.lengths:
-            return ""
         if self.predicted is None:
             return (
                 f"There are no products of queries with keys here to overtake a feed-forward network. {self._measured}"
@@ -94,7 +93,7 @@ class Shares:
     def _measured(self) -> str:
         """What was measured of it."""
         if not self.milliseconds:
-            return "No time by part was measured." if self.asked.report else UNMEASURED
+            return "No time by part was measured." if self.of.report else UNMEASURED
         if not {PRODUCTS, FEED_FORWARD} <= self.milliseconds.keys():
             if self.predicted is None:
                 return ""
@@ -107,7 +106,7 @@ class Shares:
                 return "Too few lengths were measured to tell where they do in time."
             n = look.count(self.lengths[0] if ahead else self.lengths[-1])
             said = f"Measured: already at {n} tokens." if ahead else f"Measured: not reached, beyond {n} tokens."
-        kernel = next((one.kernel for one in self.asked.measured if one.kernel), "")
+        kernel = next((one.kernel for one in self.of.rows if one.kernel), "")
         if SOFTMAX not in self.milliseconds:
             return f"{said} A fused kernel ({kernel}) does the softmax too: it is in the products." if kernel else said
         both = self.crossed(PRODUCTS, SOFTMAX)
@@ -132,16 +131,19 @@ class Shares:
     def recipe(self) -> str:
         """Lines of Python that leave `flops` and `parts`, one for each length, and `crossing`."""
         end = [
+            "",
+            "from tfm_core.profiling import costs, scaling",
             "lengths = [row.size.seq_len for row in rows]",
             "flops = [costs.flops(row) for row in rows]",
-            "parts = [{part.name: part.seconds for part in one.parts} for one in measured]",
+            "parts = [{part.name: part.seconds for part in one.parts} for one in report.measured]",
         ]
         if {PRODUCTS, FEED_FORWARD} <= self.milliseconds.keys():
             pair = (f'[one["{name}"] for one in parts]' for name in (PRODUCTS, FEED_FORWARD))
             end.append(f"crossing = scaling.crossing(lengths, {', '.join(pair)})")
-        return script(self.asked.plan, *end, imports=["from tfm_core.profiling import costs, scaling"])
+        return recipe(self.of.plan, *end)
 
 
-def shares(model: ModelState, state: ProfilingState) -> Shares:
-    """What the view "length" shows of parts."""
-    return Shares(asked(model, state, "length"))
+def shares(model: ModelState, state: ProfilingState) -> Shares | None:
+    """What the view "length" shows of parts; None if no length is within the budget."""
+    found = asked(model, state, "length")
+    return Shares(found) if found else None

@@ -7,9 +7,10 @@ from functools import cached_property
 import pandas as pd
 
 from tfm_core.profiling import Measured, Row, costs
-from tfm_ui.figures import look, units
+from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
-from tfm_ui.profiling_lens.asked import NOTHING, UNMEASURED, Asked, asked, described, script, why_not
+from tfm_ui.profiling_lens.asked import UNMEASURED, asked, described
+from tfm_ui.profiling_lens.compare import Compared, recipe, took
 from tfm_ui.profiling_lens.parts_formulas import FLOPS, PARAMETERS, laws
 from tfm_ui.profiling_lens.state import ProfilingState
 
@@ -30,32 +31,32 @@ class Parts:
     """A row that was chosen.
 
     Attributes:
-        asked: the plan, and its measurement.
+        of: all rows, and their measurement.
         number: of the row, from 0.
     """
 
-    asked: Asked
+    of: Compared
     number: int
 
     @property
     def row(self) -> Row:
         """What is looked at."""
-        return self.asked.rows[self.number]
+        return self.of.plan.rows[self.number]
 
     @property
     def measured(self) -> Measured:
         """What became of it."""
-        return self.asked.measured[self.number]
+        return self.of.rows[self.number]
 
     @cached_property
     def parameters(self) -> dict[str, int]:
         """By part."""
-        return costs.parameters(self.row) if self.asked.rows else {}
+        return costs.parameters(self.row)
 
     @cached_property
     def flops(self) -> dict[str, int]:
         """Of a forward pass, by part."""
-        return costs.flops(self.row) if self.asked.rows else {}
+        return costs.flops(self.row)
 
     @cached_property
     def seconds(self) -> dict[str, float]:
@@ -63,7 +64,7 @@ class Parts:
 
         Of many operators the longest stand alone.
         """
-        found = {part.name: part.seconds for part in self.measured.parts} if self.asked.rows else {}
+        found = {part.name: part.seconds for part in self.measured.parts}
         if len(found) <= len(ORDER):
             return found
         longest = sorted(found, key=lambda name: found[name], reverse=True)
@@ -90,8 +91,6 @@ class Parts:
     @property
     def about_parameters(self) -> str:
         """Where most of them are."""
-        if not self.parameters:
-            return NOTHING
         total, most = sum(self.parameters.values()), _largest(self.parameters)
         share = look.percent(self.parameters[most] / total)
         return f"{look.count(total)} parameters in all; {most}: {share} of them."
@@ -99,8 +98,6 @@ class Parts:
     @property
     def about_flops(self) -> str:
         """Where most of them are; softmax and norms have none by convention."""
-        if not self.flops:
-            return NOTHING
         total, most = sum(self.flops.values()), _largest(self.flops)
         share = look.percent(self.flops[most] / total)
         return (
@@ -111,20 +108,18 @@ class Parts:
     @property
     def about_time(self) -> str:
         """Which takes most, and where time and FLOPs disagree."""
-        if not self.asked.rows:
-            return NOTHING
         if not self.seconds:
             return self._unmeasured
         total, most = sum(self.seconds.values()), _largest(self.seconds)
-        said = f"{units.time(total)} under the profiler; {most}: {look.percent(self.seconds[most] / total)} of it."
+        said = f"{took(total)} under the profiler; {most}: {look.percent(self.seconds[most] / total)} of it."
         if self.by_operator:
             return f"{said} Only operators can be told apart here: they bear torch’s names."
         free = [name for name in in_order(self.seconds) if not self.flops.get(name) and name in ("softmax", "norms")]
         if free and (time := sum(self.seconds[name] for name in free)):
             verb = "does" if len(free) == 1 else "do"
-            took = "takes" if len(free) == 1 else "take"
+            take = "takes" if len(free) == 1 else "take"
             words = look.listed(free).capitalize()
-            said += f" {words} {verb} 0% of the FLOPs and {took} {look.percent(time / total)} of the time."
+            said += f" {words} {verb} 0% of the FLOPs and {take} {look.percent(time / total)} of the time."
         heaviest = _largest(self.flops)
         if heaviest != most and heaviest in self.seconds:
             said += (
@@ -142,27 +137,25 @@ class Parts:
 
     @property
     def _unmeasured(self) -> str:
-        if not self.asked.report:
+        if not self.of.report:
             return UNMEASURED
-        reason = why_not(self.measured, self.measured.forward) or "its time was measured, but not by part"
+        reason = self.of.reason(self.number + 1) or "its time was measured, but not by part"
         return f"Row {self.number + 1}: {reason}."
 
     @property
     def title(self) -> str:
         """Which row this is."""
-        if not self.asked.rows:
-            return NOTHING
-        return f"Row {self.number + 1} of {len(self.asked.rows)} in the view “compare”: {described(self.row)}."
+        return f"Row {self.number + 1} of {len(self.of.plan.rows)} in the view “compare”: {described(self.row)}."
 
     @property
     def parameter_laws(self) -> dict[str, bool]:
         """Formulas that give these counts."""
-        return laws(PARAMETERS, self.parameters, self.row.size) if self.asked.rows else {}
+        return laws(PARAMETERS, self.parameters, self.row.size)
 
     @property
     def flop_laws(self) -> dict[str, bool]:
         """Likewise."""
-        return laws(FLOPS, self.flops, self.row.size) if self.asked.rows else {}
+        return laws(FLOPS, self.flops, self.row.size)
 
     def table(self) -> pd.DataFrame:
         """A row per part."""
@@ -178,12 +171,13 @@ class Parts:
     @property
     def recipe(self) -> str:
         """Lines of Python that leave `parameters`, `flops` and, measured anew, `seconds`, by part."""
-        return script(
-            self.asked.plan,
+        return recipe(
+            self.of.plan,
+            "",
+            "from tfm_core.profiling import costs",
             f"row = rows[{self.number}]",
             "parameters, flops = costs.parameters(row), costs.flops(row)",
-            f"seconds = {{part.name: part.seconds for part in measured[{self.number}].parts}}",
-            imports=["from tfm_core.profiling import costs"],
+            f"seconds = {{part.name: part.seconds for part in report.measured[{self.number}].parts}}",
         )
 
 
@@ -191,7 +185,7 @@ def _largest(values: Mapping[str, float]) -> str:
     return max(values, key=lambda name: values[name])
 
 
-def parts(model: ModelState, state: ProfilingState) -> Parts:
-    """What the view "parts" shows: the chosen row, or the last where there are fewer."""
+def parts(model: ModelState, state: ProfilingState) -> Parts | None:
+    """What the view "parts" shows: the chosen row, or the last where there are fewer; None if there are none."""
     found = asked(model, state, "parts")
-    return Parts(found, max(0, min(state.row, len(found.rows)) - 1))
+    return Parts(found, min(state.row, len(found.rows)) - 1) if found else None

@@ -9,7 +9,8 @@ import pandas as pd
 from tfm_core.profiling import Machine, Row, costs
 from tfm_ui.figures import look, units
 from tfm_ui.model_state import ModelState
-from tfm_ui.profiling_lens.asked import NOTHING, UNMEASURED, Asked, asked, label, numbered, script, why_not
+from tfm_ui.profiling_lens.asked import UNMEASURED, asked, label, without
+from tfm_ui.profiling_lens.compare import Compared, listed_rows, recipe
 from tfm_ui.profiling_lens.state import ProfilingState
 
 
@@ -44,15 +45,15 @@ class Roofline:
     """All rows, and the roof.
 
     Attributes:
-        asked: the plan, and its measurement.
+        of: the rows, and their measurement.
     """
 
-    asked: Asked
+    of: Compared
 
     @property
     def machine(self) -> Machine | None:
         """Where it was measured, if its roof was."""
-        machine = self.asked.report.machine if self.asked.report else None
+        machine = self.of.report.machine if self.of.report else None
         known = machine and machine.flops_per_second > 0 and machine.bytes_per_second > 0
         return machine if known else None
 
@@ -71,11 +72,10 @@ class Roofline:
     def points(self) -> list[Point]:
         """One for each row."""
         found = []
-        for number, one in enumerate(self.asked.measured, 1):
-            assert self.asked.plan
+        for number, one in enumerate(self.of.rows, 1):
             flops = sum(costs.flops(one.row).values())
-            intensity = flops / costs.bytes_moved(one.row, self.asked.plan.setup)
-            rate, why = flops / one.forward.median, why_not(one, one.forward)
+            intensity = flops / costs.bytes_moved(one.row, self.of.plan.setup)
+            rate, why = flops / one.forward.median, self.of.reason(number)
             found.append(Point(number, one.row, intensity, rate, self.roof(intensity), why))
         return found
 
@@ -87,14 +87,14 @@ class Roofline:
     @property
     def sentence(self) -> str:
         """Which rows are bound by memory, which by arithmetic, and what share of the roof they reach."""
-        if not self.points:
-            return NOTHING
-        if not self.asked.report:
+        if not self.of.report:
             return f"{UNMEASURED} The roof is measured in the same run. {self._intensities}"
         if not self.there:
-            return f"{self._problems} {self._intensities}"
+            return f"{without(self.of)} {self._intensities}"
         if not self.machine:
-            return f"The matrix product or the copy had no clean block: no roof. {self._rates} {self._problems}".strip()
+            return (
+                f"No roof: the matrix product or the copy had no clean block. {self._rates} {without(self.of)}".strip()
+            )
         memory = [point.number for point in self.points if point.intensity < self.ridge]
         arithmetic = [point.number for point in self.points if point.intensity >= self.ridge]
         peak, copy = self.machine.flops_per_second / 1e9, self.machine.bytes_per_second / 1e9
@@ -104,18 +104,15 @@ class Roofline:
         ]
         if memory:
             are = "stands" if len(memory) == 1 else "stand"
-            said.append(f"{numbered(memory).capitalize()} {are} under the slope: bound by memory.")
+            said.append(f"{listed_rows(memory).capitalize()} {are} under the slope: bound by memory.")
         if arithmetic:
             are = "stands" if len(arithmetic) == 1 else "stand"
-            said.append(f"{numbered(arithmetic).capitalize()} {are} under the flat roof: bound by arithmetic.")
+            said.append(f"{listed_rows(arithmetic).capitalize()} {are} under the flat roof: bound by arithmetic.")
         said.append(self._reached)
         above = [point.number for point in self.there if point.share > 1]
         if above:
-            its = "its" if len(above) == 1 else "their"
-            said.append(
-                f"Above the roof: {numbered(above)}, as {its} numbers stay in the caches, which are faster than memory."
-            )
-        return " ".join([*said, self._problems]).strip()
+            said.append(f"Above the roof: {listed_rows(above)}, as caches are faster than memory.")
+        return " ".join([*said, without(self.of)]).strip()
 
     @property
     def _reached(self) -> str:
@@ -138,23 +135,14 @@ class Roofline:
         span = (
             units.three(low) if units.three(low) == units.three(high) else f"{units.three(low)} to {units.three(high)}"
         )
-        rows = "Its row does" if len(self.points) == 1 else f"Its {len(self.points)} rows do"
+        rows = "This row does" if len(self.points) == 1 else f"These {len(self.points)} rows do"
         return f"{rows} {span} operations for each byte that must be moved at least."
-
-    @property
-    def _problems(self) -> str:
-        """Which rows have no rate, and why."""
-        found: dict[str, list[int]] = {}
-        for point in self.points:
-            if point.why:
-                found.setdefault(point.why, []).append(point.number)
-        return " ".join(f"{numbered(rows).capitalize()}: {why}." for why, rows in found.items())
 
     def table(self) -> pd.DataFrame:
         """A row per configuration."""
         points = self.points
         columns: dict[str, list[str] | list[float]] = {
-            "configuration": [label(self.asked.plan, point.number - 1) for point in points if self.asked.plan],
+            "configuration": [label(self.of, point.number) for point in points],
             "FLOP per byte": [point.intensity for point in points],
             "GFLOP/s": [point.rate / 1e9 for point in points],
             "attainable GFLOP/s": [point.roof / 1e9 for point in points],
@@ -166,17 +154,19 @@ class Roofline:
     @property
     def recipe(self) -> str:
         """Lines of Python that leave `intensity`, `rate` and `roof`, one for each row."""
-        return script(
-            self.asked.plan,
-            "machine = last.report.machine",
+        return recipe(
+            self.of.plan,
+            "",
+            "from tfm_core.profiling import costs",
+            f"setup, machine = {self.of.plan.setup!r}, report.machine",
             "flops = [sum(costs.flops(row).values()) for row in rows]",
             "intensity = [count / costs.bytes_moved(row, setup) for row, count in zip(rows, flops)]  # FLOP per byte",
-            "rate = [count / one.forward.median for count, one in zip(flops, measured)]  # FLOP per second",
+            "rate = [count / median for count, median in zip(flops, medians)]  # FLOP per second",
             "roof = [min(machine.flops_per_second, machine.bytes_per_second * x) for x in intensity]",
-            imports=["from tfm_core.profiling import costs"],
         )
 
 
-def roofline(model: ModelState, state: ProfilingState) -> Roofline:
-    """What the view "roofline" shows."""
-    return Roofline(asked(model, state, "roofline"))
+def roofline(model: ModelState, state: ProfilingState) -> Roofline | None:
+    """What the view "roofline" shows; None if there are no rows."""
+    found = asked(model, state, "roofline")
+    return Roofline(found) if found else None

@@ -18,7 +18,8 @@ DEVICES = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
 CORES = os.cpu_count() or 1
 LENGTHS = (32, 64, 128, 256, 512, 1024, 2048)
 MOST_ROWS = 40
-BUDGET = Budget(seconds=60, bytes=2e9)
+LARGEST = 65536  # of each number in the text box
+BUDGET = Budget(seconds=60, bytes=2 * 2**30)
 SIZES = "\n".join(f"{s.d_model}, {s.num_heads}, {s.num_layers}, {s.seq_len}" for s in DEFAULT_SIZES)
 
 
@@ -29,9 +30,7 @@ class ProfilingState:
     view: str = control(Choice("View", VIEWS, "buttons"), default="compare")
 
     # what is measured together
-    sizes: str = control(
-        Text("Configurations: d_model, heads, layers, length; one a line", 600, height=150), default=SIZES
-    )
+    sizes: str = control(Text("A line each: d_model, heads, layers, length", 600, height=158), default=SIZES)
     targets: str = control(Names("Targets", tuple(TARGETS)), default="with weights", held=True)
     batch: int = control(Whole("Batch", 1, 64, box=True, help="Sequences side by side."), default=16)
 
@@ -64,15 +63,45 @@ class ProfilingState:
 
 
 def sizes_of(text: str, batch: int) -> tuple[list[Size], list[str]]:
-    """The configurations that a text describes, and what is wrong with the lines that describe none."""
+    """The configurations that a text describes, and what is wrong with the lines that describe none.
+
+    A line may hold a fifth number, the hidden units of the feed-forward network.
+    """
     found, problems = [], []
-    for number, line in enumerate((line for line in text.splitlines() if line.strip()), 1):
-        try:
-            d_model, heads, layers, length = (int(word) for word in line.replace(",", " ").split())
-            found.append(Size(d_model=d_model, num_heads=heads, num_layers=layers, seq_len=length, batch=batch))
-        except ValueError as problem:
-            problems.append(f"Line {number}, “{line.strip()[:40]}”: {problem}")
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                found.append(_size(line, batch))
+            except ValueError as problem:
+                problems.append(f"Line {number}, “{line.strip()[:40]}”: {problem}.")
     return found, problems
+
+
+def _size(line: str, batch: int) -> Size:
+    words = line.replace(",", " ").split()
+    if not 4 <= len(words) <= 5 or not all(word.isascii() and word.isdigit() for word in words):
+        raise ValueError("expected 4 whole numbers, d_model, heads, layers and length; a fifth is d_ff")
+    if any(len(word) > len(str(LARGEST)) or int(word) > LARGEST for word in words):
+        raise ValueError(f"expected numbers up to {LARGEST}")
+    d_model, heads, layers, length, d_ff = map(int, [*words, "0"][:5])
+    return Size(d_model=d_model, num_heads=heads, num_layers=layers, seq_len=length, batch=batch, d_ff=d_ff)
+
+
+def line_of(size: Size) -> str:
+    """The line of the text box that describes it, without its batch."""
+    numbers = [size.d_model, size.num_heads, size.num_layers, size.seq_len]
+    return ", ".join(map(str, numbers + ([size.d_ff] if size.d_ff else [])))
+
+
+def rows_of(state: ProfilingState) -> tuple[list[Row], list[str]]:
+    """Each configuration with each target, as many as one measurement may have; and what was left out."""
+    sizes, problems = sizes_of(state.sizes, state.batch)
+    rows = [Row(target, size) for size in sizes for target in names(state.targets)]
+    if not rows:
+        problems.append("No line describes a configuration: for example, 64, 4, 2, 50.")
+    if len(rows) > MOST_ROWS:
+        problems.append(f"Of {len(rows)} rows the first {MOST_ROWS} are taken.")
+    return rows[:MOST_ROWS], problems
 
 
 def setup_of(state: ProfilingState) -> Setup:
@@ -104,7 +133,7 @@ def _beyond(found: Estimate) -> str:
     if found.bytes > BUDGET.bytes:
         return f"{units.bytes_of(found.bytes)}; the limit is {units.bytes_of(BUDGET.bytes)}"
     if found.seconds > BUDGET.seconds:
-        return f"{units.time(found.seconds)} in all; the limit is {units.time(BUDGET.seconds)}"
+        return f"{found.seconds:.0f} s with all before; the limit is {BUDGET.seconds:.0f} s"
     return ""
 
 
@@ -126,6 +155,5 @@ def plan_of(model: ModelState, state: ProfilingState) -> Plan | None:
     if state.view == "length":
         rows = tuple(_row(model, state, length) for length in lengths_of(model, state)[0])
     else:
-        sizes, _ = sizes_of(state.sizes, state.batch)
-        rows = tuple(Row(target, size) for size in sizes for target in names(state.targets))
+        rows = tuple(rows_of(state)[0])
     return Plan(rows, setup_of(state)) if rows else None

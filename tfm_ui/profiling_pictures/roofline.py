@@ -5,7 +5,7 @@ from tfm_ui.components.canvas import Content
 from tfm_ui.components.lines import Chart, Line
 from tfm_ui.figures import units
 from tfm_ui.model_state import ModelState
-from tfm_ui.profiling_lens.asked import label
+from tfm_ui.profiling_lens.asked import NOTHING, label
 from tfm_ui.profiling_lens.roofline import Roofline, roofline
 from tfm_ui.profiling_lens.state import ProfilingState
 
@@ -15,12 +15,11 @@ INTENSITY = "operations per byte"
 def roof(model: ModelState, state: ProfilingState) -> Content:
     """The measured roof and each row's dot under it; nothing where no row has a rate."""
     seen = roofline(model, state)
-    plan = seen.asked.plan
-    if not seen.there or plan is None:
-        return lines.content([], about=seen.sentence)
+    if seen is None or not seen.there:
+        return lines.content([], about=seen.sentence if seen else NOTHING)
     rows = [
         Line(
-            label(plan, point.number - 1),
+            label(seen.of, point.number),
             [point.intensity],
             [point.rate / 1e9],
             f"head {(point.number - 1) % 8 + 1}",

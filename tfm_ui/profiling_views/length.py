@@ -8,7 +8,7 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing
 from tfm_ui.profiling_lens import length, length_memory, length_parts
-from tfm_ui.profiling_lens.state import ProfilingState, plan_of
+from tfm_ui.profiling_lens.state import ProfilingState, lengths_of, plan_of
 from tfm_ui.profiling_views import measure
 from tfm_ui.profiling_views.boxes import boxes, states
 
@@ -18,18 +18,19 @@ def draw(model: ModelState) -> None:
     state = boxes(model, controls_line.row("profiling"), "target", "longest", "length_batch", "rounds", "backward")
     measure.bar(plan_of(model, state), state.run)
     with st.container(key="profiling_left_out"):
-        seen = length.sweep(model, state)
-        if seen.left_out:
-            st.info(" ".join(f"{reason}." for reason in seen.left_out) + " It is left out.")
-    if not seen.lengths:
+        if left_out := lengths_of(model, state)[1]:
+            st.info(". ".join([*left_out, "Left out"]) + ".")
+    seen = length.sweep(model, state)
+    memory, parts = length_memory.peaks(model, state), length_parts.shares(model, state)
+    if not seen or not memory or not parts:
         return
     left, right = st.columns(2)
     with left.container(key="length_time"):
         _time(model, state, seen)
     with right.container(key="length_memory"):
-        _memory(model, state)
+        _memory(model, state, memory)
     with st.container(key="length_parts"):
-        _parts(model, state)
+        _parts(model, state, parts)
 
 
 def _time(model: ModelState, state: ProfilingState, seen: length.Sweep) -> None:
@@ -47,12 +48,11 @@ def _time(model: ModelState, state: ProfilingState, seen: length.Sweep) -> None:
         )
 
 
-def _memory(model: ModelState, state: ProfilingState) -> None:
-    seen = length_memory.peaks(model, state)
+def _memory(model: ModelState, state: ProfilingState, seen: length_memory.Peaks) -> None:
     with panel("profiling_length_memory") as show:
         show(
             title="Memory against length",
-            how_to_read="x: tokens. y: MB at the peak of a call, beyond weights and input. Rings: measured "
+            how_to_read="x: tokens. y: MiB at the peak of a call, beyond weights and input. Rings: measured "
             "by the allocator, thin: by the system; dashed, and the attention weights of all layers: by formula.",
             picture=Drawing("profiling_length_memory", states(model, state)),
             sentence=seen.sentence,
@@ -63,8 +63,7 @@ def _memory(model: ModelState, state: ProfilingState) -> None:
         )
 
 
-def _parts(model: ModelState, state: ProfilingState) -> None:
-    seen = length_parts.shares(model, state)
+def _parts(model: ModelState, state: ProfilingState, seen: length_parts.Shares) -> None:
     with panel("profiling_length_parts") as show:
         show(
             title="Where it goes",

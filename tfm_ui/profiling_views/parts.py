@@ -8,6 +8,7 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing
 from tfm_ui.profiling_lens import parts
+from tfm_ui.profiling_lens.asked import NOTHING
 from tfm_ui.profiling_lens.state import plan_of
 from tfm_ui.profiling_views import measure
 from tfm_ui.profiling_views.boxes import boxes, states
@@ -18,23 +19,26 @@ def draw(model: ModelState) -> None:
     state = boxes(model, controls_line.row("profiling"), "row")
     measure.bar(plan_of(model, state), state.run)
     seen = parts.parts(model, state)
+    if seen is None:
+        st.info(NOTHING)
+        return
     st.html(f'<p class="note">{seen.title}</p>')
     pictures = {
-        "profiling_parameters": (
+        "profiling_parts_parameters": (
             "Parameters",
             "Numbers that training would set, counted by formula.",
             seen.about_parameters,
             seen.parameter_laws,
             costs.parameters,
         ),
-        "profiling_flops": (
+        "profiling_parts_flops": (
             "FLOPs",
             "Floating point operations of a forward pass, by formula; M: millions.",
             seen.about_flops,
             seen.flop_laws,
             costs.flops,
         ),
-        "profiling_time": (
+        "profiling_parts_time": (
             "Time",
             "Of one forward pass, by torch.profiler, which slows it down a little.",
             seen.about_time,

@@ -8,6 +8,7 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing
 from tfm_ui.profiling_lens import roofline
+from tfm_ui.profiling_lens.asked import NOTHING
 from tfm_ui.profiling_lens.state import plan_of
 from tfm_ui.profiling_views import measure
 from tfm_ui.profiling_views.boxes import boxes, states
@@ -26,6 +27,9 @@ def draw(model: ModelState) -> None:
     state = boxes(model, controls_line.row("profiling"), "rounds")
     measure.bar(plan_of(model, state), state.run)
     seen = roofline.roofline(model, state)
+    if seen is None:
+        st.info(NOTHING)
+        return
     with panel("profiling_roofline") as show:
         show(
             title="Roofline",

@@ -1,0 +1,146 @@
+"""Where one pass spends its time, by torch.profiler: each operator counts for the part of the model that called it.
+
+The parts are those of the closed forms: "projections" (query, key, value, output), "products" (scores, and weights @
+value), "softmax", "feed-forward", "norms", "recurrence", "convolution", "output", and "rest" (residual additions, what
+Python does between operators outside of a module). torch's fused attention is one operator, softmax included: all of
+it counts as "products".
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+
+from torch import nn
+from torch.autograd.profiler_util import FunctionEvent
+from torch.profiler import ProfilerActivity, profile, record_function
+
+from tfm_core.attention import MultiHeadAttention
+from tfm_core.blocks import FeedForward
+from tfm_core.profiling.report import PartTime
+
+PASSES = 3  # after one that the profiler uses to set itself up
+RANGE = "tfm."
+
+MODULES: tuple[tuple[tuple[type[nn.Module], ...], str], ...] = (
+    ((MultiHeadAttention, nn.MultiheadAttention), "products"),
+    ((FeedForward,), "feed-forward"),
+    ((nn.LayerNorm, nn.RMSNorm), "norms"),
+    ((nn.RNNBase,), "recurrence"),
+    ((nn.Conv1d,), "convolution"),
+)
+LINEAR = {"products": "projections", "feed-forward": "feed-forward"}
+"""What a Linear is, by the part that it lies in; elsewhere "output"."""
+
+ANYWHERE = {
+    "_softmax": "softmax",
+    "_safe_softmax": "softmax",
+    "softmax": "softmax",
+    "layer_norm": "norms",
+    "native_layer_norm": "norms",
+    "scaled_dot_product_attention": "products",
+    "_native_multi_head_attention": "products",
+    "lstm": "recurrence",
+    "gru": "recurrence",
+    "conv1d": "convolution",
+}
+"""Operators that say themselves what they are."""
+
+WITHIN = {
+    "products": dict.fromkeys(("linear", "addmm", "mm", "_transform_bias_rescale_qkv"), "projections"),
+    "rest": dict.fromkeys(("linear", "addmm", "_addmm_activation", "relu", "gelu", "silu"), "feed-forward"),
+}
+"""Operators that are known by where they run: nn.MultiheadAttention and the fast path call no modules of their own."""
+
+KERNELS = {
+    "flash_attention": "flash",
+    "efficient_attention": "memory-efficient",
+    "cudnn_attention": "cuDNN",
+    "_fused_attention_overrideable": "overrideable",
+    "_attention_math": "math",
+    "_native_multi_head_attention": "fast path",
+}
+"""What an operator's name has in it -> the kernel, as torch.nn.attention.SDPBackend calls it."""
+
+
+def measure(module: nn.Module, call: Callable[[], object], device: str) -> tuple[tuple[PartTime, ...], str]:
+    """Where a call of the module spends its time, the longest part first, and which fused kernel did the attention.
+
+    Args:
+        module: what is looked into.
+        call: runs it; it has run before.
+        device: "cuda" counts the time of the GPU's kernels, which run beside the processor.
+
+    Returns:
+        Parts, that sum up to the pass as it ran under the profiler (that costs about 9 %), means of a few passes;
+        and the kernel's name, "" where no fused operator ran.
+    """
+    gpu = device == "cuda"
+    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if gpu else [])]
+    with _ranges(module), profile(activities=activities) as profiled:
+        for _ in range(1 + PASSES):
+            with record_function(RANGE + "rest"):
+                call()
+    on_processor = (event for event in profiled.events() or () if event.device_type.name == "CPU")
+    passes = [event for event in on_processor if event.cpu_parent is None and event.name == RANGE + "rest"][1:]
+    seconds: defaultdict[str, float] = defaultdict(float)
+    kernel = ""
+    for one in passes:
+        for event, part in _attributed(one, "rest"):
+            seconds[part] += _microseconds(event, gpu) / 1e6 / len(passes)
+            kernel = kernel or next((name for word, name in KERNELS.items() if word in event.name), "")
+    found = [PartTime(part, mean) for part, mean in seconds.items() if mean > 0]
+    return tuple(sorted(found, key=lambda part: -part.seconds)), kernel
+
+
+def _microseconds(event: FunctionEvent, gpu: bool) -> float:
+    """An event's own, without what it called. On the GPU the operators' kernels; a range has none of its own."""
+    if gpu:
+        return 0.0 if event.name.startswith(RANGE) else float(event.self_device_time_total)
+    return float(event.self_cpu_time_total)
+
+
+def _attributed(event: FunctionEvent, part: str) -> Iterator[tuple[FunctionEvent, str]]:
+    """An event and all that it called, each with its part."""
+    if event.name.startswith(RANGE):
+        part = event.name.removeprefix(RANGE)
+    else:
+        name = event.name.removeprefix("aten::").rstrip("_")
+        part = WITHIN.get(part, {}).get(name) or ANYWHERE.get(name, part)
+    yield event, part
+    for child in event.cpu_children:
+        yield from _attributed(child, part)
+
+
+@contextmanager
+def _ranges(module: nn.Module) -> Iterator[None]:
+    """Let each module open a range of its part. Not by hooks: with a hook, torch leaves its fast path."""
+    parts = {inner: part for inner, part in _parts(module, "rest") if part != "rest"}
+    for inner, part in parts.items():
+        inner.forward = _in_range(inner.forward, part)  # the instance's; the class's stands below
+    try:
+        yield
+    finally:
+        for inner in parts:
+            del inner.forward
+
+
+def _parts(module: nn.Module, part: str) -> Iterator[tuple[nn.Module, str]]:
+    """The module and all within it, each with its part."""
+    if isinstance(module, nn.Linear):
+        part = LINEAR.get(part, "output")
+    else:
+        part = next((name for types, name in MODULES if isinstance(module, types)), part)
+    yield module, part
+    for child in module.children():
+        torchs_own = isinstance(module, nn.TransformerEncoderLayer) and isinstance(child, nn.Linear)
+        yield from _parts(child, "feed-forward" if torchs_own else part)
+
+
+def _in_range(forward: Callable[..., object], part: str) -> Callable[..., object]:
+    @wraps(forward)
+    def ranged(*args: object, **kwargs: object) -> object:
+        with record_function(RANGE + part):
+            return forward(*args, **kwargs)
+
+    return ranged
