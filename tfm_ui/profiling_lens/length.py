@@ -1,16 +1,19 @@
 """Time against length: what was measured, the power law fitted to it, and what the closed form of FLOPs says."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
 
 from tfm_core.profiling import Blocks, costs, scaling
+from tfm_core.profiling.estimate import in_bytes, in_seconds
 from tfm_core.profiling.scaling import Fit
 from tfm_ui.figures import look, units
 from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens.asked import UNMEASURED, asked
+from tfm_ui.profiling_lens.budget import BUDGET
 from tfm_ui.profiling_lens.compare import FORWARD, Compared, recipe
 from tfm_ui.profiling_lens.state import ProfilingState
 
@@ -159,6 +162,15 @@ def between(fit: Fit) -> str:
     """Its interval in words; "" where there is none."""
     low, high = fit.exponent.low, fit.exponent.high
     return f" (95% interval {low:.2f} to {high:.2f})" if math.isfinite(low) and math.isfinite(high) else ""
+
+
+def beyond(left_out: Mapping[int, str]) -> str:
+    """Which lengths are not asked for, and what they would need; "" if none is left out."""
+    if not left_out:
+        return ""
+    needs = [f"{look.count(length)} tokens would need {need}" for length, need in left_out.items()]
+    limit = f"{in_bytes(BUDGET.bytes)}, and {in_seconds(BUDGET.seconds)} with the shorter lengths"
+    return f"{look.listed(needs)}. The limit is {limit}."
 
 
 def sweep(model: ModelState, state: ProfilingState) -> Sweep | None:

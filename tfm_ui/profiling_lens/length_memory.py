@@ -62,28 +62,23 @@ class Peaks:
 
     @property
     def sentence(self) -> str:
-        """Of the longest length: predicted, measured, and the weights among it."""
-        way = FORWARD
-        n, predicted, allocated = self.lengths[-1], self.predicted(way)[-1], self._allocated
-        said = [f"{look.count(n)} {'token' if n == 1 else 'tokens'}, forward: predicted {units.bytes_of(predicted)}"]
-        if math.isnan(allocated):
-            said.append(", not measured.")
+        """Of the longest length that has a figure: predicted, measured, and the attention weights among it."""
+        found = self.measured(FORWARD).get(ALLOCATED, [])
+        there = [i for i, count in enumerate(found) if count > 0]
+        at = there[-1] if there else -1
+        n, predicted = self.lengths[at], self.predicted(FORWARD)[at]
+        said = f"{look.count(n)} {'token' if n == 1 else 'tokens'}, forward: predicted {units.bytes_of(predicted)}"
+        if there:
+            said += f", measured {units.bytes_of(found[at])}, {units.times(found[at] / predicted)} the prediction."
         else:
-            off = f"{units.times(allocated / predicted)} the prediction" if predicted else "nothing was predicted"
-            said.append(f", measured {units.bytes_of(allocated)}: {off}.")
+            said += ", not measured."
         if self.weights:
-            whole = self.weights[-1]
-            said.append(f" The attention weights of all layers are {units.bytes_of(whole)}")
-            said.append(", more than there was at the peak: never all at once." if whole > allocated else ".")
-        if (grown := self.measured(way).get(ALLOCATED)) and len(grown) > 1 and grown[-2] > 0:
-            times, steps = grown[-1] / grown[-2], self.lengths[-1] / self.lengths[-2]
-            said.append(f" {units.times(steps)} the length took {units.times(times)} the memory.")
-        return "".join(said)
-
-    @property
-    def _allocated(self) -> float:
-        """At the longest length, forward; NaN if it was not measured."""
-        return self.measured(FORWARD).get(ALLOCATED, [math.nan])[-1]
+            said += f" The attention weights of all layers are {units.bytes_of(self.weights[at])}"
+            said += ", more than lay there at the peak." if there and self.weights[at] > found[at] else "."
+        if len(there) > 1:
+            steps, grown = (values[at] / values[there[-2]] for values in (self.lengths, found))
+            said += f" The last {units.times(steps)} of the length took {units.times(grown)} the memory."
+        return said
 
     def table(self) -> pd.DataFrame:
         """A row per length, in bytes."""

@@ -9,7 +9,7 @@ import pandas as pd
 from tfm_core.profiling import Machine, Row, costs
 from tfm_ui.figures import look, units
 from tfm_ui.model_state import ModelState
-from tfm_ui.profiling_lens.asked import UNMEASURED, asked, label, without
+from tfm_ui.profiling_lens.asked import UNMEASURED, asked, without
 from tfm_ui.profiling_lens.compare import Compared, listed_rows, recipe
 from tfm_ui.profiling_lens.state import ProfilingState
 
@@ -142,7 +142,8 @@ class Roofline:
         """A row per configuration."""
         points = self.points
         columns: dict[str, list[str] | list[float]] = {
-            "configuration": [label(self.of, point.number) for point in points],
+            "target": [point.row.target for point in points],
+            "configuration": [self.of.size(point.number) for point in points],
             "FLOP per byte": [point.intensity for point in points],
             "GFLOP/s": [point.rate / 1e9 for point in points],
             "attainable GFLOP/s": [point.roof / 1e9 for point in points],

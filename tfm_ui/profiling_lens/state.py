@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import torch
 
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Plan, Row, Setup, Size
-from tfm_core.profiling.estimate import Budget, Estimate, estimate
+from tfm_core.profiling.estimate import estimate, in_bytes, in_seconds
 from tfm_ui.fields import Choice, Flag, Limits, Text, Whole, control
-from tfm_ui.figures import look, units
 from tfm_ui.lists import Names, names
 from tfm_ui.model_state import ModelState
+from tfm_ui.profiling_lens.budget import BUDGET
 
 PREFIX = "profiling_"
 VIEWS = ("compare", "length", "parts", "roofline")
@@ -19,7 +19,6 @@ CORES = os.cpu_count() or 1
 LENGTHS = (32, 64, 128, 256, 512, 1024, 2048)
 MOST_ROWS = 40
 LARGEST = 65536  # of each number in the text box
-BUDGET = Budget(seconds=60, bytes=2 * 2**30)
 SIZES = "\n".join(f"{s.d_model}, {s.num_heads}, {s.num_layers}, {s.seq_len}" for s in DEFAULT_SIZES)
 
 
@@ -115,26 +114,20 @@ def setup_of(state: ProfilingState) -> Setup:
     )
 
 
-def lengths_of(model: ModelState, state: ProfilingState) -> tuple[list[int], list[str]]:
-    """The lengths of the view "length" that are within the budget; and of the others, what they would need."""
-    asked: list[int] = []
-    left_out = []
+def lengths_of(model: ModelState, state: ProfilingState) -> tuple[list[int], dict[int, str]]:
+    """The lengths of the view "length" that are within the budget; and what each of the others would need."""
+    taken: list[int] = []
+    left_out = {}
     for length in (length for length in LENGTHS if length <= state.longest):
-        plan = Plan(tuple(_row(model, state, n) for n in (*asked, length)), setup_of(state))
-        if problem := _beyond(estimate(plan)):
-            left_out.append(f"{look.count(length)} tokens would need {problem}")
+        plan = Plan(tuple(_row(model, state, n) for n in (*taken, length)), setup_of(state))
+        needs = estimate(plan)
+        if needs.bytes > BUDGET.bytes:
+            left_out[length] = in_bytes(needs.bytes)
+        elif needs.seconds > BUDGET.seconds:
+            left_out[length] = in_seconds(needs.seconds)
         else:
-            asked.append(length)
-    return asked, left_out
-
-
-def _beyond(found: Estimate) -> str:
-    """What is more than the budget, and the budget; "" if nothing is."""
-    if found.bytes > BUDGET.bytes:
-        return f"{units.bytes_of(found.bytes)}; the limit is {units.bytes_of(BUDGET.bytes)}"
-    if found.seconds > BUDGET.seconds:
-        return f"{found.seconds:.0f} s with all before; the limit is {BUDGET.seconds:.0f} s"
-    return ""
+            taken.append(length)
+    return taken, left_out
 
 
 def _row(model: ModelState, state: ProfilingState, length: int) -> Row:

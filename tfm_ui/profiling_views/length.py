@@ -18,8 +18,8 @@ def draw(model: ModelState) -> None:
     state = boxes(model, controls_line.row("profiling"), "target", "longest", "length_batch", "rounds", "backward")
     measure.bar(plan_of(model, state), state.run)
     with st.container(key="profiling_left_out"):
-        if left_out := lengths_of(model, state)[1]:
-            st.info(". ".join([*left_out, "Left out"]) + ".")
+        if reason := length.beyond(lengths_of(model, state)[1]):
+            st.info(reason)
     seen = length.sweep(model, state)
     memory, parts = length_memory.peaks(model, state), length_parts.shares(model, state)
     if not seen or not memory or not parts:
