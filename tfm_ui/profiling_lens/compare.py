@@ -92,9 +92,16 @@ def took(seconds: float) -> str:
     return f"{digits.rstrip('.') if 'e' not in digits else look.tiny(seconds * 1000)} ms"
 
 
-def times(factor: float) -> str:
+def factor(number: float) -> str:
+    """1 234, 128, 28.3, 1.07, 0.92, 0.031."""
+    if number >= 1000:
+        return look.count(round(number))
+    return f"{number:.2f}" if 0.1 <= number < 2 else f"{number:#.{2 if number < 0.1 else 3}g}".rstrip(".")
+
+
+def times(number: float) -> str:
     """By how much: 28 times, 1.07 times."""
-    return f"{factor:.2f} times" if factor < 2 else f"{factor:.3g} times" if factor < 1000 else f"{factor:,.0f} times"
+    return f"{factor(number)} times"
 
 
 def listed_rows(numbers: list[int]) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 from tfm_core.profiling import Blocks
 from tfm_ui.figures import look
 from tfm_ui.profiling_lens import analytic
-from tfm_ui.profiling_lens.compare import Compared, times
+from tfm_ui.profiling_lens.compare import Compared
 
 
 def records(seen: Compared) -> list[dict[str, Any]]:
@@ -68,8 +68,8 @@ def sentence(seen: Compared) -> str:
         said = f"{many}: {look.count(counts[0])} parameters, {_mega(flops[0])} MFLOP for a forward pass."
     else:
         said = (
-            f"{many}: from {look.count(min(counts))} to {look.count(max(counts))} parameters, from {_mega(min(flops))} "
-            f"to {_mega(max(flops))} MFLOP for a forward pass, {times(max(flops) / min(flops))} as many."
+            f"{many}: {look.count(min(counts))} to {look.count(max(counts))} parameters, {_mega(min(flops))} to "
+            f"{_mega(max(flops))} MFLOP for a forward pass."
         )
     if seen.report is None:
         return f"{said} Press Measure for the times."
@@ -89,6 +89,6 @@ def _peak(seen: Compared) -> str:
     of = {n: analytic.forward_flops(seen.plan.rows[n - 1]) / seen.rows[n - 1].forward.median for n in there}
     best = max(of, key=of.__getitem__)
     return (
-        f"Row {best} comes closest to this machine: {of[best] / 1e9:.3g} of the {peak / 1e9:.3g} GFLOP/s that a large "
-        "matrix product reaches."
+        f"Row {best} comes closest to what this machine can do: {of[best] / 1e9:.3g} of the {peak / 1e9:.3g} GFLOP/s "
+        "of a large matrix product."
     )

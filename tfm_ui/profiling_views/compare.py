@@ -3,8 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_core.profiling import TARGETS, Report, Size, profile, statistics
-from tfm_core.profiling.targets import layer_flops
+from tfm_core.profiling import TARGETS, Report, Size, costs, profile, statistics
 from tfm_ui import controls, controls_line, frame
 from tfm_ui.lists import names
 from tfm_ui.model_state import ModelState
@@ -13,7 +12,7 @@ from tfm_ui.pictures import Drawing
 from tfm_ui.plain import plain
 from tfm_ui.profiling_lens import compare_parameters, compare_ratios, compare_table, compare_times
 from tfm_ui.profiling_lens.compare import Compared, compared, recipe
-from tfm_ui.profiling_lens.state import DEVICES, PREFIX, ProfilingState, line_of, plan_of, rows_of
+from tfm_ui.profiling_lens.state import DEVICES, PREFIX, ProfilingState, line_of, plan_of, rows_of, setup_of
 from tfm_ui.profiling_views import measure
 from tfm_ui.profiling_views.boxes import boxes, states
 from tfm_ui.profiling_views.compare_columns import columns
@@ -73,14 +72,17 @@ def _configurations(model: ModelState) -> ProfilingState:
 def _targets(model: ModelState, state: ProfilingState, where: DeltaGenerator) -> ProfilingState:
     """A button for each, pressed or not; the last one stays. Behind them, how it is measured."""
     chosen = names(state.targets)
-    for number, name in enumerate(TARGETS):
+    setup = setup_of(state)
+    for number, (name, target) in enumerate(TARGETS.items()):
+        if name not in chosen and target.refuses(setup):
+            continue  # it cannot run here
         rest = [other for other in chosen if other != name]
         wanted = rest if name in chosen and rest else list(dict.fromkeys([*chosen, name]))
         where.button(
             name,
             icon=":material/check:" if name in chosen else None,
             type="primary" if name in chosen else "secondary",
-            help=TARGETS[name].about,
+            help=target.about,
             on_click=controls.assign,
             args=(PREFIX,),
             kwargs={"targets": ",".join(wanted)},
@@ -101,7 +103,7 @@ def _table(seen: Compared, report: Report | None) -> None:
             sentence=compare_table.sentence(seen),
             table=lambda: compare_table.table(seen),
             columns=columns(seen),
-            sources=[layer_flops, profile],
+            sources=[costs.parameters, costs.flops, profile],
             recipe=recipe(seen.plan),
             mode=frame.mode(),
         )
@@ -111,8 +113,8 @@ def _times(model: ModelState, state: ProfilingState, seen: Compared) -> None:
     with panel("profiling_times") as show:
         show(
             title="Every run",
-            how_to_read="A dot per clean block; box: the middle half of them, bar: the median, ▴: the minimum. Rounds "
-            "are interleaved, so that drift hits all rows alike.",
+            how_to_read="A dot per clean block; box: the middle half of them, bar: the median, triangle: the minimum. "
+            "Rounds are interleaved, so that drift hits all rows alike.",
             picture=Drawing("profiling_times", states(model, state)),
             sentence=compare_times.sentence(seen),
             table=lambda: compare_times.table(seen),
@@ -128,8 +130,8 @@ def _ratios(model: ModelState, state: ProfilingState, seen: Compared) -> None:
         base = f"report.measured[{seen.baseline - 1}].forward"
         show(
             title="Paired ratios",
-            how_to_read="A dot per round: what a row took over what the chosen row took in the same round. Bar: the "
-            "median; box: its interval. Where the box straddles 1, the two cannot be told apart.",
+            how_to_read="A dot per round: a row’s time over the chosen row’s in the same round. Bar: the median; box: "
+            "its interval; where that straddles 1, no difference can be told.",
             picture=Drawing("profiling_ratios", states(model, state)),
             sentence=compare_ratios.sentence(seen),
             table=lambda: compare_ratios.table(seen),
@@ -155,7 +157,7 @@ def _parameters(model: ModelState, state: ProfilingState, seen: Compared) -> Non
             picture=Drawing("profiling_parameters", states(model, state)),
             sentence=compare_parameters.sentence(seen),
             table=lambda: compare_parameters.table(seen),
-            sources=[layer_flops],
+            sources=[costs.parameters, costs.flops],
             recipe=recipe(seen.plan),
             mode=frame.mode(),
         )

@@ -19,7 +19,7 @@ def columns(seen: Compared) -> dict[str, Any]:
     for name in BARS:
         if name not in config and (top := float(found[name].max())) > 0:
             form = "localized" if name == "parameters" else "%.4g"
-            config[name] = st.column_config.ProgressColumn(name, min_value=0, max_value=top, format=form, width=130)
+            config[name] = st.column_config.ProgressColumn(name, min_value=0, max_value=top, format=form, width=108)
     for name in names:
         if found[name].dtype.kind == "f":
             config.setdefault(name, st.column_config.NumberColumn(name, format="%.4g"))
