@@ -53,7 +53,7 @@ export function arrange(context, header, strips, width, skin) {
     y += APART * rem
   }
   const bottom = y - APART * rem / 2
-  return { rows, beside, above, left, right, top, bottom, scale, at, strips: places, width, height: bottom + 42 * rem }
+  return { rows, beside, above, left, right, top, bottom, scale, at, strips: places, width, height: bottom + (header.foot ? 64 : 42) * rem }
 }
 
 const headOf = row => `${row.name}  ${row.detail}`
@@ -100,6 +100,9 @@ function grid(context, header, { scale, at, top, bottom, left, right, width }, s
   }
   const half = context.measureText(header.axis).width / 2
   context.fillText(header.axis, Math.max(half, Math.min((left + right) / 2, width - half)), bottom + 31 * rem)
+  context.textAlign = "left"
+  context.fillText(header.foot, 0, bottom + 54 * rem, width)
+  context.textAlign = "center"
   if (!header.line) return
   const x = at(header.line.x), name = context.measureText(header.line.name).width / 2
   context.strokeStyle = context.fillStyle = skin.ink

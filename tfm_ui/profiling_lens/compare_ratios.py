@@ -120,4 +120,4 @@ def table(seen: Compared) -> pd.DataFrame:
         for one in ratios(seen)
     ]
     columns = ["row", "target", "d_model, heads, layers, length", "what", "low", "ratio", "high", "pairs", "verdict"]
-    return pd.DataFrame(found, columns=columns).set_index("row")
+    return seen.stamped(pd.DataFrame(found, columns=columns).set_index("row"))

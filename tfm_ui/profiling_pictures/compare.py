@@ -32,6 +32,7 @@ def times(model: ModelState, state: ProfilingState) -> Content:
         about=compare_times.sentence(seen) if seen else NOTHING,
         scale=_scale(drawn),
         least=True,
+        foot=_foot(seen),
     )
 
 
@@ -79,7 +80,12 @@ def ratios(model: ModelState, state: ProfilingState) -> Content:
         about=compare_ratios.sentence(seen) if seen else NOTHING,
         scale=_scale(drawn),
         line=("as long", 1.0),
+        foot=_foot(seen),
     )
+
+
+def _foot(seen: Compared | None) -> str:
+    return f"{seen.setting} · measurement {seen.report.id}" if seen and seen.report else ""
 
 
 def _groups(drawn: Sequence[Strip]) -> dict[str, Group]:

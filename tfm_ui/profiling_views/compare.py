@@ -1,9 +1,11 @@
 """The view "compare": configurations as rows, their costs beside each other."""
 
+from functools import partial
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_core.profiling import TARGETS, Report, Size, costs, profile, statistics
+from tfm_core.profiling import TARGETS, Size, costs, files, profile, statistics
 from tfm_ui import controls, controls_line, frame
 from tfm_ui.lists import names
 from tfm_ui.model_state import ModelState
@@ -17,6 +19,8 @@ from tfm_ui.profiling_views import measure
 from tfm_ui.profiling_views.boxes import boxes, states
 from tfm_ui.profiling_views.compare_columns import columns
 
+JSON = "application/json"
+
 
 def draw(model: ModelState) -> None:
     """What is asked for on the left, the table on the right; below, the runs, the ratios, parameters beside time."""
@@ -24,18 +28,18 @@ def draw(model: ModelState) -> None:
     asked, shown = st.columns([3, 8])
     with asked:
         state = _targets(model, _configurations(model), chips)
-        report = measure.bar(plan_of(model, state), state.run)
+        measure.bar(plan_of(model, state), state.run)
     below = st.container(key="profiling_compared")
     seen = compared(model, state)
     if seen is None:
         shown.info("Write a configuration on the left: d_model, heads, layers, length.", icon=":material/edit:")
         return
     with shown:
-        _table(seen, report)
+        _table(seen)
     with below:
         # It is there also when it is empty: else what follows would be mounted anew.
         runs = st.container(key="profiling_runs")
-        if report:
+        if seen.report:
             left, right = runs.columns(2)
             with left:
                 _times(model, state, seen)
@@ -93,7 +97,8 @@ def _targets(model: ModelState, state: ProfilingState, where: DeltaGenerator) ->
     return boxes(model, menu.container(), "batch", "rounds", "backward", "dtype", *device, "threads")
 
 
-def _table(seen: Compared, report: Report | None) -> None:
+def _table(seen: Compared) -> None:
+    whole = {"JSON": ("every block, and where", partial(files.as_json, seen.report), JSON)} if seen.report else {}
     with panel("profiling_table") as show:
         show(
             title="What each configuration costs",
@@ -103,7 +108,8 @@ def _table(seen: Compared, report: Report | None) -> None:
             sentence=compare_table.sentence(seen),
             table=lambda: compare_table.table(seen),
             columns=columns(seen),
-            sources=[costs.parameters, costs.flops, profile],
+            files=whole,
+            sources=[costs.parameters, costs.flops, files.table, profile],
             recipe=recipe(seen.plan),
             mode=frame.mode(),
         )
