@@ -17,7 +17,8 @@ export default function ({ header, numbers, root }) {
   const strips = header.strips.map(strip => {
     const [low, middle, high] = take(3), dots = [...take(strip.rounds.length)]
     const rising = dots.map((_, i) => i).sort((a, b) => dots[a] - dots[b])
-    return { ...strip, ...header.groups[strip.group], low, middle, high, dots, rising }
+    const { colour, hollow } = header.groups[strip.group]
+    return { ...strip, colour, hollow, low, middle, high, dots, rising }
   })
   const canvas = root.querySelector("canvas"), context = canvas.getContext("2d"), tip = root.querySelector(".tip")
   let skin, layout, bare

@@ -18,41 +18,45 @@ function rowsOf(strips) {
   return rows
 }
 
-/* Where everything goes: names beside the strips if there is room, above them if not. A place in `strips` has the `spots`
-   of the dots; the least and the greatest of an axis are never at its very ends. */
+/* Where everything goes: names beside the strips if there is room, above them if not; then what stands at a strip's end
+   goes `above` it too where it is long. A place in `strips` has the `spots` of the dots. */
 export function arrange(context, header, strips, width, skin) {
-  const { rem } = skin, rows = rowsOf(strips)
+  const { rem } = skin, rows = rowsOf(strips), strip = STRIP * rem, text = TEXT * rem
   context.font = font(skin)
-  const wide = text => context.measureText(text).width
-  const widest = texts => Math.max(0, ...texts.map(wide))
+  const wide = words => context.measureText(words).width
+  const widest = all => Math.max(0, ...all.map(wide))
   const names = widest(rows.flatMap(row => [row.name, row.detail])) + 14 * rem
-  const ends = widest(strips.map(strip => strip.end)) + 10 * rem
-  const beside = names + ends <= 0.56 * width, lone = rows.every(row => row.strips.length === 1)
-  const above = !beside && lone // then what stands at a strip's end goes above it too
-  const headOf = row => `${row.name}  ${row.detail}`
-  const deep = above && rows.some(row => wide(headOf(row)) + wide(strips[row.strips[0]].end) + 14 * rem > width) ? 2 : 1
+  const ends = widest(strips.map(each => each.end)) + 12 * rem
+  const beside = names + ends <= 0.56 * width, above = !beside && ends > 0.3 * width
+  const deep = above && rows.some(row => wide(headOf(row)) + wide(strips[row.strips[0]].end) + 14 * rem > width)
   const left = (beside ? names : 0) + 8 * rem, right = width - 8 * rem - (above ? 0 : ends)
   const reach = header.line ? [header.line.x] : []
   const scale = axis([...strips.flatMap(s => [s.dots, [s.low, s.middle, s.high]]), reach], header.scale,
-    Math.max(2, Math.floor((right - left) / (52 * rem))), true)
+    Math.max(2, Math.floor((right - left) / (40 * rem))), true)
   const at = x => left + scale.to(x) * (right - left)
-  let y = (header.groups.length > 1 ? 24 : 2) * rem + (header.line ? 18 * rem : 0)
-  const top = y, places = []
+  const top = (header.groups.length > 1 ? 24 : 2) * rem + (header.line ? 18 * rem : 0), places = []
+  let y = top
   for (const row of rows) {
     row.top = y
-    const words = beside ? (row.detail ? 2 : 1) : 0, own = row.strips.length * STRIP * rem
-    const height = beside ? Math.max(words * TEXT * rem, own) : own
-    if (!beside) y += deep * TEXT * rem
-    row.strips.forEach((i, k) => {
-      const middle = y + (height - own) / 2 + (k + 0.5) * STRIP * rem
+    const own = row.strips.length * strip, height = beside ? Math.max((row.detail ? 2 : 1) * text, own) : own
+    if (beside) y += (height - own) / 2
+    else if (deep || !above) y += text
+    for (const i of row.strips) {
+      const first = row.strips[0] === i ? row.top : y
+      if (above) y += text
+      const middle = y + strip / 2
       const spots = strips[i].dots.map((x, n) => Number.isFinite(at(x)) ? [at(x), middle + ((n * 2) % 5 - 2) * 1.7 * rem] : null)
-      const first = k ? middle - STRIP * rem / 2 : row.top, last = middle + STRIP * rem / 2
-      places[i] = { top: first, height: last - first, middle, spots, left, right, at }
-    })
-    y += height + APART * rem
+      y += strip
+      places[i] = { top: first, height: y - first, middle, spots, left, right, at }
+    }
+    if (beside) y += (height - own) / 2
+    y += APART * rem
   }
-  return { rows, beside, above, deep, left, right, top, bottom: y - APART * rem / 2, ends, scale, at, strips: places, width, height: y + 42 * rem }
+  const bottom = y - APART * rem / 2
+  return { rows, beside, above, left, right, top, bottom, scale, at, strips: places, width, height: bottom + (header.foot ? 64 : 42) * rem }
 }
+
+const headOf = row => `${row.name}  ${row.detail}`
 
 export function paintStrips(context, header, strips, layout, skin) {
   const { rem } = skin
@@ -66,7 +70,7 @@ export function paintStrips(context, header, strips, layout, skin) {
       context.fillRect(0, Math.round(row.top - 5 * rem), layout.width, 1)
       context.globalAlpha = 1
     }
-    heading(context, row, strips, layout, skin)
+    heading(context, row, layout, skin)
     for (const which of row.strips) strip(context, header, strips[which], layout.strips[which], layout, skin)
   })
 }
@@ -96,6 +100,9 @@ function grid(context, header, { scale, at, top, bottom, left, right, width }, s
   }
   const half = context.measureText(header.axis).width / 2
   context.fillText(header.axis, Math.max(half, Math.min((left + right) / 2, width - half)), bottom + 31 * rem)
+  context.textAlign = "left"
+  context.fillText(header.foot, 0, bottom + 54 * rem, width)
+  context.textAlign = "center"
   if (!header.line) return
   const x = at(header.line.x), name = context.measureText(header.line.name).width / 2
   context.strokeStyle = context.fillStyle = skin.ink
@@ -109,23 +116,29 @@ function grid(context, header, { scale, at, top, bottom, left, right, width }, s
   context.fillText(header.line.name, Math.max(name, Math.min(x, width - name)), top - 12 * rem)
 }
 
-function heading(context, row, strips, { beside, above, deep, strips: places, width }, skin) {
-  const { rem } = skin, first = places[row.strips[0]], high = beside && row.detail
-  const y = beside ? (row.strips.length > 1 ? first.middle : first.middle - (high ? TEXT * rem / 2 : 0)) : row.top + 8 * rem
+function heading(context, row, { beside, strips: places }, skin) {
+  const { rem } = skin, two = row.strips.length > 1, { middle } = places[row.strips[0]]
   context.font = font(skin)
-  context.textAlign = "left"
-  context.fillStyle = skin.ink
-  context.fillText(row.name, 0, y)
-  context.fillStyle = skin.muted
-  if (beside) context.fillText(row.detail, 0, y + (row.strips.length > 1 ? STRIP : TEXT) * rem)
-  else context.fillText(row.detail, context.measureText(`${row.name}  `).width, y)
-  if (!above) return
-  context.fillStyle = skin.ink
-  context.textAlign = deep > 1 ? "left" : "right"
-  context.fillText(strips[row.strips[0]].end, deep > 1 ? 0 : width, y + (deep - 1) * TEXT * rem)
+  if (!beside) {
+    words(context, row.name, 0, row.top + TEXT / 2 * rem, "left", skin.ink, skin)
+    return words(context, row.detail, context.measureText(`${row.name}  `).width, row.top + TEXT / 2 * rem, "left", skin.muted, skin)
+  }
+  const y = two || !row.detail ? middle : middle - TEXT / 2 * rem
+  words(context, row.name, 0, y, "left", skin.ink, skin)
+  words(context, row.detail, 0, y + (two ? STRIP : TEXT) * rem, "left", skin.muted, skin)
 }
 
-function strip(context, header, { low, middle, high, dots, end, ...group }, { middle: y, spots, at }, { above, right }, skin) {
+/* On paper, so that no line of the grid runs through them. */
+function words(context, text, x, y, align, colour, { paper, rem }) {
+  const wide = context.measureText(text).width + 6 * rem
+  context.fillStyle = paper
+  if (text) context.fillRect(x + (align === "right" ? 3 * rem - wide : -3 * rem), y - 8 * rem, wide, 16 * rem)
+  context.fillStyle = colour
+  context.textAlign = align
+  context.fillText(text, x, y)
+}
+
+function strip(context, header, { low, middle, high, dots, end, ...group }, { middle: y, spots, at }, { above, right, width }, skin) {
   const { rem } = skin, colour = colourOf(skin, group), tall = 15 * rem
   if (Number.isFinite(at(low)) && Number.isFinite(at(high))) {
     const from = at(low), wide = Math.max(at(high) - from, 2)
@@ -143,11 +156,9 @@ function strip(context, header, { low, middle, high, dots, end, ...group }, { mi
   if (Number.isFinite(at(middle))) context.fillRect(at(middle) - 1.25 * rem, y - 10 * rem, 2.5 * rem, 20 * rem)
   const least = header.least && dots.length ? at(Math.min(...dots)) : NaN
   if (Number.isFinite(least)) triangle(context, least, y + 10.5 * rem, rem)
-  if (above) return
   context.font = font(skin)
-  context.textAlign = "left"
-  context.fillStyle = dots.length ? skin.ink : skin.muted
-  context.fillText(end, right + 16 * rem, y)
+  const [x, down] = above ? [width, y - (STRIP + TEXT) / 2 * rem] : [right + 16 * rem, y]
+  words(context, end, x, down, above ? "right" : "left", dots.length ? skin.ink : skin.muted, skin)
 }
 
 function spot(context, [x, y], { hollow }, colour, rem) {

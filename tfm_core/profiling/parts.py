@@ -24,13 +24,14 @@ RANGE = "tfm."
 
 MODULES: tuple[tuple[tuple[type[nn.Module], ...], str], ...] = (
     ((MultiHeadAttention, nn.MultiheadAttention), "products"),
+    ((nn.TransformerEncoderLayer,), "layer"),
     ((FeedForward,), "feed-forward"),
     ((nn.LayerNorm, nn.RMSNorm), "norms"),
     ((nn.RNNBase,), "recurrence"),
     ((nn.Conv1d,), "convolution"),
 )
-LINEAR = {"products": "projections", "feed-forward": "feed-forward"}
-"""What a Linear is, by the part that it lies in; elsewhere "output"."""
+LINEAR = {"products": "projections", "feed-forward": "feed-forward", "layer": "feed-forward"}
+"""What a Linear is, by the part that it lies in; elsewhere "output". What else a "layer" does is "rest"."""
 
 ANYWHERE = {
     "_softmax": "softmax",
@@ -40,6 +41,7 @@ ANYWHERE = {
     "native_layer_norm": "norms",
     "scaled_dot_product_attention": "products",
     "_native_multi_head_attention": "products",
+    "_transformer_encoder_layer_fwd": "layer",
     "lstm": "recurrence",
     "gru": "recurrence",
     "conv1d": "convolution",
@@ -48,7 +50,7 @@ ANYWHERE = {
 
 WITHIN = {
     "products": dict.fromkeys(("linear", "addmm", "mm", "_transform_bias_rescale_qkv"), "projections"),
-    "rest": dict.fromkeys(("linear", "addmm", "_addmm_activation", "relu", "gelu", "silu"), "feed-forward"),
+    "layer": dict.fromkeys(("linear", "addmm", "_addmm_activation", "relu", "gelu", "silu"), "feed-forward"),
 }
 """Operators that are known by where they run: nn.MultiheadAttention and the fast path call no modules of their own."""
 
@@ -87,7 +89,7 @@ def measure(module: nn.Module, call: Callable[[], object], device: str) -> tuple
     kernel = ""
     for one in passes:
         for event, part in _attributed(one, "rest"):
-            seconds[part] += _microseconds(event, gpu) / 1e6 / len(passes)
+            seconds["rest" if part == "layer" else part] += _microseconds(event, gpu) / 1e6 / len(passes)
             kernel = kernel or next((name for word, name in KERNELS.items() if word in event.name), "")
     found = [PartTime(part, mean) for part, mean in seconds.items() if mean > 0]
     return tuple(sorted(found, key=lambda part: -part.seconds)), kernel
@@ -133,8 +135,7 @@ def _parts(module: nn.Module, part: str) -> Iterator[tuple[nn.Module, str]]:
         part = next((name for types, name in MODULES if isinstance(module, types)), part)
     yield module, part
     for child in module.children():
-        torchs_own = isinstance(module, nn.TransformerEncoderLayer) and isinstance(child, nn.Linear)
-        yield from _parts(child, "feed-forward" if torchs_own else part)
+        yield from _parts(child, part)
 
 
 def _in_range(forward: Callable[..., object], part: str) -> Callable[..., object]:

@@ -1,5 +1,6 @@
 """Measuring a plan: interleaved rounds, so that drift hits all rows alike."""
 
+import os
 import random
 import secrets
 import time
@@ -18,6 +19,7 @@ from tfm_core.profiling.report import Blocks, Measured, Progress, Report
 from tfm_core.profiling.run_forecast import Forecast, directions
 from tfm_core.profiling.run_subject import Bench, problem, refusal
 
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch.profiler says on stderr when it begins and ends, each time
 Step = TypeVar("Step")
 
 

@@ -9,7 +9,8 @@ from tfm_core.profiling.targets import TARGETS
 
 GUESSED_FLOPS = 2e10  # a second, before anything is measured
 BACKWARD = 3.0  # forward + backward over forward: each product has two in the backward pass
-PREPARING = 10  # calls of each direction: warm-up, memory, parts
+PREPARING = 10, 0.2  # calls of each direction for warm-up, memory and parts; and seconds that the profiler takes
+LIMIT_SECONDS = 0.1  # a turn of one of the machine's limits, before it is known
 
 
 class Forecast:
@@ -47,12 +48,12 @@ class Forecast:
         for number, flops in enumerate(self.flops):
             if number not in measured:
                 calls = flops / (speed or GUESSED_FLOPS) * (1 + BACKWARD * self.plan.setup.backward)
-                prepared += PREPARING * calls
+                prepared += PREPARING[0] * calls + PREPARING[1]
                 turns += self.turns[number] * (2 * calls + clock.BLOCK_SECONDS)
             elif not measured[number].problem:
                 turns += self.turns[number] * sum(map(clock.expected, directions(measured[number])))
-        for number, blocks in enumerate(limits, len(self.flops)):
-            turns += self.turns[number] * clock.expected(blocks)
+        for number, left in enumerate(self.turns[len(self.flops) :]):
+            turns += left * (clock.expected(limits[number]) if limits else LIMIT_SECONDS)
         pace = max(1.0, self.took / self.foreseen) if self.foreseen else 1.0
         return prepared + turns * pace
 

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from math import isnan
 
-from tfm_core.profiling import Blocks, Measured, Plan, Report
+import pandas as pd
+
+from tfm_core.profiling import Blocks, Measured, Plan, Report, files
 from tfm_ui import measurements
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
@@ -53,7 +55,13 @@ class Compared:
         setup = self.plan.setup
         where = self.report.machine.device if self.report else setup.device
         threads = [look.plural(setup.threads, "thread")] if setup.device == "cpu" else []
-        return " · ".join([where, *threads, setup.dtype, f"batch {self.plan.rows[0].size.batch}"])
+        version = [f"torch {self.report.machine.torch}"] if self.report else []
+        shared = [f"batch {self.plan.rows[0].size.batch}", f"seed {setup.seed}"]
+        return " · ".join([where, *threads, setup.dtype, *shared, *version])
+
+    def stamped(self, table: pd.DataFrame) -> pd.DataFrame:
+        """A table with where, when and how it was measured behind each line."""
+        return table.assign(**files.provenance(self.report)) if self.report else table
 
     def reason(self, number: int) -> str:
         """Why a row, counted from 1, has no figure for its forward pass; "" if it has one."""
@@ -92,9 +100,16 @@ def took(seconds: float) -> str:
     return f"{digits.rstrip('.') if 'e' not in digits else look.tiny(seconds * 1000)} ms"
 
 
-def times(factor: float) -> str:
+def factor(number: float) -> str:
+    """1 234, 128, 28.3, 1.07, 0.92, 0.031."""
+    if number >= 1000:
+        return look.count(round(number))
+    return f"{number:.2f}" if 0.1 <= number < 2 else f"{number:#.{2 if number < 0.1 else 3}g}".rstrip(".")
+
+
+def times(number: float) -> str:
     """By how much: 28 times, 1.07 times."""
-    return f"{factor:.2f} times" if factor < 2 else f"{factor:.3g} times" if factor < 1000 else f"{factor:,.0f} times"
+    return f"{factor(number)} times"
 
 
 def listed_rows(numbers: list[int]) -> str:

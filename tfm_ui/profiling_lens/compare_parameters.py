@@ -58,7 +58,7 @@ def _equal(parameters: dict[int, int]) -> dict[int, list[int]]:
 def table(seen: Compared) -> pd.DataFrame:
     """A line per row."""
     numbers = range(1, len(seen.rows) + 1)
-    return pd.DataFrame(
+    found = pd.DataFrame(
         {
             "target": [row.target for row in seen.plan.rows],
             "d_model, heads, layers, length": [seen.size(number) for number in numbers],
@@ -68,3 +68,4 @@ def table(seen: Compared) -> pd.DataFrame:
         },
         index=pd.Index(numbers, name="row"),
     )
+    return seen.stamped(found)

@@ -9,7 +9,7 @@ import pandas as pd
 from tfm_core.profiling import Blocks
 from tfm_core.profiling.statistics import NO_DIFFERENCE, TOO_FEW, Interval, ratio, verdict
 from tfm_ui.figures import look
-from tfm_ui.profiling_lens.compare import FORWARD, Compared, listed_rows, times
+from tfm_ui.profiling_lens.compare import FORWARD, Compared, factor, listed_rows, times
 
 UNTOLD = (NO_DIFFERENCE, TOO_FEW)
 NO_PAIR = "no round with a clean block of both"
@@ -48,14 +48,9 @@ class Ratio:
         return verdict(self.interval) if self.rounds else NO_PAIR
 
     @property
-    def told(self) -> bool:
-        """Whether it can be told apart from 1."""
-        return self.verdict not in (*UNTOLD, NO_PAIR)
-
-    @property
     def end(self) -> str:
         """The median and the verdict."""
-        return f"{self.interval.middle:.2f}, {self.verdict}" if self.rounds else self.verdict
+        return f"{factor(self.interval.middle)}, {self.verdict}" if self.rounds else self.verdict
 
     @property
     def said(self) -> str:
@@ -63,19 +58,19 @@ class Ratio:
         many = look.plural(len(self.rounds), "pair")
         if isnan(self.interval.low):
             return f"{self.end}, {many}"
-        low, middle, high = (f"{x:.3f}" for x in (self.interval.low, self.interval.middle, self.interval.high))
+        low, middle, high = (factor(x) for x in (self.interval.low, self.interval.middle, self.interval.high))
         return f"{middle}, interval {low} to {high}: {self.verdict}; {many}"
 
 
 def ratios(seen: Compared) -> list[Ratio]:
-    """Each row but the baseline over the baseline: first forward, then forward + backward."""
-    found = []
-    for kind, base in seen.kinds(seen.baseline).items():
-        for number in range(1, len(seen.rows) + 1):
-            if number != seen.baseline:
-                blocks = seen.kinds(number)[kind]
-                found.append(Ratio(number, kind, pairs(blocks, base), ratio(blocks, base)))
-    return found
+    """Each row but the baseline over the baseline, forward and then forward + backward."""
+    bases = seen.kinds(seen.baseline)
+    return [
+        Ratio(number, kind, pairs(blocks, bases[kind]), ratio(blocks, bases[kind]))
+        for number in range(1, len(seen.rows) + 1)
+        if number != seen.baseline
+        for kind, blocks in seen.kinds(number).items()
+    ]
 
 
 def sentence(seen: Compared) -> str:
@@ -94,7 +89,7 @@ def sentence(seen: Compared) -> str:
     parts = [f"{word}: {_factors(said[word])}" for word in ("slower", "faster") if said[word]]
     parts += [f"{word}: {listed_rows([one.number for one in said[word]])}" for word in (*UNTOLD, NO_PAIR) if said[word]]
     counts = [len(one.rounds) for all_of_word in said.values() for one in all_of_word if one.rounds]
-    counted = f" {_span(counts)} of each; the interval holds the true median with 95%." if counts else ""
+    counted = f" {_span(counts)} each, intervals at 95%." if counts else ""
     return f"Forward beside row {base}, {'; '.join(parts)}.{counted}"
 
 
@@ -125,4 +120,4 @@ def table(seen: Compared) -> pd.DataFrame:
         for one in ratios(seen)
     ]
     columns = ["row", "target", "d_model, heads, layers, length", "what", "low", "ratio", "high", "pairs", "verdict"]
-    return pd.DataFrame(found, columns=columns).set_index("row")
+    return seen.stamped(pd.DataFrame(found, columns=columns).set_index("row"))

@@ -80,7 +80,7 @@ def _missing(seen: Compared) -> str:
 
 def table(seen: Compared) -> pd.DataFrame:
     """A line per block."""
-    return pd.DataFrame(
+    found = pd.DataFrame(
         [
             (number, seen.plan.rows[number - 1].target, seen.size(number), kind, which + 1, 1000 * seconds)
             for number in range(1, len(seen.rows) + 1)
@@ -88,4 +88,5 @@ def table(seen: Compared) -> pd.DataFrame:
             for which, seconds in zip(blocks.rounds, blocks.seconds, strict=True)
         ],
         columns=["row", "target", "d_model, heads, layers, length", "what", "round", "ms per call"],
-    ).set_index("row")
+    )
+    return seen.stamped(found.set_index("row"))

@@ -15,8 +15,6 @@ from tfm_ui.profiling_lens.state import ProfilingState
 
 NOTHING = "No configuration is asked for."
 KINDS = {FORWARD: Group("head 1"), TRAINING: Group("head 2", hollow=True)}
-TOLD = {True: "told apart", False: "not told apart"}
-GROUPS = {TOLD[True]: Group("head 1"), TOLD[False]: Group("muted", hollow=True)}
 NAMED = 12  # rows that have a point and a name of their own
 COLOURS = 8
 
@@ -28,12 +26,13 @@ def times(model: ModelState, state: ProfilingState) -> Content:
     drawn = [_time(seen, number, kind) for number in rows if seen for kind in seen.kinds(number)]
     return strips.content(
         drawn,
-        {name: group for name, group in KINDS.items() if any(strip.group == name for strip in drawn)},
+        _groups(drawn),
         axis="ms per call",
         unit="ms",
         about=compare_times.sentence(seen) if seen else NOTHING,
         scale=_scale(drawn),
         least=True,
+        foot=_foot(seen),
     )
 
 
@@ -60,8 +59,8 @@ def ratios(model: ModelState, state: ProfilingState) -> Content:
     drawn = [
         Strip(
             name=seen.name(one.number),
-            detail=one.kind,
-            group=TOLD[one.told],
+            detail="",
+            group=one.kind,
             dots=list(one.rounds.values()),
             rounds=list(one.rounds),
             low=one.interval.low,
@@ -75,13 +74,22 @@ def ratios(model: ModelState, state: ProfilingState) -> Content:
     ]
     return strips.content(
         drawn,
-        GROUPS,
+        _groups(drawn),
         axis=f"times as long as row {seen.baseline}" if seen else "",
         unit="",
         about=compare_ratios.sentence(seen) if seen else NOTHING,
         scale=_scale(drawn),
         line=("as long", 1.0),
+        foot=_foot(seen),
     )
+
+
+def _foot(seen: Compared | None) -> str:
+    return f"{seen.setting} · measurement {seen.report.id}" if seen and seen.report else ""
+
+
+def _groups(drawn: Sequence[Strip]) -> dict[str, Group]:
+    return {name: group for name, group in KINDS.items() if any(strip.group == name for strip in drawn)}
 
 
 def _scale(drawn: Sequence[Strip]) -> Literal["linear", "log10"]:

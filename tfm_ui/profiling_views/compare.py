@@ -1,10 +1,11 @@
 """The view "compare": configurations as rows, their costs beside each other."""
 
+from functools import partial
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_core.profiling import TARGETS, Report, Size, profile, statistics
-from tfm_core.profiling.targets import layer_flops
+from tfm_core.profiling import TARGETS, Size, costs, files, profile, statistics
 from tfm_ui import controls, controls_line, frame
 from tfm_ui.lists import names
 from tfm_ui.model_state import ModelState
@@ -13,10 +14,12 @@ from tfm_ui.pictures import Drawing
 from tfm_ui.plain import plain
 from tfm_ui.profiling_lens import compare_parameters, compare_ratios, compare_table, compare_times
 from tfm_ui.profiling_lens.compare import Compared, compared, recipe
-from tfm_ui.profiling_lens.state import DEVICES, PREFIX, ProfilingState, line_of, plan_of, rows_of
+from tfm_ui.profiling_lens.state import DEVICES, PREFIX, ProfilingState, line_of, plan_of, rows_of, setup_of
 from tfm_ui.profiling_views import measure
 from tfm_ui.profiling_views.boxes import boxes, states
 from tfm_ui.profiling_views.compare_columns import columns
+
+JSON = "application/json"
 
 
 def draw(model: ModelState) -> None:
@@ -25,18 +28,18 @@ def draw(model: ModelState) -> None:
     asked, shown = st.columns([3, 8])
     with asked:
         state = _targets(model, _configurations(model), chips)
-        report = measure.bar(plan_of(model, state), state.run)
+        measure.bar(plan_of(model, state), state.run)
     below = st.container(key="profiling_compared")
     seen = compared(model, state)
     if seen is None:
         shown.info("Write a configuration on the left: d_model, heads, layers, length.", icon=":material/edit:")
         return
     with shown:
-        _table(seen, report)
+        _table(seen)
     with below:
         # It is there also when it is empty: else what follows would be mounted anew.
         runs = st.container(key="profiling_runs")
-        if report:
+        if seen.report:
             left, right = runs.columns(2)
             with left:
                 _times(model, state, seen)
@@ -73,14 +76,17 @@ def _configurations(model: ModelState) -> ProfilingState:
 def _targets(model: ModelState, state: ProfilingState, where: DeltaGenerator) -> ProfilingState:
     """A button for each, pressed or not; the last one stays. Behind them, how it is measured."""
     chosen = names(state.targets)
-    for number, name in enumerate(TARGETS):
+    setup = setup_of(state)
+    for number, (name, target) in enumerate(TARGETS.items()):
+        if name not in chosen and target.refuses(setup):
+            continue  # it cannot run here
         rest = [other for other in chosen if other != name]
         wanted = rest if name in chosen and rest else list(dict.fromkeys([*chosen, name]))
         where.button(
             name,
             icon=":material/check:" if name in chosen else None,
             type="primary" if name in chosen else "secondary",
-            help=TARGETS[name].about,
+            help=target.about,
             on_click=controls.assign,
             args=(PREFIX,),
             kwargs={"targets": ",".join(wanted)},
@@ -91,7 +97,8 @@ def _targets(model: ModelState, state: ProfilingState, where: DeltaGenerator) ->
     return boxes(model, menu.container(), "batch", "rounds", "backward", "dtype", *device, "threads")
 
 
-def _table(seen: Compared, report: Report | None) -> None:
+def _table(seen: Compared) -> None:
+    whole = {"JSON": ("every block, and where", partial(files.as_json, seen.report), JSON)} if seen.report else {}
     with panel("profiling_table") as show:
         show(
             title="What each configuration costs",
@@ -101,7 +108,8 @@ def _table(seen: Compared, report: Report | None) -> None:
             sentence=compare_table.sentence(seen),
             table=lambda: compare_table.table(seen),
             columns=columns(seen),
-            sources=[layer_flops, profile],
+            files=whole,
+            sources=[costs.parameters, costs.flops, files.table, profile],
             recipe=recipe(seen.plan),
             mode=frame.mode(),
         )
@@ -111,8 +119,8 @@ def _times(model: ModelState, state: ProfilingState, seen: Compared) -> None:
     with panel("profiling_times") as show:
         show(
             title="Every run",
-            how_to_read="A dot per clean block; box: the middle half of them, bar: the median, ▴: the minimum. Rounds "
-            "are interleaved, so that drift hits all rows alike.",
+            how_to_read="A dot per clean block; box: the middle half of them, bar: the median, triangle: the minimum. "
+            "Rounds are interleaved, so that drift hits all rows alike.",
             picture=Drawing("profiling_times", states(model, state)),
             sentence=compare_times.sentence(seen),
             table=lambda: compare_times.table(seen),
@@ -128,8 +136,8 @@ def _ratios(model: ModelState, state: ProfilingState, seen: Compared) -> None:
         base = f"report.measured[{seen.baseline - 1}].forward"
         show(
             title="Paired ratios",
-            how_to_read="A dot per round: what a row took over what the chosen row took in the same round. Bar: the "
-            "median; box: its interval. Where the box straddles 1, the two cannot be told apart.",
+            how_to_read="A dot per round: a row’s time over the chosen row’s in the same round. Bar: the median; box: "
+            "its interval; where that straddles 1, no difference can be told.",
             picture=Drawing("profiling_ratios", states(model, state)),
             sentence=compare_ratios.sentence(seen),
             table=lambda: compare_ratios.table(seen),
@@ -155,7 +163,7 @@ def _parameters(model: ModelState, state: ProfilingState, seen: Compared) -> Non
             picture=Drawing("profiling_parameters", states(model, state)),
             sentence=compare_parameters.sentence(seen),
             table=lambda: compare_parameters.table(seen),
-            sources=[layer_flops],
+            sources=[costs.parameters, costs.flops],
             recipe=recipe(seen.plan),
             mode=frame.mode(),
         )
