@@ -142,7 +142,7 @@ class Sweep:
             if way in self.fits:
                 columns[f"{way}, fitted ms"] = self.fitted(way)
         columns["without a figure"] = [self.of.reason(number) for number in range(1, len(self.lengths) + 1)]
-        return pd.DataFrame(columns, index=pd.Index(self.lengths, name="length"))
+        return self.of.stamped(pd.DataFrame(columns, index=pd.Index(self.lengths, name="length")))
 
     @property
     def recipe(self) -> str:

@@ -89,7 +89,7 @@ class Peaks:
                 columns[f"{way}, {name} bytes"] = counts
         if self.weights:
             columns["attention weights, bytes"] = self.weights
-        return pd.DataFrame(columns, index=pd.Index(self.lengths, name="length"))
+        return self.of.stamped(pd.DataFrame(columns, index=pd.Index(self.lengths, name="length")))
 
     @property
     def recipe(self) -> str:

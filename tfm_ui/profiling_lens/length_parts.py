@@ -125,7 +125,7 @@ class Shares:
             f"{name}, MFLOP": [c / 1e6 for c in flops] for name, flops in self.flops.items()
         }
         columns |= {f"{name}, ms": times for name, times in self.milliseconds.items()}
-        return pd.DataFrame(columns, index=pd.Index(self.lengths, name="length"))
+        return self.of.stamped(pd.DataFrame(columns, index=pd.Index(self.lengths, name="length")))
 
     @property
     def recipe(self) -> str:

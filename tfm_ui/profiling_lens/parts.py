@@ -166,7 +166,7 @@ class Parts:
         }
         if self.seconds:
             columns["ms"] = [1e3 * self.seconds[name] if name in self.seconds else None for name in names]
-        return pd.DataFrame(columns, index=pd.Index(names, name="part"))
+        return self.of.stamped(pd.DataFrame(columns, index=pd.Index(names, name="part")))
 
     @property
     def recipe(self) -> str:

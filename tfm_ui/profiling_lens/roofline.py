@@ -150,7 +150,7 @@ class Roofline:
             "share": [point.share for point in points],
             "without a figure": [point.why for point in points],
         }
-        return pd.DataFrame(columns, index=pd.Index([point.number for point in points], name="row"))
+        return self.of.stamped(pd.DataFrame(columns, index=pd.Index([point.number for point in points], name="row")))
 
     @property
     def recipe(self) -> str:
