@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from tfm_core.profiling import costs, profile
+from tfm_core.profiling import costs, files, profile
 from tfm_ui import controls_line, frame
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
@@ -39,7 +39,7 @@ def draw(model: ModelState) -> None:
             picture=Drawing("profiling_roofline", states(model, state)),
             sentence=seen.sentence,
             table=seen.table,
-            columns=COLUMNS,
+            columns=COLUMNS | dict.fromkeys(files.provenance(seen.of.report) if seen.of.report else ()),
             sources=[costs.flops, costs.bytes_moved, profile],
             recipe=seen.recipe,
             mode=frame.mode(),

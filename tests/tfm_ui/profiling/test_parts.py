@@ -73,7 +73,7 @@ def test_a_row_without_a_figure_says_so(how, said):
     found = seen(2, **how)
     assert found.about_time.startswith(said)
     assert found.seconds == {}
-    assert found.table().columns.tolist() == ["parameters", "FLOPs"]
+    assert "ms" not in found.table()
 
 
 @pytest.mark.parametrize("target", TARGETS)
