@@ -53,7 +53,20 @@ export function arrange(context, header, strips, width, skin) {
     y += APART * rem
   }
   const bottom = y - APART * rem / 2
-  return { rows, beside, above, left, right, top, bottom, scale, at, strips: places, width, height: bottom + (header.foot ? 64 : 42) * rem }
+  context.font = font(skin, 13)
+  const foot = folded(header.foot, text => wide(text) <= width)
+  return { rows, foot, beside, above, left, right, top, bottom, scale, at, strips: places, width, height: bottom + (46 + foot.length * TEXT) * rem }
+}
+
+/* What is parted by dots, in as many lines as it needs. */
+function folded(text, fits) {
+  const lines = []
+  for (const part of text ? text.split(" · ") : []) {
+    const longer = `${lines.at(-1)} · ${part}`
+    if (lines.length && fits(longer)) lines[lines.length - 1] = longer
+    else lines.push(part)
+  }
+  return lines
 }
 
 const headOf = row => `${row.name}  ${row.detail}`
@@ -88,7 +101,7 @@ function legend(context, header, skin) {
   }
 }
 
-function grid(context, header, { scale, at, top, bottom, left, right, width }, skin) {
+function grid(context, header, { scale, at, top, bottom, left, right, width, foot }, skin) {
   const { rem } = skin
   context.font = font(skin, 13)
   context.textAlign = "center"
@@ -101,7 +114,7 @@ function grid(context, header, { scale, at, top, bottom, left, right, width }, s
   const half = context.measureText(header.axis).width / 2
   context.fillText(header.axis, Math.max(half, Math.min((left + right) / 2, width - half)), bottom + 31 * rem)
   context.textAlign = "left"
-  context.fillText(header.foot, 0, bottom + 54 * rem, width)
+  foot.forEach((line, i) => context.fillText(line, 0, bottom + (54 + i * TEXT) * rem, width))
   context.textAlign = "center"
   if (!header.line) return
   const x = at(header.line.x), name = context.measureText(header.line.name).width / 2

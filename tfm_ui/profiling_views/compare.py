@@ -27,28 +27,30 @@ def draw(model: ModelState) -> None:
     chips = st.container(horizontal=True, gap="small", vertical_alignment="center", key="profiling_targets")
     asked, shown = st.columns([3, 8])
     with asked:
-        state = _targets(model, _configurations(model), chips)
+        state = _configurations(model, chips)
         measure.bar(plan_of(model, state), state.run)
-    below = st.container(key="profiling_compared")
+    # They are there also when they are empty: else what follows would be mounted anew.
+    runs, below = st.container(key="profiling_runs"), st.container(key="profiling_below")
     seen = compared(model, state)
     if seen is None:
         shown.info("Write a configuration on the left: d_model, heads, layers, length.", icon=":material/edit:")
         return
     with shown:
         _table(seen)
+    if seen.report:
+        left, right = runs.columns(2)
+        with right:
+            state = _ratios(model)
+        with left:
+            _times(model, state, seen)
     with below:
-        # It is there also when it is empty: else what follows would be mounted anew.
-        runs = st.container(key="profiling_runs")
-        if seen.report:
-            left, right = runs.columns(2)
-            with left:
-                _times(model, state, seen)
-            with right:
-                _ratios(model, state, seen)
         _parameters(model, state, seen)
 
 
-def _configurations(model: ModelState) -> ProfilingState:
+def _configurations(model: ModelState, chips: DeltaGenerator) -> ProfilingState:
+    menu = chips.popover("How it is measured", icon=":material/tune:", type="tertiary", key="_profiling_how")
+    device = ["device"] if len(DEVICES) > 1 else []
+    boxes(model, menu.container(), "batch", "rounds", "backward", "dtype", *device, "threads")
     where = st.container(key="profiling_asked")
     state = boxes(model, where, "sizes")
     for problem in rows_of(state)[1]:
@@ -70,16 +72,16 @@ def _configurations(model: ModelState) -> ProfilingState:
         type="tertiary",
         key="_profiling_add",
     )
+    _targets(chips, state)
     return state
 
 
-def _targets(model: ModelState, state: ProfilingState, where: DeltaGenerator) -> ProfilingState:
-    """A button for each, pressed or not; the last one stays. Behind them, how it is measured."""
-    chosen = names(state.targets)
-    setup = setup_of(state)
+def _targets(where: DeltaGenerator, state: ProfilingState) -> None:
+    """A button for each that can run here, pressed or not; the last one stays."""
+    chosen, setup = names(state.targets), setup_of(state)
     for number, (name, target) in enumerate(TARGETS.items()):
         if name not in chosen and target.refuses(setup):
-            continue  # it cannot run here
+            continue
         rest = [other for other in chosen if other != name]
         wanted = rest if name in chosen and rest else list(dict.fromkeys([*chosen, name]))
         where.button(
@@ -92,9 +94,6 @@ def _targets(model: ModelState, state: ProfilingState, where: DeltaGenerator) ->
             kwargs={"targets": ",".join(wanted)},
             key=f"_target_{number}",
         )
-    menu = where.popover("How it is measured", icon=":material/tune:", type="tertiary", key="_profiling_how")
-    device = ["device"] if len(DEVICES) > 1 else []
-    return boxes(model, menu.container(), "batch", "rounds", "backward", "dtype", *device, "threads")
 
 
 def _table(seen: Compared) -> None:
@@ -103,13 +102,13 @@ def _table(seen: Compared) -> None:
         show(
             title="What each configuration costs",
             how_to_read="A row per configuration and target; click a column’s head to sort. Median, quartiles and "
-            "minimum of clean blocks; memory at the peak of a forward pass, beyond weights and input.",
+            "minimum of clean blocks; memory: the most during a forward pass, beyond weights and input.",
             shape=seen.setting,
             sentence=compare_table.sentence(seen),
             table=lambda: compare_table.table(seen),
             columns=columns(seen),
             files=whole,
-            sources=[costs.parameters, costs.flops, files.table, profile],
+            sources=[costs.parameters, costs.flops, costs.peak_memory, files.table, profile],
             recipe=recipe(seen.plan),
             mode=frame.mode(),
         )
@@ -130,9 +129,11 @@ def _times(model: ModelState, state: ProfilingState, seen: Compared) -> None:
         )
 
 
-def _ratios(model: ModelState, state: ProfilingState, seen: Compared) -> None:
+def _ratios(model: ModelState) -> ProfilingState:
     with panel("profiling_ratios") as show:
-        boxes(model, controls_line.row("profiling_baseline"), "baseline")
+        state = boxes(model, controls_line.row("profiling_baseline"), "baseline")
+        seen = compared(model, state)
+        assert seen
         base = f"report.measured[{seen.baseline - 1}].forward"
         show(
             title="Paired ratios",
@@ -151,6 +152,7 @@ def _ratios(model: ModelState, state: ProfilingState, seen: Compared) -> None:
             ),
             mode=frame.mode(),
         )
+    return state
 
 
 def _parameters(model: ModelState, state: ProfilingState, seen: Compared) -> None:
