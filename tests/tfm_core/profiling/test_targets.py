@@ -80,7 +80,7 @@ def test_shape_gradient_and_seed(target, size):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("size", [SMALL, ODD, *DEFAULT_SIZES])
+@pytest.mark.parametrize("size", [SMALL, ODD, DEFAULT_SIZES[-1]])
 def test_as_many_parameters_as_the_closed_form_says(target, size):
     with torch.device("meta"):
         module = TARGETS[target].build(size)
