@@ -15,14 +15,13 @@ from torch import Tensor, nn
 
 from benchmarks.measure import Ratio, interleaved, ratio, show, verdict
 from tfm_core import (
-    MultiHeadAttention,
     Transformer,
     TransformerConfig,
     TransformerLayer,
     recording,
     scaled_dot_product_attention,
 )
-from tfm_core.torch_twin import as_torch
+from tfm_core.encoder_twin import as_torch_encoder
 
 SIZES = [(64, 4, 2, 50, 16), (128, 8, 4, 50, 16), (256, 8, 6, 50, 16), (128, 8, 4, 100, 16), (128, 8, 4, 200, 16)]
 THREADS = (1, 2)
@@ -32,16 +31,6 @@ LIBRARIES = ("nn.MultiheadAttention", "x-transformers")  # these return weights 
 
 Encode = Callable[[Tensor], Tensor]
 WithWeights = Callable[[Tensor], tuple[Tensor, list[Tensor]]]
-
-
-def copy_linear(ours: nn.Linear | nn.LayerNorm, theirs: nn.Linear | nn.LayerNorm) -> None:
-    """Give their layer our parameters."""
-    theirs.load_state_dict(ours.state_dict())
-
-
-def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
-    """Give torch's attention our parameters."""
-    theirs.load_state_dict(as_torch(ours).state_dict())
 
 
 def our_encoder(d_model: int, heads: int, layers: int) -> tuple[Encode, list[TransformerLayer], nn.LayerNorm]:
@@ -72,25 +61,6 @@ def recorded(encode: Encode, sites: str | None) -> Encode:
             return encode(x)
 
     return run
-
-
-def torch_encoder(ours: list[TransformerLayer], final_norm: nn.LayerNorm) -> nn.TransformerEncoder:
-    """nn.TransformerEncoder with the parameters of ours."""
-    attention, wide = ours[0].self_attention, ours[0].feed_forward.input_projection.out_features
-    layer = nn.TransformerEncoderLayer(
-        attention.d_model, attention.num_heads, wide, 0.0, batch_first=True, norm_first=True
-    )
-    norm = nn.LayerNorm(attention.d_model)
-    theirs = nn.TransformerEncoder(layer, len(ours), norm, enable_nested_tensor=False).eval()
-    copy_linear(final_norm, norm)
-    for mine, block in zip(ours, theirs.layers, strict=True):
-        assert isinstance(block, nn.TransformerEncoderLayer)
-        copy_attention(mine.self_attention, block.self_attn)
-        copy_linear(mine.self_attention_norm, block.norm1)
-        copy_linear(mine.feed_forward_norm, block.norm2)
-        copy_linear(mine.feed_forward.input_projection, block.linear1)
-        copy_linear(mine.feed_forward.output_projection, block.linear2)
-    return theirs
 
 
 def without_fast_path(theirs: Encode) -> Encode:
@@ -146,7 +116,7 @@ def with_x_weights(d_model: int, heads: int, layers: int) -> WithWeights:
 def encoders(d_model: int, heads: int, layers: int) -> dict[str, Encode | WithWeights]:
     """All contenders of one size, ours first."""
     encode, blocks, norm = our_encoder(d_model, heads, layers)
-    theirs = torch_encoder(blocks, norm)
+    theirs = as_torch_encoder(blocks, norm)
     return {
         "ours": encode,
         "ours, weights": recorded(encode, "*.weights"),

@@ -34,9 +34,7 @@ def as_torch_encoder(layers: Sequence[TransformerLayer], final_norm: nn.LayerNor
             batch_first=True,
             norm_first=True,
         )
-        twin = nn.TransformerEncoder(
-            layer, len(layers), nn.LayerNorm(attention.d_model), enable_nested_tensor=False
-        )
+        twin = nn.TransformerEncoder(layer, len(layers), nn.LayerNorm(attention.d_model), enable_nested_tensor=False)
     parts: dict[str, nn.Module] = {"norm": final_norm}
     for number, ours in enumerate(layers):
         parts |= {

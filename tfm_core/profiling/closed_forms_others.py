@@ -2,10 +2,11 @@
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from tfm_core.profiling.closed_forms import Parts, Transformer
-from tfm_core.profiling.plan import Size
+from tfm_core.profiling.closed_forms import Parts, Transformer, stream
+from tfm_core.profiling.plan import Setup, Size
 
 
 class OfEqualCount(ABC):
@@ -21,13 +22,15 @@ class OfEqualCount(ABC):
 
     def width(self, size: Size) -> int:
         """Hidden units or channels."""
-        wanted = sum(Transformer().parameters(size).values())
+        return _width(self, replace(size, num_heads=1, seq_len=1, batch=1))  # what it does not depend on
 
-        def count(width: int) -> int:
-            return sum(self.of_width(size, width).values())
+    def units(self, size: Size) -> int:
+        """Numbers of one layer's output, B n H."""
+        return size.batch * size.seq_len * self.width(size)
 
-        enough = bisect_left(range(1, wanted), wanted, key=count) + 1
-        return min((max(1, enough - 1), enough), key=lambda width: abs(count(width) - wanted))
+    def results(self, size: Size) -> int:
+        """The output, B n d."""
+        return stream(size)
 
 
 @dataclass(frozen=True)
@@ -36,9 +39,11 @@ class Recurrent(OfEqualCount):
 
     Attributes:
         gates: 4 in an LSTM, 3 in a GRU.
+        efficiency: measured, as in `Forms`. oneDNN's kernel for the LSTM beats torch's matrix product.
     """
 
     gates: int
+    efficiency: float
 
     def of_width(self, size: Size, width: int) -> Parts:
         """Recurrence: gates H (inputs + H + 2) in each layer, inputs d in the first, then H. Output d H + d."""
@@ -56,11 +61,31 @@ class Recurrent(OfEqualCount):
             "output": times * 2 * d * width,
         }
 
-    def spared(self, size: Size) -> Parts:
-        """The gradients of the first layer's inputs, and those of each layer's state before the first token."""
+    def spared(self, size: Size, *, input_gradient: bool) -> Parts:
+        """Gradients of each layer's state before the first token, 2 B gates H^2; of the inputs if nobody asks."""
         width = self.width(size)
-        each = 2 * self.gates * width * size.batch
-        return {"recurrence": each * (size.seq_len * size.d_model + size.num_layers * width)}
+        inputs = 0 if input_gradient else size.seq_len * size.d_model
+        return {"recurrence": 2 * self.gates * width * size.batch * (inputs + size.num_layers * width)}
+
+    def peak(self, size: Size, setup: Setup, *, backward: bool) -> float:
+        """Fitted to torch's allocation curve on the processor, where U = B n H and P is the number of parameters.
+
+        GRU: 6 U forward (a layer's input, its three gates, its states twice), and 8.4 U saved in each layer. LSTM, of
+        which the oneDNN kernel packs the weights and has a workspace: 7 U and 4 P / 3 L forward, and 15 U saved in each
+        layer.
+        """
+        u, learned, layers = self.units(size), sum(self.parameters(size).values()), size.num_layers
+        if self.gates == 4:
+            return (15 * layers + 12) * u + learned if backward else 7 * u + 4 * learned / (3 * layers)
+        return (8.4 * layers + 2) * u + learned / layers if backward else 6 * u
+
+    def moved(self, size: Size, setup: Setup) -> float:
+        """Each layer's gates and states a few times, 4 gates U."""
+        return 4 * self.gates * self.units(size) * size.num_layers
+
+    def calls(self, size: Size) -> int:
+        """A GRU calls about 6 operators for each token; an LSTM's layer is one operator."""
+        return size.num_layers * (10 if self.gates == 4 else 6 * size.seq_len)
 
 
 @dataclass(frozen=True)
@@ -69,9 +94,11 @@ class Convolution(OfEqualCount):
 
     Attributes:
         kernel: tokens that each sees, itself in the middle.
+        efficiency: measured, as in `Forms`. oneDNN's convolution beats torch's matrix product.
     """
 
     kernel: int
+    efficiency: float
 
     def of_width(self, size: Size, width: int) -> Parts:
         """Convolution: H (kernel inputs + 1) in each layer, inputs d in the first, then H. Output d H + d."""
@@ -89,6 +116,35 @@ class Convolution(OfEqualCount):
             "output": times * 2 * d * width,
         }
 
-    def spared(self, size: Size) -> Parts:
-        """The gradients of the first layer's inputs."""
-        return {"convolution": size.batch * size.seq_len * 2 * self.kernel * self.width(size) * size.d_model}
+    def spared(self, size: Size, *, input_gradient: bool) -> Parts:
+        """The gradients of the first layer's inputs, if nobody asks for them."""
+        return {} if input_gradient else {"convolution": 2 * self.kernel * self.units(size) * size.d_model}
+
+    def peak(self, size: Size, setup: Setup, *, backward: bool) -> float:
+        """Fitted to torch's allocation curve on the processor, where U = B n H and P is the number of parameters.
+
+        A layer's input, what it gives, the same after GELU: 3 U, and its weights packed by oneDNN; for the way back
+        each layer saves 2 U.
+        """
+        u, packed, layers = self.units(size), sum(self.parameters(size).values()) / size.num_layers, size.num_layers
+        return (2 * layers + 3) * u + 1.3 * packed if backward else (2 + (layers > 1)) * u + 1.1 * packed
+
+    def moved(self, size: Size, setup: Setup) -> float:
+        """GELU reads and writes each layer's U, and the convolution orders it anew."""
+        return 4 * self.units(size) * size.num_layers
+
+    def calls(self, size: Size) -> int:
+        """About 4 a layer."""
+        return 4 * size.num_layers
+
+
+@lru_cache(maxsize=1024)
+def _width(forms: OfEqualCount, size: Size) -> int:
+    """The parameters rise with the width, so that it is found by halving."""
+    wanted = sum(Transformer().parameters(size).values())
+
+    def count(width: int) -> int:
+        return sum(forms.of_width(size, width).values())
+
+    enough = bisect_left(range(1, wanted), wanted, key=count) + 1
+    return min((max(1, enough - 1), enough), key=lambda width: abs(count(width) - wanted))

@@ -1,10 +1,8 @@
 """What a row must cost, before anything is measured: parameters, operations, bytes moved, bytes at the peak."""
 
-from tfm_core.profiling.closed_forms import Parts
+from tfm_core.profiling.closed_forms import ITEMSIZE, Parts, stream
 from tfm_core.profiling.plan import Row, Setup
 from tfm_core.profiling.targets import TARGETS
-
-ITEMSIZE = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
 
 
 def parameters(row: Row) -> Parts:
@@ -12,18 +10,47 @@ def parameters(row: Row) -> Parts:
     return TARGETS[row.target].forms.parameters(row.size)
 
 
-def flops(row: Row, *, backward: bool = False) -> Parts:
+def flops(row: Row, *, backward: bool = False, input_gradient: bool = True) -> Parts:
     """Floating point operations of one pass, by part; norms, softmax, activations and additions count 0.
+
+    Forward + backward is 3 times forward, as each product has two gradients of as many operations, less those that
+    nobody needs (`Forms.spared`). What a fused kernel computes anew on its way back is no part of it.
 
     Args:
         row: what runs.
-        backward: of forward + backward: 3 times forward, as each product F has two gradients of F operations each,
-            less those that nobody needs (`Forms.spared`). What a fused kernel computes anew on its way back is no
-            part of it.
+        backward: count forward + backward.
+        input_gradient: whether the input asks for a gradient, as the embedding below a stack does.
     """
     forms = TARGETS[row.target].forms
     once = forms.flops(row.size)
     if not backward:
         return once
-    spared = forms.spared(row.size)
+    spared = forms.spared(row.size, input_gradient=input_gradient)
     return {part: 3 * count - spared.get(part, 0) for part, count in once.items()}
+
+
+def bytes_moved(row: Row, setup: Setup) -> int:
+    """The least that a forward pass must read and write, if everything in between stayed in a cache.
+
+    Each weight once, the input once, and what is handed out: the output, and where they are kept the attention weights,
+    itemsize (parameters + B n d + B n d [+ L B h n^2]). Real passes move more: operations per byte of this are a row's
+    highest possible intensity.
+    """
+    forms = TARGETS[row.target].forms
+    return ITEMSIZE[setup.dtype] * (
+        sum(forms.parameters(row.size).values()) + stream(row.size) + forms.results(row.size)
+    )
+
+
+def peak_memory(row: Row, setup: Setup, *, backward: bool = False) -> int:
+    """Bytes at the peak of one call beyond weights and input: estimated from what our code and torch's hold at once.
+
+    Formulas: `Transformer.peak`, `Recurrent.peak`, `Convolution.peak`. Memory that the C library or the CUDA allocator
+    keeps in reserve comes on top.
+
+    Args:
+        row: what runs.
+        setup: its dtype, device and threads, on which the way of computing depends.
+        backward: of forward + backward.
+    """
+    return round(ITEMSIZE[setup.dtype] * TARGETS[row.target].forms.peak(row.size, setup, backward=backward))

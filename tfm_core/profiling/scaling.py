@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,9 +48,7 @@ def fit(lengths: Sequence[float], blocks: Sequence[Blocks], *, level: float = 0.
     low = high = math.nan
     if not math.isnan(exponent) and min(len(seconds) for _, seconds in seen) >= FEWEST_BLOCKS:
         drawn = np.random.default_rng(seed)
-        medians = [
-            np.median(drawn.choice(seconds, (RESAMPLES, len(seconds))), axis=1) for _, seconds in seen
-        ]
+        medians = [np.median(drawn.choice(seconds, (RESAMPLES, len(seconds))), axis=1) for _, seconds in seen]
         slopes = _slopes(logs, np.log(np.stack(medians, axis=1)))
         low, high = map(float, np.quantile(slopes, ((1 - level) / 2, (1 + level) / 2)))
     return Fit(Interval(low, exponent, high), math.exp(factor))
@@ -81,9 +80,9 @@ def _slopes(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float6
 
 
 def crossing(lengths: Sequence[float], a: Sequence[float], b: Sequence[float]) -> float | None:
-    """The length from which on a costs more than b, on the lines between neighbours in logarithms.
+    """The length where a overtakes b, on straight lines between neighbours in logarithms.
 
-    None where it never comes to that within these lengths, or where a is the dearer from the first on. Lengths where
+    None where it does not come to that within these lengths, or where a is the dearer from the first on. Lengths where
     one of the two is 0, negative or NaN are left out.
 
     Args:
@@ -92,8 +91,8 @@ def crossing(lengths: Sequence[float], a: Sequence[float], b: Sequence[float]) -
         b: the other.
     """
     known = [(math.log(n), math.log(p) - math.log(q)) for n, p, q in zip(lengths, a, b, strict=True) if p > 0 and q > 0]
-    for (x, before), (y, after) in zip(known, known[1:], strict=False):
-        if before <= 0 < after:
+    for (x, before), (y, after) in pairwise(known):
+        if before <= 0 <= after and before < after:
             return math.exp(x + (y - x) * before / (before - after))
     return None
 
@@ -101,7 +100,7 @@ def crossing(lengths: Sequence[float], a: Sequence[float], b: Sequence[float]) -
 def predicted_crossing(size: Size) -> int:
     """The length from which on the products with scores need more operations than the feed-forward network.
 
-    Products: 4 n^2 d (query @ key^T and weights @ value, 2 n^2 d each). Feed-forward: 4 n d d_ff (two maps of 2 n d d_ff
-    each). They are equal at n = d_ff, whatever d_model, heads, layers and batch are.
+    Products: 4 n^2 d (query @ key^T and weights @ value, 2 n^2 d each). Feed-forward: 4 n d d_ff (two maps of 2 n d
+    d_ff each). They are equal at n = d_ff, whatever d_model, heads, layers and batch are.
     """
     return size.feed_forward_dim

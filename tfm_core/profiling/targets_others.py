@@ -7,7 +7,7 @@ from tfm_core.profiling.closed_forms_others import Convolution, Recurrent
 from tfm_core.profiling.drawn import drawn
 from tfm_core.profiling.plan import Size
 
-LSTM, GRU, CONVOLUTION = Recurrent(4), Recurrent(3), Convolution(3)
+LSTM, GRU, CONVOLUTION = Recurrent(4, 1.5), Recurrent(3, 0.7), Convolution(3, 1.4)
 
 
 class Recurrence(nn.Module):

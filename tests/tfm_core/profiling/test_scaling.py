@@ -1,0 +1,119 @@
+"""Exponents and crossings come back from curves that we made, with the noise that we put in."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfm_core.profiling import Blocks, Row, Size
+from tfm_core.profiling.costs import flops
+from tfm_core.profiling.scaling import crossing, exponent, fit, predicted_crossing
+
+LENGTHS = (32, 64, 128, 256, 512, 1024, 2048)
+
+
+def noisy(power, spread, drawn, count=15, lengths=LENGTHS):
+    return [Blocks(tuple(1e-6 * n**power * drawn.lognormal(0, spread, count)), tuple(range(count))) for n in lengths]
+
+
+@given(st.floats(0.1, 4), st.floats(1e-9, 1e3))
+def test_of_an_exact_power_law_the_exponent_is_exact(power, factor):
+    values = [factor * n**power for n in LENGTHS]
+    assert exponent(LENGTHS, values) == pytest.approx(power, abs=1e-9)
+    found = fit(LENGTHS, [Blocks((value,) * 5, tuple(range(5))) for value in values])
+    bounds = found.exponent.low, found.exponent.middle, found.exponent.high
+    assert bounds == pytest.approx((power,) * 3, abs=1e-9)
+    assert found.factor == pytest.approx(factor, rel=1e-6)
+    assert found.at(300) == pytest.approx(factor * 300**power, rel=1e-6)
+
+
+@pytest.mark.parametrize(("spread", "count"), [(0.05, 15), (0.3, 15), (0.1, 8)])
+def test_the_true_exponent_lies_within_as_often_as_promised(spread, count):
+    drawn = np.random.default_rng(3)
+    intervals = [fit(LENGTHS, noisy(1.7, spread, drawn, count)).exponent for _ in range(200)]
+    assert 0.90 <= np.mean([one.low <= 1.7 <= one.high for one in intervals]) <= 0.995
+    assert np.mean([one.middle for one in intervals]) == pytest.approx(1.7, abs=0.02)
+    assert all(one.low <= one.middle <= one.high for one in intervals)
+
+
+def test_more_noise_makes_a_wider_interval_and_the_seed_settles_it():
+    quiet, loud = (fit(LENGTHS, noisy(2, spread, np.random.default_rng(4))) for spread in (0.02, 0.2))
+    assert quiet.exponent.high - quiet.exponent.low < (loud.exponent.high - loud.exponent.low) / 3
+    again = fit(LENGTHS, noisy(2, 0.2, np.random.default_rng(4)))
+    assert again == loud
+    assert fit(LENGTHS, noisy(2, 0.2, np.random.default_rng(4)), seed=1) != loud
+
+
+def test_the_line_is_numpys():
+    blocks = noisy(1.3, 0.3, np.random.default_rng(5))
+    slope, intercept = np.polyfit(np.log(LENGTHS), np.log([b.median for b in blocks]), 1)
+    found = fit(LENGTHS, blocks)
+    assert found.exponent.middle == pytest.approx(slope)
+    assert found.factor == pytest.approx(math.exp(intercept))
+
+
+def test_lengths_without_a_clean_block_are_left_out():
+    blocks = noisy(2, 0, np.random.default_rng(0))
+    blocks[2] = Blocks(contended=15)
+    assert fit(LENGTHS, blocks).exponent.middle == pytest.approx(2)
+
+
+@pytest.mark.parametrize("kept", [0, 1])
+def test_with_fewer_than_two_lengths_nothing_is_known(kept):
+    blocks = noisy(2, 0, np.random.default_rng(0))[:kept] + [Blocks()] * (len(LENGTHS) - kept)
+    found = fit(LENGTHS, blocks)
+    assert math.isnan(found.exponent.middle)
+    assert math.isnan(found.factor)
+    assert math.isnan(exponent(LENGTHS[:kept], LENGTHS[:kept]))
+    assert math.isnan(fit((64, 64), [Blocks((1.0,) * 3), Blocks((2.0,) * 3)]).exponent.middle)
+
+
+def test_with_too_few_blocks_the_slope_stands_without_bounds():
+    found = fit(LENGTHS, noisy(2, 0, np.random.default_rng(0), count=2)).exponent
+    assert found.middle == pytest.approx(2)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+
+
+def test_the_exponent_passes_over_what_has_no_logarithm():
+    assert exponent((1, 2, 4, 8, 16), (3, math.nan, 12, 0, 48)) == pytest.approx(1)
+
+
+@given(st.floats(33, 2000), st.floats(0.2, 1.5), st.floats(1.6, 3))
+def test_two_power_laws_cross_where_they_do(at, slow, fast):
+    a, b = ([(n / at) ** power for n in LENGTHS] for power in (fast, slow))
+    assert crossing(LENGTHS, a, b) == pytest.approx(at)
+    assert crossing(LENGTHS, b, a) is None
+
+
+def test_the_ends_of_a_crossing():
+    assert crossing((1, 2, 4), (1, 2, 3), (2, 2, 2)) == pytest.approx(2)
+    assert crossing((1, 2, 4), (1, 1, 2), (2, 2, 2)) == pytest.approx(4)
+    assert crossing((1, 2, 4), (2, 3, 4), (2, 2, 2)) == pytest.approx(1)
+    assert crossing((1, 2, 4), (1, 1, 1), (2, 2, 2)) is None
+    assert crossing((1, 2, 4), (3, 3, 3), (2, 2, 2)) is None
+    assert crossing((1, 2, 4), (2, 2, 2), (2, 2, 2)) is None
+    assert crossing((1, 2, 4, 8), (1, math.nan, 0, 4), (2, 2, 2, 2)) == pytest.approx(math.sqrt(8))
+    assert crossing((), (), ()) is None
+
+
+@given(st.sampled_from((8, 24, 64)), st.integers(1, 4), st.sampled_from((0, 50, 300)))
+def test_products_overtake_the_feed_forward_at_d_ff(d_model, layers, d_ff):
+    rows = [
+        Row("fused", Size(d_model=d_model, num_heads=2, num_layers=layers, seq_len=n, d_ff=d_ff)) for n in (8, 99, 4096)
+    ]
+    costs = [flops(row) for row in rows]
+    found = crossing((8, 99, 4096), *([one[part] for one in costs] for part in ("products", "feed-forward")))
+    assert found == pytest.approx(predicted_crossing(rows[0].size))
+
+
+@pytest.mark.parametrize("target", ["with weights", "LSTM", "convolution"])
+def test_operations_grow_between_linearly_and_quadratically(target):
+    rows = [Row(target, Size(d_model=64, num_heads=4, num_layers=2, seq_len=n)) for n in LENGTHS]
+    power = exponent(LENGTHS, [sum(flops(row).values()) for row in rows])
+    if target == "with weights":
+        assert 1 < power < 2
+    else:
+        assert power == pytest.approx(1)

@@ -1,0 +1,95 @@
+"""Intervals hold what they promise, on noise that we made; ratios are paired by round."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfm_core.profiling import Blocks
+from tfm_core.profiling.statistics import NO_DIFFERENCE, TOO_FEW, Interval, median_interval, ratio, verdict
+
+NUMBERS = st.floats(1e-6, 1e6)
+
+
+@pytest.mark.parametrize("count", [6, 15, 30])
+@pytest.mark.parametrize("noise", ["lognormal", "standard_cauchy", "exponential"])
+def test_the_true_median_lies_within_as_often_as_promised(count, noise):
+    drawn = np.random.default_rng(0)
+    true = {"lognormal": 1.0, "standard_cauchy": 0.0, "exponential": math.log(2)}[noise]
+    intervals = [median_interval(getattr(drawn, noise)(size=count)) for _ in range(400)]
+    assert 0.92 <= np.mean([one.low <= true <= one.high for one in intervals]) <= 0.995
+
+
+@pytest.mark.parametrize("count", range(1, 40))
+def test_the_bounds_are_the_tightest_pair_that_keeps_the_level(count):
+    """Beside the definition, counted out over the whole binomial distribution."""
+    one = median_interval(range(count))
+    kept = []
+    for rank in range(1, count // 2 + 1):
+        missed = 2 * sum(math.comb(count, k) for k in range(rank)) / 2**count
+        if 1 - missed >= 0.95:
+            kept.append(rank)
+    assert one.middle == np.median(range(count))
+    if kept:
+        assert (one.low, one.high) == (max(kept) - 1, count - max(kept))
+    else:
+        assert count < 6
+        assert math.isnan(one.low)
+        assert math.isnan(one.high)
+
+
+def test_known_ranks():
+    """Tables of the sign test: 4 of 15, 6 of 20, 10 of 30; at 99 %, 3 of 15."""
+    for count, level, rank in ((15, 0.95, 4), (20, 0.95, 6), (30, 0.95, 10), (15, 0.99, 3)):
+        assert median_interval(range(1, count + 1), level).low == rank
+
+
+def test_without_values_nothing_is_known():
+    for nothing in ((), (math.nan, math.nan)):
+        assert all(map(math.isnan, vars(median_interval(nothing)).values()))
+    assert median_interval([1.0, math.nan, 3.0]).middle == 2
+
+
+@given(st.lists(NUMBERS, min_size=6, max_size=40), NUMBERS)
+def test_a_change_of_unit_changes_nothing_else(values, unit):
+    one, other = median_interval(values), median_interval([unit * value for value in values])
+    assert one.low <= one.middle <= one.high
+    np.testing.assert_allclose(list(vars(other).values()), [unit * x for x in vars(one).values()])
+
+
+def test_a_round_that_is_slow_for_both_cancels():
+    drift = np.random.default_rng(1).lognormal(0, 1, 15)
+    a, b = (Blocks(tuple(times * drift), tuple(range(15))) for times in (3.0, 2.0))
+    found = ratio(a, b)
+    np.testing.assert_allclose([found.low, found.middle, found.high], 1.5)
+    assert verdict(found) == "slower"
+    assert verdict(ratio(b, a)) == "faster"
+
+
+def test_only_rounds_that_both_have_are_paired():
+    a = Blocks((2.0, 4.0, 4.0, 99.0), (0, 1, 1, 7))
+    b = Blocks((1.0, 2.0, 1.0), (0, 1, 2))
+    assert ratio(a, b).middle == 2
+    assert verdict(ratio(a, b)) == TOO_FEW
+    assert math.isnan(ratio(a, Blocks()).middle)
+
+
+def test_equal_costs_are_called_different_rarely_and_unequal_ones_often():
+    drawn = np.random.default_rng(2)
+
+    def words(factor):
+        a, b = (Blocks(tuple(f * drawn.lognormal(0, 0.05, 15)), tuple(range(15))) for f in (factor, 1.0))
+        return verdict(ratio(a, b))
+
+    assert [words(1.0) for _ in range(200)].count(NO_DIFFERENCE) >= 180
+    assert [words(1.2) for _ in range(50)].count("slower") >= 48
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [(0.9, 1.1, NO_DIFFERENCE), (1.0, 1.2, NO_DIFFERENCE), (0.8, 0.99, "faster"), (1.01, 2, "slower")],
+)
+def test_what_straddles_1_is_no_difference(low, high, words):
+    assert verdict(Interval(low, (low + high) / 2, high)) == words

@@ -1,0 +1,172 @@
+"""How long a plan will take and how much memory it will need, before anything is built: arithmetic alone."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tfm_core.profiling import costs
+from tfm_core.profiling.closed_forms import ITEMSIZE, stream
+from tfm_core.profiling.plan import Plan, Row, Setup
+from tfm_core.profiling.report import Machine
+from tfm_core.profiling.targets import TARGETS
+
+FLOPS = {
+    "cpu": {"float32": 20e9, "float64": 10e9, "bfloat16": 10e9, "float16": 2e9},  # of one core
+    "cuda": {"float32": 5e12, "float64": 0.2e12, "bfloat16": 20e12, "float16": 20e12},
+}
+BYTES = {"cpu": 10e9, "cuda": 200e9}
+"""Cautious rates, a second, where a machine has not been measured: a rented core, a small GPU."""
+
+CALL_SECONDS = {"cpu": 4e-6, "cuda": 10e-6}  # of an operator, however little it does
+BACKWARD = 3.0  # forward + backward over forward
+
+BLOCK_SECONDS = 0.04  # a block lasts so long, or one call
+PREPARING = 9  # calls of each direction: warm-up, memory, parts
+TRIES = 1.25  # blocks for each clean one, on a shared machine
+BUILDING = 0.02  # seconds of each row: module, profiler
+LIMITS = 2  # of the machine, measured in each round like rows
+STARTING = 0.5
+FEW_ROUNDS = 6  # the fewest of which a median has an interval of 95 %
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one plan may take."""
+
+    seconds: float
+    bytes: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a plan will take, roughly: seconds in all, and bytes at the peak of its largest row."""
+
+    seconds: float
+    bytes: float
+
+
+def estimate(plan: Plan, machine: Machine | None = None) -> Estimate:
+    """How long it will take, and the most memory at once; never builds anything. Rows that cannot run take nothing.
+
+    Args:
+        plan: what is to be measured.
+        machine: one that was measured with this setup; cautious rates without it.
+    """
+    setup = plan.setup
+    seconds = STARTING + setup.rounds * LIMITS * 2 * BLOCK_SECONDS
+    rows = [row for row in plan.rows if row.target in TARGETS and not TARGETS[row.target].refuses(setup)]
+    for row in rows:
+        seconds += BUILDING
+        for call in _calls(row, setup, machine):
+            seconds += PREPARING * call + setup.rounds * TRIES * _block(call)
+    return Estimate(seconds, max((row_bytes(row, setup) for row in rows), default=0))
+
+
+def call_seconds(row: Row, setup: Setup, machine: Machine | None = None) -> float:
+    """Of one forward pass: products at a share of the rate, what lies between at the bandwidth, and each call."""
+    flops_rate, bytes_rate = _rates(setup, machine)
+    forms = TARGETS[row.target].forms
+    return (
+        sum(forms.flops(row.size).values()) / (forms.efficiency * flops_rate)
+        + ITEMSIZE[setup.dtype] * forms.moved(row.size, setup) / bytes_rate
+        + CALL_SECONDS[setup.device] * forms.calls(row.size)
+    )
+
+
+def row_bytes(row: Row, setup: Setup) -> int:
+    """Weights, input, and the peak of the direction that needs more."""
+    held = ITEMSIZE[setup.dtype] * (sum(costs.parameters(row).values()) + stream(row.size))
+    return held + max(costs.peak_memory(row, setup, backward=way) for way in {False, setup.backward})
+
+
+def refusal(plan: Plan, budget: Budget, machine: Machine | None = None) -> str:
+    """Why this plan is not begun, with the estimate and what would fit; "" if it fits.
+
+    Args:
+        plan: what is asked for.
+        budget: what it may take.
+        machine: one that was measured with this setup.
+    """
+    needs = estimate(plan, machine)
+    if _fits(needs, budget):
+        return ""
+    return (
+        f"This would take about {in_seconds(needs.seconds)} and {in_bytes(needs.bytes)} of memory; the limit is "
+        f"{in_seconds(budget.seconds)} and {in_bytes(budget.bytes)}. {_advice(plan, budget, machine)}"
+    )
+
+
+def _fits(needs: Estimate, budget: Budget) -> bool:
+    return needs.seconds <= budget.seconds and needs.bytes <= budget.bytes
+
+
+def _advice(plan: Plan, budget: Budget, machine: Machine | None) -> str:
+    """The least change with which it would fit."""
+    for change, smaller in _smaller(plan):
+        if _fits(estimate(smaller, machine), budget):
+            return f"It would fit with {change}."
+    return "Nothing like it would fit: try a smaller d_model, fewer layers, or a smaller batch."
+
+
+def _smaller(plan: Plan) -> Iterator[tuple[str, Plan]]:
+    """The same with less of something, in words, from the smallest change to the largest."""
+    for rounds in range(plan.setup.rounds - 1, FEW_ROUNDS - 1, -1):
+        yield f"{rounds} rounds", replace(plan, setup=replace(plan.setup, rounds=rounds))
+    few = replace(plan, setup=replace(plan.setup, rounds=min(FEW_ROUNDS, plan.setup.rounds)))
+    words = f" and {few.setup.rounds} rounds"
+    for base, also in ((plan, ""), (few, words), (replace(few, rows=few.rows[:1]), f" in the first row alone{words}")):
+        yield from (
+            (f"the first {count} rows{also}", replace(base, rows=base.rows[:count])) for count in _below(base.rows)
+        )
+        for field, what in (("seq_len", "tokens"), ("batch", "sequences")):
+            for most in _halves(max(getattr(row.size, field) for row in base.rows)):
+                yield f"at most {most} {what}{also}", _cut(base, field, most)
+
+
+def _below(rows: Sequence[Row]) -> range:
+    """Fewer rows than these, but more than one."""
+    return range(len(rows) - 1, 1, -1)
+
+
+def _halves(number: int) -> list[int]:
+    """Powers of two below it, from 8 on, the largest first."""
+    return [2**power for power in reversed(range(3, (number - 1).bit_length()))]
+
+
+def _cut(plan: Plan, field: str, most: int) -> Plan:
+    """The same with no size beyond this."""
+    sizes = (replace(row.size, **{field: min(most, getattr(row.size, field))}) for row in plan.rows)
+    return replace(plan, rows=tuple(replace(row, size=size) for row, size in zip(plan.rows, sizes, strict=True)))
+
+
+def in_seconds(seconds: float) -> str:
+    """As people say it: 40 s, 3 minutes, 2 hours."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = seconds / 60
+    return f"{round(minutes)} minutes" if minutes < 90 else f"{round(minutes / 60):,} hours"
+
+
+def in_bytes(count: float) -> str:
+    """As people say it: 30 MB, 2.5 GB."""
+    return f"{max(1, round(count / 1e6))} MB" if count < 995e6 else f"{count / 1e9:,.1f} GB"
+
+
+def _calls(row: Row, setup: Setup, machine: Machine | None) -> list[float]:
+    forward = call_seconds(row, setup, machine)
+    return [forward, BACKWARD * forward] if setup.backward else [forward]
+
+
+def _block(call: float) -> float:
+    """Seconds of a block, with the calls before it that are not timed."""
+    return 2 * call if call > BLOCK_SECONDS else BLOCK_SECONDS + 2 * call
+
+
+def _rates(setup: Setup, machine: Machine | None) -> tuple[float, float]:
+    """Operations and bytes a second: measured where they were, else cautious ones."""
+    cores = setup.threads if setup.device == "cpu" else 1
+    flops, moved = FLOPS[setup.device][setup.dtype] * cores, BYTES[setup.device]
+    if machine is None:
+        return flops, moved
+    measured = machine.flops_per_second, machine.bytes_per_second
+    return (flops if math.isnan(measured[0]) else measured[0], moved if math.isnan(measured[1]) else measured[1])
