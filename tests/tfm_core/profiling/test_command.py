@@ -86,6 +86,7 @@ def test_interrupted_at_once_there_is_nothing(monkeypatch, capsys):
         (["--device", "tpu"], "device: expected"),
         (["--device", "cuda"], "no CUDA device"),
         (["--out", __file__], "expected a folder"),
+        (["--rows", "1024,8,12,4096", "--seconds", "60", "--bytes", "1e9"], "would take about"),
         (["--speed", "2"], "unrecognized arguments"),
     ],
 )

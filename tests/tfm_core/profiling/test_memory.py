@@ -32,7 +32,7 @@ def test_explicit_attention_of_200_tokens():
     assert first.system is None or first.system > 3 * one_layer
 
 
-@pytest.mark.parametrize("target", ["without weights", "fused kernel"])
+@pytest.mark.parametrize("target", ["without weights", "fused"])
 def test_weights_that_nobody_keeps_are_not_held(target):
     size = Size(d_model=64, num_heads=4, num_layers=4, seq_len=128)
     peaks = []

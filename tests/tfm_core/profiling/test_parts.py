@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.tfm_core.profiling.small import SIZE
+from tests.tfm_core.profiling.small import OPEN, SHUT, SIZE
 from tfm_core.profiling import TARGETS, Row, Setup, parts
 from tfm_core.profiling.run_subject import Subject, refusal
 
@@ -37,7 +37,7 @@ def test_every_target_is_told_apart_into_its_parts(target):
 
     with subject.mode("forward"):
         call()
-        found, kernel = parts.measure(subject.module, call, "cpu")
+        found, kernel = parts.measure(subject.module, call, "cpu", OPEN)
     names = {part.name for part in found}
     assert EXPECTED.get(target, TRANSFORMER) <= names <= EXPECTED.get(target, TRANSFORMER | {"softmax"})
     assert kernel == KERNELS.get(target, kernel)
@@ -49,7 +49,7 @@ def test_every_target_is_told_apart_into_its_parts(target):
 def test_torchs_encoder_is_told_apart_off_its_fast_path_too():
     subject = Subject(Row("nn.TransformerEncoder", SIZE), Setup())
     with subject.mode("training"):
-        found, kernel = parts.measure(subject.module, lambda: subject.module(subject.x), "cpu")
+        found, kernel = parts.measure(subject.module, lambda: subject.module(subject.x), "cpu", OPEN)
     assert {part.name for part in found} >= TRANSFORMER
     assert kernel == "flash"
 
@@ -57,5 +57,13 @@ def test_torchs_encoder_is_told_apart_off_its_fast_path_too():
 def test_the_module_is_left_as_it_was():
     subject = Subject(Row("with weights", SIZE), Setup())
     with pytest.raises(ZeroDivisionError):
-        parts.measure(subject.module, lambda: 1 / 0, "cpu")
+        parts.measure(subject.module, lambda: 1 / 0, "cpu", OPEN)
     assert not any("forward" in vars(module) for module in subject.module.modules())
+
+
+def test_passes_that_were_contended_do_not_count():
+    subject = Subject(Row("fused flash", SIZE), Setup())
+    made = []
+    with subject.mode("forward"):
+        found, kernel = parts.measure(subject.module, lambda: made.append(subject.call("forward")()), "cpu", SHUT)
+    assert (found, kernel, len(made)) == ((), "flash", 1 + parts.MOST_PASSES)

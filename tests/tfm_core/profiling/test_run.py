@@ -74,6 +74,23 @@ def test_between_steps_torch_is_as_it_was():
         assert not torch.is_inference_mode_enabled()
 
 
+def test_parts_are_tried_again_when_there_is_room(monkeypatch):
+    class Slackening:
+        """A gate that opens when a run is under way."""
+
+        kind, calls = "pressure", 0
+
+        def around(self, block):
+            self.calls += 1
+            return block(), float(self.calls < 30)
+
+    *_, last = profile(plan_of("with weights", rounds=9, backward=False), Slackening())
+    (one,) = last.report.measured
+    assert one.forward.contended
+    assert one.forward.seconds
+    assert one.parts
+
+
 def test_stopped_in_the_middle_what_was_measured_stands():
     running = profile(plan_of(*THREE, rounds=30), OPEN)
     stopped = next(step for step in running if step.doing == "round 2 of 30")
@@ -99,6 +116,7 @@ def test_where_no_block_is_clean_there_is_no_figure():
     (one,) = last.report.measured
     assert (one.forward.seconds, one.forward.contended) == ((), 2 * clock.TRIES)
     assert math.isnan(one.training.median)
+    assert one.parts == ()
     assert math.isnan(last.report.machine.flops_per_second)
     assert last.report.blocks == (4 * clock.TRIES, 4 * clock.TRIES)
 
