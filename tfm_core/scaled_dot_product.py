@@ -10,6 +10,7 @@ Vaswani et al. 2017, equation 1.
 
 import math
 from contextlib import suppress
+from contextvars import ContextVar
 from functools import cache
 
 import numpy as np
@@ -20,6 +21,8 @@ from torch import Tensor
 from tfm_core.masks import check_mask
 
 SCORES_AT_A_TIME = 2**20  # 4 MB of float32, which a processor's cache holds
+counts_memory: ContextVar[bool] = ContextVar("tfm_core counts_memory", default=False)
+"""Set while somebody counts what torch allocates: all memory then comes from torch, as many bytes of it."""
 
 
 def attention_scores(query: Tensor, key: Tensor, *, scale: float | None = None, bias: Tensor | None = None) -> Tensor:
@@ -129,6 +132,8 @@ def _of_batch(x: Tensor, part: slice) -> Tensor:
 
 def _new_memory(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
     """torch.empty by way of numpy, which asks Linux for large pages from 4 MB on: 512 times fewer to find."""
+    if counts_memory.get():
+        return torch.empty(shape, dtype=dtype)
     return torch.from_numpy(np.empty(math.prod(shape) * dtype.itemsize, np.uint8)).view(dtype).view(shape)
 
 

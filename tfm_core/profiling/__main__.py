@@ -1,0 +1,131 @@
+"""`python -m tfm_core.profiling`: the measurements of the Profiling lens without the app, for a GPU host too."""
+
+import argparse
+import math
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from tfm_core.profiling.estimate import Budget, refusal
+from tfm_core.profiling.files import as_csv, as_json
+from tfm_core.profiling.files_text import as_text
+from tfm_core.profiling.plan import DEFAULT_SIZES, DTYPES, Plan, Row, Setup, Size
+from tfm_core.profiling.report import Progress, Report
+from tfm_core.profiling.run import profile
+from tfm_core.profiling.targets import TARGETS
+
+INTERRUPTED = 130  # as a shell calls it
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print the table, and write the files; the exit code."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        plan = _plan(given)
+    except ValueError as problem:
+        parser.error(str(problem))
+    if refused := refusal(plan, Budget(given.seconds, given.bytes)):
+        parser.error(refused)
+    report, code = None, 0
+    doing = ""
+    try:
+        for progress in profile(plan):
+            report = progress.report
+            doing = _tell(progress, doing)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+        sys.stderr.write("\n")
+    if report is None:
+        return code
+    sys.stdout.write(as_text(report))
+    if given.out:
+        _write(report, given.out)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tfm_core.profiling",
+        description="What transformers cost: parameters, operations, time and memory, each row measured in rounds "
+        "that are interleaved. Blocks in which the processor was contended are thrown away and counted.",
+        epilog="Targets: " + "; ".join(f"{name}: {target.about}" for name, target in TARGETS.items()),
+    )
+    sizes = [f"{s.d_model},{s.num_heads},{s.num_layers},{s.seq_len}" for s in DEFAULT_SIZES]
+    parser.add_argument("--rows", nargs="+", default=sizes, metavar="d_model,heads,layers,length")
+    parser.add_argument("--targets", nargs="+", default=["with weights"], metavar="NAME", help="or: all")
+    parser.add_argument("--lengths", nargs="+", type=int, metavar="LENGTH", help="measure each row at each of these")
+    parser.add_argument("--batch", type=int, default=16, help="sequences side by side (%(default)s)")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda (%(default)s)")
+    parser.add_argument("--dtype", default="float32", help=f"{', '.join(DTYPES)} (%(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="of torch, on the processor (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=15, help="how often each row has its turn (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of weights and inputs (%(default)s)")
+    parser.add_argument("--no-backward", action="store_true", help="the forward pass alone")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="refuse what is estimated to take longer")
+    parser.add_argument("--bytes", type=float, default=math.inf, help="refuse what is estimated to need more memory")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write profile-<measurement>.json and .csv there")
+    return parser
+
+
+def _plan(given: argparse.Namespace) -> Plan:
+    """What was asked for.
+
+    Raises:
+        ValueError: a sentence that says what was expected and what came.
+    """
+    targets = list(TARGETS) if given.targets == ["all"] else given.targets
+    if unknown := [name for name in targets if name not in TARGETS]:
+        raise ValueError(f"--targets: expected some of {', '.join(TARGETS)}; got {', '.join(unknown)}")
+    if given.device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("--device: expected cpu, as torch finds no CUDA device here; got cuda")
+    if given.out and given.out.exists() and not given.out.is_dir():
+        raise ValueError(f"--out: expected a folder, got the file {given.out}")
+    sizes = [size for text in given.rows for size in _sizes(text, given.lengths, given.batch)]
+    setup = Setup(
+        device=given.device,
+        dtype=given.dtype,
+        threads=given.threads,
+        rounds=given.rounds,
+        backward=not given.no_backward,
+        seed=given.seed,
+    )
+    return Plan(tuple(Row(target, size) for size in sizes for target in targets), setup)
+
+
+def _sizes(text: str, lengths: Sequence[int] | None, batch: int) -> list[Size]:
+    try:
+        d_model, heads, layers, length = (int(word) for word in text.replace(",", " ").split())
+    except ValueError:
+        raise ValueError(f"--rows: expected four whole numbers as in 64,4,2,50; got {text!r}") from None
+    return [
+        Size(d_model=d_model, num_heads=heads, num_layers=layers, seq_len=seq_len, batch=batch)
+        for seq_len in lengths or [length]
+    ]
+
+
+def _tell(progress: Progress, before: str) -> str:
+    """On a terminal one line, written over and over; elsewhere a line for each thing that is done. What is done now."""
+    line = f"{progress.share:4.0%}  {progress.seconds_left:.0f} s left  {progress.doing}"
+    if sys.stderr.isatty():
+        width = shutil.get_terminal_size().columns - 1
+        sys.stderr.write(f"\r{line[:width]:{width}}" + "\n" * (progress.share == 1))
+    elif progress.doing != before:
+        sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+    return progress.doing
+
+
+def _write(report: Report, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for ending, text in (("json", as_json(report)), ("csv", as_csv(report))):
+        path = folder / f"profile-{report.id}.{ending}"
+        path.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""Timing one thing: calls before it counts, then blocks of calls, and those blocks alone that nobody disturbed.
+
+By torch.utils.benchmark, which waits for the GPU and keeps Python's garbage collection out of a block.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import partial
+
+from torch.utils.benchmark import Timer, timer
+
+from tfm_core.profiling.contention import MOST_STALLED, Gate
+from tfm_core.profiling.report import Blocks
+
+BLOCK_SECONDS = 0.04  # long enough for the gate to notice a neighbour
+TRIES = 4  # a turn: the first, and three more where it was contended
+WARM_UP = (3, 12)  # calls, at least and at most
+WARM_UP_SECONDS = 1.0
+SETTLED = 0.1  # how much two calls that follow each other may differ, as a share
+
+Call = Callable[[], object]
+Mode = AbstractContextManager[object]
+
+
+def warm_up(call: Call) -> Blocks:
+    """Call until it is as fast as it will get: the cold call first. From them, how many calls make a block."""
+    seconds: list[float] = []
+    fewest, most = WARM_UP
+    while len(seconds) < most:
+        begin = timer()
+        call()
+        seconds.append(timer() - begin)
+        settled = len(seconds) > 1 and abs(seconds[-1] / seconds[-2] - 1) <= SETTLED
+        if len(seconds) >= fewest and (settled or sum(seconds) > WARM_UP_SECONDS):
+            break
+    return Blocks(warm_up=tuple(seconds), calls=max(1, round(BLOCK_SECONDS / min(seconds))))
+
+
+def block(call: Call, calls: int, threads: int) -> float:
+    """Seconds per call, after one or two calls that find the caches and the heap as others left them."""
+    watch = Timer("call()", globals={"call": call}, num_threads=threads)
+    # For one call, timeit would make two before it, which is long; autorange to 0 seconds makes one.
+    return float((watch.timeit(calls) if calls > 1 else watch.blocked_autorange(min_run_time=0)).median)
+
+
+def expected(blocks: Blocks) -> float:
+    """Seconds that a block takes on the wall, with the calls before it; from what there is by now."""
+    return min(blocks.seconds or blocks.warm_up, default=0.0) * (blocks.calls + (2 if blocks.calls > 1 else 1))
+
+
+def turn(
+    blocks: Blocks, call: Call, number: int, threads: int, gate: Gate, mode: Callable[[], Mode] = nullcontext
+) -> Iterator[Blocks]:
+    """Round `number` of one thing: what there is after each try, up to the first that nobody disturbed.
+
+    Args:
+        blocks: what there was before.
+        call: what is timed.
+        number: the round's.
+        threads: torch's.
+        gate: says whether anybody disturbed.
+        mode: what the calls run in; whoever reads the generator is outside of it.
+    """
+    for _ in range(TRIES):
+        with mode():
+            seconds, stalled = gate.around(partial(block, call, blocks.calls, threads))
+        if stalled <= MOST_STALLED:
+            yield replace(blocks, seconds=(*blocks.seconds, seconds), rounds=(*blocks.rounds, number))
+            return
+        blocks = replace(blocks, contended=blocks.contended + 1)
+        yield blocks

@@ -1,0 +1,160 @@
+"""A report as files: a table of numbers (CSV), and all of it (JSON), each saying where and how it was measured."""
+
+import csv
+import io
+import json
+import math
+from dataclasses import asdict
+from typing import Any
+
+from tfm_core.profiling import costs
+from tfm_core.profiling.plan import Plan, Row, Setup, Size
+from tfm_core.profiling.report import Blocks, Machine, Measured, Memory, PartTime, Report
+from tfm_core.profiling.targets import TARGETS
+
+MIB = 2**20
+LIMITS = ("flops_per_second", "bytes_per_second")
+Cell = str | int | float | None
+
+
+def table(report: Report) -> list[dict[str, Cell]]:
+    """A line per row that was reached, the units in the columns' names; None where there is no such number.
+
+    GFLOP/s are floating point operations in closed form over the median of forward; their share is of the matrix
+    product measured in the same run.
+    """
+    return [_line(report, one) for one in report.measured]
+
+
+def provenance(report: Report) -> dict[str, Cell]:
+    """Where, when and how it was measured."""
+    machine, setup = report.machine, report.plan.setup
+    measured, contended = report.blocks
+    return {
+        "measurement": report.id,
+        "started": report.started,
+        "seconds": round(report.seconds, 3),
+        "complete": str(report.complete).lower(),
+        "device": machine.device,
+        "processor": machine.processor,
+        "cores": machine.cores,
+        "threads": setup.threads,
+        "dtype": setup.dtype,
+        "torch": machine.torch,
+        "system": machine.system,
+        "seed": setup.seed,
+        "rounds": setup.rounds,
+        "matrix product GFLOP/s": _known(machine.flops_per_second / 1e9),
+        "copy GB/s": _known(machine.bytes_per_second / 1e9),
+        "contended blocks of all": contended,
+        "blocks of all": measured,
+        "gate": report.gate,
+    }
+
+
+def as_csv(report: Report) -> str:
+    """`table`, with `provenance` behind each line, so that a line says on its own where it comes from."""
+    lines = [line | provenance(report) for line in table(report)]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(lines[0]) if lines else list(provenance(report)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return text.getvalue()
+
+
+def as_json(report: Report) -> str:
+    """All of it, every block: `report` to be read again by `from_json`, `table` and `provenance` for people."""
+    all_of_it = asdict(report)
+    for field in LIMITS:  # JSON has no NaN
+        all_of_it["machine"][field] = _known(all_of_it["machine"][field])
+    whole = {"provenance": provenance(report), "table": table(report), "report": all_of_it}
+    return json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def from_json(text: str) -> Report:
+    """The report that `as_json` wrote, to the last digit.
+
+    Raises:
+        ValueError, KeyError, TypeError: for another text.
+    """
+    found = json.loads(text)["report"]
+    plan, machine = found.pop("plan"), found.pop("machine")
+    unknown = {field: math.nan for field in LIMITS if machine[field] is None}
+    return Report(
+        **found
+        | {
+            "plan": Plan(tuple(map(_row, plan["rows"])), Setup(**plan["setup"])),
+            "machine": Machine(**machine | unknown),
+            "measured": tuple(map(_measured, found["measured"])),
+        }
+    )
+
+
+def _line(report: Report, one: Measured) -> dict[str, Cell]:
+    row, size = one.row, one.row.size
+    known = row.target in TARGETS
+    flops = sum(costs.flops(row).values()) if known else None
+    speed = flops / one.forward.median if flops and one.forward.seconds else None
+    share = _known(speed / report.machine.flops_per_second) if speed else None
+    blocks = [b for b in (one.forward, one.training) if b is not None]
+    return {
+        "target": row.target,
+        "d_model": size.d_model,
+        "heads": size.num_heads,
+        "layers": size.num_layers,
+        "length": size.seq_len,
+        "batch": size.batch,
+        "d_ff": size.feed_forward_dim,
+        "parameters": sum(costs.parameters(row).values()) if known else None,
+        "MFLOP": flops / 1e6 if flops is not None else None,
+        **_times("forward", one.forward),
+        **_times("forward + backward", one.training or Blocks()),
+        "GFLOP/s": speed / 1e9 if speed else None,
+        "share of matrix product": share,
+        "allocated MiB": _mib(one.memory.allocated),
+        "system MiB": _mib(one.memory.system),
+        "forward + backward allocated MiB": _mib(one.training_memory.allocated),
+        "forward + backward system MiB": _mib(one.training_memory.system),
+        "contended blocks": sum(b.contended for b in blocks),
+        "blocks": sum(b.contended + len(b.seconds) for b in blocks),
+        "kernel": one.kernel,
+        "problem": one.problem,
+    }
+
+
+def _times(name: str, blocks: Blocks) -> dict[str, Cell]:
+    low, high = blocks.quartiles
+    times = {"ms": blocks.median, "lower quartile ms": low, "upper quartile ms": high, "minimum ms": blocks.minimum}
+    cold = blocks.warm_up[0] if blocks.warm_up else math.nan
+    return {f"{name} {unit}": _known(1000 * seconds) for unit, seconds in (times | {"first call ms": cold}).items()}
+
+
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else number
+
+
+def _mib(count: int | None) -> float | None:
+    return None if count is None else count / MIB
+
+
+def _row(found: dict[str, Any]) -> Row:
+    return Row(found["target"], Size(**found["size"]))
+
+
+def _blocks(found: dict[str, Any]) -> Blocks:
+    lists = {name: tuple(found[name]) for name in ("seconds", "rounds", "warm_up")}
+    return Blocks(**found | lists)
+
+
+def _measured(found: dict[str, Any]) -> Measured:
+    return Measured(
+        **found
+        | {
+            "row": _row(found["row"]),
+            "forward": _blocks(found["forward"]),
+            "training": _blocks(found["training"]) if found["training"] else None,
+            "memory": Memory(**found["memory"]),
+            "training_memory": Memory(**found["training_memory"]),
+            "parts": tuple(PartTime(**part) for part in found["parts"]),
+        }
+    )

@@ -1,0 +1,159 @@
+"""Where one pass spends its time, by torch.profiler: each operator counts for the part of the model that called it.
+
+The parts are those of the closed forms: "projections" (query, key, value, output), "products" (scores, and weights @
+value), "softmax", "feed-forward", "norms", "recurrence", "convolution", "output", and "rest" (residual additions, what
+Python does between operators outside of a module). torch's fused attention is one operator, softmax included: all of
+it counts as "products".
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from itertools import compress
+
+from torch import nn
+from torch.autograd.profiler_util import FunctionEvent
+from torch.profiler import ProfilerActivity, profile, record_function
+
+from tfm_core.attention import MultiHeadAttention
+from tfm_core.blocks import FeedForward
+from tfm_core.profiling.contention import MOST_STALLED, Gate
+from tfm_core.profiling.report import PartTime
+
+PASSES = 3  # clean ones, after one that the profiler uses to set itself up
+MOST_PASSES, MOST_SECONDS = 12, 2.0  # where passes are contended, they are tried again up to these
+RANGE = "tfm."
+
+MODULES: tuple[tuple[tuple[type[nn.Module], ...], str], ...] = (
+    ((MultiHeadAttention, nn.MultiheadAttention), "products"),
+    ((nn.TransformerEncoderLayer,), "layer"),
+    ((FeedForward,), "feed-forward"),
+    ((nn.LayerNorm, nn.RMSNorm), "norms"),
+    ((nn.RNNBase,), "recurrence"),
+    ((nn.Conv1d,), "convolution"),
+)
+LINEAR = {"products": "projections", "feed-forward": "feed-forward", "layer": "feed-forward"}
+"""What a Linear is, by the part that it lies in; elsewhere "output". What else a "layer" does is "rest"."""
+
+ANYWHERE = {
+    "_softmax": "softmax",
+    "_safe_softmax": "softmax",
+    "softmax": "softmax",
+    "layer_norm": "norms",
+    "native_layer_norm": "norms",
+    "scaled_dot_product_attention": "products",
+    "_native_multi_head_attention": "products",
+    "_transformer_encoder_layer_fwd": "layer",
+    "lstm": "recurrence",
+    "gru": "recurrence",
+    "conv1d": "convolution",
+}
+"""Operators that say themselves what they are."""
+
+WITHIN = {
+    "products": dict.fromkeys(("linear", "addmm", "mm", "_transform_bias_rescale_qkv"), "projections"),
+    "layer": dict.fromkeys(("linear", "addmm", "_addmm_activation", "relu", "gelu", "silu"), "feed-forward"),
+}
+"""Operators that are known by where they run: nn.MultiheadAttention and the fast path call no modules of their own."""
+
+KERNELS = {
+    "flash_attention": "flash",
+    "efficient_attention": "memory-efficient",
+    "cudnn_attention": "cuDNN",
+    "_fused_attention_overrideable": "overrideable",
+    "_attention_math": "math",
+    "_native_multi_head_attention": "fast path",
+}
+"""What an operator's name has in it -> the kernel, as torch.nn.attention.SDPBackend calls it."""
+
+
+def measure(module: nn.Module, call: Callable[[], object], device: str, gate: Gate) -> tuple[tuple[PartTime, ...], str]:
+    """Where a call of the module spends its time, the longest part first, and which fused kernel did the attention.
+
+    Args:
+        module: what is looked into.
+        call: runs it; it has run before.
+        device: "cuda" counts the time of the GPU's kernels, which run beside the processor.
+        gate: passes that were contended do not count.
+
+    Returns:
+        Parts, that sum up to the pass as it ran under the profiler (that costs about 9 %), means of a few passes, none
+        where no pass was clean; and the kernel's name, "" where no fused operator ran.
+    """
+    gpu = device == "cuda"
+    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if gpu else [])]
+    clean: list[bool] = []
+    begin = time.perf_counter()
+    with _ranges(module), profile(activities=activities) as profiled:
+        _in_range(call, "rest")()
+        while sum(clean) < PASSES and len(clean) < MOST_PASSES:
+            clean.append(gate.around(_in_range(call, "rest"))[1] <= MOST_STALLED)
+            if len(clean) >= PASSES and time.perf_counter() - begin > MOST_SECONDS:
+                break
+    on_processor = (event for event in profiled.events() or () if event.device_type.name == "CPU")
+    passes = [event for event in on_processor if event.cpu_parent is None and event.name == RANGE + "rest"]
+    seconds: defaultdict[str, float] = defaultdict(float)
+    for one in compress(passes[1:], clean):
+        for event, part in _attributed(one, "rest"):
+            seconds["rest" if part == "layer" else part] += _microseconds(event, gpu) / 1e6 / sum(clean)
+    found = [PartTime(part, mean) for part, mean in seconds.items() if mean > 0]
+    return tuple(sorted(found, key=lambda part: -part.seconds)), _kernel(passes[0])
+
+
+def _kernel(event: FunctionEvent) -> str:
+    names = [called.name for called, _ in _attributed(event, "rest")]
+    return next((kernel for word, kernel in KERNELS.items() if any(word in name for name in names)), "")
+
+
+def _microseconds(event: FunctionEvent, gpu: bool) -> float:
+    """An event's own, without what it called. On the GPU the operators' kernels; a range has none of its own."""
+    if gpu:
+        return 0.0 if event.name.startswith(RANGE) else float(event.self_device_time_total)
+    return float(event.self_cpu_time_total)
+
+
+def _attributed(event: FunctionEvent, part: str) -> Iterator[tuple[FunctionEvent, str]]:
+    """An event and all that it called, each with its part."""
+    if event.name.startswith(RANGE):
+        part = event.name.removeprefix(RANGE)
+    else:
+        name = event.name.removeprefix("aten::").rstrip("_")
+        part = WITHIN.get(part, {}).get(name) or ANYWHERE.get(name, part)
+    yield event, part
+    for child in event.cpu_children:
+        yield from _attributed(child, part)
+
+
+@contextmanager
+def _ranges(module: nn.Module) -> Iterator[None]:
+    """Let each module open a range of its part. Not by hooks: with a hook, torch leaves its fast path."""
+    parts = {inner: part for inner, part in _parts(module, "rest") if part != "rest"}
+    for inner, part in parts.items():
+        inner.forward = _in_range(inner.forward, part)  # the instance's; the class's stands below
+    try:
+        yield
+    finally:
+        for inner in parts:
+            del inner.forward
+
+
+def _parts(module: nn.Module, part: str) -> Iterator[tuple[nn.Module, str]]:
+    """The module and all within it, each with its part."""
+    if isinstance(module, nn.Linear):
+        part = LINEAR.get(part, "output")
+    else:
+        part = next((name for types, name in MODULES if isinstance(module, types)), part)
+    yield module, part
+    for child in module.children():
+        yield from _parts(child, part)
+
+
+def _in_range(forward: Callable[..., object], part: str) -> Callable[..., object]:
+    @wraps(forward)
+    def ranged(*args: object, **kwargs: object) -> object:
+        with record_function(RANGE + part):
+            return forward(*args, **kwargs)
+
+    return ranged

@@ -1,0 +1,64 @@
+"""How long a run will still take, from what its blocks took so far."""
+
+from collections.abc import Mapping, Sequence
+
+from tfm_core.profiling import clock
+from tfm_core.profiling.estimate import BACKWARD, BUILDING, PREPARING, call_seconds
+from tfm_core.profiling.plan import Plan
+from tfm_core.profiling.report import Blocks, Measured
+from tfm_core.profiling.run_subject import refusal
+
+LIMIT_SECONDS = 0.1  # a turn of one of the machine's limits, before it is known
+
+
+class Forecast:
+    """Turns that are left times what a turn takes, and what it takes to prepare the rows that are not yet.
+
+    A row that has not run yet is guessed as `estimate` does, and by how far that was off for those that have.
+
+    Attributes:
+        turns: left of each row, in the plan's order, and after them of each of the machine's limits.
+    """
+
+    def __init__(self, plan: Plan, limits: int) -> None:
+        self.plan = plan
+        can = [not refusal(row, plan.setup) for row in plan.rows]
+        self.guesses = [
+            call_seconds(row, plan.setup) if runs else 0.0 for row, runs in zip(plan.rows, can, strict=True)
+        ]
+        self.turns = [plan.setup.rounds] * (len(plan.rows) + limits)
+        self.took = self.foreseen = 0.0
+
+    def turned(self, index: int, seconds: float, blocks: Sequence[Blocks]) -> None:
+        """One turn is over, and took this long."""
+        self.turns[index] -= 1
+        self.took += seconds
+        self.foreseen += sum(map(clock.expected, blocks))
+
+    def seconds_left(self, measured: Mapping[int, Measured], limits: Sequence[Blocks]) -> float:
+        """An estimate.
+
+        Args:
+            measured: what there is by now, by a row's number.
+            limits: blocks of each of the machine's limits.
+        """
+        ran = [number for number, one in measured.items() if one.forward.warm_up]
+        guessed = sum(self.guesses[number] for number in ran)
+        off = sum(min(measured[number].forward.warm_up) for number in ran) / guessed if guessed else 1.0
+        prepared, turns = 0.0, 0.0
+        for number, guess in enumerate(self.guesses):
+            if number not in measured:
+                calls = off * guess * (1 + BACKWARD * self.plan.setup.backward)
+                prepared += PREPARING * calls + BUILDING
+                turns += self.turns[number] * (2 * calls + clock.BLOCK_SECONDS)
+            elif not measured[number].problem:
+                turns += self.turns[number] * sum(map(clock.expected, directions(measured[number])))
+        for number, left in enumerate(self.turns[len(self.guesses) :]):
+            turns += left * (clock.expected(limits[number]) if limits else LIMIT_SECONDS)
+        pace = max(1.0, self.took / self.foreseen) if self.foreseen else 1.0
+        return prepared + turns * pace
+
+
+def directions(one: Measured) -> list[Blocks]:
+    """Its blocks, forward, and forward + backward if asked for."""
+    return [one.forward, *([one.training] if one.training else [])]
