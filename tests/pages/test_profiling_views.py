@@ -93,6 +93,15 @@ def test_every_menu_opens(measured, view, menu):
     assert menu != "source" or len(app.code) > len(PICTURES[view])
 
 
+def test_a_link_to_a_view_keeps_the_rows_of_compare(measured):
+    measured({})
+    app = start(
+        PAGE, profiling_view="parts", profiling_sizes="8 2 1 4\n8 2 1 5", profiling_targets="LSTM", profiling_batch="3"
+    )
+    assert "Row 1 of 2 in the view “compare”: LSTM, d_model 8, 2 heads, 1 layer, 4 tokens, batch 3." in text_on(app)
+    assert "profiling_sizes" in app.query_params
+
+
 def test_the_row_chosen_is_the_row_shown(measured):
     measured({})
     app = start(PAGE, profiling_view="parts")

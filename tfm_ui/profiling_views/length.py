@@ -10,12 +10,14 @@ from tfm_ui.pictures import Drawing
 from tfm_ui.profiling_lens import length, length_memory, length_parts
 from tfm_ui.profiling_lens.state import ProfilingState, lengths_of, plan_of
 from tfm_ui.profiling_views import measure
-from tfm_ui.profiling_views.boxes import boxes, states
+from tfm_ui.profiling_views.boxes import boxes, how, states
 
 
 def draw(model: ModelState) -> None:
     """What it shows."""
-    state = boxes(model, controls_line.row("profiling"), "target", "longest", "length_batch", "rounds", "backward")
+    line = controls_line.row("profiling")
+    boxes(model, line, "target", "longest", "length_batch")
+    state = how(model, line)
     measure.bar(plan_of(model, state), state.run)
     with st.container(key="profiling_left_out"):
         if reason := length.beyond(lengths_of(model, state)[1]):

@@ -11,12 +11,14 @@ from tfm_ui.profiling_lens import parts
 from tfm_ui.profiling_lens.asked import NOTHING
 from tfm_ui.profiling_lens.state import plan_of
 from tfm_ui.profiling_views import measure
-from tfm_ui.profiling_views.boxes import boxes, states
+from tfm_ui.profiling_views.boxes import boxes, rows, states
 
 
 def draw(model: ModelState) -> None:
     """What it shows."""
-    state = boxes(model, controls_line.row("profiling"), "row")
+    line = controls_line.row("profiling")
+    boxes(model, line, "row")
+    state = rows(model, line)
     measure.bar(plan_of(model, state), state.run)
     seen = parts.parts(model, state)
     if seen is None:

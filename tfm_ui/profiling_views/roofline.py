@@ -11,7 +11,7 @@ from tfm_ui.profiling_lens import roofline
 from tfm_ui.profiling_lens.asked import NOTHING
 from tfm_ui.profiling_lens.state import plan_of
 from tfm_ui.profiling_views import measure
-from tfm_ui.profiling_views.boxes import boxes, states
+from tfm_ui.profiling_views.boxes import rows, states
 
 COLUMNS = {
     "configuration": st.column_config.TextColumn(width="small"),
@@ -24,7 +24,7 @@ COLUMNS = {
 
 def draw(model: ModelState) -> None:
     """What it shows."""
-    state = boxes(model, controls_line.row("profiling"), "rounds")
+    state = rows(model, controls_line.row("profiling"))
     measure.bar(plan_of(model, state), state.run)
     seen = roofline.roofline(model, state)
     if seen is None:
