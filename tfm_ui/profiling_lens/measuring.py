@@ -43,7 +43,8 @@ def ended(seen: Seen | None, report: Report | None) -> str:
 def facts(report: Report) -> list[str]:
     """When and where it was measured, and how."""
     machine, setup = report.machine, report.plan.setup
-    started = [f"{datetime.fromisoformat(report.started):%-d %b %Y, %H:%M} UTC"] if report.started else []
+    began = datetime.fromisoformat(report.started) if report.started else None
+    started = [f"{began.day} {began:%b %Y, %H:%M} UTC"] if began else []
     processor = [machine.processor] if machine.processor not in ("", machine.device) else []
     return [
         *started,
