@@ -34,15 +34,19 @@ def limit(plan: Plan) -> float:
 
 def _machine(setup: Setup) -> Machine:
     """With its limits, from a measurement in this setting; before there is one, from a first glance."""
-    return measurements.machine(setup) or _glance(setup.device, setup.dtype, setup.threads)
+    if known := measurements.machine(setup):
+        return known
+    machine = _glance(setup.device, setup.dtype)
+    return replace(machine, flops_per_second=setup.threads * machine.flops_per_second)
 
 
 @lru_cache(maxsize=32)
-def _glance(device: str, dtype: str, threads: int) -> Machine:
-    machine = describe(Setup(device=device, dtype=dtype, threads=threads))
+def _glance(device: str, dtype: str) -> Machine:
+    """With one thread, as all that the server computes: the last digits of its pictures depend on it."""
+    machine = describe(Setup(device=device, dtype=dtype))
     if device != "cpu":  # a product that small tells nothing of a GPU: cautious rates
         return machine
     a = torch.rand(SIDE, SIDE, dtype=getattr(torch, dtype))
-    watch = Timer("torch.mm(a, a)", globals={"torch": torch, "a": a}, num_threads=threads)
+    watch = Timer("torch.mm(a, a)", globals={"torch": torch, "a": a})
     fastest = min(watch.timeit(1).median for _ in range(TIMES))  # of so many, some are disturbed by nobody
     return replace(machine, flops_per_second=2 * SIDE**3 / fastest)
