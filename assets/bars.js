@@ -1,4 +1,4 @@
-/* A few named shares as horizontal bars, and a dotted line to compare them with.
+/* A few named shares as horizontal bars; and a dotted line to compare them with, if there is a reference.
 
    payload, behind the header: float32 [bar], the shares. User text reaches the page through fillText alone. */
 
@@ -7,10 +7,15 @@ import { dress, floats } from "./paint.js"
 
 const percent = (share, digits) => `${(share * 100).toFixed(digits)}%`
 
+/* A share beside its value, with two digits. */
+const brief = share => percent(share, share < 0.0995 ? 1 : 0)
+
 export default function ({ header, numbers, root }) {
   const memory = root._memory ??= {}
   const shares = floats(numbers)
-  const { names, reference } = header
+  const { names, reference, values, gap } = header
+  const said = Array.from(shares, (share, i) =>
+    Number.isNaN(share) ? gap : !values.length ? percent(share, 2) : share ? `${values[i]}  ${brief(share)}` : values[i])
   const canvas = root.querySelector("canvas"), context = canvas.getContext("2d")
   Object.assign(memory, { header, shares })
 
@@ -22,20 +27,24 @@ export default function ({ header, numbers, root }) {
     stretch(canvas, width, height, skin.paper)
     context.font = `${15 * rem}px ${family}`
     context.textBaseline = "middle"
-    const left = Math.max(...names.map(name => context.measureText(name).width)) + 10
-    const room = width - left - context.measureText(percent(1, 2)).width - 12
-    const full = Math.max(...shares, reference), x = share => left + share / full * room
+    const widest = texts => Math.max(0, ...texts.map(text => context.measureText(text).width))
+    const left = Math.min(widest(names) + 10, width * 0.4)
+    const room = width - left - widest(values.length ? said : [percent(1, 2)]) - 12
+    const full = Math.max(reference ?? 0, ...shares.filter(share => share > 0)) || 1, x = share => left + share / full * room
     scale(skin, x, full, height)
     names.forEach((name, i) => {
       const middle = (i + 0.5) * line
       context.fillStyle = skin.ink
       context.textAlign = "right"
-      context.fillText(name, left - 8, middle)
+      context.fillText(name, left - 8, middle, left - 10)
       context.textAlign = "left"
-      context.fillText(percent(shares[i], 2), x(shares[i]) + 6, middle)
+      const none = Number.isNaN(shares[i]), end = none ? left : x(shares[i])
+      if (none) context.fillStyle = skin.muted
+      context.fillText(said[i], end + 6, middle)
       context.fillStyle = skin.result
-      context.fillRect(left, middle - line * 0.28, x(shares[i]) - left, line * 0.56)
+      context.fillRect(left, middle - line * 0.28, end - left, line * 0.56)
     })
+    if (reference === undefined) return
     context.strokeStyle = skin.ink
     context.lineWidth = 2
     context.setLineDash([2, 4])

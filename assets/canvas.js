@@ -13,6 +13,7 @@ export function stretch(canvas, width, height, paper) {
 
 /* Keep what is drawn now; returns how to have it back, without what was drawn over it since. */
 export function keep(canvas) {
+  if (!canvas.height) return () => {} // a picture of nothing
   const context = canvas.getContext("2d"), image = new OffscreenCanvas(canvas.width, canvas.height)
   image.getContext("2d").drawImage(canvas, 0, 0)
   return () => {

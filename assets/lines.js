@@ -49,7 +49,7 @@ export default function ({ header, numbers, root }) {
     context.strokeRect(across, chart.top, 0, chart.height)
     for (const line of chart.lines) {
       const here = line.y.filter((_, i) => line.x[i] === x)
-      if (!here.length) continue
+      if (!here.length || !line.name) continue // without a name it is there to be seen
       context.fillStyle = context.strokeStyle = colourOf(skin, line)
       here.forEach(y => dot(context, chart.at(x, y), line.style === "dots", skin.rem * 1.5))
       const least = Math.min(...here), most = Math.max(...here)

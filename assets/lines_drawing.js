@@ -30,7 +30,7 @@ function bounds(lists, scale) {
 
 /* An axis from the smallest to the largest value of these lists: `to` gives 0 to 1, `ticks` where it is named; `room` is
    how many names it has room for. */
-function axis(lists, scale, room, whole) {
+export function axis(lists, scale, room, whole) {
   const base = LOG[scale]
   const found = bounds(lists, scale)
   let [low, high] = found ?? [base ? 1 : 0, 1]
@@ -42,18 +42,29 @@ function axis(lists, scale, room, whole) {
     let first = Math.floor(exponent(low) + 1e-9), last = Math.ceil(exponent(high) - 1e-9)
     if (!whole) [low, high] = [base ** first, base ** last]
     const step = Math.max(1, Math.ceil((last - first) / room))
-    const ticks = Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => base ** (first + i * step))
-      .filter(v => v >= low * 0.999 && v <= high * 1.001)
+    const powers = Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => base ** (first + i * step))
+    const within = all => all.filter(v => v >= low * 0.999 && v <= high * 1.001)
+    let ticks = within(powers)
+    if (whole && base === 10) { // few powers of ten may lie between the ends, or none
+      const finer = within(powers.flatMap(v => [v, 2 * v, 5 * v]))
+      if (finer.length <= room) ticks = finer
+      if (ticks.length < 2) ticks = within(even(low, high, room, 0).ticks)
+    }
     return { to: v => (exponent(v) - exponent(low)) / (exponent(high) - exponent(low)), ticks: named(ticks) }
   }
-  const power = 10 ** Math.floor(Math.log10((high - low) / room))
   const least = lists.every(list => list.every(Number.isInteger)) ? 1 : 0 // what is counted has no halves
+  const { first, last, step, ticks: all } = even(low, high, room, least)
+  if (!whole) [low, high] = [first * step, last * step]
+  const ticks = all.filter(v => v >= low - step * 1e-6 && v <= high + step * 1e-6)
+  return { to: v => (v - low) / (high - low), ticks: named(ticks) }
+}
+
+/* Multiples of a round step, at least `least`, from below the one number to above the other. */
+function even(low, high, room, least) {
+  const power = 10 ** Math.floor(Math.log10((high - low) / room))
   const step = Math.max(least, [1, 2, 5, 10].map(n => n * power).find(s => (high - low) / s <= room))
   const first = Math.floor(low / step + 1e-9), last = Math.ceil(high / step - 1e-9)
-  if (!whole) [low, high] = [first * step, last * step]
-  const ticks = Array.from({ length: last - first + 1 }, (_, i) => +((first + i) * step).toPrecision(12))
-    .filter(v => v >= low - step * 1e-6 && v <= high + step * 1e-6)
-  return { to: v => (v - low) / (high - low), ticks: named(ticks) }
+  return { first, last, step, ticks: Array.from({ length: last - first + 1 }, (_, i) => +((first + i) * step).toPrecision(12)) }
 }
 
 /* Every x that has a value, from left to right; kept, for there may be thousands. */

@@ -170,6 +170,17 @@ def put(changes: Mapping[str, Any]) -> None:
     _want(changes)
 
 
+def settle(prefix: str, **values: Any) -> None:
+    """Set fields of this page that follow from what the server has done: no act, and Undo passes it over.
+
+    Anywhere in a run; the next one draws them.
+    """
+    changes = {prefix + name: value for name, value in values.items()}
+    _want(changes)
+    for key, value in changes.items():
+        undo.settle(key, value)
+
+
 def _want(changes: Mapping[str, Any]) -> None:
     st.session_state[WANTED] = st.session_state.get(WANTED, {}) | changes
     for key, value in changes.items():

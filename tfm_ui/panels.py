@@ -15,6 +15,7 @@ from tfm_ui.pictures import Drawing
 
 Source = Callable[..., Any]
 Show = Callable[..., Any]  # what `panel` yields
+Files = Mapping[str, tuple[str, Callable[[], str], str]]  # kind -> what it holds, its content, its MIME type
 
 
 @contextmanager
@@ -42,6 +43,7 @@ def panel(key: str) -> Iterator[Show]:
             laws: Mapping[str, bool] | None = None,
             recipe: str = "",
             columns: Mapping[str, Any] | None = None,
+            files: Files | None = None,
         ) -> Any:
             """Draw the chart with all that belongs to it, and return what its picture returned.
 
@@ -58,6 +60,7 @@ def panel(key: str) -> Iterator[Show]:
                 laws: invariants that were tested on what is shown -> whether they hold.
                 recipe: lines of Python that give the same numbers.
                 columns: how the table's columns are drawn, if it stands open below the sentence, to be sorted.
+                files: what else can be downloaded.
             """
             name = f'<span class="lock">{escape(title)}</span>' if locked else escape(title)
             heading.html(
@@ -73,7 +76,7 @@ def panel(key: str) -> Iterator[Show]:
             with st.container(horizontal=True, gap="small", key=f"actions_{key}"):
                 if not columns:
                     _numbers(key, table)
-                _download(key, title, sentence, picture, table, mode)
+                _download(key, title, sentence, picture, table, mode, files or {})
                 _source(key, sources, recipe)
             return returned
 
@@ -94,15 +97,19 @@ def _numbers(key: str, table: Callable[[], pd.DataFrame]) -> None:
 
 
 def _download(
-    key: str, title: str, sentence: str, picture: Drawing | None, table: Callable[[], pd.DataFrame], mode: Mode
+    key: str,
+    title: str,
+    sentence: str,
+    picture: Drawing | None,
+    table: Callable[[], pd.DataFrame],
+    mode: Mode,
+    more: Files,
 ) -> None:
     menu = _menu(key, "Download", ":material/download:")
     if not menu.open:
         return
     name = f"attention-lab-{key}"
-    files: dict[str, tuple[str, Callable[[], str], str]] = {
-        "CSV": ("the numbers", lambda: table().to_csv(), "text/csv"),
-    }
+    files = {"CSV": ("the numbers", lambda: table().to_csv(), "text/csv"), **more}
     if picture:
         page = picture.page
         files["HTML"] = ("the picture, live, as a page", lambda: page(title, sentence, mode), "text/html")

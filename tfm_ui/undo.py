@@ -28,6 +28,12 @@ def remember() -> None:
         st.session_state[STEPS] = [*steps, dict(now)][-MOST:]
 
 
+def settle(key: str, value: Any) -> None:
+    """Note that a control holds this by nobody's act: no step takes it back."""
+    st.session_state[STEPS] = [{**step, key: value} for step in _steps()]
+    shown(key, value)
+
+
 def changes() -> dict[str, tuple[Any, Any]]:
     """What taking back the last act would change: parameter -> (its value now, its value then)."""
     return next((found for step in reversed(_steps()) if (found := difference(_now(), step))), {})

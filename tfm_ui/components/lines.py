@@ -25,7 +25,7 @@ class Line:
     """One series.
 
     Attributes:
-        name: stands at its end.
+        name: stands at its end, and beside its values where they are read; "" of what is only to be seen.
         x, y: as many of one as of the other. What a log scale cannot show, and NaN, leaves a gap.
         colour: "ink", "muted", a role such as "query", or "head 1" to "head 8".
         style: "solid" joins points, marked where there is room, "dashed" is for laws and for the second of two sides,

@@ -3,14 +3,34 @@
 from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui import controls_line
+from tfm_ui.figures import look
+from tfm_ui.lists import names
 from tfm_ui.model_state import ModelState
 from tfm_ui.pictures import States
-from tfm_ui.profiling_lens.state import PREFIX, ProfilingState
+from tfm_ui.plain import plain
+from tfm_ui.profiling_lens.state import DEVICES, PREFIX, ProfilingState, rows_of
 
 
 def boxes(model: ModelState, where: DeltaGenerator, *names: str) -> ProfilingState:
     """Draw these controls, and return what all of the lens's controls hold."""
     return controls_line.boxes(ProfilingState, PREFIX, ProfilingState.limits(model), where, *names)
+
+
+def how(model: ModelState, where: DeltaGenerator) -> ProfilingState:
+    """How it is measured, folded."""
+    menu = where.popover("How it is measured", icon=":material/tune:", type="tertiary", key="_profiling_how")
+    device = ["device"] if len(DEVICES) > 1 else []
+    return boxes(model, menu.container(), "rounds", "backward", "dtype", *device, "threads")
+
+
+def rows(model: ModelState, where: DeltaGenerator) -> ProfilingState:
+    """The rows of the view "compare", folded: what is not drawn is not in the link."""
+    menu = where.popover("Configurations", icon=":material/list:", type="tertiary", key="_profiling_rows").container()
+    state = boxes(model, menu, "sizes", "batch")
+    for problem in rows_of(state)[1]:
+        menu.caption(plain(problem))
+    menu.caption(f"Each with {plain(look.listed(names(state.targets)))}, as chosen in the view “compare”.")
+    return how(model, where)
 
 
 def states(model: ModelState, state: ProfilingState) -> States:

@@ -1,10 +1,22 @@
 """The button that measures, and what is told while it does."""
 
+from html import escape
+
 import streamlit as st
 
-from tfm_core.profiling import Plan, Report, profile
+from tfm_core.profiling import Plan, Progress, Report
 from tfm_ui import controls, measurements
+from tfm_ui.jobs import sessions
+from tfm_ui.jobs.job import Refused, Request, Seen
+from tfm_ui.jobs.messages import Step
+from tfm_ui.plain import plain
+from tfm_ui.profiling_lens import measuring
+from tfm_ui.profiling_lens.budget import limit, needs, refused
 from tfm_ui.profiling_lens.state import PREFIX
+
+JOB = "profile"
+SETTLED = "_settled"  # in the session: jobs whose outcome the link holds, or held
+OFTEN = 0.5  # seconds between two looks at what is under way
 
 
 def bar(plan: Plan | None, named: str) -> Report | None:
@@ -14,12 +26,114 @@ def bar(plan: Plan | None, named: str) -> Report | None:
         plan: what the button measures; None if there is nothing.
         named: the measurement that the link asks for.
     """
-    if plan is not None:
-        st.button("Measure", on_click=_measure, args=(plan,), key="_profiling_measure", type="primary")
-    return measurements.find(plan, named)
+    report = measurements.find(plan, named)
+    with st.container(key="measure"):
+        if plan is not None:
+            seen = sessions.find(JOB, plan)
+            _settle(plan, seen)
+            if seen and seen.under_way:
+                st.fragment(_live, run_every=OFTEN)(plan)
+            else:
+                _idle(plan, report, seen)
+                if any(other for other in sessions.mine()):
+                    st.fragment(_elsewhere, run_every=OFTEN)()
+    return report
 
 
-def _measure(plan: Plan) -> None:
-    for progress in profile(plan):
-        measurements.keep(progress.report)
-    controls.assign(PREFIX, run=progress.report.id)
+def _settle(plan: Plan, seen: Seen | None) -> None:
+    """Once a job of this visitor is over, the link holds what came of it, and all that follows is drawn anew."""
+    settled: set[int] = st.session_state.setdefault(SETTLED, set())
+    if seen is None or seen.under_way or seen.number in settled:
+        return
+    settled.add(seen.number)
+    report = _report(seen)
+    if report and measurements.find(plan, report.id) == report:
+        controls.settle(PREFIX, run=report.id)
+        st.rerun()
+
+
+def _idle(plan: Plan, report: Report | None, seen: Seen | None) -> None:
+    """Nothing of this is under way: the button, and what was measured before."""
+    reason = refused(plan)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_line"):
+        st.button(
+            "Measure again" if report else "Measure",
+            on_click=_ask,
+            args=(plan,),
+            type="secondary" if report else "primary",
+            icon=":material/timer:",
+            disabled=bool(reason),
+            key="_profiling_measure",
+        )
+        said = [f"<span>{escape(fact)}</span>" for fact in measuring.facts(report)] if report else []
+        if report:
+            said.append(f"<span>{escape(measuring.blocks(report))}</span>")
+            if measuring.is_shared(report):
+                said.append('<span class="shared">⚠ shared machine</span>')
+        else:
+            said.append(f"<span>{escape(reason or measuring.before(plan, needs(plan).seconds))}</span>")
+        if how := measuring.ended(seen, report):
+            said.append(f"<span>⚠ {escape(how)}</span>")
+        if reason and report:
+            said.append(f"<span>⚠ {escape(reason)}</span>")
+        st.html(f'<p class="facts">{"".join(said)}</p>')
+
+
+def _live(plan: Plan) -> None:
+    """What is under way: again and again, until it is over; then the page shows what came out."""
+    seen = sessions.find(JOB, plan)
+    if seen is None or not seen.under_way:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_line"):
+        _progress(seen)
+        if seen.mine:
+            _stop(seen)
+        else:
+            st.button("Join", on_click=_ask, args=(plan,), help="It goes on if whoever asked leaves.",
+                      key="_profiling_join")  # fmt: skip
+
+
+def _elsewhere() -> None:
+    """This visitor's other jobs, which go on while they look at something else."""
+    others = sessions.mine()
+    if not others:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_other"):
+        _progress(others[0], "Your other choice. ")
+        _stop(others[0])
+
+
+def _progress(seen: Seen, before: str = "") -> None:
+    share = seen.step.share if seen.step and seen.state == "running" else 0.0
+    st.progress(min(max(share, 0.0), 1.0), plain(before + measuring.progress(seen)))
+
+
+def _stop(seen: Seen) -> None:
+    st.button(
+        "Stop",
+        on_click=sessions.stop,
+        args=(seen.number,),
+        icon=":material/stop:",
+        disabled=seen.stopping,
+        key=f"_profiling_stop_{seen.number}",
+    )
+
+
+def _ask(plan: Plan) -> None:
+    if refused(plan):
+        return
+    request = Request(JOB, plan, seconds=needs(plan).seconds, limit=limit(plan), then=_keep)
+    try:
+        sessions.submit(request)
+    except Refused as reason:
+        controls.notify(str(reason))
+        st.rerun()  # all of the page: notices stand at its top
+
+
+def _keep(step: Step) -> None:
+    if isinstance(step, Progress) and measuring.worth_keeping(step.report):
+        measurements.keep(step.report)
+
+
+def _report(seen: Seen) -> Report | None:
+    return seen.step.report if isinstance(seen.step, Progress) else None

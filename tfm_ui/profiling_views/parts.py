@@ -1,16 +1,65 @@
-"""The view "parts"."""
+"""One configuration part by part: parameters, FLOPs and time beside each other."""
 
 import streamlit as st
 
-from tfm_ui import controls_line
+from tfm_core.profiling import costs, profile
+from tfm_ui import controls_line, frame
 from tfm_ui.model_state import ModelState
+from tfm_ui.panels import panel
+from tfm_ui.pictures import Drawing
+from tfm_ui.profiling_lens import parts
+from tfm_ui.profiling_lens.asked import NOTHING
 from tfm_ui.profiling_lens.state import plan_of
 from tfm_ui.profiling_views import measure
-from tfm_ui.profiling_views.boxes import boxes
+from tfm_ui.profiling_views.boxes import boxes, rows, states
 
 
 def draw(model: ModelState) -> None:
     """What it shows."""
-    state = boxes(model, controls_line.row("profiling"), "rounds", "backward")
-    report = measure.bar(plan_of(model, state), state.run)
-    st.write([(m.row.target, m.row.size.seq_len, m.forward.median) for m in report.measured] if report else "nothing")
+    line = controls_line.row("profiling")
+    boxes(model, line, "row")
+    state = rows(model, line)
+    measure.bar(plan_of(model, state), state.run)
+    seen = parts.parts(model, state)
+    if seen is None:
+        st.info(NOTHING)
+        return
+    st.html(f'<p class="note">{seen.title}</p>')
+    pictures = {
+        "profiling_parts_parameters": (
+            "Parameters",
+            "Numbers that training would set, counted by formula.",
+            seen.about_parameters,
+            seen.parameter_laws,
+            costs.parameters,
+        ),
+        "profiling_parts_flops": (
+            "FLOPs",
+            "Floating point operations of a forward pass, by formula; M: millions.",
+            seen.about_flops,
+            seen.flop_laws,
+            costs.flops,
+        ),
+        "profiling_parts_time": (
+            "Time",
+            "Of one forward pass, by torch.profiler, which slows it down a little.",
+            seen.about_time,
+            {},
+            profile,
+        ),
+    }
+    for where, (name, (title, how_to_read, sentence, laws, source)) in zip(
+        st.columns(3), pictures.items(), strict=True
+    ):
+        with where, panel(name) as show:
+            show(
+                title=title,
+                how_to_read=how_to_read,
+                picture=Drawing(name, states(model, state)),
+                sentence=sentence,
+                laws=laws,
+                table=seen.table,
+                sources=[source],
+                recipe=seen.recipe,
+                mode=frame.mode(),
+            )

@@ -1,16 +1,46 @@
-"""The view "roofline"."""
+"""Each row beside what this machine can do: limited by arithmetic, or by memory."""
 
 import streamlit as st
 
-from tfm_ui import controls_line
+from tfm_core.profiling import costs, files, profile
+from tfm_ui import controls_line, frame
 from tfm_ui.model_state import ModelState
+from tfm_ui.panels import panel
+from tfm_ui.pictures import Drawing
+from tfm_ui.profiling_lens import roofline
+from tfm_ui.profiling_lens.asked import NOTHING
 from tfm_ui.profiling_lens.state import plan_of
 from tfm_ui.profiling_views import measure
-from tfm_ui.profiling_views.boxes import boxes
+from tfm_ui.profiling_views.boxes import rows, states
+
+COLUMNS = {
+    "configuration": st.column_config.TextColumn(width="small"),
+    "FLOP per byte": st.column_config.NumberColumn(format="%.2f"),
+    "GFLOP/s": st.column_config.NumberColumn(format="%.2f"),
+    "attainable GFLOP/s": st.column_config.NumberColumn(format="%.2f"),
+    "share": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
+}
 
 
 def draw(model: ModelState) -> None:
     """What it shows."""
-    state = boxes(model, controls_line.row("profiling"), "rounds", "backward")
-    report = measure.bar(plan_of(model, state), state.run)
-    st.write([(m.row.target, m.row.size.seq_len, m.forward.median) for m in report.measured] if report else "nothing")
+    state = rows(model, controls_line.row("profiling"))
+    measure.bar(plan_of(model, state), state.run)
+    seen = roofline.roofline(model, state)
+    if seen is None:
+        st.info(NOTHING)
+        return
+    with panel("profiling_roofline") as show:
+        show(
+            title="Roofline",
+            how_to_read="x: floating point operations for each byte that must be moved, by formula. y: GFLOP/s "
+            "of the median forward pass. The roof: what copying allows (thin), what a large matrix product reaches "
+            "(dashed). Rows are named by d_model, heads, layers, length.",
+            picture=Drawing("profiling_roofline", states(model, state)),
+            sentence=seen.sentence,
+            table=seen.table,
+            columns=COLUMNS | dict.fromkeys(files.provenance(seen.of.report) if seen.of.report else ()),
+            sources=[costs.flops, costs.bytes_moved, profile],
+            recipe=seen.recipe,
+            mode=frame.mode(),
+        )

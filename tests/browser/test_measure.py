@@ -1,0 +1,44 @@
+"""A measurement in real windows, by a real worker: progress, another visitor who joins, Stop, and what stays.
+
+Whether a block is clean depends on what else this machine does: both outcomes are told, and either is right.
+"""
+
+import re
+
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import Visitor
+
+LONG = "/profiling?profiling_rounds=30"
+SHORT = "/profiling?profiling_rounds=3&profiling_backward=false&profiling_sizes=8,1,1,4"
+
+
+def measure(visitor: Visitor) -> Locator:
+    return visitor.page.locator(".st-key-_profiling_measure button")
+
+
+def test_a_measurement_is_followed_by_two_stopped_by_both_and_another_comes_to_its_end(visit):
+    one = visit(LONG)
+    line = one.page.locator(".st-key-measure").element_handle()
+    measure(one).click()
+    expect(one.page.locator(".stProgress")).to_contain_text(re.compile(r"Measuring: \d+%"))
+    other = visit(LONG)
+    expect(other.page.locator(".stProgress")).to_contain_text(re.compile(r"Someone is measuring this now: \d+%"))
+    other.press("Join")
+    expect(other.page.locator(".stProgress")).to_contain_text("Measuring:")
+    one.page.get_by_role("button", name="Stop").click()
+    expect(one.page.locator(".stProgress")).to_contain_text("Someone is measuring this now")
+    other.page.get_by_role("button", name="Stop").click()
+    for visitor in (one, other):
+        expect(measure(visitor)).to_be_visible()
+    how = re.compile(r"What was done stays\.|Nothing was measured by then\.")
+    expect(other.page.locator(".facts")).to_contain_text(how)
+    assert line.evaluate("e => e.isConnected")  # nothing was mounted anew
+
+    one.open(SHORT)
+    measure(one).click()
+    expect(measure(one)).to_contain_text("Measure again", timeout=60_000)
+    expect(one.page.locator(".facts")).to_contain_text(
+        re.compile(r"\d+ blocks, all clean|blocks contended|No clean block")
+    )
+    assert re.search(r"profiling_run=\w+", one.page.url)

@@ -1,0 +1,137 @@
+"""The views length, parts and roofline of the Profiling lens without a browser, whatever was measured."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.pages.test_app import picture, start, text_on, widget
+from tests.tfm_ui.profiling.reports import plausible
+from tfm_ui import measurements
+
+PAGE = "pages/lenses/profiling.py"
+PICTURES = {
+    "length": ["profiling_length_time", "profiling_length_memory", "profiling_length_parts"],
+    "parts": ["profiling_parts_parameters", "profiling_parts_flops", "profiling_parts_time"],
+    "roofline": ["profiling_roofline"],
+}
+RUNS = {
+    "unmeasured": None,
+    "measured": {},
+    "stopped": {"done": 2},
+    "stopped at once": {"done": 0},
+    "contended": {"contended": range(40)},
+    "out of memory": {"problems": [0, 2], "contended": [1]},
+}
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """Whatever plan is asked for was measured so."""
+
+    def found(how):
+        monkeypatch.setattr(
+            measurements, "find", lambda plan, name="": plausible(plan, **how) if plan and how is not None else None
+        )
+
+    return found
+
+
+def numbers_of(app, name):
+    header, numbers = picture(app, name)
+    assert header["about"]
+    assert "NaN" not in str(header)
+    return np.frombuffer(numbers, np.float32)
+
+
+@pytest.mark.parametrize("view", PICTURES)
+@pytest.mark.parametrize("run", RUNS)
+def test_every_view_runs_whatever_was_measured(measured, view, run):
+    measured(RUNS[run])
+    app = start(PAGE, profiling_view=view)
+    for name in PICTURES[view]:
+        numbers_of(app, name)
+    said = text_on(app)
+    assert "nan" not in said.lower()
+    if run == "measured":
+        assert {"length": "the time.", "parts": "under the profiler", "roofline": "the roof turns at"}[view] in said
+    if run == "unmeasured":
+        assert "press Measure" in said
+
+
+@pytest.mark.parametrize("view", ["parts", "roofline"])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"profiling_sizes": "8 2 1 4", "profiling_targets": "LSTM"},
+        {"profiling_sizes": "nonsense\n256 16 8 2048\n1 1 1 1", "profiling_row": "2"},
+        {"profiling_sizes": "\n".join(["8 2 1 4"] * 45), "profiling_row": "40"},
+    ],
+)
+def test_every_view_runs_for_any_rows(measured, view, rows):
+    measured({})
+    app = start(PAGE, profiling_view=view, **rows)
+    for name in PICTURES[view]:
+        assert not np.isnan(numbers_of(app, name)).all()
+
+
+@pytest.mark.parametrize("view", ["parts", "roofline"])
+def test_without_a_row_a_view_says_what_to_do(view):
+    app = start(PAGE, profiling_view=view, profiling_sizes="nonsense")
+    assert [info.value for info in app.info] == ["There is no configuration to show: enter one in the view “compare”."]
+
+
+@pytest.mark.parametrize("view", PICTURES)
+@pytest.mark.parametrize("menu", ["numbers", "download", "source"])
+def test_every_menu_opens(measured, view, menu):
+    measured({})
+    app = start(PAGE, profiling_view=view)
+    for name in PICTURES[view]:
+        app.session_state[f"{menu}_{name}"] = True
+    app.run()
+    assert not app.exception
+    assert menu != "source" or len(app.code) > len(PICTURES[view])
+
+
+def test_a_link_to_a_view_keeps_the_rows_of_compare(measured):
+    measured({})
+    app = start(
+        PAGE, profiling_view="parts", profiling_sizes="8 2 1 4\n8 2 1 5", profiling_targets="LSTM", profiling_batch="3"
+    )
+    assert "Row 1 of 2 in the view “compare”: LSTM, d_model 8, 2 heads, 1 layer, 4 tokens, batch 3." in text_on(app)
+    assert "profiling_sizes" in app.query_params
+
+
+def test_the_row_chosen_is_the_row_shown(measured):
+    measured({})
+    app = start(PAGE, profiling_view="parts")
+    before = picture(app, "profiling_parts_flops")[1]
+    widget(app, "profiling_row").set_value(3).run()
+    assert "Row 3 of 5" in text_on(app)
+    assert picture(app, "profiling_parts_flops")[1] != before
+
+
+def test_a_sweep_follows_the_sidebar_and_leaves_out_what_is_beyond_the_limits():
+    app = start(
+        PAGE, profiling_view="length", d_model="256", num_heads="16", num_layers="8", profiling_length_batch="64"
+    )
+    assert any("2\u202f048 tokens would need" in info.value for info in app.info)
+    small = start(PAGE, profiling_view="length", d_ff="100", profiling_longest="256", profiling_target="fused")
+    assert "overtake the feed-forward at n = d_ff = 100 in FLOPs" in text_on(small)
+    header, numbers = picture(small, "profiling_length_parts")
+    assert [line["name"] for line in header["charts"][0]["lines"]] == ["projections", "products", "feed-forward"]
+    assert list(np.frombuffer(numbers, np.float32)[:4]) == [32, 64, 128, 256]
+
+
+def test_the_roof_goes_up_to_the_ridge_and_stays(measured):
+    measured({})
+    app = start(PAGE, profiling_view="roofline")
+    header, _ = picture(app, "profiling_roofline")
+    numbers = numbers_of(app, "profiling_roofline")
+    assert [line["name"] for line in header["charts"][0]["lines"][:2]] == ["peak 100 GFLOP/s", "copy 20.0 GB/s"]
+    assert header["charts"][0]["marks"] == [{"name": "ridge 5.00", "x": 5.0}]
+    flat, slope = numbers[:4], numbers[4:8]
+    assert list(flat[2:]) == [100, 100]
+    assert flat[0] == slope[1] == 5
+    assert slope[3] / slope[2] == pytest.approx(slope[1] / slope[0])
+    assert math.isclose(slope[3], 100)

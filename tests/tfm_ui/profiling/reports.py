@@ -1,0 +1,78 @@
+"""Measurements made by hand, for tests of what is shown: times that follow from the closed forms, with known noise."""
+
+from collections.abc import Collection
+
+import numpy as np
+
+from tfm_core.profiling import Blocks, Machine, Measured, Memory, PartTime, Plan, Report, Row, costs
+
+PEAK, COPY = 100e9, 20e9  # FLOP and bytes per second
+FREE = {"softmax": 0.1, "norms": 0.06, "rest": 0.02}  # share of the time of all parts that have FLOPs
+MACHINE = Machine(
+    device="a processor", processor="a processor", cores=2, system="Linux", torch="2", flops_per_second=PEAK,
+    bytes_per_second=COPY,
+)  # fmt: skip
+
+
+def part_seconds(row: Row) -> dict[str, float]:
+    """Products run at a fifth of the peak, all else at half of it."""
+    flops = {name: count for name, count in costs.flops(row).items() if count}
+    found = {name: count / (PEAK / (5 if name == "products" else 2)) for name, count in flops.items()}
+    return found | {name: share * sum(found.values()) for name, share in FREE.items()}
+
+
+def one(row: Row, plan: Plan, number: int, *, contended: bool = False, problem: str = "") -> Measured:
+    """A row's measurements; without a clean block, or with a problem, if that is asked for."""
+    rounds = range(plan.setup.rounds)
+    if problem:
+        return Measured(row, problem=problem)
+    if contended:
+        nothing = Blocks(contended=3 * len(rounds))
+        return Measured(row, nothing, nothing if plan.setup.backward else None)
+    draw = np.random.default_rng(number)
+    parts = part_seconds(row)
+
+    def blocks(seconds: float) -> Blocks:
+        return Blocks(tuple(seconds * draw.lognormal(0, 0.03, len(rounds))), tuple(rounds), 2, (2 * seconds,))
+
+    total = sum(parts.values())
+    peaks = [costs.peak_memory(row, plan.setup, backward=backward) for backward in (False, True)]
+    memory, training = (Memory(round(1.1 * peak), round(1.3 * peak)) for peak in peaks)
+    return Measured(
+        row,
+        blocks(total),
+        blocks(3 * total) if plan.setup.backward else None,
+        memory,
+        training if plan.setup.backward else Memory(),
+        tuple(PartTime(name, seconds) for name, seconds in parts.items()),
+    )
+
+
+def plausible(
+    plan: Plan,
+    *,
+    name: str = "abc123",
+    done: int | None = None,
+    contended: Collection[int] = (),
+    problems: Collection[int] = (),
+    machine: Machine = MACHINE,
+) -> Report:
+    """A report on this plan.
+
+    Args:
+        plan: what is to have been measured.
+        name: the report's.
+        done: how many rows were measured before it was stopped; by default all.
+        contended: rows without a clean block, from 0.
+        problems: rows that ran out of memory.
+        machine: where.
+    """
+    rows = plan.rows[:done]
+    measured = [
+        one(row, plan, i, contended=i in contended, problem="out of memory" if i in problems else "")
+        for i, row in enumerate(rows)
+    ]
+    return Report(
+        id=name, plan=plan, machine=machine, measured=tuple(measured), started="2026-01-01T00:00:00+00:00", seconds=9.5,
+        complete=len(rows) == len(plan.rows),
+    )  # fmt: skip

@@ -1,0 +1,109 @@
+"""The view "parts": parameters, FLOPs and time of one row, in one order of parts."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.tfm_ui.profiling.reports import part_seconds, plausible
+from tfm_core.profiling import TARGETS, PartTime, Row, Size, costs
+from tfm_ui.model_state import ModelState
+from tfm_ui.profiling_lens.compare import Compared, aligned
+from tfm_ui.profiling_lens.parts import MOST, Parts, in_order, parts
+from tfm_ui.profiling_lens.parts_formulas import FLOPS, PARAMETERS, laws
+from tfm_ui.profiling_lens.state import ProfilingState, plan_of
+
+MODEL = ModelState()
+STATE = ProfilingState(view="parts")
+
+
+def seen(number=0, *, state=STATE, measured=True, parts=None, **how) -> Parts:
+    plan = plan_of(MODEL, state)
+    assert plan is not None
+    report = plausible(plan, **how) if measured else None
+    rows = aligned(plan, report)
+    if parts:
+        rows = [replace(one, parts=tuple(PartTime(*part) for part in parts)) for one in rows]
+    return Parts(Compared(plan, report, rows, 1), number)
+
+
+def test_the_counts_are_the_closed_forms():
+    found = seen(2)
+    assert found.parameters == costs.parameters(found.row)
+    assert found.flops == costs.flops(found.row)
+    assert found.seconds == pytest.approx(part_seconds(found.row))
+    assert found.names == ["projections", "products", "softmax", "feed-forward", "norms", "rest"]
+    table = found.table()
+    assert table["FLOPs"].sum() == sum(found.flops.values())
+    assert table["ms"].sum() == pytest.approx(1e3 * sum(found.seconds.values()))
+
+
+def test_time_that_has_no_flops_is_said():
+    found = seen()
+    total = sum(found.seconds.values())
+    share = round(100 * (found.seconds["softmax"] + found.seconds["norms"]) / total)
+    assert f"Softmax and norms do 0% of the FLOPs and take {share}% of the time." in found.about_time
+
+
+def test_where_time_and_flops_disagree_is_said():
+    said = seen(parts=[("products", 3.0), ("feed-forward", 1.0)]).about_time
+    assert "products: 75% of it." in said
+    assert "Most FLOPs are in the feed-forward: 59% of them, in 25% of the time." in said
+
+
+def test_operators_keep_their_names_and_the_least_are_summed():
+    found = seen(parts=[(f"aten::op{i}", float(i)) for i in range(1, 21)])
+    assert found.by_operator
+    assert len(found.timed) == MOST + 1
+    assert sum(found.seconds.values()) == sum(range(1, 21))
+    assert "12 others" in found.seconds
+    assert "Only operators can be told apart" in found.about_time
+    assert set(found.names) == {"projections", "products", "feed-forward", "norms"}
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"measured": False}, "Nothing of this is measured yet: press Measure."),
+        ({"done": 2}, "Row 3: the run was stopped before."),
+        ({"contended": [2]}, "Row 3: no clean block: the processor was contended"),
+        ({"problems": [2]}, "Row 3: out of memory."),
+    ],
+)
+def test_a_row_without_a_figure_says_so(how, said):
+    found = seen(2, **how)
+    assert found.about_time.startswith(said)
+    assert found.seconds == {}
+    assert "ms" not in found.table()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("size", [Size(d_model=12, num_heads=3, num_layers=2, seq_len=5, batch=2, d_ff=7)])
+def test_formulas_are_shown_of_all_parts_that_they_are_true_of(target, size):
+    row = Row(target, size)
+    parameters, flops = costs.parameters(row), costs.flops(row)
+    found = [*laws(PARAMETERS, parameters, size), *laws(FLOPS, flops, size)]
+    if "products" in flops:
+        assert "projections: layers × 4(d² + d) = 2 × 4(12² + 12) = 1\u202f248" in found
+        assert "products: batch × layers × 4 × n² × d = 2 × 2 × 4 × 5² × 12 = 4\u202f800" in found
+        assert len(found) == 6
+    else:
+        assert not any(part.startswith(("projections", "products")) for part in found)
+
+
+def test_a_row_beyond_the_last_is_the_last_and_no_row_is_none():
+    assert parts(MODEL, replace(STATE, row=40)).number == 4
+    assert parts(MODEL, replace(STATE, row=40)).title.startswith("Row 5 of 5")
+    assert parts(MODEL, replace(STATE, sizes="nonsense")) is None
+
+
+def test_parts_come_in_the_order_of_a_pass():
+    assert in_order(["rest", "x", "softmax", "projections", "x"]) == ["projections", "softmax", "rest", "x"]
+
+
+def test_the_script_gives_the_counts_shown():
+    found = seen(state=replace(STATE, sizes="8, 2, 1, 4", rounds=3, backward=False))
+    scope: dict = {}
+    exec(found.recipe, scope)
+    assert scope["parameters"] == found.parameters
+    assert scope["flops"] == found.flops
+    assert set(scope["seconds"]) <= set(in_order([*found.names, "rest", "softmax"]))

@@ -1,0 +1,100 @@
+"""The view "roofline": rows under the roof of the machine's own limits."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.tfm_ui.profiling.reports import COPY, MACHINE, PEAK, plausible
+from tfm_core.profiling import costs
+from tfm_ui.model_state import ModelState
+from tfm_ui.profiling_lens.compare import Compared, aligned
+from tfm_ui.profiling_lens.roofline import Roofline, roofline
+from tfm_ui.profiling_lens.state import ProfilingState, plan_of
+
+MODEL = ModelState()
+STATE = ProfilingState(view="roofline")
+
+
+def seen(*, state=STATE, measured=True, **how) -> Roofline:
+    plan = plan_of(MODEL, state)
+    assert plan is not None
+    report = plausible(plan, **how) if measured else None
+    return Roofline(Compared(plan, report, aligned(plan, report), 1))
+
+
+def test_points_are_flops_over_bytes_and_over_the_median():
+    found = seen()
+    for point in found.points:
+        flops = sum(costs.flops(point.row).values())
+        assert point.intensity == flops / costs.bytes_moved(point.row, found.of.plan.setup)
+        assert point.rate == flops / np.median(found.of.rows[point.number - 1].forward.seconds)
+        assert point.roof == min(PEAK, COPY * point.intensity)
+        assert point.share == point.rate / point.roof
+    assert found.ridge == PEAK / COPY
+    assert (
+        "reaches 100 GFLOP/s, a large copy 20.0 GB/s, so the roof turns at 5.00 operations per byte." in found.sentence
+    )
+
+
+@pytest.mark.parametrize("ridge", [0.001, 30, 1e6])
+def test_each_row_stands_under_the_slope_or_under_the_flat_roof(ridge):
+    found = seen(machine=replace(MACHINE, bytes_per_second=PEAK / ridge))
+    memory = [point.number for point in found.points if point.intensity < ridge]
+    assert ("bound by memory" in found.sentence) is bool(memory)
+    assert ("bound by arithmetic" in found.sentence) is (len(memory) < len(found.points))
+    if ridge == 1e6:
+        assert "Rows 1 to 5 stand under the slope: bound by memory." in found.sentence
+
+
+def test_what_is_above_the_roof_is_said():
+    found = seen(machine=replace(MACHINE, flops_per_second=1e6, bytes_per_second=1e6))
+    assert "Above the roof: rows 1 to 5, as caches are faster than memory." in found.sentence
+
+
+def test_the_least_and_the_most_of_what_could_be_reached_are_named():
+    found = seen()
+    shares = [point.share for point in found.points]
+    least, most = np.argmin(shares) + 1, np.argmax(shares) + 1
+    assert f"row {least} gets least" in found.sentence
+    assert f"row {most} most" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"measured": False}, "Nothing of this is measured yet: press Measure. The roof is measured in the same run."),
+        ({"contended": range(9)}, "Rows 1 to 5: no clean block"),
+        ({"done": 0}, "Rows 1 to 5: the run was stopped before."),
+        ({"done": 1}, "Rows 2 to 5: the run was stopped before."),
+        ({"problems": [4]}, "Row 5: out of memory."),
+        ({"machine": replace(MACHINE, flops_per_second=math.nan)}, "No roof: the matrix product or the copy"),
+        ({"machine": replace(MACHINE, bytes_per_second=math.nan)}, "No roof: the matrix product or the copy"),
+    ],
+)
+def test_what_has_no_figure_is_said(how, said):
+    found = seen(**how)
+    assert said in found.sentence
+    assert "nan" not in found.sentence.lower()
+    assert found.table()["FLOP per byte"].notna().all()
+    assert len(found.table()) == 5
+
+
+@pytest.mark.parametrize("sizes", ["8, 2, 1, 4", "\n".join(["8, 2, 1, 4"] * 45)])
+def test_one_row_and_forty(sizes):
+    found = seen(state=replace(STATE, sizes=sizes))
+    assert len(found.points) == min(40, len(sizes.splitlines()))
+    assert found.sentence
+
+
+def test_without_rows_there_is_nothing():
+    assert roofline(MODEL, replace(STATE, sizes="")) is None
+
+
+def test_the_script_gives_the_intensities_shown():
+    found = seen(state=replace(STATE, sizes="8, 2, 1, 4", rounds=3, backward=False))
+    scope: dict = {}
+    exec(found.recipe, scope)
+    assert scope["intensity"] == [point.intensity for point in found.points]
+    assert len(scope["rate"]) == len(scope["roof"]) == 1

@@ -1,0 +1,31 @@
+"""Measured numbers with three digits, whatever their size."""
+
+import math
+
+from tfm_ui.figures import look
+
+
+def three(value: float) -> str:
+    """0.0123, 1.23, 12.3, 123, 12 300; 2×10⁻⁷."""
+    if value == 0 or not math.isfinite(value):
+        return look.number(value) if value else "0"
+    rounded = float(f"{value:.3g}")
+    if abs(rounded) >= 1000:
+        return look.count(round(rounded))
+    if abs(rounded) < 0.0001:
+        return look.tiny(rounded)
+    return f"{rounded:.{max(0, 2 - math.floor(math.log10(abs(rounded))))}f}"
+
+
+def bytes_of(count: float) -> str:
+    """512 B, 8.4 MiB, 134 MiB, 2 GiB."""
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if count >= 2**power:
+            digits = three(count / 2**power)
+            return f"{digits.rstrip('0').rstrip('.') if '.' in digits else digits} {unit}"
+    return f"{count:.0f} B"
+
+
+def times(value: float) -> str:
+    """A factor: 4×, 13.1×, 1 200×."""
+    return f"{look.count(round(value)) if value >= 1000 else f'{value:.3g}'}×"

@@ -1,0 +1,126 @@
+"""The worker process: `python -m tfm_ui.jobs.worker TABLE BYTES`, spoken to through its standard input and output.
+
+It does one job at a time, and outlives whatever a job does: it says what went wrong, and waits for the next. When its
+input ends, the server is gone, and so is the worker.
+"""
+
+import gc
+import os
+import pickle
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from pkgutil import resolve_name
+from queue import SimpleQueue
+from typing import BinaryIO
+
+from tfm_ui.jobs.messages import Came, Ended, FromWorker, Ready, Start, Step, Stop
+
+PAUSE = 0.2  # seconds between two steps that are told; the last is told in any case
+NO_MEMORY = "allocate memory", "out of memory"  # what torch says, which raises no MemoryError
+
+Job = Callable[[Hashable], Iterator[Step]]
+
+
+def main(table: str, memory: int) -> None:
+    """Work until the server is gone.
+
+    Args:
+        table: where the jobs' table is, as `pkgutil.resolve_name` reads it.
+        memory: bytes that a job may take beside what the process has after its imports.
+    """
+    inbox, outbox = _pipes()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which takes the worker along
+    wanted: SimpleQueue[Start] = SimpleQueue()
+    stops: set[int] = set()
+    threading.Thread(target=_listen, args=(inbox, wanted, stops), daemon=True).start()
+    _be_the_first_victim()
+    jobs: Mapping[str, Job] = {name: resolve_name(path) for name, path in resolve_name(table).items()}
+    _limit(memory)
+
+    def say(message: FromWorker) -> None:
+        pickle.dump(message, outbox)
+        outbox.flush()
+
+    say(Ready())
+    while True:
+        start = wanted.get()
+        say(_run(jobs[start.name], start, stops, say, memory))
+        gc.collect()  # what a failed job held
+
+
+def _pipes() -> tuple[BinaryIO, BinaryIO]:
+    """The server's ends; what jobs print, from C too, goes to the errors and does no harm."""
+    inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return inbox, outbox
+
+
+def _listen(inbox: BinaryIO, wanted: SimpleQueue[Start], stops: set[int]) -> None:
+    with suppress(EOFError, OSError):
+        while True:
+            message = pickle.load(inbox)
+            if isinstance(message, Stop):
+                stops.add(message.number)
+            else:
+                wanted.put(message)
+    os._exit(0)  # in the middle of whatever is done: nobody waits for it any more
+
+
+def _run(job: Job, start: Start, stops: set[int], say: Callable[[FromWorker], None], memory: int) -> Ended:
+    """Do it, telling its steps; how it ended."""
+    untold: Step | None = None
+    told, stopped, problem = -PAUSE, False, ""
+    try:
+        steps = job(start.argument)
+        for step in steps:
+            untold = step
+            if time.monotonic() - told >= PAUSE:
+                say(Came(start.number, step))
+                untold, told = None, time.monotonic()
+            if start.number in stops and step.share < 1:
+                stopped = True
+                break
+        del steps  # closed, before it is said that it has ended
+    except Exception as error:
+        problem = _sentence(error, memory)
+    if untold is not None:
+        say(Came(start.number, untold))
+    return Ended(start.number, stopped, problem)
+
+
+def _sentence(error: Exception, memory: int) -> str:
+    said = " ".join(str(error).split())
+    if isinstance(error, MemoryError) or any(words in said for words in NO_MEMORY):
+        return f"It needed more memory than the {memory / 1e9:.1f} GB that it may take here."
+    return f"{type(error).__name__}: {said[:200]}"
+
+
+def _be_the_first_victim() -> None:
+    """When the machine's memory runs out, the kernel ends this process and not the app; where it can be told so."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def _limit(memory: int) -> None:
+    """Let no more be allocated, so that a job hears of it before the kernel has to choose; where the system can."""
+    if sys.platform != "linux":
+        return
+    import resource
+
+    has = re.search(r"VmData:\s*(\d+) kB", Path("/proc/self/status").read_text())
+    if has:
+        limit = int(has[1]) * 1024 + memory
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

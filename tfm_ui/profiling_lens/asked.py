@@ -1,0 +1,40 @@
+"""What a view asks for, whichever is on screen; and how its rows are named."""
+
+from dataclasses import replace
+
+from tfm_core.profiling import Row
+from tfm_ui.figures import look
+from tfm_ui.model_state import ModelState
+from tfm_ui.profiling_lens.compare import Compared, compared, listed_rows
+from tfm_ui.profiling_lens.state import ProfilingState
+
+UNMEASURED = "Nothing of this is measured yet: press Measure."
+NOTHING = "There is no configuration to show: enter one in the view “compare”."
+
+
+def asked(model: ModelState, state: ProfilingState, view: str) -> Compared | None:
+    """The rows of this view, and their measurement; None if there are no rows."""
+    return compared(model, replace(state, view=view))
+
+
+def described(row: Row) -> str:
+    """A row in words: with weights, d_model 64, 4 heads, 2 layers, 50 tokens, batch 16."""
+    size = row.size
+    heads, layers = look.plural(size.num_heads, "head"), look.plural(size.num_layers, "layer")
+    tokens = look.plural(size.seq_len, "token")
+    return f"{row.target}, d_model {size.d_model}, {heads}, {layers}, {tokens}, batch {size.batch}"
+
+
+def label(seen: Compared, number: int) -> str:
+    """A row in a picture, counted from 1: its target where there are several, and its line of the text box."""
+    several = len({row.target for row in seen.plan.rows}) > 1
+    return f"{seen.name(number) if several else number}: {seen.size(number)}"
+
+
+def without(seen: Compared) -> str:
+    """Which rows have no figure, and why; "" where all have one."""
+    found: dict[str, list[int]] = {}
+    for number in range(1, len(seen.rows) + 1):
+        if reason := seen.reason(number):
+            found.setdefault(reason, []).append(number)
+    return " ".join(f"{listed_rows(rows).capitalize()}: {reason}." for reason, rows in found.items())

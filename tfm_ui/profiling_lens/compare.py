@@ -1,0 +1,144 @@
+"""Configurations beside each other: which rows there are, what was measured of each, and what that comes to."""
+
+from dataclasses import dataclass
+from math import isnan
+
+import pandas as pd
+
+from tfm_core.profiling import Blocks, Measured, Plan, Report, files
+from tfm_ui import measurements
+from tfm_ui.figures import look
+from tfm_ui.model_state import ModelState
+from tfm_ui.profiling_lens.state import ProfilingState, line_of, plan_of
+
+FORWARD, TRAINING = "forward", "forward + backward"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The rows that the controls ask for, and their measurement.
+
+    Attributes:
+        plan: what is asked for.
+        report: a measurement of it; None if there is none.
+        rows: a measurement for each row of the plan, an empty one where there is none.
+        baseline: the number of the row, from 1, that others are compared with.
+    """
+
+    plan: Plan
+    report: Report | None
+    rows: list[Measured]
+    baseline: int
+
+    def name(self, number: int) -> str:
+        """Of a row, counted from 1: 3 · with weights."""
+        return f"{number} · {self.plan.rows[number - 1].target}"
+
+    def size(self, number: int) -> str:
+        """Of a row, counted from 1, as in the text box."""
+        return line_of(self.plan.rows[number - 1].size)
+
+    def kinds(self, number: int) -> dict[str, Blocks]:
+        """What was to be timed of a row, counted from 1: forward, and forward + backward if that was asked for."""
+        one = self.rows[number - 1]
+        backward = {TRAINING: one.training or Blocks()} if self.plan.setup.backward else {}
+        return {FORWARD: one.forward} | backward
+
+    @property
+    def measured(self) -> list[int]:
+        """The numbers of the rows whose forward pass has a clean block."""
+        return [number for number, one in enumerate(self.rows, 1) if one.forward.seconds]
+
+    @property
+    def setting(self) -> str:
+        """Where and how, in short."""
+        setup = self.plan.setup
+        where = self.report.machine.device if self.report else setup.device
+        threads = [look.plural(setup.threads, "thread")] if setup.device == "cpu" else []
+        version = [f"torch {self.report.machine.torch}"] if self.report else []
+        shared = [f"batch {self.plan.rows[0].size.batch}", f"seed {setup.seed}"]
+        return " · ".join([where, *threads, setup.dtype, *shared, *version])
+
+    def stamped(self, table: pd.DataFrame) -> pd.DataFrame:
+        """A table with where, when and how it was measured behind each line."""
+        return table.assign(**files.provenance(self.report)) if self.report else table
+
+    def reason(self, number: int) -> str:
+        """Why a row, counted from 1, has no figure for its forward pass; "" if it has one."""
+        one = self.rows[number - 1]
+        return "" if one.forward.seconds else one.problem or _no_block(one.forward)
+
+
+def compared(model: ModelState, state: ProfilingState) -> Compared | None:
+    """What is asked for, as far as it was measured; None if no row is asked for."""
+    plan = plan_of(model, state)
+    if plan is None:
+        return None
+    report = measurements.find(plan, state.run)
+    return Compared(plan, report, aligned(plan, report), min(state.baseline, len(plan.rows)))
+
+
+def aligned(plan: Plan, report: Report | None) -> list[Measured]:
+    """A measurement for each row of the plan: of a run that was stopped, some rows have none."""
+    if report is None:
+        return [Measured(row, problem="not measured yet") for row in plan.rows]
+    left, found = list(report.measured), []
+    missing = "not measured" if report.complete else "the run was stopped before"
+    for row in plan.rows:
+        there = bool(left) and left[0].row == row
+        found.append(left.pop(0) if there else Measured(row, problem=missing))
+    return found
+
+
+def took(seconds: float) -> str:
+    """0.312 ms, 2.07 ms, 44.8 ms, 1.2 s; "none" for NaN."""
+    if isnan(seconds):
+        return "none"
+    if seconds >= 1:
+        return look.duration(seconds * 1000)
+    digits = f"{seconds * 1000:#.3g}"
+    return f"{digits.rstrip('.') if 'e' not in digits else look.tiny(seconds * 1000)} ms"
+
+
+def factor(number: float) -> str:
+    """1 234, 128, 28.3, 1.07, 0.92, 0.031."""
+    if number >= 1000:
+        return look.count(round(number))
+    return f"{number:.2f}" if 0.1 <= number < 2 else f"{number:#.{2 if number < 0.1 else 3}g}".rstrip(".")
+
+
+def times(number: float) -> str:
+    """By how much: 28 times, 1.07 times."""
+    return f"{factor(number)} times"
+
+
+def listed_rows(numbers: list[int]) -> str:
+    """Row 3; rows 1, 2 and 5; rows 1 to 40 where they follow each other."""
+    if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return f"rows {numbers[0]} to {numbers[-1]}"
+    return f"row{'s' if len(numbers) > 1 else ''} {look.listed([str(number) for number in numbers])}"
+
+
+def _no_block(blocks: Blocks) -> str:
+    if blocks.contended:
+        many = look.plural(blocks.contended, "block")
+        return f"no clean block: the processor was contended in {'all ' * (blocks.contended > 1)}{many}"
+    return "no block was measured"
+
+
+def recipe(plan: Plan, *more: str) -> str:
+    """Lines of Python that measure the plan and leave the `report`, and each row's median in `medians`, in seconds."""
+    return "\n".join(
+        [
+            "from tfm_core.profiling import Plan, Row, Setup, Size, profile",
+            "",
+            "rows = (",
+            *(f"    {row!r}," for row in plan.rows),
+            ")",
+            f"for progress in profile(Plan(rows, {plan.setup!r})):",
+            '    print(f"{progress.share:.0%} {progress.doing}")',
+            "report = progress.report",
+            "medians = [measured.forward.median for measured in report.measured]",
+            *more,
+        ]
+    )

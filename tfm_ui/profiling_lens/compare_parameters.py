@@ -1,0 +1,71 @@
+"""Parameters beside time: what the count of parameters tells of the cost, and what it does not."""
+
+from collections import defaultdict
+
+import pandas as pd
+
+from tfm_ui.figures import look
+from tfm_ui.profiling_lens import analytic
+from tfm_ui.profiling_lens.compare import Compared, listed_rows, times, took
+
+
+def height(seen: Compared, number: int) -> float:
+    """Milliseconds of a row's forward pass, counted from 1; before there is a measurement, MFLOP."""
+    if seen.report is None:
+        return analytic.forward_flops(seen.plan.rows[number - 1]) / 1e6
+    return 1000 * seen.rows[number - 1].forward.median
+
+
+def shown(seen: Compared) -> list[int]:
+    """The numbers of the rows that have a point."""
+    return list(range(1, len(seen.rows) + 1)) if seen.report is None else seen.measured
+
+
+def sentence(seen: Compared) -> str:
+    """From the fewest parameters to the most; and what rows of equally many differ by."""
+    there = shown(seen)
+    if not there:
+        return "No row has a clean block, so no time is shown."
+    of = {number: analytic.parameters(seen.plan.rows[number - 1]) for number in there}
+    few, many = min(there, key=of.__getitem__), max(there, key=of.__getitem__)
+    what = "floating point operations" if seen.report is None else "time"
+    said = []
+    if of[few] < of[many]:
+        more, dearer = times(of[many] / of[few]), times(height(seen, many) / height(seen, few))
+        said.append(f"From row {few} to row {many}: {more} the parameters, {dearer} the {what}.")
+    equal = max(_equal(of).values(), key=len)
+    if len(equal) > 1:
+        low, high = min(equal, key=lambda n: height(seen, n)), max(equal, key=lambda n: height(seen, n))
+        dearer = times(height(seen, high) / height(seen, low))
+        said.append(
+            f"{listed_rows(equal).capitalize()} have the same {look.count(of[low])} parameters; row {high} needs "
+            f"{dearer} the {what} of row {low}."
+        )
+    elif not said:
+        of_row = f"{look.count(of[few])} parameters"
+        cost = f"{height(seen, few):.3g} MFLOP" if seen.report is None else took(height(seen, few) / 1000)
+        said.append(f"Row {few} has {of_row}; its forward pass takes {cost}.")
+    return " ".join(said)
+
+
+def _equal(parameters: dict[int, int]) -> dict[int, list[int]]:
+    alike: dict[int, list[int]] = defaultdict(list)
+    for number, count in parameters.items():
+        alike[count].append(number)
+    return alike
+
+
+def table(seen: Compared) -> pd.DataFrame:
+    """A line per row."""
+    numbers = range(1, len(seen.rows) + 1)
+    found = pd.DataFrame(
+        {
+            "target": [row.target for row in seen.plan.rows],
+            "d_model, heads, layers, length": [seen.size(number) for number in numbers],
+            "parameters": [analytic.parameters(row) for row in seen.plan.rows],
+            "MFLOP of a forward pass": [analytic.forward_flops(row) / 1e6 for row in seen.plan.rows],
+            "ms of a forward pass, median": [1000 * one.forward.median for one in seen.rows],
+        },
+        index=pd.Index(numbers, name="row"),
+    )
+    return seen.stamped(found)

@@ -1,0 +1,92 @@
+"""Every clean block of every row, and which row takes how long."""
+
+import pandas as pd
+
+from tfm_core.profiling import Blocks
+from tfm_ui.figures import look
+from tfm_ui.profiling_lens.compare import FORWARD, TRAINING, Compared, listed_rows, times, took
+
+
+def end(blocks: Blocks) -> str:
+    """The median in words, or why there is none."""
+    return took(blocks.median) if blocks.seconds else "no clean block" if blocks.contended else "not measured"
+
+
+def said(seen: Compared, number: int, kind: str) -> str:
+    """All that was measured of a row, counted from 1, in words."""
+    about = _said(seen.kinds(number)[kind]) or seen.reason(number) or "not measured"
+    return f"{seen.name(number)}, {kind}: {about}"
+
+
+def _said(blocks: Blocks) -> str:
+    if not blocks.seconds:
+        return ""
+    low, high = blocks.quartiles
+    thrown = f"; {blocks.contended} contended, thrown away" if blocks.contended else ""
+    return (
+        f"median {took(blocks.median)}, middle half {took(low)} to {took(high)}, minimum {took(blocks.minimum)}, "
+        f"{look.plural(len(blocks.seconds), 'clean block')}{thrown}"
+    )
+
+
+def sentence(seen: Compared) -> str:
+    """Which row is the slowest and which the fastest, what backward adds, and what was thrown away."""
+    if seen.report is None:
+        return "Nothing is measured yet: press Measure."
+    said = [_extremes(seen), _backward(seen), _contended(seen), _missing(seen)]
+    return " ".join(part for part in said if part)
+
+
+def _extremes(seen: Compared) -> str:
+    there = seen.measured
+    if not there:
+        return "No row has a clean block, so no time is shown."
+    of = {number: seen.rows[number - 1].forward.median for number in there}
+    slow, fast = max(there, key=of.__getitem__), min(there, key=of.__getitem__)
+    if slow == fast:
+        return f"A forward pass of row {slow} takes {took(of[slow])}, the median of its clean blocks."
+    return (
+        f"The fastest forward pass is row {fast}’s, {took(of[fast])}; the slowest row {slow}’s, {took(of[slow])}, "
+        f"{times(of[slow] / of[fast])} as long."
+    )
+
+
+def _backward(seen: Compared) -> str:
+    if not seen.plan.setup.backward:
+        return ""
+    both = [(one.forward.median, one.training.median) for one in seen.rows if one.training and one.training.seconds]
+    factors = [training / forward for forward, training in both if forward > 0]
+    if not factors:
+        return ""
+    low, high = min(factors), max(factors)
+    span = f"{low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"{low:.1f} to {high:.1f}"
+    return f"{TRAINING.capitalize()} takes {span} times as long as {FORWARD}."
+
+
+def _contended(seen: Compared) -> str:
+    assert seen.report is not None
+    blocks, contended = seen.report.blocks
+    if not contended:
+        return f"None of the {look.plural(blocks, 'block')} was contended." if blocks > 1 else ""
+    return f"Of {look.plural(blocks, 'block')} {contended} were contended and thrown away."
+
+
+def _missing(seen: Compared) -> str:
+    missing = [number for number in range(1, len(seen.rows) + 1) if number not in seen.measured]
+    if not missing or not seen.measured:
+        return ""
+    return f"Without a figure: {listed_rows(missing)}; the table says why."
+
+
+def table(seen: Compared) -> pd.DataFrame:
+    """A line per block."""
+    found = pd.DataFrame(
+        [
+            (number, seen.plan.rows[number - 1].target, seen.size(number), kind, which + 1, 1000 * seconds)
+            for number in range(1, len(seen.rows) + 1)
+            for kind, blocks in seen.kinds(number).items()
+            for which, seconds in zip(blocks.rounds, blocks.seconds, strict=True)
+        ],
+        columns=["row", "target", "d_model, heads, layers, length", "what", "round", "ms per call"],
+    )
+    return seen.stamped(found.set_index("row"))

@@ -1,0 +1,179 @@
+"""Time against length: what was measured, the power law fitted to it, and what the closed form of FLOPs says."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import pandas as pd
+
+from tfm_core.profiling import Blocks, costs, scaling
+from tfm_core.profiling.estimate import in_bytes, in_seconds
+from tfm_core.profiling.scaling import Fit
+from tfm_ui.figures import look, units
+from tfm_ui.model_state import ModelState
+from tfm_ui.profiling_lens.asked import UNMEASURED, asked
+from tfm_ui.profiling_lens.budget import BUDGET
+from tfm_ui.profiling_lens.compare import FORWARD, Compared, recipe
+from tfm_ui.profiling_lens.state import ProfilingState
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One target at several lengths.
+
+    Attributes:
+        of: its rows, and their measurement.
+    """
+
+    of: Compared
+
+    @property
+    def lengths(self) -> list[int]:
+        """That are asked for."""
+        return [row.size.seq_len for row in self.of.plan.rows]
+
+    @cached_property
+    def blocks(self) -> dict[str, list[Blocks]]:
+        """forward, and forward + backward if it was asked for: the blocks of each length."""
+        each = [self.of.kinds(number) for number in range(1, len(self.lengths) + 1)]
+        return {way: [kinds[way] for kinds in each] for way in each[0]}
+
+    def milliseconds(self, way: str) -> list[float]:
+        """Medians; NaN where no clean block was had."""
+        return [blocks.median * 1e3 for blocks in self.blocks[way]]
+
+    def clean(self, way: str) -> list[int]:
+        """The lengths that have a median."""
+        return [n for n, blocks in zip(self.lengths, self.blocks[way], strict=True) if blocks.seconds]
+
+    @cached_property
+    def fits(self) -> dict[str, Fit]:
+        """Power laws, of what was measured at three lengths at least."""
+        return {
+            way: scaling.fit(self.lengths, blocks) for way, blocks in self.blocks.items() if len(self.clean(way)) >= 3
+        }
+
+    @cached_property
+    def flops(self) -> list[int]:
+        """Of a forward pass at each length, in closed form."""
+        return [sum(costs.flops(row).values()) for row in self.of.plan.rows]
+
+    @property
+    def theory(self) -> float:
+        """The exponent of the FLOPs over these lengths."""
+        return scaling.exponent(self.lengths, self.flops)
+
+    @property
+    def power(self) -> int:
+        """The exponent of the FLOPs in the end: 2 where there are products of all queries with all keys."""
+        return 2 if "products" in costs.flops(self.of.plan.rows[0]) else 1
+
+    def scaled(self) -> list[float]:
+        """The FLOPs as milliseconds, at the rate that fits the measured forward passes best in logs; empty if none."""
+        pairs = [(f, ms) for f, ms in zip(self.flops, self.milliseconds(FORWARD), strict=True) if math.isfinite(ms)]
+        if not pairs:
+            return []
+        rate = math.exp(sum(math.log(ms / f) for f, ms in pairs) / len(pairs))
+        return [f * rate for f in self.flops]
+
+    def fitted(self, way: str) -> list[float]:
+        """The power law at each length, in milliseconds."""
+        fit = self.fits[way]
+        return [1e3 * fit.at(n) for n in self.lengths]
+
+    @property
+    def growth(self) -> str:
+        """The last step of the lengths by four, in words; "" if fewer than two lengths have a median."""
+        there = self.clean(FORWARD)
+        if len(there) < 2:
+            return ""
+        last = there[-1]
+        first = last // 4 if last // 4 in there else there[0]
+        at = dict(zip(self.lengths, self.milliseconds(FORWARD), strict=True))
+        return (
+            f"From {look.count(first)} to {look.count(last)} tokens: {units.times(last / first)} the length, "
+            f"{units.times(at[last] / at[first])} the time."
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What it comes to."""
+        if not any(blocks.seconds for blocks in self.blocks[FORWARD]):
+            nothing = self.problems or UNMEASURED
+            return f"{nothing} {self.grows}"
+        said = [self.growth]
+        for way, fit in self.fits.items():
+            n = fit.exponent
+            said.append(f"{way.capitalize()} grows as n^{n.middle:.2f}{between(fit)}.")
+        return " ".join(part for part in (*said, self.grows, self.problems) if part)
+
+    @property
+    def grows(self) -> str:
+        """What the closed form says of the FLOPs; "" of a single length."""
+        if len(self.lengths) < 2:
+            return ""
+        end = ", and with n² in the end" if self.power == 2 else ", as they have no products of queries with keys"
+        return f"FLOPs grow with n^{self.theory:.2f} over these lengths{end}."
+
+    @property
+    def problems(self) -> str:
+        """Which lengths have no figure, and why; "" where all have one, or none was measured."""
+        if not self.of.report:
+            return ""
+        found: dict[str, list[str]] = {}
+        for number, length in enumerate(self.lengths, 1):
+            if reason := self.of.reason(number):
+                found.setdefault(reason, []).append(look.count(length))
+        return " ".join(
+            f"{look.listed(lengths)} {'token' if lengths == ['1'] else 'tokens'}: {reason}."
+            for reason, lengths in found.items()
+        )
+
+    def table(self) -> pd.DataFrame:
+        """A row per length."""
+        columns: dict[str, list[float] | list[int] | list[str]] = {"MFLOP": [f / 1e6 for f in self.flops]}
+        for way, blocks in self.blocks.items():
+            columns[f"{way}, median ms"] = self.milliseconds(way)
+            columns[f"{way}, lower quartile ms"] = [b.quartiles[0] * 1e3 for b in blocks]
+            columns[f"{way}, upper quartile ms"] = [b.quartiles[1] * 1e3 for b in blocks]
+            columns[f"{way}, clean blocks"] = [len(b.seconds) for b in blocks]
+            columns[f"{way}, contended blocks"] = [b.contended for b in blocks]
+            if way in self.fits:
+                columns[f"{way}, fitted ms"] = self.fitted(way)
+        columns["without a figure"] = [self.of.reason(number) for number in range(1, len(self.lengths) + 1)]
+        return self.of.stamped(pd.DataFrame(columns, index=pd.Index(self.lengths, name="length")))
+
+    @property
+    def recipe(self) -> str:
+        """Lines of Python that leave `medians`, `fit` and `theory`."""
+        return recipe(
+            self.of.plan,
+            "",
+            "from tfm_core.profiling import costs, scaling",
+            "lengths = [row.size.seq_len for row in rows]",
+            "fit = scaling.fit(lengths, [one.forward for one in report.measured])  # its exponent with a 95 % interval",
+            "flops = [sum(costs.flops(row).values()) for row in rows]",
+            "theory = scaling.exponent(lengths, flops)",
+        )
+
+
+def between(fit: Fit) -> str:
+    """Its interval in words; "" where there is none."""
+    low, high = fit.exponent.low, fit.exponent.high
+    return f" (95% interval {low:.2f} to {high:.2f})" if math.isfinite(low) and math.isfinite(high) else ""
+
+
+def beyond(left_out: Mapping[int, str]) -> str:
+    """Which lengths are not asked for, and what they would need; "" if none is left out."""
+    if not left_out:
+        return ""
+    needs = [f"{look.count(length)} tokens would need {need}" for length, need in left_out.items()]
+    limit = f"{in_bytes(BUDGET.bytes)}, and {in_seconds(BUDGET.seconds)} with the shorter lengths"
+    return f"{look.listed(needs)}. The limit is {limit}."
+
+
+def sweep(model: ModelState, state: ProfilingState) -> Sweep | None:
+    """What the view "length" shows; None if no length is within the budget."""
+    found = asked(model, state, "length")
+    return Sweep(found) if found else None

@@ -1,0 +1,33 @@
+"""How the table of the view "compare" is drawn."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from tfm_core.profiling import files
+from tfm_ui.profiling_lens.compare import Compared
+from tfm_ui.profiling_lens.compare_table import table
+
+BARS = ("parameters", "MFLOP", "forward ms", "forward + backward ms", "GFLOP/s")
+
+
+def columns(seen: Compared) -> dict[str, Any]:
+    """How the table is drawn: bars where rows are to be compared at a glance, and nothing that is empty throughout."""
+    found = table(seen)
+    stamp = files.provenance(seen.report) if seen.report else {}
+    return {str(name): _column(str(name), found[name], seen) for name in found} | dict.fromkeys(stamp)
+
+
+def _column(name: str, values: pd.Series, seen: Compared) -> Any:
+    plain = name == "d_ff" and all(not row.size.d_ff for row in seen.plan.rows)
+    unmeasured = name in ("blocks", "contended blocks") and seen.report is None
+    empty = values.isna().all() or (values == "").all()
+    if plain or unmeasured or empty or name == "batch":
+        return None
+    if name in BARS and (top := float(values.max())) > 0:
+        form = "localized" if name == "parameters" else "%.4g"
+        return st.column_config.ProgressColumn(name, min_value=0, max_value=top, format=form, width=108)
+    if name.startswith("share"):
+        return st.column_config.NumberColumn(name, format="percent")
+    return st.column_config.NumberColumn(name, format="%.4g") if values.dtype.kind == "f" else name
