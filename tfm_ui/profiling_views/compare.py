@@ -99,7 +99,7 @@ def _table(seen: Compared) -> None:
     with panel("profiling_table") as show:
         show(
             title="What each configuration costs",
-            how_to_read="Click a column’s head to sort. Times of clean blocks; memory beyond weights and input, forward.",
+            how_to_read="Click a column’s head to sort. Times of clean blocks; memory beyond weights and input.",
             shape=seen.setting,
             sentence=compare_table.sentence(seen),
             table=lambda: compare_table.table(seen),
