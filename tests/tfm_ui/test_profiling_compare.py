@@ -146,8 +146,8 @@ def test_numbers_in_words():
     assert [factor(x) for x in (0.0314, 0.917, 1.066, 6.0, 128.4, 12345.6)] == [
         "0.031", "0.92", "1.07", "6.00", "128", "12\u202f346"
     ]  # fmt: skip
-    assert [listed_rows(x) for x in ([3], [1, 2], [1, 2, 4], [2, 3, 4, 5])] == [
-        "row 3", "rows 1 and 2", "rows 1, 2 and 4", "rows 2 to 5"
+    assert [listed_rows(x) for x in ([3], [1, 2], [1, 2, 4], [2, 3, 4, 5], list(range(1, 18, 2)))] == [
+        "row 3", "rows 1 and 2", "rows 1, 2 and 4", "rows 2 to 5", "9 rows"
     ]  # fmt: skip
 
 

@@ -52,13 +52,14 @@ class Ratio:
 
 
 def ratios(seen: Compared) -> list[Ratio]:
-    """Each row but the baseline over the baseline, forward and then forward + backward."""
+    """Each row but the baseline over the baseline, where that has a clean block: forward, forward + backward."""
     bases = seen.kinds(seen.baseline)
     return [
         Ratio(number, kind, paired(blocks, bases[kind]), ratio(blocks, bases[kind]))
         for number in range(1, len(seen.rows) + 1)
         if number != seen.baseline
         for kind, blocks in seen.kinds(number).items()
+        if bases[kind].seconds
     ]
 
 
