@@ -1,6 +1,7 @@
 """`python -m tfm_core.profiling`: the measurements of the Profiling lens without the app, for a GPU host too."""
 
 import argparse
+import math
 import shutil
 import sys
 from collections.abc import Sequence
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from tfm_core.profiling.estimate import Budget, refusal
 from tfm_core.profiling.files import as_csv, as_json
 from tfm_core.profiling.files_text import as_text
 from tfm_core.profiling.plan import DEFAULT_SIZES, DTYPES, Plan, Row, Setup, Size
@@ -26,6 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         plan = _plan(given)
     except ValueError as problem:
         parser.error(str(problem))
+    if refused := refusal(plan, Budget(given.seconds, given.bytes)):
+        parser.error(refused)
     report, code = None, 0
     doing = ""
     try:
@@ -61,6 +65,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=15, help="how often each row has its turn (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of weights and inputs (%(default)s)")
     parser.add_argument("--no-backward", action="store_true", help="the forward pass alone")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="refuse what is estimated to take longer")
+    parser.add_argument("--bytes", type=float, default=math.inf, help="refuse what is estimated to need more memory")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write profile-<measurement>.json and .csv there")
     return parser
 

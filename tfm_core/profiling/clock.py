@@ -34,7 +34,7 @@ def warm_up(call: Call) -> Blocks:
         settled = len(seconds) > 1 and abs(seconds[-1] / seconds[-2] - 1) <= SETTLED
         if len(seconds) >= fewest and (settled or sum(seconds) > WARM_UP_SECONDS):
             break
-    return Blocks(warm_up=tuple(seconds), calls=max(1, round(BLOCK_SECONDS / min(seconds))))
+    return Blocks(warm_up=tuple(seconds), calls=_calls(min(seconds)))
 
 
 def block(call: Call, calls: int, threads: int) -> float:
@@ -42,6 +42,11 @@ def block(call: Call, calls: int, threads: int) -> float:
     watch = Timer("call()", globals={"call": call}, num_threads=threads)
     # For one call, timeit would make two before it, which is long; autorange to 0 seconds makes one.
     return float((watch.timeit(calls) if calls > 1 else watch.blocked_autorange(min_run_time=0)).median)
+
+
+def _calls(seconds: float) -> int:
+    """How many of this length make a block."""
+    return max(1, round(BLOCK_SECONDS / seconds))
 
 
 def expected(blocks: Blocks) -> float:
@@ -66,7 +71,9 @@ def turn(
         with mode():
             seconds, stalled = gate.around(partial(block, call, blocks.calls, threads))
         if stalled <= MOST_STALLED:
-            yield replace(blocks, seconds=(*blocks.seconds, seconds), rounds=(*blocks.rounds, number))
+            every = (*blocks.seconds, seconds)
+            # Warming up may have been contended: how long a call really takes, clean blocks know better.
+            yield replace(blocks, seconds=every, rounds=(*blocks.rounds, number), calls=_calls(min(every)))
             return
         blocks = replace(blocks, contended=blocks.contended + 1)
         yield blocks

@@ -66,9 +66,9 @@ def peaks(setup: Setup) -> list[Peak]:
     side = PRODUCT_SIDE[setup.device]
     if _flops_of(SLOW_SIDE, kind) < SLOW_FLOPS:
         side = SLOW_SIDE
-    a, b, product = (torch.rand(side, side, **kind) for _ in range(3))
-    source = torch.zeros(COPY_BYTES[setup.device], dtype=torch.uint8, device=setup.device)
-    target = torch.ones_like(source)
+    a, b, product = (_drawn(side, kind) for _ in range(3))
+    source = torch.ones(COPY_BYTES[setup.device], dtype=torch.uint8, device=setup.device)
+    target = torch.empty_like(source)
     return [
         Peak("flops_per_second", lambda: torch.mm(a, b, out=product), 2 * side**3),
         Peak("bytes_per_second", lambda: target.copy_(source), 2 * source.nbytes),
@@ -77,11 +77,16 @@ def peaks(setup: Setup) -> list[Peak]:
 
 def _flops_of(side: int, kind: dict[str, Any]) -> float:
     """Floating point operations a second, roughly: of a second product, as the first sets things up."""
-    a = torch.rand(side, side, **kind)
+    a = _drawn(side, kind)
     torch.mm(a, a)
     begin = timer()
     torch.mm(a, a)
     return 2 * side**3 / (timer() - begin)
+
+
+def _drawn(side: int, kind: dict[str, Any]) -> torch.Tensor:
+    """A square matrix, without a mark on the random numbers of anybody else."""
+    return torch.rand(side, side, generator=torch.Generator(kind["device"]).manual_seed(0), **kind)
 
 
 def processor(cpuinfo: Path = CPUINFO) -> str:

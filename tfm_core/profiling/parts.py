@@ -6,10 +6,12 @@ Python does between operators outside of a module). torch's fused attention is o
 it counts as "products".
 """
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from itertools import compress
 
 from torch import nn
 from torch.autograd.profiler_util import FunctionEvent
@@ -17,9 +19,11 @@ from torch.profiler import ProfilerActivity, profile, record_function
 
 from tfm_core.attention import MultiHeadAttention
 from tfm_core.blocks import FeedForward
+from tfm_core.profiling.contention import MOST_STALLED, Gate
 from tfm_core.profiling.report import PartTime
 
-PASSES = 3  # after one that the profiler uses to set itself up
+PASSES = 3  # clean ones, after one that the profiler uses to set itself up
+MOST_PASSES, MOST_SECONDS = 12, 2.0  # where passes are contended, they are tried again up to these
 RANGE = "tfm."
 
 MODULES: tuple[tuple[tuple[type[nn.Module], ...], str], ...] = (
@@ -65,34 +69,42 @@ KERNELS = {
 """What an operator's name has in it -> the kernel, as torch.nn.attention.SDPBackend calls it."""
 
 
-def measure(module: nn.Module, call: Callable[[], object], device: str) -> tuple[tuple[PartTime, ...], str]:
+def measure(module: nn.Module, call: Callable[[], object], device: str, gate: Gate) -> tuple[tuple[PartTime, ...], str]:
     """Where a call of the module spends its time, the longest part first, and which fused kernel did the attention.
 
     Args:
         module: what is looked into.
         call: runs it; it has run before.
         device: "cuda" counts the time of the GPU's kernels, which run beside the processor.
+        gate: passes that were contended do not count.
 
     Returns:
-        Parts, that sum up to the pass as it ran under the profiler (that costs about 9 %), means of a few passes;
-        and the kernel's name, "" where no fused operator ran.
+        Parts, that sum up to the pass as it ran under the profiler (that costs about 9 %), means of a few passes, none
+        where no pass was clean; and the kernel's name, "" where no fused operator ran.
     """
     gpu = device == "cuda"
     activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if gpu else [])]
+    clean: list[bool] = []
+    begin = time.perf_counter()
     with _ranges(module), profile(activities=activities) as profiled:
-        for _ in range(1 + PASSES):
-            with record_function(RANGE + "rest"):
-                call()
+        _in_range(call, "rest")()
+        while sum(clean) < PASSES and len(clean) < MOST_PASSES:
+            clean.append(gate.around(_in_range(call, "rest"))[1] <= MOST_STALLED)
+            if len(clean) >= PASSES and time.perf_counter() - begin > MOST_SECONDS:
+                break
     on_processor = (event for event in profiled.events() or () if event.device_type.name == "CPU")
-    passes = [event for event in on_processor if event.cpu_parent is None and event.name == RANGE + "rest"][1:]
+    passes = [event for event in on_processor if event.cpu_parent is None and event.name == RANGE + "rest"]
     seconds: defaultdict[str, float] = defaultdict(float)
-    kernel = ""
-    for one in passes:
+    for one in compress(passes[1:], clean):
         for event, part in _attributed(one, "rest"):
-            seconds["rest" if part == "layer" else part] += _microseconds(event, gpu) / 1e6 / len(passes)
-            kernel = kernel or next((name for word, name in KERNELS.items() if word in event.name), "")
+            seconds["rest" if part == "layer" else part] += _microseconds(event, gpu) / 1e6 / sum(clean)
     found = [PartTime(part, mean) for part, mean in seconds.items() if mean > 0]
-    return tuple(sorted(found, key=lambda part: -part.seconds)), kernel
+    return tuple(sorted(found, key=lambda part: -part.seconds)), _kernel(passes[0]) if passes else ""
+
+
+def _kernel(event: FunctionEvent) -> str:
+    names = [called.name for called, _ in _attributed(event, "rest")]
+    return next((kernel for word, kernel in KERNELS.items() if any(word in name for name in names)), "")
 
 
 def _microseconds(event: FunctionEvent, gpu: bool) -> float:

@@ -73,7 +73,7 @@ class Measured:
         training: forward + backward, in training mode; None if not asked for.
         memory: of the forward pass.
         training_memory: of forward + backward.
-        parts: where a forward pass spends its time.
+        parts: where a forward pass spends its time; none where no clean pass was had.
         kernel: which fused kernel did the attention, by name; "" if none or not known.
         problem: why there is no measurement; "" if there is one.
     """

@@ -17,7 +17,7 @@ from tfm_core.profiling import clock, contention, machine, memory, parts
 from tfm_core.profiling.plan import Plan, Row
 from tfm_core.profiling.report import Blocks, Measured, Progress, Report
 from tfm_core.profiling.run_forecast import Forecast, directions
-from tfm_core.profiling.run_subject import Bench, problem, refusal
+from tfm_core.profiling.run_subject import Bench, Subject, problem, refusal
 
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch.profiler says on stderr when it begins and ends, each time
 Step = TypeVar("Step")
@@ -84,9 +84,7 @@ class _Run:
             self.measured[number] = one
             if direction == "forward":
                 yield self._progress(f"{where}: parts")
-                with subject.mode(direction):
-                    found, kernel = parts.measure(subject.module, subject.call(direction), self.setup.device)
-                self.measured[number] = one = replace(one, parts=found, kernel=kernel)
+                self.measured[number] = one = self._with_parts(one, subject)
                 yield self._progress(f"{where}: forward + backward" if self.setup.backward else where)
 
     def _prepare_peaks(self) -> None:
@@ -123,6 +121,15 @@ class _Run:
             for blocks in clock.turn(getattr(one, direction), call, number, self.setup.threads, self.gate, mode):
                 self.measured[index] = one = _with(one, direction, blocks)
                 yield
+        if not one.parts and number in one.forward.rounds:  # it was contended before, and now there is room
+            self.measured[index] = self._with_parts(one, subject)
+            yield
+
+    def _with_parts(self, one: Measured, subject: Subject) -> Measured:
+        call = subject.call("forward")
+        with subject.mode("forward"):
+            found, kernel = parts.measure(subject.module, call, self.setup.device, self.gate)
+        return replace(one, parts=found, kernel=kernel)
 
     def _peak_turn(self, number: int, peak: machine.Peak) -> Iterator[None]:
         for blocks in clock.turn(peak.blocks, peak.call, number, self.setup.threads, self.gate):

@@ -2,21 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 
-from tfm_core.profiling import clock, costs
+from tfm_core.profiling import clock
+from tfm_core.profiling.estimate import BACKWARD, BUILDING, PREPARING, call_seconds
 from tfm_core.profiling.plan import Plan
 from tfm_core.profiling.report import Blocks, Measured
-from tfm_core.profiling.targets import TARGETS
+from tfm_core.profiling.run_subject import refusal
 
-GUESSED_FLOPS = 2e10  # a second, before anything is measured
-BACKWARD = 3.0  # forward + backward over forward: each product has two in the backward pass
-PREPARING = 10, 0.2  # calls of each direction for warm-up, memory and parts; and seconds that the profiler takes
 LIMIT_SECONDS = 0.1  # a turn of one of the machine's limits, before it is known
 
 
 class Forecast:
     """Turns that are left times what a turn takes, and what it takes to prepare the rows that are not yet.
 
-    A row that has not run yet is guessed from its floating point operations, at the speed of those that have.
+    A row that has not run yet is guessed as `estimate` does, and by how far that was off for those that have.
 
     Attributes:
         turns: left of each row, in the plan's order, and after them of each of the machine's limits.
@@ -24,7 +22,10 @@ class Forecast:
 
     def __init__(self, plan: Plan, limits: int) -> None:
         self.plan = plan
-        self.flops = [sum(costs.flops(r).values()) if r.target in TARGETS else 0 for r in plan.rows]
+        can = [not refusal(row, plan.setup) for row in plan.rows]
+        self.guesses = [
+            call_seconds(row, plan.setup) if runs else 0.0 for row, runs in zip(plan.rows, can, strict=True)
+        ]
         self.turns = [plan.setup.rounds] * (len(plan.rows) + limits)
         self.took = self.foreseen = 0.0
 
@@ -42,17 +43,17 @@ class Forecast:
             limits: blocks of each of the machine's limits.
         """
         ran = [number for number, one in measured.items() if one.forward.warm_up]
-        seconds = sum(min(measured[number].forward.warm_up) for number in ran)
-        speed = sum(self.flops[number] for number in ran) / seconds if seconds else GUESSED_FLOPS
+        guessed = sum(self.guesses[number] for number in ran)
+        off = sum(min(measured[number].forward.warm_up) for number in ran) / guessed if guessed else 1.0
         prepared, turns = 0.0, 0.0
-        for number, flops in enumerate(self.flops):
+        for number, guess in enumerate(self.guesses):
             if number not in measured:
-                calls = flops / (speed or GUESSED_FLOPS) * (1 + BACKWARD * self.plan.setup.backward)
-                prepared += PREPARING[0] * calls + PREPARING[1]
+                calls = off * guess * (1 + BACKWARD * self.plan.setup.backward)
+                prepared += PREPARING * calls + BUILDING
                 turns += self.turns[number] * (2 * calls + clock.BLOCK_SECONDS)
             elif not measured[number].problem:
                 turns += self.turns[number] * sum(map(clock.expected, directions(measured[number])))
-        for number, left in enumerate(self.turns[len(self.flops) :]):
+        for number, left in enumerate(self.turns[len(self.guesses) :]):
             turns += left * (clock.expected(limits[number]) if limits else LIMIT_SECONDS)
         pace = max(1.0, self.took / self.foreseen) if self.foreseen else 1.0
         return prepared + turns * pace

@@ -18,18 +18,18 @@ class Subject:
 
     Attributes:
         module: on its device, in its dtype.
-        x: (batch, seq, d_model). It asks for no gradient: what is measured is the stack alone.
+        x: (batch, seq, d_model). It asks for a gradient, as the embedding below a stack does.
     """
 
     def __init__(self, row: Row, setup: Setup) -> None:
         self.setup, size = setup, row.size
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(setup.seed)
+            torch.default_generator.manual_seed(setup.seed)
             self.module = TARGETS[row.target].build(size, setup.seed)
             x = torch.randn(size.batch, size.seq_len, size.d_model)
         kind = {"device": setup.device, "dtype": getattr(torch, setup.dtype)}
         self.module.to(**kind)
-        self.x = x.to(**kind)
+        self.x = x.to(**kind).requires_grad_()
 
     @property
     def bytes(self) -> int:
@@ -53,6 +53,7 @@ class Subject:
         """The loss is the sum of the output. Gradients are dropped within the time that is taken: microseconds."""
         self.module(self.x).sum().backward()
         self.module.zero_grad(set_to_none=True)
+        self.x.grad = None
 
 
 class Bench:

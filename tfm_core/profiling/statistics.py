@@ -51,8 +51,13 @@ def ratio(a: Blocks, b: Blocks) -> Interval:
 
     Whatever slows a whole round down hits both alike and cancels.
     """
+    return median_interval(list(paired(a, b).values()))
+
+
+def paired(a: Blocks, b: Blocks) -> dict[int, float]:
+    """Round -> what a costs over what b costs, of the rounds in which both have a clean block."""
     ours, theirs = _by_round(a), _by_round(b)
-    return median_interval([ours[number] / theirs[number] for number in ours if theirs.get(number)])
+    return {number: ours[number] / theirs[number] for number in ours if theirs.get(number)}
 
 
 def _by_round(blocks: Blocks) -> dict[int, float]:

@@ -51,7 +51,7 @@ def mine() -> list[Seen]:
 
 
 def _client() -> str:
-    context = get_script_run_ctx()
+    context = get_script_run_ctx(suppress_warning=True)
     return context.session_id if context else ""
 
 

@@ -1,23 +1,48 @@
 """What one measurement may take of this server, and what a plan will."""
 
+from dataclasses import replace
 from functools import lru_cache
 
-from tfm_core.profiling import Plan
+import torch
+from torch.utils.benchmark import Timer
+
+from tfm_core.profiling import Machine, Plan, Setup
 from tfm_core.profiling.estimate import Budget, Estimate, estimate, refusal
+from tfm_core.profiling.machine import describe
+from tfm_ui import measurements
 
-# A minute is what a class will wait for one press of a button; with two of memory, and as much again for what an
-# estimate overlooks, a server of 8 GB keeps the rest for its visitors.
-BUDGET = Budget(seconds=60, bytes=2e9)
-LIMIT = 3 * BUDGET.seconds  # blocks that were contended are measured again; what takes longer is stopped
+# The default plan takes a minute on a rented core; three let it fit where cores are slow. With two gigabytes, and as
+# much again for what an estimate overlooks, a server of eight keeps the rest for its visitors.
+BUDGET = Budget(seconds=180, bytes=2e9)
+SIDE, TIMES = 256, 20  # of the products that tell how fast this processor multiplies: a third of a millisecond each
 
 
-@lru_cache(maxsize=64)
 def needs(plan: Plan) -> Estimate:
-    """What it will take: cautious, as this machine is not known yet."""
-    return estimate(plan)
+    """What it will take, roughly."""
+    return estimate(plan, _machine(plan.setup))
 
 
-@lru_cache(maxsize=64)
 def refused(plan: Plan) -> str:
     """Why it is not measured here, with the estimate and what would fit; "" if it is."""
-    return refusal(plan, BUDGET)
+    return refusal(plan, BUDGET, _machine(plan.setup))
+
+
+def limit(plan: Plan) -> float:
+    """Seconds after which it is stopped: blocks that were contended are measured again, and estimates are rough."""
+    return max(60.0, 3 * needs(plan).seconds)
+
+
+def _machine(setup: Setup) -> Machine:
+    """With its limits, from a measurement in this setting; before there is one, from a first glance."""
+    return measurements.machine(setup) or _glance(setup.device, setup.dtype, setup.threads)
+
+
+@lru_cache(maxsize=32)
+def _glance(device: str, dtype: str, threads: int) -> Machine:
+    machine = describe(Setup(device=device, dtype=dtype, threads=threads))
+    if device != "cpu":  # a product that small tells nothing of a GPU: cautious rates
+        return machine
+    a = torch.rand(SIDE, SIDE, dtype=getattr(torch, dtype))
+    watch = Timer("torch.mm(a, a)", globals={"torch": torch, "a": a}, num_threads=threads)
+    fastest = min(watch.timeit(1).median for _ in range(TIMES))  # of so many, some are disturbed by nobody
+    return replace(machine, flops_per_second=2 * SIDE**3 / fastest)

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from tfm_core.profiling import Plan, Report
+from tfm_core.profiling import Plan, Progress, Report
 from tfm_ui.figures import look
 from tfm_ui.jobs.job import Seen
 
@@ -21,8 +21,10 @@ def progress(seen: Seen) -> str:
     if seen.stopping:
         return "Stopping: what is done stays."
     if seen.state == "waiting":
-        place = f"{look.plural(seen.before, 'job')} before {'yours' if seen.mine else 'it'}" if seen.before else "Next"
-        return f"{place}; it starts in about {about(seen.wait)}." if seen.before else f"{place}: starting."
+        asked = "" if seen.mine else "Someone has asked for this. "
+        if not seen.before:
+            return f"{asked}It starts in a moment."
+        return f"{asked}{look.plural(seen.before, 'job')} before it; it starts in about {about(seen.wait)}."
     done = look.percent(seen.step.share) if seen.step else "0%"
     doing = f", {seen.step.doing}" if seen.step and seen.step.doing else ""
     whose = "Measuring" if seen.mine else "Someone is measuring this now"
@@ -33,8 +35,7 @@ def ended(seen: Seen | None, report: Report | None) -> str:
     """Of this visitor's last job, where it did not come to its end; "" if it did."""
     if seen is None or seen.state not in ("stopped", "failed"):
         return ""
-    step = seen.step
-    stays = report is not None and step is not None and getattr(step, "report", None) == report
+    stays = isinstance(seen.step, Progress) and seen.step.report == report
     what = "What was done stays." if stays else "Nothing was measured by then."
     return f"{seen.problem or 'Stopped.'} {what}"
 
@@ -46,7 +47,7 @@ def facts(report: Report) -> list[str]:
     processor = [machine.processor] if machine.processor not in ("", machine.device) else []
     return [
         *started,
-        f"in {about(report.seconds)}",
+        f"in {look.duration(1000 * report.seconds)}",
         machine.device,
         *processor,
         look.plural(setup.threads, "thread"),

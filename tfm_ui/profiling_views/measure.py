@@ -4,17 +4,18 @@ from html import escape
 
 import streamlit as st
 
-from tfm_core.profiling import Plan, Report
+from tfm_core.profiling import Plan, Progress, Report
 from tfm_ui import controls, measurements
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Refused, Request, Seen
 from tfm_ui.jobs.messages import Step
 from tfm_ui.plain import plain
 from tfm_ui.profiling_lens import measuring
-from tfm_ui.profiling_lens.budget import LIMIT, needs, refused
+from tfm_ui.profiling_lens.budget import limit, needs, refused
 from tfm_ui.profiling_lens.state import PREFIX
 
 JOB = "profile"
+SETTLED = "_settled"  # in the session: jobs whose outcome the link holds, or held
 OFTEN = 0.5  # seconds between two looks at what is under way
 
 
@@ -29,6 +30,7 @@ def bar(plan: Plan | None, named: str) -> Report | None:
     with st.container(key="measure"):
         if plan is not None:
             seen = sessions.find(JOB, plan)
+            _settle(plan, seen)
             if seen and seen.under_way:
                 st.fragment(_live, run_every=OFTEN)(plan)
             else:
@@ -36,6 +38,18 @@ def bar(plan: Plan | None, named: str) -> Report | None:
                 if any(other for other in sessions.mine()):
                     st.fragment(_elsewhere, run_every=OFTEN)()
     return report
+
+
+def _settle(plan: Plan, seen: Seen | None) -> None:
+    """Once a job of this visitor is over, the link holds what came of it, and all that follows is drawn anew."""
+    settled: set[int] = st.session_state.setdefault(SETTLED, set())
+    if seen is None or seen.under_way or seen.number in settled:
+        return
+    settled.add(seen.number)
+    report = _report(seen)
+    if report and measurements.find(plan, report.id) == report:
+        controls.settle(PREFIX, run=report.id)
+        st.rerun()
 
 
 def _idle(plan: Plan, report: Report | None, seen: Seen | None) -> None:
@@ -69,9 +83,6 @@ def _live(plan: Plan) -> None:
     """What is under way: again and again, until it is over; then the page shows what came out."""
     seen = sessions.find(JOB, plan)
     if seen is None or not seen.under_way:
-        report = getattr(seen.step, "report", None) if seen else None
-        if report and measurements.find(plan, report.id) == report:
-            controls.settle(PREFIX, run=report.id)
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_line"):
         _progress(seen)
@@ -111,7 +122,7 @@ def _stop(seen: Seen) -> None:
 def _ask(plan: Plan) -> None:
     if refused(plan):
         return
-    request = Request(JOB, plan, seconds=needs(plan).seconds, limit=LIMIT, then=_keep)
+    request = Request(JOB, plan, seconds=needs(plan).seconds, limit=limit(plan), then=_keep)
     try:
         sessions.submit(request)
     except Refused as reason:
@@ -120,6 +131,9 @@ def _ask(plan: Plan) -> None:
 
 
 def _keep(step: Step) -> None:
-    report = getattr(step, "report", None)
-    if isinstance(report, Report) and measuring.worth_keeping(report):
-        measurements.keep(report)
+    if isinstance(step, Progress) and measuring.worth_keeping(step.report):
+        measurements.keep(step.report)
+
+
+def _report(seen: Seen) -> Report | None:
+    return seen.step.report if isinstance(seen.step, Progress) else None

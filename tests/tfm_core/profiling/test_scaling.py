@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tfm_core.profiling import Blocks, Row, Size
 from tfm_core.profiling.costs import flops
-from tfm_core.profiling.scaling import crossing, exponent, fit, predicted_crossing
+from tfm_core.profiling.scaling import FEWEST_BLOCKS, crossing, exponent, fit, predicted_crossing
 
 LENGTHS = (32, 64, 128, 256, 512, 1024, 2048)
 
@@ -29,10 +29,12 @@ def test_of_an_exact_power_law_the_exponent_is_exact(power, factor):
     assert found.at(300) == pytest.approx(factor * 300**power, rel=1e-6)
 
 
-@pytest.mark.parametrize(("spread", "count"), [(0.05, 15), (0.3, 15), (0.1, 8)])
-def test_the_true_exponent_lies_within_as_often_as_promised(spread, count):
+@pytest.mark.parametrize(
+    ("spread", "count", "lengths"), [(0.05, 15, LENGTHS), (0.5, 8, LENGTHS), (0.1, FEWEST_BLOCKS, LENGTHS[::6])]
+)
+def test_the_true_exponent_lies_within_as_often_as_promised(spread, count, lengths):
     drawn = np.random.default_rng(3)
-    intervals = [fit(LENGTHS, noisy(1.7, spread, drawn, count)).exponent for _ in range(200)]
+    intervals = [fit(lengths, noisy(1.7, spread, drawn, count, lengths)).exponent for _ in range(200)]
     assert 0.90 <= np.mean([one.low <= 1.7 <= one.high for one in intervals]) <= 0.995
     assert np.mean([one.middle for one in intervals]) == pytest.approx(1.7, abs=0.02)
     assert all(one.low <= one.middle <= one.high for one in intervals)
@@ -71,7 +73,7 @@ def test_with_fewer_than_two_lengths_nothing_is_known(kept):
 
 
 def test_with_too_few_blocks_the_slope_stands_without_bounds():
-    found = fit(LENGTHS, noisy(2, 0, np.random.default_rng(0), count=2)).exponent
+    found = fit(LENGTHS, noisy(2, 0, np.random.default_rng(0), count=FEWEST_BLOCKS - 1)).exponent
     assert found.middle == pytest.approx(2)
     assert math.isnan(found.low)
     assert math.isnan(found.high)

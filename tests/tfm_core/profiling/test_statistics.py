@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_core.profiling import Blocks
-from tfm_core.profiling.statistics import NO_DIFFERENCE, TOO_FEW, Interval, median_interval, ratio, verdict
+from tfm_core.profiling.statistics import NO_DIFFERENCE, TOO_FEW, Interval, median_interval, paired, ratio, verdict
 
 NUMBERS = st.floats(1e-6, 1e6)
 
@@ -71,6 +71,7 @@ def test_a_round_that_is_slow_for_both_cancels():
 def test_only_rounds_that_both_have_are_paired():
     a = Blocks((2.0, 4.0, 4.0, 99.0), (0, 1, 1, 7))
     b = Blocks((1.0, 2.0, 1.0), (0, 1, 2))
+    assert paired(a, b) == {0: 2, 1: 2}
     assert ratio(a, b).middle == 2
     assert verdict(ratio(a, b)) == TOO_FEW
     assert math.isnan(ratio(a, Blocks()).middle)

@@ -1,0 +1,67 @@
+"""What a visitor of /heads feels of another who measures: a tick of a slider during a profile, over one without."""
+
+import itertools
+import statistics
+from collections.abc import Iterator
+
+from playwright.sync_api import Browser, Page
+
+from benchmarks.live.press import Clocked, Tick, link
+from benchmarks.live.serve import chromium, running_app
+from benchmarks.measure import ratio, show, verdict
+
+BAR = 3.0  # times the latency while nobody measures
+TOKENS = 64
+PATIENCE = 60_000  # ms
+
+
+def main(turns: int = 6, ticks: int = 5) -> None:
+    """The default profile is started and stopped in turns, so that drift of the machine hits both alike."""
+    with running_app() as address, chromium() as browser:
+        lens = Clocked(browser, address + link("/heads", TOKENS))
+        other = _profiling(browser, address)
+        seeds = itertools.count(100)
+        _ticks(lens, seeds, ticks)  # to warm up
+        idle: list[list[Tick]] = []
+        busy: list[list[Tick]] = []
+        for _ in range(turns):
+            idle.append(_ticks(lens, seeds, ticks))
+            _press(other, "Measure")
+            other.locator(".stProgress", has_text="Measuring").wait_for(timeout=PATIENCE)
+            busy.append(_ticks(lens, seeds, ticks))
+            assert other.locator(".stProgress", has_text="Measuring").count(), "it has ended meanwhile"
+            _press(other, "Stop")
+            other.get_by_role("button", name="Measure").wait_for(timeout=PATIENCE)
+    rows = []
+    for name, of in (("first picture", "first"), ("all pictures", "all")):
+        alone, beside = ([statistics.median(getattr(t, of) for t in turn) for turn in all_] for all_ in (idle, busy))
+        times = ratio(beside, alone)
+        ms = f"{statistics.median(beside):.0f} / {statistics.median(alone):.0f}"
+        worst = max(getattr(tick, of) for turn in busy for tick in turn)
+        rows.append([name, times, verdict(times, BAR), ms, f"{worst:.0f}"])
+    show(
+        f"Key press to new pixels on /heads, {TOKENS} tokens, while another measures ({turns} turns of {ticks})",
+        ["", "times the idle latency (quartiles)", "bar", "ms busy / idle", "slowest"],
+        rows,
+    )
+
+
+def _profiling(browser: Browser, address: str) -> Page:
+    page = browser.new_context().new_page()
+    page.goto(f"{address}/profiling")
+    page.get_by_role("button", name="Measure").wait_for(timeout=PATIENCE)
+    return page
+
+
+def _press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name).first.click()
+
+
+def _ticks(lens: Clocked, seeds: Iterator[int], number: int) -> list[Tick]:
+    """A step of the Tokens slider each, with weights that no cache knows."""
+    found = []
+    for _ in range(number):
+        lens.press("Tokens", "ArrowLeft")
+        lens.fill("Seed", next(seeds))
+        found.append(lens.press("Tokens", "ArrowRight"))
+    return found

@@ -1,0 +1,82 @@
+"""The Profiling lens beside torch.utils.benchmark by hand, and its closed forms beside torch's own count.
+
+By hand is what torch documents: inference mode, and `Timer("model(x)").blocked_autorange()` of the same model and input
+in the same process, while our own run waits for its next round: a round's two figures are from the same moment, and
+give one ratio. Both are gated, as a neighbour who disturbs one of the two says nothing about either.
+"""
+
+import os
+
+import torch
+from torch.utils.benchmark import Timer
+from torch.utils.flop_counter import FlopCounterMode
+
+from benchmarks.measure import show
+from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Measured, Plan, Row, Setup, contention, costs, profile
+from tfm_core.profiling.run_subject import Subject
+from tfm_core.profiling.statistics import Interval, median_interval
+
+TARGET = "with weights"
+RATIOS = 15
+NEAR, WIDE = (0.9, 1.1), 0.2
+
+
+def main() -> None:
+    """Print the table."""
+    print(
+        f"\ntorch {torch.__version__} on {os.cpu_count()} CPUs, {Setup().threads} thread, {TARGET}, forward, batch 16"
+    )
+    print(f"median of {RATIOS} ratios, paired by round, and its interval of at least 95 % by order statistics")
+    columns = ["d_model, heads, layers, seq", "ours", "ours / by hand", "blocks thrown away", "FLOPs / torch's count"]
+    show("Profiling", columns, [_line(Row(TARGET, size)) for size in DEFAULT_SIZES])
+
+
+def _line(row: Row) -> list[object]:
+    ratios, last = _ratios(row)
+    found, size = median_interval(ratios), row.size
+    return [
+        f"{size.d_model}, {size.num_heads}, {size.num_layers}, {size.seq_len}",
+        f"{1000 * last.forward.median:.2f} ms",
+        f"{found.middle:.3f} ({found.low:.3f} to {found.high:.3f})  {_verdict(found, len(ratios))}",
+        last.forward.contended,
+        _count(row),
+    ]
+
+
+def _ratios(row: Row) -> tuple[list[float], Measured]:
+    """Our block of a round over the median by hand, and our measurements by then."""
+    setup, gate = Setup(rounds=4 * RATIOS, backward=False), contention.gate()
+    subject = Subject(row, setup)
+    watch = Timer("model(x)", globals={"model": subject.module, "x": subject.x}, num_threads=setup.threads)
+    ratios: list[float] = []
+    seen = 0
+    for progress in profile(Plan((row,), setup)):
+        if not progress.report.measured or len(progress.report.measured[0].forward.seconds) == seen:
+            continue
+        ours = progress.report.measured[0].forward.seconds[seen]
+        seen += 1
+        with subject.mode("forward"):
+            by_hand, stalled = gate.around(watch.blocked_autorange)
+        if stalled <= contention.MOST_STALLED:
+            ratios.append(ours / by_hand.median)
+        if len(ratios) == RATIOS:
+            break
+    return ratios, progress.report.measured[0]
+
+
+def _verdict(found: Interval, count: int) -> str:
+    if count < RATIOS:
+        return f"only {count} undisturbed pairs ✕"
+    met = found.low <= NEAR[1] and found.high >= NEAR[0] and found.high - found.low <= WIDE
+    return f"meets {NEAR[0]} to {NEAR[1]}, at most {WIDE} wide {'✓' if met else '✕'}"
+
+
+def _count(row: Row) -> str:
+    """Closed form over FlopCounterMode on the meta device, where it sees every product."""
+    size = row.size
+    with torch.device("meta"):
+        model, x = TARGETS[row.target].build(size), torch.empty(size.batch, size.seq_len, size.d_model)
+    with FlopCounterMode(display=False) as counter, torch.inference_mode():
+        model(x)
+    ratio = sum(costs.flops(row).values()) / counter.get_total_flops()
+    return f"{ratio:.4f}  = 1 {'✓' if ratio == 1 else '✕'}"

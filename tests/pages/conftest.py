@@ -1,0 +1,19 @@
+"""No test of a page starts a worker: what is asked for waits, until the test says what the worker says."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.tfm_ui.fake_worker import FakeQueue
+from tfm_ui import measurements
+from tfm_ui.jobs import sessions
+
+
+@pytest.fixture(autouse=True)
+def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeQueue]:
+    """This test's own, with a store of measurements that is empty."""
+    found = FakeQueue()
+    monkeypatch.setattr(sessions, "queue", lambda: found.open() or found)
+    monkeypatch.setattr(measurements, "_kept", measurements.OrderedDict())
+    yield found
+    found.close()

@@ -1,0 +1,205 @@
+"""The line with the button that measures, in each of its states: what the worker says is played."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.pages.test_app import start, text_on, widget
+from tests.tfm_ui.fake_worker import FakeQueue
+from tfm_core.profiling import Blocks, Machine, Measured, Progress, Report, Row, Size
+from tfm_ui import measurements
+from tfm_ui.jobs import sessions
+from tfm_ui.jobs.job import Request
+from tfm_ui.jobs.messages import Gone
+
+PAGE = "pages/lenses/profiling.py"
+MEASURE = "_profiling_measure"
+MACHINE = Machine(
+    device="A Processor", processor="A Processor", cores=2, system="", torch="2.13", flops_per_second=1e11
+)
+
+
+def lens(**query: str):
+    return start(PAGE, profiling_view="length", **query)
+
+
+def press(app, key: str):
+    widget(app, key).click().run()
+    assert not app.exception
+    return app
+
+
+def said(app) -> str:
+    return text_on(app).replace("&#x27;", "'")
+
+
+def bars(app) -> list[str]:
+    return [element.proto.text.replace("\\", "") for element in app.get("progress")]
+
+
+def report(queue: FakeQueue, clean: int = 3, contended: int = 0, **more) -> Report:
+    """A measurement of what the worker was asked to do."""
+    plan = queue.running().argument
+    blocks = Blocks(tuple(0.001 * (n + 1) for n in range(clean)), tuple(range(clean)), contended)
+    measured = tuple(Measured(row, blocks) for row in plan.rows)
+    given = {"id": "abc123", "seconds": 12.3, "started": "2026-11-21T15:30:00+00:00", "complete": True}
+    return Report(plan=plan, machine=MACHINE, measured=measured, **(given | more))
+
+
+def came(queue: FakeQueue, share: float, found: Report, doing: str = "round 6 of 15") -> None:
+    queue.step(share, step=Progress(share, 8.0, doing, found))
+
+
+def test_it_is_measured_and_the_link_holds_it_by_nobodys_act(queue):
+    app = lens()
+    assert "Not measured here yet: 7 rows in 15 rounds, about" in said(app)
+    press(app, MEASURE)
+    assert bars(app) == ["It starts in a moment."]
+    queue.ready()
+    came(queue, 0.4, report(queue, complete=False))
+    app.run()
+    assert bars(app) == ["Measuring: 40%, round 6 of 15; about 8 s left."]
+    assert widget(app, "profiling_rounds").disabled is False
+    came(queue, 1.0, report(queue))
+    queue.finish()
+    app.run()
+    assert not app.exception
+    assert not bars(app)
+    assert app.query_params["profiling_run"] == "abc123"
+    facts = ("21 Nov 2026, 15:30 UTC", "in 12.3 s", "A Processor", "1 thread", "float32", "torch 2.13", "seed 0")
+    assert all(f"<span>{fact}</span>" in said(app) for fact in facts)
+    assert "21 blocks, all clean." in said(app)
+    assert "shared machine" not in said(app)
+    assert widget(app, MEASURE).label == "Measure again"
+    assert widget(app, "_undo").disabled
+
+
+def test_undo_passes_over_what_was_measured_since(queue):
+    app = lens()
+    widget(app, "profiling_rounds").set_value(9).run()
+    press(app, MEASURE)
+    queue.ready()
+    came(queue, 1.0, report(queue))
+    queue.finish()
+    app.run()
+    assert widget(app, "_undo").help.replace("\\", "") == "Takes back: profiling_rounds 9 → 15"
+    press(app, "_undo")
+    assert app.query_params["profiling_run"] == "abc123"
+    assert widget(app, "_undo").disabled
+
+
+@pytest.mark.parametrize(
+    ("clean", "contended", "words"),
+    [
+        (9, 1, "7 of 70 blocks contended and thrown away."),
+        (8, 2, "⚠ shared machine"),
+        (0, 5, "No clean block: other work kept the processor busy in all 35, so there is no figure."),
+        (0, 0, "No block was measured."),
+    ],
+)
+def test_what_was_thrown_away_is_said(queue, clean, contended, words):
+    app = press(lens(), MEASURE)
+    queue.ready()
+    came(queue, 1.0, report(queue, clean, contended))
+    queue.finish()
+    app.run()
+    assert words in said(app)
+    assert ("shared machine" in said(app)) == (contended > 0.1 * (clean + contended))
+
+
+def test_what_was_done_stays_when_it_is_stopped(queue):
+    app = press(lens(), MEASURE)
+    queue.ready()
+    came(queue, 0.4, report(queue, complete=False))
+    press(app, f"_profiling_stop_{queue.running().number}")
+    assert bars(app) == ["Stopping: what is done stays."]
+    queue.finish(stopped=True)
+    app.run()
+    assert "Stopped. What was done stays." in said(app)
+    assert app.query_params["profiling_run"] == "abc123"
+
+
+def test_before_anything_clean_was_had_nothing_stays(queue):
+    app = press(lens(), MEASURE)
+    queue.ready()
+    came(queue, 0.1, report(queue, 0, 3, complete=False))
+    press(app, f"_profiling_stop_{queue.running().number}")
+    queue.finish(stopped=True)
+    app.run()
+    assert "Stopped. Nothing was measured by then." in said(app)
+    assert "profiling_run" not in app.query_params
+
+
+def test_a_worker_that_dies_says_so_and_the_page_lives(queue):
+    app = press(lens(), MEASURE)
+    queue.ready()
+    queue.worker.tells(Gone(-9))
+    app.run()
+    assert "The process that worked on it was ended by signal 9" in said(app)
+    press(app, MEASURE)
+    assert bars(app)
+
+
+def test_others_come_first_and_their_measurement_can_be_joined(queue):
+    app = lens()
+    press(app, MEASURE)
+    plan = queue._ring.order()[0].request.argument
+    number = queue.find("x", "profile", plan).number
+    press(app, f"_profiling_stop_{number}")
+    queue.submit("other", Request("profile", "something else", 25, 100))
+    queue.submit("another", Request("profile", plan, 10, 100))
+    app.run()
+    assert bars(app) == ["Someone has asked for this. 1 job before it; it starts in about 25 s."]
+    queue.ready()
+    queue.finish()
+    came(queue, 0.4, report(queue))
+    app.run()
+    assert bars(app) == ["Someone is measuring this now: 40%, round 6 of 15; about 8 s left."]
+    press(app, "_profiling_join")
+    assert bars(app) == ["Measuring: 40%, round 6 of 15; about 8 s left."]
+    assert len(sessions.queue().of("another")) == 1
+
+
+def test_another_choice_goes_on_while_one_looks_at_something_else(queue):
+    app = press(lens(), MEASURE)
+    queue.ready()
+    came(queue, 0.4, report(queue))
+    widget(app, "profiling_rounds").set_value(9).run()
+    assert bars(app) == ["Your other choice. Measuring: 40%, round 6 of 15; about 8 s left."]
+    assert not widget(app, MEASURE).disabled
+    queue.finish()
+    app.run()
+    assert not bars(app)
+    assert "Not measured here yet" in said(app)
+    widget(app, "profiling_rounds").set_value(15).run()
+    assert widget(app, MEASURE).label == "Measure again"
+
+
+def test_too_many_at_once_are_refused_with_a_word(queue):
+    app = lens()
+    for rounds in (3, 4, 5, 6):
+        widget(app, "profiling_rounds").set_value(rounds).run()
+        press(app, MEASURE)
+    assert any("3 of yours are waiting already" in warning.value.replace("\\", "") for warning in app.warning)
+
+
+def test_what_exceeds_the_servers_budget_is_refused_at_once(queue):
+    app = start(
+        PAGE, profiling_view="length", d_model="256", num_heads="16", num_layers="8", profiling_length_batch="64"
+    )
+    assert widget(app, MEASURE).disabled
+    assert "This would take about" in said(app)
+    assert not queue._jobs
+
+
+def test_the_named_measurement_comes_back_and_else_the_latest_of_the_plan(queue):
+    press(lens(), MEASURE)
+    queue.ready()
+    first = report(queue, id="first")
+    other = replace(first.plan, rows=(Row("with weights", Size(d_model=8, num_heads=1, num_layers=1, seq_len=1)),))
+    queue.finish()
+    for one in (first, replace(first, id="second", seconds=99.0), replace(first, id="third", plan=other)):
+        measurements.keep(one)
+    assert "in 12.3 s" in said(lens(profiling_run="first"))
+    assert "in 99.0 s" in said(lens(profiling_run="third"))
+    assert "in 99.0 s" in said(lens())

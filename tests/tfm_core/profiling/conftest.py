@@ -1,0 +1,16 @@
+"""Measurements short enough for tests: what they find is not looked at, only what is done with it."""
+
+import pytest
+
+from tfm_core.profiling import clock, machine
+
+
+@pytest.fixture
+def small_machine(monkeypatch):
+    monkeypatch.setattr(machine, "PRODUCT_SIDE", {"cpu": 64})
+    monkeypatch.setattr(machine, "COPY_BYTES", {"cpu": 2**16})
+
+
+@pytest.fixture
+def quick(monkeypatch, small_machine):
+    monkeypatch.setattr(clock, "BLOCK_SECONDS", 0.001)

@@ -1,0 +1,107 @@
+"""`python -m tfm_core.profiling`."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from tests.tfm_core.profiling.small import OPEN
+from tfm_core.profiling import __main__ as command
+from tfm_core.profiling import files, profile
+
+TINY = ["--rows", "8,2,1,4", "--batch", "2", "--rounds", "2"]
+
+
+@pytest.fixture
+def undisturbed(monkeypatch, quick):
+    monkeypatch.setattr(command, "profile", lambda plan: profile(plan, OPEN))
+
+
+def test_the_program(tmp_path):
+    run = subprocess.run(
+        [sys.executable, "-m", "tfm_core.profiling", *TINY, "--no-backward", "--out", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (written,) = tmp_path.glob("*.json")
+    report = files.from_json(written.read_text(encoding="utf-8"))
+    assert report.complete
+    assert report.plan.rows[0].size.batch == 2
+    assert run.stdout.startswith("target")
+    assert "100%" in run.stderr
+    assert "profiler" not in run.stderr
+
+
+@pytest.mark.usefixtures("undisturbed")
+def test_a_sweep_of_lengths_for_several_targets(tmp_path, capsys):
+    targets = ["--targets", "LSTM", "with weights"]
+    assert command.main([*TINY, *targets, "--lengths", "3", "5", "--out", str(tmp_path / "new")]) == 0
+    (text,) = (tmp_path / "new").glob("*.csv")
+    lines = text.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 5
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in printed[2:6]] == ["LSTM", "with", "LSTM", "with"]
+
+
+@pytest.mark.usefixtures("undisturbed")
+def test_interrupted_it_keeps_what_is_done(monkeypatch, tmp_path, capsys):
+    def interrupted(plan):
+        for step in profile(plan, OPEN):
+            yield step
+            if step.doing == "round 1 of 2":
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "profile", interrupted)
+    assert command.main([*TINY, "--out", str(tmp_path)]) == command.INTERRUPTED
+    (written,) = tmp_path.glob("*.json")
+    report = files.from_json(written.read_text(encoding="utf-8"))
+    assert not report.complete
+    assert report.blocks[0] == 1
+    assert "Stopped before the end" in capsys.readouterr().out
+
+
+def test_interrupted_at_once_there_is_nothing(monkeypatch, capsys):
+    def at_once(plan):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(command, "profile", at_once)
+    assert command.main(TINY) == command.INTERRUPTED
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--rows", "8,2,1"], "four whole numbers as in 64,4,2,50; got '8,2,1'"),
+        (["--rows", "8,2,1,much"], "four whole numbers"),
+        (["--rows", "8,3,1,4"], "expected a divisor of d_model=8, got 3"),
+        (["--targets", "RNN"], "got RNN"),
+        (["--batch", "0"], "batch: expected a whole number of at least 1, got 0"),
+        (["--rounds", "0"], "rounds: expected"),
+        (["--lengths", "-4"], "seq_len: expected"),
+        (["--dtype", "int8"], "dtype: expected one of float32"),
+        (["--device", "tpu"], "device: expected"),
+        (["--device", "cuda"], "no CUDA device"),
+        (["--out", __file__], "expected a folder"),
+        (["--rows", "1024,8,12,4096", "--seconds", "60", "--bytes", "1e9"], "would take about"),
+        (["--speed", "2"], "unrecognized arguments"),
+    ],
+)
+def test_bad_arguments_are_a_sentence(given, words, monkeypatch, capsys):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(SystemExit) as ended:
+        command.main(given)
+    assert ended.value.code == 2
+    assert words in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.usefixtures("undisturbed")
+def test_on_a_terminal_progress_is_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert command.main(["--targets", "all", *TINY]) == 0
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert told.count("\r") > 20

@@ -1,0 +1,64 @@
+"""Memory at the peak: the closed forms beside the allocation curve of torch.profiler."""
+
+import pytest
+import torch
+
+from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Row, Setup, Size
+from tfm_core.profiling.costs import peak_memory
+from tfm_core.profiling.memory import allocated
+from tfm_core.scaled_dot_product import is_faster_written
+
+LONG = Size(d_model=32, num_heads=4, num_layers=2, seq_len=320, batch=3)  # scores outgrow the cache
+HERE = [name for name, target in TARGETS.items() if not target.refuses(Setup())]
+
+
+def measured(target, size, backward):
+    module, x = TARGETS[target].build(size).train(backward), torch.randn(size.batch, size.seq_len, size.d_model)
+
+    def call():
+        with torch.inference_mode(not backward), torch.set_grad_enabled(backward):
+            y = module(x)
+            if backward:
+                y.sum().backward()
+
+    call()
+    module.zero_grad(set_to_none=True)
+    return allocated(call)
+
+
+@pytest.mark.parametrize("size", [DEFAULT_SIZES[0], LONG])
+@pytest.mark.parametrize("target", HERE)
+@pytest.mark.parametrize("backward", [False, True])
+def test_within_a_factor_of_2_of_the_allocation_curve(target, size, backward):
+    """Of transformers, where each tensor is accounted for, nearer than that."""
+    ratio = peak_memory(Row(target, size), Setup(), backward=backward) / measured(target, size, backward)
+    assert 0.5 < ratio < 2
+    if target not in ("LSTM", "GRU", "convolution"):
+        assert 0.9 < ratio < 1.1
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("backward", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_more_of_anything_never_takes_less(target, backward, dtype):
+    base = {"d_model": 16, "num_heads": 2, "num_layers": 2, "seq_len": 16, "batch": 2, "d_ff": 40}
+    setup = Setup(dtype=dtype)
+
+    def peak(**changes):
+        return peak_memory(Row(target, Size(**{**base, **changes})), setup, backward=backward)
+
+    assert 0 < peak() <= min(peak(seq_len=32), peak(batch=3), peak(d_model=32), peak(d_ff=80))
+    if backward:  # else one layer after the other takes the same memory, and what has an equal count grows narrow
+        assert peak() < peak(num_layers=4)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3])
+def test_where_ours_changes_to_the_fused_kernel(batch):
+    """The peak falls where weights are no longer written: at the very size where the model does so."""
+    sizes = [Size(d_model=16, num_heads=2, num_layers=1, seq_len=n, batch=batch, d_ff=16) for n in range(500, 1100)]
+    setup = Setup()
+    written = [peak_memory(Row("without weights", s), setup) > peak_memory(Row("fused", s), setup) for s in sizes]
+    heads = (torch.empty(s.batch, s.num_heads, s.seq_len, s.head_dim, device="meta") for s in sizes)
+    assert written == [is_faster_written(x, x) for x in heads]
+    assert any(written)
+    assert not all(written)

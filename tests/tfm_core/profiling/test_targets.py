@@ -1,0 +1,138 @@
+"""All targets map (batch, seq, d_model) to the same; those of one arithmetic agree; parameters are as many as said."""
+
+import pickle
+
+import pytest
+import torch
+
+from tests.tfm_core.toys import largest_error
+from tfm_core.attention import MultiHeadAttention
+from tfm_core.mask_patterns import strided_mask, window_mask
+from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Row, Setup, Size
+from tfm_core.profiling.closed_forms import Transformer
+from tfm_core.profiling.costs import parameters
+from tfm_core.profiling.plan import DTYPES
+from tfm_core.profiling.targets import STRIDE, WINDOW
+
+SMALL = Size(d_model=12, num_heads=4, num_layers=2, seq_len=9, batch=2, d_ff=20)
+ODD = Size(d_model=6, num_heads=1, num_layers=1, seq_len=1, batch=1, d_ff=5)
+LONG = Size(d_model=8, num_heads=2, num_layers=2, seq_len=3 * WINDOW, batch=2)
+HERE = [name for name, target in TARGETS.items() if not target.refuses(Setup())]
+OTHERS = ("LSTM", "GRU", "convolution")
+SAME = [name for name in HERE if name not in (*OTHERS, "window", "strided")]
+
+
+def random_input(size):
+    return torch.randn(size.batch, size.seq_len, size.d_model)
+
+
+@pytest.mark.parametrize("size", [SMALL, ODD])
+@pytest.mark.parametrize("target", SAME)
+def test_what_computes_the_same_gives_the_same(target, size):
+    x = random_input(size)
+    with torch.inference_mode():
+        expected = TARGETS["with weights"].build(size).eval()(x)
+        assert largest_error(TARGETS[target].build(size).eval()(x), expected) < 1e-5
+
+
+@pytest.mark.parametrize("target", SAME)
+def test_gradients_agree_too(target):
+    x = random_input(SMALL)
+    mine, expected = x.clone().requires_grad_(), x.clone().requires_grad_()
+    TARGETS[target].build(SMALL).train()(mine).square().sum().backward()
+    TARGETS["with weights"].build(SMALL).train()(expected).square().sum().backward()
+    assert largest_error(mine.grad, expected.grad) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("target", "mask"),
+    [
+        ("window", window_mask(LONG.seq_len, window=WINDOW)),
+        ("strided", strided_mask(LONG.seq_len, stride=STRIDE)),
+    ],
+)
+def test_masks_hide_what_they_should(target, mask):
+    module, x = TARGETS[target].build(LONG).eval(), random_input(LONG)
+    assert not mask.all()
+    with torch.inference_mode():
+        expected = x
+        for layer in module.layers:
+            expected = layer(expected, mask)
+        assert largest_error(module(x), module.final_norm(expected)) < 1e-5
+        assert largest_error(module(x), TARGETS["fused"].build(LONG).eval()(x)) > 1e-3
+    assert module.to("meta").mask.is_meta  # it goes where the weights go
+
+
+@pytest.mark.parametrize("target", HERE)
+@pytest.mark.parametrize("size", [SMALL, ODD])
+def test_shape_gradient_and_seed(target, size):
+    module, x = TARGETS[target].build(size, seed=3), random_input(size)
+    before = torch.get_rng_state()
+    again, other = TARGETS[target].build(size, seed=3), TARGETS[target].build(size, seed=4)
+    assert torch.equal(before, torch.get_rng_state())
+    y = module(x)
+    assert y.shape == x.shape
+    y.sum().backward()
+    assert all(parameter.grad is not None for parameter in module.parameters())
+    with torch.no_grad():
+        assert torch.equal(again.eval()(x), module.eval()(x))
+        assert not torch.equal(other.eval()(x), module.eval()(x))
+        assert 0.01 < y.abs().mean() < 10
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("size", [SMALL, ODD, DEFAULT_SIZES[-1]])
+def test_as_many_parameters_as_the_closed_form_says(target, size):
+    with torch.device("meta"):
+        module = TARGETS[target].build(size)
+    assert all(tensor.is_meta for tensor in module.parameters())
+    assert sum(p.numel() for p in module.parameters()) == sum(parameters(Row(target, size)).values())
+
+
+@pytest.mark.parametrize("target", OTHERS)
+@pytest.mark.parametrize("size", DEFAULT_SIZES)
+def test_what_is_compared_has_as_many_parameters(target, size):
+    """Nearest possible: one unit more or less would be further off."""
+    forms, wanted = TARGETS[target].forms, sum(Transformer().parameters(size).values())
+    width = forms.width(size)
+    off = {near: abs(sum(forms.of_width(size, near).values()) - wanted) for near in (width - 1, width, width + 1)}
+    assert min(off, key=off.get) == width
+    assert off[width] < 0.02 * wanted
+
+
+@pytest.mark.parametrize("target", HERE)
+def test_half_precision_runs(target):
+    module = TARGETS[target].build(SMALL).to(torch.bfloat16).eval()
+    with torch.inference_mode():
+        assert module(random_input(SMALL).bfloat16()).isfinite().all()
+
+
+def test_refusals_are_sentences_and_what_is_not_refused_here_runs_here():
+    refused = {name: TARGETS[name].refuses(Setup()) for name in TARGETS}
+    assert {name for name, why in refused.items() if why} == {"fused efficient", "fused cudnn"}
+    assert all(why.endswith(".") for why in refused.values() if why)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_kernels_of_half_precision_refuse_more_on_cuda(dtype, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    setup = Setup(device="cuda", dtype=dtype)
+    half = dtype in ("bfloat16", "float16")
+    for name in ("fused flash", "fused cudnn"):
+        assert bool(TARGETS[name].refuses(setup)) == (not half)
+    assert bool(TARGETS["fused efficient"].refuses(setup)) == (dtype == "float64")
+
+
+def test_names_stand_in_links_and_tables():
+    assert all(len(name) < 32 and not set(name) & set(",;|\n") for name in TARGETS)
+    assert all(target.about.endswith(".") and target.source for target in TARGETS.values())
+    assert pickle.loads(pickle.dumps(SMALL)) == SMALL
+
+
+def test_parts_are_modules_with_telling_names():
+    """Time is attributed by them."""
+    names = {name for name, _ in TARGETS["fused"].build(SMALL).named_modules()}
+    assert {"layers.0.self_attention.query_projection", "layers.1.feed_forward", "final_norm"} <= names
+    assert isinstance(TARGETS["fused"].build(SMALL).layers[0].self_attention, MultiHeadAttention)
+    assert {"recurrence", "output"} <= {name for name, _ in TARGETS["LSTM"].build(SMALL).named_modules()}
+    assert {"convolution", "output"} <= {name for name, _ in TARGETS["convolution"].build(SMALL).named_modules()}
