@@ -5,38 +5,40 @@ Whether a block is clean depends on what else this machine does: both outcomes a
 
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
-PATH = "/profiling?profiling_view=length&profiling_longest=256&profiling_backward=false"
+from tests.browser.conftest import Visitor
+
+LONG = "/profiling?profiling_rounds=30"
+SHORT = "/profiling?profiling_rounds=3&profiling_backward=false&profiling_sizes=8,1,1,4"
 
 
-def test_a_measurement_is_followed_by_two_stopped_by_both_and_one_comes_to_its_end(visit):
-    one = visit(f"{PATH}&profiling_rounds=30")
-    below = one.page.locator(".st-key-measure ~ * , .st-key-measure").last.element_handle()
-    one.page.get_by_role("button", name="Measure").click()
+def measure(visitor: Visitor) -> Locator:
+    return visitor.page.locator(".st-key-_profiling_measure button")
+
+
+def test_a_measurement_is_followed_by_two_stopped_by_both_and_another_comes_to_its_end(visit):
+    one = visit(LONG)
+    line = one.page.locator(".st-key-measure").element_handle()
+    measure(one).click()
     expect(one.page.locator(".stProgress")).to_contain_text(re.compile(r"Measuring: \d+%"))
-    other = visit(f"{PATH}&profiling_rounds=30")
+    other = visit(LONG)
     expect(other.page.locator(".stProgress")).to_contain_text(re.compile(r"Someone is measuring this now: \d+%"))
     other.press("Join")
     expect(other.page.locator(".stProgress")).to_contain_text("Measuring:")
-    assert below.evaluate("e => e.isConnected")  # what stands around it was not mounted anew
     one.page.get_by_role("button", name="Stop").click()
     expect(one.page.locator(".stProgress")).to_contain_text("Someone is measuring this now")
     other.page.get_by_role("button", name="Stop").click()
     for visitor in (one, other):
-        expect(visitor.page.get_by_role("button", name="Measure")).to_be_visible()
-    expect(other.page.locator(".facts")).to_contain_text(
-        re.compile(r"What was done stays\.|Nothing was measured by then\.")
-    )
-    rounds = one.page.get_by_label("Rounds", exact=True)
-    rounds.fill("3")
-    rounds.press("Enter")
-    one.wait()
-    one.page.get_by_role("button", name="Measure").click()
-    expect(one.page.get_by_role("button", name="Measure again")).to_be_visible(timeout=60_000)
+        expect(measure(visitor)).to_be_visible()
+    how = re.compile(r"What was done stays\.|Nothing was measured by then\.")
+    expect(other.page.locator(".facts")).to_contain_text(how)
+    assert line.evaluate("e => e.isConnected")  # nothing was mounted anew
+
+    one.open(SHORT)
+    measure(one).click()
+    expect(measure(one)).to_contain_text("Measure again", timeout=60_000)
     expect(one.page.locator(".facts")).to_contain_text(
         re.compile(r"\d+ blocks, all clean|blocks contended|No clean block")
     )
     assert re.search(r"profiling_run=\w+", one.page.url)
-    again = visit(one.page.url.removeprefix(one.address))
-    assert again.page.locator(".facts").inner_text() == one.page.locator(".facts").inner_text()

@@ -184,9 +184,7 @@ def test_too_many_at_once_are_refused_with_a_word(queue):
 
 
 def test_what_exceeds_the_servers_budget_is_refused_at_once(queue):
-    app = start(
-        PAGE, profiling_view="length", d_model="256", num_heads="16", num_layers="8", profiling_length_batch="64"
-    )
+    app = start(PAGE, profiling_sizes="1024, 16, 8, 20000")
     assert widget(app, MEASURE).disabled
     assert "This would take about" in said(app)
     assert not queue._jobs

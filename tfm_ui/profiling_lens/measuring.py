@@ -25,7 +25,7 @@ def progress(seen: Seen) -> str:
         if not seen.before:
             return f"{asked}It starts in a moment."
         return f"{asked}{look.plural(seen.before, 'job')} before it; it starts in about {about(seen.wait)}."
-    done = look.percent(seen.step.share) if seen.step else "0%"
+    done = f"{100 * seen.step.share:.0f}%" if seen.step else "0%"
     doing = f", {seen.step.doing}" if seen.step and seen.step.doing else ""
     whose = "Measuring" if seen.mine else "Someone is measuring this now"
     return f"{whose}: {done}{doing}; about {about(seen.seconds_left)} left."
