@@ -54,7 +54,9 @@ def test_every_view_runs_whatever_was_measured(measured, view, run):
     said = text_on(app)
     assert "nan" not in said.lower()
     if run == "measured":
-        assert {"length": "the time.", "parts": "under the profiler", "roofline": "the roof turns at"}[view] in said
+        assert {"length": "the time, as n^", "parts": "under the profiler", "roofline": "the roof turns at"}[
+            view
+        ] in said
     if run == "unmeasured":
         assert "press Measure" in said
 

@@ -51,9 +51,11 @@ def test_the_sentence_says_the_growth_of_the_last_four_times():
     sweep = Sweep(seen())
     at = dict(zip(sweep.lengths, sweep.milliseconds(FORWARD), strict=True))
     assert sweep.sentence.startswith(
-        f"From 256 to 1\u202f024 tokens: 4× the length, {at[1024] / at[256]:.3g}× the time."
+        f"From 256 to 1\u202f024 tokens: 4× the length, {at[1024] / at[256]:.3g}× the time, as n^"
     )
-    assert f"Forward grows as n^{sweep.fits[FORWARD].exponent.middle:.2f} (95% interval" in sweep.sentence
+    assert (
+        f"Over all lengths forward grows as n^{sweep.fits[FORWARD].exponent.middle:.2f} (95% interval" in sweep.sentence
+    )
     assert "and with n² in the end" in sweep.sentence
 
 
