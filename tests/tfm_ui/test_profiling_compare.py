@@ -5,8 +5,6 @@ from math import nan
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.tfm_ui.profiling_toys import MACHINE, blocks, plan, report, seen
 from tfm_core.profiling import Blocks, Measured, costs, files, statistics
@@ -92,16 +90,14 @@ def test_the_slowest_the_fastest_and_backward_are_told():
     assert "row 1 takes 5.00 ms" in compare_times.sentence(seen(plan(sizes="8, 2, 1, 4"), [0.005]))
 
 
-def test_ratios_are_paired_by_round_and_only_rounds_that_both_have_count():
-    a, b = Blocks((2.0, 3.0, 8.0), (0, 1, 3)), Blocks((1.0, 4.0, 7.0), (0, 3, 4))
-    assert compare_ratios.pairs(a, b) == {0: 2.0, 3: 2.0}
-
-
-@given(st.lists(st.tuples(st.floats(0.5, 2), st.floats(0.5, 2)), min_size=0, max_size=15))
-def test_the_dots_are_what_the_interval_is_of(times):
-    a, b = (Blocks(tuple(x), tuple(range(len(times)))) for x in (zip(*times, strict=True) if times else ((), ())))
-    values = list(compare_ratios.pairs(a, b).values())
-    assert statistics.ratio(a, b) == pytest.approx(statistics.median_interval(values), nan_ok=True) or not values
+def test_the_dots_are_what_the_interval_is_of():
+    rows = plan(sizes="8, 2, 1, 4\n" * 2)
+    found = seen(rows, [0.01, 0.01])
+    found.rows[0] = replace(found.rows[0], forward=Blocks((1.0, 4.0, 7.0), (0, 3, 4)))
+    found.rows[1] = replace(found.rows[1], forward=Blocks((2.0, 3.0, 8.0), (0, 1, 3)))
+    one = compare_ratios.ratios(found)[0]
+    assert one.rounds == {0: 2.0, 3: 2.0}
+    assert one.interval.middle == statistics.median_interval(list(one.rounds.values())).middle
 
 
 def test_faster_slower_and_undecided_rows_are_told_apart():

@@ -6,24 +6,13 @@ from math import isnan
 
 import pandas as pd
 
-from tfm_core.profiling import Blocks
-from tfm_core.profiling.statistics import NO_DIFFERENCE, TOO_FEW, Interval, ratio, verdict
+from tfm_core.profiling.statistics import NO_DIFFERENCE, TOO_FEW, Interval, paired, ratio, verdict
 from tfm_ui.figures import look
 from tfm_ui.profiling_lens.compare import FORWARD, Compared, factor, listed_rows, times
 
 UNTOLD = (NO_DIFFERENCE, TOO_FEW)
 NO_PAIR = "no round with a clean block of both"
 NAMED = 6  # rows that a sentence names with their ratio
-
-
-def pairs(blocks: Blocks, base: Blocks) -> dict[int, float]:
-    """Round -> what the one took over what the other took, where both have a clean block."""
-    of_base = dict(zip(base.rounds, base.seconds, strict=True))
-    return {
-        number: seconds / of_base[number]
-        for number, seconds in zip(blocks.rounds, blocks.seconds, strict=True)
-        if of_base.get(number)
-    }
 
 
 @dataclass(frozen=True)
@@ -66,7 +55,7 @@ def ratios(seen: Compared) -> list[Ratio]:
     """Each row but the baseline over the baseline, forward and then forward + backward."""
     bases = seen.kinds(seen.baseline)
     return [
-        Ratio(number, kind, pairs(blocks, bases[kind]), ratio(blocks, bases[kind]))
+        Ratio(number, kind, paired(blocks, bases[kind]), ratio(blocks, bases[kind]))
         for number in range(1, len(seen.rows) + 1)
         if number != seen.baseline
         for kind, blocks in seen.kinds(number).items()
