@@ -70,7 +70,7 @@ def sentence(seen: Compared) -> str:
     if seen.report is None:
         return "Nothing is measured yet: press Measure."
     if not seen.kinds(seen.baseline)[FORWARD].seconds:
-        return f"Row {base} has no clean block, so nothing can be compared with it: {seen.reason(seen.baseline)}."
+        return f"Nothing can be compared with row {base}: {seen.reason(seen.baseline)}."
     said: dict[str, list[Ratio]] = defaultdict(list)
     for one in ratios(seen):
         if one.kind == FORWARD:

@@ -157,8 +157,7 @@ def _parameters(model: ModelState, state: ProfilingState, seen: Compared) -> Non
     with panel("profiling_parameters") as show:
         show(
             title=f"Parameters and {what}",
-            how_to_read="A point per row, both axes by powers of ten: on a line at 45° the cost grows as the "
-            "parameters do; points above each other have as many parameters and cost different.",
+            how_to_read=compare_parameters.how_to_read(seen),
             picture=Drawing("profiling_parameters", states(model, state)),
             sentence=compare_parameters.sentence(seen),
             table=lambda: compare_parameters.table(seen),
