@@ -35,8 +35,8 @@ PROFILING = (
     ),
     Preset(
         "Never written down",
-        "A fused kernel never holds all n² weights at once. By how much does its memory grow with twice the length, and "
-        "by how much its time?",
+        "A fused kernel never holds all n² weights at once. By how much does its memory grow with twice the length, "
+        "and by how much its time?",
         page={"view": "length", "target": "fused"},
     ),
     Preset(
