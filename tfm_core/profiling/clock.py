@@ -14,7 +14,7 @@ from tfm_core.profiling.contention import MOST_STALLED, Gate
 from tfm_core.profiling.report import Blocks
 
 BLOCK_SECONDS = 0.04  # long enough for the gate to notice a neighbour
-TRIES = 4  # a turn: the first, and three more where it was contended
+TRIES = 4  # a turn: the first, and three more where it was contended; 1 while nothing is clean
 WARM_UP = (3, 12)  # calls, at least and at most
 WARM_UP_SECONDS = 1.0
 SETTLED = 0.1  # how much two calls that follow each other may differ, as a share
@@ -55,7 +55,14 @@ def expected(blocks: Blocks) -> float:
 
 
 def turn(
-    blocks: Blocks, call: Call, number: int, threads: int, gate: Gate, mode: Callable[[], Mode] = nullcontext
+    blocks: Blocks,
+    call: Call,
+    number: int,
+    threads: int,
+    gate: Gate,
+    *,
+    tries: int = TRIES,
+    mode: Callable[[], Mode] = nullcontext,
 ) -> Iterator[Blocks]:
     """Round `number` of one thing: what there is after each try, up to the first that nobody disturbed.
 
@@ -65,9 +72,10 @@ def turn(
         number: the round's.
         threads: torch's.
         gate: says whether anybody disturbed.
+        tries: at most so many.
         mode: what the calls run in; whoever reads the generator is outside of it.
     """
-    for _ in range(TRIES):
+    for _ in range(tries):
         with mode():
             seconds, stalled = gate.around(partial(block, call, blocks.calls, threads))
         if stalled <= MOST_STALLED:
