@@ -67,7 +67,7 @@ def ratios(model: ModelState, state: ProfilingState) -> Content:
             middle=one.interval.middle,
             high=one.interval.high,
             end=one.end,
-            said=f"{seen.name(one.number)}, {one.kind}, over row {seen.baseline}: {one.said}",
+            said=f"{seen.name(one.number)}, {one.kind}, over row {seen.baseline}:\n{one.said}",
         )
         for one in (compare_ratios.ratios(seen) if seen else ())
         if seen
