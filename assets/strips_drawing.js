@@ -111,6 +111,7 @@ function grid(context, header, { scale, at, top, bottom, left, right, width, foo
     context.fillStyle = skin.muted
     context.fillText(written(tick), at(tick), bottom + 12 * rem)
   }
+  context.fillStyle = skin.muted
   const half = context.measureText(header.axis).width / 2
   context.fillText(header.axis, Math.max(half, Math.min((left + right) / 2, width - half)), bottom + 31 * rem)
   context.textAlign = "left"

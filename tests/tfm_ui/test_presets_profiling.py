@@ -1,6 +1,6 @@
 """What the questions of the Profiling lens's presets take for granted."""
 
-from tfm_core.profiling import costs
+from tfm_core.profiling import Setup, costs
 from tfm_ui.model_state import ModelState
 from tfm_ui.presets.profiling import PROFILING
 from tfm_ui.profiling_lens.state import ProfilingState, plan_of, rows_of
@@ -43,3 +43,40 @@ def test_not_only_transformers_have_as_many_parameters():
 def test_the_same_twice_is_the_same_twice():
     first, second = rows("The same twice")
     assert first == second
+
+
+# length, parts, roofline
+
+
+def test_four_times_the_length_is_sixteen_times_the_products_and_four_times_all_else():
+    of = {row.size.seq_len: costs.flops(row) for row in rows("Four times the length")}
+    assert {name: of[1024][name] / count for name, count in of[256].items() if count} == {
+        "projections": 4,
+        "products": 16,
+        "feed-forward": 4,
+    }
+
+
+def test_never_written_down_memory_is_predicted_to_grow_as_the_length_in_the_end():
+    *_, half, whole = (costs.peak_memory(row, Setup()) for row in rows("Never written down"))
+    assert whole < 2.2 * half
+
+
+def test_overtaken_products_have_as_many_flops_as_the_feed_forward_at_256():
+    of = {row.size.seq_len: costs.flops(row) for row in rows("Overtaken")}
+    assert of[128]["products"] < of[128]["feed-forward"]
+    assert of[256]["products"] == of[256]["feed-forward"]
+    assert of[512]["products"] > of[512]["feed-forward"]
+
+
+def test_free_in_flops_are_softmax_and_norms_at_200_tokens():
+    row = rows("Free in FLOPs")[4]
+    assert row.size.seq_len == 200
+    assert not costs.flops(row).get("softmax")
+    assert not costs.flops(row).get("norms")
+
+
+def test_under_one_roof_row_5_does_the_fewest_operations_per_byte_and_row_3_the_most():
+    found = rows("Under one roof")
+    intensity = [sum(costs.flops(row).values()) / costs.bytes_moved(row, Setup()) for row in found]
+    assert (intensity.index(min(intensity)), intensity.index(max(intensity))) == (4, 2)

@@ -14,7 +14,7 @@ from tfm_core.profiling.contention import MOST_STALLED, Gate
 from tfm_core.profiling.report import Blocks
 
 BLOCK_SECONDS = 0.04  # long enough for the gate to notice a neighbour
-TRIES = 4  # a turn: the first, and three more where it was contended
+TRIES = 4  # a turn: the first, and three more where it was contended; 1 while nothing is clean
 WARM_UP = (3, 12)  # calls, at least and at most
 WARM_UP_SECONDS = 1.0
 SETTLED = 0.1  # how much two calls that follow each other may differ, as a share
@@ -34,7 +34,7 @@ def warm_up(call: Call) -> Blocks:
         settled = len(seconds) > 1 and abs(seconds[-1] / seconds[-2] - 1) <= SETTLED
         if len(seconds) >= fewest and (settled or sum(seconds) > WARM_UP_SECONDS):
             break
-    return Blocks(warm_up=tuple(seconds), calls=max(1, round(BLOCK_SECONDS / min(seconds))))
+    return Blocks(warm_up=tuple(seconds), calls=_calls(min(seconds)))
 
 
 def block(call: Call, calls: int, threads: int) -> float:
@@ -44,13 +44,25 @@ def block(call: Call, calls: int, threads: int) -> float:
     return float((watch.timeit(calls) if calls > 1 else watch.blocked_autorange(min_run_time=0)).median)
 
 
+def _calls(seconds: float) -> int:
+    """How many of this length make a block."""
+    return max(1, round(BLOCK_SECONDS / seconds))
+
+
 def expected(blocks: Blocks) -> float:
     """Seconds that a block takes on the wall, with the calls before it; from what there is by now."""
     return min(blocks.seconds or blocks.warm_up, default=0.0) * (blocks.calls + (2 if blocks.calls > 1 else 1))
 
 
 def turn(
-    blocks: Blocks, call: Call, number: int, threads: int, gate: Gate, mode: Callable[[], Mode] = nullcontext
+    blocks: Blocks,
+    call: Call,
+    number: int,
+    threads: int,
+    gate: Gate,
+    *,
+    tries: int = TRIES,
+    mode: Callable[[], Mode] = nullcontext,
 ) -> Iterator[Blocks]:
     """Round `number` of one thing: what there is after each try, up to the first that nobody disturbed.
 
@@ -60,13 +72,16 @@ def turn(
         number: the round's.
         threads: torch's.
         gate: says whether anybody disturbed.
+        tries: at most so many.
         mode: what the calls run in; whoever reads the generator is outside of it.
     """
-    for _ in range(TRIES):
+    for _ in range(tries):
         with mode():
             seconds, stalled = gate.around(partial(block, call, blocks.calls, threads))
         if stalled <= MOST_STALLED:
-            yield replace(blocks, seconds=(*blocks.seconds, seconds), rounds=(*blocks.rounds, number))
+            every = (*blocks.seconds, seconds)
+            # Warming up may have been contended: how long a call really takes, clean blocks know better.
+            yield replace(blocks, seconds=every, rounds=(*blocks.rounds, number), calls=_calls(min(every)))
             return
         blocks = replace(blocks, contended=blocks.contended + 1)
         yield blocks

@@ -146,12 +146,13 @@ class Transformer:
     def moved(self, size: Size, setup: Setup) -> float:
         """In each layer norms, residual additions, scaling and merging of heads 16 A, GELU 2 F, and softmax.
 
-        Softmax reads the scores and writes the weights, 6 S with what the products move for it; beyond `LARGE` these
-        are new to the process each time, and cost as much as 20 S. In the cache, where the fused kernel does it, 2 S.
+        Softmax reads the scores and writes the weights, 6 S with what the products move for it. Beyond `LARGE`, on the
+        processor, these are new to the process each time, and cost as much as 20 S. In the cache, where the fused
+        kernel does it, 2 S.
         """
         a, s = stream(size), scores(size)
         fused = self.attention == "fused" or (self.attention == "ours" and not self._is_written(size, setup))
-        each = 2 if fused else 6 if s < LARGE else 20
+        each = 2 if fused else 20 if s > LARGE and setup.device == "cpu" else 6
         return size.num_layers * (16 * a + 2 * size.batch * size.seq_len * size.feed_forward_dim + each * s)
 
     def calls(self, size: Size) -> int:

@@ -3,11 +3,14 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from tfm_core.profiling import costs
+from tfm_core.profiling import clock, costs
 from tfm_core.profiling.closed_forms import ITEMSIZE, stream
+from tfm_core.profiling.machine import COPY_BYTES
 from tfm_core.profiling.plan import Plan, Row, Setup
 from tfm_core.profiling.report import Machine
+from tfm_core.profiling.run_subject import KEPT_BYTES
 from tfm_core.profiling.targets import TARGETS
 
 FLOPS = {
@@ -20,7 +23,6 @@ BYTES = {"cpu": 10e9, "cuda": 200e9}
 CALL_SECONDS = {"cpu": 4e-6, "cuda": 10e-6}  # of an operator, however little it does
 BACKWARD = 3.0  # forward + backward over forward
 
-BLOCK_SECONDS = 0.04  # a block lasts so long, or one call
 PREPARING = 9  # calls of each direction: warm-up, memory, parts
 TRIES = 1.25  # blocks for each clean one, on a shared machine
 BUILDING = 0.02  # seconds of each row: module, profiler
@@ -39,7 +41,10 @@ class Budget:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a plan will take, roughly: seconds in all, and bytes at the peak of its largest row."""
+    """What a plan will take, roughly: seconds in all, and bytes at the peak of the row that needs most.
+
+    Beside that row lie the weights and inputs of all, and what the machine's limits are measured with.
+    """
 
     seconds: float
     bytes: float
@@ -53,13 +58,15 @@ def estimate(plan: Plan, machine: Machine | None = None) -> Estimate:
         machine: one that was measured with this setup; cautious rates without it.
     """
     setup = plan.setup
-    seconds = STARTING + setup.rounds * LIMITS * 2 * BLOCK_SECONDS
+    seconds = STARTING + setup.rounds * LIMITS * 2 * clock.BLOCK_SECONDS
     rows = [row for row in plan.rows if row.target in TARGETS and not TARGETS[row.target].refuses(setup)]
-    for row in rows:
-        seconds += BUILDING
-        for call in _calls(row, setup, machine):
+    same = replace(setup, rounds=1, seed=0)  # what a row needs in a round hangs on neither
+    each = [_needs(row, same, machine) for row in rows]
+    for one in each:
+        for call in (one.forward, BACKWARD * one.forward)[: 1 + setup.backward]:
             seconds += PREPARING * call + setup.rounds * TRIES * _block(call)
-    return Estimate(seconds, max((row_bytes(row, setup) for row in rows), default=0))
+    beside = min(KEPT_BYTES[setup.device], sum(one.held for one in each)) + 2 * COPY_BYTES[setup.device]
+    return Estimate(seconds + BUILDING * len(rows), beside + max((one.peak for one in each), default=0))
 
 
 def call_seconds(row: Row, setup: Setup, machine: Machine | None = None) -> float:
@@ -73,10 +80,22 @@ def call_seconds(row: Row, setup: Setup, machine: Machine | None = None) -> floa
     )
 
 
-def row_bytes(row: Row, setup: Setup) -> int:
-    """Weights, input, and the peak of the direction that needs more."""
+@dataclass(frozen=True)
+class _Needs:
+    """What a row needs: seconds of a forward pass, bytes between its calls, and bytes at the peak beyond these."""
+
+    forward: float
+    held: int
+    peak: int
+
+
+@lru_cache(maxsize=4096)
+def _needs(row: Row, setup: Setup, machine: Machine | None) -> _Needs:
+    """Remembered, as a refusal tries many smaller plans of the same rows."""
     held = ITEMSIZE[setup.dtype] * (sum(costs.parameters(row).values()) + stream(row.size))
-    return held + max(costs.peak_memory(row, setup, backward=way) for way in {False, setup.backward})
+    anew = held if held > KEPT_BYTES[setup.device] else 0  # built for each turn, beside those that are kept
+    peak = max(costs.peak_memory(row, setup, backward=way) for way in {False, setup.backward})
+    return _Needs(call_seconds(row, setup, machine), held, anew + peak)
 
 
 def refusal(plan: Plan, budget: Budget, machine: Machine | None = None) -> str:
@@ -152,14 +171,9 @@ def in_bytes(count: float) -> str:
     return f"{max(1, round(count / 1e6))} MB" if count < 995e6 else f"{count / 1e9:,.1f} GB"
 
 
-def _calls(row: Row, setup: Setup, machine: Machine | None) -> list[float]:
-    forward = call_seconds(row, setup, machine)
-    return [forward, BACKWARD * forward] if setup.backward else [forward]
-
-
 def _block(call: float) -> float:
     """Seconds of a block, with the calls before it that are not timed."""
-    return 2 * call if call > BLOCK_SECONDS else BLOCK_SECONDS + 2 * call
+    return 2 * call if call > clock.BLOCK_SECONDS else clock.BLOCK_SECONDS + 2 * call
 
 
 def _rates(setup: Setup, machine: Machine | None) -> tuple[float, float]:

@@ -1,14 +1,19 @@
 """A report as a table for a terminal."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
+from tfm_core.profiling import costs, scaling
 from tfm_core.profiling.files import Cell, provenance, table
-from tfm_core.profiling.report import Report
+from tfm_core.profiling.plan import Row
+from tfm_core.profiling.report import Measured, Report
 
 COLUMNS = (
     "target", "d_model", "heads", "layers", "length", "parameters", "MFLOP", "forward ms (quartiles)", "min",
     "forward + backward ms (quartiles)", "GFLOP/s", "of peak", "peak MiB", "system MiB", "contended",
 )  # fmt: skip
+LENGTHS = 3  # the fewest that show how something grows
 NO_CLEAN_BLOCK = "no clean block"
 
 
@@ -21,7 +26,28 @@ def as_text(report: Report) -> str:
     drawn.insert(1, "   ".join("-" * width for width in widths))
     if not report.complete:
         drawn.append(f"Stopped before the end: {len(report.measured)} of {asked} rows were reached.")
-    return "\n".join([*drawn, "", *_footing(report), ""])
+    return "\n".join([*drawn, "", *_sweeps(report), *_footing(report), ""])
+
+
+def _sweeps(report: Report) -> list[str]:
+    """How time and operations grow with length, for each configuration that was measured at several."""
+    sweeps: dict[Row, list[Measured]] = {}
+    for one in report.measured:
+        if one.forward.seconds:
+            sweeps.setdefault(replace(one.row, size=replace(one.row.size, seq_len=1)), []).append(one)
+    return [_sweep(row, ones) for row, ones in sweeps.items() if len({one.row.size.seq_len for one in ones}) >= LENGTHS]
+
+
+def _sweep(row: Row, ones: Sequence[Measured]) -> str:
+    lengths = [one.row.size.seq_len for one in ones]
+    slope = scaling.fit(lengths, [one.forward for one in ones]).exponent
+    sure = "" if math.isnan(slope.low) else f" ({slope.low:.2f} to {slope.high:.2f})"
+    theory = scaling.exponent(lengths, [sum(costs.flops(one.row).values()) for one in ones])
+    size = row.size
+    return (
+        f"{row.target} ({size.d_model}, {size.num_heads}, {size.num_layers}), {min(lengths)} to {max(lengths)} tokens: "
+        f"forward grows as length^{slope.middle:.2f}{sure}, its operations as length^{theory:.2f}."
+    )
 
 
 def _cells(line: dict[str, Cell], backward: bool) -> tuple[str, ...]:

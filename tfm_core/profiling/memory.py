@@ -25,8 +25,11 @@ def measure(call: Callable[[], object], device: str) -> Memory:
     return Memory(allocated=allocated(call), system=system(call))
 
 
-def allocated(call: Callable[[], object]) -> int:
-    """Bytes at the peak of the allocation curve of torch.profiler: the same at each run, buffers in kernels too."""
+def allocated(call: Callable[[], object]) -> int | None:
+    """Bytes at the peak of the allocation curve of torch.profiler: the same at each run, buffers in kernels too.
+
+    None where the profiler has no curve.
+    """
     token = counts_memory.set(True)
     try:
         with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
@@ -35,7 +38,7 @@ def allocated(call: Callable[[], object]) -> int:
         counts_memory.reset(token)
     kineto = profiled.profiler.kineto_results if profiled.profiler else None
     if kineto is None:
-        return 0
+        return None
     changes = sorted(
         (event.start_time_ns, event.typed[1].alloc_size)
         for event in _walk(kineto.experimental_event_tree())

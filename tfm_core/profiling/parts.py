@@ -99,7 +99,7 @@ def measure(module: nn.Module, call: Callable[[], object], device: str, gate: Ga
         for event, part in _attributed(one, "rest"):
             seconds["rest" if part == "layer" else part] += _microseconds(event, gpu) / 1e6 / sum(clean)
     found = [PartTime(part, mean) for part, mean in seconds.items() if mean > 0]
-    return tuple(sorted(found, key=lambda part: -part.seconds)), _kernel(passes[0])
+    return tuple(sorted(found, key=lambda part: -part.seconds)), _kernel(passes[0]) if passes else ""
 
 
 def _kernel(event: FunctionEvent) -> str:

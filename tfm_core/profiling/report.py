@@ -16,7 +16,7 @@ class Blocks:
         rounds: of each block, in which round it was measured; rows are paired by it.
         contended: blocks that were thrown away, as the processor was contended.
         warm_up: seconds of the calls before, the first of them cold.
-        calls: per block.
+        calls: of the latest block; as many as take 40 ms, or one.
     """
 
     seconds: tuple[float, ...] = ()

@@ -50,7 +50,7 @@ class _Run:
         self.peaks: list[machine.Peak] = []
         self.bench = Bench(plan.setup)
         self.forecast = Forecast(plan, limits=2)
-        self.share = 0.0
+        self.share, self.tries = 0.0, clock.TRIES
 
     def steps(self) -> Iterator[Progress]:
         """All of it."""
@@ -111,6 +111,9 @@ class _Run:
                 for _ in steps:
                     yield self._progress(doing)
                 self.forecast.turned(index, time.perf_counter() - begin, self._blocks(index))
+            # Where a whole round had nothing clean, trying again at once would only make a long run four times as long.
+            clean = any(number in blocks.rounds for index in turns for blocks in self._blocks(index))
+            self.tries = clock.TRIES if clean else 1
 
     def _turn(self, number: int, index: int) -> Iterator[None]:
         """One row's, in all directions."""
@@ -118,7 +121,8 @@ class _Run:
         subject = self.bench.subject(index, one.row)
         for direction in self.directions:
             call, mode = subject.call(direction), partial(subject.mode, direction)
-            for blocks in clock.turn(getattr(one, direction), call, number, self.setup.threads, self.gate, mode):
+            before, threads = getattr(one, direction), self.setup.threads
+            for blocks in clock.turn(before, call, number, threads, self.gate, tries=self.tries, mode=mode):
                 self.measured[index] = one = _with(one, direction, blocks)
                 yield
         if not one.parts and number in one.forward.rounds:  # it was contended before, and now there is room
@@ -132,7 +136,8 @@ class _Run:
         return replace(one, parts=found, kernel=kernel)
 
     def _peak_turn(self, number: int, peak: machine.Peak) -> Iterator[None]:
-        for blocks in clock.turn(peak.blocks, peak.call, number, self.setup.threads, self.gate):
+        threads = self.setup.threads
+        for blocks in clock.turn(peak.blocks, peak.call, number, threads, self.gate, tries=self.tries):
             peak.blocks = blocks
             yield
 

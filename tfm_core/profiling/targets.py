@@ -47,6 +47,12 @@ def needs_half_on_cuda(setup: Setup) -> str:
     return "" if setup.device == "cpu" or half else f"On CUDA this kernel takes bfloat16 or float16, not {setup.dtype}."
 
 
+def needs_cuda_and_no_double(setup: Setup) -> str:
+    """It has no double precision."""
+    double = "This kernel takes no float64." if setup.dtype == "float64" else ""
+    return needs_cuda(setup) or double
+
+
 def needs_cuda_and_half(setup: Setup) -> str:
     """Both."""
     return needs_cuda(setup) or needs_half_on_cuda(setup)
@@ -112,7 +118,7 @@ TARGETS: dict[str, Target] = {
         Transformer("fused"),
         "The same, by its kernel EFFICIENT_ATTENTION, on CUDA only.",
         "Rabe and Staats 2021 (Self-attention Does Not Need O(n²) Memory)",
-        needs_cuda,
+        needs_cuda_and_no_double,
     ),
     "fused cudnn": Target(
         partial(fused, backend=SDPBackend.CUDNN_ATTENTION),

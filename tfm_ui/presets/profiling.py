@@ -27,4 +27,34 @@ PROFILING = (
         "One configuration as two rows. How far apart are their medians, and what says the interval of their ratio?",
         page={"sizes": "128, 8, 4, 50\n128, 8, 4, 50"},
     ),
+    Preset(
+        "Four times the length",
+        "Four times the tokens are 16 times the FLOPs of scores and weights × values, and 4 times those of all else. "
+        "What is it in time: nearer 4, or nearer 16?",
+        page={"view": "length"},
+    ),
+    Preset(
+        "Never written down",
+        "A fused kernel never holds all n² weights at once. By how much does its memory grow with twice the length, "
+        "and by how much its time?",
+        page={"view": "length", "target": "fused"},
+    ),
+    Preset(
+        "Overtaken",
+        "From 256 tokens on, products with scores have more FLOPs than this feed-forward network. "
+        "At which length does the clock say so, and what does it count that FLOPs do not?",
+        model={"d_model": 64, "d_ff": 256},
+        page={"view": "length", "longest": 1024},
+    ),
+    Preset(
+        "Free in FLOPs",
+        "Softmax and norms count no FLOPs at all. Which share of the time do they take at 200 tokens?",
+        page={"view": "parts", "row": 5},
+    ),
+    Preset(
+        "Under one roof",
+        "Row 5 does the fewest operations for each byte that it must move, row 3 the most. "
+        "Which of them comes closer to what this machine can do?",
+        page={"view": "roofline"},
+    ),
 )

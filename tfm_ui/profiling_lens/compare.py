@@ -11,6 +11,7 @@ from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens.state import ProfilingState, line_of, plan_of
 
+LISTED = 8  # rows that a sentence names one by one
 FORWARD, TRAINING = "forward", "forward + backward"
 
 
@@ -113,9 +114,11 @@ def times(number: float) -> str:
 
 
 def listed_rows(numbers: list[int]) -> str:
-    """Row 3; rows 1, 2 and 5; rows 1 to 40 where they follow each other."""
+    """Row 3; rows 1, 2 and 5; rows 1 to 40 where they follow each other; of many others, how many."""
     if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
         return f"rows {numbers[0]} to {numbers[-1]}"
+    if len(numbers) > LISTED:
+        return f"{len(numbers)} rows"
     return f"row{'s' if len(numbers) > 1 else ''} {look.listed([str(number) for number in numbers])}"
 
 

@@ -21,6 +21,18 @@ def shown(seen: Compared) -> list[int]:
     return list(range(1, len(seen.rows) + 1)) if seen.report is None else seen.measured
 
 
+def by_powers(seen: Compared) -> bool:
+    """Whether the costs differ so much that they are shown by powers of ten."""
+    costs = [height(seen, number) for number in shown(seen)]
+    return bool(costs) and max(costs) > 5 * min(costs)
+
+
+def how_to_read(seen: Compared) -> str:
+    """One line on the axes."""
+    axes = "both axes by powers of ten" if by_powers(seen) else "the parameters by powers of ten"
+    return f"A point per row, {axes}; points above each other have equally many parameters."
+
+
 def sentence(seen: Compared) -> str:
     """From the fewest parameters to the most; and what rows of equally many differ by."""
     there = shown(seen)
@@ -36,11 +48,11 @@ def sentence(seen: Compared) -> str:
     equal = max(_equal(of).values(), key=len)
     if len(equal) > 1:
         low, high = min(equal, key=lambda n: height(seen, n)), max(equal, key=lambda n: height(seen, n))
-        dearer = times(height(seen, high) / height(seen, low))
-        said.append(
-            f"{listed_rows(equal).capitalize()} have the same {look.count(of[low])} parameters; row {high} needs "
-            f"{dearer} the {what} of row {low}."
-        )
+        gap = height(seen, high) / height(seen, low)
+        differ = f"row {high} needs {times(gap)} the {what} of row {low}"
+        if gap < 1.01:
+            differ = f"their {what} differ{'s' * bool(seen.report)} by less than 1%"
+        said.append(f"{listed_rows(equal).capitalize()} have the same {look.count(of[low])} parameters; {differ}.")
     elif not said:
         of_row = f"{look.count(of[few])} parameters"
         cost = f"{height(seen, few):.3g} MFLOP" if seen.report is None else took(height(seen, few) / 1000)

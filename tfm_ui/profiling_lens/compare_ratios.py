@@ -6,24 +6,13 @@ from math import isnan
 
 import pandas as pd
 
-from tfm_core.profiling import Blocks
-from tfm_core.profiling.statistics import NO_DIFFERENCE, TOO_FEW, Interval, ratio, verdict
+from tfm_core.profiling.statistics import NO_DIFFERENCE, TOO_FEW, Interval, paired, ratio, verdict
 from tfm_ui.figures import look
 from tfm_ui.profiling_lens.compare import FORWARD, Compared, factor, listed_rows, times
 
 UNTOLD = (NO_DIFFERENCE, TOO_FEW)
 NO_PAIR = "no round with a clean block of both"
 NAMED = 6  # rows that a sentence names with their ratio
-
-
-def pairs(blocks: Blocks, base: Blocks) -> dict[int, float]:
-    """Round -> what the one took over what the other took, where both have a clean block."""
-    of_base = dict(zip(base.rounds, base.seconds, strict=True))
-    return {
-        number: seconds / of_base[number]
-        for number, seconds in zip(blocks.rounds, blocks.seconds, strict=True)
-        if of_base.get(number)
-    }
 
 
 @dataclass(frozen=True)
@@ -63,13 +52,14 @@ class Ratio:
 
 
 def ratios(seen: Compared) -> list[Ratio]:
-    """Each row but the baseline over the baseline, forward and then forward + backward."""
+    """Each row but the baseline over the baseline, where that has a clean block: forward, forward + backward."""
     bases = seen.kinds(seen.baseline)
     return [
-        Ratio(number, kind, pairs(blocks, bases[kind]), ratio(blocks, bases[kind]))
+        Ratio(number, kind, paired(blocks, bases[kind]), ratio(blocks, bases[kind]))
         for number in range(1, len(seen.rows) + 1)
         if number != seen.baseline
         for kind, blocks in seen.kinds(number).items()
+        if bases[kind].seconds
     ]
 
 
@@ -81,7 +71,7 @@ def sentence(seen: Compared) -> str:
     if seen.report is None:
         return "Nothing is measured yet: press Measure."
     if not seen.kinds(seen.baseline)[FORWARD].seconds:
-        return f"Row {base} has no clean block, so nothing can be compared with it: {seen.reason(seen.baseline)}."
+        return f"Nothing can be compared with row {base}: {seen.reason(seen.baseline)}."
     said: dict[str, list[Ratio]] = defaultdict(list)
     for one in ratios(seen):
         if one.kind == FORWARD:

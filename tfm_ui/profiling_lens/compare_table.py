@@ -18,7 +18,9 @@ def table(seen: Compared) -> pd.DataFrame:
     found = pd.DataFrame(files.table(replace(report, measured=tuple(seen.rows))))
     estimated = [costs.peak_memory(row, seen.plan.setup) / files.MIB for row in seen.plan.rows]
     found.insert(list(found).index("allocated MiB"), "estimated MiB", estimated)
-    found["problem"] = [seen.reason(number) for number in range(1, len(found) + 1)]
+    found = found.drop(columns="problem")
+    reasons = [seen.reason(number) for number in range(1, len(found) + 1)]
+    found.insert(list(found).index("MFLOP") + 1, "problem", reasons)  # where the figures would be
     return seen.stamped(found.set_index(pd.Index(range(1, len(found) + 1), name="row")))
 
 

@@ -15,7 +15,7 @@ def end(blocks: Blocks) -> str:
 def said(seen: Compared, number: int, kind: str) -> str:
     """All that was measured of a row, counted from 1, in words."""
     about = _said(seen.kinds(number)[kind]) or seen.reason(number) or "not measured"
-    return f"{seen.name(number)}, {kind}: {about}"
+    return f"{seen.name(number)}, {kind}:\n{about}"
 
 
 def _said(blocks: Blocks) -> str:

@@ -91,9 +91,10 @@ class Sweep:
         last = there[-1]
         first = last // 4 if last // 4 in there else there[0]
         at = dict(zip(self.lengths, self.milliseconds(FORWARD), strict=True))
+        local = scaling.exponent([first, last], [at[first], at[last]])
         return (
             f"From {look.count(first)} to {look.count(last)} tokens: {units.times(last / first)} the length, "
-            f"{units.times(at[last] / at[first])} the time."
+            f"{units.times(at[last] / at[first])} the time, as n^{local:.2f}."
         )
 
     @property
@@ -105,7 +106,7 @@ class Sweep:
         said = [self.growth]
         for way, fit in self.fits.items():
             n = fit.exponent
-            said.append(f"{way.capitalize()} grows as n^{n.middle:.2f}{between(fit)}.")
+            said.append(f"Over all lengths {way} grows as n^{n.middle:.2f} ({between(fit)}).")
         return " ".join(part for part in (*said, self.grows, self.problems) if part)
 
     @property
@@ -113,7 +114,7 @@ class Sweep:
         """What the closed form says of the FLOPs; "" of a single length."""
         if len(self.lengths) < 2:
             return ""
-        end = ", and with n² in the end" if self.power == 2 else ", as they have no products of queries with keys"
+        end = ", and with n² in the end" if self.power == 2 else ", as there are no products of queries with keys"
         return f"FLOPs grow with n^{self.theory:.2f} over these lengths{end}."
 
     @property
@@ -159,9 +160,11 @@ class Sweep:
 
 
 def between(fit: Fit) -> str:
-    """Its interval in words; "" where there is none."""
+    """Its interval in words, or why there is none."""
     low, high = fit.exponent.low, fit.exponent.high
-    return f" (95% interval {low:.2f} to {high:.2f})" if math.isfinite(low) and math.isfinite(high) else ""
+    if math.isnan(low) or math.isnan(high):
+        return "too few clean blocks for an interval"
+    return f"95% interval {low:.2f} to {high:.2f}"
 
 
 def beyond(left_out: Mapping[int, str]) -> str:

@@ -67,7 +67,7 @@ def ratios(model: ModelState, state: ProfilingState) -> Content:
             middle=one.interval.middle,
             high=one.interval.high,
             end=one.end,
-            said=f"{seen.name(one.number)}, {one.kind}, over row {seen.baseline}: {one.said}",
+            said=f"{seen.name(one.number)}, {one.kind}, over row {seen.baseline}:\n{one.said}",
         )
         for one in (compare_ratios.ratios(seen) if seen else ())
         if seen
@@ -79,7 +79,7 @@ def ratios(model: ModelState, state: ProfilingState) -> Content:
         unit="",
         about=compare_ratios.sentence(seen) if seen else NOTHING,
         scale=_scale(drawn),
-        line=("as long", 1.0),
+        line=(f"row {seen.baseline}", 1.0) if seen else None,
         foot=_foot(seen),
     )
 
@@ -125,4 +125,6 @@ def _chart(seen: Compared) -> Chart:
         for name, numbers in points.items()
     ]
     y = "MFLOP of a forward pass" if seen.report is None else "ms of a forward pass, median"
-    return Chart("parameters", y, drawn, x_scale="log10", y_scale="log10")
+    steep = compare_parameters.by_powers(seen)
+    scale: Literal["linear", "log10"] = "log10" if steep else "linear"
+    return Chart("parameters", y, drawn, x_scale="log10", y_scale=scale, reach=() if steep else (0,))

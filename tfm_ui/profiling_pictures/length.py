@@ -78,7 +78,8 @@ def memory(model: ModelState, state: ProfilingState) -> Content:
         measured = seen.measured(way)
         if ALLOCATED in measured:
             drawn.append(Line(way, seen.lengths, _mebi(measured[ALLOCATED]), COLOUR[way], "dots"))
-        drawn.append(Line("predicted", seen.lengths, _mebi(seen.predicted(way)), COLOUR[way], "dashed"))
+        name = "predicted" if ALLOCATED in measured else f"{way}, predicted"
+        drawn.append(Line(name, seen.lengths, _mebi(seen.predicted(way)), COLOUR[way], "dashed"))
         if SYSTEM in measured:
             drawn.append(Line("system", seen.lengths, _mebi(measured[SYSTEM]), COLOUR[way], "thin"))
     if seen.weights:

@@ -28,7 +28,7 @@ def roof(model: ModelState, state: ProfilingState) -> Content:
         for point in seen.there
     ]
     ridge = {f"ridge {units.three(seen.ridge)}": seen.ridge} if seen.machine else {}
-    chart = Chart(INTENSITY, "GFLOP/s", [*_roof(seen), *rows], "log2", "log10", marks=ridge)
+    chart = Chart(INTENSITY, "GFLOP/s", [*_roof(seen), *rows], "log10", "log10", marks=ridge)
     return lines.content([chart], about=seen.sentence)
 
 

@@ -16,11 +16,11 @@ def boxes(model: ModelState, where: DeltaGenerator, *names: str) -> ProfilingSta
     return controls_line.boxes(ProfilingState, PREFIX, ProfilingState.limits(model), where, *names)
 
 
-def how(model: ModelState, where: DeltaGenerator) -> ProfilingState:
+def how(model: ModelState, where: DeltaGenerator, *first: str) -> ProfilingState:
     """How it is measured, folded."""
     menu = where.popover("How it is measured", icon=":material/tune:", type="tertiary", key="_profiling_how")
     device = ["device"] if len(DEVICES) > 1 else []
-    return boxes(model, menu.container(), "rounds", "backward", "dtype", *device, "threads")
+    return boxes(model, menu.container(), *first, "rounds", "backward", "dtype", *device, "threads")
 
 
 def rows(model: ModelState, where: DeltaGenerator) -> ProfilingState:

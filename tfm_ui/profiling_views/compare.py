@@ -14,9 +14,9 @@ from tfm_ui.pictures import Drawing
 from tfm_ui.plain import plain
 from tfm_ui.profiling_lens import compare_parameters, compare_ratios, compare_table, compare_times
 from tfm_ui.profiling_lens.compare import Compared, compared, recipe
-from tfm_ui.profiling_lens.state import DEVICES, PREFIX, ProfilingState, line_of, plan_of, rows_of, setup_of
+from tfm_ui.profiling_lens.state import PREFIX, ProfilingState, line_of, plan_of, rows_of, setup_of
 from tfm_ui.profiling_views import measure
-from tfm_ui.profiling_views.boxes import boxes, states
+from tfm_ui.profiling_views.boxes import boxes, how, states
 from tfm_ui.profiling_views.compare_columns import columns
 
 JSON = "application/json"
@@ -48,9 +48,7 @@ def draw(model: ModelState) -> None:
 
 
 def _configurations(model: ModelState, chips: DeltaGenerator) -> ProfilingState:
-    menu = chips.popover("How it is measured", icon=":material/tune:", type="tertiary", key="_profiling_how")
-    device = ["device"] if len(DEVICES) > 1 else []
-    boxes(model, menu.container(), "batch", "rounds", "backward", "dtype", *device, "threads")
+    how(model, chips, "batch")
     where = st.container(key="profiling_asked")
     state = boxes(model, where, "sizes")
     for problem in rows_of(state)[1]:
@@ -101,8 +99,7 @@ def _table(seen: Compared) -> None:
     with panel("profiling_table") as show:
         show(
             title="What each configuration costs",
-            how_to_read="A row per configuration and target; click a column’s head to sort. Median, quartiles and "
-            "minimum of clean blocks; memory: the most during a forward pass, beyond weights and input.",
+            how_to_read="Click a column’s head to sort. Times of clean blocks; memory beyond weights and input.",
             shape=seen.setting,
             sentence=compare_table.sentence(seen),
             table=lambda: compare_table.table(seen),
@@ -160,8 +157,7 @@ def _parameters(model: ModelState, state: ProfilingState, seen: Compared) -> Non
     with panel("profiling_parameters") as show:
         show(
             title=f"Parameters and {what}",
-            how_to_read="A point per row, both axes by powers of ten: on a line at 45° the cost grows as the "
-            "parameters do; points above each other have as many parameters and cost different.",
+            how_to_read=compare_parameters.how_to_read(seen),
             picture=Drawing("profiling_parameters", states(model, state)),
             sentence=compare_parameters.sentence(seen),
             table=lambda: compare_parameters.table(seen),

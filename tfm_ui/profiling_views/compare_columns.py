@@ -21,7 +21,7 @@ def columns(seen: Compared) -> dict[str, Any]:
 
 def _column(name: str, values: pd.Series, seen: Compared) -> Any:
     plain = name == "d_ff" and all(not row.size.d_ff for row in seen.plan.rows)
-    unmeasured = name in ("blocks", "contended blocks") and seen.report is None
+    unmeasured = name in ("blocks", "contended blocks", "problem") and seen.report is None
     empty = values.isna().all() or (values == "").all()
     if plain or unmeasured or empty or name == "batch":
         return None

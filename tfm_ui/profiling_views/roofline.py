@@ -14,7 +14,6 @@ from tfm_ui.profiling_views import measure
 from tfm_ui.profiling_views.boxes import rows, states
 
 COLUMNS = {
-    "configuration": st.column_config.TextColumn(width="small"),
     "FLOP per byte": st.column_config.NumberColumn(format="%.2f"),
     "GFLOP/s": st.column_config.NumberColumn(format="%.2f"),
     "attainable GFLOP/s": st.column_config.NumberColumn(format="%.2f"),

@@ -60,6 +60,12 @@ def test_a_contended_block_is_thrown_away_counted_and_tried_again():
     assert (clean.rounds, clean.contended, len(clean.seconds)) == ((0, 1), 3, 2)
 
 
+def test_blocks_grow_where_warming_up_was_slow():
+    """As it was contended: a call of 20 ms was in truth one of nothing."""
+    (clean,) = clock.turn(Blocks(warm_up=(0.02,), calls=2), lambda: None, 0, 1, Shares(0.0))
+    assert clean.calls > 1000
+
+
 def test_a_turn_gives_up_at_last():
     *_, last = clock.turn(Blocks(), lambda: None, 0, 1, Shares(*repeat(0.9, clock.TRIES)))
     assert last == Blocks(contended=clock.TRIES)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Machine, Plan, Row, Setup, Size
 from tfm_core.profiling.estimate import Budget, _smaller, call_seconds, estimate, in_bytes, in_seconds, refusal
+from tfm_core.profiling.machine import COPY_BYTES
 
 BUDGET = Budget(60, 2e9)
 ABSURD = Plan((Row("with weights", Size(d_model=256, num_heads=8, num_layers=8, seq_len=2048, batch=64)),) * 40)
@@ -98,7 +99,7 @@ def test_rows_that_cannot_run_take_nothing():
     refused = Row("fused efficient", ABSURD.rows[0].size)
     strange = Row("no such target", ABSURD.rows[0].size)
     alone = estimate(Plan((refused, strange)))
-    assert alone.bytes == 0
+    assert alone.bytes == 2 * COPY_BYTES["cpu"]
     assert estimate(Plan((*DEFAULT.rows, refused, strange))) == estimate(DEFAULT)
 
 

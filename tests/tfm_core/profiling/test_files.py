@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.tfm_core.profiling.small import plan_of
-from tfm_core.profiling import Blocks, Machine, Measured, Memory, PartTime, Report, costs, files
+from tests.tfm_core.profiling.small import SIZE, plan_of
+from tfm_core.profiling import Blocks, Machine, Measured, Memory, PartTime, Report, Row, costs, files
 from tfm_core.profiling.files_text import NO_CLEAN_BLOCK, as_text
 
 PLAN = plan_of("with weights", "LSTM", "without weights")
@@ -107,3 +107,16 @@ def test_a_stopped_run_says_so():
     assert "matrix product not measured, copy not measured" in text
     assert "processor time against wall time" in text
     assert "Stopped" in as_text(replace(NOTHING, complete=False))
+
+
+@pytest.mark.parametrize("blocks", [1, 6])
+def test_how_time_grows_with_length_is_said_of_a_sweep(blocks):
+    def at(length):
+        row = Row("LSTM", replace(SIZE, seq_len=length))
+        return Measured(row, Blocks((length**1.5 / 1e6,) * blocks, tuple(range(blocks))))
+
+    text = as_text(replace(REPORT, measured=(*map(at, (8, 16, 64)), *REPORT.measured)))
+    sure = " (1.50 to 1.50)" if blocks > 1 else ""
+    assert f"LSTM (8, 2, 1), 8 to 64 tokens: forward grows as length^1.50{sure}, its operations as length^1.00." in text
+    assert text.count("grows as") == 1
+    assert "grows as" not in as_text(replace(REPORT, measured=tuple(map(at, (8, 16)))))

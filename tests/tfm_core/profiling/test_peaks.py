@@ -1,31 +1,15 @@
 """Memory at the peak: the closed forms beside the allocation curve of torch.profiler."""
 
-from itertools import accumulate
-
 import pytest
 import torch
-from torch.profiler import ProfilerActivity, profile
 
-from tfm_core import scaled_dot_product
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Row, Setup, Size
 from tfm_core.profiling.costs import peak_memory
+from tfm_core.profiling.memory import allocated
 from tfm_core.scaled_dot_product import is_faster_written
 
 LONG = Size(d_model=32, num_heads=4, num_layers=2, seq_len=320, batch=3)  # scores outgrow the cache
 HERE = [name for name, target in TARGETS.items() if not target.refuses(Setup())]
-
-
-def allocated(call):
-    """Bytes at the peak of what torch allocates during one call."""
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
-        call()
-    found, left = [], list(profiled.profiler.kineto_results.experimental_event_tree())
-    while left:
-        event = left.pop()
-        left += event.children
-        if event.name == "[memory]":
-            found.append((event.start_time_ns, event.typed[1].alloc_size))
-    return max(accumulate(size for _, size in sorted(found)))
 
 
 def measured(target, size, backward):
@@ -42,16 +26,9 @@ def measured(target, size, backward):
     return allocated(call)
 
 
-@pytest.fixture
-def all_memory_from_torch(monkeypatch):
-    """Ours takes the memory of many weights by way of numpy, which torch's curve does not show."""
-    monkeypatch.setattr(scaled_dot_product, "_new_memory", lambda shape, dtype: torch.empty(shape, dtype=dtype))
-
-
 @pytest.mark.parametrize("size", [DEFAULT_SIZES[0], LONG])
 @pytest.mark.parametrize("target", HERE)
 @pytest.mark.parametrize("backward", [False, True])
-@pytest.mark.usefixtures("all_memory_from_torch")
 def test_within_a_factor_of_2_of_the_allocation_curve(target, size, backward):
     """Of transformers, where each tensor is accounted for, nearer than that."""
     ratio = peak_memory(Row(target, size), Setup(), backward=backward) / measured(target, size, backward)

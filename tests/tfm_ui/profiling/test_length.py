@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.tfm_ui.profiling.reports import PEAK, plausible
+from tests.tfm_ui.profiling.reports import PEAK, leaves, plausible
 from tfm_core.profiling import PartTime, costs
 from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens import compare, length
@@ -51,9 +51,11 @@ def test_the_sentence_says_the_growth_of_the_last_four_times():
     sweep = Sweep(seen())
     at = dict(zip(sweep.lengths, sweep.milliseconds(FORWARD), strict=True))
     assert sweep.sentence.startswith(
-        f"From 256 to 1\u202f024 tokens: 4× the length, {at[1024] / at[256]:.3g}× the time."
+        f"From 256 to 1\u202f024 tokens: 4× the length, {at[1024] / at[256]:.3g}× the time, as n^"
     )
-    assert f"Forward grows as n^{sweep.fits[FORWARD].exponent.middle:.2f} (95% interval" in sweep.sentence
+    assert (
+        f"Over all lengths forward grows as n^{sweep.fits[FORWARD].exponent.middle:.2f} (95% interval" in sweep.sentence
+    )
     assert "and with n² in the end" in sweep.sentence
 
 
@@ -159,23 +161,23 @@ def test_lengths_beyond_the_budget_are_not_asked_for_and_named():
 def test_the_script_gives_what_is_shown_of_what_needs_no_clock(kind):
     state = replace(STATE, longest=256, rounds=3, backward=False)
     shown = kind(seen(state=state))
-    scope: dict = {}
-    exec(shown.recipe, scope)
+    scope = leaves(shown.recipe)
     if kind is Sweep:
         assert scope["flops"] == shown.flops
         assert scope["theory"] == shown.theory
-        assert [len(scope["medians"]), type(scope["fit"])] == [4, type(shown.fits[FORWARD])]
+        assert scope["fit"] == shown.fits[FORWARD]
+        assert [1e3 * median for median in scope["medians"]] == shown.milliseconds(FORWARD)
     else:
         assert [flops["products"] for flops in scope["flops"]] == shown.flops["products"]
-        assert len(scope["parts"]) == 4
+        assert [1e3 * parts["softmax"] for parts in scope["parts"]] == shown.milliseconds["softmax"]
+        assert scope["crossing"] == pytest.approx(shown.overtaken)
 
 
 def test_the_script_of_the_memory_gives_the_prediction():
     peaks = Peaks(seen(state=replace(STATE, longest=256, rounds=3, backward=False)))
-    scope: dict = {}
-    exec(peaks.recipe, scope)
+    scope = leaves(peaks.recipe)
     assert scope["predicted"] == peaks.predicted(FORWARD)
-    assert len(scope["allocated"]) == len(scope["system"]) == 4
+    assert peaks.measured(FORWARD) == {ALLOCATED: scope["allocated"], SYSTEM: scope["system"]}
 
 
 def test_a_link_finds_the_named_measurement(monkeypatch):

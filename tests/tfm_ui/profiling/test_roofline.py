@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.tfm_ui.profiling.reports import COPY, MACHINE, PEAK, plausible
+from tests.tfm_ui.profiling.reports import COPY, MACHINE, PEAK, leaves, plausible
 from tfm_core.profiling import costs
 from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens.compare import Compared, aligned
@@ -94,7 +94,7 @@ def test_without_rows_there_is_nothing():
 
 def test_the_script_gives_the_intensities_shown():
     found = seen(state=replace(STATE, sizes="8, 2, 1, 4", rounds=3, backward=False))
-    scope: dict = {}
-    exec(found.recipe, scope)
+    scope = leaves(found.recipe)
     assert scope["intensity"] == [point.intensity for point in found.points]
-    assert len(scope["rate"]) == len(scope["roof"]) == 1
+    assert scope["rate"] == [point.rate for point in found.points]
+    assert scope["roof"] == [point.roof for point in found.points]
