@@ -3,9 +3,10 @@
 By torch.utils.benchmark, which waits for the GPU and keeps Python's garbage collection out of a block.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from torch.utils.benchmark import Timer, timer
@@ -14,7 +15,9 @@ from tfm_core.profiling.contention import MOST_STALLED, Gate
 from tfm_core.profiling.report import Blocks
 
 BLOCK_SECONDS = 0.04  # long enough for the gate to notice a neighbour
-TRIES = 4  # a turn: the first, and three more where it was contended; 1 while nothing is clean
+TRIES = 4  # a turn, at most: the first, and three more where it was contended
+PAUSE = 0.05  # seconds before trying again, in which the neighbour may come to an end
+AGAIN = 0.5  # seconds for trying again, of each second of first tries
 WARM_UP = (3, 12)  # calls, at least and at most
 WARM_UP_SECONDS = 1.0
 SETTLED = 0.1  # how much two calls that follow each other may differ, as a share
@@ -54,17 +57,29 @@ def expected(blocks: Blocks) -> float:
     return min(blocks.seconds or blocks.warm_up, default=0.0) * (blocks.calls + (2 if blocks.calls > 1 else 1))
 
 
+@dataclass
+class Patience:
+    """What a whole run may spend on what was contended, so that a busy machine costs about half as much again at most.
+
+    Attributes:
+        left: seconds; a short run has a few from the start, else it would give up before it has earned any.
+    """
+
+    left: float = 3.0
+
+
 def turn(
     blocks: Blocks,
     call: Call,
     number: int,
     threads: int,
     gate: Gate,
-    *,
-    tries: int = TRIES,
+    patience: Patience,
     mode: Callable[[], Mode] = nullcontext,
 ) -> Iterator[Blocks]:
     """Round `number` of one thing: what there is after each try, up to the first that nobody disturbed.
+
+    It is tried again up to `TRIES` times in all, if there is patience left for it.
 
     Args:
         blocks: what there was before.
@@ -72,12 +87,17 @@ def turn(
         number: the round's.
         threads: torch's.
         gate: says whether anybody disturbed.
-        tries: at most so many.
+        patience: of the run; what first tries take adds to it, what others take is spent.
         mode: what the calls run in; whoever reads the generator is outside of it.
     """
-    for _ in range(tries):
+    for attempt in range(TRIES):
+        begin = timer()
+        if attempt:
+            time.sleep(PAUSE)
         with mode():
             seconds, stalled = gate.around(partial(block, call, blocks.calls, threads))
+        took = timer() - begin
+        patience.left += -took if attempt else AGAIN * took
         if stalled <= MOST_STALLED:
             every = (*blocks.seconds, seconds)
             # Warming up may have been contended: how long a call really takes, clean blocks know better.
@@ -85,3 +105,5 @@ def turn(
             return
         blocks = replace(blocks, contended=blocks.contended + 1)
         yield blocks
+        if patience.left < took:
+            return

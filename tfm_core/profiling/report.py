@@ -75,7 +75,7 @@ class Measured:
         training_memory: of forward + backward.
         parts: where a forward pass spends its time; none where no clean pass was had.
         kernel: which fused kernel did the attention, by name; "" if none or not known.
-        problem: why there is no measurement; "" if there is one.
+        problem: why there is no measurement, or none of forward + backward, then it says so; "" if nothing failed.
     """
 
     row: Row

@@ -4,7 +4,7 @@ import os
 import random
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,13 +14,14 @@ from typing import Any, TypeVar
 from torch.utils.benchmark.utils.common import set_torch_threads
 
 from tfm_core.profiling import clock, contention, machine, memory, parts
-from tfm_core.profiling.plan import Plan, Row
+from tfm_core.profiling.plan import Plan
 from tfm_core.profiling.report import Blocks, Measured, Progress, Report
-from tfm_core.profiling.run_forecast import Forecast, directions
+from tfm_core.profiling.run_forecast import Forecast
 from tfm_core.profiling.run_subject import Bench, Subject, problem, refusal
 
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch.profiler says on stderr when it begins and ends, each time
 Step = TypeVar("Step")
+NAMES = {"forward": "forward", "training": "forward + backward"}  # of directions, in words
 
 
 def profile(plan: Plan, gate: contention.Gate | None = None) -> Iterator[Progress]:
@@ -50,42 +51,50 @@ class _Run:
         self.peaks: list[machine.Peak] = []
         self.bench = Bench(plan.setup)
         self.forecast = Forecast(plan, limits=2)
-        self.share, self.tries = 0.0, clock.TRIES
+        self.share, self.patience = 0.0, clock.Patience()
+        self.ways: dict[int, Sequence[str]] = {}  # of each row, the directions that have not failed
 
     def steps(self) -> Iterator[Progress]:
         """All of it."""
-        for number, row in enumerate(self.plan.rows):
-            yield from self._excused(number, self._prepare(number, row))
-        if not all(one.problem for one in self.measured.values()):
+        for number in range(len(self.plan.rows)):
+            yield from self._prepare(number)
+        if any(self.ways.values()):
             yield self._progress("what this machine can do: warming up")
             with suppress(RuntimeError):  # then its limits are not known
                 self._prepare_peaks()
             yield from self._rounds()
         yield self._progress("done", complete=True)
 
-    def _prepare(self, number: int, row: Row) -> Iterator[Progress]:
-        size = row.size
+    def _prepare(self, number: int) -> Iterator[Progress]:
+        row, size = self.plan.rows[number], self.plan.rows[number].size
         name = f"{row.target} ({size.d_model}, {size.num_heads}, {size.num_layers}, {size.seq_len})"
         where = f"row {number + 1} of {len(self.plan.rows)}, {name}"
         yield self._progress(f"{where}: warming up")
-        if refused := refusal(row, self.setup):
-            self.measured[number] = Measured(row, problem=refused)
-            return
-        subject = self.bench.subject(number, row)
-        one = Measured(row)
-        for direction in self.directions:
-            with subject.mode(direction):
-                one = _with(one, direction, clock.warm_up(subject.call(direction)))
-            self.measured[number] = one
-            yield self._progress(f"{where}: memory")
-            with subject.mode(direction):
-                most = memory.measure(subject.call(direction), self.setup.device)
-            one = replace(one, memory=most) if direction == "forward" else replace(one, training_memory=most)
-            self.measured[number] = one
-            if direction == "forward":
-                yield self._progress(f"{where}: parts")
-                self.measured[number] = one = self._with_parts(one, subject)
-                yield self._progress(f"{where}: forward + backward" if self.setup.backward else where)
+        refused, training = refusal(row, self.setup), Blocks() if self.setup.backward else None
+        self.measured[number] = Measured(row, training=training, problem=refused)
+        self.ways[number] = () if refused else self.directions
+        for doing in self._each_way(number, self._look):
+            yield self._progress(f"{where}: {doing}")
+
+    def _look(self, number: int, subject: Subject, direction: str) -> Iterator[str]:
+        """Warm up, count the memory, and see where a forward pass spends its time."""
+        call = subject.call(direction)
+        with subject.mode(direction):
+            self._found(number, **{direction: clock.warm_up(call)})
+        yield f"{NAMES[direction]}, memory"
+        with subject.mode(direction):
+            most = memory.measure(call, self.setup.device)
+        self._found(number, **{"memory" if direction == "forward" else "training_memory": most})
+        if direction == "forward":
+            yield "parts"
+            self._look_into(number, subject)
+            if self.setup.backward:
+                yield NAMES["training"]
+
+    def _look_into(self, number: int, subject: Subject) -> None:
+        with subject.mode("forward"):
+            found, kernel = parts.measure(subject.module, subject.call("forward"), self.setup.device, self.gate)
+        self._found(number, parts=found, kernel=kernel)
 
     def _prepare_peaks(self) -> None:
         peaks = machine.peaks(self.setup)
@@ -98,66 +107,66 @@ class _Run:
         """Whose turn it is: a row by its number in the plan, the machine's limits after them."""
         turns, shuffled = list(range(len(self.plan.rows) + len(self.peaks))), random.Random(self.setup.seed)
         for number in range(self.setup.rounds):
-            doing = f"round {number + 1} of {self.setup.rounds}"
             shuffled.shuffle(turns)
             for index in turns:
                 if index >= len(self.plan.rows):
                     steps = self._peak_turn(number, self.peaks[index - len(self.plan.rows)])
-                elif not self.measured[index].problem:
-                    steps = self._excused(index, self._turn(number, index))
+                elif self.ways[index]:
+                    steps = self._each_way(index, partial(self._turn, number))
                 else:
                     continue
                 begin = time.perf_counter()
                 for _ in steps:
-                    yield self._progress(doing)
+                    yield self._progress(f"round {number + 1} of {self.setup.rounds}")
                 self.forecast.turned(index, time.perf_counter() - begin, self._blocks(index))
-            # Where a whole round had nothing clean, trying again at once would only make a long run four times as long.
-            clean = any(number in blocks.rounds for index in turns for blocks in self._blocks(index))
-            self.tries = clock.TRIES if clean else 1
 
-    def _turn(self, number: int, index: int) -> Iterator[None]:
-        """One row's, in all directions."""
+    def _turn(self, number: int, index: int, subject: Subject, direction: str) -> Iterator[None]:
+        """One row's, in round `number`."""
+        before, call, mode = getattr(self.measured[index], direction), subject.call(direction), subject.mode
+        threads = self.setup.threads
+        for blocks in clock.turn(before, call, number, threads, self.gate, self.patience, partial(mode, direction)):
+            self._found(index, **{direction: blocks})
+            yield
         one = self.measured[index]
-        subject = self.bench.subject(index, one.row)
-        for direction in self.directions:
-            call, mode = subject.call(direction), partial(subject.mode, direction)
-            before, threads = getattr(one, direction), self.setup.threads
-            for blocks in clock.turn(before, call, number, threads, self.gate, tries=self.tries, mode=mode):
-                self.measured[index] = one = _with(one, direction, blocks)
-                yield
-        if not one.parts and number in one.forward.rounds:  # it was contended before, and now there is room
-            self.measured[index] = self._with_parts(one, subject)
+        if direction == "forward" and not one.parts and number in one.forward.rounds and self.patience.left > 0:
+            begin = time.perf_counter()  # it was contended before, and now there is room
+            self._look_into(index, subject)
+            self.patience.left -= time.perf_counter() - begin
             yield
 
-    def _with_parts(self, one: Measured, subject: Subject) -> Measured:
-        call = subject.call("forward")
-        with subject.mode("forward"):
-            found, kernel = parts.measure(subject.module, call, self.setup.device, self.gate)
-        return replace(one, parts=found, kernel=kernel)
-
     def _peak_turn(self, number: int, peak: machine.Peak) -> Iterator[None]:
-        threads = self.setup.threads
-        for blocks in clock.turn(peak.blocks, peak.call, number, threads, self.gate, tries=self.tries):
+        for blocks in clock.turn(peak.blocks, peak.call, number, self.setup.threads, self.gate, self.patience):
             peak.blocks = blocks
             yield
 
-    def _excused(self, number: int, steps: Iterator[Step]) -> Iterator[Step]:
-        """One row's steps; where it fails, the others go on without it."""
-        try:
-            yield from steps
-        except Exception as error:
-            one = self.measured.get(number, Measured(self.plan.rows[number]))
-            self.measured[number] = replace(one, problem=problem(error))
-            self.bench.drop(number)
+    def _each_way(self, number: int, work: Callable[[int, Subject, str], Iterator[Step]]) -> Iterator[Step]:
+        """A row's work in one direction after the other; where it fails, forward goes on without backward."""
+        subject = None
+        for place, direction in enumerate(self.directions):
+            if direction not in self.ways[number]:
+                return
+            try:
+                subject = subject or self.bench.subject(number, self.plan.rows[number])
+                yield from work(number, subject, direction)
+            except Exception as error:
+                where = f"{NAMES[direction]}: " if place else ""
+                self._found(number, problem=where + problem(error))
+                self.ways[number] = self.directions[:place]
+                self.bench.drop(number)
+
+    def _found(self, number: int, **values: Any) -> None:
+        """What is known of a row by now: fields of `Measured`."""
+        self.measured[number] = replace(self.measured[number], **values)
 
     def _blocks(self, index: int) -> list[Blocks]:
         if index >= len(self.plan.rows):
             return [self.peaks[index - len(self.plan.rows)].blocks]
-        return directions(self.measured[index])
+        return [getattr(self.measured[index], direction) for direction in self.ways[index]]
 
     def _progress(self, doing: str, *, complete: bool = False) -> Progress:
         took = time.perf_counter() - self.begin
-        left = 0.0 if complete else self.forecast.seconds_left(self.measured, [peak.blocks for peak in self.peaks])
+        rows, limits = {number: self._blocks(number) for number in self.ways}, [peak.blocks for peak in self.peaks]
+        left = 0.0 if complete else self.forecast.seconds_left(rows, limits)
         self.share = 1.0 if complete else max(self.share, took / (took + left) if left else self.share)
         rates: dict[str, Any] = {peak.limit: peak.rate for peak in self.peaks}
         report = Report(
@@ -171,7 +180,3 @@ class _Run:
             gate=self.gate.kind,
         )
         return Progress(self.share, left, doing, report)
-
-
-def _with(one: Measured, direction: str, blocks: Blocks) -> Measured:
-    return replace(one, forward=blocks) if direction == "forward" else replace(one, training=blocks)

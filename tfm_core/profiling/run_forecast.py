@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from tfm_core.profiling import clock
 from tfm_core.profiling.estimate import BACKWARD, BUILDING, PREPARING, call_seconds
 from tfm_core.profiling.plan import Plan
-from tfm_core.profiling.report import Blocks, Measured
+from tfm_core.profiling.report import Blocks
 from tfm_core.profiling.run_subject import refusal
 
 LIMIT_SECONDS = 0.1  # a turn of one of the machine's limits, before it is known
@@ -35,30 +35,25 @@ class Forecast:
         self.took += seconds
         self.foreseen += sum(map(clock.expected, blocks))
 
-    def seconds_left(self, measured: Mapping[int, Measured], limits: Sequence[Blocks]) -> float:
+    def seconds_left(self, rows: Mapping[int, Sequence[Blocks]], limits: Sequence[Blocks]) -> float:
         """An estimate.
 
         Args:
-            measured: what there is by now, by a row's number.
+            rows: of those that were begun, by their number, the blocks of each direction that has not failed.
             limits: blocks of each of the machine's limits.
         """
-        ran = [number for number, one in measured.items() if one.forward.warm_up]
+        ran = [number for number, ways in rows.items() if ways and ways[0].warm_up]
         guessed = sum(self.guesses[number] for number in ran)
-        off = sum(min(measured[number].forward.warm_up) for number in ran) / guessed if guessed else 1.0
+        off = sum(min(rows[number][0].warm_up) for number in ran) / guessed if guessed else 1.0
         prepared, turns = 0.0, 0.0
         for number, guess in enumerate(self.guesses):
-            if number not in measured:
+            if number not in rows:
                 calls = off * guess * (1 + BACKWARD * self.plan.setup.backward)
                 prepared += PREPARING * calls + BUILDING
                 turns += self.turns[number] * (2 * calls + clock.BLOCK_SECONDS)
-            elif not measured[number].problem:
-                turns += self.turns[number] * sum(map(clock.expected, directions(measured[number])))
+            else:
+                turns += self.turns[number] * sum(map(clock.expected, rows[number]))
         for number, left in enumerate(self.turns[len(self.guesses) :]):
             turns += left * (clock.expected(limits[number]) if limits else LIMIT_SECONDS)
         pace = max(1.0, self.took / self.foreseen) if self.foreseen else 1.0
         return prepared + turns * pace
-
-
-def directions(one: Measured) -> list[Blocks]:
-    """Its blocks, forward, and forward + backward if asked for."""
-    return [one.forward, *([one.training] if one.training else [])]

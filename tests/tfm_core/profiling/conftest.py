@@ -14,3 +14,4 @@ def small_machine(monkeypatch):
 @pytest.fixture
 def quick(monkeypatch, small_machine):
     monkeypatch.setattr(clock, "BLOCK_SECONDS", 0.001)
+    monkeypatch.setattr(clock, "PAUSE", 0.0)

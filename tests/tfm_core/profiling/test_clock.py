@@ -1,10 +1,13 @@
 """How often something is called before it counts, in a block, and again."""
 
+import math
 from itertools import repeat
 
 import pytest
 
 from tfm_core.profiling import Blocks, clock
+
+EVER = clock.Patience(math.inf)
 
 
 class Scripted:
@@ -55,17 +58,27 @@ def test_a_block_calls_once_or_twice_before_it_counts(calls, expected):
 
 def test_a_contended_block_is_thrown_away_counted_and_tried_again():
     before = Blocks((1.0,), (0,), contended=2)
-    thrown, clean = clock.turn(before, lambda: None, 1, 1, Shares(0.06, 0.05, 1.0))
+    thrown, clean = clock.turn(before, lambda: None, 1, 1, Shares(0.06, 0.05, 1.0), EVER)
     assert (thrown.seconds, thrown.contended) == ((1.0,), 3)
     assert (clean.rounds, clean.contended, len(clean.seconds)) == ((0, 1), 3, 2)
 
 
 def test_blocks_grow_where_warming_up_was_slow():
     """As it was contended: a call of 20 ms was in truth one of nothing."""
-    (clean,) = clock.turn(Blocks(warm_up=(0.02,), calls=2), lambda: None, 0, 1, Shares(0.0))
+    (clean,) = clock.turn(Blocks(warm_up=(0.02,), calls=2), lambda: None, 0, 1, Shares(0.0), EVER)
     assert clean.calls > 1000
 
 
 def test_a_turn_gives_up_at_last():
-    *_, last = clock.turn(Blocks(), lambda: None, 0, 1, Shares(*repeat(0.9, clock.TRIES)))
+    *_, last = clock.turn(Blocks(), lambda: None, 0, 1, Shares(*repeat(0.9, clock.TRIES)), EVER)
     assert last == Blocks(contended=clock.TRIES)
+
+
+def test_a_busy_machine_costs_half_as_much_again_at_most(monkeypatch):
+    timed = Scripted(repeat(1.0), monkeypatch)  # each block is a second
+    monkeypatch.setattr(clock, "block", lambda call, *_: call())
+    patience, turns = clock.Patience(0.0), 40
+    for number in range(turns):
+        assert list(clock.turn(Blocks(), timed, number, 1, Shares(*repeat(0.9, clock.TRIES)), patience))
+    assert turns < timed.calls <= turns * (1 + clock.AGAIN)
+    assert 0 <= patience.left < clock.TRIES
