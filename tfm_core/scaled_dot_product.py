@@ -21,6 +21,7 @@ from torch import Tensor
 from tfm_core.masks import check_mask
 
 SCORES_AT_A_TIME = 2**20  # 4 MB of float32, which a processor's cache holds
+FASTER_WRITTEN = 2**21, 2**23  # weights, up to so many: with one thread, with more
 counts_memory: ContextVar[bool] = ContextVar("tfm_core counts_memory", default=False)
 """Set while somebody counts what torch allocates: all memory then comes from torch, as many bytes of it."""
 
@@ -122,7 +123,7 @@ def is_faster_written(query: Tensor, key: Tensor) -> bool:
 
     Measured (benchmarks/core.py): up to 2 million of them, and 8 million with more threads than one.
     """
-    return query.shape[:-1].numel() * key.shape[-2] <= (2**21 if torch.get_num_threads() == 1 else 2**23)
+    return query.shape[:-1].numel() * key.shape[-2] <= FASTER_WRITTEN[torch.get_num_threads() > 1]
 
 
 def _of_batch(x: Tensor, part: slice) -> Tensor:

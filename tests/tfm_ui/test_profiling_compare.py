@@ -4,6 +4,7 @@ from dataclasses import replace
 from math import nan
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.tfm_core.profiling.small import OPEN
@@ -46,6 +47,15 @@ def test_a_row_that_failed_tells_why():
     assert compare_table.table(found)["forward ms"].isna().tolist() == [True, False, False, False, False]
 
 
+def test_a_row_that_failed_only_backward_says_so_beside_its_figures():
+    found = seen(FIVE, TIMES)
+    found.rows[1] = replace(found.rows[1], training=Blocks(), problem="forward + backward: out of memory")
+    table = compare_table.table(found)
+    assert table["problem"].tolist() == ["", "forward + backward: out of memory", "", "", ""]
+    assert table["forward ms"].notna().all()
+    assert table["forward + backward ms"].isna().tolist() == [False, True, False, False, False]
+
+
 def test_the_table_is_the_commands_with_where_it_was_measured():
     found = compare_table.table(seen(FIVE, TIMES))
     assert found["forward ms"].to_numpy() == pytest.approx(1000 * np.array(TIMES))
@@ -53,8 +63,9 @@ def test_the_table_is_the_commands_with_where_it_was_measured():
     flops = [sum(costs.flops(row).values()) for row in FIVE.rows]
     assert found["share of matrix product"].to_numpy() == pytest.approx(np.array(flops) / TIMES / 100e9)
     assert found["estimated MiB"].tolist() == [costs.peak_memory(row, FIVE.setup) / 2**20 for row in FIVE.rows]
-    whole = files.table(report(FIVE, TIMES))
-    assert set(found) == {*whole[0], "estimated MiB", *files.provenance(report(FIVE, []))}
+    whole = pd.DataFrame(files.table(report(FIVE, TIMES)))
+    pd.testing.assert_frame_equal(found[list(whole)].reset_index(drop=True), whole)
+    assert set(found) == {*whole, *files.provenance(report(FIVE, []))}
     assert set(found["torch"]) == {MACHINE.torch}
     for other in (compare_times.table, compare_ratios.table, compare_parameters.table):
         assert set(other(seen(FIVE, TIMES))["measurement"]) == {"toy"}

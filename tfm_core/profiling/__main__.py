@@ -1,17 +1,19 @@
 """`python -m tfm_core.profiling`: the measurements of the Profiling lens without the app, for a GPU host too."""
 
 import argparse
-import math
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import torch
 
+from tfm_core.profiling import memory
 from tfm_core.profiling.estimate import Budget, refusal
 from tfm_core.profiling.files import as_csv, as_json
 from tfm_core.profiling.files_text import as_text
+from tfm_core.profiling.machine import cores
 from tfm_core.profiling.plan import DEFAULT_SIZES, DTYPES, Plan, Row, Setup, Size
 from tfm_core.profiling.report import Progress, Report
 from tfm_core.profiling.run import profile
@@ -28,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         plan = _plan(given)
     except ValueError as problem:
         parser.error(str(problem))
-    if refused := refusal(plan, Budget(given.seconds, given.bytes)):
+    if refused := refusal(plan, Budget(given.seconds, given.bytes or memory.installed(given.device))):
         parser.error(refused)
     report, code = None, 0
     doing = ""
@@ -65,10 +67,22 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=15, help="how often each row has its turn (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of weights and inputs (%(default)s)")
     parser.add_argument("--no-backward", action="store_true", help="the forward pass alone")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="refuse what is estimated to take longer")
-    parser.add_argument("--bytes", type=float, default=math.inf, help="refuse what is estimated to need more memory")
+    parser.add_argument(
+        "--seconds", type=_limit, default=21600, help="refuse what is estimated to take longer (6 hours)"
+    )
+    parser.add_argument(
+        "--bytes", type=_limit, help="refuse what is estimated to need more memory (all of the device's)"
+    )
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write profile-<measurement>.json and .csv there")
     return parser
+
+
+def _limit(text: str) -> float:
+    """A number above 0, or inf."""
+    with suppress(ValueError):
+        if (number := float(text)) > 0:
+            return number
+    raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
 
 
 def _plan(given: argparse.Namespace) -> Plan:
@@ -82,6 +96,8 @@ def _plan(given: argparse.Namespace) -> Plan:
         raise ValueError(f"--targets: expected some of {', '.join(TARGETS)}; got {', '.join(unknown)}")
     if given.device == "cuda" and not torch.cuda.is_available():
         raise ValueError("--device: expected cpu, as torch finds no CUDA device here; got cuda")
+    if given.threads > cores():
+        raise ValueError(f"--threads: expected at most {cores()}, as many as there are cores; got {given.threads}")
     if given.out and given.out.exists() and not given.out.is_dir():
         raise ValueError(f"--out: expected a folder, got the file {given.out}")
     sizes = [size for text in given.rows for size in _sizes(text, given.lengths, given.batch)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tfm_core.profiling.plan import Setup, Size
-from tfm_core.scaled_dot_product import SCORES_AT_A_TIME
+from tfm_core.scaled_dot_product import FASTER_WRITTEN, SCORES_AT_A_TIME
 
 LARGE = 2**23  # numbers, from which on the C library asks the system for their memory anew
 ITEMSIZE = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
@@ -141,7 +141,7 @@ class Transformer:
 
     def _is_written(self, size: Size, setup: Setup) -> bool:
         """Whether ours writes the weights down without being asked, as `is_faster_written` decides it."""
-        return setup.device == "cpu" and scores(size) <= (2**21 if setup.threads == 1 else 2**23)
+        return setup.device == "cpu" and scores(size) <= FASTER_WRITTEN[setup.threads > 1]
 
     def moved(self, size: Size, setup: Setup) -> float:
         """In each layer norms, residual additions, scaling and merging of heads 16 A, GELU 2 F, and softmax.

@@ -1,9 +1,9 @@
 """How long a plan will take and how much memory it will need, before anything is built: arithmetic alone."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from tfm_core.profiling import clock, costs
 from tfm_core.profiling.closed_forms import ITEMSIZE, stream
@@ -29,6 +29,8 @@ BUILDING = 0.02  # seconds of each row: module, profiler
 LIMITS = 2  # of the machine, measured in each round like rows
 STARTING = 0.5
 FEW_ROUNDS = 6  # the fewest of which a median has an interval of 95 %
+
+Change = tuple[str, Callable[[], Plan]]
 
 
 @dataclass(frozen=True)
@@ -109,9 +111,11 @@ def refusal(plan: Plan, budget: Budget, machine: Machine | None = None) -> str:
     needs = estimate(plan, machine)
     if _fits(needs, budget):
         return ""
+    limits = (in_seconds, budget.seconds), (in_bytes, budget.bytes)
+    limit = " and ".join(said(most) for said, most in limits if most < math.inf)
     return (
         f"This would take about {in_seconds(needs.seconds)} and {in_bytes(needs.bytes)} of memory; the limit is "
-        f"{in_seconds(budget.seconds)} and {in_bytes(budget.bytes)}. {_advice(plan, budget, machine)}"
+        f"{limit}. {_advice(plan, budget, machine)}"
     )
 
 
@@ -121,25 +125,27 @@ def _fits(needs: Estimate, budget: Budget) -> bool:
 
 def _advice(plan: Plan, budget: Budget, machine: Machine | None) -> str:
     """The least change with which it would fit."""
-    for change, smaller in _smaller(plan):
-        if _fits(estimate(smaller, machine), budget):
-            return f"It would fit with {change}."
+
+    def fits(change: Change) -> bool:
+        return _fits(estimate(change[1](), machine), budget)
+
+    for family in filter(None, _smaller(plan)):
+        if fits(family[-1]):  # else the others need not be looked at: they are larger
+            return f"It would fit with {next(words for words, _ in filter(fits, family))}."
     return "Nothing like it would fit: try a smaller d_model, fewer layers, or a smaller batch."
 
 
-def _smaller(plan: Plan) -> Iterator[tuple[str, Plan]]:
-    """The same with less of something, in words, from the smallest change to the largest."""
-    for rounds in range(plan.setup.rounds - 1, FEW_ROUNDS - 1, -1):
-        yield f"{rounds} rounds", replace(plan, setup=replace(plan.setup, rounds=rounds))
+def _smaller(plan: Plan) -> Iterator[list[Change]]:
+    """The same with less of something, in words: each time from the smallest change to the largest."""
+    fewer = range(plan.setup.rounds - 1, FEW_ROUNDS - 1, -1)
+    yield [(f"{n} rounds", partial(replace, plan, setup=replace(plan.setup, rounds=n))) for n in fewer]
     few = replace(plan, setup=replace(plan.setup, rounds=min(FEW_ROUNDS, plan.setup.rounds)))
     words = f" and {few.setup.rounds} rounds"
     for base, also in ((plan, ""), (few, words), (replace(few, rows=few.rows[:1]), f" in the first row alone{words}")):
-        yield from (
-            (f"the first {count} rows{also}", replace(base, rows=base.rows[:count])) for count in _below(base.rows)
-        )
+        yield [(f"the first {n} rows{also}", partial(replace, base, rows=base.rows[:n])) for n in _below(base.rows)]
         for field, what in (("seq_len", "tokens"), ("batch", "sequences")):
-            for most in _halves(max(getattr(row.size, field) for row in base.rows)):
-                yield f"at most {most} {what}{also}", _cut(base, field, most)
+            halves = _halves(max(getattr(row.size, field) for row in base.rows))
+            yield [(f"at most {most} {what}{also}", partial(_cut, base, field, most)) for most in halves]
 
 
 def _below(rows: Sequence[Row]) -> range:

@@ -21,7 +21,7 @@ def table(report: Report) -> list[dict[str, Cell]]:
     """A line per row that was reached, the units in the columns' names; None where there is no such number.
 
     GFLOP/s are floating point operations in closed form over the median of forward; their share is of the matrix
-    product measured in the same run.
+    product measured in the same run. Memory of forward is estimated (`costs.peak_memory`) beside measured.
     """
     return [_line(report, one) for one in report.measured]
 
@@ -111,6 +111,7 @@ def _line(report: Report, one: Measured) -> dict[str, Cell]:
         **_times("forward + backward", one.training or Blocks()),
         "GFLOP/s": speed / 1e9 if speed else None,
         "share of matrix product": share,
+        "estimated MiB": _mib(costs.peak_memory(row, report.plan.setup)) if known else None,
         "allocated MiB": _mib(one.memory.allocated),
         "system MiB": _mib(one.memory.system),
         "forward + backward allocated MiB": _mib(one.training_memory.allocated),

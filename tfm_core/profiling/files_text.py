@@ -8,13 +8,16 @@ from tfm_core.profiling import costs, scaling
 from tfm_core.profiling.files import Cell, provenance, table
 from tfm_core.profiling.plan import Row
 from tfm_core.profiling.report import Measured, Report
+from tfm_core.profiling.targets import TARGETS
 
 COLUMNS = (
     "target", "d_model", "heads", "layers", "length", "parameters", "MFLOP", "forward ms (quartiles)", "min",
-    "forward + backward ms (quartiles)", "GFLOP/s", "of peak", "peak MiB", "system MiB", "contended",
+    "forward + backward ms (quartiles)", "GFLOP/s", "of product", "estimated MiB", "allocated MiB", "system MiB",
+    "contended",
 )  # fmt: skip
 LENGTHS = 3  # the fewest that show how something grows
 NO_CLEAN_BLOCK = "no clean block"
+BOTH = "forward + backward"
 
 
 def as_text(report: Report) -> str:
@@ -33,7 +36,7 @@ def _sweeps(report: Report) -> list[str]:
     """How time and operations grow with length, for each configuration that was measured at several."""
     sweeps: dict[Row, list[Measured]] = {}
     for one in report.measured:
-        if one.forward.seconds:
+        if one.forward.seconds and one.row.target in TARGETS:
             sweeps.setdefault(replace(one.row, size=replace(one.row.size, seq_len=1)), []).append(one)
     return [_sweep(row, ones) for row, ones in sweeps.items() if len({one.row.size.seq_len for one in ones}) >= LENGTHS]
 
@@ -52,18 +55,18 @@ def _sweep(row: Row, ones: Sequence[Measured]) -> str:
 
 def _cells(line: dict[str, Cell], backward: bool) -> tuple[str, ...]:
     """One row's, as text."""
-    share, parameters = line["share of matrix product"], line["parameters"]
+    share, parameters, problem = line["share of matrix product"], line["parameters"], str(line["problem"])
+    learning_failed = problem.startswith(BOTH)
     return (
         *(str(line[name]) for name in COLUMNS[:5]),
         f"{parameters:,}" if parameters is not None else "",
         _number(line["MFLOP"], 1),
-        str(line["problem"]) or _time(line, "forward"),
+        problem if problem and not learning_failed else _time(line, "forward"),
         _number(line["forward minimum ms"], 2),
-        "" if line["problem"] or not backward else _time(line, "forward + backward"),
+        problem.removeprefix(f"{BOTH}: ") if learning_failed else "" if problem or not backward else _time(line, BOTH),
         _number(line["GFLOP/s"], 1),
         f"{share:.0%}" if isinstance(share, float) else "",
-        _number(line["allocated MiB"], 1),
-        _number(line["system MiB"], 1),
+        *(_number(line[f"{name} MiB"], 1) for name in ("estimated", "allocated", "system")),
         f"{line['contended blocks']} of {line['blocks']}",
     )
 

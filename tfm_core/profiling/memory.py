@@ -1,6 +1,8 @@
 """The most memory that one call takes, beyond what lay there before it."""
 
 import ctypes
+import math
+import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from pathlib import Path
@@ -23,6 +25,16 @@ def measure(call: Callable[[], object], device: str) -> Memory:
     if device == "cuda":
         return Memory(allocated=_on_cuda(call))
     return Memory(allocated=allocated(call), system=system(call))
+
+
+def installed(device: str) -> float:
+    """Bytes that the device has in all; infinite where the system does not tell."""
+    if device == "cuda":
+        return torch.cuda.mem_get_info()[1]
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return math.inf
 
 
 def allocated(call: Callable[[], object]) -> int | None:

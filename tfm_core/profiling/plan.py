@@ -84,6 +84,8 @@ class Setup:
         for field in ("threads", "rounds"):
             if type(getattr(self, field)) is not int or getattr(self, field) < 1:
                 raise ValueError(f"{field}: expected a whole number of at least 1, got {getattr(self, field)!r}")
+        if type(self.seed) is not int or not 0 <= self.seed < 2**63:  # what torch's generators take
+            raise ValueError(f"seed: expected a whole number from 0 to 2^63 - 1, got {self.seed!r}")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ class Blocks:
 
     Attributes:
         seconds: per call, of each clean block.
-        rounds: of each block, in which round it was measured; rows are paired by it.
+        rounds: of each block, in which round it was measured, one at most in each; rows are paired by it.
         contended: blocks that were thrown away, as the processor was contended.
         warm_up: seconds of the calls before, the first of them cold.
         calls: of the latest block; as many as take 40 ms, or one.

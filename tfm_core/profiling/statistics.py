@@ -56,16 +56,8 @@ def ratio(a: Blocks, b: Blocks) -> Interval:
 
 def paired(a: Blocks, b: Blocks) -> dict[int, float]:
     """Round -> what a costs over what b costs, of the rounds in which both have a clean block."""
-    ours, theirs = _by_round(a), _by_round(b)
+    ours, theirs = (dict(zip(blocks.rounds, blocks.seconds, strict=True)) for blocks in (a, b))
     return {number: ours[number] / theirs[number] for number in ours if theirs.get(number)}
-
-
-def _by_round(blocks: Blocks) -> dict[int, float]:
-    """Seconds of each round; where one holds several blocks, their median."""
-    found: dict[int, list[float]] = {}
-    for number, seconds in zip(blocks.rounds, blocks.seconds, strict=True):
-        found.setdefault(number, []).append(seconds)
-    return {number: float(np.median(seconds)) for number, seconds in found.items()}
 
 
 def verdict(interval: Interval) -> str:

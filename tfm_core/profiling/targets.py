@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn.attention import SDPBackend
 
 from tfm_core.mask_patterns import strided_mask, window_mask
-from tfm_core.profiling.closed_forms import Forms, Parts, Transformer
+from tfm_core.profiling.closed_forms import Forms, Transformer
 from tfm_core.profiling.plan import Setup, Size
 from tfm_core.profiling.targets_others import CONVOLUTION, GRU, LSTM, convolutions, gru, lstm
 from tfm_core.profiling.targets_transformer import fused, masked, ours, torch_attention, torch_encoder
@@ -75,10 +75,6 @@ class Target:
     about: str
     source: str
     refuses: Callable[[Setup], str] = never
-
-    def flops(self, size: Size) -> Parts:
-        """Floating point operations of one forward pass, by part."""
-        return self.forms.flops(size)
 
 
 TARGETS: dict[str, Target] = {

@@ -5,7 +5,7 @@ from math import isnan
 
 import pandas as pd
 
-from tfm_core.profiling import Machine, Report, costs, files
+from tfm_core.profiling import Machine, Report, files
 from tfm_ui.figures import look
 from tfm_ui.profiling_lens import analytic
 from tfm_ui.profiling_lens.compare import Compared
@@ -16,10 +16,7 @@ def table(seen: Compared) -> pd.DataFrame:
     nowhere = Machine(device="", processor="", cores=0, system="", torch="")
     report = seen.report or Report(id="", plan=seen.plan, machine=nowhere)
     found = pd.DataFrame(files.table(replace(report, measured=tuple(seen.rows))))
-    estimated = [costs.peak_memory(row, seen.plan.setup) / files.MIB for row in seen.plan.rows]
-    found.insert(list(found).index("allocated MiB"), "estimated MiB", estimated)
-    found = found.drop(columns="problem")
-    reasons = [seen.reason(number) for number in range(1, len(found) + 1)]
+    reasons = [seen.reason(number) or problem for number, problem in enumerate(found.pop("problem"), 1)]
     found.insert(list(found).index("MFLOP") + 1, "problem", reasons)  # where the figures would be
     return seen.stamped(found.set_index(pd.Index(range(1, len(found) + 1), name="row")))
 

@@ -1,7 +1,9 @@
 """What a plan will take is told before anything is built, and what exceeds a budget is refused."""
 
+import math
 import re
 from dataclasses import replace
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -55,6 +57,13 @@ def test_an_absurd_request_is_refused_at_once_with_the_estimate_and_what_would_f
     assert "It would fit with at most" in words
 
 
+@pytest.mark.parametrize(
+    ("budget", "limit"), [(Budget(60, math.inf), "60 s"), (Budget(math.inf, 1e6), "1 MB"), (BUDGET, "60 s and 2.0 GB")]
+)
+def test_what_is_not_limited_is_not_called_a_limit(budget, limit):
+    assert f"; the limit is {limit}. " in refusal(ABSURD, budget)
+
+
 def test_what_fits_is_not_refused():
     needs = estimate(DEFAULT, FAST)
     assert refusal(DEFAULT, Budget(needs.seconds, needs.bytes), FAST) == ""
@@ -66,8 +75,8 @@ def test_what_fits_is_not_refused():
 def test_the_advice_is_the_first_change_that_fits(seconds, memory, plan):
     words = refusal(plan, Budget(seconds, memory), FAST)
     if words:
-        for change, smaller in _smaller(plan):
-            needs = estimate(smaller, FAST)
+        for change, smaller in chain.from_iterable(_smaller(plan)):
+            needs = estimate(smaller(), FAST)
             if needs.seconds <= seconds and needs.bytes <= memory:
                 assert words.endswith(f"It would fit with {change}.")
                 break

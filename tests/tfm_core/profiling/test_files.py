@@ -64,6 +64,7 @@ def test_the_table_is_the_measurements():
     assert first["GFLOP/s"] == pytest.approx(flops / 0.002 / 1e9)
     assert first["share of matrix product"] == pytest.approx(flops / 0.002 / 1e11)
     assert (first["allocated MiB"], first["system MiB"]) == (3, None)
+    assert first["estimated MiB"] == costs.peak_memory(PLAN.rows[0], PLAN.setup) / 2**20
     assert (first["contended blocks"], first["blocks"]) == (2, 6)
     for line in (contended, failed):
         assert line["forward ms"] is line["GFLOP/s"] is line["share of matrix product"] is None
@@ -99,6 +100,15 @@ def test_the_printed_table_prints_no_figure_where_there_is_none():
     assert "26 of 30 blocks were contended" in text
     assert "100.0 GFLOP/s, copy 40.0 GB/s" in text
     assert max(map(len, text.splitlines()[:5])) - min(map(len, text.splitlines()[:2])) < 3
+
+
+def test_what_failed_only_backward_says_so_beside_its_forward_figures():
+    half = replace(REPORT.measured[0], training=Blocks(), problem="forward + backward: out of memory")
+    text = as_text(replace(REPORT, measured=(half,)))
+    assert "2.00 (1.50 to 2.50)" in text
+    assert "  out of memory  " in text
+    assert "forward + backward: " not in text
+    assert NO_CLEAN_BLOCK not in text
 
 
 def test_a_stopped_run_says_so():

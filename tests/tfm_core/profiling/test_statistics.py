@@ -69,7 +69,7 @@ def test_a_round_that_is_slow_for_both_cancels():
 
 
 def test_only_rounds_that_both_have_are_paired():
-    a = Blocks((2.0, 4.0, 4.0, 99.0), (0, 1, 1, 7))
+    a = Blocks((2.0, 4.0, 99.0), (0, 1, 7))
     b = Blocks((1.0, 2.0, 1.0), (0, 1, 2))
     assert paired(a, b) == {0: 2, 1: 2}
     assert ratio(a, b).middle == 2
