@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import torch
 
@@ -32,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(problem))
     if refused := refusal(plan, Budget(given.seconds, given.bytes or memory.installed(given.device))):
         parser.error(refused)
+    if given.out and (reason := _cannot_write(given.out)):
+        parser.error(f"--out: expected a folder to write to, got {given.out}: {reason}")
     report, code = None, 0
     doing = ""
     try:
@@ -98,8 +101,6 @@ def _plan(given: argparse.Namespace) -> Plan:
         raise ValueError("--device: expected cpu, as torch finds no CUDA device here; got cuda")
     if given.threads > cores():
         raise ValueError(f"--threads: expected at most {cores()}, as many as there are cores; got {given.threads}")
-    if given.out and given.out.exists() and not given.out.is_dir():
-        raise ValueError(f"--out: expected a folder, got the file {given.out}")
     sizes = [size for text in given.rows for size in _sizes(text, given.lengths, given.batch)]
     setup = Setup(
         device=given.device,
@@ -135,8 +136,17 @@ def _tell(progress: Progress, before: str) -> str:
     return progress.doing
 
 
+def _cannot_write(folder: Path) -> str:
+    """Why not, told before anything is measured; "" if one can."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=folder):
+            return ""
+    except OSError as error:
+        return error.strerror or str(error)
+
+
 def _write(report: Report, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     for ending, text in (("json", as_json(report)), ("csv", as_csv(report))):
         path = folder / f"profile-{report.id}.{ending}"
         path.write_text(text, encoding="utf-8")

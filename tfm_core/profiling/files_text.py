@@ -16,7 +16,7 @@ COLUMNS = (
     "contended",
 )  # fmt: skip
 LENGTHS = 3  # the fewest that show how something grows
-NO_CLEAN_BLOCK = "no clean block"
+NO_CLEAN_BLOCK, SEE_BELOW = "no clean block", "see below"
 BOTH = "forward + backward"
 
 
@@ -29,7 +29,10 @@ def as_text(report: Report) -> str:
     drawn.insert(1, "   ".join("-" * width for width in widths))
     if not report.complete:
         drawn.append(f"Stopped before the end: {len(report.measured)} of {asked} rows were reached.")
-    return "\n".join([*drawn, "", *_sweeps(report), *_footing(report), ""])
+    problems = [
+        f"Row {number}, {one.row.target}: {one.problem}" for number, one in enumerate(report.measured, 1) if one.problem
+    ]
+    return "\n".join([*drawn, "", *problems, *_sweeps(report), *_footing(report), ""])
 
 
 def _sweeps(report: Report) -> list[str]:
@@ -56,14 +59,13 @@ def _sweep(row: Row, ones: Sequence[Measured]) -> str:
 def _cells(line: dict[str, Cell], backward: bool) -> tuple[str, ...]:
     """One row's, as text."""
     share, parameters, problem = line["share of matrix product"], line["parameters"], str(line["problem"])
-    learning_failed = problem.startswith(BOTH)
     return (
         *(str(line[name]) for name in COLUMNS[:5]),
         f"{parameters:,}" if parameters is not None else "",
         _number(line["MFLOP"], 1),
-        problem if problem and not learning_failed else _time(line, "forward"),
+        SEE_BELOW if problem and not problem.startswith(BOTH) else _time(line, "forward"),
         _number(line["forward minimum ms"], 2),
-        problem.removeprefix(f"{BOTH}: ") if learning_failed else "" if problem or not backward else _time(line, BOTH),
+        "" if not backward else SEE_BELOW if problem else _time(line, BOTH),
         _number(line["GFLOP/s"], 1),
         f"{share:.0%}" if isinstance(share, float) else "",
         *(_number(line[f"{name} MiB"], 1) for name in ("estimated", "allocated", "system")),
@@ -94,11 +96,12 @@ def _footing(report: Report) -> list[str]:
     """How, where and when, in sentences."""
     of = provenance(report)
     setup, machine = report.plan.setup, report.machine
+    beside = f"{machine.processor}, " if machine.processor != machine.device else ""
     total, contended = report.blocks
     flops, copy = of["matrix product GFLOP/s"], of["copy GB/s"]
     noticed = "pressure figures of Linux" if report.gate == "pressure" else "processor time against wall time"
     return [
-        f"{machine.device}, {setup.threads} of {machine.cores} cores, {setup.dtype}, torch {machine.torch}, "
+        f"{machine.device}, {beside}{setup.threads} of {machine.cores} cores, {setup.dtype}, torch {machine.torch}, "
         f"{machine.system}, seed {setup.seed}.",
         f"In the same run: matrix product {_number(flops, 1) or 'not measured'}"
         f"{' GFLOP/s' if flops else ''}, copy {_number(copy, 1) or 'not measured'}{' GB/s' if copy else ''}.",

@@ -16,8 +16,8 @@ from tfm_core.profiling.report import Blocks, Machine
 
 CPUINFO = Path("/proc/cpuinfo")
 PRODUCT_SIDE = {"cpu": 1024, "cuda": 8192}  # three matrices that no cache next to a core holds
-SLOW_SIDE = 256  # for a dtype in which the device is slow, float16 on most processors
-SLOW_FLOPS = 10e9  # a second
+SMALL_SIDE = 256  # and up from there: slow are float16 on most processors, float64 on most GPUs
+MOST_SECONDS = 0.2  # of a product
 COPY_BYTES = {"cpu": 2**27, "cuda": 2**30}  # twice what the last cache of a desktop's or a rented processor holds
 
 
@@ -63,9 +63,9 @@ def peaks(setup: Setup) -> list[Peak]:
         RuntimeError: where the device cannot do it.
     """
     kind: dict[str, Any] = {"device": setup.device, "dtype": getattr(torch, setup.dtype)}
-    side = PRODUCT_SIDE[setup.device]
-    if _flops_of(SLOW_SIDE, kind) < SLOW_FLOPS:
-        side = SLOW_SIDE
+    side = min(SMALL_SIDE, PRODUCT_SIDE[setup.device])
+    while side < PRODUCT_SIDE[setup.device] and 8 * _product_seconds(side, kind) < MOST_SECONDS:
+        side *= 2
     a, b, product = (_drawn(side, kind) for _ in range(3))
     source = torch.ones(COPY_BYTES[setup.device], dtype=torch.uint8, device=setup.device)
     target = torch.empty_like(source)
@@ -75,13 +75,14 @@ def peaks(setup: Setup) -> list[Peak]:
     ]
 
 
-def _flops_of(side: int, kind: dict[str, Any]) -> float:
-    """Floating point operations a second, roughly: of a second product, as the first sets things up."""
-    a = _drawn(side, kind)
-    torch.mm(a, a)
-    begin = timer()
-    torch.mm(a, a)
-    return 2 * side**3 / (timer() - begin)
+def _product_seconds(side: int, kind: dict[str, Any]) -> float:
+    """Roughly: the fastest of a few, as the first sets things up and others may be disturbed."""
+    a, times = _drawn(side, kind), []
+    for _ in range(3):
+        begin = timer()
+        torch.mm(a, a)
+        times.append(timer() - begin)
+    return min(times)
 
 
 def _drawn(side: int, kind: dict[str, Any]) -> torch.Tensor:

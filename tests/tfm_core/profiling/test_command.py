@@ -88,6 +88,7 @@ def test_interrupted_at_once_there_is_nothing(monkeypatch, capsys):
         (["--device", "tpu"], "device: expected"),
         (["--device", "cuda"], "no CUDA device"),
         (["--out", __file__], "expected a folder"),
+        (["--out", "/proc/no/such"], "expected a folder to write to, got /proc/no/such: No such file"),
         (["--rows", "1024,8,12,4096", "--seconds", "60", "--bytes", "1e9"], "would take about"),
         (["--rows", "4096,32,48,100000"], "would take about"),
         (["--bytes", "1e6", "--seconds", "inf"], "the limit is 1 MB. "),

@@ -35,12 +35,14 @@ def test_limits_are_work_over_the_fastest_clean_block(dtype):
         assert math.isnan(peak.rate)
         peak.blocks = Blocks((2.0, 0.5, 1.0))
         assert peak.rate == 2 * peak.work
-    assert product.work in (2 * 64**3, 2 * machine.SLOW_SIDE**3)
+    assert product.work == 2 * 64**3
     assert copy.work == 2 * 2**16
     assert (product.limit, copy.limit) == ("flops_per_second", "bytes_per_second")
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_slow_dtype_gets_a_smaller_product(monkeypatch):
-    monkeypatch.setattr(machine, "_flops_of", lambda side, kind: 1e9)
-    assert machine.peaks(Setup())[0].work == 2 * machine.SLOW_SIDE**3
+@pytest.mark.parametrize(("flops_per_second", "side"), [(1e12, 1024), (1e10, 512), (1e9, 256), (1e6, 256)])
+def test_a_slow_dtype_gets_a_smaller_product(flops_per_second, side, monkeypatch):
+    monkeypatch.setattr(machine, "PRODUCT_SIDE", {"cpu": 1024})
+    monkeypatch.setattr(machine, "_product_seconds", lambda side, kind: 2 * side**3 / flops_per_second)
+    assert machine.peaks(Setup())[0].work == 2 * side**3

@@ -1,5 +1,7 @@
 """Peaks of memory beside what must have been allocated."""
 
+import math
+
 import pytest
 import torch
 
@@ -53,3 +55,9 @@ def test_what_the_system_saw(tmp_path):
     assert (tmp_path / "clear_refs").read_text() == "5"
     seen = memory.system(lambda: torch.ones(64 * MIB, dtype=torch.uint8))
     assert seen is None or seen > 48 * MIB
+
+
+def test_memory_that_is_installed(monkeypatch):
+    assert memory.installed("cpu") > 2**28
+    monkeypatch.delattr(memory.os, "sysconf")
+    assert memory.installed("cpu") == math.inf
