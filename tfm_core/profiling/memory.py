@@ -12,7 +12,6 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from tfm_core.profiling.report import Memory
-from tfm_core.scaled_dot_product import counts_memory
 
 PROCESS = Path("/proc/self")
 
@@ -42,12 +41,8 @@ def allocated(call: Callable[[], object]) -> int | None:
 
     None where the profiler has no curve.
     """
-    token = counts_memory.set(True)
-    try:
-        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
-            call()
-    finally:
-        counts_memory.reset(token)
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
+        call()
     kineto = profiled.profiler.kineto_results if profiled.profiler else None
     if kineto is None:
         return None
