@@ -54,7 +54,7 @@ def run(state: ModelState) -> Pass:
     return compute.run(state)
 
 
-def title(text: str, shown: Pass) -> None:
+def title(text: str, shown: Pass, model_is: str = "Random weights") -> None:
     """The page's title, the badge that says which model this is, and what the reader must know."""
     state = model()
     facts = [
@@ -66,7 +66,7 @@ def title(text: str, shown: Pass) -> None:
         "exact weights" if shown.exact else "pooled weights",
     ]
     spans = "".join(f"<span>{fact}</span>" for fact in facts)
-    badge = f'<div class="badge"><span class="dot"></span><b>Random weights</b>{spans}</div>'
+    badge = f'<div class="badge"><span class="dot"></span><b>{model_is}</b>{spans}</div>'
     with st.container(horizontal=True, vertical_alignment="bottom", key="title"):
         st.html(f'<div class="top"><h1>{text}</h1>{badge}</div>')
         if not presenting():

@@ -163,6 +163,33 @@ def test_whoever_reloads_the_page_takes_over_what_they_had_asked_for(queue):
     assert not see(queue, "after", "x").stopping
 
 
+def test_whoever_has_too_much_waiting_sees_what_nobody_wants_any_more(queue):
+    there = {"gone": True}
+    queue.ask("a", "runs")
+    queue.ready()
+    queue.submit("gone", Request("job", "x", 1, 100), lambda: there["gone"])
+    for number in range(MOST_WAITING):
+        queue.ask("a", number)
+    there["gone"] = False
+    assert not queue.find("a", "job", "x", lambda: True).mine
+
+
+def test_what_goes_wrong_with_a_step_does_not_keep_its_job_for_ever(queue):
+    def fails(step):
+        raise ValueError("no")
+
+    queue.ask("a", "x", then=fails)
+    queue.ask("b", "y")
+    queue.ready()
+    queue.step(0.5)
+    with pytest.raises(ValueError, match="no"):
+        queue.finish()
+    assert see(queue, "a", "x").state == "done"
+    queue.worker.tells(Gone(-9))  # as its listener says, which has ended by that
+    queue.ready()
+    assert queue.finish() == "y"
+
+
 def test_a_job_that_does_not_obey_or_takes_too_long_loses_its_worker(queue):
     number = queue.ask("a", "deaf")
     queue.ask("b", "next")

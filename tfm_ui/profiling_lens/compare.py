@@ -1,7 +1,6 @@
 """Configurations beside each other: which rows there are, what was measured of each, and what that comes to."""
 
 from dataclasses import dataclass
-from math import isnan
 
 import pandas as pd
 
@@ -89,28 +88,6 @@ def aligned(plan: Plan, report: Report | None) -> list[Measured]:
         there = bool(left) and left[0].row == row
         found.append(left.pop(0) if there else Measured(row, problem=missing))
     return found
-
-
-def took(seconds: float) -> str:
-    """0.312 ms, 2.07 ms, 44.8 ms, 1.2 s; "none" for NaN."""
-    if isnan(seconds):
-        return "none"
-    if seconds >= 1:
-        return look.duration(seconds * 1000)
-    digits = f"{seconds * 1000:#.3g}"
-    return f"{digits.rstrip('.') if 'e' not in digits else look.tiny(seconds * 1000)} ms"
-
-
-def factor(number: float) -> str:
-    """1 234, 128, 28.3, 1.07, 0.92, 0.031."""
-    if number >= 1000:
-        return look.count(round(number))
-    return f"{number:.2f}" if 0.1 <= number < 2 else f"{number:#.{2 if number < 0.1 else 3}g}".rstrip(".")
-
-
-def times(number: float) -> str:
-    """By how much: 28 times, 1.07 times."""
-    return f"{factor(number)} times"
 
 
 def listed_rows(numbers: list[int]) -> str:

@@ -35,7 +35,7 @@ def bar(plan: Plan | None, named: str) -> Report | None:
                 st.fragment(_live, run_every=OFTEN)(plan)
             else:
                 _idle(plan, report, seen)
-                if any(other for other in sessions.mine()):
+                if sessions.mine():
                     st.fragment(_elsewhere, run_every=OFTEN)()
     return report
 
@@ -86,7 +86,7 @@ def _live(plan: Plan) -> None:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_line"):
         _progress(seen)
-        if seen.mine:
+        if seen.mine or seen.stopping:
             _stop(seen)
         else:
             st.button("Join", on_click=_ask, args=(plan,), help="It goes on if whoever asked leaves.",
@@ -99,7 +99,8 @@ def _elsewhere() -> None:
     if not others:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_other"):
-        _progress(others[0], "Your other choice. ")
+        which = "Your other choice. " if len(others) == 1 else f"The first of your {len(others)} other choices. "
+        _progress(others[0], which)
         _stop(others[0])
 
 
