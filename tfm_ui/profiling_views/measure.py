@@ -5,7 +5,7 @@ from html import escape
 import streamlit as st
 
 from tfm_core.profiling import Plan, Progress, Report
-from tfm_ui import controls, measurements
+from tfm_ui import controls, measurements, notices
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Refused, Request, Seen
 from tfm_ui.jobs.messages import Step
@@ -127,7 +127,7 @@ def _ask(plan: Plan) -> None:
     try:
         sessions.submit(request)
     except Refused as reason:
-        controls.notify(str(reason))
+        notices.notify(str(reason))
         st.rerun()  # all of the page: notices stand at its top
 
 
