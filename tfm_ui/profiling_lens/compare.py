@@ -59,6 +59,15 @@ class Compared:
         shared = [f"batch {self.plan.rows[0].size.batch}", f"seed {setup.seed}"]
         return " · ".join([where, *threads, setup.dtype, *shared, *version])
 
+    @property
+    def foot(self) -> str:
+        """Where and how it was measured, and the measurement's name; "" of what was not."""
+        if not self.report:
+            return ""
+        machine, began = self.report.machine, self.report.started[:10]
+        processor = [machine.processor] if machine.processor not in ("", machine.device) else []
+        return " · ".join([self.setting, *processor, *([began] if began else []), f"measurement {self.report.id}"])
+
     def stamped(self, table: pd.DataFrame) -> pd.DataFrame:
         """A table with where, when and how it was measured behind each line."""
         return table.assign(**files.provenance(self.report)) if self.report else table

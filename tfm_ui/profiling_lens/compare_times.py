@@ -68,7 +68,8 @@ def _contended(seen: Compared) -> str:
     blocks, contended = seen.report.blocks
     if not contended:
         return f"None of the {look.plural(blocks, 'block')} was contended." if blocks > 1 else ""
-    return f"Of {look.plural(blocks, 'block')} {contended} were contended and thrown away."
+    were = "was" if contended == 1 else "were"
+    return f"Of {look.plural(blocks, 'block')} {contended} {were} contended and thrown away."
 
 
 def _missing(seen: Compared) -> str:

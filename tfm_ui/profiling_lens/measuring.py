@@ -58,12 +58,13 @@ def blocks(report: Report) -> str:
     if not found:
         return "No block was measured."
     if contended == found:
+        busy = f"all {found}" if found > 1 else "the only one"
         return (
-            f"No clean block: other work kept the processor busy in all {found}, so there is no figure. "
+            f"No clean block: other work kept the processor busy in {busy}, so there is no figure. "
             "Measure again when it is quieter."
         )
     if not contended:
-        return f"{found} blocks, all clean."
+        return f"{found} blocks, all clean." if found > 1 else "1 block, and clean."
     without = sum(1 for one in report.measured if not one.problem and not one.forward.seconds)
     rows = f" {look.plural(without, 'row has', 'rows have')} no clean block." if without else ""
     return f"{contended} of {found} blocks contended and thrown away.{rows}"
