@@ -40,6 +40,7 @@ def test_before_a_measurement_there_is_what_follows_from_the_configuration():
     app = lens()
     assert "5 rows: 100\u202f096 to 4\u202f739\u202f072 parameters" in text_on(app)
     assert "Press Measure" in text_on(app)
+    assert "<b>Sidebar’s model</b><span>Random weights</span>" in text_on(app)
     assert "floating point operations" in picture(app, "profiling_parameters")[0]["about"]
     assert len(app.dataframe[0].value) == 5
     assert text_on(app).count('class="phead"') == 3

@@ -180,9 +180,10 @@ class Roofline:
 
 def above_the_product(points: Sequence[Point], setup: Setup) -> str:
     """Why these rows can do more in a second than a large matrix product, as far as it is known."""
-    if any({"recurrence", "convolution"} & costs.flops(point.row).keys() for point in points):
-        if setup.device == "cuda":
-            return "Likely cuDNN, which computes convolutions and LSTMs, uses TF32 where the product does not."
+    apart = {"LSTM", "GRU", "convolution"} & {point.row.target for point in points if setup.dtype == "float32"}
+    if apart and setup.device == "cuda":
+        return "Likely cuDNN, which computes convolutions and recurrences, uses TF32 where the product does not."
+    if apart - {"GRU"} and setup.device == "cpu":
         return (
             "Likely torch computes convolutions and LSTMs with wider instructions (oneDNN) than its matrix product, "
             "whose library is another."

@@ -41,10 +41,11 @@ def draw(model: ModelState) -> None:
 
 
 def _columns(seen: roofline.Roofline) -> dict[str, Any]:
-    """How the table is drawn: a bar for the share, as long as it is where rows lie above the roof."""
+    """How the table is drawn: a bar for the share, as long as the largest where rows lie above the roof."""
     numbers = ("FLOP per byte", "GFLOP/s", "roof GFLOP/s")
     longest = max([1.0, *(point.share for point in seen.there if seen.machine)])
     share = st.column_config.ProgressColumn(format="percent", min_value=0, max_value=longest)
     stamp = files.provenance(seen.of.report) if seen.of.report else {}
     drawn = {name: st.column_config.NumberColumn(format="%.2f") for name in numbers}
-    return drawn | {"share of the roof": share} | dict.fromkeys(stamp)
+    hidden = [*stamp, *([] if any(point.why for point in seen.points) else ["without a figure"])]
+    return drawn | {"share of the roof": share} | dict.fromkeys(hidden)

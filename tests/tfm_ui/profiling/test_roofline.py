@@ -63,6 +63,7 @@ def test_kernels_that_do_more_than_the_matrix_product_have_a_likely_reason(devic
     lstm, transformer = found.points[1], found.points[0]
     assert why in above_the_product([transformer, lstm], Setup(device=device))
     assert why not in above_the_product([transformer], Setup(device=device))
+    assert why not in above_the_product([lstm], Setup(device=device, dtype="bfloat16"))
     assert f"{100 * max(point.share for point in found.points):.0f}%" in found.sentence
     assert max(point.share for point in found.points) > 1
 
