@@ -17,12 +17,14 @@ export default function ({ header, numbers, root }) {
   const said = Array.from(shares, (share, i) =>
     Number.isNaN(share) ? gap : !values.length ? percent(share, 2) : share ? `${values[i]}  ${brief(share)}` : values[i])
   const canvas = root.querySelector("canvas"), context = canvas.getContext("2d")
+  let skin
   Object.assign(memory, { header, shares })
 
   function draw() {
     const width = root.clientWidth
     if (!width) return // on its way out of the page
-    const skin = dress(root, header.skin), { rem, family } = skin, line = 40 * rem
+    skin = dress(root, header.skin)
+    const { rem, family } = skin, line = 40 * rem
     const height = line * names.length + 30 * rem
     stretch(canvas, width, height, skin.paper)
     context.font = `${15 * rem}px ${family}`
@@ -71,6 +73,6 @@ export default function ({ header, numbers, root }) {
   }
 
   canvas.setAttribute("aria-label", header.about)
-  root.savePicture = name => save(canvas, name)
+  root.savePicture = name => save(canvas, name, header.foot, skin)
   return watch(root, draw)
 }

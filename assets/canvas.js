@@ -31,9 +31,28 @@ export function placeTip(tip, { x, y, h }, width, from = 0) {
   tip.style.top = from + (above > 0 ? above : y + h + 10) + "px"
 }
 
-/* For "PNG" beside the picture. */
-export function save(canvas, name) {
-  Object.assign(document.createElement("a"), { download: name, href: canvas.toDataURL() }).click()
+/* For "PNG" beside the picture; with a `foot` the file says below the picture where its numbers come from. */
+export function save(canvas, name, foot, skin) {
+  const file = foot ? footed(canvas, foot, skin) : canvas
+  Object.assign(document.createElement("a"), { download: name, href: file.toDataURL() }).click()
+}
+
+function footed(canvas, foot, { rem, family, paper, muted }) {
+  const file = document.createElement("canvas"), context = file.getContext("2d"), size = rem * devicePixelRatio
+  const font = context.font = `${13 * size}px ${family}`, lines = []
+  for (const part of foot.split(" · ")) { // in as many lines as it needs
+    const longer = `${lines.at(-1)} · ${part}`
+    if (lines.length && context.measureText(longer).width <= canvas.width) lines[lines.length - 1] = longer
+    else lines.push(part)
+  }
+  file.width = canvas.width
+  file.height = canvas.height + (17 * lines.length + 10) * size
+  context.fillStyle = paper
+  context.fillRect(0, 0, file.width, file.height)
+  if (canvas.height) context.drawImage(canvas, 0, 0)
+  Object.assign(context, { font, fillStyle: muted, textBaseline: "middle" }) // a new size forgets them
+  lines.forEach((line, i) => context.fillText(line, 0, canvas.height + (17 * i + 13) * size, file.width))
+  return file
 }
 
 /* Draw before the next paint, again with every size of the element, and when the page turns dark or light, as soon as

@@ -83,6 +83,6 @@ export default function ({ header, numbers, root }) {
   canvas.setAttribute("aria-label", `${header.about} Arrow keys read the values.`)
   Object.assign(memory, { header, strips })
 
-  root.savePicture = name => { look(null); save(canvas, name) }
+  root.savePicture = name => { look(null); save(canvas, name, header.foot, skin) }
   return watch(root, draw)
 }

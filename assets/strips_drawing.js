@@ -53,20 +53,7 @@ export function arrange(context, header, strips, width, skin) {
     y += APART * rem
   }
   const bottom = y - APART * rem / 2
-  context.font = font(skin, 13)
-  const foot = folded(header.foot, text => wide(text) <= width)
-  return { rows, foot, beside, above, left, right, top, bottom, scale, at, strips: places, width, height: bottom + (46 + foot.length * TEXT) * rem }
-}
-
-/* What is parted by dots, in as many lines as it needs. */
-function folded(text, fits) {
-  const lines = []
-  for (const part of text ? text.split(" · ") : []) {
-    const longer = `${lines.at(-1)} · ${part}`
-    if (lines.length && fits(longer)) lines[lines.length - 1] = longer
-    else lines.push(part)
-  }
-  return lines
+  return { rows, beside, above, left, right, top, bottom, scale, at, strips: places, width, height: rows.length ? bottom + 46 * rem : 0 }
 }
 
 const headOf = row => `${row.name}  ${row.detail}`
@@ -101,7 +88,7 @@ function legend(context, header, skin) {
   }
 }
 
-function grid(context, header, { scale, at, top, bottom, left, right, width, foot }, skin) {
+function grid(context, header, { scale, at, top, bottom, left, right, width }, skin) {
   const { rem } = skin
   context.font = font(skin, 13)
   context.textAlign = "center"
@@ -114,9 +101,6 @@ function grid(context, header, { scale, at, top, bottom, left, right, width, foo
   context.fillStyle = skin.muted
   const half = context.measureText(header.axis).width / 2
   context.fillText(header.axis, Math.max(half, Math.min((left + right) / 2, width - half)), bottom + 31 * rem)
-  context.textAlign = "left"
-  foot.forEach((line, i) => context.fillText(line, 0, bottom + (54 + i * TEXT) * rem, width))
-  context.textAlign = "center"
   if (!header.line) return
   const x = at(header.line.x), name = context.measureText(header.line.name).width / 2
   context.strokeStyle = context.fillStyle = skin.ink

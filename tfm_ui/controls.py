@@ -16,11 +16,12 @@ from streamlit.errors import StreamlitAPIException
 from tfm_ui import undo
 from tfm_ui.fields import Choice, Field, Flag, Length, Limits, Number, State, Text, Whole, controls_of, held_by
 from tfm_ui.links import as_text, read_link
+from tfm_ui.notices import dismiss, notify
 
 S = TypeVar("S", bound=State)
 
 # Keys of ours start with an underscore: no parameter does.
-NOTICES, KNOWN, PAGE, WANTED = "_notices", "_known", "_page", "_wanted"
+KNOWN, PAGE, WANTED = "_known", "_page", "_wanted"
 BEFORE, KEPT = "_before", "_kept"  # the page of the run before; what the held fields of all pages held last
 FOOT = "foot"  # the frame's fragment that tells what Undo would take back
 
@@ -52,23 +53,6 @@ def states() -> list[tuple[State, str]]:
     """All states of this page with their prefixes, as they are now: what its link must bring back."""
     known: dict[str, type[State]] = st.session_state[KNOWN]
     return [(current(known[prefix], prefix), prefix) for prefix in st.session_state[PAGE]]
-
-
-def notices() -> list[str]:
-    """What was changed of what the reader asked for, until it is dismissed."""
-    found: list[str] = st.session_state.get(NOTICES, [])
-    return found
-
-
-def dismiss_notices() -> None:
-    """Forget them: the reader has seen them."""
-    st.session_state[NOTICES] = []
-
-
-def notify(notice: str) -> None:
-    """Tell the reader, once."""
-    if notice not in notices():
-        st.session_state[NOTICES] = [*notices(), notice]
 
 
 def draw(
@@ -177,8 +161,7 @@ def settle(prefix: str, **values: Any) -> None:
     """
     changes = {prefix + name: value for name, value in values.items()}
     _want(changes)
-    for key, value in changes.items():
-        undo.settle(key, value)
+    undo.settle(changes)
 
 
 def _want(changes: Mapping[str, Any]) -> None:
@@ -243,7 +226,7 @@ def open_with(prefix: str = "", **values: Any) -> dict[str, str]:
 
 def reset_all() -> None:
     """Put the model and all pages back to their defaults: only in a callback. Runs all of the page."""
-    dismiss_notices()
+    dismiss()
     known: dict[str, type[State]] = st.session_state[KNOWN]
     put({key: value for prefix, state in known.items() for key, value in defaults(state, prefix).items()})
     st.rerun()

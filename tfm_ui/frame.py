@@ -8,7 +8,7 @@ from typing import Literal
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from tfm_ui import compute, controls, present, sidebar
+from tfm_ui import compute, controls, notices, present, sidebar
 from tfm_ui.compute import Pass
 from tfm_ui.fields import State
 from tfm_ui.figures import look
@@ -54,19 +54,27 @@ def run(state: ModelState) -> Pass:
     return compute.run(state)
 
 
-def title(text: str, shown: Pass) -> None:
-    """The page's title, the badge that says which model this is, and what the reader must know."""
+def title(text: str, shown: Pass, *, beside: str = "") -> None:
+    """The page's title, the badge that says which model this is, and what the reader must know.
+
+    Args:
+        text: the title.
+        shown: the model's pass.
+        beside: names the model, where the page shows other things than this pass.
+    """
     state = model()
     facts = [
+        *(["Random weights"] if beside else []),
         f"seed {state.seed}",
         f"{state.architecture}, {look.plural(state.num_layers, 'layer')} × {look.plural(state.num_heads, 'head')}",
         f"d<sub>model</sub> {state.d_model}",
         f"{look.count(shown.parameters)} parameters",
-        f"computed in {look.duration(shown.milliseconds)}",
-        "exact weights" if shown.exact else "pooled weights",
     ]
+    if not beside:
+        exact = "exact weights" if shown.exact else "pooled weights"
+        facts += [f"computed in {look.duration(shown.milliseconds)}", exact]
     spans = "".join(f"<span>{fact}</span>" for fact in facts)
-    badge = f'<div class="badge"><span class="dot"></span><b>Random weights</b>{spans}</div>'
+    badge = f'<div class="badge"><span class="dot"></span><b>{beside or "Random weights"}</b>{spans}</div>'
     with st.container(horizontal=True, vertical_alignment="bottom", key="title"):
         st.html(f'<div class="top"><h1>{text}</h1>{badge}</div>')
         if not presenting():
@@ -88,14 +96,12 @@ def _notes(state: ModelState) -> None:
 
 def _notices() -> None:
     """What was changed of what the reader asked for: three lines, the others folded, until it is dismissed."""
-    if found := [plain(notice) for notice in controls.notices()]:
+    if found := [plain(notice) for notice in notices.notices()]:
         with st.container(key="notices"):
             st.warning("\n\n".join(found[:3]), icon=":material/warning:")
             if more := found[3:]:
                 st.expander(f"and {len(more)} more").markdown("\n\n".join(more))
-            st.button(
-                "Dismiss", on_click=controls.dismiss_notices, icon=":material/close:", type="tertiary", key="_dismiss"
-            )
+            st.button("Dismiss", on_click=notices.dismiss, icon=":material/close:", type="tertiary", key="_dismiss")
 
 
 def asks_for_text(state: ModelState) -> bool:

@@ -1,10 +1,9 @@
 """The measurements that this server has made: found by their name, or by what was measured. Pure, and shared by all."""
 
-import math
 import threading
 from collections import OrderedDict
 
-from tfm_core.profiling import Machine, Plan, Report, Setup
+from tfm_core.profiling import Plan, Report
 
 KEPT = 64
 
@@ -25,14 +24,3 @@ def find(plan: Plan | None, name: str = "") -> Report | None:
     with _lock:
         of_plan = [report for report in _kept.values() if report.plan == plan]
     return next((report for report in of_plan if report.id == name), of_plan[-1] if of_plan else None)
-
-
-def machine(setup: Setup) -> Machine | None:
-    """This machine with its limits, as they were last measured in this setting."""
-    with _lock:
-        found = [report for report in _kept.values() if _kind(report.plan.setup) == _kind(setup)]
-    return next((one.machine for one in reversed(found) if not math.isnan(one.machine.flops_per_second)), None)
-
-
-def _kind(setup: Setup) -> tuple[str, str, int]:
-    return setup.device, setup.dtype, setup.threads

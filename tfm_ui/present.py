@@ -6,7 +6,7 @@ from html import escape
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from tfm_ui import controls
+from tfm_ui import controls, notices
 from tfm_ui.components.browser import keys_press
 from tfm_ui.fields import Flag
 from tfm_ui.links import Correction
@@ -34,7 +34,7 @@ def check_link() -> None:
     if asked not in (None, "true"):
         wanted, reason = Flag("Present").read(asked, False)
         if reason:
-            controls.notify(str(Correction(PARAMETER, asked, wanted, reason)))
+            notices.notify(str(Correction(PARAMETER, asked, wanted, reason)))
         if wanted:
             begin()
         else:

@@ -28,10 +28,9 @@ def remember() -> None:
         st.session_state[STEPS] = [*steps, dict(now)][-MOST:]
 
 
-def settle(key: str, value: Any) -> None:
-    """Note that a control holds this by nobody's act: no step takes it back."""
-    st.session_state[STEPS] = [{**step, key: value} for step in _steps()]
-    shown(key, value)
+def settle(values: Values) -> None:
+    """Note that controls hold this by nobody's act: no step takes it back."""
+    st.session_state[STEPS] = [{**step, **values} for step in _steps()]
 
 
 def changes() -> dict[str, tuple[Any, Any]]:

@@ -32,6 +32,6 @@ def lens(model: ModelState) -> None:
 model = frame.model()
 controls.open_link(ProfilingState, PREFIX, ProfilingState.limits(model))
 shown = frame.run(model)
-frame.title("Profiling", shown)
+frame.title("Profiling", shown, beside="Sidebar’s model")
 if not frame.asks_for_text(model):
     lens(model)

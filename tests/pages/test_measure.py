@@ -113,6 +113,7 @@ def test_what_was_done_stays_when_it_is_stopped(queue):
     came(queue, 0.4, report(queue, complete=False))
     press(app, f"_profiling_stop_{queue.running().number}")
     assert bars(app) == ["Stopping: what is done stays."]
+    assert widget(app, f"_profiling_stop_{queue.running().number}").disabled
     queue.finish(stopped=True)
     app.run()
     assert "Stopped. What was done stays." in said(app)
@@ -173,6 +174,15 @@ def test_another_choice_goes_on_while_one_looks_at_something_else(queue):
     assert "Not measured here yet" in said(app)
     widget(app, "profiling_rounds").set_value(15).run()
     assert widget(app, MEASURE).label == "Measure again"
+
+
+def test_of_several_other_choices_the_line_says_how_many(queue):
+    app = lens()
+    for rounds in (3, 4):
+        widget(app, "profiling_rounds").set_value(rounds).run()
+        press(app, MEASURE)
+    widget(app, "profiling_rounds").set_value(5).run()
+    assert bars(app) == ["The first of your 2 other choices. It starts in a moment."]
 
 
 def test_too_many_at_once_are_refused_with_a_word(queue):

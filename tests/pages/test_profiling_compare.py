@@ -40,9 +40,10 @@ def test_before_a_measurement_there_is_what_follows_from_the_configuration():
     app = lens()
     assert "5 rows: 100\u202f096 to 4\u202f739\u202f072 parameters" in text_on(app)
     assert "Press Measure" in text_on(app)
+    assert "<b>Sidebar’s model</b><span>Random weights</span>" in text_on(app)
     assert "floating point operations" in picture(app, "profiling_parameters")[0]["about"]
     assert len(app.dataframe[0].value) == 5
-    assert text_on(app).count('class="phead"') == 2
+    assert text_on(app).count('class="phead"') == 3
 
 
 def test_a_measurement_of_the_plan_is_shown_and_its_name_brings_it_back():
@@ -59,6 +60,7 @@ def test_a_measurement_of_the_plan_is_shown_and_its_name_brings_it_back():
 
 
 def test_the_baseline_is_a_choice_of_the_link():
+    assert widget(lens(baseline="3"), "profiling_baseline").value == 3  # before there are ratios too
     measurements.keep(report(plan(), TIMES))
     app = lens(baseline="3")
     assert "Forward beside row 3 · with weights" in text_on(app)

@@ -60,6 +60,10 @@ def test_every_view_runs_whatever_was_measured(measured, view):
         said = text_on(app)
         assert "nan" not in said.lower(), run
         if run == "measured":
+            feet = [picture(app, name)[0]["foot"] for name in PICTURES[view]]
+            assert all(
+                "a processor · 1 thread · float32 · batch" in foot and "measurement abc123" in foot for foot in feet
+            )
             assert {"length": "the time, as n^", "parts": "under the profiler", "roofline": "the roof turns at"}[
                 view
             ] in said

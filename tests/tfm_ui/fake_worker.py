@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.tfm_ui.job_table import Count
-from tfm_ui.jobs.job import Request
+from tfm_ui.jobs.job import Request, Seen
 from tfm_ui.jobs.messages import Came, Ended, Gone, Ready, Start, Stop
 from tfm_ui.jobs.queue import Queue
 
@@ -66,3 +66,10 @@ class FakeQueue(Queue):
         start = self.running()
         self.worker.tells(Ended(start.number, **how))
         return start.argument
+
+
+def see(queue: FakeQueue, client: str, argument: Any) -> Seen:
+    """What this client sees of the job."""
+    found = queue.find(client, "job", argument)
+    assert found
+    return found

@@ -1,4 +1,4 @@
-"""Who is next, who joins, who leaves, and what happens when the worker goes: with a worker that is played."""
+"""Who is next, who joins and who leaves: with a worker that is played."""
 
 import threading
 from collections import Counter
@@ -7,22 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tfm_ui.fake_worker import FakeQueue
-from tests.tfm_ui.job_table import Count
+from tests.tfm_ui.fake_worker import FakeQueue, see
 from tfm_ui.jobs.job import Refused, Request
-from tfm_ui.jobs.messages import Gone, Stop
-from tfm_ui.jobs.queue import GRACE, MOST_WAITING, OBEYS
+from tfm_ui.jobs.messages import Stop
+from tfm_ui.jobs.queue import GRACE, MOST_WAITING
 
 
 @pytest.fixture
 def queue() -> FakeQueue:
     return FakeQueue()
-
-
-def see(queue: FakeQueue, client: str, argument: object):
-    found = queue.find(client, "job", argument)
-    assert found
-    return found
 
 
 def test_clients_take_turns_and_each_keeps_its_order(queue):
@@ -163,60 +156,15 @@ def test_whoever_reloads_the_page_takes_over_what_they_had_asked_for(queue):
     assert not see(queue, "after", "x").stopping
 
 
-def test_a_job_that_does_not_obey_or_takes_too_long_loses_its_worker(queue):
-    number = queue.ask("a", "deaf")
-    queue.ask("b", "next")
+def test_whoever_has_too_much_waiting_sees_what_nobody_wants_any_more(queue):
+    there = {"gone": True}
+    queue.ask("a", "runs")
     queue.ready()
-    queue.step(0.5)
-    queue.stop("a", number)
-    queue.now += OBEYS + 0.1
-    queue.tick()
-    assert [worker.open for worker in queue.workers] == [False, True]
-    assert (see(queue, "a", "deaf").state, see(queue, "a", "deaf").step) == ("stopped", Count(0.5))
-    queue.ready()
-    assert queue.running().argument == "next"
-    queue.now += 101
-    queue.tick()
-    assert queue.worker.said[-1] == Stop(queue.running().number)
-    queue.finish(stopped=True)
-    assert see(queue, "b", "next").problem == "It was stopped after 100 seconds, the longest that one may take."
-
-
-def test_a_worker_that_dies_takes_one_job_along_and_no_other(queue):
-    kept = []
-    queue.ask("a", "x", then=kept.append)
-    queue.ask("b", "y")
-    queue.ready()
-    queue.step(0.3)
-    first = queue.worker
-    first.tells(Gone(-9))
-    first.tells(Gone(-9))  # of a worker that was replaced nothing counts
-    assert (see(queue, "a", "x").state, kept) == ("failed", [Count(0.3)])
-    assert "signal 9" in see(queue, "a", "x").problem
-    queue.ready()
-    assert queue.finish() == "y"
-    queue.worker.tells(Gone(0))  # while nothing is to be done
-    assert len(queue.workers) == 3
-
-
-def test_a_worker_that_never_gets_ready_is_not_started_for_ever(queue):
-    queue.ask("a", "x")
-    queue.ask("b", "y")
-    queue.worker.tells(Gone(1))
-    assert [see(queue, *who).problem for who in (("a", "x"), ("b", "y"))] == [
-        "The process that works could not start; it ended with code 1."
-    ] * 2
-    assert len(queue.workers) == 1
-    queue.ask("a", "x")
-    assert len(queue.workers) == 2
-
-
-def test_what_failed_says_why_and_the_last_step_is_handed_on(queue):
-    kept = []
-    queue.ask("a", "x", then=kept.append)
-    queue.ready()
-    queue.finish(problem="ValueError: no.")
-    assert (see(queue, "a", "x").state, see(queue, "a", "x").problem, kept) == ("failed", "ValueError: no.", [])
+    queue.submit("gone", Request("job", "x", 1, 100), lambda: there["gone"])
+    for number in range(MOST_WAITING):
+        queue.ask("a", number)
+    there["gone"] = False
+    assert not queue.find("a", "job", "x", lambda: True).mine
 
 
 def test_many_threads_may_ask_at_once(queue):
@@ -234,13 +182,3 @@ def test_many_threads_may_ask_at_once(queue):
     for turn in range(MOST_WAITING):  # everybody once, before anybody once more
         served = Counter(argument.rsplit(" ", 1)[0] for argument in done[20 * turn : 20 * (turn + 1)])
         assert set(served.values()) == {1}
-
-
-def test_a_closed_queue_starts_nothing(queue):
-    queue.ask("a", "x")
-    worker = queue.worker
-    queue.close()
-    assert not worker.open
-    queue.open()
-    queue.ask("a", "y")
-    assert len(queue.workers) == 1

@@ -1,37 +1,32 @@
 """What a plan is estimated to take here, from whatever is known of this machine."""
 
 import math
-from dataclasses import replace
 
-import pytest
 import torch
 
 from tfm_core.profiling import DEFAULT_SIZES, Machine, Plan, Report, Row, Setup, Size
 from tfm_ui import measurements
+from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens import budget
-
-MACHINE = Machine(device="", processor="", cores=1, system="", torch="", flops_per_second=5e9, bytes_per_second=5e9)
-
-
-@pytest.fixture(autouse=True)
-def empty(monkeypatch):
-    monkeypatch.setattr(measurements, "_kept", measurements.OrderedDict())
+from tfm_ui.profiling_lens.state import ProfilingState, plan_of
 
 
 def plan(**setup) -> Plan:
     return Plan(tuple(Row("with weights", size) for size in DEFAULT_SIZES), Setup(**setup))
 
 
-def test_a_machine_that_was_measured_in_this_setting_is_known():
-    assert measurements.machine(Setup()) is None
-    measurements.keep(Report(id="other", plan=plan(dtype="float64"), machine=replace(MACHINE, flops_per_second=1e9)))
-    measurements.keep(Report(id="known", plan=plan(rounds=3), machine=MACHINE))
-    measurements.keep(Report(id="later", plan=plan(), machine=replace(MACHINE, flops_per_second=math.nan)))
-    assert measurements.machine(Setup(seed=7)) == MACHINE
-    assert budget.needs(plan()) == budget.estimate(plan(), MACHINE)
+def test_the_lengths_of_a_link_stay_whatever_was_measured_since(monkeypatch):
+    monkeypatch.setattr(measurements, "_kept", measurements.OrderedDict())
+    state, model = ProfilingState(view="length"), ModelState()
+    before, needed = plan_of(model, state), budget.needs(plan())
+    slow = Machine(device="", processor="", cores=1, system="", torch="", flops_per_second=1e3, bytes_per_second=1e3)
+    measurements.keep(Report(id="slow", plan=before, machine=slow))
+    assert plan_of(model, state) == before
+    assert budget.needs(plan()) == needed
+    assert not budget.refused(before)
 
 
-def test_before_that_a_glance_tells_and_leaves_torch_as_it_was():
+def test_a_glance_tells_how_fast_this_machine_is_and_leaves_torch_as_it_was():
     threads = torch.get_num_threads()
     machine = budget._machine(Setup(threads=2))
     assert machine.flops_per_second == 2 * budget._machine(Setup()).flops_per_second > 0

@@ -19,7 +19,7 @@ def test_each_strips_band_and_dots_follow_each_other():
         strip("b", "forward", [7], [2]),
     ]
     header, numbers = content(
-        drawn, GROUPS, axis="ms", unit="ms", about="words", scale="log10", line=("one", 1.0), least=True, foot="here"
+        drawn, GROUPS, axis="ms", unit="ms", about="words", scale="log10", line=("one", 1.0), least=True
     )
     expected = [1, 2, np.nan, 1, 2, 4, 1, 2, np.nan, 1, 2, np.nan, 7]
     np.testing.assert_array_equal(numbers, np.array(expected, np.float32))
@@ -27,7 +27,7 @@ def test_each_strips_band_and_dots_follow_each_other():
         ("a", 0, [0, 1, 3]), ("a", 1, []), ("b", 0, [2])
     ]  # fmt: skip
     assert header["groups"][1] == {"name": "backward", "colour": "head 2", "hollow": True}
-    assert (header["line"], header["least"], header["foot"]) == ({"name": "one", "x": 1.0}, True, "here")
+    assert (header["line"], header["least"]) == ({"name": "one", "x": 1.0}, True)
 
 
 def test_nothing_is_drawn_of_nothing():

@@ -142,6 +142,7 @@ body {{ margin: 2rem auto; max-width: 45rem; padding: 0 1rem; background: {look.
 <h1>{escape(title)}</h1>
 <div id="picture">{kind.html}</div>
 <p>{escape(caption)}</p>
+<footer></footer>
 <script type="module">
 {bundle(f"{kind.name}.js")}
 const data = Uint8Array.from(atob("{base64.b64encode(data).decode()}"), sign => sign.charCodeAt(0))
@@ -149,6 +150,7 @@ const [header, numbers] = decode(data)
 // There is no server to ask.
 const alone = {{ alone: true, local: {{}}, preview() {{}}, commit() {{}}, retract() {{}}, setTriggerValue() {{}} }}
 draw({{ header, numbers, root: document.querySelector("[data-picture]"), ...alone }})
+document.querySelector("footer").textContent = header.foot ?? ""
 </script>
 </html>
 """

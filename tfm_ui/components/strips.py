@@ -69,7 +69,6 @@ def content(
     scale: Literal["linear", "log10"] = "linear",
     line: tuple[str, float] | None = None,
     least: bool = False,
-    foot: str = "",
 ) -> Content:
     """What strips.js draws.
 
@@ -82,7 +81,6 @@ def content(
         scale: of the axis. What a log scale cannot show is left out.
         line: the name and place of an upright line.
         least: whether the smallest dot of each strip is marked.
-        foot: a line below it all, so that the file says it too.
 
     Raises:
         ValueError: for a strip whose dots and rounds differ in number.
@@ -99,7 +97,6 @@ def content(
         "scale": scale,
         "line": {"name": line[0], "x": line[1]} if line else None,
         "least": least,
-        "foot": foot,
         "groups": [{"name": name, "colour": group.colour, "hollow": group.hollow} for name, group in groups.items()],
         "strips": [
             {

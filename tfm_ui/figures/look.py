@@ -82,10 +82,10 @@ def share(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """47%, 4.4%, 0.1%: two digits."""
+    """47%, 4.4%, 0.1%: two digits; what is more than all of it in whole percent, 135%."""
     if 0 < share < 0.0001:
         return "under 0.01%"
-    return f"{100 * share:.2g}%" if share < 0.995 else "100%"
+    return f"{100 * share:.2g}%" if share < 0.995 else f"{100 * share:.0f}%"
 
 
 def superscript(number: int) -> str:

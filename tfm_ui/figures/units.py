@@ -17,15 +17,29 @@ def three(value: float) -> str:
     return f"{rounded:.{max(0, 2 - math.floor(math.log10(abs(rounded))))}f}"
 
 
+def took(seconds: float) -> str:
+    """0.312 ms, 2.07 ms, 44.8 ms, 1.23 s."""
+    return f"{three(seconds)} s" if seconds >= 1 else f"{three(1000 * seconds)} ms"
+
+
 def bytes_of(count: float) -> str:
     """512 B, 8.4 MiB, 134 MiB, 2 GiB."""
     for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
         if count >= 2**power:
-            digits = three(count / 2**power)
-            return f"{digits.rstrip('0').rstrip('.') if '.' in digits else digits} {unit}"
+            return f"{_short(count / 2**power)} {unit}"
     return f"{count:.0f} B"
 
 
 def times(value: float) -> str:
     """A factor: 4×, 13.1×, 1 200×."""
-    return f"{look.count(round(value)) if value >= 1000 else f'{value:.3g}'}×"
+    return f"{_short(value)}×"
+
+
+def span(low: str, high: str) -> str:
+    """1.2 to 3.4; one of them where they read alike."""
+    return low if low == high else f"{low} to {high}"
+
+
+def _short(value: float) -> str:
+    digits = three(value)
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits

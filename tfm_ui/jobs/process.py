@@ -45,10 +45,12 @@ class Process:
 
     def _listen(self) -> None:
         assert self._process.stdout
-        with self._process.stdout as outbox, suppress(EOFError, pickle.UnpicklingError):
-            while True:
-                self._heard(self, pickle.load(outbox))
-        self._heard(self, Gone(self._end()))
+        try:
+            with self._process.stdout as outbox, suppress(EOFError, pickle.UnpicklingError):
+                while True:
+                    self._heard(self, pickle.load(outbox))
+        finally:  # a worker that nobody hears any more must not hold up the queue
+            self._heard(self, Gone(self._end()))
 
     def _end(self) -> int:
         """Its exit code. It has closed its output, or says what nobody understands."""

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import suppress
 
 from tfm_ui.jobs.job import Job, Refused, Request, Seen, State
 from tfm_ui.jobs.messages import Came, Ended, FromWorker, Gone, Ready, Start, Stop, Worker
@@ -107,7 +108,8 @@ class Queue:
                 own = [job for job in self._jobs.values() if client in job.asked and job.request.same(name, argument)]
                 return self._seen(client, own[-1]) if own else None
             if alive and not any(self._alive[other][0]() for other in job.clients):
-                self.submit(client, job.request, alive)
+                with suppress(Refused):  # who has too much waiting already can see it all the same
+                    self.submit(client, job.request, alive)
             return self._seen(client, job)
 
     def of(self, client: str) -> list[Seen]:
@@ -199,9 +201,11 @@ class Queue:
             self._worker.say(Stop(job.number))
 
     def _end(self, job: Job, state: State, problem: str = "") -> None:
-        if job.step:
-            job.request.then(job.step)  # before anybody sees that it is over
-        job.state, job.problem = state, problem or job.problem
+        try:
+            if job.step:
+                job.request.then(job.step)  # before anybody sees that it is over
+        finally:  # whatever that did
+            job.state, job.problem = state, problem or job.problem
         over = [number for number, other in self._jobs.items() if not other.under_way]
         for number in over[:-KEPT]:
             del self._jobs[number]

@@ -9,7 +9,6 @@ from torch.utils.benchmark import Timer
 from tfm_core.profiling import Machine, Plan, Setup
 from tfm_core.profiling.estimate import Budget, Estimate, estimate, refusal
 from tfm_core.profiling.machine import describe
-from tfm_ui import measurements
 
 # The default plan takes a minute on a rented core; three let it fit where cores are slow. With two gigabytes, and as
 # much again for what an estimate overlooks, a server of eight keeps the rest for its visitors.
@@ -33,9 +32,10 @@ def limit(plan: Plan) -> float:
 
 
 def _machine(setup: Setup) -> Machine:
-    """With its limits, from a measurement in this setting; before there is one, from a first glance."""
-    if known := measurements.machine(setup):
-        return known
+    """This machine at a first glance, for as long as the server runs.
+
+    Not as it was measured since: the lengths that fit are part of what a link means, and must stay.
+    """
     machine = _glance(setup.device, setup.dtype)
     return replace(machine, flops_per_second=setup.threads * machine.flops_per_second)
 
@@ -46,7 +46,7 @@ def _glance(device: str, dtype: str) -> Machine:
     machine = describe(Setup(device=device, dtype=dtype))
     if device != "cpu":  # a product that small tells nothing of a GPU: cautious rates
         return machine
-    a = torch.rand(SIDE, SIDE, dtype=getattr(torch, dtype))
+    a = torch.ones(SIDE, SIDE, dtype=getattr(torch, dtype))
     watch = Timer("torch.mm(a, a)", globals={"torch": torch, "a": a})
     fastest = min(watch.timeit(1).median for _ in range(TIMES))  # of so many, some are disturbed by nobody
     return replace(machine, flops_per_second=2 * SIDE**3 / fastest)

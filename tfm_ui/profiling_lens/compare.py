@@ -1,7 +1,6 @@
 """Configurations beside each other: which rows there are, what was measured of each, and what that comes to."""
 
 from dataclasses import dataclass
-from math import isnan
 
 import pandas as pd
 
@@ -60,6 +59,15 @@ class Compared:
         shared = [f"batch {self.plan.rows[0].size.batch}", f"seed {setup.seed}"]
         return " · ".join([where, *threads, setup.dtype, *shared, *version])
 
+    @property
+    def foot(self) -> str:
+        """Where and how it was measured, and the measurement's name; "" of what was not."""
+        if not self.report:
+            return ""
+        machine, began = self.report.machine, self.report.started[:10]
+        processor = [machine.processor] if machine.processor not in ("", machine.device) else []
+        return " · ".join([self.setting, *processor, *([began] if began else []), f"measurement {self.report.id}"])
+
     def stamped(self, table: pd.DataFrame) -> pd.DataFrame:
         """A table with where, when and how it was measured behind each line."""
         return table.assign(**files.provenance(self.report)) if self.report else table
@@ -89,28 +97,6 @@ def aligned(plan: Plan, report: Report | None) -> list[Measured]:
         there = bool(left) and left[0].row == row
         found.append(left.pop(0) if there else Measured(row, problem=missing))
     return found
-
-
-def took(seconds: float) -> str:
-    """0.312 ms, 2.07 ms, 44.8 ms, 1.2 s; "none" for NaN."""
-    if isnan(seconds):
-        return "none"
-    if seconds >= 1:
-        return look.duration(seconds * 1000)
-    digits = f"{seconds * 1000:#.3g}"
-    return f"{digits.rstrip('.') if 'e' not in digits else look.tiny(seconds * 1000)} ms"
-
-
-def factor(number: float) -> str:
-    """1 234, 128, 28.3, 1.07, 0.92, 0.031."""
-    if number >= 1000:
-        return look.count(round(number))
-    return f"{number:.2f}" if 0.1 <= number < 2 else f"{number:#.{2 if number < 0.1 else 3}g}".rstrip(".")
-
-
-def times(number: float) -> str:
-    """By how much: 28 times, 1.07 times."""
-    return f"{factor(number)} times"
 
 
 def listed_rows(numbers: list[int]) -> str:

@@ -4,9 +4,9 @@ from collections import defaultdict
 
 import pandas as pd
 
-from tfm_ui.figures import look
+from tfm_ui.figures import look, units
 from tfm_ui.profiling_lens import analytic
-from tfm_ui.profiling_lens.compare import Compared, listed_rows, times, took
+from tfm_ui.profiling_lens.compare import Compared, listed_rows
 
 
 def height(seen: Compared, number: int) -> float:
@@ -43,19 +43,20 @@ def sentence(seen: Compared) -> str:
     what = "floating point operations" if seen.report is None else "time"
     said = []
     if of[few] < of[many]:
-        more, dearer = times(of[many] / of[few]), times(height(seen, many) / height(seen, few))
+        more, dearer = units.times(of[many] / of[few]), units.times(height(seen, many) / height(seen, few))
         said.append(f"From row {few} to row {many}: {more} the parameters, {dearer} the {what}.")
     equal = max(_equal(of).values(), key=len)
     if len(equal) > 1:
         low, high = min(equal, key=lambda n: height(seen, n)), max(equal, key=lambda n: height(seen, n))
         gap = height(seen, high) / height(seen, low)
-        differ = f"row {high} needs {times(gap)} the {what} of row {low}"
+        differ = f"row {high} needs {units.times(gap)} the {what} of row {low}"
         if gap < 1.01:
             differ = f"their {what} differ{'s' * bool(seen.report)} by less than 1%"
         said.append(f"{listed_rows(equal).capitalize()} have the same {look.count(of[low])} parameters; {differ}.")
     elif not said:
         of_row = f"{look.count(of[few])} parameters"
-        cost = f"{height(seen, few):.3g} MFLOP" if seen.report is None else took(height(seen, few) / 1000)
+        own = height(seen, few)
+        cost = f"{units.three(own)} MFLOP" if seen.report is None else units.took(own / 1000)
         said.append(f"Row {few} has {of_row}; its forward pass takes {cost}.")
     return " ".join(said)
 

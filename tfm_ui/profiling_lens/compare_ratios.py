@@ -7,8 +7,8 @@ from math import isnan
 import pandas as pd
 
 from tfm_core.profiling.statistics import NO_DIFFERENCE, TOO_FEW, Interval, paired, ratio, verdict
-from tfm_ui.figures import look
-from tfm_ui.profiling_lens.compare import FORWARD, Compared, factor, listed_rows, times
+from tfm_ui.figures import look, units
+from tfm_ui.profiling_lens.compare import FORWARD, Compared, listed_rows
 
 UNTOLD = (NO_DIFFERENCE, TOO_FEW)
 NO_PAIR = "no round with a clean block of both"
@@ -39,7 +39,7 @@ class Ratio:
     @property
     def end(self) -> str:
         """The median and the verdict."""
-        return f"{factor(self.interval.middle)}, {self.verdict}" if self.rounds else self.verdict
+        return f"{units.three(self.interval.middle)}, {self.verdict}" if self.rounds else self.verdict
 
     @property
     def said(self) -> str:
@@ -47,7 +47,7 @@ class Ratio:
         many = look.plural(len(self.rounds), "pair")
         if isnan(self.interval.low):
             return f"{self.end}, {many}"
-        low, middle, high = (factor(x) for x in (self.interval.low, self.interval.middle, self.interval.high))
+        low, middle, high = (units.three(x) for x in (self.interval.low, self.interval.middle, self.interval.high))
         return f"{middle}, interval {low} to {high}: {self.verdict}; {many}"
 
 
@@ -84,7 +84,7 @@ def sentence(seen: Compared) -> str:
 
 
 def _factors(found: list[Ratio]) -> str:
-    shown = [f"row {one.number} ({times(one.interval.middle)})" for one in found[:NAMED]]
+    shown = [f"row {one.number} ({units.times(one.interval.middle)})" for one in found[:NAMED]]
     return look.listed([*shown, f"{len(found) - NAMED} more"] if len(found) > NAMED else shown)
 
 

@@ -6,9 +6,10 @@ from math import isnan
 import pandas as pd
 
 from tfm_core.profiling import Machine, Report, files
-from tfm_ui.figures import look
+from tfm_ui.figures import look, units
 from tfm_ui.profiling_lens import analytic
 from tfm_ui.profiling_lens.compare import Compared
+from tfm_ui.profiling_lens.roofline import Roofline, above_the_product
 
 
 def table(seen: Compared) -> pd.DataFrame:
@@ -25,27 +26,18 @@ def sentence(seen: Compared) -> str:
     """Parameters and operations from the least to the most, and which row comes closest to the machine's limit."""
     rows = seen.plan.rows
     counts, flops = [analytic.parameters(row) for row in rows], [analytic.forward_flops(row) for row in rows]
-    said = (
-        f"{look.plural(len(rows), 'row')}: {_span([look.count(min(counts)), look.count(max(counts))])} parameters, "
-        f"{_span([_mega(min(flops)), _mega(max(flops))])} MFLOP for a forward pass."
-    )
+    number = units.span(look.count(min(counts)), look.count(max(counts)))
+    mega = units.span(units.three(min(flops) / 1e6), units.three(max(flops) / 1e6))
+    said = f"{look.plural(len(rows), 'row')}: {number} parameters, {mega} MFLOP for a forward pass."
     return f"{said} {_peak(seen) if seen.report else 'Press Measure for the times.'}".strip()
-
-
-def _span(ends: list[str]) -> str:
-    return " to ".join(dict.fromkeys(ends))
-
-
-def _mega(flops: int) -> str:
-    mega = flops / 1e6
-    return look.count(round(mega)) if mega >= 100 else f"{mega:.3g}"
 
 
 def _peak(seen: Compared) -> str:
     assert seen.report is not None
-    peak, there = seen.report.machine.flops_per_second, seen.measured
+    peak, there = seen.report.machine.flops_per_second, Roofline(seen).there
     if isnan(peak) or not there:
         return ""
-    of = {n: analytic.forward_flops(seen.plan.rows[n - 1]) / seen.rows[n - 1].forward.median for n in there}
-    best = max(of, key=of.__getitem__)
-    return f"Row {best} does most in a second: {of[best] / 1e9:.3g} GFLOP/s; a large matrix product {peak / 1e9:.3g}."
+    best = max(there, key=lambda point: point.rate)
+    rates = (units.three(rate / 1e9) for rate in (best.rate, peak))
+    said = "Row {} does most in a second: {} GFLOP/s; a large matrix product {}.".format(best.number, *rates)
+    return f"{said} {above_the_product([best], seen.plan.setup)}".strip() if best.rate > peak else said

@@ -4,7 +4,8 @@ import pandas as pd
 
 from tfm_core.profiling import Blocks
 from tfm_ui.figures import look
-from tfm_ui.profiling_lens.compare import FORWARD, TRAINING, Compared, listed_rows, times, took
+from tfm_ui.figures.units import span, times, took
+from tfm_ui.profiling_lens.compare import FORWARD, TRAINING, Compared, listed_rows
 
 
 def end(blocks: Blocks) -> str:
@@ -58,9 +59,8 @@ def _backward(seen: Compared) -> str:
     factors = [training / forward for forward, training in both if forward > 0]
     if not factors:
         return ""
-    low, high = min(factors), max(factors)
-    span = f"{low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"{low:.1f} to {high:.1f}"
-    return f"{TRAINING.capitalize()} takes {span} times as long as {FORWARD}."
+    many = span(f"{min(factors):.1f}", f"{max(factors):.1f}")
+    return f"{TRAINING.capitalize()} takes {many} times as long as {FORWARD}."
 
 
 def _contended(seen: Compared) -> str:
@@ -68,7 +68,8 @@ def _contended(seen: Compared) -> str:
     blocks, contended = seen.report.blocks
     if not contended:
         return f"None of the {look.plural(blocks, 'block')} was contended." if blocks > 1 else ""
-    return f"Of {look.plural(blocks, 'block')} {contended} were contended and thrown away."
+    were = "was" if contended == 1 else "were"
+    return f"Of {look.plural(blocks, 'block')} {contended} {were} contended and thrown away."
 
 
 def _missing(seen: Compared) -> str:

@@ -3,17 +3,11 @@
 from datetime import datetime
 
 from tfm_core.profiling import Plan, Progress, Report
+from tfm_core.profiling.estimate import in_seconds
 from tfm_ui.figures import look
 from tfm_ui.jobs.job import Seen
 
 SHARED = 0.1  # of the blocks thrown away: from here on the machine is called a shared one
-
-
-def about(seconds: float) -> str:
-    """A rough time: "a second", "12 s", "3 min"."""
-    if seconds < 1.5:
-        return "a second"
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def progress(seen: Seen) -> str:
@@ -24,11 +18,11 @@ def progress(seen: Seen) -> str:
         asked = "" if seen.mine else "Someone has asked for this. "
         if not seen.before:
             return f"{asked}It starts in a moment."
-        return f"{asked}{look.plural(seen.before, 'job')} before it; it starts in about {about(seen.wait)}."
+        return f"{asked}{look.plural(seen.before, 'job')} before it; it starts in about {in_seconds(seen.wait)}."
     done = f"{100 * seen.step.share:.0f}%" if seen.step else "0%"
     doing = f", {seen.step.doing}" if seen.step and seen.step.doing else ""
     whose = "Measuring" if seen.mine else "Someone is measuring this now"
-    return f"{whose}: {done}{doing}; about {about(seen.seconds_left)} left."
+    return f"{whose}: {done}{doing}; about {in_seconds(seen.seconds_left)} left."
 
 
 def ended(seen: Seen | None, report: Report | None) -> str:
@@ -64,12 +58,13 @@ def blocks(report: Report) -> str:
     if not found:
         return "No block was measured."
     if contended == found:
+        busy = f"all {found}" if found > 1 else "the only one"
         return (
-            f"No clean block: other work kept the processor busy in all {found}, so there is no figure. "
+            f"No clean block: other work kept the processor busy in {busy}, so there is no figure. "
             "Measure again when it is quieter."
         )
     if not contended:
-        return f"{found} blocks, all clean."
+        return f"{found} blocks, all clean." if found > 1 else "1 block, and clean."
     without = sum(1 for one in report.measured if not one.problem and not one.forward.seconds)
     rows = f" {look.plural(without, 'row has', 'rows have')} no clean block." if without else ""
     return f"{contended} of {found} blocks contended and thrown away.{rows}"
@@ -90,4 +85,4 @@ def worth_keeping(report: Report) -> bool:
 def before(plan: Plan, seconds: float) -> str:
     """Of a plan that nobody has measured here."""
     rows, rounds = look.plural(len(plan.rows), "row"), look.plural(plan.setup.rounds, "round")
-    return f"Not measured here yet: {rows} in {rounds}, about {about(seconds)}."
+    return f"Not measured here yet: {rows} in {rounds}, about {in_seconds(seconds)}."

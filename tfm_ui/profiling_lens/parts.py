@@ -7,10 +7,10 @@ from functools import cached_property
 import pandas as pd
 
 from tfm_core.profiling import Measured, Row, costs
-from tfm_ui.figures import look
+from tfm_ui.figures import look, units
 from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens.asked import UNMEASURED, asked, described
-from tfm_ui.profiling_lens.compare import Compared, recipe, took
+from tfm_ui.profiling_lens.compare import Compared, recipe
 from tfm_ui.profiling_lens.parts_formulas import FLOPS, PARAMETERS, laws
 from tfm_ui.profiling_lens.state import ProfilingState
 
@@ -111,7 +111,7 @@ class Parts:
         if not self.seconds:
             return self._unmeasured
         total, most = sum(self.seconds.values()), _largest(self.seconds)
-        said = f"{took(total)} under the profiler; {most}: {look.percent(self.seconds[most] / total)} of it."
+        said = f"{units.took(total)} under the profiler; {most}: {look.percent(self.seconds[most] / total)} of it."
         if self.by_operator:
             return f"{said} Only operators can be told apart here: they bear torch’s names."
         free = [name for name in in_order(self.seconds) if not self.flops.get(name) and name in ("softmax", "norms")]

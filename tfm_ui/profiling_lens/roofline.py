@@ -1,12 +1,13 @@
 """Roofline: what each row reaches of what this machine can do at its intensity (Williams, Waterman, Patterson 2009)."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
 
-from tfm_core.profiling import Machine, Row, costs
+from tfm_core.profiling import Machine, Row, Setup, costs
 from tfm_ui.figures import look, units
 from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens.asked import UNMEASURED, asked, without
@@ -23,7 +24,7 @@ class Point:
         row: what was measured.
         intensity: FLOPs for each byte that must be read or written at least.
         rate: FLOP per second of the median forward pass; NaN where there is none.
-        roof: FLOP per second that this machine can reach at this intensity; NaN where the roof was not measured.
+        roof: FLOP per second that copying and a large matrix product allow at this intensity; NaN if not measured.
         why: there is no rate; "" if there is one.
     """
 
@@ -36,7 +37,7 @@ class Point:
 
     @property
     def share(self) -> float:
-        """Of what is attainable; NaN where it is not known."""
+        """Of the roof, more than 1 above it; NaN where it is not known."""
         return self.rate / self.roof
 
 
@@ -63,7 +64,7 @@ class Roofline:
         return self.machine.flops_per_second / self.machine.bytes_per_second if self.machine else math.nan
 
     def roof(self, intensity: float) -> float:
-        """FLOP per second that can be reached; NaN where it was not measured."""
+        """FLOP per second at an intensity; NaN where it was not measured."""
         if not self.machine:
             return math.nan
         return min(self.machine.flops_per_second, self.machine.bytes_per_second * intensity)
@@ -103,25 +104,37 @@ class Roofline:
             f"{units.three(copy)} GB/s, so the roof turns at {units.three(self.ridge)} operations per byte."
         ]
         if memory:
-            are = "stands" if len(memory) == 1 else "stand"
-            said.append(f"{listed_rows(memory).capitalize()} {are} under the slope: bound by memory.")
+            lie = "lies" if len(memory) == 1 else "lie"
+            said.append(f"{listed_rows(memory).capitalize()} {lie} left of the ridge, where memory sets the limit.")
         if arithmetic:
-            are = "stands" if len(arithmetic) == 1 else "stand"
-            said.append(f"{listed_rows(arithmetic).capitalize()} {are} under the flat roof: bound by arithmetic.")
-        said.append(self._reached)
-        above = [point.number for point in self.there if point.share > 1]
-        if above:
-            said.append(f"Above the roof: {listed_rows(above)}, as caches are faster than memory.")
-        return " ".join([*said, without(self.of)]).strip()
+            lie = "lies" if len(arithmetic) == 1 else "lie"
+            said.append(
+                f"{listed_rows(arithmetic).capitalize()} {lie} right of the ridge, where arithmetic sets the limit."
+            )
+        return " ".join([*said, self._reached, *self._above, without(self.of)]).strip()
+
+    @property
+    def _above(self) -> list[str]:
+        """Which rows lie above which side of the roof, and the likely reason."""
+        assert self.machine
+        flat = [point for point in self.there if point.rate > self.machine.flops_per_second]
+        slope = [point.number for point in self.there if point.share > 1 and point not in flat]
+        said = []
+        if slope:
+            said.append(f"Above the slope: {listed_rows(slope)}, likely as caches are faster than memory.")
+        if flat:
+            rows = listed_rows([point.number for point in flat])
+            said.append(f"Above the flat roof: {rows}. {above_the_product(flat, self.of.plan.setup)}")
+        return said
 
     @property
     def _reached(self) -> str:
         low, high = (pick(self.there, key=lambda point: point.share) for pick in (min, max))
         if low is high:
-            return f"It reaches {look.percent(low.share)} of what it could."
+            return f"It reaches {look.percent(low.share)} of the roof."
         return (
-            f"Of what could be reached, row {low.number} gets least, {look.percent(low.share)}, and row {high.number} "
-            f"most, {look.percent(high.share)}."
+            f"Row {low.number} reaches least of the roof, {look.percent(low.share)}, and row {high.number} most, "
+            f"{look.percent(high.share)}."
         )
 
     @property
@@ -132,9 +145,7 @@ class Roofline:
     @property
     def _intensities(self) -> str:
         low, high = (pick(point.intensity for point in self.points) for pick in (min, max))
-        span = (
-            units.three(low) if units.three(low) == units.three(high) else f"{units.three(low)} to {units.three(high)}"
-        )
+        span = units.span(units.three(low), units.three(high))
         rows = "This row does" if len(self.points) == 1 else f"These {len(self.points)} rows do"
         return f"{rows} {span} operations for each byte that must be moved at least."
 
@@ -146,8 +157,8 @@ class Roofline:
             "configuration": [self.of.size(point.number) for point in points],
             "FLOP per byte": [point.intensity for point in points],
             "GFLOP/s": [point.rate / 1e9 for point in points],
-            "attainable GFLOP/s": [point.roof / 1e9 for point in points],
-            "share": [point.share for point in points],
+            "roof GFLOP/s": [point.roof / 1e9 for point in points],
+            "share of the roof": [point.share for point in points],
             "without a figure": [point.why for point in points],
         }
         return self.of.stamped(pd.DataFrame(columns, index=pd.Index([point.number for point in points], name="row")))
@@ -165,6 +176,19 @@ class Roofline:
             "rate = [count / median for count, median in zip(flops, medians)]  # FLOP per second",
             "roof = [min(machine.flops_per_second, machine.bytes_per_second * x) for x in intensity]",
         )
+
+
+def above_the_product(points: Sequence[Point], setup: Setup) -> str:
+    """Why these rows can do more in a second than a large matrix product, as far as it is known."""
+    apart = {"LSTM", "GRU", "convolution"} & {point.row.target for point in points if setup.dtype == "float32"}
+    if apart and setup.device == "cuda":
+        return "Likely cuDNN, which computes convolutions and recurrences, uses TF32 where the product does not."
+    if apart - {"GRU"} and setup.device == "cpu":
+        return (
+            "Likely torch computes convolutions and LSTMs with wider instructions (oneDNN) than its matrix product, "
+            "whose library is another."
+        )
+    return "The roof is what one large product reached; smaller ones, held in caches, can be faster."
 
 
 def roofline(model: ModelState, state: ProfilingState) -> Roofline | None:

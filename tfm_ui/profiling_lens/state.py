@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import torch
 
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Plan, Row, Setup, Size
-from tfm_core.profiling.estimate import estimate, in_bytes, in_seconds
+from tfm_core.profiling.estimate import in_bytes, in_seconds
 from tfm_ui.fields import Choice, Flag, Limits, Text, Whole, control
 from tfm_ui.lists import Names, names
 from tfm_ui.model_state import ModelState
-from tfm_ui.profiling_lens.budget import BUDGET
+from tfm_ui.profiling_lens.budget import BUDGET, needs
 
 PREFIX = "profiling_"
 VIEWS = ("compare", "length", "parts", "roofline")
@@ -120,11 +120,11 @@ def lengths_of(model: ModelState, state: ProfilingState) -> tuple[list[int], dic
     left_out = {}
     for length in (length for length in LENGTHS if length <= state.longest):
         plan = Plan(tuple(_row(model, state, n) for n in (*taken, length)), setup_of(state))
-        needs = estimate(plan)
-        if needs.bytes > BUDGET.bytes:
-            left_out[length] = in_bytes(needs.bytes)
-        elif needs.seconds > BUDGET.seconds:
-            left_out[length] = in_seconds(needs.seconds)
+        of_all = needs(plan)
+        if of_all.bytes > BUDGET.bytes:
+            left_out[length] = in_bytes(of_all.bytes)
+        elif of_all.seconds > BUDGET.seconds:
+            left_out[length] = in_seconds(of_all.seconds)
         else:
             taken.append(length)
     return taken, left_out

@@ -6,18 +6,45 @@ from tfm_ui.components.bars import BARS
 from tfm_ui.components.canvas import Canvas, Content
 from tfm_ui.components.lines import LINES
 from tfm_ui.components.strips import STRIPS
+from tfm_ui.model_state import ModelState
+from tfm_ui.profiling_lens.asked import asked
+from tfm_ui.profiling_lens.state import ProfilingState
 from tfm_ui.profiling_pictures import compare, length, parts, roofline
 
-# name -> how it is drawn, and what from
-PROFILING: dict[str, tuple[Canvas, Callable[..., Content]]] = {
-    "profiling_times": (STRIPS, compare.times),
-    "profiling_ratios": (STRIPS, compare.ratios),
-    "profiling_parameters": (LINES, compare.parameters),
-    "profiling_length_time": (LINES, length.time),
-    "profiling_length_memory": (LINES, length.memory),
-    "profiling_length_parts": (LINES, length.parts),
-    "profiling_parts_parameters": (BARS, parts.parameters),
-    "profiling_parts_flops": (BARS, parts.flops),
-    "profiling_parts_time": (BARS, parts.time),
-    "profiling_roofline": (LINES, roofline.roof),
+Drawn = Callable[[ModelState, ProfilingState], Content]
+
+# view -> name -> how it is drawn, and what from
+VIEWS: dict[str, dict[str, tuple[Canvas, Drawn]]] = {
+    "compare": {
+        "profiling_times": (STRIPS, compare.times),
+        "profiling_ratios": (STRIPS, compare.ratios),
+        "profiling_parameters": (LINES, compare.parameters),
+    },
+    "length": {
+        "profiling_length_time": (LINES, length.time),
+        "profiling_length_memory": (LINES, length.memory),
+        "profiling_length_parts": (LINES, length.parts),
+    },
+    "parts": {
+        "profiling_parts_parameters": (BARS, parts.parameters),
+        "profiling_parts_flops": (BARS, parts.flops),
+        "profiling_parts_time": (BARS, parts.time),
+    },
+    "roofline": {"profiling_roofline": (LINES, roofline.roof)},
+}
+
+
+def _footed(draw: Drawn, view: str) -> Drawn:
+    """With where and how it was measured as its foot, which all of its files say."""
+
+    def content(model: ModelState, state: ProfilingState) -> Content:
+        header, numbers = draw(model, state)
+        seen = asked(model, state, view)
+        return {**header, "foot": seen.foot if seen else ""}, numbers
+
+    return content
+
+
+PROFILING = {
+    name: (canvas, _footed(draw, view)) for view, pictures in VIEWS.items() for name, (canvas, draw) in pictures.items()
 }

@@ -32,7 +32,6 @@ def times(model: ModelState, state: ProfilingState) -> Content:
         about=compare_times.sentence(seen) if seen else NOTHING,
         scale=_scale(drawn),
         least=True,
-        foot=_foot(seen),
     )
 
 
@@ -80,12 +79,7 @@ def ratios(model: ModelState, state: ProfilingState) -> Content:
         about=compare_ratios.sentence(seen) if seen else NOTHING,
         scale=_scale(drawn),
         line=(f"row {seen.baseline}", 1.0) if seen else None,
-        foot=_foot(seen),
     )
-
-
-def _foot(seen: Compared | None) -> str:
-    return f"{seen.setting} · measurement {seen.report.id}" if seen and seen.report else ""
 
 
 def _groups(drawn: Sequence[Strip]) -> dict[str, Group]:
@@ -102,7 +96,7 @@ def parameters(model: ModelState, state: ProfilingState) -> Content:
     """Parameters beside time; beside operations, until there is a time."""
     seen = compared(model, state)
     return lines.content(
-        [_chart(seen)] if seen else [],
+        [_chart(seen)] if seen and compare_parameters.shown(seen) else [],
         about=compare_parameters.sentence(seen) if seen else NOTHING,
     )
 

@@ -8,7 +8,6 @@ from tfm_ui.components.canvas import Content
 from tfm_ui.figures import look, units
 from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens.asked import NOTHING
-from tfm_ui.profiling_lens.compare import took
 from tfm_ui.profiling_lens.parts import parts
 from tfm_ui.profiling_lens.state import ProfilingState
 
@@ -44,7 +43,7 @@ def time(model: ModelState, state: ProfilingState) -> Content:
         nothing, gap = [math.nan] * len(seen.names), "no figure" if seen.of.report else "not measured"
         return bars.content(seen.names, nothing, about=seen.about_time, gap=gap)
     found = {name: seen.seconds.get(name, 0.0) for name in seen.timed}
-    return _shares(found, {name: took(seconds) for name, seconds in found.items()}, seen.about_time)
+    return _shares(found, {name: units.took(seconds) for name, seconds in found.items()}, seen.about_time)
 
 
 def _shares(found: Mapping[str, float], values: Mapping[str, str], about: str) -> Content:

@@ -43,6 +43,9 @@ def draw(model: ModelState) -> None:
             state = _ratios(model)
         with left:
             _times(model, state, seen)
+    else:  # its control is part of the link, so it is there before there are ratios
+        with runs:
+            _ratios(model)
     with below:
         _parameters(model, state, seen)
 
@@ -136,7 +139,7 @@ def _ratios(model: ModelState) -> ProfilingState:
             title="Paired ratios",
             how_to_read="A dot per round: a row’s time over the chosen row’s in the same round. Bar: the median; box: "
             "its interval; where that straddles 1, no difference can be told.",
-            picture=Drawing("profiling_ratios", states(model, state)),
+            picture=Drawing("profiling_ratios", states(model, state)) if seen.report else None,
             sentence=compare_ratios.sentence(seen),
             table=lambda: compare_ratios.table(seen),
             sources=[statistics.ratio, statistics.median_interval, statistics.verdict],

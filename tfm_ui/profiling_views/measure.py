@@ -5,7 +5,7 @@ from html import escape
 import streamlit as st
 
 from tfm_core.profiling import Plan, Progress, Report
-from tfm_ui import controls, measurements
+from tfm_ui import controls, measurements, notices
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Refused, Request, Seen
 from tfm_ui.jobs.messages import Step
@@ -35,7 +35,7 @@ def bar(plan: Plan | None, named: str) -> Report | None:
                 st.fragment(_live, run_every=OFTEN)(plan)
             else:
                 _idle(plan, report, seen)
-                if any(other for other in sessions.mine()):
+                if sessions.mine():
                     st.fragment(_elsewhere, run_every=OFTEN)()
     return report
 
@@ -86,7 +86,7 @@ def _live(plan: Plan) -> None:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_line"):
         _progress(seen)
-        if seen.mine:
+        if seen.mine or seen.stopping:
             _stop(seen)
         else:
             st.button("Join", on_click=_ask, args=(plan,), help="It goes on if whoever asked leaves.",
@@ -99,7 +99,8 @@ def _elsewhere() -> None:
     if not others:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_other"):
-        _progress(others[0], "Your other choice. ")
+        which = "Your other choice. " if len(others) == 1 else f"The first of your {len(others)} other choices. "
+        _progress(others[0], which)
         _stop(others[0])
 
 
@@ -126,7 +127,7 @@ def _ask(plan: Plan) -> None:
     try:
         sessions.submit(request)
     except Refused as reason:
-        controls.notify(str(reason))
+        notices.notify(str(reason))
         st.rerun()  # all of the page: notices stand at its top
 
 

@@ -1,5 +1,7 @@
 """Each row beside what this machine can do: limited by arithmetic, or by memory."""
 
+from typing import Any
+
 import streamlit as st
 
 from tfm_core.profiling import costs, files, profile
@@ -12,13 +14,6 @@ from tfm_ui.profiling_lens.asked import NOTHING
 from tfm_ui.profiling_lens.state import plan_of
 from tfm_ui.profiling_views import measure
 from tfm_ui.profiling_views.boxes import rows, states
-
-COLUMNS = {
-    "FLOP per byte": st.column_config.NumberColumn(format="%.2f"),
-    "GFLOP/s": st.column_config.NumberColumn(format="%.2f"),
-    "attainable GFLOP/s": st.column_config.NumberColumn(format="%.2f"),
-    "share": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
-}
 
 
 def draw(model: ModelState) -> None:
@@ -34,12 +29,23 @@ def draw(model: ModelState) -> None:
             title="Roofline",
             how_to_read="x: floating point operations for each byte that must be moved, by formula. y: GFLOP/s "
             "of the median forward pass. The roof: what copying allows (thin), what a large matrix product reaches "
-            "(dashed). Rows are named by d_model, heads, layers, length.",
+            "(dashed); a row can lie above it. Rows are named by d_model, heads, layers, length.",
             picture=Drawing("profiling_roofline", states(model, state)),
             sentence=seen.sentence,
             table=seen.table,
-            columns=COLUMNS | dict.fromkeys(files.provenance(seen.of.report) if seen.of.report else ()),
+            columns=_columns(seen),
             sources=[costs.flops, costs.bytes_moved, profile],
             recipe=seen.recipe,
             mode=frame.mode(),
         )
+
+
+def _columns(seen: roofline.Roofline) -> dict[str, Any]:
+    """How the table is drawn: a bar for the share, as long as the largest where rows lie above the roof."""
+    numbers = ("FLOP per byte", "GFLOP/s", "roof GFLOP/s")
+    longest = max([1.0, *(point.share for point in seen.there if seen.machine)])
+    share = st.column_config.ProgressColumn(format="percent", min_value=0, max_value=longest)
+    stamp = files.provenance(seen.of.report) if seen.of.report else {}
+    drawn = {name: st.column_config.NumberColumn(format="%.2f") for name in numbers}
+    hidden = [*stamp, *([] if any(point.why for point in seen.points) else ["without a figure"])]
+    return drawn | {"share of the roof": share} | dict.fromkeys(hidden)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from tests.tfm_ui.profiling.reports import COPY, MACHINE, PEAK, leaves, plausible
-from tfm_core.profiling import costs
+from tfm_core.profiling import Setup, costs
 from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens.compare import Compared, aligned
-from tfm_ui.profiling_lens.roofline import Roofline, roofline
+from tfm_ui.profiling_lens.roofline import Roofline, above_the_product, roofline
 from tfm_ui.profiling_lens.state import ProfilingState, plan_of
 
 MODEL = ModelState()
@@ -39,25 +39,40 @@ def test_points_are_flops_over_bytes_and_over_the_median():
 
 
 @pytest.mark.parametrize("ridge", [0.001, 30, 1e6])
-def test_each_row_stands_under_the_slope_or_under_the_flat_roof(ridge):
+def test_each_row_lies_left_or_right_of_the_ridge(ridge):
     found = seen(machine=replace(MACHINE, bytes_per_second=PEAK / ridge))
     memory = [point.number for point in found.points if point.intensity < ridge]
-    assert ("bound by memory" in found.sentence) is bool(memory)
-    assert ("bound by arithmetic" in found.sentence) is (len(memory) < len(found.points))
+    assert ("memory sets the limit" in found.sentence) is bool(memory)
+    assert ("arithmetic sets the limit" in found.sentence) is (len(memory) < len(found.points))
     if ridge == 1e6:
-        assert "Rows 1 to 5 stand under the slope: bound by memory." in found.sentence
+        assert "Rows 1 to 5 lie left of the ridge, where memory sets the limit." in found.sentence
 
 
 def test_what_is_above_the_roof_is_said():
     found = seen(machine=replace(MACHINE, flops_per_second=1e6, bytes_per_second=1e6))
-    assert "Above the roof: rows 1 to 5, as caches are faster than memory." in found.sentence
+    assert "Above the flat roof: rows 1 to 5. The roof is what one large product reached" in found.sentence
+    slope = seen(machine=replace(MACHINE, bytes_per_second=1e6))
+    assert "Above the slope: rows 1 to 5, likely as caches are faster than memory." in slope.sentence
+    assert "flat roof" not in slope.sentence
+    assert "Above" not in seen().sentence
+
+
+@pytest.mark.parametrize(("device", "why"), [("cpu", "oneDNN"), ("cuda", "TF32")])
+def test_kernels_that_do_more_than_the_matrix_product_have_a_likely_reason(device, why):
+    found = seen(state=replace(STATE, targets="with weights,LSTM"), machine=replace(MACHINE, flops_per_second=40e9))
+    lstm, transformer = found.points[1], found.points[0]
+    assert why in above_the_product([transformer, lstm], Setup(device=device))
+    assert why not in above_the_product([transformer], Setup(device=device))
+    assert why not in above_the_product([lstm], Setup(device=device, dtype="bfloat16"))
+    assert f"{100 * max(point.share for point in found.points):.0f}%" in found.sentence
+    assert max(point.share for point in found.points) > 1
 
 
 def test_the_least_and_the_most_of_what_could_be_reached_are_named():
     found = seen()
     shares = [point.share for point in found.points]
     least, most = np.argmin(shares) + 1, np.argmax(shares) + 1
-    assert f"row {least} gets least" in found.sentence
+    assert f"Row {least} reaches least of the roof" in found.sentence
     assert f"row {most} most" in found.sentence
 
 
