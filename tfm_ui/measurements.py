@@ -19,6 +19,12 @@ def keep(report: Report) -> None:
             _kept.popitem(last=False)
 
 
+def is_here(name: str) -> bool:
+    """Whether the measurement of this name is still remembered, of whatever plan."""
+    with _lock:
+        return name in _kept
+
+
 def find(plan: Plan | None, name: str = "") -> Report | None:
     """The measurement of this plan that has this name; the latest one of the plan, where the name is another's."""
     with _lock:

@@ -46,19 +46,19 @@ def report(queue: FakeQueue, clean: int = 3, contended: int = 0, **more) -> Repo
     return Report(plan=plan, machine=MACHINE, measured=measured, **(given | more))
 
 
-def came(queue: FakeQueue, share: float, found: Report, doing: str = "round 6 of 15") -> None:
+def came(queue: FakeQueue, share: float, found: Report, doing: str = "round 6 of 9") -> None:
     queue.step(share, step=Progress(share, 8.0, doing, found))
 
 
 def test_it_is_measured_and_the_link_holds_it_by_nobodys_act(queue):
     app = lens()
-    assert "Not measured here yet: 7 rows in 15 rounds, about" in said(app)
+    assert "Not measured here yet: 7 rows in 9 rounds, about" in said(app)
     press(app, MEASURE)
     assert bars(app) == ["It starts in a moment."]
     queue.ready()
     came(queue, 0.4, report(queue, complete=False))
     app.run()
-    assert bars(app) == ["Measuring: 40%, round 6 of 15; about 8 s left."]
+    assert bars(app) == ["Measuring: 40%, round 6 of 9; about 8 s left."]
     assert widget(app, "profiling_rounds").disabled is False
     came(queue, 1.0, report(queue))
     queue.finish()
@@ -74,15 +74,20 @@ def test_it_is_measured_and_the_link_holds_it_by_nobodys_act(queue):
     assert widget(app, "_undo").disabled
 
 
+def test_a_link_to_a_measurement_that_is_gone_says_so():
+    assert "The measurement that the link names is not on this server." in said(lens(profiling_run="gone"))
+    assert "not on this server" not in said(lens())
+
+
 def test_undo_passes_over_what_was_measured_since(queue):
     app = lens()
-    widget(app, "profiling_rounds").set_value(9).run()
+    widget(app, "profiling_rounds").set_value(12).run()
     press(app, MEASURE)
     queue.ready()
     came(queue, 1.0, report(queue))
     queue.finish()
     app.run()
-    assert widget(app, "_undo").help.replace("\\", "") == "Takes back: profiling_rounds 9 → 15"
+    assert widget(app, "_undo").help.replace("\\", "") == "Takes back: profiling_rounds 12 → 9"
     press(app, "_undo")
     assert app.query_params["profiling_run"] == "abc123"
     assert widget(app, "_undo").disabled
@@ -155,9 +160,9 @@ def test_others_come_first_and_their_measurement_can_be_joined(queue):
     queue.finish()
     came(queue, 0.4, report(queue))
     app.run()
-    assert bars(app) == ["Someone is measuring this now: 40%, round 6 of 15; about 8 s left."]
+    assert bars(app) == ["Someone is measuring this now: 40%, round 6 of 9; about 8 s left."]
     press(app, "_profiling_join")
-    assert bars(app) == ["Measuring: 40%, round 6 of 15; about 8 s left."]
+    assert bars(app) == ["Measuring: 40%, round 6 of 9; about 8 s left."]
     assert len(sessions.queue().of("another")) == 1
 
 
@@ -165,14 +170,14 @@ def test_another_choice_goes_on_while_one_looks_at_something_else(queue):
     app = press(lens(), MEASURE)
     queue.ready()
     came(queue, 0.4, report(queue))
-    widget(app, "profiling_rounds").set_value(9).run()
-    assert bars(app) == ["Your other choice. Measuring: 40%, round 6 of 15; about 8 s left."]
+    widget(app, "profiling_rounds").set_value(12).run()
+    assert bars(app) == ["Your other choice. Measuring: 40%, round 6 of 9; about 8 s left."]
     assert not widget(app, MEASURE).disabled
     queue.finish()
     app.run()
     assert not bars(app)
     assert "Not measured here yet" in said(app)
-    widget(app, "profiling_rounds").set_value(15).run()
+    widget(app, "profiling_rounds").set_value(9).run()
     assert widget(app, MEASURE).label == "Measure again"
 
 

@@ -11,7 +11,7 @@ from tempfile import NamedTemporaryFile
 import torch
 
 from tfm_core.profiling import memory
-from tfm_core.profiling.estimate import Budget, refusal
+from tfm_core.profiling.estimate import Budget, in_seconds, refusal
 from tfm_core.profiling.files import as_csv, as_json
 from tfm_core.profiling.files_text import as_text
 from tfm_core.profiling.machine import cores
@@ -126,7 +126,7 @@ def _sizes(text: str, lengths: Sequence[int] | None, batch: int) -> list[Size]:
 
 def _tell(progress: Progress, before: str) -> str:
     """On a terminal one line, written over and over; elsewhere a line for each thing that is done. What is done now."""
-    line = f"{progress.share:4.0%}  {progress.seconds_left:.0f} s left  {progress.doing}"
+    line = f"{progress.share:4.0%}  {in_seconds(progress.seconds_left)} left  {progress.doing}"
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns - 1
         sys.stderr.write(f"\r{line[:width]:{width}}" + "\n" * (progress.share == 1))

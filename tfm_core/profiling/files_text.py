@@ -105,6 +105,6 @@ def _footing(report: Report) -> list[str]:
         f"{machine.system}, seed {setup.seed}.",
         f"In the same run: matrix product {_number(flops, 1) or 'not measured'}"
         f"{' GFLOP/s' if flops else ''}, copy {_number(copy, 1) or 'not measured'}{' GB/s' if copy else ''}.",
-        f"{contended} of {total} blocks were contended and thrown away ({noticed}). Memory is of the forward pass.",
-        f"Measurement {report.id}, {report.started}, {report.seconds:.1f} s, {setup.rounds} rounds.",
+        f"Blocks contended and thrown away: {contended} of {total} ({noticed}). Memory is of the forward pass.",
+        f"Measurement {report.id}, {report.started}, {report.seconds:.1f} s, rounds: {setup.rounds}.",
     ]

@@ -91,7 +91,7 @@ def refusal(row: Row, setup: Setup) -> str:
         return f"expected one of {', '.join(TARGETS)}; got {row.target}"
     if setup.device == "cuda" and not torch.cuda.is_available():
         return "torch finds no CUDA device here"
-    return TARGETS[row.target].refuses(setup)
+    return TARGETS[row.target].refuses(setup).removesuffix(".")
 
 
 def problem(error: Exception) -> str:

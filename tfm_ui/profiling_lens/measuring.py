@@ -34,6 +34,12 @@ def ended(seen: Seen | None, report: Report | None) -> str:
     return f"{seen.problem or 'Stopped.'} {what}"
 
 
+def forgotten(report: Report | None) -> str:
+    """Of a link whose measurement this server does not have."""
+    instead = " This is the latest one of the same settings." if report else ""
+    return f"The measurement that the link names is not on this server.{instead}"
+
+
 def facts(report: Report) -> list[str]:
     """When and where it was measured, and how."""
     machine, setup = report.machine, report.plan.setup

@@ -39,7 +39,7 @@ class ProfilingState:
     length_batch: int = control(Whole("Batch", 1, 64, box=True, help="Sequences side by side."), default=1)
 
     # how
-    rounds: int = control(Whole("Rounds", 3, 30, box=True, help="How often each has its turn."), default=15)
+    rounds: int = control(Whole("Rounds", 3, 30, box=True, help="How often each has its turn."), default=9)
     backward: bool = control(Flag("Forward + backward too"), default=True)
     dtype: str = control(Choice("dtype", ("float32", "bfloat16", "float64")), default="float32")
     device: str = control(Choice("Device", DEVICES), default="cpu")

@@ -9,6 +9,15 @@ from tfm_core.profiling import files
 from tfm_ui.profiling_lens.compare import Compared
 from tfm_ui.profiling_lens.compare_table import table
 
+HELP = {
+    "parameters": "By formula.",
+    "MFLOP": "Of a forward pass, by formula: two for each multiplication with its addition.",
+    "GFLOP/s": "MFLOP over the median.",
+    "estimated MiB": "By formula, of a forward pass, beyond weights and input.",
+    "allocated MiB": "Measured: the allocator’s peak in a forward pass.",
+    "system MiB": "Measured: what the operating system saw.",
+    "contended blocks": "Thrown away.",
+}
 BARS = ("parameters", "MFLOP", "forward ms", "forward + backward ms", "GFLOP/s")
 
 
@@ -27,7 +36,12 @@ def _column(name: str, values: pd.Series, seen: Compared) -> Any:
         return None
     if name in BARS and (top := float(values.max())) > 0:
         form = "localized" if name == "parameters" else "%.4g"
-        return st.column_config.ProgressColumn(name, min_value=0, max_value=top, format=form, width=108)
+        return st.column_config.ProgressColumn(
+            name, help=HELP.get(name), min_value=0, max_value=top, format=form, width=108
+        )
     if name.startswith("share"):
         return st.column_config.NumberColumn(name, format="percent")
-    return st.column_config.NumberColumn(name, format="%.4g") if values.dtype.kind == "f" else name
+    if values.dtype.kind in "if":
+        digits = "%.4g" if values.dtype.kind == "f" else None
+        return st.column_config.NumberColumn(name, format=digits, help=HELP.get(name))
+    return name

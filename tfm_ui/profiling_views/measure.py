@@ -34,7 +34,7 @@ def bar(plan: Plan | None, named: str) -> Report | None:
             if seen and seen.under_way:
                 st.fragment(_live, run_every=OFTEN)(plan)
             else:
-                _idle(plan, report, seen)
+                _idle(plan, report, seen, named)
                 if sessions.mine():
                     st.fragment(_elsewhere, run_every=OFTEN)()
     return report
@@ -52,7 +52,7 @@ def _settle(plan: Plan, seen: Seen | None) -> None:
         st.rerun()
 
 
-def _idle(plan: Plan, report: Report | None, seen: Seen | None) -> None:
+def _idle(plan: Plan, report: Report | None, seen: Seen | None, named: str) -> None:
     """Nothing of this is under way: the button, and what was measured before."""
     reason = refused(plan)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_line"):
@@ -72,6 +72,8 @@ def _idle(plan: Plan, report: Report | None, seen: Seen | None) -> None:
                 said.append('<span class="shared">⚠ shared machine</span>')
         else:
             said.append(f"<span>{escape(reason or measuring.before(plan, needs(plan).seconds))}</span>")
+        if named and not measurements.is_here(named):
+            said.append(f"<span>⚠ {escape(measuring.forgotten(report))}</span>")
         if how := measuring.ended(seen, report):
             said.append(f"<span>⚠ {escape(how)}</span>")
         if reason and report:
