@@ -41,7 +41,7 @@ def test_every_target_is_told_apart_into_its_parts(target):
     names = {part.name for part in found}
     assert EXPECTED.get(target, TRANSFORMER) <= names <= EXPECTED.get(target, TRANSFORMER | {"softmax"})
     assert kernel == KERNELS.get(target, kernel)
-    assert sum(part.seconds for part in found) >= 0.999 * min(took[-parts.PASSES :])  # it is around the call
+    assert sum(part.seconds for part in found) >= 0.999 * min(took[2:])  # it is around the call
     assert [part.seconds for part in found] == sorted((part.seconds for part in found), reverse=True)
 
 
