@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from tests.tfm_core.profiling.small import OPEN, SHUT, SIZE, plan_of
-from tfm_core.profiling import TARGETS, Row, Setup, Size, clock, machine, profile, run, run_subject
+from tfm_core.profiling import TARGETS, Row, Setup, Size, clock, machine, parts, profile, run, run_subject
 from tfm_core.profiling.run_subject import Bench, Subject
 from tfm_core.profiling.targets import Target
 
@@ -82,7 +82,7 @@ def test_parts_are_tried_again_when_there_is_room(monkeypatch):
 
         def around(self, block):
             self.calls += 1
-            return block(), float(self.calls < 30)
+            return block(), float(self.calls < parts.MOST_PASSES + 10)
 
     *_, last = profile(plan_of("with weights", rounds=9, backward=False), Slackening())
     (one,) = last.report.measured
