@@ -98,7 +98,7 @@ def test_undo_passes_over_what_was_measured_since(queue):
     [
         (9, 1, "7 of 70 blocks contended and thrown away."),
         (8, 2, "⚠ shared machine"),
-        (0, 5, "No clean block: other work kept the processor busy in all 35, so there is no figure."),
+        (0, 5, "No clean block: other work kept the processor busy in all 35, so no time of a call is shown."),
         (0, 0, "No block was measured."),
     ],
 )

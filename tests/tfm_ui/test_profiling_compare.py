@@ -11,7 +11,7 @@ from tests.tfm_core.profiling.small import OPEN
 from tests.tfm_ui.profiling_toys import MACHINE, blocks, plan, report, seen
 from tfm_core.profiling import Blocks, Measured, contention, costs, files, statistics
 from tfm_ui.model_state import ModelState
-from tfm_ui.profiling_lens import compare_parameters, compare_ratios, compare_table, compare_times
+from tfm_ui.profiling_lens import compare_parameters, compare_ratios, compare_table, compare_times, measuring
 from tfm_ui.profiling_lens.compare import FORWARD, TRAINING, aligned, compared, listed_rows, recipe
 from tfm_ui.profiling_lens.state import ProfilingState
 
@@ -54,6 +54,33 @@ def test_a_row_that_failed_only_backward_says_so_beside_its_figures():
     assert table["problem"].tolist() == ["", "forward + backward: out of memory", "", "", ""]
     assert table["forward ms"].notna().all()
     assert table["forward + backward ms"].isna().tolist() == [False, True, False, False, False]
+
+    said = compare_times.sentence(found)
+    assert said.endswith("Without a figure for forward + backward: row 2; the table says why.")
+    assert compare_times.said(found, 2, TRAINING).endswith("forward + backward:\nout of memory")
+    found.rows[1] = replace(found.rows[1], forward=Blocks(contended=2))
+    assert compare_table.table(found)["problem"][2] == (
+        "no clean forward block: the processor was contended in all 2 forward blocks; forward + backward: out of memory"
+    )
+
+
+def test_a_clean_backward_without_a_clean_forward_is_told():
+    found = seen(FIVE, TIMES)
+    found = replace(found, rows=[replace(one, forward=Blocks(contended=4)) for one in found.rows])
+    for part in (compare_times, compare_parameters):
+        assert part.sentence(found).startswith("No row has a clean forward block, so no forward time is shown.")
+    assert "The fastest forward + backward pass is row 1’s, 6.00 ms" in compare_times.sentence(found)
+    assert "No forward pass can be compared with row 1 · with weights: no clean forward block" in (
+        compare_ratios.sentence(found)
+    )
+    assert found.reason(1, TRAINING) == ""
+    found.rows[0] = replace(found.rows[0], forward=blocks(0.002), training=Blocks(contended=1))
+    assert found.reasons(1) == [
+        "no clean forward + backward block: the processor was contended in 1 forward + backward block"
+    ]
+    assert compare_times.sentence(found).endswith(
+        "Without a figure for forward: rows 2 to 5; without a figure for forward + backward: row 1; the table says why."
+    )
 
 
 def test_the_table_is_the_commands_with_where_it_was_measured():
@@ -99,6 +126,15 @@ def test_the_slowest_the_fastest_and_backward_are_told():
     assert compare_times.sentence(seen(FIVE)).startswith("Nothing is measured yet")
     assert "No row has a clean block" in compare_times.sentence(seen(FIVE, [None] * 5))
     assert "row 1 takes 5.00 ms" in compare_times.sentence(seen(plan(sizes="8, 2, 1, 4"), [0.005]))
+
+
+def test_the_bar_counts_rows_without_a_clean_forward_block():
+    found = report(FIVE, TIMES)
+    first, second, *others = found.measured
+    first = replace(first, forward=Blocks(contended=4), training=Blocks(), problem="forward + backward: out of memory")
+    second = replace(second, training=Blocks(), problem="forward + backward: out of memory")
+    said = measuring.blocks(replace(found, measured=(first, second, *others)))
+    assert said == "4 of 60 blocks contended and thrown away. 1 row has no clean forward block."
 
 
 def test_the_dots_are_what_the_interval_is_of():

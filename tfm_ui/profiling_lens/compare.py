@@ -47,7 +47,18 @@ class Compared:
     @property
     def measured(self) -> list[int]:
         """The numbers of the rows whose forward pass has a clean block."""
-        return [number for number, one in enumerate(self.rows, 1) if one.forward.seconds]
+        return self.timed(FORWARD)
+
+    def timed(self, kind: str) -> list[int]:
+        """The numbers of the rows that have a clean block of this kind."""
+        return [number for number in range(1, len(self.rows) + 1) if self.kinds(number)[kind].seconds]
+
+    @property
+    def nothing(self) -> str:
+        """Said where no row has a figure for its forward pass."""
+        if self.plan.setup.backward and self.timed(TRAINING):
+            return "No row has a clean forward block, so no forward time is shown."
+        return "No row has a clean block, so no time is shown."
 
     @property
     def setting(self) -> str:
@@ -72,10 +83,20 @@ class Compared:
         """A table with where, when and how it was measured behind each line."""
         return table.assign(**files.provenance(self.report)) if self.report else table
 
-    def reason(self, number: int) -> str:
-        """Why a row, counted from 1, has no figure for its forward pass; "" if it has one."""
-        one = self.rows[number - 1]
-        return "" if one.forward.seconds else one.problem or _no_block(one.forward)
+    def reason(self, number: int, kind: str = FORWARD) -> str:
+        """Why a row, counted from 1, has no figure of this kind; "" if it has one."""
+        one, kinds = self.rows[number - 1], self.kinds(number)
+        if kinds[kind].seconds:
+            return ""
+        if one.problem and (kind == TRAINING or not one.problem.startswith(TRAINING)):
+            return one.problem
+        if one.problem or any(blocks.seconds for blocks in kinds.values()):
+            return _no_block(f"{kind} block", kinds[kind].contended)
+        return _no_block("block", sum(blocks.contended for blocks in kinds.values()))
+
+    def reasons(self, number: int) -> list[str]:
+        """Why a row, counted from 1, lacks figures of any kind that was asked for, each once."""
+        return [reason for reason in dict.fromkeys(self.reason(number, kind) for kind in self.kinds(number)) if reason]
 
 
 def compared(model: ModelState, state: ProfilingState) -> Compared | None:
@@ -108,11 +129,11 @@ def listed_rows(numbers: list[int]) -> str:
     return f"row{'s' if len(numbers) > 1 else ''} {look.listed([str(number) for number in numbers])}"
 
 
-def _no_block(blocks: Blocks) -> str:
-    if blocks.contended:
-        many = look.plural(blocks.contended, "block")
-        return f"no clean block: the processor was contended in {'all ' * (blocks.contended > 1)}{many}"
-    return "no block was measured"
+def _no_block(what: str, contended: int) -> str:
+    if contended:
+        many = look.plural(contended, what)
+        return f"no clean {what}: the processor was contended in {'all ' * (contended > 1)}{many}"
+    return f"no {what} was measured"
 
 
 def recipe(plan: Plan, *more: str) -> str:

@@ -37,7 +37,7 @@ def sentence(seen: Compared) -> str:
     """From the fewest parameters to the most; and what rows of equally many differ by."""
     there = shown(seen)
     if not there:
-        return "No row has a clean block, so no time is shown."
+        return seen.nothing
     of = {number: analytic.parameters(seen.plan.rows[number - 1]) for number in there}
     few, many = min(there, key=of.__getitem__), max(there, key=of.__getitem__)
     what = "floating point operations" if seen.report is None else "time"

@@ -71,7 +71,8 @@ def sentence(seen: Compared) -> str:
     if seen.report is None:
         return "Nothing is measured yet: press Measure."
     if not seen.kinds(seen.baseline)[FORWARD].seconds:
-        return f"Nothing can be compared with row {base}: {seen.reason(seen.baseline)}."
+        what = "No forward pass" if ratios(seen) else "Nothing"
+        return f"{what} can be compared with row {base}: {seen.reason(seen.baseline)}."
     said: dict[str, list[Ratio]] = defaultdict(list)
     for one in ratios(seen):
         if one.kind == FORWARD:

@@ -17,7 +17,8 @@ def table(seen: Compared) -> pd.DataFrame:
     nowhere = Machine(device="", processor="", cores=0, system="", torch="")
     report = seen.report or Report(id="", plan=seen.plan, machine=nowhere)
     found = pd.DataFrame(files.table(replace(report, measured=tuple(seen.rows))))
-    reasons = [seen.reason(number) or problem for number, problem in enumerate(found.pop("problem"), 1)]
+    reasons = ["; ".join(seen.reasons(number)) for number in range(1, len(seen.rows) + 1)]
+    del found["problem"]
     found.insert(list(found).index("MFLOP") + 1, "problem", reasons)  # where the figures would be
     return seen.stamped(found.set_index(pd.Index(range(1, len(found) + 1), name="row")))
 

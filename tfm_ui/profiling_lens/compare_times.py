@@ -15,7 +15,7 @@ def end(blocks: Blocks) -> str:
 
 def said(seen: Compared, number: int, kind: str) -> str:
     """All that was measured of a row, counted from 1, in words."""
-    about = _said(seen.kinds(number)[kind]) or seen.reason(number) or "not measured"
+    about = _said(seen.kinds(number)[kind]) or seen.reason(number, kind).removeprefix(f"{TRAINING}: ")
     return f"{seen.name(number)}, {kind}:\n{about}"
 
 
@@ -39,15 +39,20 @@ def sentence(seen: Compared) -> str:
 
 
 def _extremes(seen: Compared) -> str:
-    there = seen.measured
-    if not there:
-        return "No row has a clean block, so no time is shown."
-    of = {number: seen.rows[number - 1].forward.median for number in there}
-    slow, fast = max(there, key=of.__getitem__), min(there, key=of.__getitem__)
+    """Of the forward passes; where none has a figure, of forward + backward."""
+    if seen.measured:
+        return _between(seen, FORWARD, "forward pass")
+    both = seen.plan.setup.backward and seen.timed(TRAINING)
+    return f"{seen.nothing} {_between(seen, TRAINING, 'forward + backward pass')}" if both else seen.nothing
+
+
+def _between(seen: Compared, kind: str, what: str) -> str:
+    of = {number: seen.kinds(number)[kind].median for number in seen.timed(kind)}
+    slow, fast = max(of, key=of.__getitem__), min(of, key=of.__getitem__)
     if slow == fast:
-        return f"A forward pass of row {slow} takes {took(of[slow])}, the median of its clean blocks."
+        return f"A {what} of row {slow} takes {took(of[slow])}, the median of its clean blocks."
     return (
-        f"The fastest forward pass is row {fast}’s, {took(of[fast])}; the slowest row {slow}’s, {took(of[slow])}, "
+        f"The fastest {what} is row {fast}’s, {took(of[fast])}; the slowest row {slow}’s, {took(of[slow])}, "
         f"{times(of[slow] / of[fast])} as long."
     )
 
@@ -73,10 +78,16 @@ def _contended(seen: Compared) -> str:
 
 
 def _missing(seen: Compared) -> str:
-    missing = [number for number in range(1, len(seen.rows) + 1) if number not in seen.measured]
-    if not missing or not seen.measured:
+    """Rows that lack a figure; nothing more where none has a forward time, as that is said already."""
+    numbers = range(1, len(seen.rows) + 1)
+    lacking = {kind: [number for number in numbers if seen.reason(number, kind)] for kind in seen.kinds(1)}
+    found = {kind: rows for kind, rows in lacking.items() if rows and (seen.measured or 0 < len(rows) < len(numbers))}
+    if not found:
         return ""
-    return f"Without a figure: {listed_rows(missing)}; the table says why."
+    if len({tuple(rows) for rows in lacking.values()}) == 1:
+        return f"Without a figure: {listed_rows(lacking[FORWARD])}; the table says why."
+    each = [f"without a figure for {kind}: {listed_rows(rows)}" for kind, rows in found.items()]
+    return f"{'; '.join(each)}; the table says why.".capitalize()
 
 
 def table(seen: Compared) -> pd.DataFrame:

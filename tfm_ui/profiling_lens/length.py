@@ -59,10 +59,20 @@ class Sweep:
         """Of a forward pass at each length, in closed form."""
         return [sum(costs.flops(row).values()) for row in self.of.plan.rows]
 
+    def span(self, way: str) -> list[int]:
+        """The lengths that its power law was fitted to; all that are asked for where there is none."""
+        return self.clean(way) if way in self.fits else self.lengths
+
+    def grow(self, way: str) -> float:
+        """The exponent of the FLOPs over the same lengths as the fit."""
+        there = self.span(way)
+        counted = zip(self.lengths, self.flops, strict=True)
+        return scaling.exponent(self.lengths, [f if n in there else math.nan for n, f in counted])
+
     @property
     def theory(self) -> float:
-        """The exponent of the FLOPs over these lengths."""
-        return scaling.exponent(self.lengths, self.flops)
+        """The exponent of the FLOPs over the lengths that have a fitted forward time, or over all."""
+        return self.grow(FORWARD)
 
     @property
     def power(self) -> int:
@@ -70,17 +80,26 @@ class Sweep:
         return 2 if "products" in costs.flops(self.of.plan.rows[0]) else 1
 
     def scaled(self) -> list[float]:
-        """The FLOPs as milliseconds, at the rate that fits the measured forward passes best in logs; empty if none."""
+        """The FLOPs as milliseconds, at the rate that fits the measured forward passes best in logs; empty if none.
+
+        As far as the fitted law reaches, so that its exponent is that of the same lengths; NaN elsewhere.
+        """
         pairs = [(f, ms) for f, ms in zip(self.flops, self.milliseconds(FORWARD), strict=True) if math.isfinite(ms)]
         if not pairs:
             return []
         rate = math.exp(sum(math.log(ms / f) for f, ms in pairs) / len(pairs))
-        return [f * rate for f in self.flops]
+        return self._within(FORWARD, [f * rate for f in self.flops])
 
     def fitted(self, way: str) -> list[float]:
-        """The power law at each length, in milliseconds."""
+        """The power law in milliseconds, from the first to the last length that it was fitted to; NaN elsewhere."""
         fit = self.fits[way]
-        return [1e3 * fit.at(n) for n in self.lengths]
+        return self._within(way, [1e3 * fit.at(n) for n in self.lengths])
+
+    def _within(self, way: str, values: list[float]) -> list[float]:
+        there = self.span(way)
+        return [
+            value if there[0] <= n <= there[-1] else math.nan for n, value in zip(self.lengths, values, strict=True)
+        ]
 
     @property
     def growth(self) -> str:
@@ -100,31 +119,46 @@ class Sweep:
     @property
     def sentence(self) -> str:
         """What it comes to."""
-        if not any(blocks.seconds for blocks in self.blocks[FORWARD]):
+        if not any(self.clean(way) for way in self.blocks):
             nothing = self.problems or UNMEASURED
             return f"{nothing} {self.grows}"
         said = [self.growth]
         for way, fit in self.fits.items():
             n = fit.exponent
-            said.append(f"Over all lengths {way} grows as n^{n.middle:.2f} ({between(fit)}).")
+            said.append(f"Over {self._measured(way)} {way} grows as n^{n.middle:.2f} ({between(fit)}).")
         return " ".join(part for part in (*said, self.grows, self.problems) if part)
 
     @property
     def grows(self) -> str:
-        """What the closed form says of the FLOPs; "" of a single length."""
+        """What the closed form says of the FLOPs over the lengths of the fits; "" of a single length."""
         if len(self.lengths) < 2:
             return ""
+        over = {tuple(self.span(way)): way for way in reversed(self.fits)}  # one for all fits of the same lengths
+        if not over:
+            ends = f"from {look.count(self.lengths[0])} to {look.count(self.lengths[-1])} tokens"
+            where = f"n^{self.theory:.2f} {ends}"
+        elif len(over) == 1:
+            where = f"n^{self.grow(next(iter(self.fits))):.2f} over these lengths"
+        else:
+            where = look.listed([f"n^{self.grow(way):.2f} over the lengths of {way}" for way in self.fits])
         end = ", and with n² in the end" if self.power == 2 else ", as there are no products of queries with keys"
-        return f"FLOPs grow with n^{self.theory:.2f} over these lengths{end}."
+        return f"FLOPs grow with {where}{end}."
+
+    def _measured(self, way: str) -> str:
+        """The lengths of its fit, in words."""
+        there = self.span(way)
+        if there == self.lengths:
+            return "all lengths"
+        return f"the {len(there)} measured lengths, {look.count(there[0])} to {look.count(there[-1])},"
 
     @property
     def problems(self) -> str:
-        """Which lengths have no figure, and why; "" where all have one, or none was measured."""
+        """Which lengths lack a figure, and why; "" where all have theirs, or none was measured."""
         if not self.of.report:
             return ""
         found: dict[str, list[str]] = {}
         for number, length in enumerate(self.lengths, 1):
-            if reason := self.of.reason(number):
+            for reason in self.of.reasons(number):
                 found.setdefault(reason, []).append(look.count(length))
         return " ".join(
             f"{look.listed(lengths)} {'token' if lengths == ['1'] else 'tokens'}: {reason}."
@@ -142,12 +176,13 @@ class Sweep:
             columns[f"{way}, contended blocks"] = [b.contended for b in blocks]
             if way in self.fits:
                 columns[f"{way}, fitted ms"] = self.fitted(way)
-        columns["without a figure"] = [self.of.reason(number) for number in range(1, len(self.lengths) + 1)]
+        columns["without a figure"] = ["; ".join(self.of.reasons(number)) for number in range(1, len(self.lengths) + 1)]
         return self.of.stamped(pd.DataFrame(columns, index=pd.Index(self.lengths, name="length")))
 
     @property
     def recipe(self) -> str:
         """Lines of Python that leave `medians`, `fit` and `theory`."""
+        of_fit = "[f if one.forward.seconds else 0 for f, one in zip(flops, report.measured)])  # the fit's lengths"
         return recipe(
             self.of.plan,
             "",
@@ -155,7 +190,7 @@ class Sweep:
             "lengths = [row.size.seq_len for row in rows]",
             "fit = scaling.fit(lengths, [one.forward for one in report.measured])  # its exponent with a 95 % interval",
             "flops = [sum(costs.flops(row).values()) for row in rows]",
-            "theory = scaling.exponent(lengths, flops)",
+            f"theory = scaling.exponent(lengths, {of_fit if FORWARD in self.fits else 'flops)'}",
         )
 
 

@@ -11,7 +11,7 @@ from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens.asked import UNMEASURED, asked
 from tfm_ui.profiling_lens.compare import Compared, recipe
-from tfm_ui.profiling_lens.parts import in_order
+from tfm_ui.profiling_lens.parts import OWN, in_order
 from tfm_ui.profiling_lens.state import ProfilingState
 
 PRODUCTS, SOFTMAX, FEED_FORWARD = "products", "softmax", "feed-forward"
@@ -76,7 +76,22 @@ class Shares:
 
     @property
     def sentence(self) -> str:
-        """Where products overtake the feed-forward, predicted and measured, and what is counted as products."""
+        """Where products overtake the feed-forward, and whose passes they are where calls have no time."""
+        return " ".join(part for part in (self._overtaking, self._own) if part)
+
+    @property
+    def _own(self) -> str:
+        """Which lengths have times of parts, and none of a call; "" if there are none."""
+        rows = enumerate(zip(self.lengths, self.of.rows, strict=True), 1)
+        found = [look.count(n) for number, (n, one) in rows if one.parts and self.of.reason(number)]
+        if not found:
+            return ""
+        tokens = "token" if found == ["1"] else "tokens"
+        return f"{OWN}; no time of a forward call is shown at {look.listed(found)} {tokens}."
+
+    @property
+    def _overtaking(self) -> str:
+        """Predicted and measured, and what is counted as products."""
         if self.predicted is None:
             return (
                 f"There are no products of queries with keys here to overtake a feed-forward network. {self._measured}"
@@ -104,13 +119,19 @@ class Shares:
             ahead = self._ahead
             if ahead is None:
                 return "Too few lengths were measured to tell where they do in time."
-            n = look.count(self.lengths[0] if ahead else self.lengths[-1])
+            n = look.count(self._both[0] if ahead else self._both[-1])
             said = f"Measured: already at {n} tokens." if ahead else f"Measured: not reached, beyond {n} tokens."
         kernel = next((one.kernel for one in self.of.rows if one.kernel), "")
         if SOFTMAX not in self.milliseconds:
             return f"{said} A fused kernel ({kernel}) does the softmax too: it is in the products." if kernel else said
         both = self.crossed(PRODUCTS, SOFTMAX)
         return f"{said} With the softmax, which has no FLOPs: at {look.count(round(both))}." if both else said
+
+    @property
+    def _both(self) -> list[int]:
+        """The lengths at which products and the feed-forward were measured."""
+        each = zip(self.lengths, self.milliseconds[PRODUCTS], self.milliseconds[FEED_FORWARD], strict=True)
+        return [n for n, a, b in each if a > 0 and b > 0]
 
     @property
     def _ahead(self) -> bool | None:

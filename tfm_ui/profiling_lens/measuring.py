@@ -66,13 +66,14 @@ def blocks(report: Report) -> str:
     if contended == found:
         busy = f"all {found}" if found > 1 else "the only one"
         return (
-            f"No clean block: other work kept the processor busy in {busy}, so there is no figure. "
+            f"No clean block: other work kept the processor busy in {busy}, so no time of a call is shown. "
             "Measure again when it is quieter."
         )
     if not contended:
         return f"{found} blocks, all clean." if found > 1 else "1 block, and clean."
-    without = sum(1 for one in report.measured if not one.problem and not one.forward.seconds)
-    rows = f" {look.plural(without, 'row has', 'rows have')} no clean block." if without else ""
+    without = sum(1 for one in report.measured if one.forward.contended and not one.forward.seconds)
+    what = "forward block" if report.plan.setup.backward else "block"
+    rows = f" {look.plural(without, 'row has', 'rows have')} no clean {what}." if without else ""
     return f"{contended} of {found} blocks contended and thrown away.{rows}"
 
 

@@ -17,6 +17,7 @@ from tfm_ui.profiling_lens.state import ProfilingState
 ORDER = (
     "projections", "products", "softmax", "feed-forward", "norms", "recurrence", "convolution", "output", "rest",
 )  # fmt: skip
+OWN = "torch.profiler timed clean passes of its own"  # said where no time of a call is shown
 MOST = 8  # operators by name; the others are summed
 
 
@@ -107,9 +108,14 @@ class Parts:
 
     @property
     def about_time(self) -> str:
-        """Which takes most, and where time and FLOPs disagree."""
+        """Which takes most, and where time and FLOPs disagree; whose passes they are, where calls have no time."""
         if not self.seconds:
             return self._unmeasured
+        reason = self.of.reason(self.number + 1)
+        return f"{self._share} {OWN}; no time of a forward call is shown: {reason}." if reason else self._share
+
+    @property
+    def _share(self) -> str:
         total, most = sum(self.seconds.values()), _largest(self.seconds)
         said = f"{units.took(total)} under the profiler; {most}: {look.percent(self.seconds[most] / total)} of it."
         if self.by_operator:

@@ -96,8 +96,8 @@ class Roofline:
             return (
                 f"No roof: the matrix product or the copy had no clean block. {self._rates} {without(self.of)}".strip()
             )
-        memory = [point.number for point in self.points if point.intensity < self.ridge]
-        arithmetic = [point.number for point in self.points if point.intensity >= self.ridge]
+        memory = [point.number for point in self.there if point.intensity < self.ridge]
+        arithmetic = [point.number for point in self.there if point.intensity >= self.ridge]
         peak, copy = self.machine.flops_per_second / 1e9, self.machine.bytes_per_second / 1e9
         said = [
             f"Measured in the same run: a large matrix product reaches {units.three(peak)} GFLOP/s, a large copy "

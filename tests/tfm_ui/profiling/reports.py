@@ -1,6 +1,7 @@
 """Measurements made by hand, for tests of what is shown: times that follow from the closed forms, with known noise."""
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -57,6 +58,8 @@ def plausible(
     done: int | None = None,
     contended: Collection[int] = (),
     problems: Collection[int] = (),
+    only_backward: Collection[int] = (),
+    only_forward: Collection[int] = (),
     machine: Machine = MACHINE,
 ) -> Report:
     """A report on this plan.
@@ -67,6 +70,8 @@ def plausible(
         done: how many rows were measured before it was stopped; by default all.
         contended: rows without a clean block, from 0.
         problems: rows that ran out of memory.
+        only_backward: rows whose forward blocks were all contended; their parts and forward + backward were not.
+        only_forward: rows that ran out of memory in forward + backward.
         machine: where.
     """
     rows = plan.rows[:done]
@@ -74,17 +79,21 @@ def plausible(
         one(row, plan, i, contended=i in contended, problem="out of memory" if i in problems else "")
         for i, row in enumerate(rows)
     ]
+    for i in only_backward:
+        measured[i] = replace(measured[i], forward=Blocks(contended=4))
+    for i in only_forward:
+        measured[i] = replace(measured[i], training=Blocks(), problem="forward + backward: out of memory")
     return Report(
         id=name, plan=plan, machine=machine, measured=tuple(measured), started="2026-01-01T00:00:00+00:00", seconds=9.5,
         complete=len(rows) == len(plan.rows),
     )  # fmt: skip
 
 
-def leaves(script: str) -> dict[str, Any]:
+def leaves(script: str, **how: Any) -> dict[str, Any]:
     """What a script of the Source panel leaves behind, without waiting for a clock: `profile` is made by hand."""
 
     def profile(plan: Plan) -> Iterator[Progress]:
-        yield Progress(1, 0, "done", plausible(plan))
+        yield Progress(1, 0, "done", plausible(plan, **how))
 
     scope: dict[str, Any] = {}
     with patch("tfm_core.profiling.profile", profile):

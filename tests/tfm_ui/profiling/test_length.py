@@ -80,6 +80,61 @@ def test_what_has_no_figure_is_said_and_the_others_stand(how, said, clean):
     assert bool(sweep.fits) is (clean > 2)
 
 
+@pytest.mark.parametrize(
+    ("how", "there", "said"),
+    [
+        ({"done": 3}, [0, 1, 2], "Over the 3 measured lengths, 32 to 128, "),
+        ({"contended": [2, 3, 4]}, [0, 1, 5], "Over the 3 measured lengths, 32 to 1\u202f024, "),
+        ({"contended": [0]}, [1, 2, 3, 4, 5], "Over the 5 measured lengths, 64 to 1\u202f024, "),
+    ],
+)
+def test_laws_and_theory_are_of_the_measured_lengths_alone(how, there, said):
+    sweep = Sweep(seen(**how))
+    lengths = [sweep.lengths[i] for i in there]
+    for way in (FORWARD, TRAINING):
+        assert f"{said}{way} grows as n^{sweep.fits[way].exponent.middle:.2f}" in sweep.sentence
+        reached = [lengths[0] <= n <= lengths[-1] for n in sweep.lengths]
+        for values in (sweep.fitted(way), sweep.scaled(), sweep.table()[f"{way}, fitted ms"]):
+            assert np.isfinite(values).tolist() == reached
+    assert "all lengths" not in sweep.sentence
+    slope = np.polyfit(np.log(lengths), np.log([sweep.flops[i] for i in there]), 1)[0]
+    assert sweep.theory == pytest.approx(slope)
+    assert f"FLOPs grow with n^{slope:.2f} over these lengths" in sweep.sentence
+    if "done" not in how:  # a script runs to its end
+        assert leaves(sweep.recipe, **how)["theory"] == sweep.theory
+
+
+def test_without_a_law_the_closed_form_names_its_own_lengths():
+    sweep = Sweep(seen(done=2))
+    assert f"FLOPs grow with n^{sweep.theory:.2f} from 32 to 1\u202f024 tokens" in sweep.sentence
+
+
+def test_forward_and_backward_are_told_apart_where_one_has_no_figure():
+    sweep = Sweep(seen(only_backward=range(6)))
+    assert list(sweep.fits) == [TRAINING]
+    assert f"Over all lengths {TRAINING} grows as n^" in sweep.sentence
+    tokens = "32, 64, 128, 256, 512 and 1\u202f024 tokens"
+    assert f"{tokens}: no clean forward block: the processor was contended in all 4 forward" in sweep.sentence
+    assert "no clean block" not in sweep.sentence
+    assert sweep.scaled() == []
+    assert f"torch.profiler timed clean passes of its own; no time of a forward call is shown at {tokens}." in (
+        Shares(sweep.of).sentence
+    )
+    assert "of its own" not in Shares(seen()).sentence
+
+
+def test_a_length_that_failed_only_backward_keeps_its_forward_time():
+    sweep = Sweep(seen(only_forward=[5]))
+    assert (len(sweep.clean(FORWARD)), len(sweep.clean(TRAINING))) == (6, 5)
+    assert "Over all lengths forward grows" in sweep.sentence
+    assert f"Over the 5 measured lengths, 32 to 512, {TRAINING} grows" in sweep.sentence
+    assert f"n^{sweep.grow(FORWARD):.2f} over the lengths of {FORWARD} and n^{sweep.grow(TRAINING):.2f} over the " in (
+        sweep.sentence
+    )
+    assert sweep.sentence.endswith("1\u202f024 tokens: forward + backward: out of memory.")
+    assert sweep.table()["without a figure"].tolist() == [*[""] * 5, "forward + backward: out of memory"]
+
+
 def test_unmeasured_the_closed_forms_stand():
     found = seen(None)
     assert Sweep(found).sentence.startswith("Nothing of this is measured yet: press Measure. FLOPs grow with n^")
@@ -114,10 +169,15 @@ def test_products_overtake_the_feed_forward_where_their_curves_cross():
 
 
 @pytest.mark.parametrize(
-    ("factor", "said"), [(1e6, "Measured: already at 32 tokens."), (1e-6, "Measured: not reached, beyond 1\u202f024")]
+    ("factor", "how", "said"),
+    [
+        (1e6, {"contended": [0]}, "Measured: already at 64 tokens."),
+        (1e-6, {}, "Measured: not reached, beyond 1\u202f024"),
+        (1e-6, {"done": 3}, "Measured: not reached, beyond 128 tokens."),
+    ],
 )
-def test_a_crossing_outside_of_the_lengths_is_said(factor, said):
-    found = seen()
+def test_a_crossing_outside_of_the_measured_lengths_is_said(factor, how, said):
+    found = seen(**how)
     rows = [
         replace(
             one, parts=tuple(replace(p, seconds=p.seconds * (factor if p.name == "products" else 1)) for p in one.parts)

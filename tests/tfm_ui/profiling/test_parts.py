@@ -76,6 +76,14 @@ def test_a_row_without_a_figure_says_so(how, said):
     assert "ms" not in found.table()
 
 
+def test_parts_of_a_row_without_a_time_of_a_call_are_of_their_own_passes():
+    assert seen(2, only_backward=[2]).about_time.endswith(
+        "torch.profiler timed clean passes of its own; no time of a forward call is shown: no clean forward block: "
+        "the processor was contended in all 4 forward blocks."
+    )
+    assert "of its own" not in seen(2, only_forward=[2]).about_time
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("size", [Size(d_model=12, num_heads=3, num_layers=2, seq_len=5, batch=2, d_ff=7)])
 def test_formulas_are_shown_of_all_parts_that_they_are_true_of(target, size):
