@@ -20,8 +20,9 @@ class Recurrence(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(batch, seq, d_model) in and out."""
-        hidden: Tensor = self.recurrence(x)[0]  # (batch, seq, hidden)
-        return self.output(hidden)  # type: ignore[no-any-return]
+        x = self.recurrence(x)[0]  # (batch, seq, hidden)
+        x = self.output(x)
+        return x
 
 
 class Convolutions(nn.Module):
