@@ -99,7 +99,8 @@ def test_what_has_no_figure_is_said(how, said):
 def test_only_rows_that_are_drawn_lie_under_the_roof():
     found = seen(machine=replace(MACHINE, bytes_per_second=PEAK / 1e6), done=4, contended=[1], only_forward=[0])
     assert "Rows 1, 3 and 4 lie left of the ridge" in found.sentence
-    assert found.sentence.endswith("contended in all 90 blocks. Row 5: the run was stopped before.")
+    blocks = 2 * 3 * found.of.plan.setup.rounds  # forward and forward + backward, three a round
+    assert found.sentence.endswith(f"contended in all {blocks} blocks. Row 5: the run was stopped before.")
 
 
 @pytest.mark.parametrize("sizes", ["8, 2, 1, 4", "\n".join(["8, 2, 1, 4"] * 45)])
