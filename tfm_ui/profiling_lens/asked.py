@@ -1,6 +1,6 @@
 """What a view asks for, whichever is on screen; and how its rows are named."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tfm_core.profiling import Row
 from tfm_ui.figures import look
@@ -15,6 +15,22 @@ NOTHING = "There is no configuration to show: enter one in the view â€œcompareâ€
 def asked(model: ModelState, state: ProfilingState, view: str) -> Compared | None:
     """The rows of this view, and their measurement; None if there are no rows."""
     return compared(model, replace(state, view=view))
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """One target at several lengths.
+
+    Attributes:
+        of: its rows, and their measurement.
+    """
+
+    of: Compared
+
+    @property
+    def lengths(self) -> list[int]:
+        """That are asked for."""
+        return [row.size.seq_len for row in self.of.plan.rows]
 
 
 def described(row: Row) -> str:

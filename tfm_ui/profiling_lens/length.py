@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
@@ -12,26 +11,14 @@ from tfm_core.profiling.estimate import in_bytes, in_seconds
 from tfm_core.profiling.scaling import Fit
 from tfm_ui.figures import look, units
 from tfm_ui.model_state import ModelState
-from tfm_ui.profiling_lens.asked import UNMEASURED, asked
+from tfm_ui.profiling_lens.asked import UNMEASURED, Lengths, asked
 from tfm_ui.profiling_lens.budget import BUDGET
-from tfm_ui.profiling_lens.compare import FORWARD, Compared, recipe
+from tfm_ui.profiling_lens.compare import FORWARD, recipe
 from tfm_ui.profiling_lens.state import ProfilingState
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """One target at several lengths.
-
-    Attributes:
-        of: its rows, and their measurement.
-    """
-
-    of: Compared
-
-    @property
-    def lengths(self) -> list[int]:
-        """That are asked for."""
-        return [row.size.seq_len for row in self.of.plan.rows]
+class Sweep(Lengths):
+    """The times of one target at several lengths."""
 
     @cached_property
     def blocks(self) -> dict[str, list[Blocks]]:

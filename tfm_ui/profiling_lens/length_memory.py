@@ -1,7 +1,6 @@
 """Memory against length: what was measured in two ways, what is predicted, and the attention weights apart."""
 
 import math
-from dataclasses import dataclass
 
 import pandas as pd
 import torch
@@ -9,27 +8,15 @@ import torch
 from tfm_core.profiling import Memory, costs
 from tfm_ui.figures import look, units
 from tfm_ui.model_state import ModelState
-from tfm_ui.profiling_lens.asked import asked
-from tfm_ui.profiling_lens.compare import FORWARD, TRAINING, Compared, recipe
+from tfm_ui.profiling_lens.asked import Lengths, asked
+from tfm_ui.profiling_lens.compare import FORWARD, TRAINING, recipe
 from tfm_ui.profiling_lens.state import ProfilingState
 
 ALLOCATED, SYSTEM = "allocator, measured", "system, measured"
 
 
-@dataclass(frozen=True)
-class Peaks:
-    """Bytes at the peak of a call beyond weights and input.
-
-    Attributes:
-        of: its rows, and their measurement.
-    """
-
-    of: Compared
-
-    @property
-    def lengths(self) -> list[int]:
-        """That are asked for."""
-        return [row.size.seq_len for row in self.of.plan.rows]
+class Peaks(Lengths):
+    """Bytes at the peak of a call beyond weights and input."""
 
     @property
     def ways(self) -> tuple[str, ...]:

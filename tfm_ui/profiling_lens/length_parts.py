@@ -1,7 +1,6 @@
 """Parts against length: FLOPs by formula, time from torch.profiler, and where products overtake the feed-forward."""
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
@@ -9,28 +8,16 @@ import pandas as pd
 from tfm_core.profiling import costs, scaling
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
-from tfm_ui.profiling_lens.asked import UNMEASURED, asked
-from tfm_ui.profiling_lens.compare import Compared, recipe
+from tfm_ui.profiling_lens.asked import UNMEASURED, Lengths, asked
+from tfm_ui.profiling_lens.compare import recipe
 from tfm_ui.profiling_lens.parts import OWN, in_order
 from tfm_ui.profiling_lens.state import ProfilingState
 
 PRODUCTS, SOFTMAX, FEED_FORWARD = "products", "softmax", "feed-forward"
 
 
-@dataclass(frozen=True)
-class Shares:
-    """The parts of a forward pass at several lengths.
-
-    Attributes:
-        of: its rows, and their measurement.
-    """
-
-    of: Compared
-
-    @property
-    def lengths(self) -> list[int]:
-        """That are asked for."""
-        return [row.size.seq_len for row in self.of.plan.rows]
+class Shares(Lengths):
+    """The parts of a forward pass at several lengths."""
 
     @cached_property
     def flops(self) -> dict[str, list[int]]:
