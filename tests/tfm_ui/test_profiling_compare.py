@@ -183,6 +183,11 @@ def test_equal_parameters_and_unequal_times_are_told():
     twice = plan(sizes="8, 2, 1, 4\n8, 2, 1, 4")
     assert "their time differs by less than 1%" in compare_parameters.sentence(seen(twice, [0.1, 0.1005]))
     assert "their floating point operations differ by less than 1%" in compare_parameters.sentence(seen(twice))
+    noisy = seen(twice, [0.1, 0.1])
+    noisy.rows[1] = replace(noisy.rows[1], forward=blocks(0.1, noise=(0.9, 1.2, 1.2, 0.9, 1.2, 1.2, 0.9, 1.2)))
+    assert "round by round there is no detectable difference in time between rows 1 and 2." in (
+        compare_parameters.sentence(noisy)
+    )
     assert compare_parameters.by_powers(seen(FIVE, TIMES))
     assert not compare_parameters.by_powers(seen(FIVE, [0.1] * 5))
     assert "takes 0.100 ms" in compare_parameters.sentence(seen(plan(sizes="8, 2, 1, 4"), [1e-4]))

@@ -4,6 +4,7 @@ from collections import defaultdict
 
 import pandas as pd
 
+from tfm_core.profiling.statistics import NO_DIFFERENCE, ratio, verdict
 from tfm_ui.figures import look, units
 from tfm_ui.profiling_lens import analytic
 from tfm_ui.profiling_lens.compare import Compared, listed_rows
@@ -52,6 +53,8 @@ def sentence(seen: Compared) -> str:
         differ = f"row {high} needs {units.times(gap)} the {what} of row {low}"
         if gap < 1.01:
             differ = f"their {what} differ{'s' * bool(seen.report)} by less than 1%"
+        elif seen.report and _verdict(seen, high, low) == NO_DIFFERENCE:
+            differ = f"round by round there is {NO_DIFFERENCE} in {what} between rows {low} and {high}"
         said.append(f"{listed_rows(equal).capitalize()} have the same {look.count(of[low])} parameters; {differ}.")
     elif not said:
         of_row = f"{look.count(of[few])} parameters"
@@ -59,6 +62,11 @@ def sentence(seen: Compared) -> str:
         cost = f"{units.three(own)} MFLOP" if seen.report is None else units.took(own / 1000)
         said.append(f"Row {few} has {of_row}; its forward pass takes {cost}.")
     return " ".join(said)
+
+
+def _verdict(seen: Compared, a: int, b: int) -> str:
+    """Of row a's forward passes beside row b's, in pairs."""
+    return verdict(ratio(seen.rows[a - 1].forward, seen.rows[b - 1].forward))
 
 
 def _equal(parameters: dict[int, int]) -> dict[int, list[int]]:
