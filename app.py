@@ -24,15 +24,20 @@ def route() -> tuple[st.Page, list[st.Page]]:
     return st.navigation(pages, position="top"), pages
 
 
-if __name__ == "__main__":  # a visit
+def visit() -> None:
+    """What surrounds all pages, and the one that is asked for."""
     page, pages = route()
     frame.set_up(page.title)
     sidebar.model_panel()
     if present.presenting():
         present.bar(pages, page)
-    page.run()
+    frame.in_turn(page.run, heavy=frame.model().is_heavy)()
     frame.foot(pages, page)
     start.warm_up()
+
+
+if __name__ == "__main__":
+    frame.in_turn(visit)()
 else:  # the server
     # From this Streamlit learns, before the first request, that pages/ is not its own; else a link to /heads as the
     # very first request is answered with "Page not found". It warns that nobody is visiting: that is so.

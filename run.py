@@ -1,19 +1,28 @@
 """Two commands on a fresh machine with Python 3.11 or newer; each does its own set-up.
 
-python3 run.py           start the app (more arguments go to `streamlit run app.py`)
+python3 run.py           start the app for this machine alone (more arguments go to `streamlit run app.py`)
 python3 run.py test      every check and every test (more arguments go to pytest)
 """
 
+import sys
+
+# Before anything that an old Python cannot do; and in this file no syntax that it cannot read.
+if sys.version_info < (3, 11):
+    sys.exit(f"Attention Lab needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
+
+import argparse
 import os
 import shutil
+import signal
 import subprocess
-import sys
+import threading
 import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 HOME = ROOT / ".venv"
 BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
+PATIENCE = 2.5  # seconds in which a server that was told to end does so by itself
 CHECKS = (
     ["ruff", "check", "."],
     ["ruff", "format", "--check", "."],
@@ -24,16 +33,31 @@ CHECKS = (
 
 def main(arguments: list[str]) -> int:
     """Set up what the command needs, then run it; its exit code."""
-    if sys.version_info < (3, 11):
-        print(f"Attention Lab needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
-        return 1
     os.chdir(ROOT)
     if arguments[:1] == ["test"]:
         install("requirements-dev.txt")
         install_browser()
         return test(arguments[1:])
+    streamlits = for_streamlit(arguments)
     install("requirements.txt")
-    return call("streamlit", "run", "app.py", *arguments)
+    return serve("streamlit", "run", "app.py", *streamlits)
+
+
+def for_streamlit(arguments: list[str]) -> list[str]:
+    """The arguments, with our own in Streamlit's words."""
+    parser = argparse.ArgumentParser(
+        usage="python3 run.py [--address ADDRESS] [Streamlit’s options]\n       python3 run.py test [pytest’s options]",
+        description="Start the app, or test it; what that needs is set up first.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--address",
+        help="of this machine, to answer at; 0.0.0.0 is all that it has. By default 127.0.0.1: no other machine can "
+        "reach the app. At another address whoever can reach this machine can use the app: it asks for no password, "
+        "and encrypts nothing",
+    )
+    ours, rest = parser.parse_known_args(arguments)
+    return rest + ([f"--server.address={ours.address}"] if ours.address else [])
 
 
 def install(requirements: str) -> None:
@@ -84,10 +108,25 @@ def test(arguments: list[str]) -> int:
 def call(*command: str) -> int:
     """Run a tool of .venv; its exit code."""
     print(f"\n$ {' '.join(command)}", flush=True)
-    try:
-        return subprocess.run([BIN / command[0], *command[1:]]).returncode
-    except KeyboardInterrupt:  # the usual way to stop the app
-        return 0
+    return subprocess.run([BIN / command[0], *command[1:]]).returncode
+
+
+def serve(*command: str) -> int:
+    """Run a server of .venv until it ends; its exit code, or 0 if it was told to end, by Ctrl-C or SIGTERM."""
+    server = subprocess.Popen([BIN / command[0], *command[1:]])
+    told: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        told.append(number)
+        server.terminate()  # a terminal tells it as well as us, a service manager tells us alone
+        last_resort = threading.Timer(PATIENCE, server.kill)
+        last_resort.daemon = True
+        last_resort.start()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    code = server.wait()
+    return 0 if told else code
 
 
 if __name__ == "__main__":

@@ -3,31 +3,42 @@
    What Streamlit sends is an address: {name, query, early, slow}, and how many commits it has heard of. The bytes come
    from `pictures/<name>` for that query. If `early`, the query in the address bar is asked for as soon as it changes,
    which is when a control is moved: the picture is there in the time of one request, and the page with its words follows
-   when it has been run. If `slow`, it is not even asked for while another picture is dragged. */
+   when it has been run. If `slow`, it is not even asked for while another picture is dragged. Where there is no answer,
+   the picture's place says so. */
 
 import { decode } from "./paint.js"
 
 const asked = new Map() // query -> the names asked for in this moment, and the answer to come
 
-/* One picture's bytes; null if the server was not reached, undefined if it refused. Pictures that are asked for at the
-   same time travel together. */
+/* One picture: {bytes}, or why there is none, {problem, again}: in words, and in how many ms it makes sense to ask again
+   (undefined where it never does). Pictures that are asked for at the same time travel together. */
 function picture(name, query) {
   let together = asked.get(query)
   if (!together) {
     const names = []
-    const answer = Promise.resolve().then(async () => { // when all have asked
+    const answer = Promise.resolve().then(() => { // when all have asked
       asked.delete(query)
-      const address = new URL(`pictures/${names.join("+")}`, document.baseURI)
-      const response = await fetch(address, { method: "POST", body: query }).catch(() => null)
-      if (!response || response.status >= 500) return null
-      if (!response.ok) return {}
-      const bytes = await response.arrayBuffer().catch(() => null) // broken off on its way
-      return bytes && apart(new Uint8Array(bytes), names)
+      return question(names, query)
     })
     asked.set(query, together = { names, answer })
   }
-  together.names.push(name)
-  return together.answer.then(pictures => pictures && pictures[name])
+  if (!together.names.includes(name)) together.names.push(name)
+  return together.answer.then(({ pictures, ...problem }) => pictures ? { bytes: pictures[name] } : problem)
+}
+
+const UNREACHED = { problem: "The server was not reached.", again: 0 }
+
+async function question(names, query) {
+  const address = new URL(`pictures/${names.join("+")}`, document.baseURI)
+  const response = await fetch(address, { method: "POST", body: query }).catch(() => null)
+  if (!response) return UNREACHED
+  if (!response.ok) {
+    const problem = await response.text().catch(() => "") || `The server answered ${response.status}.`
+    const wait = Number(response.headers.get("Retry-After"))
+    return [502, 503, 504].includes(response.status) ? { problem, again: 1000 * wait } : { problem }
+  }
+  const bytes = await response.arrayBuffer().catch(() => null) // broken off on its way
+  return bytes ? { pictures: apart(new Uint8Array(bytes), names) } : UNREACHED
 }
 
 /* answer: for each picture u32 length | bytes */
@@ -43,6 +54,7 @@ function apart(bytes, names) {
 }
 
 const PATIENCE = 1500 // ms that a page may take to catch up with its address; then the page is right
+const AGAIN = [1000, 30000] // ms until a question without an answer is asked again: at first, and at most
 const LONG = 10000 // and with a commit, which it is sure to have heard of, but may hear of many in a row
 
 /* Whether two queries say the same of what a picture depends on. */
@@ -65,25 +77,44 @@ const followers = new Set() // the memories of all pictures of this window
 export function follow(component, draw) {
   const { data, parentElement } = component
   const root = parentElement.querySelector("[data-picture]")
-  const memory = root._follow ??= { asked: 0, commits: data.heard, shown: null, wanted: null, latest: null, ahead: false }
+  const memory = root._follow ??= { asked: 0, commits: data.heard, shown: null, wanted: null, latest: null, ahead: false, failures: 0 }
   const told = JSON.stringify(data.local ?? {}), moved = memory.told !== undefined && memory.told !== told
   Object.assign(memory, { component, data, told })
 
   async function ask(query) {
     const number = ++memory.asked
     memory.wanted = query
-    const bytes = await picture(memory.data.name, query)
+    const { bytes, problem, again } = await picture(memory.data.name, query)
     if (number !== memory.asked || !root.isConnected) return // a later one was asked for
     memory.wanted = null
-    if (!bytes) {
-      if (bytes === null) later(1000)
-      return
-    }
+    if (!bytes) return failed(problem, again)
     const [header, numbers] = decode(bytes)
+    if (header.problem) return failed(header.problem)
+    memory.failures = 0
+    explain("")
     memory.shown = header.query
     memory.last = { header, numbers, late: memory.latest !== null && memory.latest !== query }
     drawn()
     if (memory.shown === memory.data.query && !behind() && (memory.latest ?? query) === query) caughtUp()
+  }
+
+  /* Say why there is no picture, in its place, and ask again where that makes sense: each time after twice the time, and
+     not all windows at once. */
+  function failed(problem, again) {
+    if (again === undefined) return explain(problem, true)
+    const [first, most] = AGAIN
+    const wait = Math.max(again, Math.min(most, first * 2 ** memory.failures++)) * (1 + Math.random() / 4)
+    explain(`${problem} Asking again in ${Math.ceil(wait / 1000)} s.`)
+    later(wait)
+  }
+
+  /* Words in the place of the picture; beside it, where there is one that may still be right. */
+  function explain(words, instead = false) {
+    memory.note ??= Object.assign(document.createElement("p"), { className: "problem", role: "status" })
+    if (!memory.note.isConnected) root.before(memory.note)
+    memory.note.textContent = words
+    memory.note.hidden = !words
+    root.toggleAttribute("data-failed", Boolean(words) && (instead || !memory.last))
   }
 
   function drawn() {

@@ -38,7 +38,7 @@ function poster(cells, canvas, skin) {
   return sheet
 }
 
-export default function ({ header, numbers: maps, root, setTriggerValue }) {
+export default function ({ header, numbers: maps, root, alone, setTriggerValue }) {
   const memory = root._memory ??= { shape: "", isolated: null } // what outlives an update
   const { layers, heads, rows, columns, picked } = header
   const $ = selector => root.querySelector(selector)
@@ -113,7 +113,7 @@ export default function ({ header, numbers: maps, root, setTriggerValue }) {
     Object.assign(document.createElement("b"), { textContent: i === null ? "" : nameOf(i) }), ` ${how}`)
   function preview(i) {
     glass.hidden = i === null || i === chosen
-    if (i === null) return say(chosen, picked ? "locked" : "hover to look, click to open")
+    if (i === null) return say(chosen, picked ? "locked" : alone ? "hover or tap to look" : "hover to look, click to open")
     const button = buttons[i], lens = glass.querySelector("canvas"), side = 176 * devicePixelRatio
     lens.width = lens.height = side
     const context = lens.getContext("2d")
@@ -124,9 +124,9 @@ export default function ({ header, numbers: maps, root, setTriggerValue }) {
     const middle = button.offsetLeft + button.offsetWidth / 2 - $(".scroll").scrollLeft
     glass.style.left = clamp(middle - 104, 0, root.clientWidth - 208) + "px"
     glass.style.top = button.offsetTop + button.offsetHeight + 14 + "px"
-    say(i, i === chosen ? "locked" : `preview: click to ${act}`)
+    say(i, i === chosen ? "locked" : alone ? "" : `preview: click to ${act}`)
   }
-  const lock = i => { glass.hidden = true; setTriggerValue("picked", [Math.floor(i / heads), i % heads]) }
+  const lock = i => { if (alone) return preview(i); glass.hidden = true; setTriggerValue("picked", [Math.floor(i / heads), i % heads]) }
   function isolate(i) {
     memory.isolated = memory.isolated === i ? null : i
     draw()

@@ -27,10 +27,14 @@ function thinned(found, width) {
   return kept
 }
 
-export function curve(context, chart, line, colour, rem) {
+export function curve(context, chart, line, colour, { ink, rem }) {
   context.strokeStyle = context.fillStyle = colour
   const found = points(chart, line), dense = found.length > chart.width / (16 * rem)
-  if (line.style === "dots") return scatter(context, found, rem)
+  if (line.style === "dots") {
+    scatter(context, found, rem)
+    if (line.mark) for (const point of found) if (point) call(context, line.mark, point, chart.called, ink, rem)
+    return
+  }
   context.lineWidth = (line.style === "thin" || found.length > 2 * chart.width ? 1 : 2) * rem
   context.lineJoin = "round"
   context.setLineDash(line.style === "dashed" ? [6 * rem, 5 * rem] : [])
@@ -63,6 +67,19 @@ function scatter(context, found, rem) {
     else dot(context, point, true, rem)
   }
   context.globalAlpha = 1
+}
+
+const AROUND = [[0, -12], [0, 13], [12, 0], [-12, 0]] // where a point's name may stand: over it, if it can
+
+/* What a point is called, where nothing is `called` yet: points may lie upon each other. */
+function call(context, words, [x, y], called, ink, rem) {
+  const free = ([a, b]) => called.every(([c, d]) => Math.hypot(a - c, b - d) > 11 * rem)
+  const place = AROUND.map(([right, down]) => [x + right * rem, y + down * rem]).find(free)
+  if (!place) return
+  called.push(place)
+  context.fillStyle = ink
+  context.textAlign = "center"
+  context.fillText(words, ...place)
 }
 
 export function dot(context, [x, y], hollow, rem) {

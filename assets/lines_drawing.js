@@ -1,7 +1,7 @@
 /* How charts of lines are laid out and painted. A chart is what came from the server, each line with its `x` and `y`;
    `place` adds where it goes: {left, top, width, height} of the plot in CSS pixels, and its two axes. */
 
-import { colourOf, curve, dot, endOf } from "./lines_curves.js"
+import { colourOf, curve, endOf } from "./lines_curves.js"
 import { grouped, powered } from "./paint.js"
 
 const LOG = { log2: 2, log10: 10 }
@@ -48,6 +48,7 @@ export function axis(lists, scale, room, whole) {
     if (whole && base === 10) { // few powers of ten may lie between the ends, or none
       const finer = within(powers.flatMap(v => [v, 2 * v, 5 * v]))
       if (finer.length <= room) ticks = finer
+      else if (ticks.length < 2) ticks = finer.filter((_, i) => i % Math.ceil(finer.length / room) === 0)
       if (ticks.length < 2) ticks = within(even(low, high, room, 0).ticks)
     }
     return { to: v => (exponent(v) - exponent(low)) / (exponent(high) - exponent(low)), ticks: named(ticks) }
@@ -57,6 +58,12 @@ export function axis(lists, scale, room, whole) {
   if (!whole) [low, high] = [first * step, last * step]
   const ticks = all.filter(v => v >= low - step * 1e-6 && v <= high + step * 1e-6)
   return { to: v => (v - low) / (high - low), ticks: named(ticks) }
+}
+
+/* By how much the first name below an axis would stand out to the left of a picture, where the axis begins at `left`. */
+export function cutOff(context, { ticks, to }, left, width) {
+  if (!ticks.length) return 0
+  return Math.max(0, context.measureText(written(ticks[0])).width / 2 - left - to(ticks[0]) * width)
 }
 
 /* Multiples of a round step, at least `least`, from below the one number to above the other. */
@@ -90,8 +97,10 @@ export function place(context, charts, width, { rem, family }) {
     const beside = chart.lines.map(line => line.name), room = roomFor(height, rem)
     if (beside.length > room) beside.push(others(beside.length - room + 1))
     const names = Math.min(wide(beside) + 24 * rem, each * 0.45)
-    Object.assign(chart, { x0, y0, each, head, left: x0 + gutter, top: y0 + head, width: each - gutter - names, height })
-    chart.horizontal = axis(chart.lines.map(line => line.x), chart.xScale, Math.max(2, Math.floor(chart.width / (38 * rem))), true)
+    const width = each - gutter - names
+    chart.horizontal = axis([...chart.lines.map(line => line.x), chart.marks.map(mark => mark.x)], chart.xScale, Math.max(2, Math.floor(width / (38 * rem))), true)
+    const out = cutOff(context, chart.horizontal, gutter, width)
+    Object.assign(chart, { x0, y0, each, head, left: x0 + gutter + out, top: y0 + head, width: width - out, height })
     chart.at = (x, y) => [chart.left + chart.horizontal.to(x) * chart.width, chart.top + (1 - chart.vertical.to(y)) * chart.height]
     chart.stops = stopsOf(chart)
   })
@@ -121,7 +130,8 @@ export function paint(context, chart, skin) {
   for (const tick of horizontal.ticks) context.fillText(written(tick), left + horizontal.to(tick) * width, top + height + 14 * rem)
   context.fillText(chart.x, left + width / 2, top + height + 33 * rem)
   for (const mark of chart.marks) upright(context, chart, mark, skin, rem)
-  for (const line of chart.lines) curve(context, chart, line, colourOf(skin, line), rem)
+  chart.called = []
+  for (const line of chart.lines) curve(context, chart, line, colourOf(skin, line), skin)
   names(context, chart, skin, rem)
 }
 
@@ -174,7 +184,7 @@ function names(context, chart, skin, rem) {
     context.lineWidth = (line.style === "thin" ? 1 : 2) * rem
     context.setLineDash(line.style === "dashed" ? [4 * rem, 3 * rem] : [])
     context.beginPath()
-    if (line.style === "dots") dot(context, [x + 6 * rem, y], true, rem)
+    if (line.style === "dots") context.fillRect(x + 2 * rem, y - 4 * rem, 8 * rem, 8 * rem) // a ring would be a point
     else {
       context.moveTo(x, y)
       context.lineTo(x + 12 * rem, y)

@@ -87,22 +87,28 @@ export function box({ layout, view }, i, q, k, columns = 1) {
   return inside ? { x: origins[i].x + (k - left) * cw, y: origins[i].y + (q - top) * ch, w: cw * columns, h: ch } : null
 }
 
+/* The colours of a scale, from its low end to its high one: 0 is the middle of the signed ones, and the first of the others. */
+export function coloursOf({ low, high }, skin) {
+  const { signed } = skin, middle = (signed.length - 1) / 2
+  return low < 0 ? signed.slice(0, high > 0 ? signed.length : middle + 1) : skin.weights
+}
+
 /* 0 to 255: which colour of its scale a value has. */
-export function tint(value, { top, low, signed }) {
-  const at = low ? Math.log(value / low) / Math.log(top / low) : signed ? value / top / 2 + 0.5 : value / top
+export function tint(value, { low, high, powers }) {
+  const at = powers ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low)
   return clamp(Math.round(at * 255), 0, 255)
 }
 
 /* A value for its cell or, with more digits, for reading: its word if it has one; a true minus, and a sign where it
    matters. */
-export function inDigits(value, { signed, low, whole, words }, digits) {
+export function inDigits(value, { low, powers, whole, words }, digits) {
   if (words) return words[value] ?? ""
   if (!value) return "0"
   if (whole) return `${value}`
-  if (low && digits <= 2 && value < 0.005) return powered(10 ** Math.round(Math.log10(value)), 0).slice(2) // 10⁻³
+  if (powers && digits <= 2 && value < 0.005) return powered(10 ** Math.round(Math.log10(value)), 0).slice(2) // 10⁻³
   const small = Math.abs(value) < 0.5 * 10 ** -digits
   const size = small && digits > 2 ? powered(Math.abs(value), 0) : Math.abs(value).toFixed(digits)
-  return !signed || (small && digits <= 2) ? size : (value < 0 ? "−" : "+") + size
+  return !(low < 0) || (small && digits <= 2) ? size : (value < 0 ? "−" : "+") + size
 }
 
 /* Of the cells that share a pixel with this one, the one with the largest value, whatever its sign. */

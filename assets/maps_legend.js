@@ -1,5 +1,6 @@
 /* What stands below maps that share rows and columns: colour bars, and what their marks mean. */
 
+import { coloursOf } from "./maps_layout.js"
 import { corner, painted, tick } from "./maps_ticks.js"
 import { colourBar, hatch } from "./paint.js"
 
@@ -9,14 +10,19 @@ export function bar({ context, header, view, skin, layout }, i) {
   const y = origins[wrapped ? origins.length - 1 : i].y + ch * view.rows + (wrapped ? 14 : 10) * rem + pins
   context.font = `${13 * rem}px ${family}`
   if (map.ticks) return unitAlone(context, skin, map.unit, origins[i].x, y)
-  const own = wrapped && header.maps.some(other => other.top !== map.top)
-  const [least, most] = own ? ["", " each one’s own largest"] : [map.topText, map.topText]
-  const low = map.words?.[0] ?? (map.signed ? `−${least}` : map.lowText)
-  const high = `${map.signed ? "+" : ""}${map.words?.[1] ?? most} ${map.unit}`
+  const own = wrapped && header.maps.some(other => other.low !== map.low || other.high !== map.high)
+  const [low, end] = own ? endsOfEach(map) : [map.lowText, map.highText]
+  const high = `${end} ${map.unit}`
   const before = context.measureText(low).width + 6, room = stacked || wrapped ? 190 * rem : apart + spare - 12 * rem
   const w = Math.max(30 * rem, Math.min(120 * rem, room - before - context.measureText(high).width - 6))
   const x = Math.max(2, Math.min(origins[i].x, width - room - 2)) + before
-  colourBar(context, skin, map.signed ? skin.signed : skin.weights, { x, y, w }, low, high)
+  colourBar(context, skin, coloursOf(map, skin), { x, y, w }, low, high)
+}
+
+/* What stands at the ends of scales that differ from map to map. */
+function endsOfEach({ low, high }) {
+  if (low < 0) return high > 0 ? ["−", "+ each one’s own largest"] : ["each one’s own lowest", "0"]
+  return ["0", "each one’s own largest"]
 }
 
 /* A map of ticks has no scale. */

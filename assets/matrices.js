@@ -25,6 +25,7 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
   const names = (axis, i) => short(label(axis, i))
 
   $(".bar").hidden = Boolean(alone) // a file has nobody to ask for another step
+  root.classList.toggle("alone", Boolean(alone)) // and its derivation never changes: it need not stay in sight
   const stop = walk({ root, header, memory, late, tell, preview, retract })
 
   // the scene: a figure per matrix; kept while its matrices stay the same

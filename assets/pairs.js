@@ -5,7 +5,9 @@
 import { save, stretch, watch } from "./canvas.js"
 import { dress, floats } from "./paint.js"
 
-const asPercent = share => share && share < 0.0001 ? "<0.01%" : `${(share * 100).toFixed(share < 0.1 ? 2 : 1)}%`
+/* What is not all is not called 100%, and what is not nothing not 0%, as in figures/look.py. */
+const asPercent = share => share && share < 0.0001 ? "<0.01%" : share < 1 && share >= 0.9995 ? ">99.9%"
+  : `${(share * 100).toFixed(share < 0.1 ? 2 : 1)}%`
 
 export default function ({ header, numbers, root }) {
   const memory = root._memory ??= {}

@@ -1,7 +1,7 @@
 /* How strips are laid out and painted. */
 
 import { colourOf } from "./lines_curves.js"
-import { axis, written } from "./lines_drawing.js"
+import { axis, cutOff, written } from "./lines_drawing.js"
 
 const STRIP = 21, TEXT = 17, APART = 9 // a strip, a line of words, and between rows; in pixels at a root font of 16
 
@@ -29,10 +29,12 @@ export function arrange(context, header, strips, width, skin) {
   const ends = widest(strips.map(each => each.end)) + 12 * rem
   const beside = names + ends <= 0.56 * width, above = !beside && ends > 0.3 * width
   const deep = above && rows.some(row => wide(headOf(row)) + wide(strips[row.strips[0]].end) + 14 * rem > width)
-  const left = (beside ? names : 0) + 8 * rem, right = width - 8 * rem - (above ? 0 : ends)
+  const begin = (beside ? names : 0) + 8 * rem, right = width - 8 * rem - (above ? 0 : ends)
   const reach = header.line ? [header.line.x] : []
   const scale = axis([...strips.flatMap(s => [s.dots, [s.low, s.middle, s.high]]), reach], header.scale,
-    Math.max(2, Math.floor((right - left) / (40 * rem))), true)
+    Math.max(2, Math.floor((right - begin) / (40 * rem))), true)
+  context.font = font(skin, 13)
+  const left = begin + cutOff(context, scale, begin, right - begin)
   const at = x => left + scale.to(x) * (right - left)
   const top = (header.groups.length > 1 ? 24 : 2) * rem + (header.line ? 18 * rem : 0), places = []
   let y = top

@@ -1,18 +1,35 @@
-"""`python -m benchmarks [name ...]`: run the named benchmarks, by default all of them."""
+"""`python -m benchmarks [name ...]`: run the named benchmarks, by default all of them.
 
+With `--runs 3` each is run three times in processes of its own, and the tables of docs/how-fast.md are printed.
+"""
+
+import argparse
 import signal
 import sys
 from importlib import import_module
 from pathlib import Path
 
-NAMES = sorted(
-    path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in ("__init__", "__main__", "measure")
-)
+from benchmarks import runs
+
+HELPERS = ("__init__", "__main__", "measure", "runs")
+NAMES = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in HELPERS)
 
 if __name__ == "__main__":
-    wanted = sys.argv[1:] or NAMES
-    if unknown := set(wanted) - set(NAMES):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="How fast Attention Lab is.")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"some of {', '.join(NAMES)}; by default all")
+    parser.add_argument("--runs", type=int, help="repeat in new processes, then print the tables of docs/how-fast.md")
+    parser.add_argument("--figures", type=Path, help=argparse.SUPPRESS)  # where a run leaves its numbers for --runs
+    asked = parser.parse_args()
+    names = asked.names or NAMES
+    if unknown := set(names) - set(NAMES):
         sys.exit(f"expected some of {', '.join(NAMES)}; got {', '.join(sorted(unknown))}")
+    if asked.runs is not None and asked.runs < 1:
+        sys.exit(f"--runs: expected at least 1, got {asked.runs}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
-    for name in wanted:
-        import_module(f"benchmarks.{name}").main()
+    if asked.runs:
+        runs.repeat(names, asked.runs)
+    else:
+        for name in names:
+            told = import_module(f"benchmarks.{name}").main()
+            if asked.figures:
+                runs.write(name, told, asked.figures)

@@ -9,26 +9,40 @@ from playwright.sync_api import Browser
 
 from benchmarks.live.press import Clocked, Tick, can_show, link
 from benchmarks.live.serve import FLOOR, chromium, running_app
-from benchmarks.measure import ratio, show, verdict
+from benchmarks.measure import Figure, Figures, ratio, show, verdict
 
 BARS: dict[int, float | None] = {8: None, 64: 2, 256: 3}  # tokens -> times the floor
 TEXT_WITHIN, PICTURE_WITHIN = 1.5, 3.0  # seconds of a cold start
+TICKS = {
+    tokens: Figure(
+        f"Key press to all new pixels on Heads, {tokens} tokens, nothing cached",
+        "the same of a Streamlit page with one slider and a line of text",
+    )
+    for tokens in BARS
+}
+STARTS = {
+    "server": Figure("Server start: from the command until it answers", "", "s"),
+    "text": Figure("First visit of that server, on the same machine: from the link to the first text", "", "s"),
+    "canvas": Figure("The same, to the first picture", "", "s"),
+    "all": Figure("Both together: from the command to the first picture", "", "s"),
+}
+FIGURES = [*TICKS.values(), *STARTS.values()]
 
 
-def main(sizes: dict[int, float | None] = BARS, rounds: int = 10, starts: int = 5) -> None:
+def main(sizes: dict[int, float | None] = BARS, rounds: int = 10, starts: int = 5) -> Figures:
     """From a key press to new pixels, and from a link to the first ones."""
     with chromium() as browser:
-        ticks(browser, sizes, rounds)
-        cold_start(browser, starts)
+        return ticks(browser, sizes, rounds) | cold_start(browser, starts)
 
 
-def ticks(browser: Browser, sizes: dict[int, float | None], rounds: int) -> None:
+def ticks(browser: Browser, sizes: dict[int, float | None], rounds: int) -> Figures:
     """A step of the Tokens slider on Heads: it changes every picture, but no weight and no layout.
 
     Before each step the seed is another one, so nothing of the tick is in a cache but the model itself; then the same
     step once more, which the cache knows. The floor's slider is pressed between the two.
     """
     rows: list[Sequence[object]] = []
+    told: Figures = {}
     for tokens, bar in sizes.items():
         if not can_show(tokens):
             rows.append([tokens, "the app does not offer it"])
@@ -56,6 +70,8 @@ def ticks(browser: Browser, sizes: dict[int, float | None], rounds: int) -> None
         ):
             ours, floors = costs[1:], least[1 : len(costs)]  # the first round warmed up
             times = ratio(ours, floors)
+            if name == "all pictures, computed":
+                told[TICKS[tokens]] = times.median
             within = verdict(times, bar) if bar else ""
             ms = f"{statistics.median(ours):.0f} / {statistics.median(floors):.0f}"
             rows.append([tokens, name, times, within, ms])
@@ -64,10 +80,14 @@ def ticks(browser: Browser, sizes: dict[int, float | None], rounds: int) -> None
         ["tokens", "", "median (quartiles)", "bar", "ms here / floor"],
         rows,
     )
+    return told
 
 
-def cold_start(browser: Browser, rounds: int) -> None:
-    """A server that nobody has visited, and a browser that knows nothing: from following the link to the pixels."""
+def cold_start(browser: Browser, rounds: int) -> Figures:
+    """A server that nobody has visited, and a browser that knows nothing: from following the link to the pixels.
+
+    The server answers by then: who starts it waits for that as well, and who visits it over a network for the network.
+    """
     boots: dict[str, list[float]] = {"app.py": [], FLOOR: []}
     seen: dict[str, list[dict[str, float]]] = {"app.py": [], FLOOR: []}
     for _ in range(rounds):
@@ -92,6 +112,10 @@ def cold_start(browser: Browser, rounds: int) -> None:
         ["until", "median", "range", "bar (s)", "times the floor's text"],
         rows,
     )
+    visits = {of: [one[of] for one in seen["app.py"]] for of in ("text", "canvas")}
+    both = [boot + picture for boot, picture in zip(ours, visits["canvas"], strict=True)]
+    seconds = {"server": ours, **visits, "all": both}
+    return {STARTS[of]: statistics.median(values) for of, values in seconds.items()}
 
 
 def _range(seconds: Sequence[float]) -> str:

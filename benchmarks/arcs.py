@@ -18,7 +18,7 @@ from playwright.sync_api import Error, Page, Request, Route, WebSocket
 
 from benchmarks.live.press import can_show, link, parameters
 from benchmarks.live.serve import chromium, running_app
-from benchmarks.measure import show, verdict
+from benchmarks.measure import Figure, Figures, show, verdict
 from benchmarks.transfer import HEADS, LAYERS, recorded
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.model_state import ModelState
@@ -29,6 +29,22 @@ PATIENCE = 60.0  # seconds; no hover within them counts as that
 HOVERS = 15
 HOVER = Path(__file__).parent / "live" / "hover.js"
 MODULES = Path(__file__).parent / "node_modules"
+MEASURES = (  # in words, the attribute of a visit, what a unit of it is, and the same in full
+    ("MB, all layers", "size", 1e6, "bytes of all layers"),
+    ("first hover, from the link, s", "first", 1, "first hover that answers, from the link in a new browser"),
+    ("first hover, new weights, s", "again", 1, "first hover that answers on new weights in the open app"),
+    ("first hover, a layer's file, s", "file", 1, "first hover that answers in a file of one layer"),
+    ("one hover, ms", "hover", 1e-3, "one hover"),
+)
+
+
+def _figure(tokens: int, name: str) -> Figure:
+    words = next(full for _, attribute, _, full in MEASURES if attribute == name)
+    what = f"Arcs of {tokens} tokens, {LAYERS} x {HEADS} heads: {words}"
+    return Figure(what, "BertViz's head_view and model_view, the better of them", "times less", "{:.1f}")
+
+
+FIGURES = [_figure(tokens, name) for tokens in SIZES for _, name, _, _ in MEASURES]
 SCRIPTS = {  # what BertViz's pages ask for -> who has it
     "require.min.js": "requirejs/require.js",
     "d3.min.js": "d3/dist/d3.min.js",
@@ -55,16 +71,17 @@ class Seen:
     hover: float
 
 
-def main(sizes: Sequence[int] = SIZES) -> None:
+def main(sizes: Sequence[int] = SIZES) -> Figures:
     """4 layers x 8 heads with a causal mask, for which BertViz writes half of its numbers as 0.0."""
     try:
         bertviz = import_module("bertviz")  # has no types, and is not needed for the tests
     except ImportError:
         print("\narcs: BertViz is missing; install it with pip install -r requirements-benchmarks.txt")
-        return
+        return {}
     if not all((MODULES / path).is_file() for path in SCRIPTS.values()):
         print("\narcs: BertViz's scripts are missing; npm install --prefix benchmarks --no-package-lock")
-        return
+        return {}
+    told: Figures = {}
     for tokens in filter(can_show, sizes):
         more: dict[str, Any] = {"num_layers": LAYERS, "num_heads": HEADS, "causal": True}
         state = ModelState(**parameters(tokens, **more))
@@ -82,20 +99,21 @@ def main(sizes: Sequence[int] = SIZES) -> None:
             ["what", "arcs", "head_view", "model_view", "bar: times less than the better"],
             list(compared(ours, theirs)),
         )
+        told |= {_figure(tokens, name): times_less(ours, theirs, name) for _, name, _, _ in MEASURES}
+    return told
 
 
 def compared(ours: Seen, theirs: Sequence[Seen]) -> Iterator[list[str]]:
     """A row per measure, held against the better of the others."""
-    for what, name, scale in (
-        ("MB, all layers", "size", 1e6),
-        ("first hover, from the link, s", "first", 1),
-        ("first hover, new weights, s", "again", 1),
-        ("first hover, a layer's file, s", "file", 1),
-        ("one hover, ms", "hover", 1e-3),
-    ):
-        mine, *others = (getattr(seen, name) / scale for seen in (ours, *theirs))
-        times = min(others) / mine
-        yield [what, *(f"{value:.3g}" for value in (mine, *others)), f"{times:.1f} {verdict(times, 1, at_least=True)}"]
+    for what, name, scale, _ in MEASURES:
+        values = (f"{getattr(seen, name) / scale:.3g}" for seen in (ours, *theirs))
+        times = times_less(ours, theirs, name)
+        yield [what, *values, f"{times:.1f} {verdict(times, 1, at_least=True)}"]
+
+
+def times_less(ours: Seen, theirs: Sequence[Seen], name: str) -> float:
+    """The better of the others over ours."""
+    return float(min(getattr(seen, name) for seen in theirs) / getattr(ours, name))
 
 
 def visit_arcs(tokens: int, more: dict[str, Any]) -> Seen:

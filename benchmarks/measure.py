@@ -24,6 +24,26 @@ class Ratio:
         return f"{self.median:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
+@dataclass(frozen=True)
+class Figure:
+    """A number that a run of a benchmark tells: a row of docs/how-fast.md.
+
+    Attributes:
+        what: is measured.
+        beside: what it is held against.
+        unit: of the number.
+        form: how it is written.
+    """
+
+    what: str
+    beside: str
+    unit: str = "times"
+    form: str = "{:.2f}"
+
+
+Figures = dict[Figure, float]
+
+
 def ratio(ours: Sequence[float], theirs: Sequence[float]) -> Ratio:
     """Compare the costs of two things, round by round."""
     ratios = [a / b for a, b in zip(ours, theirs, strict=True)]

@@ -5,6 +5,7 @@ in the same process, while our own run waits for its next round: a round's two f
 give one ratio. Both are gated, as a neighbour who disturbs one of the two says nothing about either.
 """
 
+import math
 import os
 import time
 
@@ -12,7 +13,7 @@ import torch
 from torch.utils.benchmark import Timer
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks.measure import show
+from benchmarks.measure import Figure, Figures, show
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Blocks, Plan, Row, Setup, contention, costs, profile
 from tfm_core.profiling.run_subject import Subject
 from tfm_core.profiling.statistics import Interval, median_interval
@@ -21,28 +22,41 @@ TARGET = "with weights"
 RATIOS = 15
 PATIENCE, PAUSE = 240, 0.3  # seconds for a configuration where neighbours are busy; and after a block that they spoiled
 NEAR, WIDE = (0.9, 1.1), 0.2
+FIGURES = [
+    Figure(
+        f"A profile's median, {TARGET}, ({size.d_model}, {size.num_heads}, {size.num_layers}), {size.seq_len} tokens",
+        "torch.utils.benchmark by hand on the same model, in the same rounds",
+        form="{:.3f}",
+    )
+    for size in DEFAULT_SIZES
+]
 
 
-def main() -> None:
+def main() -> Figures:
     """Print the table."""
     print(
         f"\ntorch {torch.__version__} on {os.cpu_count()} CPUs, {Setup().threads} thread, {TARGET}, forward, batch 16"
     )
     print(f"median of {RATIOS} ratios, paired by round, and its interval of at least 95 % by order statistics")
     columns = ["d_model, heads, layers, seq", "ours", "ours / by hand", "blocks thrown away", "FLOPs / torch's count"]
-    show("Profiling", columns, [_line(Row(TARGET, size)) for size in DEFAULT_SIZES])
+    lines = [_line(Row(TARGET, size)) for size in DEFAULT_SIZES]
+    show("Profiling", columns, [line for line, _ in lines])
+    told = {figure: median for figure, (_, median) in zip(FIGURES, lines, strict=True)}
+    return {figure: median for figure, median in told.items() if not math.isnan(median)}  # no pair was undisturbed
 
 
-def _line(row: Row) -> list[object]:
+def _line(row: Row) -> tuple[list[object], float]:
+    """A row of the table, and its median ratio."""
     ratios, last = _ratios(row)
     found, size = median_interval(ratios), row.size
-    return [
+    cells: list[object] = [
         f"{size.d_model}, {size.num_heads}, {size.num_layers}, {size.seq_len}",
         f"{1000 * last.median:.2f} ms",
         f"{found.middle:.3f} ({found.low:.3f} to {found.high:.3f})  {_verdict(found, len(ratios))}",
         last.contended,
         _count(row),
     ]
+    return cells, found.middle
 
 
 def _ratios(row: Row) -> tuple[list[float], Blocks]:

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, WebSocket
 
 from benchmarks.live.press import Clocked, can_show, link, parameters
 from benchmarks.live.serve import chromium, running_app
-from benchmarks.measure import show, verdict
+from benchmarks.measure import Figure, Figures, show, verdict
 from tfm_core import Transformer, causal_mask, recording
 from tfm_ui.model_state import ModelState
 
@@ -23,14 +23,23 @@ PRESSES = 3
 BAR = 20
 
 
-def main(sizes: Sequence[int] = SIZES) -> None:
+def _figure(tokens: int, causal: bool) -> Figure:
+    what = f"Bytes of one tick, {tokens} tokens, {LAYERS} x {HEADS} heads, {'causal' if causal else 'no mask'}"
+    return Figure(what, "the HTML of BertViz's head_view", "times less", "{:.0f}")
+
+
+FIGURES = [_figure(tokens, causal) for tokens in SIZES for causal in (False, True)]
+
+
+def main(sizes: Sequence[int] = SIZES) -> Figures:
     """Bytes of a step of the Tokens slider on Heads, with a causal mask (half of BertViz's numbers are 0.0) and not."""
     try:
         bertviz = import_module("bertviz")  # has no types, and is not needed for the tests
     except ImportError:
         print("\nbytes: BertViz is missing; install it with pip install -r requirements-benchmarks.txt")
-        return
+        return {}
     rows: list[Sequence[object]] = []
+    told: Figures = {}
     with running_app() as address, chromium() as browser:
         for tokens in sizes:
             if not can_show(tokens):
@@ -42,7 +51,7 @@ def main(sizes: Sequence[int] = SIZES) -> None:
                 sent, shown = tick(browser, address + link("/heads", tokens, **more))
                 np.testing.assert_allclose(shown, weights[0, 0], atol=1e-6, err_msg="the app shows other weights")
                 theirs = head_view(bertviz, weights, pieces)
-                times = theirs / sent
+                times = told[_figure(tokens, causal)] = theirs / sent
                 mask = "causal" if causal else "none"
                 bar = verdict(times, BAR, at_least=True)
                 rows.append([tokens, mask, f"{sent:,}", f"{theirs:,}", f"{times:.1f}", bar])
@@ -51,6 +60,7 @@ def main(sizes: Sequence[int] = SIZES) -> None:
         ["tokens", "mask", "a tick", "head_view", "times less", "bar"],
         rows,
     )
+    return told
 
 
 def recorded(state: ModelState) -> tuple[NDArray[np.float32], list[str]]:

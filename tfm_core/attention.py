@@ -99,14 +99,14 @@ class MultiHeadAttention(Tapped):
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
         dropout = self.dropout if self.training else 0.0
         written = not torch.is_grad_enabled() and not dropout and q.is_cpu and is_faster_written(q, k)
-        if not self.wanted("scores", "masked_scores", "weights") and not written:
-            return fused_attention(q, k, v, mask, bias, dropout)
         if self.wanted("scores", "masked_scores"):
             scores = self.tap("scores", attention_scores(q, k, bias=bias))
             masked = self.tap("masked_scores", mask_scores(scores, mask))
             weights = self.tap("weights", attention_weights(masked, mask))
-        else:
+        elif self.wanted("weights") or written:
             weights = self.tap("weights", weights_alone(q, k, mask, bias=bias))
+        else:
+            return fused_attention(q, k, v, mask, bias, dropout)
         return (F.dropout(weights, dropout) if dropout else weights) @ v
 
     def _split(self, x: Tensor) -> Tensor:
@@ -116,9 +116,10 @@ class MultiHeadAttention(Tapped):
 
     def _check(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:
         for name, x in (("query", query), ("key", key), ("value", value)):
-            if x.dim() != 3 or x.shape[-1] != self.d_model or 0 in x.shape:
+            shape = x.shape
+            if len(shape) != 3 or shape[-1] != self.d_model or 0 in shape:
                 raise ValueError(
-                    f"{name}: expected a non-empty (batch, seq, d_model={self.d_model}), got {tuple(x.shape)}"
+                    f"{name}: expected a non-empty (batch, seq, d_model={self.d_model}), got {tuple(shape)}"
                 )
         if key.shape != value.shape or query.shape[0] != key.shape[0]:
             raise ValueError(

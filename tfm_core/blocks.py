@@ -1,6 +1,7 @@
 """What a transformer is stacked from: the feed-forward network, and the layer around it and the attention."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -61,7 +62,8 @@ class FeedForward(Tapped):
         activation = self.activation if torch.is_grad_enabled() else IN_PLACE.get(self.activation, self.activation)
         hidden = self.input_projection(x)  # (batch, seq, d_ff)
         hidden = activation(hidden) if self.gate_projection is None else activation(self.gate_projection(x)) * hidden
-        return self.tap("output", self.output_projection(self.dropout(self.tap("hidden", hidden))))
+        hidden = self.tap("hidden", hidden)
+        return self.tap("output", self.output_projection(self.dropout(hidden) if self.training else hidden))
 
 
 class TransformerLayer(Tapped):
@@ -111,17 +113,22 @@ class TransformerLayer(Tapped):
         if self.looks_across != (memory is not None):
             expected = "a memory to look at" if self.looks_across else "no memory, as this layer has no cross-attention"
             raise ValueError(f"expected {expected}, got {None if memory is None else tuple(memory.shape)}")
-        x = self._add("self_attention", x, lambda y: self.self_attention(y, mask=mask, positional=positional))
+        look_around = partial(self.self_attention, mask=mask, positional=positional)
+        x = self._add("self_attention", self.self_attention_norm, x, look_around)
         if memory is not None:
-            x = self._add("cross_attention", x, lambda y: self.cross_attention(y, memory, mask=memory_mask))
-        return self._add("feed_forward", x, self.feed_forward)
+            look_across = partial(self.cross_attention, key=memory, mask=memory_mask)
+            x = self._add("cross_attention", self.cross_attention_norm, x, look_across)
+        return self._add("feed_forward", self.feed_forward_norm, x, self.feed_forward)
 
-    def _add(self, name: str, x: Tensor, sub_layer: Callable[[Tensor], Tensor]) -> Tensor:
+    def _add(self, name: str, norm: nn.Module, x: Tensor, sub_layer: Callable[[Tensor], Tensor]) -> Tensor:
         """The residual connection around one sub-layer."""
-        norm = self.get_submodule(f"{name}_norm")
         x = self.tap(f"{name}.residual_before", x)
         if self.pre_norm:
-            x = x + self.dropout(sub_layer(self.tap(f"{name}.normed", norm(x))))
+            x = x + self._drop(sub_layer(self.tap(f"{name}.normed", norm(x))))
         else:
-            x = norm(x + self.dropout(sub_layer(x)))
+            x = norm(x + self._drop(sub_layer(x)))
         return self.tap(f"{name}.residual_after", x)
+
+    def _drop(self, x: Tensor) -> Tensor:
+        """Dropout while training; else not even the call of a module, which a small model feels."""
+        return self.dropout(x) if self.training else x

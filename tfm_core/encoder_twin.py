@@ -3,26 +3,22 @@
 from collections.abc import Sequence
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from tfm_core.blocks import TransformerLayer
 from tfm_core.torch_twin import as_torch
 
 
-def as_torch_encoder(layers: Sequence[TransformerLayer], final_norm: nn.LayerNorm) -> nn.TransformerEncoder:
+def as_torch_encoder(layers: Sequence[TransformerLayer], final_norm: nn.LayerNorm | None) -> nn.TransformerEncoder:
     """An nn.TransformerEncoder that computes what these layers and then this norm compute: batch first, same mode.
 
     The weights are copies.
 
     Raises:
-        ValueError: for layers that it has no place for: none at all, post-norm, gated, or looking across.
+        ValueError: for layers that it has no place for: none at all, gated, or looking across.
     """
-    if not layers or any(
-        not layer.pre_norm or layer.looks_across or layer.feed_forward.activation not in (F.relu, F.gelu)
-        for layer in layers
-    ):
-        raise ValueError("expected at least one layer, all of them pre-norm, of self-attention alone, relu or gelu")
+    if not layers or any(layer.looks_across or layer.feed_forward.gate_projection is not None for layer in layers):
+        raise ValueError("expected at least one layer, all of them of self-attention alone and without a gate")
     attention, feed_forward = layers[0].self_attention, layers[0].feed_forward
     with torch.device("meta"):  # nothing is drawn, and torch's random numbers stay where they were
         layer = nn.TransformerEncoderLayer(
@@ -32,10 +28,11 @@ def as_torch_encoder(layers: Sequence[TransformerLayer], final_norm: nn.LayerNor
             attention.dropout,
             feed_forward.activation,
             batch_first=True,
-            norm_first=True,
+            norm_first=layers[0].pre_norm,
         )
-        twin = nn.TransformerEncoder(layer, len(layers), nn.LayerNorm(attention.d_model), enable_nested_tensor=False)
-    parts: dict[str, nn.Module] = {"norm": final_norm}
+        norm = None if final_norm is None else nn.LayerNorm(attention.d_model)
+        twin = nn.TransformerEncoder(layer, len(layers), norm, enable_nested_tensor=False)
+    parts: dict[str, nn.Module] = {} if final_norm is None else {"norm": final_norm}
     for number, ours in enumerate(layers):
         parts |= {
             f"layers.{number}.self_attn": as_torch(ours.self_attention),

@@ -41,11 +41,11 @@ def draw(seed: int, name: str, shape: tuple[int, ...], std: float) -> Tensor:
 
 @torch.no_grad()
 def fill_parameters(model: nn.Module, seed: int) -> None:
-    """Give every parameter of a model its first value, in place."""
+    """Give every parameter of a model its first value, in place; those on the meta device have none."""
     filled: set[int] = set()  # tied parameters have two names: the first one counts
     for path, module in model.named_modules():
         for leaf, parameter in module.named_parameters(recurse=False):
-            if id(parameter) not in filled:
+            if id(parameter) not in filled and not parameter.is_meta:
                 filled.add(id(parameter))
                 _fill(parameter, module, f"{path}.{leaf}", seed)
 

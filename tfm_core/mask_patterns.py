@@ -33,8 +33,9 @@ def window_mask(query_len: int, key_len: int | None = None, *, window: int) -> T
 def strided_mask(query_len: int, key_len: int | None = None, *, stride: int) -> Tensor:
     """What is near, and from there on every `stride`-th token: (query, key).
 
-    With causality and a stride near sqrt(n), of n^2 pairs about n sqrt(n) are left. Child et al. 2019 (Sparse
-    Transformers), section 4.3: both parts of its strided attention in one.
+    With causality and a stride of sqrt(n), of n^2 pairs 1 to 1.5 times n sqrt(n) are left; with a stride that stays
+    while texts grow, about n^2 / (2 stride). Child et al. 2019 (Sparse Transformers), section 4.3: both parts of its
+    strided attention in one.
 
     Raises:
         ValueError: for a length or a stride below 1.
@@ -198,7 +199,7 @@ MASKS: dict[str, Pattern] = {
     "strided": Pattern(
         strided_mask,
         "lengths",
-        "Near keys, and from there on every so many-th: about n √n pairs.",
+        "Keys fewer than so many tokens away, and from there on every so many-th.",
         "Child et al. 2019 (Sparse Transformers)",
         (Argument("stride", 1, 3),),
     ),

@@ -4,7 +4,6 @@ Tables of positions are (seq, width), a row per position from 0. Waves are those
 cosine in neighbouring columns, and of `apply_rotary`.
 """
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -12,9 +11,6 @@ from torch import Tensor
 
 from tfm_core.initialization import generator
 from tfm_core.position_maths import apply_rotary, frequencies
-
-CHUNK = 256  # rows that are compared at a time
-FEW = 64  # dimensions that are compared first: where they differ enough, the others need not be looked at
 
 
 def shift_blocks(width: int, shift: int, *, base: float = 10000.0) -> Tensor:
@@ -87,10 +83,11 @@ def shift_error(encoding: Tensor, shift: int, *, base: float = 10000.0) -> Shift
 def fitted_shift_error(encoding: Tensor, shift: int) -> ShiftError:
     """The same for the linear map that fits best, by least squares: of any table, whatever it holds.
 
-    With no more pairs of positions than dimensions a map fits any table, and proves nothing.
+    With no more pairs of positions than dimensions a map fits any table, and proves nothing. The map is fitted in
+    float64: LAPACK's rounding depends on where its memory happens to lie, and in float32 that would be seen.
     """
-    before, after = _pairs_of_rows(encoding, shift)
-    return _error(before @ torch.linalg.lstsq(before, after).solution, after)
+    before, after = (rows.double() for rows in _pairs_of_rows(encoding, shift))
+    return _error((before @ torch.linalg.lstsq(before, after).solution).to(encoding), after.to(encoding))
 
 
 def _pairs_of_rows(encoding: Tensor, shift: int) -> tuple[Tensor, Tensor]:
@@ -164,66 +161,3 @@ def by_distance(table: Tensor, at: Tensor) -> ByDistance:
     least = torch.where(there, moved, torch.inf).amin(0)
     most = torch.where(there, moved, -torch.inf).amax(0)
     return ByDistance(mean, *(x.masked_fill(counts == 0, torch.nan) for x in (least, most)))
-
-
-@dataclass(frozen=True)
-class Closest:
-    """Which two rows of a table are nearest to each other.
-
-    Attributes:
-        distance: Euclidean, between these two.
-        pair: which.
-        within: float64 (seq), the smallest distance among the first rows, up to and with each; infinity at the first.
-    """
-
-    distance: float
-    pair: tuple[int, int]
-    within: Tensor
-
-
-def closest(table: Tensor) -> Closest:
-    """The smallest Euclidean distance between any two rows: all pairs are compared, in float64.
-
-    Most pairs of a wide table are settled by a few dimensions: they alone make them differ by more than two neighbours
-    do. The others are compared whole.
-
-    Args:
-        table: (seq, width), seq at least 2.
-
-    Raises:
-        ValueError: for a table of one row.
-    """
-    if len(table) < 2:
-        raise ValueError(f"closest: expected 2 rows or more, got {len(table)}")
-    rows = table.double()
-    near = (rows[1:] - rows[:-1]).square().sum(1).cummin(0).values  # of neighbours alone: the smallest is no larger
-    squares, few = rows.square().sum(1), rows[:, :FEW].float()
-    few_squares = few.square().sum(1)
-    slack = 1e-5 * few_squares.max().item()  # float32 may be wrong by as much
-    lowest = rows.new_full((len(rows),), torch.inf)
-    for top in range(0, len(rows), CHUNK):
-        end = min(top + CHUNK, len(rows))
-        bound = near[max(top - 1, 0)].item() + slack
-        if rows.shape[1] > FEW:
-            i, j = (_before(few, few_squares, top, end) <= bound).nonzero(as_tuple=True)
-            if len(i) < 0.02 * (end - top) * end:  # worth picking them out
-                exact = (rows[top + i] - rows[j]).square().sum(1)
-                lowest.scatter_reduce_(0, top + i, exact, "amin")
-                continue
-        lowest[top:end] = _before(rows, squares, top, end).amin(1)
-    found = lowest.cummin(0)
-    second = int(found.indices[-1])
-    # Differences of large sums hide small distances: the pairs that count are subtracted row by row.
-    exact = (rows[second] - rows[:second]).square().sum(1)
-    first = int(exact.argmin())
-    distance = math.sqrt(exact[first].item())
-    within = found.values.clamp(min=distance**2).sqrt()
-    within[second:] = distance
-    return Closest(distance, (first, second), within)
-
-
-def _before(rows: Tensor, squares: Tensor, top: int, end: int) -> Tensor:
-    """Squared distances of these rows to each of those before them, (end - top, end); infinity for all others."""
-    squared = torch.addmm(squares[:end], rows[top:end], rows[:end].mT, alpha=-2).add_(squares[top:end, None])
-    squared[:, top:].masked_fill_(torch.ones(end - top, end - top, dtype=torch.bool).triu(), torch.inf)
-    return squared

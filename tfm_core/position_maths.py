@@ -35,7 +35,7 @@ def apply_rotary(x: Tensor, positions: Tensor | None = None, *, base: float = 10
     Args:
         x: (..., seq, width), width even; queries or keys, one head at a time.
         positions: broadcasts to (..., seq); 0 to seq - 1 by default. Need not be whole numbers.
-        base: the slowest pair turns once in about 2 pi base positions.
+        base: the slowest pair turns once in 2 pi base^((width - 2) / width) positions.
 
     Returns:
         The same shape and dtype. Angles are worked out in x's dtype, in float32 at the least.
@@ -109,3 +109,11 @@ def t5_buckets(distance: Tensor, *, bidirectional: bool, num_buckets: int = 32, 
     ratio = torch.log(distance.clamp(min=1).float() / exact) / math.log(max_distance / exact)
     far = (exact + (ratio * (num_buckets - exact)).long()).clamp(max=num_buckets - 1)
     return side + torch.where(distance < exact, distance, far)
+
+
+def t5_shared_from(*, bidirectional: bool, num_buckets: int = 32, max_distance: int = 128) -> int:
+    """The first distance back whose bucket all farther keys share: it comes before `max_distance`."""
+    behind = -torch.arange(max_distance + 1)
+    sizes = {"num_buckets": num_buckets, "max_distance": max_distance}
+    buckets = t5_buckets(behind, bidirectional=bidirectional, **sizes)
+    return int((buckets == buckets[-1]).nonzero()[0])

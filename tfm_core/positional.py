@@ -17,7 +17,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tfm_core.position_maths import alibi_slopes, apply_rotary, frequencies, sinusoidal_encoding, t5_buckets
+from tfm_core.position_maths import (
+    alibi_slopes,
+    apply_rotary,
+    frequencies,
+    sinusoidal_encoding,
+    t5_buckets,
+    t5_shared_from,
+)
 
 
 @dataclass(frozen=True)
@@ -91,7 +98,7 @@ class Positional(nn.Module):
 
     def bias(self, query_len: int, key_len: int) -> Tensor | None:
         """(head, query, key), added to the scores; the last query stands at the last key."""
-        if "bias_at" not in self.enters():
+        if type(self).bias_at is Positional.bias_at:
             return None
         device = next((parameter.device for parameter in self.parameters()), None)
         values = self.bias_at(torch.arange(1 - key_len, key_len, device=device))  # each distance once
@@ -110,7 +117,7 @@ class Sinusoidal(Positional):
 
     about = About(
         kind="absolute",
-        beyond="defined; but the model has never met these vectors",
+        beyond="defined; but a model trained on shorter texts has never met these vectors",
         depends_on=("d_model", "base"),
         used_by=("the Transformer of 2017", "Whisper's encoder"),
         source="Vaswani et al. 2017, section 3.5",
@@ -150,7 +157,7 @@ class Rotary(Positional):
 
     about = About(
         kind="relative",
-        beyond="defined; but slow pairs reach angles that the model has never met",
+        beyond="defined; but slow pairs reach angles that a model trained on shorter texts has never met",
         depends_on=("d_model", "base"),
         used_by=("Llama", "GPT-NeoX", "Mistral", "Qwen"),
         source="Su et al. 2021 (RoFormer), equation 34",
@@ -192,7 +199,9 @@ class T5(Positional):
 
     about = About(
         kind="relative",
-        beyond="defined: far distances, all from 128 on, share the last bucket of their side",
+        beyond="defined: far distances share the last bucket of their side, "
+        f"from {t5_shared_from(bidirectional=True)} on where keys stand on both sides, "
+        f"from {t5_shared_from(bidirectional=False)} on in decoders",
         depends_on=("num_heads",),
         used_by=("T5", "Flan-T5"),
         source="Raffel et al. 2020 (T5), section 2.1",
@@ -206,6 +215,11 @@ class T5(Positional):
     def buckets(self, distance: Tensor) -> Tensor:
         """Which row of the table these distances key - query fall into; of the same shape."""
         return t5_buckets(distance, bidirectional=self.bidirectional, num_buckets=self.num_buckets)
+
+    @property
+    def shared_from(self) -> int:
+        """The first distance back whose bucket all farther keys share."""
+        return t5_shared_from(bidirectional=self.bidirectional, num_buckets=self.num_buckets)
 
     def bias_at(self, distance: Tensor) -> Tensor:
         return F.embedding(self.buckets(distance.to(self.weight.device)), self.weight).movedim(-1, 0)

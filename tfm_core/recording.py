@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from functools import lru_cache
 
 from torch import Tensor, nn
 
@@ -52,12 +52,20 @@ class Trace(Mapping[str, Tensor]):
         return "\n".join([f"Trace of {len(self)} sites", *rows])
 
 
-class _Interest(NamedTuple):
-    """What one recorder wants of one site."""
+class _Matches(dict[str, bool]):
+    """Site -> whether one of these patterns stands for it, worked out once."""
 
-    kept: bool
-    edits: list[Edit]
-    watches: list[Watch]
+    def __init__(self, patterns: tuple[str, ...]) -> None:
+        super().__init__()
+        self._patterns = patterns
+
+    def __missing__(self, site: str) -> bool:
+        answer = self[site] = any(fnmatchcase(site, pattern) for pattern in self._patterns)
+        return answer
+
+
+# They outlive a recording: a model is run again and again with the same patterns, and has few sites.
+_matches = lru_cache(maxsize=256)(_Matches)
 
 
 class _Recorder:
@@ -68,20 +76,20 @@ class _Recorder:
     ) -> None:
         self.patterns = ("*",) if sites is None else (sites,) if isinstance(sites, str) else tuple(sites)
         self.edits, self.watches = dict(edits or {}), dict(watch or {})
-        self._met: dict[str, _Interest] = {}  # worked out once per site
+        self.names = (*self.patterns, *self.edits, *self.watches)
+        self._kept, self._wanted = _matches(self.patterns), _matches(self.names)
+        self._met: dict[str, None] = {}  # a set that stays in the model's order
         self.trace = Trace(self._met)
 
-    def meet(self, site: str) -> _Interest:
-        if site not in self._met:
-            self._met[site] = _Interest(
-                any(fnmatchcase(site, pattern) for pattern in self.patterns),
-                [edit for pattern, edit in self.edits.items() if fnmatchcase(site, pattern)],
-                [watch for pattern, watch in self.watches.items() if fnmatchcase(site, pattern)],
-            )
-        return self._met[site]
+    def wants(self, site: str) -> bool:
+        """Whether the site is kept, edited or watched; from now on it is known."""
+        self._met[site] = None
+        return self._wanted[site]
 
     def edit(self, site: str, tensor: Tensor) -> Tensor:
-        for edit in self.meet(site).edits:
+        for pattern, edit in self.edits.items():
+            if not fnmatchcase(site, pattern):
+                continue
             # A clone, because the tensor may share memory with one that is already in a trace.
             changed = edit(tensor.clone()) if callable(edit) else edit
             if not isinstance(changed, Tensor) or (changed.shape, changed.dtype) != (tensor.shape, tensor.dtype):
@@ -92,16 +100,17 @@ class _Recorder:
         return tensor
 
     def keep(self, site: str, tensor: Tensor) -> None:
-        interest = self.meet(site)
-        if interest.kept:
+        self._met[site] = None
+        if self._kept[site]:
             self.trace._tensors[site] = tensor
-        for watch in interest.watches:
-            watch(site, tensor)
+        for pattern, watch in self.watches.items():
+            if fnmatchcase(site, pattern):
+                watch(site, tensor)
 
     def check_names(self) -> None:
         """Refuse a name that no site of the model answered to: a typo must not look like an empty result."""
-        for name in (*self.patterns, *self.edits, *self.watches):
-            if self._met and not any(fnmatchcase(site, name) for site in self._met):
+        for name in self.names:
+            if self._met and not any(map(_matches((name,)).__getitem__, self._met)):
                 raise ValueError(_unknown(name, self._met))
 
 
@@ -133,8 +142,8 @@ def tap(site: str, tensor: Tensor) -> Tensor:
 def wanted(*sites: str) -> bool:
     """Whether any open recording keeps, edits or watches one of these sites: if not, they need not be computed."""
     # A list, not a generator: each recorder shall hear each name, to know it when it meets a misspelt one.
-    answers = [recorder.meet(site) for recorder in _recorders.get() for site in sites]
-    return any(interest.kept or interest.edits or interest.watches for interest in answers)
+    answers = [recorder.wants(site) for recorder in _recorders.get() for site in sites]
+    return any(answers)
 
 
 @contextmanager
@@ -172,22 +181,19 @@ def recording(
 
 
 class Tapped(nn.Module):
-    """A module whose sites carry its own path in the model, set once by `name_sites`."""
+    """A module whose sites begin with its own path in the model, set once by `name_sites`."""
 
-    path = ""
+    prefix = ""
 
     def tap(self, site: str, tensor: Tensor) -> Tensor:
-        return tap(self._full(site), tensor) if _recorders.get() else tensor
+        return tap(self.prefix + site, tensor) if _recorders.get() else tensor
 
     def wanted(self, *sites: str) -> bool:
-        return bool(_recorders.get()) and wanted(*map(self._full, sites))
-
-    def _full(self, site: str) -> str:
-        return f"{self.path}.{site}" if self.path else site
+        return bool(_recorders.get()) and wanted(*[self.prefix + site for site in sites])
 
 
 def name_sites(model: nn.Module) -> None:
-    """Tell each `Tapped` module below (and including) this one its path: the name it has in `named_modules`."""
+    """Tell each `Tapped` module below (and including) this one its path, the name it has in `named_modules`."""
     for path, module in model.named_modules():
         if isinstance(module, Tapped):
-            module.path = path
+            module.prefix = f"{path}." if path else ""

@@ -12,7 +12,6 @@ import ctypes
 import math
 import mmap
 from contextlib import suppress
-from functools import cache
 
 import numpy as np
 import torch
@@ -23,6 +22,10 @@ from tfm_core.masks import check_mask
 
 SCORES_AT_A_TIME = 2**20  # 4 MB of float32, which a processor's cache holds
 FASTER_WRITTEN = 2**21, 2**23  # weights, up to so many: with one thread, with more
+
+# So that a pass can reuse what an earlier one freed: glibc hands back to the system whatever exceeds twice the largest
+# block freed so far, counting blocks of up to 32 MB. This one is never written to, and so costs nothing.
+torch.empty(31 * 2**20, dtype=torch.uint8, device="cpu")
 
 
 def attention_scores(query: Tensor, key: Tensor, *, scale: float | None = None, bias: Tensor | None = None) -> Tensor:
@@ -89,7 +92,6 @@ def weights_alone(
     What takes the time with many tokens is memory that is new to the process. Without gradients, the scores of a few
     sequences at a time take turns in one buffer that stays in the cache, and only the weights get memory of their own.
     """
-    _keep_freed_memory()
     unusual = query.dim() != 4 or query.shape[:2] != key.shape[:2] or not query.is_cpu
     if unusual or torch.is_grad_enabled() or _fits_the_cache(query, key):
         return attention_weights(mask_scores(attention_scores(query, key, scale=scale, bias=bias), mask), mask)
@@ -141,13 +143,6 @@ def _new_memory(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
         length = new.data_ptr() + new.nbytes - start
         ctypes.CDLL(None).madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), mmap.MADV_HUGEPAGE)
     return new
-
-
-@cache
-def _keep_freed_memory() -> None:
-    """Let a pass reuse what an earlier one freed: glibc hands back to the system whatever exceeds twice the largest
-    block freed so far, counting blocks of up to 32 MB. This one is never written to, and so costs nothing."""
-    torch.empty(31 * 2**20, dtype=torch.uint8)
 
 
 def fused_attention(

@@ -58,15 +58,24 @@ class Stack(Tapped):
         memory_mask: Tensor | None = None,
     ) -> Tensor:
         """Token ids (batch, seq) -> the residual stream after the last layer, (batch, seq, d_model)."""
-        seq_len = tokens.shape[1]
         x = self.tap("embedding", self.embedding(tokens) * math.sqrt(self.config.d_model))
+        return self.run(x, combine_masks(mask, self.padding(tokens)), memory=memory, memory_mask=memory_mask)
+
+    def run(
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        *,
+        memory: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+    ) -> Tensor:
+        """The same from embeddings on: (batch, seq, d_model) in and out."""
+        seq_len = x.shape[1]
         encoding = self.positional.encode(seq_len)
         if encoding is not None:
             x = x + self.tap("position", encoding.to(x))
         x = self.dropout(x)
-        mask = combine_masks(
-            mask, causal_mask(seq_len, device=tokens.device) if self.decoder else None, self.padding(tokens)
-        )
+        mask = combine_masks(mask, causal_mask(seq_len, device=x.device) if self.decoder else None)
         for layer in self.layers:
             x = layer(x, mask, memory=memory, memory_mask=memory_mask, positional=self.positional)
         return x if self.final_norm is None else self.tap("final_norm", self.final_norm(x))

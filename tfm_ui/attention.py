@@ -1,8 +1,7 @@
 """What is kept of the attention of one pass: a small map per head, numbers per head, and what makes any head exact.
 
-All weights of 8 layers x 16 heads on 1,024 tokens are 537 MB; nobody looks at more than one head's at once. So each
-layer's weights are read as the model passes them (`summarise`) and let go, and `Attention.exact` computes a head anew
-from its recorded queries and keys, by the library's own functions: the same numbers, to the last digit.
+Each layer's weights are read as the model passes them (`summarise`) and let go; a head's are computed anew from its
+queries and keys (tfm_ui/origins.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,10 +14,9 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tfm_core import Positional, attention_scores, attention_weights, mask_scores
 from tfm_core.analysis import entropy, mean_distance, peaks, weight_on_first, weight_on_previous, weight_on_self
 from tfm_core.recording import Watch
-from tfm_ui import windows
+from tfm_ui.origins import Heads, Origin
 
 MASKED = 255  # the byte that is no weight
 EXACT_UP_TO = 256  # tokens up to which the map has a byte per cell
@@ -54,34 +52,16 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Origin:
-    """What one layer's weights were made of.
+class Attention(Heads):
+    """All heads of one kind of attention in one pass, and what is kept of each.
 
     Attributes:
-        query, key: (1, head, seq, head_dim); where the positional scheme turns them, turned.
-        positional: the scheme that acts in this attention, if one may.
-    """
-
-    query: Tensor
-    key: Tensor
-    positional: Positional | None
-
-
-@dataclass(frozen=True)
-class Attention:
-    """All heads of one kind of attention in one pass.
-
-    Attributes:
-        layers: what is kept of each.
-        origins: what each was made of.
-        visible: boolean (query, key), False where a mask forbids to look; alike in all layers and heads.
+        layers: what is kept of each layer.
         read: how many of the rows are tokens; the rest is padding.
         block: a cell of the maps stands for block x block weights; 1 if each has its own.
     """
 
     layers: Sequence[Layer]
-    origins: Sequence[Origin]
-    visible: NDArray[np.bool_]
     read: int
     block: int
 
@@ -94,25 +74,6 @@ class Attention:
     def first(self) -> NDArray[np.float32]:
         """The largest weight of each row, (layer, head, query)."""
         return np.stack([layer.first for layer in self.layers])
-
-    def exact(self, layer: int, head: int) -> NDArray[np.float32]:
-        """The weights of one head, (query, key)."""
-        mask = torch.from_numpy(self.visible)
-        with torch.no_grad():
-            weights: NDArray[np.float32] = attention_weights(mask_scores(self.scores(layer, head), mask), mask).numpy()
-        return weights
-
-    def scores(self, layer: int, head: int) -> Tensor:
-        """What the softmax of this head is taken of, before the mask, (query, key)."""
-        origin, bias = self.origins[layer], None
-        if origin.positional and "bias_at" in origin.positional.enters():
-            keys = self.visible.shape[1]  # of one head, and by distance: all of a long text's pairs take much longer
-            biases = origin.positional.bias_at(torch.arange(1 - keys, keys))
-            assert biases is not None
-            bias = windows.by_distance(biases[head].to(origin.query))(slice(0, keys), slice(0, keys))
-        with torch.no_grad():
-            one = slice(head, head + 1)  # the batch and head axes stay: without them the last digit may be another
-            return attention_scores(origin.query[:, one], origin.key[:, one], bias=bias)[0, 0]
 
 
 def block_of(queries: int, keys: int) -> int:
@@ -148,34 +109,34 @@ class Reader:
 
     Args:
         read: how many of the query rows are tokens.
-        positional: the scheme that acts in this attention, if one may.
     """
 
-    def __init__(self, read: int, positional: Positional | None) -> None:
-        self._read, self._positional = read, positional
-        self._now: dict[str, Tensor] = {}  # of the layer that the model is in
+    def __init__(self, read: int) -> None:
+        self._read = read
         self._layers: list[Layer] = []
-        self._origins: list[Origin] = []
+        self._mask: Tensor | None = None  # of the layer that the model is in
         self._visible: NDArray[np.bool_] | None = None
 
     def watches(self, place: str) -> dict[str, Watch]:
         """Sites to watch; `place` names an attention, with `{layer}` and `{what}` to be put in."""
-        held = {  # a turned query comes after the query, and takes its place
-            place.format(layer="*", what=f"*{name}"): lambda _, tensor, name=name: self._now.update({name: tensor})
-            for name in ("query", "key", "mask")
+        return {
+            place.format(layer="*", what="mask"): self._hold,
+            place.format(layer="*", what="weights"): self._take,
         }
-        return held | {place.format(layer="*", what="weights"): self._take}
+
+    def _hold(self, _: str, mask: Tensor) -> None:
+        self._mask = mask
 
     def _take(self, _: str, weights: Tensor) -> None:
         if self._visible is None:
-            self._visible = self._now["mask"].expand(weights.shape)[0, 0].contiguous().numpy()
+            assert self._mask is not None
+            self._visible = self._mask.expand(weights.shape)[0, 0].contiguous().numpy()
         self._layers.append(summarise(weights, self._visible, self._read))
-        self._origins.append(Origin(self._now["query"], self._now["key"], self._positional))
 
-    def attention(self) -> Attention:
-        """What was seen; only after the model has run."""
+    def attention(self, origins: Sequence[Origin]) -> Attention:
+        """What was seen, of weights that were made of these; only after the model has run."""
         assert self._visible is not None
-        return Attention(self._layers, self._origins, self._visible, self._read, block_of(*self._visible.shape))
+        return Attention(origins, self._visible, self._layers, self._read, block_of(*self._visible.shape))
 
 
 def bytes_needed(heads: int, queries: int, keys: int, *, bias: bool) -> int:

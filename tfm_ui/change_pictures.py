@@ -12,17 +12,20 @@ from tfm_ui.changes import written
 from tfm_ui.components import maps, pairs
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.maps import ABSENT, MASKED, Axis, Map, Slider
+from tfm_ui.figures.map_scale import around_zero, from_zero
 from tfm_ui.model_state import ModelState
 
 ASKS = ("attention_query", "attention_key")
 
 
-def axes(queries: Sequence[str], keys: Sequence[str]) -> tuple[Axis, Axis]:
-    """Rows and columns of a map of weights."""
-    return (
-        Axis(queries, "query (row): looks", "query", "query"),
-        Axis(keys, "key (column): is looked at", "key", "key"),
-    )
+def _rows(queries: Sequence[str]) -> Axis:
+    """Of a map of weights."""
+    return Axis(queries, "query (row): looks", "query", "query")
+
+
+def _columns(keys: Sequence[str]) -> Axis:
+    """Likewise."""
+    return Axis(keys, "key (column): is looked at", "key", "key")
 
 
 def contribution(model: ModelState, state: AttentionState) -> Content:
@@ -31,10 +34,16 @@ def contribution(model: ModelState, state: AttentionState) -> Content:
     names = {"What it looks at: a": (seen.weights, "weight"), "What it writes: ‖a v Wᴼ‖": (seen.norms, "length")}
     return maps.content(
         [
-            Map(name, np.where(seen.visible, matrix, MASKED), float(matrix.max()), unit)
+            Map(
+                name=name,
+                values=np.where(seen.visible, matrix, MASKED),
+                scale=from_zero(float(matrix.max())),
+                unit=unit,
+            )
             for name, (matrix, unit) in names.items()
         ],
-        *axes(seen.queries, seen.keys),
+        rows=_rows(seen.queries),
+        columns=_columns(seen.keys),
         picked=(seen.row, seen.key),
         whole_row=True,
         asks=ASKS,
@@ -63,15 +72,17 @@ def change_weights(model: ModelState, state: AttentionState) -> Content:
         np.where(there, np.where(visible | (weights > 0), weights, MASKED), ABSENT)
         for weights, visible, there in zip(found.weights, found.visible, found.there, strict=True)
     ]
-    top, most = float(found.weights.max()), float(np.abs(found.difference[found.there.all(0)]).max(initial=0))
+    weights = from_zero(float(found.weights.max()))
+    most = float(np.abs(found.difference[found.there.all(0)]).max(initial=0))
     at = (found.queries.index(query - 1), found.keys.index(key - 1)) if seen.cell_is_there else None
     return maps.content(
         [
-            Map(seen.title_of(0), sides[0], top, "weight"),
-            Map(seen.title_of(1), sides[1], top, "weight"),
-            Map("B − A", _difference(*sides), most or 1.0, "", signed=True),
+            Map(name=seen.title_of(0), values=sides[0], scale=weights, unit="weight"),
+            Map(name=seen.title_of(1), values=sides[1], scale=weights, unit="weight"),
+            Map(name="B − A", values=_difference(*sides), scale=around_zero(most)),
         ],
-        *axes(seen.queries, seen.keys),
+        rows=_rows(seen.queries),
+        columns=_columns(seen.keys),
         picked=at,
         places=([i + 1 for i in found.queries], [i + 1 for i in found.keys]),
         asks=ASKS,
@@ -88,14 +99,14 @@ def change_stream(model: ModelState, state: AttentionState) -> Content:
     return maps.content(
         [
             Map(
-                "‖x_B − x_A‖ / ‖x_A‖",
-                moved,
-                float(moved[np.isfinite(moved)].max(initial=0)) or 1.0,
-                "of its length in A",
+                name="‖x_B − x_A‖ / ‖x_A‖",
+                values=moved,
+                scale=from_zero(float(moved[np.isfinite(moved)].max(initial=0))),
+                unit="of its length in A",
             )
         ],
-        Axis(seen.queries, "token", "token"),
-        Axis(seen.compared.places, "after layer", "after"),
+        rows=Axis(seen.queries, "token", "token"),
+        columns=Axis(seen.compared.places, "after layer", "after"),
         places=([i + 1 for i in seen.compared.queries], list(range(len(seen.compared.places)))),
         square=False,
         about=seen.about_stream(),
@@ -103,7 +114,7 @@ def change_stream(model: ModelState, state: AttentionState) -> Content:
 
 
 def change_output(model: ModelState, state: AttentionState) -> Content:
-    """The probabilities that moved most."""
+    """The probabilities that moved most; the largest, if none moved."""
     seen = change_view.view(model, state)
     names, shares = seen.likely
     return pairs.content(names, ("A", "B"), shares, roles=("muted", "result"), about=seen.about_output())

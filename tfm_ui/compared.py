@@ -5,7 +5,7 @@ model read them. What is kept does not grow with the number of heads, and of the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from tfm_ui.changes import Change, Weight
 from tfm_ui.feasible import order, texts_of
-from tfm_ui.rerun import Bench, Side, looks_back_only, sizes
+from tfm_ui.rerun import Bench, Looks, Side, looks_back_only, sizes
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,11 @@ class Leak:
     moved: float | None
 
 
-@dataclass(frozen=True)
-class Compared:
-    """A beside B. A pair of arrays is of A, then of B.
+@dataclass(frozen=True, kw_only=True)
+class Differs:
+    """What differs between A and B whatever head is looked at. A pair of arrays is of A, then of B.
 
     Attributes:
-        queries, keys: the tokens of the rows and columns, from 0, as the text is written.
-        weights: float32 (2, query, key), of one head.
-        visible: boolean (2, query, key), where the mask lets look.
-        there: boolean (2, query, key), False where a token is dropped.
         places: a column of the residual stream each: "start", then the layer and the sub-layer behind which it is.
         moved: float32 (query, place), the length of the difference, ||x_B - x_A||.
         length: float32 (query, place), ||x_A||.
@@ -50,11 +46,6 @@ class Compared:
         leak: the first one of B.
     """
 
-    queries: list[int]
-    keys: list[int]
-    weights: NDArray[np.float32]
-    visible: NDArray[np.bool_]
-    there: NDArray[np.bool_]
     places: list[str]
     moved: NDArray[np.float32]
     length: NDArray[np.float32]
@@ -63,14 +54,43 @@ class Compared:
     leak: Leak | None
 
     @property
-    def difference(self) -> NDArray[np.float32]:
-        """(query, key), B - A."""
-        return np.asarray(self.weights[1] - self.weights[0])
-
-    @property
     def relative(self) -> NDArray[np.float32]:
         """(query, place), how far each vector moved as a share of its length in A."""
         return np.asarray(self.moved / np.maximum(self.length, 1e-30), np.float32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect(Differs):
+    """What B's changes come to: that, and B's heads.
+
+    Attributes:
+        looks: who looks at whom in B.
+    """
+
+    looks: Looks
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared(Differs):
+    """A beside B: that, and one head of both.
+
+    Attributes:
+        queries, keys: the tokens of the rows and columns, from 0, as the text is written.
+        weights: float32 (2, query, key), of one head.
+        visible: boolean (2, query, key), where the mask lets look.
+        there: boolean (2, query, key), False where a token is dropped.
+    """
+
+    queries: list[int]
+    keys: list[int]
+    weights: NDArray[np.float32]
+    visible: NDArray[np.bool_]
+    there: NDArray[np.bool_]
+
+    @property
+    def difference(self) -> NDArray[np.float32]:
+        """(query, key), B - A."""
+        return np.asarray(self.weights[1] - self.weights[0])
 
     @property
     def both(self) -> NDArray[np.bool_]:
@@ -78,7 +98,7 @@ class Compared:
         return np.asarray(self.there.any(-1).all(0))
 
 
-def compare(bench: Bench, a: Sequence[Change], b: Sequence[Change], side_a: Side) -> Compared:
+def effect(bench: Bench, a: Sequence[Change], b: Sequence[Change], side_a: Side) -> Effect:
     """Run the model with B's changes and keep what differs from A.
 
     Args:
@@ -87,28 +107,55 @@ def compare(bench: Bench, a: Sequence[Change], b: Sequence[Change], side_a: Side
         b: likewise.
         side_a: what `bench.run(a)` left: it stays the same while B is dragged.
     """
-    sides = side_a, bench.run(b)
-    queries, keys = ([side.at[text] for side in sides] for text in texts_of(bench.kind))
-    rows, columns = (np.flatnonzero((np.stack(at) >= 0).any(0)) for at in (queries, keys))
-    aligned = [_aligned(side, q[rows], k[columns]) for side, q, k in zip(sides, queries, keys, strict=True)]
-    weights, visible, there = (np.stack(pair) for pair in zip(*aligned, strict=True))
-    old, new = (at[rows] for at in queries)
-    lengths = [_moved(x, sides[1].stream[site], old, new) for site, x in sides[0].stream.items()]
+    side_b = bench.run(b)
+    at = [side.at[bench.text] for side in (side_a, side_b)]
+    rows = _in_either(at)
+    old, new = (places[rows] for places in at)
+    lengths = [_moved(x, side_b.stream[site], old, new) for site, x in side_a.stream.items()]
     moved, length = (np.stack(parts, -1) for parts in zip(*lengths, strict=True))
     pieces = getattr(sizes(bench.state), bench.final_text)
+    return Effect(
+        looks=side_b.looks,
+        places=[_name(site) for site in side_a.stream],
+        moved=moved,
+        length=length,
+        probabilities=np.stack([side.logits.softmax(-1).numpy() for side in (side_a, side_b)]),
+        last=(order(a, bench.final_text, pieces)[-1], order(b, bench.final_text, pieces)[-1]),
+        leak=_leak(bench, b, side_b),
+    )
+
+
+def compare(a: Looks, effect: Effect, kind: str, layer: int, head: int) -> Compared:
+    """One head of A beside B.
+
+    Args:
+        a: who looks at whom in A.
+        effect: of what makes B of A.
+        kind: of attention, of the stack that the effect was read in.
+        layer: from 0.
+        head: from 0.
+    """
+    sides = a, effect.looks
+    queries, keys = ([side.at[text] for side in sides] for text in texts_of(kind))
+    rows, columns = _in_either(queries), _in_either(keys)
+    aligned = [
+        _aligned(side.weights(kind, layer, head), side.heads[kind].visible, q[rows], k[columns])
+        for side, q, k in zip(sides, queries, keys, strict=True)
+    ]
+    weights, visible, there = (np.stack(pair) for pair in zip(*aligned, strict=True))
     return Compared(
         queries=rows.tolist(),
         keys=columns.tolist(),
         weights=weights,
         visible=visible,
         there=there,
-        places=[_name(site) for site in sides[0].stream],
-        moved=moved,
-        length=length,
-        probabilities=np.stack([side.logits.softmax(-1).numpy() for side in sides]),
-        last=(order(a, bench.final_text, pieces)[-1], order(b, bench.final_text, pieces)[-1]),
-        leak=_leak(bench, b, sides[1]),
+        **{field.name: getattr(effect, field.name) for field in fields(Differs)},
     )
+
+
+def _in_either(at: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
+    """The tokens that stand somewhere in A or in B, from 0."""
+    return np.flatnonzero((np.stack(at) >= 0).any(0))
 
 
 def _leak(bench: Bench, changes: Sequence[Change], side: Side) -> Leak | None:
@@ -118,7 +165,7 @@ def _leak(bench: Bench, changes: Sequence[Change], side: Side) -> Leak | None:
         return None
     change, more = leaks[0], len(leaks) - 1
     text = texts_of(change.kind)[0]
-    if texts_of(bench.kind)[0] != text:  # the stream that is looked at is another one
+    if bench.text != text:  # the stream that is looked at is another one
         return Leak(change, more, None)
     query = side.at[text][change.query - 1]
     after = bench.run(changes, other=(text, change.key - 1)).end[query]
@@ -133,13 +180,12 @@ def _sees_a_later_one(bench: Bench, change: Weight, side: Side) -> bool:
 
 
 def _aligned(
-    side: Side, queries: NDArray[np.intp], keys: NDArray[np.intp]
+    weights: NDArray[np.float32], visible: NDArray[np.bool_], queries: NDArray[np.intp], keys: NDArray[np.intp]
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_]]:
     """Weights, visibility, and whether both tokens are there, (query, key) in the order of the written text."""
     there = (queries >= 0)[:, None] & (keys >= 0)
     pick = np.ix_(queries, keys)
-    weights, visible = side.weights.numpy()[pick], side.visible.numpy()[pick]
-    return np.where(there, weights, np.float32(0)), visible & there, there
+    return np.where(there, weights[pick], np.float32(0)), visible[pick] & there, there
 
 
 def _moved(

@@ -1,18 +1,13 @@
-"""What is computed of the model for the pages, and its caches; those of lone schemes are in compute_positions.py.
-
-Every key is a frozen dataclass of numbers, strings and booleans, hashed by its repr: Streamlit's own way takes longer
-than the pass itself. Results are shared by all users: read, never write.
-"""
+"""What is computed of the model for the pages, and kept by tfm_ui/cache.py; lone schemes: compute_positions.py."""
 
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from tfm_core import (
     POSITIONAL,
@@ -20,20 +15,21 @@ from tfm_core import (
     ScaleExperiment,
     Transformer,
     TransformerConfig,
+    TransformerLayer,
     causal_mask,
     recording,
 )
 from tfm_core import scale_experiment as measure_scale
+from tfm_ui import origins
 from tfm_ui.attention import Attention, Reader, bytes_needed
-from tfm_ui.compared import Compared, compare
+from tfm_ui.cache import cached
 from tfm_ui.feasible import tokens_of
-from tfm_ui.inside import Inside, sites
-from tfm_ui.inside import inside as put_together
+from tfm_ui.inside import Inside
+from tfm_ui.inside import inside as look_inside
 from tfm_ui.lines import Lines, kept, maps
 from tfm_ui.model_state import ModelState
 from tfm_ui.readings import HeadSeen, Reading, Shared, read, see
 from tfm_ui.readings import shared as compare_weights
-from tfm_ui.rerun import Bench, Side, possible
 
 BUDGET = 300_000_000  # bytes that one request may take beside its model
 
@@ -45,12 +41,14 @@ class Pass:
     Attributes:
         attention: "self" of the single stack; "encoder", "decoder", "cross" of an encoder-decoder.
         next_token: float32 (vocab), the probabilities at the last token of the text (of the target, if there is one).
+        stream: site -> (1, seq, d_model), what each attention read, see `stream_sites`.
         parameters: how many numbers the model consists of.
         milliseconds: the time of this pass, recording included.
     """
 
     attention: Mapping[str, Attention]
     next_token: NDArray[np.float32]
+    stream: Mapping[str, Tensor]
     parameters: int
     milliseconds: float
 
@@ -94,7 +92,7 @@ def too_large(state: ModelState) -> str:
     )
 
 
-@st.cache_resource(max_entries=12, show_spinner=False, hash_funcs={TransformerConfig: repr})
+@cached()
 def transformer(config: TransformerConfig) -> Transformer:
     """The model of this configuration, ready to run."""
     return Transformer(config).eval()
@@ -123,7 +121,35 @@ def scheme(state: ModelState, kind: str) -> Positional | None:
     return found
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={ModelState: repr})
+def modules(state: ModelState) -> nn.Module:
+    """The module whose parts have the names that a recording knows."""
+    model = transformer(state.config)
+    return model if state.is_encoder_decoder else model.stack
+
+
+def stack_of(state: ModelState, kind: str) -> str:
+    """What the recording's names of the stack begin with that this kind of attention is in."""
+    return place(state, kind).partition("layers.")[0]
+
+
+def memory_site(state: ModelState) -> str:
+    """The recording's name of the encoder's output, which cross-attention looks at."""
+    last = f"layers.{state.num_layers - 1}.feed_forward.residual_after"
+    return f"encoder.{'final_norm' if state.norm == 'pre' else last}"
+
+
+def stream_sites(state: ModelState) -> list[str]:
+    """The recording's names of what a pass keeps of the residual stream: all that any of its attentions read."""
+    found = []
+    for kind in PLACES[state.is_encoder_decoder]:
+        found.append(place(state, kind).format(layer="*", what="residual_before"))
+        if kind != "cross":
+            added = ["position"] * ("encode" in POSITIONAL[state.positional].enters())
+            found += [f"{stack_of(state, kind)}{name}" for name in ("embedding", *added)]
+    return found + [memory_site(state)] * state.is_encoder_decoder
+
+
+@cached()
 def inside(state: ModelState, kind: str, layer: int) -> Inside:
     """What one attention read and wrote.
 
@@ -132,51 +158,21 @@ def inside(state: ModelState, kind: str, layer: int) -> Inside:
         kind: "self" of a single stack; "encoder", "decoder" or "cross" of an encoder-decoder.
         layer: from 0.
     """
-    at = place(state, kind).replace("{layer}", str(layer))
-    model, (path, _, name) = transformer(state.config), at.removesuffix(".{what}").rpartition(".")
-    block = (model if state.is_encoder_decoder else model.stack).get_submodule(path)
-    pre_norm = state.norm == "pre"
-    encoded = f"encoder.{'final_norm' if pre_norm else f'layers.{state.num_layers - 1}.feed_forward.residual_after'}"
-    wanted = sites(at, Positional if kind == "cross" else POSITIONAL[state.positional], pre_norm=pre_norm)
-    with torch.no_grad(), recording([*wanted, encoded] if kind == "cross" else wanted) as trace:
-        forward(state)
-    return put_together(block, name, trace, at, trace[encoded] if kind == "cross" else None)
-
-
-@st.cache_resource(max_entries=6, show_spinner=False, hash_funcs={ModelState: repr})
-def compared(state: ModelState, a: str, b: str, kind: str, layer: int, head: int) -> Compared:
-    """The model with changes A beside the model with changes B.
-
-    Args:
-        state: the model, and the texts that it reads.
-        a: changes, as in a link; those that this model does not allow are passed over.
-        b: likewise.
-        kind: of attention; any, of a single stack.
-        layer: from 0.
-        head: from 0.
-
-    Raises:
-        ValueError: if the model is `too_large`.
-    """
-    if reason := too_large(state):
-        raise ValueError(reason)
-    before, after = (possible(changes, state) for changes in (a, b))
-    return compare(_bench(state, kind, layer, head), before, after, _changed(state, a, kind, layer, head))
-
-
-@st.cache_resource(max_entries=3, show_spinner=False, hash_funcs={ModelState: repr})
-def _changed(state: ModelState, changes: str, kind: str, layer: int, head: int) -> Side:
-    return _bench(state, kind, layer, head).run(possible(changes, state))
-
-
-def _bench(state: ModelState, kind: str, layer: int, head: int) -> Bench:
-    return Bench(
-        forward=lambda source, target: forward(state, source, target if state.is_encoder_decoder else None),
-        place=lambda kind: place(state, kind_of(state, kind)),
-        state=state,
-        kind=kind if state.is_encoder_decoder else "encoder",
-        layer=layer,
-        head=head,
+    found, at = run(state), place(state, kind).replace("{layer}", str(layer))
+    path, _, name = at.removesuffix(".{what}").rpartition(".")
+    block = modules(state).get_submodule(path)
+    assert isinstance(block, TransformerLayer)
+    start = stack_of(state, kind)
+    first = ("embedding", "position") if layer == 0 and kind != "cross" else ()
+    before = {what: found.stream[start + what] for what in first if start + what in found.stream}
+    return look_inside(
+        block,
+        name,
+        residual=found.stream[at.format(what="residual_before")],
+        memory=found.stream[memory_site(state)] if kind == "cross" else None,
+        visible=torch.from_numpy(found.attention[kind].visible),
+        positional=scheme(state, kind),
+        before={what: x[0] if x.dim() == 3 else x for what, x in before.items()},  # positions have no batch axis
     )
 
 
@@ -185,7 +181,7 @@ def adds_bias(state: ModelState) -> bool:
     return "bias_at" in POSITIONAL[state.positional].enters()
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={ModelState: repr})
+@cached()
 def run(state: ModelState) -> Pass:
     """Run the model on the text, and take from each layer's weights what is kept of them.
 
@@ -196,25 +192,28 @@ def run(state: ModelState) -> Pass:
         raise ValueError(reason)
     model = transformer(state.config)
     source, target = state.source_tokens, state.target_tokens
-    readers = {}
-    for kind in PLACES[state.is_encoder_decoder]:
-        queries, _ = tokens_of(state, kind)
-        readers[kind] = Reader(len(queries.pieces), scheme(state, kind))
-    watch = {site: see for kind, reader in readers.items() for site, see in reader.watches(place(state, kind)).items()}
-    with torch.no_grad(), recording([], watch=watch):
+    places = {kind: place(state, kind) for kind in PLACES[state.is_encoder_decoder]}
+    readers = {kind: Reader(len(tokens_of(state, kind)[0].pieces)) for kind in places}
+    wanted = [site for at in places.values() for site in origins.sites(at)]
+    watch = {site: see for kind, reader in readers.items() for site, see in reader.watches(places[kind]).items()}
+    with torch.no_grad(), recording(wanted, watch=watch) as trace, recording(stream_sites(state)) as stream:
         begin = time.perf_counter()
         logits = forward(state)
         milliseconds = (time.perf_counter() - begin) * 1000
     last = len((target if state.is_encoder_decoder else source).pieces) - 1
     return Pass(
-        attention={kind: reader.attention() for kind, reader in readers.items()},
+        attention={
+            kind: reader.attention(origins.origins(trace, places[kind], state.num_layers, scheme(state, kind)))
+            for kind, reader in readers.items()
+        },
         next_token=logits[0, last].softmax(-1).numpy(),
+        stream=dict(stream),
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         milliseconds=milliseconds,
     )
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={ModelState: repr})
+@cached()
 def lines(state: ModelState, kind: str, layer: int, how: str) -> Lines:
     """The weights behind the arcs.
 
@@ -228,29 +227,29 @@ def lines(state: ModelState, kind: str, layer: int, how: str) -> Lines:
     return kept(maps(attention, layer, how), attention.visible, how)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={ModelState: repr, tuple: repr})
-def reading(state: ModelState, layer: int, *, order: tuple[int, ...] = (), batch: int = 1, along: str = "") -> Reading:
+@cached()
+def reading(state: ModelState, *, order: tuple[int, ...] = (), batch: int = 1, along: str = "") -> Reading:
     """A pass of the single stack, or of the encoder of an encoder-decoder; arguments as in `readings.read`."""
     kind = "encoder" if state.is_encoder_decoder else "self"
-    model, at = transformer(state.config), place(state, kind).replace("{layer}", str(layer))
+    model = transformer(state.config)
     stack = model.encoder if state.is_encoder_decoder else model.stack
-    return read(stack, state, at, order=order, batch=batch, along=along)
+    return read(stack, state, place(state, kind), order=order, batch=batch, along=along)
 
 
-@st.cache_resource(max_entries=24, show_spinner=False, hash_funcs={ModelState: repr})
+@cached()
 def head_seen(state: ModelState, layer: int, head: int) -> HeadSeen:
     """A head of that pass; layer and head from 0."""
-    own = reading(state, layer, order=())  # its key is what is given, and the shuffle gives an order
-    return see(own.attention[0], head)
+    written = reading(state, order=())  # its key is what is given, and the shuffle gives an order
+    return see(written.attention[0], layer, head, len(state.source_tokens.pieces))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs={TransformerConfig: repr})
+@cached()
 def shared(config: TransformerConfig, plain: TransformerConfig) -> Shared:
     """Which weights the models of these two have in common: with large ones side by side, that takes a while."""
     return compare_weights(transformer(config), transformer(plain))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@cached()
 def scale_experiment(widths: tuple[int, ...], draws: int, keys: int, seed: int) -> ScaleExperiment:
     """The library's experiment of this name."""
     return measure_scale(widths, draws=draws, keys=keys, seed=seed)

@@ -1,11 +1,10 @@
-"""The model's passes under a mask of the reader's, and their caches; keys as in compute.py."""
+"""The model's passes under a mask of the reader's, kept by tfm_ui/cache.py."""
 
 import copy
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -24,10 +23,14 @@ from tfm_core import (
 )
 from tfm_core.recording import Edit, Watch
 from tfm_core.tokens import FIRST_ID
-from tfm_ui.compute import place, transformer
+from tfm_ui import compute, origins
+from tfm_ui.cache import cached
+from tfm_ui.compute import memory_site, modules, place, transformer
 from tfm_ui.mask_composition import combined, parse
 from tfm_ui.mask_setting import Setting
 from tfm_ui.model_state import ModelState
+from tfm_ui.origins import Heads
+from tfm_ui.work import HEAVY, pass_bytes
 
 
 def forward(
@@ -76,10 +79,8 @@ def at(setting: Setting, layer: int | str, what: str) -> str:
 
 def reads(setting: Setting, layer: int) -> tuple[str, str]:
     """The recording's names of what the queries and the keys of a layer's attention, from 0, are made of."""
-    state, pre = setting.model, setting.model.norm == "pre"
-    queries = at(setting, layer, "normed" if pre else "residual_before")
-    memory = "encoder.final_norm" if pre else stream(state, state.num_layers - 1, encoder=True)
-    return queries, memory if setting.place == "cross" else queries
+    queries = at(setting, layer, "normed" if setting.model.norm == "pre" else "residual_before")
+    return queries, memory_site(setting.model) if setting.place == "cross" else queries
 
 
 def stream(state: ModelState, layer: int, *, encoder: bool = False) -> str:
@@ -88,26 +89,38 @@ def stream(state: ModelState, layer: int, *, encoder: bool = False) -> str:
     return f"{stack}layers.{layer}.feed_forward.residual_after"
 
 
-@st.cache_resource(max_entries=6, show_spinner=False, hash_funcs={TransformerConfig: repr})
+@cached()
 def precise(config: TransformerConfig) -> Transformer:
     """The model in float64, in which small effects and rounding are far apart."""
     return copy.deepcopy(transformer(config)).double()
 
 
 def read_by(
-    setting: Setting, layer: int, *, mask: Tensor | None = None, source: Tensor | None = None
-) -> tuple[MultiHeadAttention, Tensor, Tensor]:
-    """The attention of a layer, from 0, and what its queries and its keys are made of, (batch, seq, d_model).
+    setting: Setting, *, mask: Tensor | None = None, source: Tensor | None = None
+) -> list[tuple[Tensor, Tensor]]:
+    """What the queries and the keys of each layer's attention are made of, (batch, seq, d_model), in one pass.
 
     In self-attention the two are the same tensor. `mask` and `source` as in `forward`.
     """
-    state, path = setting.model, at(setting, layer, "").removesuffix(".")
-    queries, keys = reads(setting, layer)
-    _, trace = forward(setting, {queries, keys}, mask=mask, source=source)
-    model = transformer(state.config)
-    attention = (model if state.is_encoder_decoder else model.stack).get_submodule(path)
+    sites = [reads(setting, layer) for layer in range(setting.model.num_layers)]
+    _, trace = forward(setting, {site for both in sites for site in both}, mask=mask, source=source)
+    return [(trace[queries], trace[keys]) for queries, keys in sites]
+
+
+def attention_of(setting: Setting, layer: int) -> MultiHeadAttention:
+    """The attention of a layer, from 0."""
+    attention = modules(setting.model).get_submodule(at(setting, layer, "").removesuffix("."))
     assert isinstance(attention, MultiHeadAttention)
-    return attention, trace[queries], trace[keys]
+    return attention
+
+
+@cached()
+def heads_under(setting: Setting) -> Heads:
+    """All heads of a pass under the setting's mask."""
+    where = place(setting.model, setting.place)
+    _, trace = forward(setting, origins.sites(where))
+    scheme = compute.scheme(setting.model, setting.place)
+    return Heads(origins.origins(trace, where, setting.model.num_layers, scheme), setting.mask.numpy())
 
 
 @dataclass(frozen=True)
@@ -125,22 +138,18 @@ class Obeyed:
     mask: NDArray[np.bool_]
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Setting: repr})
+@cached()
 def obeyed(setting: Setting, layer: int, head: int) -> Obeyed:
     """The chosen head of a pass under the setting's mask; layer and head from 0."""
-    kept: dict[str, NDArray[np.float32]] = {}
-
-    def keep(site: str, tensor: Tensor) -> None:
-        kept[site.rpartition(".")[2]] = tensor[0, head].numpy().copy()
-
-    forward(setting, watch={at(setting, layer, what): keep for what in ("scores", "weights")})
-    return Obeyed(kept["scores"], kept["weights"], setting.mask.numpy())
+    heads = heads_under(setting)
+    weights, scores = heads.with_scores(layer, head)
+    return Obeyed(scores.numpy(), weights, heads.visible)
 
 
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@cached()
 def kept_by_length(composition: str, *, causal: bool) -> list[int]:
     """How many pairs a composition keeps of texts of LENGTHS tokens without padding.
 
@@ -189,7 +198,13 @@ def streams(setting: Setting) -> Callable[[Tensor], Tensor]:
     return run
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Setting: repr})
+def _takes_long(setting: Setting, places: tuple[int, ...], tries: int) -> bool:
+    """Each place is tried by a pass of its own."""
+    state = setting.model
+    return len(places) * tries * pass_bytes(state.config, state.seq_len) > HEAVY
+
+
+@cached(heavy=_takes_long)
 def influences(setting: Setting, places: tuple[int, ...], tries: int) -> Influence:
     """What moves behind each layer when one of these tokens of the keys' text is changed: (token, layer, output)."""
     tokens = setting.keys.batch

@@ -1,17 +1,17 @@
-"""The passes of the view "padding" of the Masks lens, and their caches; keys as in compute.py."""
+"""The passes of the view "padding" of the Masks lens, kept by tfm_ui/cache.py."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
-import streamlit as st
 import torch
 from torch import Tensor
 
 from tfm_core.empty_rows import TREATMENTS, Case, Treated, instead, minus_a_billion, minus_infinity
-from tfm_core.recording import Edit
-from tfm_ui import compute, padded
-from tfm_ui.compute_masks import at, forward, read_by, stream
+from tfm_ui import compute, origins, padded
+from tfm_ui.cache import cached
+from tfm_ui.compute import place
+from tfm_ui.compute_masks import at, attention_of, forward, read_by, stream
+from tfm_ui.origins import Heads
 from tfm_ui.padded import Padded
 
 WAYS = ("alone", "with", "without")
@@ -21,15 +21,21 @@ SPREADS = {"−∞ and softmax": minus_infinity, "−1e9 and softmax": minus_a_b
 
 @dataclass(frozen=True)
 class Run:
-    """One pass of the sentence, without what is padding.
+    """One pass of the sentence.
 
     Attributes:
-        streams: (place, token, d_model): what enters the first layer, what each layer leaves, and the output.
-        weights: (query, key) of the chosen head; columns of padding included.
+        streams: (place, row, d_model): what enters the first layer, what each layer leaves, and the output.
+        heads: of the attention that the mask is for.
+        rows: which of its queries the rows are.
     """
 
     streams: Tensor
-    weights: Tensor
+    heads: Heads
+    rows: slice
+
+    def weights(self, layer: int, head: int) -> Tensor:
+        """(row, key) of a head, columns of padding included; layer and head from 0."""
+        return torch.from_numpy(self.heads.exact(layer, head)[self.rows])
 
 
 def places(batch: Padded) -> list[str]:
@@ -41,43 +47,33 @@ def places(batch: Padded) -> list[str]:
     return [f"{stack}layers.0.self_attention.residual_before", *layers, *end]
 
 
-def _run(
-    batch: Padded,
-    source: Tensor,
-    mask: Tensor,
-    rows: slice,
-    item: int,
-    *,
-    weights: tuple[int, int] | None = None,
-    edits: Mapping[str, Edit] | None = None,
-) -> tuple[Run, Tensor]:
-    """A pass, and its logits (token, vocab); `rows` of sentence `item` are kept, weights of a layer and head."""
+def _run(batch: Padded, source: Tensor, mask: Tensor, rows: slice, item: int) -> Run:
+    """A pass, of which `rows` of sentence `item` are kept; its mask is boolean (batch, 1, query, key)."""
+    setting, sites = batch.setting, places(batch)
+    where = place(setting.model, setting.place)
     kept: dict[str, Tensor] = {}
 
-    def keep(at: int | tuple[int, int], site: str, tensor: Tensor) -> None:
-        kept[site] = tensor[at][rows].clone()
+    def keep(site: str, tensor: Tensor) -> None:
+        kept[site] = tensor[item : item + 1].clone()  # of the batch no more than this
 
-    sites = places(batch)
-    watch = {site: partial(keep, item) for site in sites}
-    if weights:
-        watch[looked := at(batch.setting, weights[0], "weights")] = partial(keep, (item, weights[1]))
-    logits, _ = forward(batch.setting, mask=mask, source=source, edits=edits, watch=watch)
-    own = kept[looked] if weights else torch.empty(0)
-    return Run(torch.stack([kept[site] for site in sites]), own), logits[item, rows]
+    forward(setting, mask=mask, source=source, watch=dict.fromkeys([*sites, *origins.sites(where)], keep))
+    made_of = origins.origins(kept, where, setting.model.num_layers, compute.scheme(setting.model, setting.place))
+    heads = Heads(made_of, mask[item, 0].contiguous().numpy())
+    return Run(torch.stack([kept[site][0, rows] for site in sites]), heads, rows)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Padded: repr})
-def runs(batch: Padded, layer: int, head: int) -> Mapping[str, Run]:
-    """The chosen sentence "alone", and in the batch "with" padding hidden and "without"; layer and head from 0."""
+@cached()
+def runs(batch: Padded) -> Mapping[str, Run]:
+    """The chosen sentence "alone", and in the batch "with" padding hidden and "without"; rows that are no padding."""
     source, mask = batch.alone
-    found = [_run(batch, source, mask, slice(0, len(mask)), 0, weights=(layer, head))[0]]
-    for hidden in (True, False):
-        mask = batch.masks(hidden=hidden)
-        found.append(_run(batch, batch.source, mask, batch.queries, batch.item, weights=(layer, head))[0])
+    found = [_run(batch, source, mask[None, None], slice(0, len(mask)), 0)]
+    found += [
+        _run(batch, batch.source, batch.masks(hidden=hidden), batch.queries, batch.item) for hidden in (True, False)
+    ]
     return dict(zip(WAYS, found, strict=True))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Padded: repr})
+@cached()
 def by_amount(batch: Padded, most: int) -> Mapping[int, tuple[Tensor, Tensor]]:
     """How many PADs -> the sentence's output (token, d_model) with PAD hidden, and without.
 
@@ -101,29 +97,46 @@ def by_amount(batch: Padded, most: int) -> Mapping[int, tuple[Tensor, Tensor]]:
     return found
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Padded: repr})
+def _emptied_by(batch: Padded, row: int) -> int:
+    """A row as `padded.emptied` takes it: 0 for all rows that make no other mask, so that none is run twice."""
+    _, empty, by_hand = padded.emptied(batch, row)
+    return empty[0] + 1 if by_hand else 0
+
+
 def treated(batch: Padded, row: int, layer: int) -> Mapping[str, tuple[Treated, Case]]:
     """What each treatment makes of a row without a key (`padded.emptied`), in the attention of a layer, from 0."""
+    return _treated(batch, _emptied_by(batch, row), layer)
+
+
+@cached()
+def _read(batch: Padded, row: int) -> list[tuple[Tensor, Tensor]]:
+    """What each layer's attention reads under a mask with a row without a key."""
+    mask, _, _ = padded.emptied(batch, row)
+    return read_by(batch.setting, mask=mask, source=batch.own_source)
+
+
+@cached()
+def _treated(batch: Padded, row: int, layer: int) -> Mapping[str, tuple[Treated, Case]]:
     setting = batch.setting
     mask, _, _ = padded.emptied(batch, row)
-    attention, queries, keys = read_by(setting, layer, mask=mask, source=batch.own_source)
     scheme = compute.scheme(setting.model, setting.place)
     acts = scheme is not None and {"rotate", "bias_at"} & set(scheme.enters())
-    case = Case.of(attention, queries, keys, mask, scheme if acts else None)
+    queries, keys = _read(batch, row)[layer]
+    case = Case.of(attention_of(setting, layer), queries, keys, mask, scheme if acts else None)
     return {name: treatment.run(case) for name, treatment in TREATMENTS.items()}
 
 
 @dataclass(frozen=True)
 class Onto:
-    """The weight that the chosen head of the second layer gives to rows without a key.
+    """The weight that the heads of the second layer give to rows without a key.
 
     Attributes:
         blind: how many rows with keys may not look there.
-        largest: the largest weight that one of them gives; NaN if one is.
+        largest: (head), the largest weight that one of them gives; NaN if one is.
     """
 
     blind: int
-    largest: float
+    largest: list[float]
 
 
 @dataclass(frozen=True)
@@ -141,23 +154,33 @@ class Spread:
     onto: Onto | None
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Padded: repr})
-def spread(batch: Padded, row: int, head: int) -> Mapping[str, Spread]:
+def spread(batch: Padded, row: int) -> Mapping[str, Spread]:
     """The whole model under a mask with a row without a key, each way of `SPREADS` in the place of ours.
 
     Args:
         batch: its chosen sentence is run.
         row: as in `padded.emptied`.
-        head: of the second layer, from 0, whose weights are looked at.
     """
-    setting, found = batch.setting, {}
+    return _spread(batch, _emptied_by(batch, row))
+
+
+@cached()
+def _spread(batch: Padded, row: int) -> Mapping[str, Spread]:
+    setting, sites, found = batch.setting, places(batch), {}
     mask, empty, _ = padded.emptied(batch, row)
     blind = ~mask[:, empty].any(-1) & mask.any(-1)  # rows with keys that may look at none of these
-    second = (1, head) if setting.model.num_layers > 1 and setting.place != "cross" else None
+    second = at(setting, 1, "weights") if setting.model.num_layers > 1 and setting.place != "cross" else ""
     for name, weights_of in SPREADS.items():
         edits = instead(weights_of, at(setting, "*", "").removesuffix(".")) if weights_of else None
-        run, logits = _run(batch, batch.own_source, mask, slice(None), 0, weights=second, edits=edits)
-        given = run.weights[blind][:, empty] if second else torch.empty(0)
-        onto = Onto(int(blind.sum()), float(given.max()) if given.numel() else 0.0) if second else None
-        found[name] = Spread(run.streams, logits, onto)
+        largest: list[float] = []
+
+        def look(_: str, weights: Tensor, largest: list[float] = largest) -> None:
+            given = weights[0][:, blind][:, :, empty].flatten(1)
+            largest += given.amax(1).tolist() if given.numel() else [0.0] * len(given)
+
+        logits, trace = forward(
+            setting, sites, mask=mask, source=batch.own_source, edits=edits, watch={second: look} if second else None
+        )
+        streams = torch.stack([trace[site][0] for site in sites])
+        found[name] = Spread(streams, logits[0], Onto(int(blind.sum()), largest) if second else None)
     return found

@@ -4,15 +4,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tfm_core import POSITIONAL, Positional
+from tfm_core.closest_rows import Closest, closest
 from tfm_core.initialization import fill_parameters
-from tfm_core.position_laws import Closest, ShiftError, closest, fitted_shift_error, shift_error
+from tfm_core.position_laws import ShiftError, fitted_shift_error, shift_error
+from tfm_ui.cache import cached
 from tfm_ui.position_pairs import Pairs, pairs
 from tfm_ui.windows import Part
 
@@ -35,7 +36,7 @@ class Spec:
         return {name: value for name, value in asdict(self).items() if name not in ("name", "seed")}
 
 
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs={Spec: repr})
+@cached()
 def lone_scheme(spec: Spec) -> Positional:
     """A positional scheme without a model, its weights those that a single stack of this seed has."""
     scheme = POSITIONAL[spec.name](**spec.arguments)
@@ -48,7 +49,7 @@ def known(spec: Spec, length: int) -> int:
     return min(length, spec.max_len) if "max_len" in POSITIONAL[spec.name].about.depends_on else length
 
 
-@st.cache_resource(max_entries=6, show_spinner=False, hash_funcs={Spec: repr})
+@cached()
 def encoding(spec: Spec, length: int) -> Tensor:
     """What a scheme adds to the embeddings, (length, width); NaN where it has nothing to add.
 
@@ -61,7 +62,7 @@ def encoding(spec: Spec, length: int) -> Tensor:
     return F.pad(found, (0, 0, 0, length - len(found)), value=torch.nan) if len(found) < length else found
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={Spec: repr})
+@cached()
 def position_pairs(spec: Spec, length: int, measure: str, head: int) -> Pairs | None:
     """What a scheme says of each pair of positions; see tfm_ui/position_pairs.py."""
     scheme = lone_scheme(spec)
@@ -69,20 +70,20 @@ def position_pairs(spec: Spec, length: int, measure: str, head: int) -> Pairs | 
     return pairs(scheme, length, measure, head, spec.seed, added, known(spec, length))
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={Spec: repr, Part: repr})
+@cached()
 def position_square(spec: Spec, length: int, measure: str, head: int, part: Part) -> NDArray[np.float32] | None:
     """A part of their table, pooled."""
     found = position_pairs(spec, length, measure, head)
     return found.pooled(part) if found else None
 
 
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Spec: repr})
+@cached()
 def closest_positions(spec: Spec, length: int) -> Closest:
     """The two positions, of those that the scheme has, whose vectors are nearest to each other."""
     return closest(_rows(spec, length))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Spec: repr})
+@cached()
 def position_shift(spec: Spec, length: int, shift: int) -> ShiftError | None:
     """What a shift's linear map leaves: the paper's for waves, else the one that fits best; None if no pair is left."""
     rows = _rows(spec, length)

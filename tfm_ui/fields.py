@@ -35,6 +35,21 @@ class State(Protocol):
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
 
+LARGEST = 999_999_999  # what any longer row of digits counts as: no control goes as far
+
+
+def whole_number(word: str) -> int | None:
+    """The whole number that a link writes in plain digits, at most LARGEST; None for any other word.
+
+    All fields read whole numbers here: Python's own `int` takes digits of other scripts too, and raises for more than
+    4,300 of them.
+    """
+    if not (word.isascii() and word.isdigit()):
+        return None
+    digits = word.lstrip("0")[: len(str(LARGEST)) + 1]
+    return min(int(digits or "0"), LARGEST)
+
+
 def _number(raw: str) -> float:
     """What a link's text stands for; NaN if that is no number."""
     try:
@@ -126,6 +141,7 @@ class Choice:
         number, reason = _number(raw), f"it can be {', '.join(by_name)}"
         if math.isnan(number) or not all(isinstance(option, int | float) for option in self.options):
             return default, reason
+        number = min(max(number, min(self.options)), max(self.options))  # of infinity no option is the nearest
         return min(self.options, key=lambda option: abs(option - number)), reason
 
 

@@ -1,24 +1,28 @@
 """What all pages share: style, the title with its badge, notices, presets, the foot."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from html import escape
 from pathlib import Path
-from typing import Literal
+from typing import Literal, ParamSpec
 
 import streamlit as st
 from streamlit.navigation.page import Page
 
 from tfm_ui import compute, controls, notices, present, sidebar
+from tfm_ui.admission import admitted
 from tfm_ui.compute import Pass
 from tfm_ui.fields import State
 from tfm_ui.figures import look
 from tfm_ui.figures.look import Mode
+from tfm_ui.gate import Busy
 from tfm_ui.model_state import ModelState
 from tfm_ui.plain import plain
 from tfm_ui.present import presenting as presenting  # pages ask the frame
 from tfm_ui.presets import Preset, lit, neighbour
 from tfm_ui.words import about_tokens
 
+P = ParamSpec("P")
 ASSETS = Path(__file__).parents[1] / "assets"
 
 
@@ -52,6 +56,39 @@ def run(state: ModelState) -> Pass:
         st.error(reason, icon=":material/error:")
         st.stop()
     return compute.run(state)
+
+
+def in_turn(draw: Callable[P, None], *, heavy: bool = False) -> Callable[P, None]:
+    """What this draws, it computes in the visitor's turn; where too much waits already, it says so instead.
+
+    Args:
+        draw: a page, or a part of it.
+        heavy: whether it takes long.
+    """
+
+    @wraps(draw)
+    def drawn(*args: P.args, **more: P.kwargs) -> None:
+        try:
+            with admitted(heavy=heavy):
+                draw(*args, **more)
+        except Busy as busy:
+            st.warning(f"{busy} Any change of a control asks again.", icon=":material/hourglass_top:")
+            st.stop()
+
+    return drawn
+
+
+def lens(key: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """A page's controls and pictures: a change of its own controls runs this alone, by this key."""
+
+    def decorate(draw: Callable[P, None]) -> Callable[P, None]:
+        @wraps(draw)
+        def drawn(*args: P.args, **more: P.kwargs) -> None:
+            in_turn(draw, heavy=model().is_heavy)(*args, **more)
+
+        return st.fragment(key=key)(drawn)
+
+    return decorate
 
 
 def title(text: str, shown: Pass, *, beside: str = "") -> None:

@@ -1,7 +1,8 @@
 """One attention from the inside: what it read, what each head made of it, by the library's own functions.
 
-What is recorded grows with the number of tokens alone; the matrices of query x key are computed when they are looked
-at, one head at a time: 16 heads of 1,024 tokens would be 67 MB each time.
+A pass keeps what each attention of the model read; the one that is looked at runs again, alone. What is recorded of it
+grows with the number of tokens alone; the matrices of query x key are computed when they are looked at, one head at a
+time: 16 heads of 1,024 tokens would be 67 MB each time.
 """
 
 from collections.abc import Mapping
@@ -11,9 +12,8 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
-from tfm_core import MultiHeadAttention, Positional, attention_scores, attention_weights, mask_scores
-
-SITES = ("query", "key", "value", "rotated_query", "rotated_key", "position_bias", "head_output", "output")
+from tfm_core import MultiHeadAttention, Positional, TransformerLayer, attention_weights, mask_scores, recording
+from tfm_ui.origins import Origin
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,9 @@ class Inside:
         input: (query, d_model), what the queries were made from: the residual stream, in pre-norm normed.
         memory: (key, d_model), what keys and values were made from; in self-attention `input` itself.
         visible: boolean (query, key): True where the mask lets look; alike in all heads.
-        recorded: the tensors of SITES, as far as this attention has them: (head, seq, head_dim) and the like; before
-            the first layer `embedding` and `position` (query, d_model) too.
+        positional: the scheme that acts in this attention, if one may.
+        recorded: `query`, `key` and `value` (head, seq, head_dim); `rotated_query` and `rotated_key`, where the scheme
+            turns them; `head_output` and `output`; before the first layer `embedding` and `position` (query, d_model).
     """
 
     module: MultiHeadAttention
@@ -37,6 +38,7 @@ class Inside:
     input: Tensor
     memory: Tensor
     visible: Tensor
+    positional: Positional | None
     recorded: Mapping[str, Tensor]
 
     @property
@@ -55,24 +57,18 @@ class Inside:
         return self.recorded["value"]
 
     @property
-    def bias(self) -> Tensor | None:
-        """(head, query, key), what the positional scheme adds to the scores, if it adds something."""
-        return self.recorded.get("position_bias")
+    def origin(self) -> Origin:
+        """What the scores are made of."""
+        return Origin(self.query[None], self.key[None], self.positional)
 
     @cached_property
     def head_dim(self) -> int:
         """Width of a head, d_k."""
         return self.module.d_model // self.module.num_heads
 
-    def scores(self, head: int, scale: float | None = None, rows: slice = slice(None)) -> Tensor:
-        """(rows, key), before the mask; `scale` as in `attention_scores`."""
-        one = slice(head, head + 1)  # a batch of one: of single matrices torch may compute another last digit
-        bias = None if self.bias is None else self.bias[one, rows]
-        return attention_scores(self.query[one, rows], self.key[one], scale=scale, bias=bias)[0]
-
     def weights(self, head: int) -> Tensor:
         """(query, key), as the model computed them."""
-        return attention_weights(mask_scores(self.scores(head), self.visible), self.visible)
+        return attention_weights(mask_scores(self.origin.scores(head), self.visible), self.visible)
 
     def output_weight(self, head: int) -> Tensor:
         """(head_dim, d_model), the rows of W_O that this head is multiplied with: head_output @ this is its share."""
@@ -80,50 +76,41 @@ class Inside:
         return weight[:, head * self.head_dim : (head + 1) * self.head_dim].mT
 
 
-def inside(block: nn.Module, name: str, trace: Mapping[str, Tensor], place: str, memory: Tensor | None) -> Inside:
-    """Put together from a recording of the `sites`.
+def inside(
+    block: TransformerLayer,
+    name: str,
+    residual: Tensor,
+    memory: Tensor | None,
+    visible: Tensor,
+    positional: Positional | None,
+    before: Mapping[str, Tensor],
+) -> Inside:
+    """Run one attention on what it read in a pass of the model.
 
     Args:
         block: the layer that the attention is part of.
         name: of the attention in it.
-        trace: of one pass.
-        place: of this attention in the recording, with `{what}` to be put in.
+        residual: (1, query, d_model), the residual stream before it.
         memory: (1, key, d_model), what cross-attention looks at.
+        visible: boolean (query, key).
+        positional: the scheme that acts in this attention, if one may.
+        before: `embedding` and `position` (query, d_model), as far as this attention is the first to read them.
     """
-    found = {name: trace[site] for name in SITES if (site := place.format(what=name)) in trace}
-    tensors = {name: tensor if name == "position_bias" else tensor[0] for name, tensor in found.items()}
-    start, _, layer = place.partition("layers.")
-    if layer.startswith("0.self_attention"):
-        tensors["embedding"] = trace[f"{start}embedding"][0]
-        if f"{start}position" in trace:
-            tensors["position"] = trace[f"{start}position"]
-    residual, normed = trace[place.format(what="residual_before")][0], trace.get(place.format(what="normed"))
-    read = residual if normed is None else normed[0]
-    shape = (1, 1, tensors["query"].shape[-2], tensors["key"].shape[-2])
     module, norm = block.get_submodule(name), block.get_submodule(f"{name}_norm")
     assert isinstance(module, MultiHeadAttention)
     assert isinstance(norm, nn.LayerNorm)
+    with torch.no_grad(), recording(["*query", "*key", "*value", "*output"]) as trace:
+        read = norm(residual) if block.pre_norm else residual
+        looked_at = read if memory is None else memory
+        module(read, looked_at, mask=visible, positional=positional)
+    recorded = {site.rpartition(".")[2]: tensor[0] for site, tensor in trace.items()}
     return Inside(
         module=module,
-        norm=None if normed is None else norm,
-        residual=residual,
-        input=read,
-        memory=read if memory is None else memory[0],
-        visible=torch.broadcast_to(trace[place.format(what="mask")], shape)[0, 0],
-        recorded=tensors,
+        norm=norm if block.pre_norm else None,
+        residual=residual[0],
+        input=read[0],
+        memory=looked_at[0],
+        visible=visible,
+        positional=positional,
+        recorded=recorded | dict(before),
     )
-
-
-def sites(place: str, scheme: type[Positional], *, pre_norm: bool) -> list[str]:
-    """The patterns of what an `Inside` is made of.
-
-    Args:
-        place: of the attention in the recording, with `{what}` to be put in.
-        scheme: the positional scheme, as far as it may act in this attention.
-        pre_norm: whether the model norms before its sub-layers.
-    """
-    names = ["*query", "*key", "value", "mask", "*output", "residual_before"]
-    names += ["normed"] * pre_norm + ["position_bias"] * ("bias_at" in scheme.enters())
-    start, _, _ = place.partition("layers.")
-    added = ["position"] * ("encode" in scheme.enters())
-    return [place.format(what=name) for name in names] + [f"{start}{name}" for name in ("embedding", *added)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import quote_plus, urlencode
 
-from tfm_ui.fields import Limits, State, Text, controls_of
+from tfm_ui.fields import Field, Limits, State, Text, controls_of
 
 Query = Mapping[str, Sequence[str]]  # a link's parameters, each with all its values
 S = TypeVar("S", bound=State)
@@ -45,7 +45,7 @@ def read_link(state: type[State], prefix: str, query: Query, limits: Limits | No
     corrections = []
     for name, (field, default) in controls_of(state, limits).items():
         if given := query.get(prefix + name):
-            value, reason = field.read(given[-1], default)
+            value, reason = _taken(field, given[-1], default)
             if len(given) > 1:
                 reason = reason or "of several values the last one counts"
             elif as_text(value) != given[-1]:  # 12.0, or FALSE: Streamlit would read it otherwise
@@ -59,11 +59,17 @@ def state_of(state: type[S], prefix: str, query: Query, limits: Limits | None = 
     """The state that a link stands for, what could not be taken as it was corrected."""
     corrections = {c.name: c.value for c in read_link(state, prefix, query, limits)}
     values = {
-        name: corrections.get(prefix + name, field.read(query[prefix + name][-1], default)[0])
+        name: corrections.get(prefix + name, _taken(field, query[prefix + name][-1], default)[0])
         for name, (field, default) in controls_of(state, limits).items()
         if query.get(prefix + name)
     }
     return state(**values)
+
+
+def _taken(field: Field, raw: str, default: Any) -> tuple[Any, str]:
+    """What a field reads; where it can make nothing of it, the nearest to its default that its limits leave."""
+    possible, _ = field.read(as_text(default), default)
+    return field.read(raw, possible)
 
 
 def as_text(value: Any) -> str:

@@ -5,6 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from tfm_ui.fields import whole_number
+
 
 @dataclass(frozen=True)
 class Numbers:
@@ -28,7 +30,7 @@ class Numbers:
         """Those of the numbers that there are, each once, as many as there is room for."""
         form = re.compile(f"([{self.letters}])(0|[1-9][0-9]*)" if self.letters else "()(0|[1-9][0-9]*)")
         words = list(dict.fromkeys(raw.replace(",", " ").split()))
-        found = [match for match in map(form.fullmatch, words) if match and self.low <= int(match[2]) <= self.high]
+        found = [match for match in map(form.fullmatch, words) if match and self._holds(match[2])]
         found = [match for match in found if match[1] == found[0][1]]
         if words and not found:
             return default, f"it can hold {self._expected()}"
@@ -36,6 +38,10 @@ class Numbers:
         while len(text) > self.max_chars:
             text = text.rpartition(" ")[0]
         return text, "" if text == " ".join(words) else f"it can hold {self._expected()}"
+
+    def _holds(self, digits: str) -> bool:
+        number = whole_number(digits)
+        return number is not None and self.low <= number <= self.high
 
     def _expected(self) -> str:
         behind = f", all behind {' or behind '.join(self.letters)}" if self.letters else ""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import MASKS
+from tfm_ui.fields import whole_number
 
 M = TypeVar("M", Tensor, NDArray[np.bool_])
 HOW = ("and", "or")
@@ -80,12 +81,12 @@ def parse(raw: str) -> tuple[list[Term], str]:
 
 
 def _term(how: str, words: list[str]) -> tuple[Term | None, str]:
-    name, *numbers = words
+    name, *rest = words
     if name not in MASKS:
         return None, f"“{name[:20]}” is no mask; there are {', '.join(MASKS)}"
-    if not all(number.isascii() and number.isdecimal() for number in numbers):
+    given, wrong = [number for number in map(whole_number, rest) if number is not None], ""
+    if len(given) < len(rest):
         return None, f"“{' '.join(words)[:40]}” is no mask, {EXPECTED}"
-    given, wrong = [int(number[:9]) for number in numbers], ""
     values: list[int | tuple[int, ...]] = []
     for argument in MASKS[name].arguments:
         taken = given[:MOST_NUMBERS] if argument.several else given[:1]

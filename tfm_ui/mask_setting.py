@@ -34,6 +34,11 @@ class Setting:
         return tokens_of(self.model, self.place)
 
     @property
+    def is_heavy(self) -> bool:
+        """Whether a pass takes long."""
+        return self.model.is_heavy
+
+    @property
     def queries(self) -> Tokens:
         """The tokens that look."""
         return self._tokens[0]

@@ -6,6 +6,7 @@ from functools import cached_property
 from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, TOKENIZERS, Tokens, TransformerConfig, encode
 from tfm_ui.fields import Choice, Flag, Length, Text, Whole, control
 from tfm_ui.samples import read_text
+from tfm_ui.work import HEAVY, pass_bytes
 
 MAX_TOKENS = 1024
 STOPS = (*range(2, 65), *range(72, 257, 8), *range(320, MAX_TOKENS + 1, 64))  # of the slider; links may lie between
@@ -70,6 +71,11 @@ class ModelState:
             tie_embeddings=True,
             seed=self.seed,
         )
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether a pass takes long, by what it writes."""
+        return pass_bytes(self.config, self.seq_len) > HEAVY
 
     @property
     def is_encoder_decoder(self) -> bool:

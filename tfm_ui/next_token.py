@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from tfm_ui.compute import Pass
-from tfm_ui.figures import look
+from tfm_ui.figures import look, units
 from tfm_ui.model_state import ModelState
+from tfm_ui.tied import one_of, tied
 from tfm_ui.words import labels, token_names
 
 SHOWN = 5
@@ -41,9 +42,10 @@ def next_token(state: ModelState, shown: Pass) -> NextToken:
     names = token_names(order.tolist(), texts)
     shares = shown.next_token[order].tolist()
     last = labels(tokens)[len(tokens.pieces) - 1]
-    even = 1 / len(shown.next_token)
+    even, alike = 1 / len(shown.next_token), one_of(len(tied(shown.next_token)))
+    likeliest = f"{names[0]}{alike}, {look.percent(shares[0], 3)}: {units.times(shares[0] / even)} an even share"
     sentence = (
-        f"At “{last}” the likeliest of {look.count(len(shown.next_token))} tokens is {names[0]}, {shares[0]:.1%}: "
-        f"{shares[0] / even:.0f} times an even share. Random weights: this says nothing about language."
+        f"At “{last}” the likeliest of {look.count(len(shown.next_token))} tokens is {likeliest}. "
+        "Random weights: this says nothing about language."
     )
     return NextToken(names, shares, even, sentence)

@@ -35,6 +35,11 @@ class Padded:
         return self.settings[self.item]
 
     @property
+    def is_heavy(self) -> bool:
+        """Whether a pass takes long."""
+        return self.setting.is_heavy
+
+    @property
     def pads(self) -> int:
         """How many PADs it has."""
         return self.setting.model.source_tokens.padding

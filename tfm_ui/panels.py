@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from tfm_ui.components.save_png import save_png
+from tfm_ui.csv_file import csv_of
 from tfm_ui.figures.look import Mode
 from tfm_ui.pictures import Drawing
 
@@ -43,6 +44,7 @@ def panel(key: str) -> Iterator[Show]:
             laws: Mapping[str, bool] | None = None,
             recipe: str = "",
             columns: Mapping[str, Any] | None = None,
+            row: tuple[int, Callable[[int], None]] | None = None,
             files: Files | None = None,
         ) -> Any:
             """Draw the chart with all that belongs to it, and return what its picture returned.
@@ -60,6 +62,7 @@ def panel(key: str) -> Iterator[Show]:
                 laws: invariants that were tested on what is shown -> whether they hold.
                 recipe: lines of Python that give the same numbers.
                 columns: how the table's columns are drawn, if it stands open below the sentence, to be sorted.
+                row: of such a table, the selected row, from 0, and what is called with the row that is clicked.
                 files: what else can be downloaded.
             """
             name = f'<span class="lock">{escape(title)}</span>' if locked else escape(title)
@@ -72,7 +75,11 @@ def panel(key: str) -> Iterator[Show]:
                 marks = "".join(f"<span>{'✓' if ok else '✕'} {escape(law)}</span>" for law, ok in laws.items())
                 st.html(f'<p class="law">{marks}</p>')
             if columns:
-                st.dataframe(table(), column_config=dict(columns), row_height=28, key=f"table_{key}", alt=sentence)
+                drawn: dict[str, Any] = {"column_config": dict(columns), "row_height": 28, "alt": sentence}
+                if row:
+                    _with_a_selected_row(table(), f"table_{key}", *row, **drawn)
+                else:
+                    st.dataframe(table(), key=f"table_{key}", **drawn)
             with st.container(horizontal=True, gap="small", key=f"actions_{key}"):
                 if not columns:
                     _numbers(key, table)
@@ -81,6 +88,23 @@ def panel(key: str) -> Iterator[Show]:
             return returned
 
         yield show
+
+
+def _with_a_selected_row(
+    table: pd.DataFrame, key: str, chosen: int, choose: Callable[[int], None], **drawn: Any
+) -> None:
+    """A table of which one row is always selected: what the page holds, whoever set it."""
+
+    def selected() -> None:
+        rows, cells = (st.session_state[key].selection[kind] for kind in ("rows", "cells"))
+        clicked = [row for row, _ in cells] or rows
+        if clicked and clicked[0] != chosen:
+            choose(clicked[0])
+
+    st.session_state[key] = {"selection": {"rows": [chosen], "columns": [], "cells": []}}
+    # The index as a column: a click on a cell of an index would select neither the cell nor its row.
+    drawn |= {"hide_index": True, "on_select": selected, "selection_mode": ("single-row-required", "single-cell")}
+    st.dataframe(table.reset_index(), key=key, **drawn)
 
 
 # Nothing of what follows is prepared until it is opened.
@@ -109,7 +133,7 @@ def _download(
     if not menu.open:
         return
     name = f"attention-lab-{key}"
-    files = {"CSV": ("the numbers", lambda: table().to_csv(), "text/csv"), **more}
+    files = {"CSV": ("the numbers", lambda: csv_of(table()), "text/csv"), **more}
     if picture:
         page = picture.page
         files["HTML"] = ("the picture, live, as a page", lambda: page(title, sentence, mode), "text/html")

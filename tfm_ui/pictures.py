@@ -37,6 +37,11 @@ from tfm_ui.profiling_lens.state import ProfilingState
 from tfm_ui.profiling_pictures import PROFILING
 
 Pick = Callable[[int, int], None]
+PARAMETERS = 500  # of a link: several times what all lenses together have
+
+
+class CannotBeShown(ValueError):
+    """Why a link has no picture, in a sentence."""
 
 
 class Lens(State, Protocol):
@@ -151,15 +156,33 @@ def made(name: str, query: str) -> bytes:
         query: of a link, as it stands behind the "?".
 
     Raises:
-        ValueError: if the link's model cannot be shown.
+        CannotBeShown: if the link's model cannot.
     """
     picture = PICTURES[name]
-    states = picture.states(parse_qs(query, keep_blank_values=True))
+    states = picture.states(_parameters(query))
     model = states[0][0]
     if not model.source_tokens.pieces or (model.is_encoder_decoder and not model.target_tokens.pieces):
-        raise ValueError("expected a text, got one that has no tokens")
+        raise CannotBeShown("expected a text, got one that has no tokens")
+    if reason := compute.too_large(model):
+        raise CannotBeShown(reason)
     header, numbers = picture.content(*(state for state, _ in states))
     return encode({**header, "query": query_of(states)}, numbers)
+
+
+def takes_long(query: str) -> bool:
+    """Whether the pictures of a link's model may take long.
+
+    Raises:
+        CannotBeShown: if that is no link.
+    """
+    return state_of(ModelState, "", _parameters(query)).is_heavy
+
+
+def _parameters(query: str) -> Query:
+    try:
+        return parse_qs(query, keep_blank_values=True, max_num_fields=PARAMETERS)
+    except ValueError:
+        raise CannotBeShown(f"expected at most {PARAMETERS} parameters") from None
 
 
 def query_of(states: States) -> str:

@@ -37,7 +37,7 @@ class Pairs:
         unit: what its values are.
         length: how many positions.
         cells: rows and columns -> values.
-        signed: whether they may be negative.
+        signed: whether they may lie on either side of 0.
         known: for how many of them the scheme has a value; of all others the table has none.
         found: the values by distance, of the rows that were measured.
         measured: how many rows these are, of those known.
@@ -54,10 +54,16 @@ class Pairs:
     rounding: float
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """The smallest and the largest value that were measured; 0 and 0 if there is none."""
+        least, most = self.found.least, self.found.most
+        there = ~least.isnan()
+        return (least[there].min().item(), most[there].max().item()) if there.any() else (0.0, 0.0)
+
+    @property
     def top(self) -> float:
         """The largest size of a value, 0 if there is none."""
-        sizes = torch.stack([self.found.least, self.found.most]).abs()
-        return sizes.nan_to_num(0).max().item()
+        return max(map(abs, self.ends))
 
     @property
     def by_distance_alone(self) -> bool:
@@ -94,7 +100,8 @@ def pairs(
         rows = torch.stack([values[length - 1 - i : 2 * length - 1 - i] for i in at.tolist()])
         found = by_distance(rows, at)
         unit, table = f"bias of head {head + 1}", table_by_distance(values)
-        return Pairs(unit, length, known, table, True, found, len(at), rounding)
+        signed = bool((values > 0).any())
+        return Pairs(unit, length, known, table, signed, found, len(at), rounding)
     if added is not None:
         one = other = added
         units = "PE(m)·PE(n)", "‖PE(m) − PE(n)‖"

@@ -1,6 +1,6 @@
-"""A pass that is read at two places: in the self-attention of one layer, and at its end; and what models share.
+"""A pass that is read in its self-attentions and at its end; and what models share.
 
-Little of a pass is kept, whatever the number of layers and heads, so that many schemes can be looked at side by side.
+Little of a pass is kept, whatever the number of heads, so that many schemes can be looked at side by side.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,9 @@ from tfm_core.analysis import ByDistance, mean_by_distance
 from tfm_core.order import along_batch, along_sequence
 from tfm_core.recording import Edit
 from tfm_core.transformer import Stack
-from tfm_ui.attention import Attention, Origin
+from tfm_ui import origins
 from tfm_ui.model_state import ModelState
+from tfm_ui.origins import Heads
 
 ALONG = {"sequence": along_sequence, "batch": along_batch}  # ways to add an encoding by hand
 
@@ -27,12 +28,12 @@ class Reading:
     """What is kept of a pass.
 
     Attributes:
-        attention: of each sentence; its one layer is the one that was asked for, and nothing is summarised.
+        attention: of each sentence; of a text in another order, whose output alone is looked at, none.
         output: (batch, seq, d_model), behind the last layer and, where there is one, the final norm.
         added: (batch, seq, d_model), what `along` added to each sentence; None where the model added by itself.
     """
 
-    attention: Sequence[Attention]
+    attention: Sequence[Heads]
     output: Tensor
     added: Tensor | None
 
@@ -55,7 +56,7 @@ class HeadSeen:
 def read(
     stack: Stack,
     state: ModelState,
-    at: str,
+    place: str,
     *,
     order: Sequence[int],
     batch: int,
@@ -66,7 +67,7 @@ def read(
     Args:
         stack: all of an encoder or a decoder but its logits.
         state: the model that it is of.
-        at: the recording's name of one of its self-attentions, with `{what}` to be put in.
+        place: the recording's name of its self-attentions, with `{layer}` and `{what}` to be put in.
         order: the text's tokens in another order, see `tfm_core.order`; as they stand if it is empty. Padding stays.
         batch: so many copies of the text side by side.
         along: which of `ALONG` adds the encoding to the embeddings, in place of the stack; the stack itself if "".
@@ -74,7 +75,7 @@ def read(
     Raises:
         ValueError: if it is to be added, and the scheme adds nothing.
     """
-    start, scheme = at.partition("layers.")[0], stack.positional
+    start, scheme = place.partition("layers.")[0], stack.positional
     ids = list(state.source_tokens.ids)
     ids[: len(order)] = [ids[i] for i in order]
     edits: dict[str, Edit] = {}
@@ -86,31 +87,37 @@ def read(
         pe = pe.detach()
         edits = {f"{start}embedding": lambda x: add(x, pe), f"{start}position": torch.zeros_like}
         added = add(torch.zeros(batch, len(ids), pe.shape[1]), pe)
-    wanted = [at.format(what=what) for what in ("*query", "*key", "mask")]
+    masked = place.format(layer=0, what="mask")  # alike in all layers
+    wanted = [] if order else [*origins.sites(place), masked]
     # torch's kernel, which runs where nobody listens to weights, is the slower one where a bias is added.
     heard = {f"{start}*.weights": _let_go} if "bias_at" in scheme.enters() else {}
     mask = causal_mask(state.seq_len) if state.masks_the_future else None
     with torch.no_grad(), recording(wanted, edits, heard) as trace:
         output: Tensor = stack(torch.tensor([ids]).expand(batch, -1), mask)
-    query, key = (trace.get(at.format(what=f"rotated_{x}"), trace[at.format(what=x)]) for x in ("query", "key"))
-    shape = (batch, 1, query.shape[-2], key.shape[-2])
-    visible = trace[at.format(what="mask")].expand(shape)[:, 0].contiguous().numpy()
-    tokens = len(state.source_tokens.pieces)
-    attention = [
-        Attention((), [Origin(query[i : i + 1], key[i : i + 1], scheme)], visible[i], tokens, block=1)
-        for i in range(batch)
-    ]
+    if order:
+        return Reading((), output, added)
+    visible = trace[masked].expand(batch, 1, len(ids), len(ids))[:, 0].contiguous().numpy()
+    layers = len(stack.layers)
+    attention = [Heads(origins.origins(trace, place, layers, scheme, i), visible[i]) for i in range(batch)]
     return Reading(attention, output, added)
 
 
 def _let_go(_: str, __: Tensor) -> None: ...
 
 
-def see(attention: Attention, head: int) -> HeadSeen:
-    """A head of an attention that was read; from 0."""
+def see(attention: Heads, layer: int, head: int, read: int) -> HeadSeen:
+    """A head of a pass.
+
+    Args:
+        attention: of its sentence.
+        layer: from 0.
+        head: from 0.
+        read: how many of the rows are tokens; the rest is padding.
+    """
     rows = torch.from_numpy(attention.visible).clone()
-    rows[attention.read :] = False  # of padding
-    return HeadSeen(attention.exact(0, head), attention.visible, mean_by_distance(attention.scores(0, head), rows))
+    rows[read:] = False
+    weights, scores = attention.with_scores(layer, head)
+    return HeadSeen(weights, attention.visible, mean_by_distance(scores, rows))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""One pass of the model with changes: what comes of them, read at one head and along the residual stream."""
+"""One pass of the model with changes: what comes of them, read in all heads and along the residual stream."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tfm_core import encode, recording
+from tfm_core import Positional, encode, recording
 from tfm_core.interventions import in_turn, set_weight, silence_head, zero_value
 from tfm_core.recording import Edit
 from tfm_core.tokens import FIRST_ID, PAD_ID, TOKENIZERS
+from tfm_ui import origins
 from tfm_ui.changes import Change, Silence, Weight, Zero, parse
 from tfm_ui.feasible import Sizes, order, replaced, sort_out, texts_of
 from tfm_ui.model_state import ModelState
+from tfm_ui.origins import Heads
 
 Forward = Callable[[Tensor, Tensor], Tensor]  # ids of the two texts -> logits, (1, seq, vocab)
 Place = Callable[[str], str]  # a kind of attention -> the recording's name, with `{layer}` and `{what}` to be put in
@@ -38,22 +40,46 @@ def looks_back_only(state: ModelState, kind: str) -> bool:
 
 
 @dataclass(frozen=True)
+class Looks:
+    """Who looks at whom in one pass.
+
+    Attributes:
+        heads: kind of attention -> its heads, as the model computed them.
+        changes: what was done to them, among other things.
+        at: where each token of the texts stands.
+    """
+
+    heads: Mapping[str, Heads]
+    changes: Sequence[Change]
+    at: At
+
+    def weights(self, kind: str, layer: int, head: int) -> NDArray[np.float32]:
+        """(query, key), as the model went on with them; layer and head from 0."""
+        weights = self.heads[kind].exact(layer, head)
+        for change in self.changes:
+            if isinstance(change, Weight) and (change.kind, change.layer, change.head) == (kind, layer + 1, head + 1):
+                _set_weight(change, self.at, 0)(torch.from_numpy(weights)[None, None])
+        return weights
+
+
+@dataclass(frozen=True)
 class Side:
     """What one pass left behind.
 
     Attributes:
-        weights: (query, key), as the model went on with them.
-        visible: boolean (query, key), where the mask lets look.
+        looks: the weights.
         stream: site -> (seq, d_model), the residual stream, from its start on.
         logits: (vocab), at the last token.
-        at: where each token of the texts stands.
     """
 
-    weights: Tensor
-    visible: Tensor
+    looks: Looks
     stream: Mapping[str, Tensor]
     logits: Tensor
-    at: At
+
+    @property
+    def at(self) -> At:
+        """Where each token of the texts stands."""
+        return self.looks.at
 
     @property
     def end(self) -> Tensor:
@@ -63,22 +89,26 @@ class Side:
 
 @dataclass(frozen=True)
 class Bench:
-    """A model on the bench: one head of one attention, and the residual stream that it writes to.
+    """A model on the bench: the attentions of one stack, and the residual stream that they write to.
 
     Attributes:
         forward: runs the model on other ids than its text's.
         place: of each kind of attention in a recording.
+        scheme: the positional scheme that may act in each kind of attention.
         state: the model, and the texts that it reads.
-        kind: of the attention that is looked at.
-        layer, head: from 0.
+        kinds: of the attentions that are looked at.
     """
 
     forward: Forward
     place: Place
+    scheme: Callable[[str], Positional | None]
     state: ModelState
-    kind: str
-    layer: int
-    head: int
+    kinds: Sequence[str]
+
+    @property
+    def text(self) -> str:
+        """The text that the stack reads."""
+        return texts_of(self.kinds[0])[0]
 
     @property
     def final_text(self) -> str:
@@ -104,20 +134,26 @@ class Bench:
             ids[text] = torch.tensor([read + [PAD_ID] * (len(tokens.ids) - len(read))])
             at[text] = np.full(len(tokens.pieces), -1, np.intp)
             at[text][left] = np.arange(len(left))
-        here = self.place(self.kind).replace("{layer}", str(self.layer))
-        seen: dict[str, Tensor] = {}
-        watch = {
-            here.format(what="weights"): lambda _, w: seen.update(weights=w[0, self.head].clone()),
-            here.format(what="mask"): lambda _, m: seen.update(mask=m),
-        }
-        layers = self.place(self.kind).split("{layer}")[0]
-        stream = [f"{layers}0.self_attention.residual_before", f"{layers}*.residual_after"]
-        with torch.no_grad(), recording(stream, edits(changes, at, self.place), watch) as trace:
+        places = {kind: self.place(kind) for kind in self.kinds}
+        layers = places[self.kinds[0]].split("{layer}")[0]
+        wanted = [f"{layers}0.self_attention.residual_before", f"{layers}*.residual_after"]
+        seen = [site for place in places.values() for site in (*origins.sites(place), _mask(place))]
+        with torch.no_grad(), recording(wanted, edits(changes, at, self.place)) as stream, recording(seen) as trace:
             logits = self.forward(ids["source"], ids["target"])
-        weights = seen["weights"]
-        visible = torch.broadcast_to(seen["mask"], (1, 1, *weights.shape))[0, 0]
         last = int(at[self.final_text].max())
-        return Side(weights, visible, {site: x[0] for site, x in trace.items()}, logits[0, last].clone(), at)
+        heads = {kind: self._heads(trace, kind) for kind in self.kinds}
+        streams = {site: x[0] for site, x in stream.items()}
+        return Side(Looks(heads, changes, at), streams, logits[0, last].clone())
+
+    def _heads(self, trace: Mapping[str, Tensor], kind: str) -> Heads:
+        made_of = origins.origins(trace, self.place(kind), self.state.num_layers, self.scheme(kind))
+        shape = (1, 1, made_of[0].query.shape[-2], made_of[0].key.shape[-2])
+        return Heads(made_of, trace[_mask(self.place(kind))].expand(shape)[0, 0].contiguous().numpy())
+
+
+def _mask(place: str) -> str:
+    """The recording's name of the mask, which is alike in all layers."""
+    return place.format(layer=0, what="mask")
 
 
 def edits(changes: Sequence[Change], at: At, place: Place) -> dict[str, Edit]:
@@ -137,16 +173,18 @@ def edits(changes: Sequence[Change], at: At, place: Place) -> dict[str, Edit]:
                 key = at[texts_of(change.kind)[1]][change.token - 1]
                 what, edit = "value", zero_value(int(key), change.head - 1 if change.head else None)
             case Weight():
-                query, key = (
-                    at[text][token - 1]
-                    for text, token in zip(texts_of(change.kind), (change.query, change.key), strict=True)
-                )
-                what = "weights"
-                edit = set_weight(change.head - 1, int(query), int(key), change.weight, renormalise=change.rescaled)
+                what, edit = "weights", _set_weight(change, at, change.head - 1)
             case _:
                 continue
         found.setdefault(place(change.kind).format(layer=change.layer - 1, what=what), []).append(edit)
     return {site: in_turn(*those) for site, those in found.items()}
+
+
+def _set_weight(change: Weight, at: At, head: int) -> Callable[[Tensor], Tensor]:
+    """Does this to weights (1, head, query, key), among which those of its head stand at this place."""
+    of_queries, of_keys = texts_of(change.kind)
+    query, key = int(at[of_queries][change.query - 1]), int(at[of_keys][change.key - 1])
+    return set_weight(head, query, key, change.weight, renormalise=change.rescaled)
 
 
 def _other_id(state: ModelState, token_id: int) -> int:

@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 
 from tfm_core import Tokens, collisions
 from tfm_ui.figures import look
+from tfm_ui.tied import one_of, tied
 
 LONGEST = 10
 SHOWN = {" ": "·", "\t": "⇥", "\n": "↵", "\u200d": "ZWJ", "": "∅"}
 INVISIBLE_BUT_NEEDED = "\u200d\ufe0e\ufe0f"  # they join and shape emoji
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-TIE = 0.01  # weights that differ by less than this share of the larger count as equal: no token is the favourite
-NO_CHOICE = "No row has a choice: each may look at one token at most."
+# Weights that differ by less than this share of the larger are called alike in words: a favourite leads by more. What
+# rounding alone tells apart is for tfm_ui/tied.py.
+TIE = 0.01
+NO_CHOICE = "No token has a choice: each may look at one at most."
 
 
 def labels(tokens: Tokens) -> list[str]:
@@ -157,13 +160,14 @@ def about_heads(first: NDArray[np.float32], seen: NDArray[np.intp]) -> str:
     if not free.any():
         return NO_CHOICE
     sharpness = first[:, :, free].mean(-1)  # (layer, head)
-    layer, head = divmod(int(sharpness.argmax()), first.shape[1])
+    sharpest = tied(sharpness)
+    layer, head = divmod(sharpest[0], first.shape[1])
     even = (1 / seen[free]).mean()
     if sharpness[layer, head] < even * (1 + TIE):
         return f"No head is sharper than an even spread, whose top weight averages {_weight(even)} a row."
     top = _weight(sharpness[layer, head])
     return (
-        f"Sharpest: layer {layer + 1}, head {head + 1}. Its top weight averages {top} a row; "
+        f"Sharpest: layer {layer + 1}, head {head + 1}{one_of(len(sharpest))}. Its top weight averages {top} a row; "
         f"an even spread would give {_weight(even)}."
     )
 

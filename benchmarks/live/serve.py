@@ -6,10 +6,10 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
@@ -20,21 +20,30 @@ EXPECTED_404 = ("_stcore/health", "_stcore/host-config")
 
 
 @contextmanager
-def running_app(port: int | None = None, *, script: str = "app.py") -> Iterator[str]:
-    """`streamlit run app.py` as a user starts it; its address. Nobody has visited it yet."""
+def running_app(port: int | None = None, *, script: str = "app.py", options: Sequence[str] = ()) -> Iterator[str]:
+    """`streamlit run app.py` as a user starts it, with more options; its address. Nobody has visited it yet."""
+    with running_server(port, script=script, options=options) as (address, _):
+        yield address
+
+
+@contextmanager
+def running_server(
+    port: int | None = None, *, script: str = "app.py", options: Sequence[str] = ()
+) -> Iterator[tuple[str, int]]:
+    """The same, with the number of its process."""
     if port is None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
-    options = [f"--server.port={port}", "--server.address=127.0.0.1", "--logger.level=warning"]
-    command = [sys.executable, "-m", "streamlit", "run", script, *options]
+    usual = [f"--server.port={port}", "--server.address=127.0.0.1", "--logger.level=warning"]
+    command = [sys.executable, "-m", "streamlit", "run", script, *usual, *options]
     server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
     try:
         give_up = time.monotonic() + 60
-        while not _healthy(port):
+        while not is_healthy(port):
             assert server.poll() is None, f"{script} ended before it answered"
             assert time.monotonic() < give_up, f"{script} did not answer within a minute"
             time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}", server.pid
     finally:
         server.terminate()
         try:
@@ -43,9 +52,12 @@ def running_app(port: int | None = None, *, script: str = "app.py") -> Iterator[
             server.kill()
 
 
-def _healthy(port: int) -> bool:
+def is_healthy(port: int) -> bool:
+    """Whether a server answers there, whatever it says."""
     try:
         urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health").close()
+        return True
+    except HTTPError:  # it lives below another path
         return True
     except (URLError, ConnectionError):
         return False

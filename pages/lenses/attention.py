@@ -21,7 +21,7 @@ VIEWS: dict[str, Callable[[ModelState], None]] = {
 }
 
 
-@st.fragment(key="attention")
+@frame.lens("attention")
 def lens(model: ModelState) -> None:
     """The view that was chosen; a change of the lens's own controls runs this alone."""
     pills = st.container()

@@ -43,7 +43,7 @@ def pick(layer: int, head: int) -> None:
     controls.assign(PREFIX, layer=layer + 1, head=head + 1)
 
 
-@st.fragment(key="heads")
+@frame.lens("heads")
 def lens(model: ModelState, shown: compute.Pass) -> None:
     """Both panels; a change of the lens's own controls runs this alone."""
     limits = HeadsState.limits(model)
@@ -72,12 +72,13 @@ def all_heads(show: Show, model: ModelState, seen: HeadsView, state: HeadsState)
     """The overview: a thumbnail and a row of numbers per head."""
     show(
         title=f"All {model.num_layers * model.num_heads} heads",
-        how_to_read="Rows are layers, columns are heads.",
+        how_to_read="Rows are layers, columns are heads. A click locks one, here or in the table.",
         picture=Drawing("heads", ((model, ""), (state, PREFIX)), on_pick=pick),
         sentence=seen.sentence,
         # on a phone the distance is the one column that does not fit
         table=lambda: seen.summary().drop(columns="distance", errors="ignore") if frame.on_phone() else seen.summary(),
         columns=columns(len(seen.keys)),
+        row=((state.layer - 1) * model.num_heads + state.head - 1, lambda row: pick(*divmod(row, model.num_heads))),
         sources=[summarise, *SUMMARY.values()],
         mode=frame.mode(),
     )
@@ -96,7 +97,7 @@ def one_head(show: Show, model: ModelState, seen: HeadsView, state: HeadsState) 
         sentence=seen.sentence_of(layer, head),
         laws=one.laws(),
         table=one.table,
-        sources=[attention_scores, mask_scores, attention_weights, MultiHeadAttention.forward, Attention.exact],
+        sources=[attention_scores, mask_scores, attention_weights, MultiHeadAttention.forward, Attention.with_scores],
         recipe=recipe(model, seen.place.format(layer=layer, what="weights"), head),
         mode=frame.mode(),
     )

@@ -6,6 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.links import same
+from tfm_ui.compute import run
+from tfm_ui.heads import view
+from tfm_ui.model_state import ModelState
 
 
 def type_text(visitor, text: str) -> None:
@@ -150,3 +153,42 @@ def test_thumbnails_smaller_than_their_cells_lose_no_weight_and_say_that_they_ar
     visitor.page.get_by_text("pooled: the largest of").wait_for()
     visit_small = visit("/heads")
     expect(visit_small.page.locator(".pooled")).to_be_hidden()
+
+
+def table_row(visitor, row: int, x: int = 150) -> None:
+    """A click on a row of the table of all heads, as it stands on screen, from 0; x = 20 is its mark."""
+    table = visitor.page.locator(".st-key-table_grid")
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    visitor.page.mouse.click(box["x"] + x, box["y"] + 36 + 28 * row + 14)
+
+
+def test_a_row_of_the_table_locks_its_head_sorted_or_not_and_the_locked_head_is_its_selected_row(visit):
+    visitor = visit("/heads")
+    heading = visitor.page.locator(".st-key-panel_head h3")
+
+    def expect_locked(layer: int, head: int) -> None:
+        expect(heading).to_contain_text(f"Layer {layer}, head {head}")
+        visitor.page.wait_for_function(
+            "at => document.querySelectorAll('.st-key-table_grid tbody tr')[at]?.ariaSelected === 'true'",
+            arg=4 * (layer - 1) + head - 1,
+        )
+
+    expect_locked(1, 1)
+    table_row(visitor, 2)
+    expect_locked(1, 3)
+    table_row(visitor, 5, x=20)
+    expect_locked(2, 2)
+    table_row(visitor, 6, x=60)  # its name
+    expect_locked(2, 3)
+    visitor.head(1, 2).click()
+    expect_locked(1, 2)
+    table_row(visitor, 2)  # the same cell as before
+    expect_locked(1, 3)
+    table_row(visitor, -1)  # the heading "entropy": now the lowest is first
+    model = ModelState()
+    entropy = view(model, run(model), "encoder").summary()["entropy"]
+    lowest = int(entropy.argmin())
+    table_row(visitor, 0)
+    expect(heading).to_contain_text(f"Layer {lowest // 4 + 1}, head {lowest % 4 + 1}")
+    assert visitor.page.locator(".stException").count() == 0

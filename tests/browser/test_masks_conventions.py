@@ -26,6 +26,7 @@ def test_uploads_are_read_used_obeyed_and_come_back_from_the_link(visit):
     inputs = page.locator(".st-key-panel_masks_foreign input[type=file]")
     inputs.set_input_files({"name": "x.npz", "mimeType": "application/zip", "buffer": b"PK\x03\x04"})
     expect(page.get_by_text("x.npz: This is an archive")).to_be_visible()
+    expect(page.locator(".st-key-panel_masks_foreign canvas")).to_have_count(0)  # that is the text's, not the file's
     inputs.set_input_files({"name": "mask.npy", "mimeType": "application/x-npy", "buffer": file.getvalue()})
     expect(page.get_by_text("the diagonal is False throughout")).to_be_visible()
     expect(page.get_by_text("This is an archive")).to_have_count(0)
@@ -34,8 +35,15 @@ def test_uploads_are_read_used_obeyed_and_come_back_from_the_link(visit):
     inputs.set_input_files({"name": "mask.csv", "mimeType": "text/csv", "buffer": rows})
     expect(page.get_by_text("1 stands only on the diagonal and below")).to_be_visible()
     expect_values(visitor, "masks_foreign", np.stack([MASK, MASK]))
+    link = page.url
+    stranger = visit(link[link.index("/masks") :])
+    expect(stranger.page.get_by_text("which no link holds and the server has not kept")).to_be_visible()
+    expect(stranger.page.locator(".st-key-panel_masks_foreign canvas")).to_have_count(0)
+    page.reload()
+    expect_values(visitor, "masks_foreign", np.stack([MASK, MASK]))  # the same browser still has it
     page.get_by_role("button", name="Use as this lens’s mask").click()
     page.wait_for_function("location.search.includes('masks_paint=')")
+    expect(page.get_by_text("It is this lens’s mask now")).to_be_visible()
     expect_values(visitor, "masks_ours", MASK)
     link = page.url
     other = visit(link[link.index("/masks") :])

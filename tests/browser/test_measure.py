@@ -39,6 +39,27 @@ def test_a_measurement_is_followed_by_two_stopped_by_both_and_another_comes_to_i
     measure(one).click()
     expect(measure(one)).to_contain_text("Measure again", timeout=60_000)
     expect(one.page.locator(".facts")).to_contain_text(
-        re.compile(r"\d+ blocks, all clean|blocks contended|No clean block")
+        re.compile(r"\d+ blocks, all clean|blocks contended|Other work kept")
     )
     assert re.search(r"profiling_run=\w+", one.page.url)
+
+
+def test_after_a_reload_one_stop_ends_it_and_another_tab_shows_the_same_run(visit):
+    one = visit(LONG)
+    measure(one).click()
+    expect(one.page.locator(".stProgress")).to_contain_text("Measuring:")
+    one.page.reload()
+    one.page.get_by_role("button", name="Stop").click()
+    expect(measure(one)).to_be_visible()
+    expect(one.page.locator(".facts")).to_contain_text("Stopped.")
+    one.page.wait_for_timeout(1500)  # it stays so: nothing takes the job up again
+    expect(measure(one)).to_be_visible()
+
+    one.open(SHORT)
+    measure(one).click()
+    one.page.wait_for_function("location.search.includes('profiling_run=')", timeout=60_000)
+    tab = Visitor(one.page.context.new_page(), one.address).open(SHORT)
+    tab.page.wait_for_function("location.search.includes('profiling_run=')")
+    assert tab.page.url == one.page.url
+    assert not tab.problems
+    tab.page.close()

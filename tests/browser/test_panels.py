@@ -76,10 +76,10 @@ def test_the_csv_holds_the_numbers_of_the_picture(visit):
 def test_the_summary_can_be_sorted(visit):
     visitor = visit("/heads")
     table = visitor.page.locator(".st-key-panel_grid [data-testid=stDataFrame]")
-    first = table.locator("[data-testid=glide-cell-0-0]")
+    first = table.locator("[data-testid=glide-cell-1-0]")  # column 0 marks the locked head
     first.wait_for(state="attached")
     assert first.text_content() == "L1 h1"
     box = table.bounding_box()
-    visitor.page.mouse.click(box["x"] + 80, box["y"] + 15)
+    visitor.page.mouse.click(box["x"] + 112, box["y"] + 15)
     visitor.page.wait_for_timeout(500)
     assert first.text_content() == "L1 h3"  # the lowest entropy

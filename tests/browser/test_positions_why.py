@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from tfm_core import sinusoidal_encoding
 from tfm_core.position_laws import shift_error
+from tfm_ui.figures.look import SIGNED
 
 
 def test_the_hands_turn_while_a_slider_is_dragged_and_both_move_as_one(visit):
@@ -81,3 +82,27 @@ def test_thousands_of_positions_are_drawn_at_once_and_read_one_by_one(visit):
     visitor.page.keyboard.press("Home")
     expect(tips.nth(0)).to_contain_text("position = 0\nA: learned: ")
     expect(tips.nth(0)).not_to_contain_text("not defined")
+
+
+def test_the_map_of_all_pairs_has_the_colours_of_its_values(visit):
+    visitor = visit("/positions?positions_view=why&positions_a=alibi&positions_b=nothing&positions_length=16")
+    shown = visitor.maps("positions_pairs")
+    pixel = """(root, [q, k]) => {
+      const { layout } = root._memory, canvas = root.querySelector("canvas"), ratio = canvas.width / canvas.clientWidth
+      const at = [layout.origins[0].x + (k + 0.3) * layout.cw, layout.origins[0].y + (q + 0.3) * layout.ch]
+      const colour = canvas.getContext("2d").getImageData(...at.map(x => Math.round(x * ratio)), 1, 1).data
+      return "#" + [...colour].slice(0, 3).map(c => c.toString(16).padStart(2, "0")).join("").toUpperCase()
+    }"""
+    assert shown.evaluate(pixel, [3, 3]) == SIGNED["light"][8]  # a bias of 0
+    assert shown.evaluate(pixel, [0, 15]) == SIGNED["light"][0]  # the lowest of all
+
+
+def test_a_mark_below_the_shortest_length_stands_on_the_axis(visit):
+    visitor = visit("/masks")
+    lines = visitor.page.locator(".st-key-panel_masks_growth .lines")
+    lines.wait_for()
+    mark, place, shortest = lines.evaluate(
+        "e => { const [{ marks: [{ x }], horizontal }] = e._memory.charts; return [x, ...[x, 16].map(horizontal.to)] }"
+    )
+    assert (mark, place) == (10, 0)
+    assert shortest > 0

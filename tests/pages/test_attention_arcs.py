@@ -74,6 +74,6 @@ def test_one_token_equal_tokens_and_a_long_text(model):
     app = arcs(**model)
     assert "✕" not in text_on(app)
     if model["text"] == "hi":
-        assert "No row has a choice" in text_on(app)
+        assert "No token has a choice" in text_on(app)
     else:
         assert "Strongest of 4 heads" in text_on(app)

@@ -1,6 +1,7 @@
 """The view conventions of the Masks lens without a browser."""
 
 import io
+import json
 
 import numpy as np
 import pytest
@@ -28,6 +29,10 @@ def foreign(app) -> np.ndarray:
     header, numbers = picture(app, "masks_pasted")
     rows, columns = len(header["rows"]["names"]), len(header["columns"]["names"])
     return np.frombuffer(numbers, np.float32).reshape(2, rows, columns)[1]
+
+
+def drawn(app, name: str) -> bool:
+    return any(json.loads(component.proto.json).get("name") == name for component in app.get("bidi_component"))
 
 
 def npy(values) -> bytes:
@@ -124,6 +129,20 @@ def test_an_uploaded_file_is_drawn_and_used():
     np.testing.assert_array_equal(numbers[:9].reshape(3, 3) == 1, mask)
 
 
+def test_use_says_that_it_was_done_and_where_it_is_seen():
+    app = lens(masks_pasted="101\n110\n011", causal="false", text="a b c", seq_len="3", masks_texts="")
+    assert "It would lie over what is composed" in text_on(app)
+    assert "It is this lens’s mask now" not in text_on(app)
+    widget(app, "_masks_use").click().run()
+    assert "It is this lens’s mask now" in text_on(app)
+    assert widget(app, "_masks_use").disabled
+    widget(app, "masks_view").set_value("see").run()
+    widget(app, "_masks_clear").click().run()
+    widget(app, "masks_view").set_value("conventions").run()
+    assert "It would lie over what is composed" in text_on(app)
+    assert not widget(app, "_masks_use").disabled
+
+
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
@@ -133,13 +152,22 @@ def test_an_uploaded_file_is_drawn_and_used():
         ("mask.txt", b"", "nothing in it"),
     ],
 )
-def test_a_bad_file_gets_a_sentence_and_leaves_what_is_there(name, data, said):
+@pytest.mark.parametrize("uploaded", [False, True])
+def test_a_bad_file_gets_a_sentence_and_no_other_masks_map_stands_beside_it(uploaded, name, data, said):
     app = lens()
+    if uploaded:
+        app.file_uploader[0].upload("good.txt", b"10\n11", "text/plain").run()
     before = foreign(app)
     app.file_uploader[0].upload(name, data, "text/plain").run()
     assert not app.exception
     assert said in app.error[0].value
-    np.testing.assert_array_equal(foreign(app), before)
+    assert not drawn(app, "masks_pasted")
+    assert "_masks_use" not in [button.key for button in app.button]
+    assert "try another file" in app.caption[0].value if uploaded else "take it back" in app.caption[0].value
+    app.file_uploader[0].set_value(None).run()
+    assert not app.error
+    if not uploaded:
+        np.testing.assert_array_equal(foreign(app), before)
 
 
 def test_a_mask_too_large_for_a_link_is_drawn_and_cannot_be_used():

@@ -85,6 +85,21 @@ def test_paint_lies_over_the_masks_and_is_cleared_as_one_act():
     assert maps(app)[0]["painting"]["text"] == text
 
 
+def test_undo_beside_the_paint_is_enabled_where_it_takes_back_painting():
+    app = start(PAGE)
+    assert widget(app, "_masks_undo").disabled
+    widget(app, "masks_layer").set_value(2).run()
+    assert not widget(app, "_undo").disabled
+    assert widget(app, "_masks_undo").disabled  # the last act was another one
+    painted = start(PAGE, masks_paint="~s1.2")
+    assert widget(painted, "_masks_undo").disabled  # the link painted, nobody here did
+    widget(painted, "_masks_clear").click().run()
+    assert not widget(painted, "_masks_undo").disabled
+    widget(painted, "_masks_undo").click().run()
+    assert "1 cell painted" in text_on(painted)
+    assert widget(painted, "_masks_undo").disabled
+
+
 def test_a_fully_hidden_mask_gives_zeros_and_no_nan():
     rows = "_".join(f"{row}.{column}" for row in range(1, 11) for column in range(1, 11))
     app = start(PAGE, masks_paint=f"~h{rows}")

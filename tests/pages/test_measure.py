@@ -9,7 +9,7 @@ from tests.tfm_ui.fake_worker import FakeQueue
 from tfm_core.profiling import Blocks, Machine, Measured, Progress, Report, Row, Size
 from tfm_ui import measurements
 from tfm_ui.jobs import sessions
-from tfm_ui.jobs.job import Request
+from tfm_ui.jobs.job import Request, Tab
 from tfm_ui.jobs.messages import Gone
 
 PAGE = "pages/lenses/profiling.py"
@@ -40,7 +40,13 @@ def bars(app) -> list[str]:
 def report(queue: FakeQueue, clean: int = 3, contended: int = 0, **more) -> Report:
     """A measurement of what the worker was asked to do."""
     plan = queue.running().argument
-    blocks = Blocks(tuple(0.001 * (n + 1) for n in range(clean)), tuple(range(clean)), contended)
+    blocks = Blocks(
+        tuple(0.001 * (n + 1) for n in range(clean)),
+        tuple(range(clean)),
+        contended,
+        loaded=(0.002,) * contended,
+        loaded_rounds=tuple(range(clean, clean + contended)),
+    )
     measured = tuple(Measured(row, blocks) for row in plan.rows)
     given = {"id": "abc123", "seconds": 12.3, "started": "2026-11-21T15:30:00+00:00", "complete": True}
     return Report(plan=plan, machine=MACHINE, measured=measured, **(given | more))
@@ -96,13 +102,14 @@ def test_undo_passes_over_what_was_measured_since(queue):
 @pytest.mark.parametrize(
     ("clean", "contended", "words"),
     [
-        (9, 1, "7 of 70 blocks contended and thrown away."),
+        (9, 1, "7 of 70 blocks contended and left out."),
         (8, 2, "⚠ shared machine"),
-        (0, 5, "No clean block: other work kept the processor busy in all 35, so no time of a call is shown."),
+        (1, 8, "Other work kept the processor busy in 56 of 63 blocks. Figures with fewer than 6 clean rounds"),
+        (0, 5, "Other work kept the processor busy in 35 of 35 blocks."),
         (0, 0, "No block was measured."),
     ],
 )
-def test_what_was_thrown_away_is_said(queue, clean, contended, words):
+def test_what_was_contended_is_said(queue, clean, contended, words):
     app = press(lens(), MEASURE)
     queue.ready()
     came(queue, 1.0, report(queue, clean, contended))
@@ -125,10 +132,10 @@ def test_what_was_done_stays_when_it_is_stopped(queue):
     assert app.query_params["profiling_run"] == "abc123"
 
 
-def test_before_anything_clean_was_had_nothing_stays(queue):
+def test_before_a_figure_was_had_nothing_stays(queue):
     app = press(lens(), MEASURE)
     queue.ready()
-    came(queue, 0.1, report(queue, 0, 3, complete=False))
+    came(queue, 0.1, report(queue, 0, 2, complete=False))
     press(app, f"_profiling_stop_{queue.running().number}")
     queue.finish(stopped=True)
     app.run()
@@ -152,8 +159,8 @@ def test_others_come_first_and_their_measurement_can_be_joined(queue):
     plan = queue._ring.order()[0].request.argument
     number = queue.find("x", "profile", plan).number
     press(app, f"_profiling_stop_{number}")
-    queue.submit("other", Request("profile", "something else", 25, 100))
-    queue.submit("another", Request("profile", plan, 10, 100))
+    queue.submit("other", Request("profile", "something else", 25, 100), Tab("tab"))
+    queue.submit("another", Request("profile", plan, 10, 100), Tab("tab"))
     app.run()
     assert bars(app) == ["Someone has asked for this. 1 job before it; it starts in about 25 s."]
     queue.ready()
@@ -195,7 +202,7 @@ def test_too_many_at_once_are_refused_with_a_word(queue):
     for rounds in (3, 4, 5, 6):
         widget(app, "profiling_rounds").set_value(rounds).run()
         press(app, MEASURE)
-    assert any("3 of yours are waiting already" in warning.value.replace("\\", "") for warning in app.warning)
+    assert any("3 jobs of yours are waiting already" in warning.value.replace("\\", "") for warning in app.warning)
 
 
 def test_what_exceeds_the_servers_budget_is_refused_at_once(queue):
@@ -205,7 +212,9 @@ def test_what_exceeds_the_servers_budget_is_refused_at_once(queue):
     assert not queue._jobs
 
 
-def test_the_named_measurement_comes_back_and_else_the_latest_of_the_plan(queue):
+@pytest.fixture
+def stored(queue):
+    """Two measurements of one plan, and a later one of another."""
     press(lens(), MEASURE)
     queue.ready()
     first = report(queue, id="first")
@@ -213,6 +222,47 @@ def test_the_named_measurement_comes_back_and_else_the_latest_of_the_plan(queue)
     queue.finish()
     for one in (first, replace(first, id="second", seconds=99.0), replace(first, id="third", plan=other)):
         measurements.keep(one)
-    assert "in 12.3 s" in said(lens(profiling_run="first"))
-    assert "in 99.0 s" in said(lens(profiling_run="third"))
-    assert "in 99.0 s" in said(lens())
+    return first
+
+
+@pytest.mark.parametrize(
+    ("query", "shown", "told"),
+    [
+        ({"profiling_run": "first"}, "in 12.3 s", False),
+        ({"profiling_run": "third"}, "in 99.0 s", False),  # of another plan: the latest of this one
+        ({}, "in 99.0 s", False),
+        ({"profiling_run": "gone"}, "in 99.0 s", True),
+    ],
+)
+def test_the_link_names_the_measurement_that_is_shown(stored, query, shown, told):
+    app = lens(**query)
+    assert not app.exception
+    assert shown in said(app)
+    assert app.query_params["profiling_run"] == ("first" if shown == "in 12.3 s" else "second")
+    assert any("This is the latest one of the same settings" in warning.value for warning in app.warning) == told
+    assert widget(app, "_undo").disabled  # by nobody's act
+
+
+def test_back_at_the_same_settings_the_same_measurement_is_shown(stored):
+    app = lens(profiling_run="first")
+    widget(app, "profiling_rounds").set_value(12).run()
+    assert "Not measured here yet" in said(app)
+    twelve = replace(stored.plan, setup=replace(stored.plan.setup, rounds=12))
+    measurements.keep(replace(stored, id="of 12", plan=twelve))
+    app.run()
+    assert app.query_params["profiling_run"] == "of 12"
+    widget(app, "profiling_rounds").set_value(9).run()
+    assert app.query_params["profiling_run"] == "first"
+    assert "in 12.3 s" in said(app)
+
+
+def test_how_another_sessions_job_ended_changes_nothing_of_a_link(queue):
+    app = press(lens(), MEASURE)
+    queue.ready()
+    measurements.keep(report(queue, id="earlier", seconds=5.0))
+    came(queue, 0.4, report(queue, complete=False))
+    press(app, f"_profiling_stop_{queue.running().number}")
+    queue.finish(stopped=True)
+    opened = lens(profiling_run="earlier")  # the same visitor, later
+    assert opened.query_params["profiling_run"] == "earlier"
+    assert "Stopped" not in said(opened)

@@ -63,7 +63,9 @@ def test_what_a_scheme_has_no_say_in_is_not_asked():
 
 
 def test_a_length_within_max_len_is_told_what_to_do():
-    assert "raise Length beyond max_len = 48" in infos(page("beyond", "learned", "rope", positions_length="20"))
+    assert "within max_len = 48: raise Length beyond it" in infos(
+        page("beyond", "learned", "rope", positions_length="20")
+    )
     app = page("beyond", "learned", "rope")
     assert "raise Length" not in infos(app)
     assert "positions 48 to 63 are not defined" in text_on(app)

@@ -126,6 +126,21 @@ def test_targets_are_pressed_and_released_and_the_last_one_stays():
     assert "fused efficient" not in [b.label for b in app.button]  # it cannot run here
 
 
+def test_what_is_counted_follows_the_sidebar_and_the_choice():
+    app = lens(sizes="64, 4, 2, 50", targets="with weights,nn.TransformerEncoder")
+    assert "causal, pre-norm, gelu, sinusoidal positions; without embedding and output." in text_on(app)
+    assert app.dataframe[0].value["parameters"].tolist() == [100_096] * 2
+    app = lens(sizes="64, 4, 2, 50", targets="with weights,nn.TransformerEncoder", embedding="true", vocabulary="1000")
+    assert "one matrix for 1,000 token ids." in text_on(app)
+    assert app.dataframe[0].value["parameters"].tolist() == [100_096 + 64_000] * 2
+    widget(app, "positional").set_value("rope").run()
+    assert not app.exception
+    assert app.dataframe[0].value["target"].tolist() == ["with weights"]
+    assert "“nn.TransformerEncoder” is left out: nn.TransformerEncoder has no place for rope" in captions(app)
+    disabled = {b.label for b in app.button if b.key.startswith("_target_") and b.disabled}
+    assert disabled == {"nn.MultiheadAttention", "nn.MultiheadAttention weights"}
+
+
 @pytest.mark.parametrize("menu", ["numbers", "download", "source"])
 def test_every_menu_opens(menu):
     measurements.keep(report(plan(), TIMES))

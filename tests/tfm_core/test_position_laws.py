@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.tfm_core.toys import largest_error
 from tfm_core import apply_rotary, sinusoidal_encoding
+from tfm_core.closest_rows import closest
 from tfm_core.position_laws import (
     by_distance,
-    closest,
     fitted_shift_error,
     shift_blocks,
     shift_by,
@@ -164,6 +164,28 @@ def test_the_closest_two_of_noise_and_of_a_table_that_repeats_itself(width):
     assert (found.distance, found.pair) == (0.0, (77, 431))
     assert found.within[430] > 0
     assert (found.within[431:] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "width", "base", "step"),
+    [(64, 64, 10000.0, 1), (64, 2, 10000.0, 44), (700, 2, 2.0, 333), (300, 100, 10000.0, 1), (60, 33, 10000.0, 1)],
+)
+def test_pairs_of_waves_that_stand_equally_far_apart_tie_for_the_nearest(rows, width, base, step):
+    table = sinusoidal_encoding(rows, width, base=base)
+    found = closest(table)
+    assert (found.ties, found.step) == (rows - step, step)
+    apart = torch.dist(*paper(step + 1, width, base)[[0, step]])  # in float64; an odd width's last sine hardly counts
+    assert found.distance == pytest.approx(apart.item(), abs=1e-6 if width % 2 == 0 else 1e-3)
+
+
+@pytest.mark.parametrize("width", [1, 3, 80])
+def test_noise_has_one_nearest_pair_and_rows_that_repeat_tie(width):
+    noise = torch.randn(300, width, generator=torch.Generator().manual_seed(3))
+    found = closest(noise)
+    assert (found.ties, found.step) == (1, found.pair[1] - found.pair[0])
+    noise[[5, 90, 200]] = noise[0].clone()
+    found = closest(noise)
+    assert (found.distance, found.ties, found.step) == (0, 6, None)
 
 
 def test_a_single_row_has_no_neighbour():

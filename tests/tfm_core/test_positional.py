@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from tests.tfm_core.toys import build, largest_error, random_ids, run
 from tfm_core import POSITIONAL, alibi_slopes, apply_rotary, recording, sinusoidal_encoding, t5_buckets
+from tfm_core.position_maths import t5_shared_from
+from tfm_core.positional import T5
 
 
 @pytest.mark.parametrize("d_model", [1, 2, 3, 7, 16, 33])
@@ -127,6 +129,33 @@ def test_t5_buckets_stay_in_the_table_and_grow_with_the_distance(distances, bidi
     assert (behind.diff() >= 0).all()
     ahead = t5_buckets(torch.tensor(sorted(map(abs, distances))) + 1, bidirectional=bidirectional)
     assert (ahead >= 16).all() if bidirectional else (ahead == 0).all()
+
+
+@pytest.mark.parametrize(("bidirectional", "first"), [(True, 91), (False, 113)])
+def test_t5_s_last_bucket_is_shared_from_the_distance_that_is_said(bidirectional, first):
+    scheme = T5(d_model=8, num_heads=2, max_len=9, bidirectional=bidirectional)
+    assert scheme.shared_from == t5_shared_from(bidirectional=bidirectional) == first
+    behind = scheme.buckets(-torch.arange(5000))
+    assert (behind[first:] == behind[first]).all()
+    assert behind[first - 1] != behind[first]
+    if bidirectional:
+        ahead = scheme.buckets(torch.arange(5000))
+        assert (ahead[first:] == ahead[first]).all()
+        assert ahead[first - 1] != ahead[first]
+    assert f"from {first} on" in T5.about.beyond
+
+
+@pytest.mark.parametrize("width", [2, 6, 64])
+def test_the_slowest_pair_turns_once_in_the_positions_that_are_said(width):
+    base = 10000.0
+    positions = 2 * math.pi * base ** ((width - 2) / width)
+    x = torch.randn(1, width, dtype=torch.float64)
+    turned = apply_rotary(x, torch.tensor([positions], dtype=torch.float64), base=base)
+    slowest = [width // 2 - 1, width - 1]
+    torch.testing.assert_close(turned[0, slowest], x[0, slowest])
+    half = apply_rotary(x, torch.tensor([positions / 2], dtype=torch.float64), base=base)
+    torch.testing.assert_close(half[0, slowest], -x[0, slowest])
+    assert "2 pi base^((width - 2) / width)" in apply_rotary.__doc__
 
 
 @pytest.mark.parametrize("positional", POSITIONAL)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.tfm_ui.job_table import Count
-from tfm_ui.jobs.job import Request, Seen
+from tfm_ui.jobs.job import Request, Seen, Tab
 from tfm_ui.jobs.messages import Came, Ended, Gone, Ready, Start, Stop
 from tfm_ui.jobs.queue import Queue
 
@@ -47,9 +47,9 @@ class FakeQueue(Queue):
     def worker(self) -> FakeWorker:
         return self.workers[-1]
 
-    def ask(self, client: str, argument: Any, **more: Any) -> int:
+    def ask(self, visitor: str, argument: Any, tab: str = "tab", **more: Any) -> int:
         request = Request("job", argument, **({"seconds": 10, "limit": 100} | more))
-        return self.submit(client, request)
+        return self.submit(visitor, request, Tab(tab))
 
     def ready(self) -> None:
         self.worker.tells(Ready())
@@ -68,8 +68,8 @@ class FakeQueue(Queue):
         return start.argument
 
 
-def see(queue: FakeQueue, client: str, argument: Any) -> Seen:
-    """What this client sees of the job."""
-    found = queue.find(client, "job", argument)
+def see(queue: FakeQueue, visitor: str, argument: Any) -> Seen:
+    """What this visitor sees of the job."""
+    found = queue.find(visitor, "job", argument)
     assert found
     return found

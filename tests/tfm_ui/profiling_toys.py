@@ -18,6 +18,13 @@ def blocks(seconds: float, *, contended: int = 0, noise: Sequence[float] = NOISE
     return Blocks(tuple(seconds * factor for factor in noise), tuple(range(len(noise))), contended)
 
 
+def busy(seconds: float, *, clean: int = 1) -> Blocks:
+    """As many rounds, of which a few are clean; the others take a half longer."""
+    whole = blocks(seconds)
+    loaded = tuple(1.5 * time for time in whole.seconds[clean:])
+    return Blocks(whole.seconds[:clean], whole.rounds[:clean], len(loaded), (), 1, loaded, whole.rounds[clean:])
+
+
 def plan(**state: object) -> Plan:
     found = plan_of(ModelState(), ProfilingState(**state))
     assert found
@@ -25,11 +32,11 @@ def plan(**state: object) -> Plan:
 
 
 def report(of: Plan, seconds: Sequence[float | None], *, name: str = "toy", complete: bool = True) -> Report:
-    """Each row's seconds; None: all of its blocks were contended. Rows behind the last number were not reached."""
+    """Each row's seconds; None: stopped before its rounds. Rows behind the last number were not reached."""
     rows = [
         Measured(
             row,
-            Blocks(contended=8) if own is None else blocks(own),
+            Blocks() if own is None else blocks(own),
             None if own is None or not of.setup.backward else blocks(3 * own),
             Memory(2**20, 2**21),
         )

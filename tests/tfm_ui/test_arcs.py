@@ -135,7 +135,7 @@ def test_a_row_that_may_see_nothing_is_no_broken_law():
     assert (made_up([weights], masked).kept.weights[0, 1] == MASKED).all()
     assert (
         made_up([weights], [[True, False, False]] * 3).sentence()
-        == "No row has a choice: each may look at one token at most."
+        == "No token has a choice: each may look at one at most."
     )
 
 

@@ -28,7 +28,7 @@ def test_past_max_len_a_learned_table_has_nothing_and_says_so():
     assert (table["A: learned, norm"][12:] == "not defined").all()
     learned = schemes(MODEL, state)[0].module.encode(12)
     assert [float(x) for x in table["A: learned, norm"][:12]] == pytest.approx(learned.norm(dim=1).tolist())
-    assert list(table["max_len"]) == ["trained"] * 12 + ["beyond"] * 8
+    assert list(table["max_len"]) == ["within"] * 12 + ["beyond"] * 8
     header, _ = beyond_pictures.vectors(MODEL, state)
     assert header["gap"] == "not defined"
     assert header["charts"][0]["ranges"] == [{"name": "beyond max_len: A: learned not defined", "from": 11.5, "to": 19}]
@@ -49,14 +49,15 @@ def test_scores_past_max_len_go_on_as_their_schemes_promise():
     seen = beyond_scores.scores(MODEL, state)
     (_, _, alibi), (t5, _, bias) = seen.sides
     assert alibi[19].item() == pytest.approx(-19 * 2**-2, rel=1e-6)  # heads 3: slopes 2^-4, 2^-8, 2^-2
-    first = beyond_scores.shared_from(t5.module)
+    first = t5.module.shared_from
     assert first == 91  # of 16 buckets a side: 8 of one distance each, 8 for 8 to 128
+    assert "at distance 11, the farthest within max_len, and" in seen.sentence
     assert len(set(bias[first:].tolist())) == 1
     assert bias[first - 1] != bias[first]
     assert f"Keys from distance {first} on share one bucket" in seen.sentence
     assert all(seen.laws().values())
     decoder = beyond_scores.scores(replace(MODEL, architecture="decoder"), state).sides[1][0].module
-    assert beyond_scores.shared_from(decoder) == 113
+    assert decoder.shared_from == 113
     assert "None on screen is as far" in beyond_scores.scores(MODEL, replace(state, length=20)).sentence
 
 
@@ -83,7 +84,17 @@ def test_pairs_that_have_not_come_round_are_counted():
     assert f"A: rope and B: sinusoidal: of 32 waves, {slow} (" in seen.sentence
     assert seen.sides[0][1].tolist() == pytest.approx(waves)
     fast = beyond_turns.turns(MODEL, replace(state, width=2, max_len=3000, length=4000))
-    assert "no angle is new" in fast.sentence
+    assert "1 wave, and it has come round at position 2999, the last within max_len." in fast.sentence
+    old, new = (last * 360 / waves[-1] for last in (47, 63))
+    assert f"the slowest gets from {old:.3f}° to {new:.3f}° at position 63." in seen.sentence
+    assert (np.diff([position * 360 / waves[-1] for position in range(64)]) > 0).all()  # it turns further and further
+
+
+def test_nothing_is_said_to_be_trained_as_no_model_here_is():
+    for view in (beyond.beyond, beyond_scores.scores, beyond_turns.turns):
+        for a, b in (("sinusoidal", "learned"), ("rope", "t5"), ("alibi", "none")):
+            for length in (10, 20):
+                assert "trained" not in view(MODEL, asks(a, b, view="beyond", length=length)).sentence
 
 
 def hands(state: PositionsState) -> Clocks:

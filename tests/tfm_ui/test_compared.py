@@ -12,8 +12,10 @@ from tfm_ui.attention_lens.change import view
 from tfm_ui.attention_lens.change_recipe import recipe_of
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.changes import parse
-from tfm_ui.compute import compared, transformer
+from tfm_ui.compute import transformer
+from tfm_ui.compute_changes import compared
 from tfm_ui.feasible import order, texts_of
+from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 
 MODEL = ModelState(seed=5, positional="rope")
@@ -148,7 +150,7 @@ def test_a_leak_is_measured_by_what_the_later_token_does_to_the_earlier(raw):
     assert sums[1] is not bool(raw)
     assert masked == ("masked weights of layer 1, head 2 are exactly 0 in B (1 not)", False)
     assert "“sat” sees “it”, which comes later" in shown.about_weights()
-    assert f"{found.leak.moved:.1%}" in shown.about_weights()
+    assert f"{look.percent(found.leak.moved)}" in shown.about_weights()
 
 
 def test_a_leak_of_a_silent_head_carries_nothing():
@@ -198,10 +200,35 @@ def test_the_largest_of_everything_is_named():
     assert f"“{WORDS[row]}” moved by {shown.compared.relative[row, place]:.2f}" in shown.about_stream()
     names, (a, b) = shown.likely
     most = np.abs(b - a).argmax()
-    assert f"{names[most]}: {b[most]:.2%} instead of {a[most]:.2%}" in shown.about_output()
+    before, after = look.percents(float(a[most]), float(b[most]))
+    assert before != after
+    assert f"{names[most]}: {after} instead of {before}" in shown.about_output()
     everything = np.abs(np.subtract(*shown.compared.probabilities))
     assert np.abs(b - a).max() == everything.max()
-    assert f"{everything.sum() / 2:.2%} of all probability" in shown.about_output()
+    assert f"{look.percent(float(everything.sum()) / 2)} of all probability" in shown.about_output()
+
+
+def test_where_no_token_moved_the_likeliest_are_shown_and_said_to_be():
+    moved = view(MODEL, AttentionState(changes="weight 1.1 6>2 0.9"))
+    assert moved.how_to_read_output.endswith("the tokens that moved most.")
+    assert moved.output_moved.any()
+    still = view(MODEL, AttentionState(layer=2, changes="weight 2.1 6>2 0.9"))  # the last layer, not the last token
+    assert not still.same
+    assert not still.output_moved.any()
+    assert "the output is the same in A and B" in still.about_output()
+    assert still.how_to_read_output.endswith("the likeliest tokens, as none moved.")
+    likeliest = np.sort(still.compared.probabilities[0])[::-1][: len(still.likely[0])]
+    np.testing.assert_array_equal(still.likely[1][0], likeliest)
+
+
+def test_a_difference_is_never_said_to_be_between_equal_numbers():
+    shown = view(MODEL, AttentionState(changes="weight 1.1 6>2 0.9; weight 1.1 5>2 0.2"))
+    a, b = shown.compared.weights[:, 5, 1]
+    for near in (0.9, round(float(a), 4) + 0.001):
+        said = view(MODEL, AttentionState(changes=f"weight 1.1 6>2 {near:.3f}")).about_weights()
+        after, before = said.partition(" with ")[2].partition(". ")[0].split(" instead of ")
+        assert after != before
+    assert a != b
 
 
 @pytest.mark.parametrize(

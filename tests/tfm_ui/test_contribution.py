@@ -82,7 +82,7 @@ def test_in_a_causal_row_the_first_token_is_no_sink_for_being_seen_by_all():
 
 def test_one_token_has_no_choice():
     shown = view(ModelState(text="hi", seq_len=2), AttentionState(layer=1, head=1))
-    assert shown.sentence == "No row has a choice: each may look at one token at most."
+    assert shown.sentence == "No token has a choice: each may look at one at most."
     assert shown.sentence_of(shown.row) == "“hi” has no choice: all comes from “hi”."
     assert shown.bars == [0]
 
@@ -98,7 +98,7 @@ def test_a_row_that_may_see_nothing_is_said_to():
     shown = of([[0, 0], [0.5, 0.5]], [1, 3], [[0, 0], [1, 1]])
     assert "may see nothing" in shown.sentence_of(0)
     assert not shown.shares[0].any()
-    assert of([[0, 0]], [1, 3], [[0, 0]]).sentence == "No row has a choice: each may look at one token at most."
+    assert of([[0, 0]], [1, 3], [[0, 0]]).sentence == "No token has a choice: each may look at one at most."
     assert "writes nothing" in of([[0.7, 0.3]], [0, 0]).sentence
     assert of([[0, 0]], [1, 3], [[0, 0]]).bars == []
 

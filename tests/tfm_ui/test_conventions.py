@@ -128,7 +128,7 @@ def test_without_transformers_its_calls_are_not_run_and_that_is_said(monkeypatch
         raise ModuleNotFoundError(name)
 
     monkeypatch.setattr(compute_conventions, "import_module", missing)
-    compute_conventions.hugging_face.clear()
+    compute_conventions.hugging_face.cache_clear()
     try:
         seen = view(SMALL, replace(BATCH, convention="HF, 4-D"))
         assert set(seen.found) == {name for name, one in CONVENTIONS.items() if one.library == "torch"}
@@ -137,7 +137,7 @@ def test_without_transformers_its_calls_are_not_run_and_that_is_said(monkeypatch
         assert slip(seen) == ""
         assert len(conventions_table.table(seen)) == len(CONVENTIONS)
     finally:
-        compute_conventions.hugging_face.clear()
+        compute_conventions.hugging_face.cache_clear()
 
 
 def test_a_large_batch_is_left_to_the_chosen_sentence():

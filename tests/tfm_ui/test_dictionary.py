@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tfm_ui.attention_lens.dictionary import NAMES, look_up, number
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.components import dictionary
+from tfm_ui.figures import look
 
 places = st.integers(-20, 20).map(lambda n: n / 10)
 entries = st.lists(st.tuples(places, places, st.integers(-999, 999)), min_size=2, max_size=6)
@@ -84,7 +85,7 @@ def test_the_sentence_says_how_far_the_blend_is_from_the_look_up():
     assert found.hard_text == "key A, value 10"
     assert f"the answer is {number(found.answer)}" in found.sentence
     assert f"would answer 10, {number(abs(found.answer - 10))} away" in found.sentence
-    assert f"A gets {found.weights[0]:.1%} of the weight" in found.sentence
+    assert f"A gets {look.percent(float(found.weights[0]), 3)} of the weight" in found.sentence
     assert "lies nearer" not in found.sentence
 
 

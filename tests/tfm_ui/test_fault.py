@@ -45,11 +45,11 @@ def by_hand(model: ModelState, batch: int, *, wrong: bool) -> torch.Tensor:
 @pytest.mark.parametrize("scheme", ["sinusoidal", "learned"])
 def test_both_ways_are_what_a_model_by_hand_does(model, wrong, scheme):
     model = replace(model, positional=scheme)
-    found = compute.reading(model, 0, batch=3, along="batch" if wrong else "sequence")
+    found = compute.reading(model, batch=3, along="batch" if wrong else "sequence")
     with torch.no_grad():
         torch.testing.assert_close(found.output, by_hand(model, 3, wrong=wrong), atol=1e-5, rtol=1e-4)
         if not wrong:  # it is what the model does by itself
-            assert torch.equal(found.output, compute.reading(model, 0, batch=3).output)
+            assert torch.equal(found.output, compute.reading(model, batch=3).output)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -76,7 +76,7 @@ def test_the_functions_on_screen_are_those_that_run(monkeypatch, way):
         return add(x, pe)
 
     monkeypatch.setitem(readings.ALONG, way, spy)
-    compute.reading(model, 0, batch=2, along=way)
+    compute.reading(model, batch=2, along=way)
     assert ran == [(2, 10, 32)] * 2  # of what is shown as added, too
 
 

@@ -32,7 +32,7 @@ STATES = [(ModelState, ""), (HeadsState, "heads_")]
         ("num_heads", "many", 4, "1, 2, 4, 8, 16"),
         ("d_model", "77", 64, "32, 64"),
         ("d_model", "nan", 32, "32, 64"),
-        ("d_model", "inf", 32, "32, 64"),
+        ("d_model", "inf", 256, "32, 64"),
         ("positional", "rope", "rope", ""),
         ("positional", "RoPE", "sinusoidal", "none, sinusoidal"),
         ("causal", "false", False, ""),
@@ -119,3 +119,8 @@ def test_of_a_repeated_parameter_the_last_counts_and_that_is_said():
     (found,) = read_link(ModelState, "", {"num_heads": ["8", "2"]})
     assert found.value == 2
     assert "num_heads = 8 and 2: of several values the last one counts; it is 2 now" in str(found)
+
+
+@pytest.mark.parametrize(("raw", "value"), [("9" * 5000, 256), ("1e400", 256), ("-1e400", 32), ("100", 96)])
+def test_of_numbers_beyond_all_options_the_outermost_is_the_nearest(raw, value):
+    assert Choice("d_model", (256, 32, 96)).read(raw, 32)[0] == value

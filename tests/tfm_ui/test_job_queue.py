@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tfm_ui.fake_worker import FakeQueue, see
-from tfm_ui.jobs.job import Refused, Request
+from tfm_ui.jobs.caps import IN_ALL, OF_ADDRESS, OF_VISITOR
+from tfm_ui.jobs.job import Refused, Request, Tab
 from tfm_ui.jobs.messages import Stop
-from tfm_ui.jobs.queue import GRACE, MOST_WAITING
+from tfm_ui.jobs.queue import GRACE
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def queue() -> FakeQueue:
     return FakeQueue()
 
 
-def test_clients_take_turns_and_each_keeps_its_order(queue):
+def test_visitors_take_turns_and_each_keeps_its_order(queue):
     for argument in ("a1", "a2", "a3"):
         queue.ask("a", argument)
     queue.ask("b", "b1")
@@ -44,12 +45,12 @@ def test_who_was_served_is_last_also_when_others_come_later(queue):
 def test_whatever_is_asked_is_done_once_and_nobody_overtakes_by_asking_for_more(asked):
     queue = FakeQueue()
     taken = []
-    for client, argument in asked:
+    for visitor, argument in asked:
         try:
-            queue.ask(client, argument)
-            taken.append((client, argument))
+            queue.ask(visitor, argument)
+            taken.append((visitor, argument))
         except Refused:
-            assert len(queue.of(client)) == MOST_WAITING
+            assert len(queue.of(visitor)) == OF_VISITOR.jobs
     order = [see(queue, "a", argument) for argument in {argument for _, argument in taken}]
     if not taken:
         return
@@ -58,7 +59,7 @@ def test_whatever_is_asked_is_done_once_and_nobody_overtakes_by_asking_for_more(
     queue.ready()
     done = [queue.finish() for _ in range(len(order))]
     assert done == sorted(places, key=places.get)
-    turns = len({client for client, _ in taken})
+    turns = len({visitor for visitor, _ in taken})
     first = dict(reversed(taken))
     assert all(done.index(argument) < turns for argument in first.values())
 
@@ -112,12 +113,79 @@ def test_everybody_sees_their_place_and_how_long_it_takes(queue):
     assert see(queue, "b", "second").state == "stopped"
 
 
-def test_a_client_has_but_a_few_waiting_and_may_still_join_what_runs(queue):
+def test_twenty_tabs_of_one_visitor_put_one_job_before_the_next_visitors_first(queue):
+    refused = 0
+    for number in range(20):
+        try:
+            queue.ask("hers", number, tab=f"tab {number}", seconds=105)
+        except Refused:
+            refused += 1
+    assert refused == 20 - OF_VISITOR.jobs  # of all tabs together
+    queue.ready()
+    queue.ask("hers", "one more, as one of them runs", tab="another tab", seconds=105)
+    queue.ask("his", "first", seconds=105)
+    assert (see(queue, "his", "first").before, see(queue, "his", "first").wait) == (1, 105)
+    assert [queue.finish() for _ in range(2)] == [0, "first"]
+
+
+def test_invented_cookies_of_one_address_put_one_job_before_another_addresss_first(queue):
+    for number in range(OF_ADDRESS.jobs):
+        queue.ask(f"203.0.113.7 cookie{number}", number)
+    with pytest.raises(Refused, match="32 jobs from your network are waiting already"):
+        queue.ask("203.0.113.7 one-more", "x")
+    queue.ready()
+    queue.ask("203.0.113.7 one-more", "as one of them runs")
+    queue.ask("198.51.100.1 a-cookie", "first")
+    assert see(queue, "198.51.100.1 a-cookie", "first").before == 1
+    queue.ask("198.51.100.1 a-cookie", "second")
+    order = [queue.finish() for _ in range(OF_ADDRESS.jobs + 3)]
+    assert order[:4] == [0, "first", 1, "second"]  # addresses take turns
+
+
+def test_a_class_behind_one_address_are_visitors_of_their_own(queue):
+    for number in range(30):
+        queue.ask(f"203.0.113.7 student{number}", number, seconds=60)
+    queue.ask("203.0.113.7 student0", "again", seconds=60)
+    queue.ready()
+    assert [queue.finish() for _ in range(31)] == [*range(30), "again"]
+
+
+def test_what_is_full_is_said_with_what_helps(queue):
+    queue.ask("a", "runs")
+    queue.ready()
+    queue.ask("b", "long", seconds=200)
+    with pytest.raises(Refused) as refused:
+        queue.ask("b", "long too", seconds=170)
+    assert str(refused.value) == (
+        "1 job of yours is waiting already, 4 min of work; with this one it would be 7 min, and 6 min is the most. "
+        "Wait for one of them, stop it, or ask for something shorter."
+    )
+    queue.ask("b", "short", seconds=160)
+    for number in range(15):
+        queue.ask(f"192.0.2.1 {number}", f"of an address {number}", seconds=160)
+    with pytest.raises(Refused, match="15 jobs from your network are waiting already, 40 min of work"):
+        queue.ask("192.0.2.1 another", "y", seconds=160)
+    for number in range(5):
+        queue.ask(f"192.0.2.{number + 2}", f"of others {number}", seconds=160)
+    with pytest.raises(Refused, match=r"22 jobs of all visitors are waiting already, 60 min of work; .*60 min is the"):
+        queue.ask("192.0.2.50", "y", seconds=160)
+    queue.ask("192.0.2.50", "short")  # joined
+    assert see(queue, "192.0.2.50", "short").mine
+
+
+def test_no_more_than_so_many_wait_in_all(queue):
+    for number in range(IN_ALL.jobs):
+        queue.ask(f"192.0.2.{number}", number, seconds=1)
+    with pytest.raises(Refused, match=r"40 jobs of all visitors are waiting already, the most that there may be\."):
+        queue.ask("192.0.2.100", "x", seconds=1)
+
+
+def test_a_visitor_has_but_a_few_waiting_and_may_still_join_what_runs(queue):
     queue.ask("b", "runs")
     queue.ready()
-    for number in range(MOST_WAITING):
+    for number in range(OF_VISITOR.jobs):
         queue.ask("a", number)
-    with pytest.raises(Refused, match="3 of yours are waiting already"):
+    with pytest.raises(Refused, match="3 jobs of yours are waiting already"):
         queue.ask("a", "one more")
     queue.ask("c", "of another")
     with pytest.raises(Refused):
@@ -126,10 +194,11 @@ def test_a_client_has_but_a_few_waiting_and_may_still_join_what_runs(queue):
     assert queue.ask("a", "runs") == queue.running().number
 
 
-def test_a_closed_tab_is_left_out_after_a_while_and_a_short_absence_costs_nothing(queue):
+def test_what_a_visitor_asked_for_ends_a_while_after_their_last_tab_is_closed(queue):
     there = {"a": True, "b": True}
-    for client in there:
-        queue.submit(client, Request("job", client, 1, 100), lambda client=client: there[client])
+    tabs = {visitor: Tab("one", lambda visitor=visitor: there[visitor]) for visitor in there}
+    for visitor, tab in tabs.items():
+        queue.submit(visitor, Request("job", visitor, 1, 100), tab)
     queue.ready()
     there["a"] = False
     for _ in range(3):
@@ -144,41 +213,52 @@ def test_a_closed_tab_is_left_out_after_a_while_and_a_short_absence_costs_nothin
     assert see(queue, "b", "b").state == "stopped"
 
 
-def test_whoever_reloads_the_page_takes_over_what_they_had_asked_for(queue):
+def test_after_a_reload_it_goes_on_and_one_stop_ends_it(queue):
     there = {"before": True}
-    queue.submit("before", Request("job", "x", 1, 100), lambda: there["before"])
+    number = queue.submit("a", Request("job", "x", 1, 100), Tab("before", lambda: there["before"]))
     queue.ready()
-    assert not queue.find("after", "job", "x", lambda: True).mine
+    after = Tab("after")
+    assert queue.find("a", "job", "x", after).mine  # though the server has not noticed yet that the old page is gone
     there["before"] = False
-    assert queue.find("after", "job", "x", lambda: True).mine
     queue.now += GRACE + 1
     queue.tick()
-    assert not see(queue, "after", "x").stopping
+    assert not see(queue, "a", "x").stopping
+    queue.stop("a", number)
+    assert queue.worker.said[-1] == Stop(number)
+    assert see(queue, "a", "x").stopping
 
 
-def test_whoever_has_too_much_waiting_sees_what_nobody_wants_any_more(queue):
-    there = {"gone": True}
-    queue.ask("a", "runs")
+def test_one_stop_in_any_tab_is_enough(queue):
+    number = queue.ask("a", "x", tab="one")
+    queue.ask("a", "x", tab="two")
     queue.ready()
-    queue.submit("gone", Request("job", "x", 1, 100), lambda: there["gone"])
-    for number in range(MOST_WAITING):
-        queue.ask("a", number)
-    there["gone"] = False
-    assert not queue.find("a", "job", "x", lambda: True).mine
+    queue.stop("a", number)
+    assert queue.worker.said[-1] == Stop(number)
+
+
+def test_tabs_of_who_waits_for_nothing_are_forgotten(queue):
+    queue.ask("a", "x")
+    queue.find("b", "job", "x", Tab("looks on"))
+    queue.ready()
+    queue.finish()
+    queue.tick()
+    assert queue._tabs == {}
 
 
 def test_many_threads_may_ask_at_once(queue):
-    def ask(client: str) -> None:
-        for number in range(MOST_WAITING):
-            queue.ask(client, f"{client} {number}")
+    visitors = 12
 
-    threads = [threading.Thread(target=ask, args=(f"client {number}",)) for number in range(20)]
+    def ask(visitor: str) -> None:
+        for number in range(OF_VISITOR.jobs):
+            queue.ask(visitor, f"{visitor} {number}")
+
+    threads = [threading.Thread(target=ask, args=(f"visitor{number}",)) for number in range(visitors)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     queue.ready()
-    done = [queue.finish() for _ in range(20 * MOST_WAITING)]
-    for turn in range(MOST_WAITING):  # everybody once, before anybody once more
-        served = Counter(argument.rsplit(" ", 1)[0] for argument in done[20 * turn : 20 * (turn + 1)])
+    done = [queue.finish() for _ in range(visitors * OF_VISITOR.jobs)]
+    for turn in range(OF_VISITOR.jobs):  # everybody once, before anybody once more
+        served = Counter(argument.rsplit(" ", 1)[0] for argument in done[visitors * turn : visitors * (turn + 1)])
         assert set(served.values()) == {1}

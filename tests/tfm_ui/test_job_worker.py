@@ -13,7 +13,7 @@ import pytest
 
 from tests.tfm_ui import job_table
 from tfm_ui.jobs import queue as queue_module
-from tfm_ui.jobs.job import Request
+from tfm_ui.jobs.job import Request, Tab
 from tfm_ui.jobs.process import Process
 from tfm_ui.jobs.queue import Queue
 
@@ -44,11 +44,11 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def ask(queue: Queue, name: str, argument: Any) -> int:
-    return queue.submit("client", Request(name, argument, seconds=1, limit=60))
+    return queue.submit("visitor", Request(name, argument, seconds=1, limit=60), Tab("tab"))
 
 
 def state(queue: Queue, name: str, argument: Any) -> Any:
-    seen = queue.find("client", name, argument)
+    seen = queue.find("visitor", name, argument)
     assert seen
     return seen
 
@@ -65,7 +65,7 @@ def test_a_worker_lives_through_all_that_jobs_do(queue, workers, monkeypatch):
 
     number = ask(queue, "slowly", 0.02)
     until(lambda: state(queue, "slowly", 0.02).step is not None)
-    queue.stop("client", number)
+    queue.stop("visitor", number)
     stopped = ends(queue, "slowly", 0.02)
     assert (stopped.state, stopped.problem) == ("stopped", "")
     assert stopped.step.share > 0
@@ -94,7 +94,7 @@ def test_a_worker_lives_through_all_that_jobs_do(queue, workers, monkeypatch):
     monkeypatch.setattr(queue_module, "OBEYS", 0.1)
     number = ask(queue, "deaf", None)
     until(lambda: state(queue, "deaf", None).step is not None)
-    queue.stop("client", number)
+    queue.stop("visitor", number)
     assert ends(queue, "deaf", None).state == "stopped"
 
 

@@ -13,9 +13,8 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from tests.tfm_ui.test_recipe import run
 from tfm_core import MASKS, causal_mask
-from tfm_ui import compute_masks, mask_paint
+from tfm_ui import compute_masks, mask_paint, words
 from tfm_ui.compute_masks import LENGTHS
-from tfm_ui.figures import look
 from tfm_ui.mask_composition import combined, parse
 from tfm_ui.mask_pictures.see import masks_batch
 from tfm_ui.masks_lens import see, see_cost, see_recipe
@@ -122,7 +121,7 @@ def test_strided_attention_with_its_stride_at_the_root_grows_like_n_root_n():
     for n, kept in zip(LENGTHS, found.strided, strict=True):
         assert 0.5 < kept / (n * isqrt(n)) < 1.6
     assert 3.8 < found.own[-1] / found.own[-2] < 4.1
-    assert "4 times, with n √n 2.83" in found.sentence
+    assert "it would be 4×, with n √n 2.83×" in found.sentence
     empty = see_cost.growth(of(ModelState(), "documents 1 and global 1 and strided 1"))
     assert "the pairs stay as many;" in empty.sentence
 
@@ -149,11 +148,11 @@ def test_the_script_of_the_growth_gives_the_numbers_shown():
 
 def test_the_sentence_says_what_is_kept_moved_and_left_without_a_key():
     seen = see.view(ModelState(causal=False), MasksState(mask="window 3", item=1))
-    assert seen.sentence.startswith("44 of 100 pairs kept. Of all weights ")
+    assert seen.sentence.startswith("44 of 100 pairs kept. Of the rows that may look at two tokens or more, “")
     moved = np.abs(seen.found.weights - torch.from_numpy(seen.found.scores).softmax(-1).numpy())
     query, key = np.unravel_index(moved.argmax(), moved.shape)
     assert f"“{seen.names[0][query]}” → “{seen.names[1][key]}”" in seen.sentence
-    assert f"{look.share(seen.found.weights[query, key])} here" in seen.sentence
+    assert f"{seen.found.weights[query, key]:.2f} here" in seen.sentence
     hidden = mask_paint.packed(np.full((10, 10), mask_paint.HIDE, np.uint8))
     none = see.view(ModelState(), MasksState(mask="", paint=hidden))
     assert "0 of 100 pairs kept. Nobody sees anything: all weights are 0." in none.sentence
@@ -164,6 +163,34 @@ def test_the_sentence_says_what_is_kept_moved_and_left_without_a_key():
     assert "Without any key: “the”; its weights are all 0." in one.sentence
     cross = see.view(ModelState(causal=False), MasksState(mask="cross"))
     assert "Without any key: 5 rows of padding; their weights are all 0." in cross.sentence
+
+
+@pytest.mark.parametrize("mask", ["", "padding", "window 2", "strided 2", "prefix 2", "documents 1 3"])
+@pytest.mark.parametrize("text", ["the cat sat", "it"])
+def test_a_row_without_a_choice_is_no_headline_and_neither_is_padding(mask, text):
+    seen = see.view(ModelState(text=text, seq_len=6), MasksState(mask=mask, item=1))
+    tokens = len(seen.setting.queries.pieces)
+    choice = np.flatnonzero(seen.found.mask[:tokens].sum(1) > 1)
+    moved = np.abs(seen.found.weights - torch.from_numpy(seen.found.scores).softmax(-1).numpy())
+    if not len(choice):
+        assert words.NO_CHOICE in seen.sentence
+    elif moved[choice].max() > 1e-6:
+        row = choice[moved[choice].max(1).argmax()]
+        assert f"or more, “{seen.names[0][row]}” → “" in seen.sentence
+    else:
+        assert "no weight differs" in seen.sentence
+
+
+def test_strided_says_no_number_of_pairs_that_is_true_of_one_stride_alone():
+    """With a stride that stays, the pairs are not about n √n: what the chip says must hold of any stride."""
+    n = 1024
+    kept = {
+        stride: int((MASKS["strided"].function(n, stride=stride) & causal_mask(n)).sum()) for stride in (3, 32, 512)
+    }
+    assert 1 <= kept[32] / n**1.5 <= 1.5
+    assert kept[3] / n**1.5 > 5
+    assert kept[512] / n**1.5 > 5
+    assert "√" not in MASKS["strided"].about
 
 
 def test_the_table_holds_every_pair_and_why_it_is_hidden():

@@ -113,7 +113,7 @@ def test_automatic_padding_is_the_way_with_padding_hidden(item):
     batch = batch_of(FREE, state)
     with torch.no_grad():
         logits = compute.transformer(FREE.config)(batch.source)
-        end = compute_padding.runs(batch, 0, 0)["with"].streams[-1]
+        end = compute_padding.runs(batch)["with"].streams[-1]
         assert torch.allclose(
             compute.transformer(FREE.config).unembedding(end), logits[item - 1, : batch.read], atol=1e-5
         )
@@ -150,7 +150,7 @@ def test_by_amount_without_padding_nothing_moves_and_the_present_amount_is_among
 
 def test_a_sentence_without_padding_has_nothing_to_hide():
     seen = seen_of(item=1)
-    assert "fills all 10 places" in seen.sentence()
+    assert "fills all of its 10 places" in seen.sentence()
     assert seen.laws() == {}
     assert "no key is padding" in Weights(seen).sentence()
     assert Weights(seen).laws() == {}
@@ -185,8 +185,8 @@ def test_the_head_on_screen():
 
 
 def test_rounding_is_not_blown_up_by_the_scale():
-    assert masks_padding(ModelState(), MasksState())[0]["maps"][0]["top"] == 1
-    assert masks_padding(FREE, MasksState())[0]["maps"][0]["top"] == pytest.approx(0.82, abs=0.01)
+    assert masks_padding(ModelState(), MasksState())[0]["maps"][0]["high"] == 1
+    assert masks_padding(FREE, MasksState())[0]["maps"][0]["high"] == pytest.approx(0.82, abs=0.01)
 
 
 @pytest.mark.parametrize("side", padded.SIDES)
@@ -229,8 +229,8 @@ def test_scripts_give_these_numbers(model, state):
     for way, shares in left["shares"].items():
         np.testing.assert_allclose(torch.stack(shares), seen.shares[way], atol=1e-5)
     exec(padding_recipe.weights_recipe(seen), left := {})
-    for way, run in seen.runs.items():
-        np.testing.assert_allclose(left["weights"][way], run.weights, atol=1e-6)
+    for way, weights in seen.weights.items():
+        np.testing.assert_allclose(left["weights"][way], weights, atol=1e-6)
     exec(padding_recipe.amounts_recipe(seen), left := {})
     assert {pads: pytest.approx(moves, abs=1e-5) for pads, moves in left["moves"].items()} == seen.amounts
 

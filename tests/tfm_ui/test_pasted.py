@@ -14,8 +14,9 @@ from hypothesis.extra.numpy import arrays
 
 from tfm_core import causal_mask
 from tfm_ui.mask_text import SIDE, read_text
-from tfm_ui.masks_lens.pasted_file import Digest, digest_of, read_file
+from tfm_ui.masks_lens.pasted_file import Digest, read_file
 from tfm_ui.masks_lens.pasted_guess import ADDED, facts, guess, mask_of, odd_values
+from tfm_ui.uploads import name_of
 
 CAUSAL = causal_mask(3)
 MASKS = arrays(bool, st.tuples(st.integers(1, 7), st.integers(1, 7)))
@@ -217,7 +218,7 @@ def test_the_largest_are_read():
 
 
 def test_the_link_of_an_upload_holds_a_digest_alone():
-    digest = digest_of(b"1 0")
+    digest = name_of(b"1 0", "Ada")
     assert Digest("x").read(digest, "") == (digest, "")
     assert Digest("x").read("", "") == ("", "")
     assert Digest("x").read("../etc", "")[0] == ""

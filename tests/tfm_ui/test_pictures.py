@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tfm_ui.payloads import decode
-from tfm_ui import compute
+from tfm_ui import cache, compute
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.components.canvas import ASSETS, bundle, encode, version
 from tfm_ui.heads import HeadsState, view
@@ -43,8 +43,7 @@ def states_for(name: str):
 def test_a_picture_comes_back_from_its_query_alone(name):
     drawing = Drawing(name, states_for(name))
     first = made(name, drawing.query)
-    for cached in (compute.run, compute.inside, compute.compared, compute.reading, compute.head_seen):
-        cached.clear()
+    cache.clear()
     assert made(name, drawing.query) == first
     assert decode(first)[0]["query"] == drawing.query
 

@@ -148,6 +148,18 @@ def test_home_the_untrained_model_repeats_the_last_word_and_a_larger_one_more_so
     assert round(parameters["Much larger"] / parameters["First look"]) == 47
 
 
+def test_another_seed_moves_the_sharpest_head_and_leaves_what_the_mask_decides():
+    shown = []
+    for name in ("First look", "Another seed"):
+        model = ModelState(**named(HOME, name).model)
+        shown.append(view(model, run(model), HeadsState.kind))
+    first, other = shown
+    assert first.sentence.partition(". ")[0] != other.sentence.partition(". ")[0]
+    assert (first.queries, first.keys) == (other.queries, other.keys)
+    np.testing.assert_array_equal(weights_of(first)[:, :, 0], weights_of(other)[:, :, 0])  # the row without a choice
+    np.testing.assert_array_equal(weights_of(first) == 0, weights_of(other) == 0)
+
+
 def test_why_root_d_k_half_of_the_draws_have_a_twentieth_of_the_gradient():
     preset = named(ATTENTION, "Why √dₖ")
     found = scale_view(ModelState(**preset.model), AttentionState(**preset.page)).found

@@ -1,5 +1,7 @@
 """What the questions of the Profiling lens's presets take for granted."""
 
+from dataclasses import replace
+
 from tfm_core.profiling import Setup, costs
 from tfm_ui.model_state import ModelState
 from tfm_ui.presets.profiling import PROFILING
@@ -9,8 +11,9 @@ from tfm_ui.profiling_lens.state import ProfilingState, plan_of, rows_of
 def rows(name: str):
     (preset,) = [preset for preset in PROFILING if preset.name == name]
     state = ProfilingState(**preset.page)
-    assert rows_of(state)[1] == []
-    found = plan_of(ModelState(**preset.model), state)
+    model = ModelState(**preset.model)
+    assert rows_of(model, state)[1] == []
+    found = plan_of(model, state)
     assert found
     return found.rows
 
@@ -40,6 +43,17 @@ def test_not_only_transformers_have_as_many_parameters():
     assert [row.size.seq_len for row in found] == [50] * 4 + [200] * 4
 
 
+def test_a_textbooks_sizes_have_the_textbooks_counts():
+    found = rows("A textbook’s sizes")
+    (question,) = [preset.question for preset in PROFILING if preset.name == "A textbook’s sizes"]
+    counts = [parameters(row) for row in found]
+    assert counts == [163_968, 921_088, 4_994_560]
+    assert all(f"{count:,}" in question for count in counts)
+    assert {row.size.in_words() for row in found} == {
+        "encoder, post-norm, relu, sinusoidal positions; with embedding and output, one matrix for 1,000 token ids"
+    }
+
+
 def test_the_same_twice_is_the_same_twice():
     first, second = rows("The same twice")
     assert first == second
@@ -67,6 +81,9 @@ def test_overtaken_products_have_as_many_flops_as_the_feed_forward_at_256():
     assert of[128]["products"] < of[128]["feed-forward"]
     assert of[256]["products"] == of[256]["feed-forward"]
     assert of[512]["products"] > of[512]["feed-forward"]
+    last = rows("Overtaken")[-1]
+    more = costs.flops(replace(last, size=replace(last.size, seq_len=257)))
+    assert more["products"] > more["feed-forward"]
 
 
 def test_free_in_flops_are_softmax_and_norms_at_200_tokens():

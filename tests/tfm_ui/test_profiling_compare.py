@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from tests.tfm_core.profiling.small import OPEN
-from tests.tfm_ui.profiling_toys import MACHINE, blocks, plan, report, seen
-from tfm_core.profiling import Blocks, Measured, contention, costs, files, statistics
+from tests.tfm_ui.profiling_toys import MACHINE, blocks, busy, plan, report, seen
+from tfm_core.profiling import Blocks, Measured, contention, costs, files
 from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens import compare_parameters, compare_ratios, compare_table, compare_times, measuring
 from tfm_ui.profiling_lens.compare import FORWARD, TRAINING, aligned, compared, listed_rows, recipe
@@ -25,7 +25,7 @@ def test_rows_that_were_not_reached_say_so_and_the_others_stand():
     assert found.measured == [1]
     assert [found.reason(number) for number in (1, 2, 3)] == [
         "",
-        "no clean block: the processor was contended in all 8 blocks",
+        "no round was measured",
         "the run was stopped before",
     ]
     assert aligned(FIVE, None)[0].problem == "not measured yet"
@@ -58,26 +58,27 @@ def test_a_row_that_failed_only_backward_says_so_beside_its_figures():
     said = compare_times.sentence(found)
     assert said.endswith("Without a figure for forward + backward: row 2; the table says why.")
     assert compare_times.said(found, 2, TRAINING).endswith("forward + backward:\nout of memory")
-    found.rows[1] = replace(found.rows[1], forward=Blocks(contended=2))
+    found.rows[1] = replace(found.rows[1], forward=Blocks((1.0, 1.0), (0, 1)))
     assert compare_table.table(found)["problem"][2] == (
-        "no clean forward block: the processor was contended in all 2 forward blocks; forward + backward: out of memory"
+        "2 rounds of forward alone, where a time takes 3; forward + backward: out of memory"
     )
 
 
-def test_a_clean_backward_without_a_clean_forward_is_told():
+def test_times_of_backward_without_any_of_forward_are_told():
     found = seen(FIVE, TIMES)
-    found = replace(found, rows=[replace(one, forward=Blocks(contended=4)) for one in found.rows])
+    found = replace(found, rows=[replace(one, forward=Blocks((1.0,), (0,))) for one in found.rows])
     for part in (compare_times, compare_parameters):
-        assert part.sentence(found).startswith("No row has a clean forward block, so no forward time is shown.")
-    assert "The fastest forward + backward pass is row 1’s, 6.00 ms" in compare_times.sentence(found)
-    assert "No forward pass can be compared with row 1 · with weights: no clean forward block" in (
+        assert part.sentence(found).startswith("No row has a time of its forward pass.")
+    assert (
+        "Forward + backward passes: fastest row 1 (6.00 ms), slowest row 5 (141 ms); row 5 takes"
+        in compare_times.sentence(found)
+    )
+    assert "No forward pass can be compared with row 1 · with weights: 1 round of forward alone" in (
         compare_ratios.sentence(found)
     )
     assert found.reason(1, TRAINING) == ""
-    found.rows[0] = replace(found.rows[0], forward=blocks(0.002), training=Blocks(contended=1))
-    assert found.reasons(1) == [
-        "no clean forward + backward block: the processor was contended in 1 forward + backward block"
-    ]
+    found.rows[0] = replace(found.rows[0], forward=blocks(0.002), training=Blocks((1.0, 2.0), (0, 1)))
+    assert found.reasons(1) == ["2 rounds of forward + backward alone, where a time takes 3"]
     assert compare_times.sentence(found).endswith(
         "Without a figure for forward: rows 2 to 5; without a figure for forward + backward: row 1; the table says why."
     )
@@ -119,78 +120,65 @@ def test_the_row_that_does_most_in_a_second_is_named():
 
 def test_the_slowest_the_fastest_and_backward_are_told():
     said = compare_times.sentence(seen(FIVE, TIMES))
-    assert "fastest forward pass is row 1’s, 2.00 ms; the slowest row 5’s, 47.0 ms, 23.5× as long" in said
+    assert said.startswith(
+        "Forward passes: fastest row 1 (2.00 ms), slowest row 5 (47.0 ms); row 5 takes 23.5× as long as row 1."
+    )
     assert "Forward + backward takes 3.0 times as long as forward." in said
-    assert "None of the 80 blocks was contended." in said
-    assert "Of 16 blocks 8 were contended" in compare_times.sentence(seen(plan(backward=False), [0.1, None]))
+    twins = compare_times.sentence(seen(plan(sizes="8, 2, 1, 4\n" * 4), [0.01, 0.01, 0.03, 0.03]))
+    assert "fastest rows 1 and 2 (10.0 ms, not told apart), slowest rows 3 and 4 (30.0 ms, not told apart)" in twins
     assert compare_times.sentence(seen(FIVE)).startswith("Nothing is measured yet")
-    assert "No row has a clean block" in compare_times.sentence(seen(FIVE, [None] * 5))
+    assert "No row has a time." in compare_times.sentence(seen(FIVE, [None] * 5))
     assert "row 1 takes 5.00 ms" in compare_times.sentence(seen(plan(sizes="8, 2, 1, 4"), [0.005]))
 
 
-def test_the_bar_counts_rows_without_a_clean_forward_block():
-    found = report(FIVE, TIMES)
-    first, second, *others = found.measured
-    first = replace(first, forward=Blocks(contended=4), training=Blocks(), problem="forward + backward: out of memory")
-    second = replace(second, training=Blocks(), problem="forward + backward: out of memory")
-    said = measuring.blocks(replace(found, measured=(first, second, *others)))
-    assert said == "4 of 60 blocks contended and thrown away. 1 row has no clean forward block."
+@pytest.fixture
+def disturbed():
+    """All rows on a busy machine: of eight rounds of each, one was clean."""
+    found = seen(FIVE, TIMES)
+    rows = [
+        replace(one, forward=busy(seconds), training=busy(3 * seconds), parts_under_load=True)
+        for one, seconds in zip(found.rows, TIMES, strict=True)
+    ]
+    assert found.report
+    return replace(found, rows=rows, report=replace(found.report, measured=tuple(rows)))
 
 
-def test_the_dots_are_what_the_interval_is_of():
-    rows = plan(sizes="8, 2, 1, 4\n" * 2)
-    found = seen(rows, [0.01, 0.01])
-    found.rows[0] = replace(found.rows[0], forward=Blocks((1.0, 4.0, 7.0), (0, 3, 4)))
-    found.rows[1] = replace(found.rows[1], forward=Blocks((2.0, 3.0, 8.0), (0, 1, 3)))
-    one = compare_ratios.ratios(found)[0]
-    assert one.rounds == {0: 2.0, 3: 2.0}
-    assert one.interval.middle == statistics.median_interval(list(one.rounds.values())).middle
-
-
-def test_faster_slower_and_undecided_rows_are_told_apart():
-    rows = plan(sizes="8, 2, 1, 4\n" * 4)
-    found = seen(rows, [0.01, 0.02, 0.005, 0.01])
-    swung = blocks(0.01, noise=(1.1, 0.9, 1.05, 0.97, 1.0, 1.08, 0.95, 0.99))
-    found.rows[3] = replace(found.rows[3], forward=swung)
-    assert compare_ratios.sentence(found) == (
-        "Forward beside row 1 · with weights, slower: row 2 (2×); faster: row 3 (0.5×); no detectable "
-        "difference: row 4. 8 pairs each, intervals at 95%."
+def test_on_a_busy_machine_the_bar_says_once_what_happened_and_what_helps(disturbed):
+    said = measuring.blocks(disturbed.report)
+    assert said == (
+        "Other work kept the processor busy in 70 of 80 blocks. Figures with fewer than 6 clean rounds are of all "
+        "blocks, and marked as measured under load: their intervals show how they spread. Measure again when it is "
+        "quieter."
     )
-    assert [one.verdict for one in compare_ratios.ratios(found) if one.kind == FORWARD] == [
-        "slower", "faster", "no detectable difference"
-    ]  # fmt: skip
-    assert {one.kind for one in compare_ratios.ratios(found)} == {FORWARD, TRAINING}
-
-
-def test_too_few_pairs_are_no_verdict():
-    found = seen(plan(sizes="8, 2, 1, 4\n" * 3), [0.01, 0.02, None])
-    found.rows[1] = replace(found.rows[1], forward=blocks(0.02, noise=(1, 1)))
-    said = compare_ratios.sentence(found)
-    assert "too few clean rounds to tell: row 2; no round with a clean block of both: row 3. 2 pairs each" in said
-    one = compare_ratios.ratios(found)[0]
-    assert one.said == "1.99, too few clean rounds to tell, 2 pairs"
-    lost = seen(plan(sizes="8, 2, 1, 4\n" * 2), [None, 0.02])
-    assert "Nothing can be compared with row 1 · with weights: no clean block" in compare_ratios.sentence(lost)
-    assert "add another" in compare_ratios.sentence(seen(plan(sizes="8, 2, 1, 4"), [0.1]))
-
-
-def test_equal_parameters_and_unequal_times_are_told():
-    said = compare_parameters.sentence(seen(FIVE, TIMES))
-    assert said.startswith("From row 1 to row 3: 47.3× the parameters, 22.5× the time.")
-    assert "Rows 2, 4 and 5 have the same 793\u202f344 parameters; row 5 needs 4.7× the time of row 2." in said
-    assert "× the floating point operations" in compare_parameters.sentence(seen(FIVE))
-    assert "No row" in compare_parameters.sentence(seen(FIVE, [None] * 5))
-    twice = plan(sizes="8, 2, 1, 4\n8, 2, 1, 4")
-    assert "their time differs by less than 1%" in compare_parameters.sentence(seen(twice, [0.1, 0.1005]))
-    assert "their floating point operations differ by less than 1%" in compare_parameters.sentence(seen(twice))
-    noisy = seen(twice, [0.1, 0.1])
-    noisy.rows[1] = replace(noisy.rows[1], forward=blocks(0.1, noise=(0.9, 1.2, 1.2, 0.9, 1.2, 1.2, 0.9, 1.2)))
-    assert "round by round there is no detectable difference in time between rows 1 and 2." in (
-        compare_parameters.sentence(noisy)
+    sentences = [
+        part.sentence(disturbed) for part in (compare_table, compare_times, compare_ratios, compare_parameters)
+    ]
+    for sentence in sentences:
+        assert not any(word in sentence for word in ("busy", "contended", "quieter", "clean"))
+        assert sentence.count("Measured under load: ") == 1
+    few = replace(
+        report(FIVE, TIMES), measured=tuple(replace(one, forward=busy(1.0, clean=6)) for one in disturbed.rows)
     )
-    assert compare_parameters.by_powers(seen(FIVE, TIMES))
-    assert not compare_parameters.by_powers(seen(FIVE, [0.1] * 5))
-    assert "takes 0.100 ms" in compare_parameters.sentence(seen(plan(sizes="8, 2, 1, 4"), [1e-4]))
+    enough = [replace(one, training=blocks(1.0), parts_under_load=False) for one in few.measured]
+    assert measuring.blocks(replace(few, measured=tuple(enough))) == "10 of 80 blocks contended and left out."
+    assert measuring.blocks(report(FIVE, TIMES)) == "80 blocks, all clean."
+
+
+def test_figures_under_load_are_of_all_blocks_and_marked_wherever_they_stand(disturbed):
+    table = compare_table.table(disturbed)
+    assert set(table["measured under load"]) == {"forward, forward + backward, parts"}
+    assert table["forward ms"][1] == pytest.approx(1000 * disturbed.rows[0].forward.median)
+    assert table["forward ms"][1] > 1000 * disturbed.rows[0].forward.seconds[0]  # the lucky block alone says nothing
+    assert compare_times.end(disturbed.rows[0].forward).endswith(" ms, under load")
+    assert "8 rounds; measured under load, 1 round clean" in compare_times.said(disturbed, 1, FORWARD)
+    assert compare_times.table(disturbed)["contended"].sum() == 70
+    assert len(compare_times.table(disturbed)) == 80
+    assert all(compare_ratios.table(disturbed)["measured under load"])
+    assert all(one.end.endswith(", under load") for one in compare_ratios.ratios(disturbed))
+    assert compare_parameters.table(disturbed)["measured under load"].all()
+    marked = replace(disturbed, rows=[replace(disturbed.rows[0], training=blocks(1.0)), *seen(FIVE, TIMES).rows[1:]])
+    assert compare_times.sentence(marked).endswith("Measured under load: forward of row 1.")
+    assert compare_parameters.sentence(marked).endswith("Measured under load: row 1.")
 
 
 def test_rows_in_words():

@@ -13,6 +13,7 @@ from tfm_ui import compute
 from tfm_ui.attention_lens.scale import scale_view, score_variances
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.components import scale
+from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 
 FEW = AttentionState(draws=30, draw_keys=4, draw_seed=5)
@@ -97,7 +98,9 @@ def test_the_sentence_holds_for_any_draws(seed):
     assert numbers == [256, pytest.approx(found.variance[-1].item(), rel=1e-3)] + [
         pytest.approx(share, abs=0.51) for share in (100 * off, unscaled)
     ]
-    assert f"divided by √dₖ, {scaled:.0f}%, and {found.median_gradient['scaled'][-1]:.2f}." in view.sentence
+    assert (
+        f"divided by √dₖ, {look.percent(scaled / 100)}, and {found.median_gradient['scaled'][-1]:.2f}." in view.sentence
+    )
     half = found.median_gradient["unscaled"][-1].item()
     written = f"{half:.2g}" if half >= 0.001 else f"{half:.0e}"[0] + "×10⁻"
     assert f"half of the draws leave no gradient above {written}" in view.sentence

@@ -7,21 +7,43 @@ import torch
 from tests.tfm_ui.test_see import MODEL, cells, of
 from tfm_ui.figures import look
 from tfm_ui.positions_lens.see_bias import bias
+from tfm_ui.positions_lens.state import OWN_SCALES
 
 
 @pytest.mark.parametrize("heads", [1, 6, 8, 32])
 def test_alibi_is_minus_slope_times_distance_and_its_slopes_are_said(heads):
     state, scheme = of("alibi", heads=heads, length=9)
-    header, found = cells("positions_bias_a", state)
+    _, found = cells("positions_bias_a", state)
     slopes = np.array(_slopes(heads))
     distance = np.abs(np.arange(9)[:, None] - np.arange(9))
     np.testing.assert_allclose(found, -slopes[:, None, None] * distance, rtol=1e-6)
-    # each on a scale of its own, else the gentle ones would be blank
-    np.testing.assert_allclose([map["top"] for map in header["maps"]], slopes * 8, rtol=1e-6)
-    assert header["maps"][0]["name"] == f"head 1: ±{look.weight(slopes[0] * 8)}"
     seen = bias(MODEL, state, scheme)
     np.testing.assert_allclose(seen.slopes, slopes)
     assert f"{slopes[0]:.4g}" in seen.by_distance
+
+
+@pytest.mark.parametrize("heads", [1, 8])
+def test_heads_share_a_scale_that_ends_at_0_so_that_slopes_can_be_compared(heads):
+    state, scheme = of("alibi", heads=heads, length=160)
+    header, _ = cells("positions_bias_a", state)
+    steepest = _slopes(heads)[0] * 159
+    for drawn in header["maps"]:
+        assert (drawn["low"], drawn["high"]) == (pytest.approx(-steepest), 0)
+        assert (drawn["lowText"], drawn["highText"]) == (f"−{look.weight(steepest)}", "0")
+    assert [drawn["name"] for drawn in header["maps"]] == [f"head {i + 1}" for i in range(heads)]
+    assert ("all heads on one scale" in bias(MODEL, state, scheme).how_to_read) == (heads > 1)
+
+
+def test_each_head_on_a_scale_of_its_own_is_a_choice_and_said():
+    state, scheme = of("alibi", heads=8, length=160, bias_scale=OWN_SCALES)
+    header, _ = cells("positions_bias_a", state)
+    for drawn, slope in zip(header["maps"], _slopes(8), strict=True):
+        assert (drawn["low"], drawn["high"]) == (pytest.approx(-slope * 159), 0)
+    assert header["maps"][0]["name"] == "head 1: −79.50 to 0"
+    assert "each head on a scale of its own" in bias(MODEL, state, scheme).how_to_read
+    header, found = cells("positions_bias_a", of("t5", heads=3, bias_scale=OWN_SCALES)[0])
+    assert [drawn["high"] for drawn in header["maps"]] == [np.abs(values).max() for values in found]
+    assert all(drawn["low"] == -drawn["high"] for drawn in header["maps"])
 
 
 def _slopes(heads: int) -> list[float]:
@@ -36,7 +58,13 @@ def test_t5_tells_which_distances_share_a_bucket():
     state, scheme = of("t5", length=64)
     seen = bias(MODEL, state, scheme)
     assert (13, -63, -46) in seen.shared
-    assert "−63 to −46 share bucket 13" in seen.about_buckets
+    widest = "The 2 widest hold 18 each: distances −63 to −46 share bucket 13 and 46 to 63 share bucket 29."
+    assert widest in seen.about_buckets
+    assert (
+        [int((seen.buckets == bucket).sum()) for bucket in (13, 29)]
+        == [18, 18]
+        == sorted(seen.buckets.bincount().tolist(), reverse=True)[:2]
+    )
     assert "noise" in seen.sentence
     _, found = cells("positions_bias_a", state)
     assert len(np.unique(found[0][63, :18])) == 1

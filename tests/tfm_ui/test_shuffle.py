@@ -105,7 +105,7 @@ def test_a_text_of_one_word_has_no_other_order_and_that_is_said(text):
     assert all(row.largest == 0 for row in seen.rows.values())
     header, numbers = positions_shuffled(ModelState(text=text, seq_len=3), PositionsState())
     assert numbers.max() == 0
-    assert header["maps"][0]["top"] == 1
+    assert header["maps"][0]["high"] == 1
 
 
 def test_the_texts_are_written_out_as_far_as_they_can_be_read():

@@ -16,7 +16,7 @@ from tfm_ui.attention_lens.formula import LINES, code, latex, lines_of
 from tfm_ui.attention_lens.matrices import MATRICES, history
 from tfm_ui.attention_lens.one_head import one_head
 from tfm_ui.attention_lens.state import STEPS, AttentionState
-from tfm_ui.attention_lens.steps import SCENES, WHAT, WINDOW, steps, window
+from tfm_ui.attention_lens.steps import SCENES, WHAT, WINDOW, steps, what, window
 from tfm_ui.model_state import ModelState
 from tfm_ui.pictures import made, query_of
 
@@ -86,6 +86,20 @@ def test_the_operands_of_a_step_make_its_result(step, architecture, positional):
         np.testing.assert_allclose(result, results[step](), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("positional", ["sinusoidal", "alibi"])
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("temperature", [1.0, 2.0])
+def test_what_a_step_makes_is_said_as_the_switches_stand(scaled, temperature, positional):
+    one = one_head(ModelState(positional=positional), AttentionState(scaled=scaled, temperature=temperature))
+    said = what("scaled", one)
+    made = one.scores / math.sqrt(8) if "divided by √dₖ." in said else one.scores
+    made = made + one.bias if "The bias of alibi is added." in said else made
+    made = made / temperature if f"Divided by the temperature, {temperature:g}." in said else made
+    torch.testing.assert_close(one.scaled_scores, made)
+    assert "mask is off" in what("masked", replace(one, masked=False))
+    assert "mask is off" not in what("masked", one)
+
+
 def test_every_step_has_a_scene_a_word_and_a_line_of_the_source():
     assert list(SCENES) == list(WHAT) == list(LINES) == list(STEPS)
     one = one_head(MODEL, AttentionState())
@@ -101,7 +115,7 @@ def test_every_step_has_a_scene_a_word_and_a_line_of_the_source():
     ("step", "model", "lens", "expected"),
     [
         ("input", {"norm": "post"}, {}, ["self.embedding(tokens)", 'x = x + self.tap("position", encoding.to(x))']),
-        ("input", {"norm": "post"}, {"layer": 2}, ["x = norm(x + self.dropout(sub_layer(x)))"]),
+        ("input", {"norm": "post"}, {"layer": 2}, ["x = norm(x + self._drop(sub_layer(x)))"]),
         ("query", {"positional": "rope"}, {}, ["self.query_projection(query)", "positional.rotate(q)", "first * cos"]),
         ("scaled", {"positional": "alibi"}, {}, ["@ key.mT", "scores + bias"]),
         ("scaled", {}, {"temperature": 0.5}, ["@ key.mT", "scores / self.temperature"]),

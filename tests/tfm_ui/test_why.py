@@ -102,9 +102,13 @@ def test_what_must_be_equal_at_equal_distance_is_and_an_odd_width_is_not():
     [
         (asks("sinusoidal", length=64, width=64, shift=5), "one matrix shifts 59 positions by k = 5"),
         (asks("sinusoidal", width=1), "which no linear map can shift"),
+        (asks("sinusoidal", width=1, shift=0), "which the identity gives to any table"),
         (asks("sinusoidal", width=5), "Dimension 4, a sine without its cosine, is left out"),
         (asks("learned", width=16), "so some matrix fits any table"),
-        (asks("learned", length=200, max_len=200, width=4), "no such matrix; the best, by least squares"),
+        (
+            asks("learned", length=200, max_len=200, width=4),
+            "the best matrix, by least squares over 195 positions, leaves errors of up to",
+        ),
         (asks("learned", length=20, max_len=5, shift=15), "has 5 rows, no two of them 15 apart"),
         (asks("learned", length=200, max_len=200, width=4, shift=0), "which the identity gives to any table"),
         (asks("sinusoidal", length=2, shift=1), "one matrix shifts 1 position by"),
@@ -163,13 +167,28 @@ def test_turned_scores_lie_on_a_line_and_added_ones_do_not():
     ).all()
 
 
+def test_where_all_neighbours_are_equally_near_none_is_called_the_nearest():
+    seen = why_unique.unique(MODEL, asks("sinusoidal", length=64, width=64))
+    distances = torch.pdist(sinusoidal_encoding(64, 64).double())
+    assert int((distances < distances.min() + 1e-6).sum()) == 63
+    assert seen.sentence == (
+        "A: sinusoidal: of 2\u202f016 pairs of positions all 63 pairs of neighbours are equally near, to float32’s "
+        f"rounding: {distances.min().item():.3f} apart."
+    )
+
+
 def test_the_nearest_two_positions_are_named():
     seen = why_unique.unique(MODEL, asks("sinusoidal", "learned", length=300, width=2))
     (_, waves), (_, noise) = seen.sides
     first, second = waves.pair
     rows = sinusoidal_encoding(300, 2).double()
     assert (rows[first] - rows[second]).norm().item() == pytest.approx(torch.pdist(rows).min().item())
-    assert f"the nearest, {first} and {second}, are" in seen.sentence
+    assert (first, second) in {(i, i + 44) for i in range(256)}
+    assert (
+        f"all 256 pairs that stand 44 apart are equally near, to float32’s rounding: {waves.distance:.3f} apart."
+        in (seen.sentence)
+    )
+    assert f"the nearest, {noise.pair[0]} and {noise.pair[1]}, are {noise.distance:.3f} apart." in seen.sentence
     assert "of 66 pairs of positions (the 12 that it has)" in seen.sentence
     assert len(noise.within) == 12
     assert all(seen.laws().values())

@@ -86,7 +86,7 @@ def test_cross_attention_knows_no_previous_token():
 
 
 def test_a_single_token_has_no_choice():
-    assert "No row has a choice" in about_head(np.ones((1, 1), np.float32), np.ones((1, 1), bool), ["a"], ["a"])
+    assert "No token has a choice" in about_head(np.ones((1, 1), np.float32), np.ones((1, 1), bool), ["a"], ["a"])
 
 
 def test_the_sharpest_head_is_found():

@@ -10,13 +10,14 @@ from tempfile import NamedTemporaryFile
 
 import torch
 
+from tfm_core.config import CHOICES
 from tfm_core.profiling import memory
 from tfm_core.profiling.estimate import Budget, in_seconds, refusal
 from tfm_core.profiling.files import as_csv, as_json
 from tfm_core.profiling.files_text import as_text
 from tfm_core.profiling.machine import cores
 from tfm_core.profiling.plan import DEFAULT_SIZES, DTYPES, Plan, Row, Setup, Size
-from tfm_core.profiling.report import Progress, Report
+from tfm_core.profiling.report import FEWEST, Progress, Report
 from tfm_core.profiling.run import profile
 from tfm_core.profiling.targets import TARGETS
 
@@ -56,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tfm_core.profiling",
         description="What transformers cost: parameters, operations, time and memory, each row measured in rounds "
-        "that are interleaved. Blocks in which the processor was contended are thrown away and counted.",
+        "that are interleaved. Blocks in which the processor was contended do not count where enough are clean.",
         epilog="Targets: " + "; ".join(f"{name}: {target.about}" for name, target in TARGETS.items()),
     )
     sizes = [f"{s.d_model},{s.num_heads},{s.num_layers},{s.seq_len}" for s in DEFAULT_SIZES]
@@ -64,10 +65,27 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--targets", nargs="+", default=["with weights"], metavar="NAME", help="or: all")
     parser.add_argument("--lengths", nargs="+", type=int, metavar="LENGTH", help="measure each row at each of these")
     parser.add_argument("--batch", type=int, default=16, help="sequences side by side (%(default)s)")
+    for choice in ("architecture", "norm", "activation", "positional"):
+        default = getattr(Size, choice)
+        words = f"{', '.join(CHOICES[choice])} (%(default)s)"
+        parser.add_argument(f"--{choice}", default=default, choices=tuple(CHOICES[choice]), metavar="NAME", help=words)
+    parser.add_argument("--causal", action="store_true", help="encoders do not look ahead; decoders never do")
+    parser.add_argument(
+        "--vocabulary",
+        type=int,
+        default=0,
+        metavar="IDS",
+        help="with embedding and output of so many token ids, which share one matrix (0: without them)",
+    )
     parser.add_argument("--device", default="cpu", help="cpu or cuda (%(default)s)")
     parser.add_argument("--dtype", default="float32", help=f"{', '.join(DTYPES)} (%(default)s)")
     parser.add_argument("--threads", type=int, default=1, help="of torch, on the processor (%(default)s)")
-    parser.add_argument("--rounds", type=int, default=15, help="how often each row has its turn (%(default)s)")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=15,
+        help=f"how often each row has its turn (%(default)s); a time needs {FEWEST} rounds",
+    )
     parser.add_argument("--seed", type=int, default=0, help="of weights and inputs (%(default)s)")
     parser.add_argument("--no-backward", action="store_true", help="the forward pass alone")
     parser.add_argument(
@@ -101,7 +119,7 @@ def _plan(given: argparse.Namespace) -> Plan:
         raise ValueError("--device: expected cpu, as torch finds no CUDA device here; got cuda")
     if given.threads > cores():
         raise ValueError(f"--threads: expected at most {cores()}, as many as there are cores; got {given.threads}")
-    sizes = [size for text in given.rows for size in _sizes(text, given.lengths, given.batch)]
+    sizes = [size for text in given.rows for size in _sizes(text, given)]
     setup = Setup(
         device=given.device,
         dtype=given.dtype,
@@ -113,14 +131,26 @@ def _plan(given: argparse.Namespace) -> Plan:
     return Plan(tuple(Row(target, size) for size in sizes for target in targets), setup)
 
 
-def _sizes(text: str, lengths: Sequence[int] | None, batch: int) -> list[Size]:
+def _sizes(text: str, given: argparse.Namespace) -> list[Size]:
     try:
         d_model, heads, layers, length = (int(word) for word in text.replace(",", " ").split())
     except ValueError:
         raise ValueError(f"--rows: expected four whole numbers as in 64,4,2,50; got {text!r}") from None
     return [
-        Size(d_model=d_model, num_heads=heads, num_layers=layers, seq_len=seq_len, batch=batch)
-        for seq_len in lengths or [length]
+        Size(
+            d_model=d_model,
+            num_heads=heads,
+            num_layers=layers,
+            seq_len=seq_len,
+            batch=given.batch,
+            norm=given.norm,
+            activation=given.activation,
+            positional=given.positional,
+            architecture=given.architecture,
+            causal=given.causal,
+            vocab_size=given.vocabulary,
+        )
+        for seq_len in given.lengths or [length]
     ]
 
 

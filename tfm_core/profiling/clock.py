@@ -1,4 +1,4 @@
-"""Timing one thing: calls before it counts, then blocks of calls, and those blocks alone that nobody disturbed.
+"""Timing one thing: calls before it counts, then blocks of calls, those apart that somebody disturbed.
 
 By torch.utils.benchmark, which waits for the GPU and keeps Python's garbage collection out of a block.
 """
@@ -103,7 +103,12 @@ def turn(
             # Warming up may have been contended: how long a call really takes, clean blocks know better.
             yield replace(blocks, seconds=every, rounds=(*blocks.rounds, number), calls=_calls(min(every)))
             return
-        blocks = replace(blocks, contended=blocks.contended + 1)
+        blocks = replace(
+            blocks,
+            contended=blocks.contended + 1,
+            loaded=(*blocks.loaded, seconds),
+            loaded_rounds=(*blocks.loaded_rounds, number),
+        )
         yield blocks
         if patience.left < took:
             return

@@ -5,7 +5,8 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from tfm_core.profiling.closed_forms import Parts, Transformer, stream
+from tfm_core.profiling.closed_forms import Parts, ends, logits, outputs, stream
+from tfm_core.profiling.closed_forms_transformer import Transformer
 from tfm_core.profiling.plan import Setup, Size
 
 
@@ -14,23 +15,47 @@ class OfEqualCount(ABC):
 
     @abstractmethod
     def of_width(self, size: Size, width: int) -> Parts:
-        """The parameters of this width, by part."""
+        """The parameters of this width, by part, without embedding and output."""
+
+    @abstractmethod
+    def peak_between(self, size: Size, setup: Setup, *, backward: bool) -> float:
+        """Numbers at the peak of one call without embedding and output, beyond weights and input: an estimate."""
+
+    @abstractmethod
+    def flops_between(self, size: Size) -> Parts:
+        """Of one forward pass without embedding and output, by part."""
 
     def parameters(self, size: Size) -> Parts:
         """Numbers that are learned, by part."""
-        return self.of_width(size, self.width(size))
+        return {**ends(size), **self.of_width(size, self.width(size))}
+
+    def flops(self, size: Size) -> Parts:
+        """Of one forward pass, by part."""
+        return {**self.flops_between(size), **logits(size)}
 
     def width(self, size: Size) -> int:
         """Hidden units or channels."""
-        return _width(self, replace(size, num_heads=1, seq_len=1, batch=1))  # what it does not depend on
+        return _width(self, replace(size, seq_len=1, batch=1))  # what it does not depend on
+
+    def peak(self, size: Size, setup: Setup, *, backward: bool) -> float:
+        """That between embedding and output, and the embedded input, B n d; or the logits or their gradient, B n V.
+
+        Beside the logits' gradient lies what was saved for the way back, about 3/4 of the peak between, and V d.
+        """
+        between = self.peak_between(size, setup, backward=backward)
+        if not size.vocab_size:
+            return between
+        table = sum(ends(size).values()) if backward else 0
+        saved = 0.75 * between if backward else 0
+        return stream(size) + table + max(between, saved + outputs(size))
 
     def units(self, size: Size) -> int:
         """Numbers of one layer's output, B n H."""
         return size.batch * size.seq_len * self.width(size)
 
     def results(self, size: Size) -> int:
-        """The output, B n d."""
-        return stream(size)
+        """The output, B n d, or the logits B n V."""
+        return outputs(size)
 
 
 @dataclass(frozen=True)
@@ -53,7 +78,7 @@ class Recurrent(OfEqualCount):
             "output": d * width + d,
         }
 
-    def flops(self, size: Size) -> Parts:
+    def flops_between(self, size: Size) -> Parts:
         """B n times: recurrence 2 gates H (inputs + H) in each layer, output 2 d H."""
         d, width, times = size.d_model, self.width(size), size.batch * size.seq_len
         return {
@@ -64,10 +89,10 @@ class Recurrent(OfEqualCount):
     def spared(self, size: Size, *, input_gradient: bool) -> Parts:
         """Gradients of each layer's state before the first token, 2 B gates H^2; of the inputs if nobody asks."""
         width = self.width(size)
-        inputs = 0 if input_gradient else size.seq_len * size.d_model
+        inputs = 0 if input_gradient or size.vocab_size else size.seq_len * size.d_model
         return {"recurrence": 2 * self.gates * width * size.batch * (inputs + size.num_layers * width)}
 
-    def peak(self, size: Size, setup: Setup, *, backward: bool) -> float:
+    def peak_between(self, size: Size, setup: Setup, *, backward: bool) -> float:
         """Fitted to torch's allocation curve on the processor, where U = B n H and P is the number of parameters.
 
         GRU: 6 U forward (a layer's input, its three gates, its states twice), and 8.4 U saved in each layer. LSTM, of
@@ -108,7 +133,7 @@ class Convolution(OfEqualCount):
             "output": d * width + d,
         }
 
-    def flops(self, size: Size) -> Parts:
+    def flops_between(self, size: Size) -> Parts:
         """B n times: convolution 2 kernel H inputs in each layer, output 2 d H. Padding is counted like tokens."""
         d, width, times = size.d_model, self.width(size), size.batch * size.seq_len
         return {
@@ -118,9 +143,13 @@ class Convolution(OfEqualCount):
 
     def spared(self, size: Size, *, input_gradient: bool) -> Parts:
         """The gradients of the first layer's inputs, if nobody asks for them."""
-        return {} if input_gradient else {"convolution": 2 * self.kernel * self.units(size) * size.d_model}
+        return (
+            {}
+            if input_gradient or size.vocab_size
+            else {"convolution": 2 * self.kernel * self.units(size) * size.d_model}
+        )
 
-    def peak(self, size: Size, setup: Setup, *, backward: bool) -> float:
+    def peak_between(self, size: Size, setup: Setup, *, backward: bool) -> float:
         """Fitted to torch's allocation curve on the processor, where U = B n H and P is the number of parameters.
 
         A layer's input, what it gives, the same after GELU: 3 U, and its weights packed by oneDNN; for the way back
@@ -141,7 +170,7 @@ class Convolution(OfEqualCount):
 @lru_cache(maxsize=1024)
 def _width(forms: OfEqualCount, size: Size) -> int:
     """The parameters rise with the width, so that it is found by halving."""
-    wanted = sum(Transformer().parameters(size).values())
+    wanted = sum(Transformer().parameters(size).values()) - sum(ends(size).values())
 
     def count(width: int) -> int:
         return sum(forms.of_width(size, width).values())

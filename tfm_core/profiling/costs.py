@@ -1,6 +1,6 @@
 """What a row must cost, before anything is measured: parameters, operations, bytes moved, bytes at the peak."""
 
-from tfm_core.profiling.closed_forms import ITEMSIZE, Parts, stream
+from tfm_core.profiling.closed_forms import ITEMSIZE, Parts, input_bytes
 from tfm_core.profiling.plan import Row, Setup
 from tfm_core.profiling.targets import TARGETS
 
@@ -33,20 +33,19 @@ def bytes_moved(row: Row, setup: Setup) -> int:
     """The least that a forward pass must read and write, if everything in between stayed in a cache.
 
     Each weight once, the input once, and what is handed out: the output, and where they are kept the attention weights,
-    itemsize (parameters + B n d + B n d [+ L B h n^2]). Real passes move more: operations per byte of this are a row's
-    highest possible intensity.
+    itemsize (parameters + B n d + B n d [+ A B h n^2]); with embedding and output ids of 8 bytes go in, and B n V
+    logits come out. Real passes move more: operations per byte of this are a row's highest possible intensity.
     """
     forms = TARGETS[row.target].forms
-    return ITEMSIZE[setup.dtype] * (
-        sum(forms.parameters(row.size).values()) + stream(row.size) + forms.results(row.size)
-    )
+    numbers = sum(forms.parameters(row.size).values()) + forms.results(row.size)
+    return ITEMSIZE[setup.dtype] * numbers + input_bytes(row.size, setup)
 
 
 def peak_memory(row: Row, setup: Setup, *, backward: bool = False) -> int:
     """Bytes at the peak of one call beyond weights and input: estimated from what our code and torch's hold at once.
 
-    Formulas: `Transformer.peak`, `Recurrent.peak`, `Convolution.peak`. Memory that the C library or the CUDA allocator
-    keeps in reserve comes on top.
+    Formulas: `Held.forward`, `Held.training`, `Recurrent.peak_between`, `Convolution.peak_between`. Memory that the C
+    library or the CUDA allocator keeps in reserve comes on top.
 
     Args:
         row: what runs.

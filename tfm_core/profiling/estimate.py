@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from tfm_core.profiling import clock, costs
-from tfm_core.profiling.closed_forms import ITEMSIZE, stream
+from tfm_core.profiling.closed_forms import ITEMSIZE, input_bytes
 from tfm_core.profiling.machine import COPY_BYTES
 from tfm_core.profiling.plan import Plan, Row, Setup
 from tfm_core.profiling.report import Machine
@@ -61,7 +61,7 @@ def estimate(plan: Plan, machine: Machine | None = None) -> Estimate:
     """
     setup = plan.setup
     seconds = STARTING + setup.rounds * LIMITS * 2 * clock.BLOCK_SECONDS
-    rows = [row for row in plan.rows if row.target in TARGETS and not TARGETS[row.target].refuses(setup)]
+    rows = [row for row in plan.rows if row.target in TARGETS and not TARGETS[row.target].cannot(row.size, setup)]
     same = replace(setup, rounds=1, seed=0)  # what a row needs in a round hangs on neither
     each = [_needs(row, same, machine) for row in rows]
     for one in each:
@@ -94,7 +94,7 @@ class _Needs:
 @lru_cache(maxsize=4096)
 def _needs(row: Row, setup: Setup, machine: Machine | None) -> _Needs:
     """Remembered, as a refusal tries many smaller plans of the same rows."""
-    held = ITEMSIZE[setup.dtype] * (sum(costs.parameters(row).values()) + stream(row.size))
+    held = ITEMSIZE[setup.dtype] * sum(costs.parameters(row).values()) + input_bytes(row.size, setup)
     anew = held if held > KEPT_BYTES[setup.device] else 0  # built for each turn, beside those that are kept
     peak = max(costs.peak_memory(row, setup, backward=way) for way in {False, setup.backward})
     return _Needs(call_seconds(row, setup, machine), held, anew + peak)

@@ -21,7 +21,8 @@ def table(report: Report) -> list[dict[str, Cell]]:
     """A line per row that was reached, the units in the columns' names; None where there is no such number.
 
     GFLOP/s are floating point operations in closed form over the median of forward; their share is of the matrix
-    product measured in the same run. Memory of forward is estimated (`costs.peak_memory`) beside measured.
+    product measured in the same run. "measured under load" names the times that are of contended blocks too, as too few
+    were clean. Memory of forward is estimated (`costs.peak_memory`) beside measured.
     """
     return [_line(report, one) for one in report.measured]
 
@@ -46,6 +47,7 @@ def provenance(report: Report) -> dict[str, Cell]:
         "rounds": setup.rounds,
         "matrix product GFLOP/s": _known(machine.flops_per_second / 1e9),
         "copy GB/s": _known(machine.bytes_per_second / 1e9),
+        "limits measured under load": str(machine.under_load).lower(),
         "contended blocks of all": contended,
         "blocks of all": measured,
         "gate": report.gate,
@@ -92,9 +94,9 @@ def from_json(text: str) -> Report:
 
 def _line(report: Report, one: Measured) -> dict[str, Cell]:
     row, size = one.row, one.row.size
-    known = row.target in TARGETS
+    known = row.target in TARGETS and not TARGETS[row.target].lacks(size)
     flops = sum(costs.flops(row).values()) if known else None
-    speed = flops / one.forward.median if flops and one.forward.seconds else None
+    speed = flops / one.forward.median if flops and one.forward.sample else None
     share = _known(speed / report.machine.flops_per_second) if speed else None
     blocks = [b for b in (one.forward, one.training) if b is not None]
     return {
@@ -105,6 +107,12 @@ def _line(report: Report, one: Measured) -> dict[str, Cell]:
         "length": size.seq_len,
         "batch": size.batch,
         "d_ff": size.feed_forward_dim,
+        "architecture": size.architecture,
+        "causal": str(size.looks_back_only).lower(),
+        "norm": size.norm,
+        "activation": size.activation,
+        "positions": size.positional,
+        "vocabulary": size.vocab_size,
         "parameters": sum(costs.parameters(row).values()) if known else None,
         "MFLOP": flops / 1e6 if flops is not None else None,
         **_times("forward", one.forward),
@@ -116,6 +124,7 @@ def _line(report: Report, one: Measured) -> dict[str, Cell]:
         "system MiB": _mib(one.memory.system),
         "forward + backward allocated MiB": _mib(one.training_memory.allocated),
         "forward + backward system MiB": _mib(one.training_memory.system),
+        "measured under load": ", ".join(one.under_load),
         "contended blocks": sum(b.contended for b in blocks),
         "blocks": sum(b.contended + len(b.seconds) for b in blocks),
         "kernel": one.kernel,
@@ -146,7 +155,7 @@ def _row(found: dict[str, Any]) -> Row:
 
 
 def _blocks(found: dict[str, Any]) -> Blocks:
-    lists = {name: tuple(found[name]) for name in ("seconds", "rounds", "warm_up")}
+    lists = {name: tuple(value) for name, value in found.items() if isinstance(value, list)}
     return Blocks(**found | lists)
 
 

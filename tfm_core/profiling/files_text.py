@@ -1,13 +1,13 @@
 """A report as a table for a terminal."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tfm_core.profiling import costs, scaling
 from tfm_core.profiling.files import Cell, provenance, table
 from tfm_core.profiling.plan import Row
-from tfm_core.profiling.report import Measured, Report
+from tfm_core.profiling.report import FEWEST_CLEAN, Measured, Report
 from tfm_core.profiling.targets import TARGETS
 
 COLUMNS = (
@@ -16,7 +16,7 @@ COLUMNS = (
     "contended",
 )  # fmt: skip
 LENGTHS = 3  # the fewest that show how something grows
-NO_CLEAN_BLOCK, SEE_BELOW = "no clean block", "see below"
+NO_FIGURE, SEE_BELOW, UNDER_LOAD = "too few rounds", "see below", "under load"
 BOTH = "forward + backward"
 
 
@@ -32,14 +32,27 @@ def as_text(report: Report) -> str:
     problems = [
         f"Row {number}, {one.row.target}: {one.problem}" for number, one in enumerate(report.measured, 1) if one.problem
     ]
-    return "\n".join([*drawn, "", *problems, *_sweeps(report), *_footing(report), ""])
+    return "\n".join([*drawn, "", *problems, *_kinds(report), *_sweeps(report), *_footing(report), ""])
+
+
+def _kinds(report: Report) -> list[str]:
+    """What is counted and measured, and how those that cannot be quite that differ from it."""
+    rows = [row for row in report.plan.rows if row.target in TARGETS]
+    kinds = [f"Counted and measured: {words}." for words in dict.fromkeys(row.size.in_words() for row in rows)]
+    return kinds + differences(rows)
+
+
+def differences(rows: Iterable[Row]) -> list[str]:
+    """Of the targets that are not the transformer that their size describes: how they differ, a sentence each."""
+    said = (f"{row.target} {words}." for row in rows if (words := TARGETS[row.target].differs(row.size)))
+    return list(dict.fromkeys(said))
 
 
 def _sweeps(report: Report) -> list[str]:
     """How time and operations grow with length, for each configuration that was measured at several."""
     sweeps: dict[Row, list[Measured]] = {}
     for one in report.measured:
-        if one.forward.seconds and one.row.target in TARGETS:
+        if one.forward.sample and one.row.target in TARGETS:
             sweeps.setdefault(replace(one.row, size=replace(one.row.size, seq_len=1)), []).append(one)
     return [_sweep(row, ones) for row, ones in sweeps.items() if len({one.row.size.seq_len for one in ones}) >= LENGTHS]
 
@@ -52,7 +65,8 @@ def _sweep(row: Row, ones: Sequence[Measured]) -> str:
     size = row.size
     return (
         f"{row.target} ({size.d_model}, {size.num_heads}, {size.num_layers}), {min(lengths)} to {max(lengths)} tokens: "
-        f"forward grows as length^{slope.middle:.2f}{sure}, its operations as length^{theory:.2f}."
+        f"forward grows as length^{slope.middle:.2f}{sure}, its operations as length^{theory:.2f}"
+        f"{f', measured {UNDER_LOAD}' if any(one.forward.under_load for one in ones) else ''}."
     )
 
 
@@ -83,13 +97,24 @@ def _aligned(line: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 def _time(line: dict[str, Cell], name: str) -> str:
     if line[f"{name} ms"] is None:
-        return NO_CLEAN_BLOCK
+        return NO_FIGURE
     low, high = line[f"{name} lower quartile ms"], line[f"{name} upper quartile ms"]
-    return f"{_number(line[f'{name} ms'], 2)} ({_number(low, 2)} to {_number(high, 2)})"
+    mark = f" {UNDER_LOAD}" if name in str(line["measured under load"]).split(", ") else ""
+    return f"{_number(line[f'{name} ms'], 2)} ({_number(low, 2)} to {_number(high, 2)}){mark}"
 
 
 def _number(value: Cell, digits: int) -> str:
     return f"{value:,.{digits}f}" if isinstance(value, int | float) else ""
+
+
+def _rules(report: Report) -> list[str]:
+    """How figures came out of blocks that others disturbed, said where any did."""
+    if not report.under_load:
+        return []
+    return [
+        f"Marked “{UNDER_LOAD}”: fewer than {FEWEST_CLEAN} clean rounds, so all blocks count. Measure again when the "
+        "machine is quieter."
+    ]
 
 
 def _footing(report: Report) -> list[str]:
@@ -100,11 +125,13 @@ def _footing(report: Report) -> list[str]:
     total, contended = report.blocks
     flops, copy = of["matrix product GFLOP/s"], of["copy GB/s"]
     noticed = "pressure figures of Linux" if report.gate == "pressure" else "processor time against wall time"
+    limits = f", {UNDER_LOAD}" if machine.under_load else ""
     return [
         f"{machine.device}, {beside}{setup.threads} of {machine.cores} cores, {setup.dtype}, torch {machine.torch}, "
         f"{machine.system}, seed {setup.seed}.",
         f"In the same run: matrix product {_number(flops, 1) or 'not measured'}"
-        f"{' GFLOP/s' if flops else ''}, copy {_number(copy, 1) or 'not measured'}{' GB/s' if copy else ''}.",
-        f"Blocks contended and thrown away: {contended} of {total} ({noticed}). Memory is of the forward pass.",
+        f"{' GFLOP/s' if flops else ''}, copy {_number(copy, 1) or 'not measured'}{' GB/s' if copy else ''}{limits}.",
+        f"Contended blocks: {contended} of {total} ({noticed}). Memory is of the forward pass.",
+        *_rules(report),
         f"Measurement {report.id}, {report.started}, {report.seconds:.1f} s, rounds: {setup.rounds}.",
     ]

@@ -39,8 +39,8 @@ class Peak:
 
     @property
     def rate(self) -> float:
-        """Work a second in the fastest clean block, as a limit is what was reached once; NaN where there is none."""
-        return self.work / self.blocks.minimum if self.blocks.seconds else math.nan
+        """Work a second in the fastest block, as a limit is what was reached once; NaN where there are too few."""
+        return self.work / self.blocks.minimum if self.blocks.sample else math.nan
 
 
 def describe(setup: Setup) -> Machine:

@@ -1,17 +1,18 @@
 """Where one pass spends its time, by torch.profiler: each operator counts for the part of the model that called it.
 
-The parts are those of the closed forms: "projections" (query, key, value, output), "products" (scores, and weights @
-value), "softmax", "feed-forward", "norms", "recurrence", "convolution", "output", and "rest" (residual additions, what
-Python does between operators outside of a module). torch's fused attention is one operator, softmax included: all of
-it counts as "products".
+The parts are those of the closed forms: "embedding", "projections" (query, key, value, output), "products" (scores, and
+weights @ value), "softmax", "feed-forward", "norms", "recurrence", "convolution", "output", "logits", and "rest"
+(residual additions, positions that are added to the embeddings, what Python does between operators outside of a
+module). torch's fused attention is one operator, softmax included: all of it counts as "products", and so do positions
+and masks that act inside of the attention.
 """
 
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
-from itertools import compress
 
 from torch import nn
 from torch.autograd.profiler_util import FunctionEvent
@@ -20,14 +21,13 @@ from torch.profiler import ProfilerActivity, profile, record_function
 from tfm_core.attention import MultiHeadAttention
 from tfm_core.blocks import FeedForward
 from tfm_core.profiling.contention import MOST_STALLED, Gate
-from tfm_core.profiling.report import PartTime
+from tfm_core.profiling.report import FEWEST, PartTime, taken
 
 PASSES = (
     7  # clean ones, after one that the profiler uses to set itself up; the first of them may find their memory gone
 )
 LEAST_SECONDS = 0.02  # of all passes together: a processor that has just woken up is slow for some milliseconds
 MOST_PASSES, MOST_SECONDS = 40, 1.0  # long or contended ones are tried up to these, but FEWEST times
-FEWEST = 3
 RANGE = "tfm."
 
 MODULES: tuple[tuple[tuple[type[nn.Module], ...], str], ...] = (
@@ -37,7 +37,9 @@ MODULES: tuple[tuple[tuple[type[nn.Module], ...], str], ...] = (
     ((nn.LayerNorm, nn.RMSNorm), "norms"),
     ((nn.RNNBase,), "recurrence"),
     ((nn.Conv1d,), "convolution"),
+    ((nn.Embedding,), "embedding"),
 )
+LOGITS = "unembedding"  # a Linear of this name
 LINEAR = {"products": "projections", "feed-forward": "feed-forward", "layer": "feed-forward"}
 """What a Linear is, by the part that it lies in; elsewhere "output". What else a "layer" does is "rest"."""
 
@@ -73,18 +75,30 @@ KERNELS = {
 """What an operator's name has in it -> the kernel, as torch.nn.attention.SDPBackend calls it."""
 
 
-def measure(module: nn.Module, call: Callable[[], object], device: str, gate: Gate) -> tuple[tuple[PartTime, ...], str]:
-    """Where a call of the module spends its time, the longest part first, and which fused kernel did the attention.
+@dataclass(frozen=True)
+class ProfiledPass:
+    """Where a pass spends its time.
+
+    Attributes:
+        parts: the longest first. They sum up to a pass as it ran under the profiler, which takes longer for it: the one
+            of median length.
+        under_load: whether that is of contended passes too, as too few were clean.
+        kernel: which fused kernel did the attention; "" where no fused operator ran.
+    """
+
+    parts: tuple[PartTime, ...]
+    under_load: bool
+    kernel: str
+
+
+def measure(module: nn.Module, call: Callable[[], object], device: str, gate: Gate) -> ProfiledPass:
+    """Where a call of the module spends its time.
 
     Args:
         module: what is looked into.
         call: runs it; it has run before.
         device: "cuda" counts the time of the GPU's kernels, which run beside the processor.
-        gate: passes that were contended do not count.
-
-    Returns:
-        Parts, that sum up to a pass as it ran under the profiler, which takes longer for it: the fastest of the clean
-        passes, none where no pass was clean; and the kernel's name, "" where no fused operator ran.
+        gate: says which passes were contended.
     """
     gpu = device == "cuda"
     activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if gpu else [])]
@@ -99,10 +113,12 @@ def measure(module: nn.Module, call: Callable[[], object], device: str, gate: Ga
                 break
     on_processor = (event for event in profiled.events() or () if event.device_type.name == "CPU")
     passes = [event for event in on_processor if event.cpu_parent is None and event.name == RANGE + "rest"]
-    clean_ones = (_times(one, gpu) for one in compress(passes[1:], clean))
-    fastest = min(clean_ones, key=lambda times: sum(times.values()), default={})
-    found = [PartTime(part, seconds) for part, seconds in fastest.items() if seconds > 0]
-    return tuple(sorted(found, key=lambda part: -part.seconds)), _kernel(passes[0]) if passes else ""
+    every = {number: _times(one, gpu) for number, one in enumerate(passes[1:])}
+    chosen, under_load = taken({number: times for number, times in every.items() if clean[number]}, every)
+    middle = sorted(chosen.values(), key=lambda times: sum(times.values()))[len(chosen) // 2 :][:1]
+    found = [PartTime(part, seconds) for times in middle for part, seconds in times.items() if seconds > 0]
+    parts = tuple(sorted(found, key=lambda part: -part.seconds))
+    return ProfiledPass(parts, under_load, _kernel(passes[0]) if passes else "")
 
 
 def _times(one: FunctionEvent, gpu: bool) -> dict[str, float]:
@@ -157,8 +173,11 @@ def _parts(module: nn.Module, part: str) -> Iterator[tuple[nn.Module, str]]:
     else:
         part = next((name for types, name in MODULES if isinstance(module, types)), part)
     yield module, part
-    for child in module.children():
-        yield from _parts(child, part)
+    for name, child in module.named_children():
+        if name == LOGITS:
+            yield child, "logits"
+        else:
+            yield from _parts(child, part)
 
 
 def _in_range(forward: Callable[..., object], part: str) -> Callable[..., object]:

@@ -1,10 +1,34 @@
 """What was measured, as plain values: they cross processes, and are written to files as they are."""
 
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import median
+from typing import TypeVar
 
 import numpy as np
 
 from tfm_core.profiling.plan import Plan, Row
+
+FEWEST_CLEAN = 6  # the fewest values whose median has a 95 % interval: 1 - 2 / 2^6 is above 0.95, 1 - 2 / 2^5 is not
+FEWEST = 3  # of fewer values one alone decides their median
+
+Value = TypeVar("Value")
+
+
+def taken(clean: Mapping[int, Value], every: Mapping[int, Value]) -> tuple[Mapping[int, Value], bool]:
+    """What a figure is taken from, and whether that was measured under load.
+
+    From what is clean, if that is `FEWEST_CLEAN` at least, or all there is. Else from everything: what is left of a
+    busy time by chance is few, and no better for having been lucky. Of fewer than `FEWEST` there is no figure.
+
+    Args:
+        clean: round -> what was measured in it while nobody disturbed.
+        every: round -> what was measured in it, clean or not.
+    """
+    under_load = len(clean) < min(FEWEST_CLEAN, len(every))
+    found = every if under_load else clean
+    return (found, under_load) if len(found) >= FEWEST else ({}, False)
 
 
 @dataclass(frozen=True)
@@ -13,10 +37,12 @@ class Blocks:
 
     Attributes:
         seconds: per call, of each clean block.
-        rounds: of each block, in which round it was measured, one at most in each; rows are paired by it.
-        contended: blocks that were thrown away, as the processor was contended.
+        rounds: of each clean block, in which round it was measured, one at most in each; rows are paired by it.
+        contended: blocks during which the processor was contended.
         warm_up: seconds of the calls before, the first of them cold.
         calls: of the latest block; as many as take 40 ms, or one.
+        loaded: seconds per call of each contended block (reports of before do not have them).
+        loaded_rounds: of each contended block; a round may have several.
     """
 
     seconds: tuple[float, ...] = ()
@@ -24,22 +50,48 @@ class Blocks:
     contended: int = 0
     warm_up: tuple[float, ...] = ()
     calls: int = 1
+    loaded: tuple[float, ...] = ()
+    loaded_rounds: tuple[int, ...] = ()
+
+    @property
+    def clean(self) -> dict[int, float]:
+        """Round -> seconds of its clean block."""
+        return dict(zip(self.rounds, self.seconds, strict=True))
+
+    @property
+    def every(self) -> dict[int, float]:
+        """Round -> seconds, the median of all of its blocks."""
+        found: dict[int, list[float]] = defaultdict(list)
+        rounds, seconds = (*self.rounds, *self.loaded_rounds), (*self.seconds, *self.loaded)
+        for number, one in sorted(zip(rounds, seconds, strict=True)):
+            found[number].append(one)
+        return {number: median(of_round) for number, of_round in found.items()}
+
+    @property
+    def sample(self) -> dict[int, float]:
+        """Round -> seconds, of the rounds that all figures are taken from; empty where they are too few."""
+        return dict(taken(self.clean, self.every)[0])
+
+    @property
+    def under_load(self) -> bool:
+        """Whether the figures are of contended blocks too."""
+        return taken(self.clean, self.every)[1]
 
     @property
     def median(self) -> float:
-        """Seconds; NaN where no clean block was had."""
-        return float(np.median(self.seconds)) if self.seconds else float("nan")
+        """Seconds; NaN where there are too few blocks."""
+        return median(self.sample.values()) if self.sample else float("nan")
 
     @property
     def quartiles(self) -> tuple[float, float]:
-        """The interquartile range, in seconds; NaN where no clean block was had."""
-        low, high = np.quantile(self.seconds, (0.25, 0.75)) if self.seconds else (np.nan, np.nan)
+        """The interquartile range, in seconds; NaN where there are too few blocks."""
+        low, high = np.quantile(list(self.sample.values()), (0.25, 0.75)) if self.sample else (np.nan, np.nan)
         return float(low), float(high)
 
     @property
     def minimum(self) -> float:
-        """Seconds; NaN where no clean block was had."""
-        return min(self.seconds, default=float("nan"))
+        """Seconds; NaN where there are too few blocks."""
+        return min(self.sample.values(), default=float("nan"))
 
 
 @dataclass(frozen=True)
@@ -73,9 +125,10 @@ class Measured:
         training: forward + backward, in training mode; None if not asked for.
         memory: of the forward pass.
         training_memory: of forward + backward.
-        parts: where a forward pass spends its time; none where no clean pass was had.
+        parts: where a forward pass spends its time.
         kernel: which fused kernel did the attention, by name; "" if none or not known.
         problem: why there is no measurement, or none of forward + backward, then it says so; "" if nothing failed.
+        parts_under_load: whether too few of the passes that `parts` is taken from were clean.
     """
 
     row: Row
@@ -86,6 +139,14 @@ class Measured:
     parts: tuple[PartTime, ...] = ()
     kernel: str = ""
     problem: str = ""
+    parts_under_load: bool = False
+
+    @property
+    def under_load(self) -> tuple[str, ...]:
+        """Which of "forward", "forward + backward" and "parts" are of contended blocks too."""
+        training = self.training is not None and self.training.under_load
+        marks = {"forward": self.forward.under_load, "forward + backward": training, "parts": self.parts_under_load}
+        return tuple(name for name, marked in marks.items() if marked)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +161,7 @@ class Machine:
         torch: its version.
         flops_per_second: of a large matrix product in the plan's dtype; NaN if not measured.
         bytes_per_second: of a large copy, read and written bytes together; NaN if not measured.
+        under_load: whether one of the two was: the machine can do more then.
     """
 
     device: str
@@ -109,6 +171,7 @@ class Machine:
     torch: str
     flops_per_second: float = float("nan")
     bytes_per_second: float = float("nan")
+    under_load: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,10 +200,23 @@ class Report:
 
     @property
     def blocks(self) -> tuple[int, int]:
-        """How many were measured, and how many of them thrown away."""
-        all_of_them = [b for one in self.measured for b in (one.forward, one.training) if b is not None]
-        contended = sum(blocks.contended for blocks in all_of_them)
-        return contended + sum(len(blocks.seconds) for blocks in all_of_them), contended
+        """How many were measured, and how many of them while the processor was contended."""
+        contended = sum(blocks.contended for blocks in self._blocks)
+        return contended + sum(len(blocks.seconds) for blocks in self._blocks), contended
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether any row has a time."""
+        return any(blocks.sample for blocks in self._blocks)
+
+    @property
+    def under_load(self) -> bool:
+        """Whether any figure is of contended blocks too."""
+        return self.machine.under_load or any(one.under_load for one in self.measured)
+
+    @property
+    def _blocks(self) -> list[Blocks]:
+        return [blocks for one in self.measured for blocks in (one.forward, one.training) if blocks is not None]
 
 
 @dataclass(frozen=True)

@@ -93,8 +93,10 @@ class _Run:
 
     def _look_into(self, number: int, subject: Subject) -> None:
         with subject.mode("forward"):
-            found, kernel = parts.measure(subject.module, subject.call("forward"), self.setup.device, self.gate)
-        self._found(number, parts=found, kernel=kernel)
+            profiled = parts.measure(subject.module, subject.call("forward"), self.setup.device, self.gate)
+        before = self.measured[number]
+        if not before.parts or not profiled.under_load:
+            self._found(number, parts=profiled.parts, parts_under_load=profiled.under_load, kernel=profiled.kernel)
 
     def _prepare_peaks(self) -> None:
         peaks = machine.peaks(self.setup)
@@ -128,7 +130,8 @@ class _Run:
             self._found(index, **{direction: blocks})
             yield
         one = self.measured[index]
-        if direction == "forward" and not one.parts and number in one.forward.rounds and self.patience.left > 0:
+        untold = one.parts_under_load or not one.parts
+        if direction == "forward" and untold and number in one.forward.rounds and self.patience.left > 0:
             begin = time.perf_counter()  # it was contended before, and now there is room
             self._look_into(index, subject)
             self.patience.left -= time.perf_counter() - begin
@@ -169,6 +172,7 @@ class _Run:
         left = 0.0 if complete else self.forecast.seconds_left(rows, limits)
         self.share = 1.0 if complete else max(self.share, took / (took + left) if left else self.share)
         rates: dict[str, Any] = {peak.limit: peak.rate for peak in self.peaks}
+        rates["under_load"] = any(peak.blocks.under_load for peak in self.peaks)
         report = Report(
             id=self.id,
             plan=self.plan,

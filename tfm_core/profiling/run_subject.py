@@ -18,7 +18,8 @@ class Subject:
 
     Attributes:
         module: on its device, in its dtype.
-        x: (batch, seq, d_model). It asks for a gradient, as the embedding below a stack does.
+        x: (batch, seq, d_model), which asks for a gradient, as the embedding below a stack does; with embedding and
+            output, token ids (batch, seq), none of them PAD.
     """
 
     def __init__(self, row: Row, setup: Setup) -> None:
@@ -26,10 +27,13 @@ class Subject:
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(setup.seed)
             self.module = TARGETS[row.target].build(size, setup.seed)
-            x = torch.randn(size.batch, size.seq_len, size.d_model)
-        kind = {"device": setup.device, "dtype": getattr(torch, setup.dtype)}
-        self.module.to(**kind)
-        self.x = x.to(**kind).requires_grad_()
+            if size.vocab_size:
+                x = torch.randint(1, size.vocab_size, (size.batch, size.seq_len))
+            else:
+                x = torch.randn(size.batch, size.seq_len, size.d_model)
+        dtype = getattr(torch, setup.dtype)
+        self.module.to(setup.device, dtype)
+        self.x = x.to(setup.device) if size.vocab_size else x.to(setup.device, dtype).requires_grad_()
 
     @property
     def bytes(self) -> int:
@@ -91,7 +95,7 @@ def refusal(row: Row, setup: Setup) -> str:
         return f"expected one of {', '.join(TARGETS)}; got {row.target}"
     if setup.device == "cuda" and not torch.cuda.is_available():
         return "torch finds no CUDA device here"
-    return TARGETS[row.target].refuses(setup).removesuffix(".")
+    return TARGETS[row.target].cannot(row.size, setup).removesuffix(".")
 
 
 def problem(error: Exception) -> str:

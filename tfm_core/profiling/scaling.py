@@ -31,10 +31,10 @@ class Fit:
 def fit(lengths: Sequence[float], blocks: Sequence[Blocks], *, level: float = 0.95, seed: int = 0) -> Fit:
     """The power law through the medians: least squares in logarithms.
 
-    The interval is the percentile bootstrap's over each length's clean blocks (Efron and Tibshirani 1993, chapter 13),
+    The interval is the percentile bootstrap's over each length's blocks (Efron and Tibshirani 1993, chapter 13),
     drawn anew with the seed. It says how sure the slope of these medians is, not that the cost is a power law: that
-    of attention bends, from the exponent 1 of short sequences to the 2 of long ones. Lengths without a clean block are
-    left out. With fewer than 2 lengths all is NaN; where a length has fewer than `FEWEST_BLOCKS` blocks, the bounds.
+    of attention bends, from the exponent 1 of short sequences to the 2 of long ones. Lengths without a figure are left
+    out. With fewer than 2 lengths all is NaN; where a length has fewer than `FEWEST_BLOCKS` blocks, the bounds.
 
     Args:
         lengths: tokens, all above 0.
@@ -42,7 +42,8 @@ def fit(lengths: Sequence[float], blocks: Sequence[Blocks], *, level: float = 0.
         level: the interval's.
         seed: of the resampling.
     """
-    seen = [(length, np.asarray(own.seconds)) for length, own in zip(lengths, blocks, strict=True) if own.seconds]
+    samples = zip(lengths, (list(own.sample.values()) for own in blocks), strict=True)
+    seen = [(length, np.asarray(sample)) for length, sample in samples if sample]
     logs = np.log([length for length, _ in seen])
     exponent, factor = _line(logs, np.log([np.median(seconds) for _, seconds in seen]))
     low = high = math.nan
@@ -97,10 +98,13 @@ def crossing(lengths: Sequence[float], a: Sequence[float], b: Sequence[float]) -
     return None
 
 
-def predicted_crossing(size: Size) -> int:
-    """The length from which on the products with scores need more operations than the feed-forward network.
+def predicted_crossing(size: Size) -> float:
+    """The length from which on the products with scores need more operations than the feed-forward networks.
 
-    Products: 4 n^2 d (query @ key^T and weights @ value, 2 n^2 d each). Feed-forward: 4 n d d_ff (two maps of 2 n d
-    d_ff each). They are equal at n = d_ff, whatever d_model, heads, layers and batch are.
+    Products: 4 n^2 d in each attention (query @ key^T and weights @ value, 2 n^2 d each). Feed-forward: 4 n d d_ff in
+    each network (two maps of 2 n d d_ff each), gated 6 n d d_ff. They are equal at n = d_ff, whatever d_model, heads,
+    layers and batch are; gated at 1.5 d_ff, and in an encoder-decoder, which has three attentions for two such
+    networks, at 2/3 of either.
     """
-    return size.feed_forward_dim
+    gated = 1.5 if size.is_gated else 1.0
+    return gated * size.feed_forward_dim * size.num_feed_forwards / size.num_attentions

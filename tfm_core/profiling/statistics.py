@@ -1,14 +1,14 @@
 """How sure a measurement is: intervals that ask nothing of the noise, and ratios paired by round."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tfm_core.profiling.report import Blocks
+from tfm_core.profiling.report import Blocks, taken
 
-NO_DIFFERENCE, TOO_FEW = "no detectable difference", "too few clean rounds to tell"
+NO_DIFFERENCE, TOO_FEW = "no detectable difference", "too few rounds to tell"
 
 
 @dataclass(frozen=True)
@@ -46,18 +46,44 @@ def _rank(count: int, level: float) -> int:
     return rank
 
 
-def ratio(a: Blocks, b: Blocks) -> Interval:
-    """What a costs over what b costs: the median of the ratios of the rounds that both have, and its interval.
+@dataclass(frozen=True)
+class Paired:
+    """What one thing costs over what another costs, round by round.
+
+    Attributes:
+        rounds: round -> the ratio in it; empty where too few rounds have both.
+        under_load: whether they are of contended blocks too.
+    """
+
+    rounds: Mapping[int, float]
+    under_load: bool
+
+    @property
+    def interval(self) -> Interval:
+        """The median of the ratios, and its interval."""
+        return median_interval(list(self.rounds.values()))
+
+    def times(self, factor: float) -> "Paired":
+        """The same of other units: of rates where all ratios are of times, say."""
+        return Paired({number: factor * one for number, one in self.rounds.items()}, self.under_load)
+
+
+def paired(a: Blocks, b: Blocks) -> Paired:
+    """Of the rounds in which both have a clean block; of all rounds that both have, where those are too few.
 
     Whatever slows a whole round down hits both alike and cancels.
     """
-    return median_interval(list(paired(a, b).values()))
+    rounds, under_load = taken(_over(a.clean, b.clean), _over(a.every, b.every))
+    return Paired(rounds, under_load)
 
 
-def paired(a: Blocks, b: Blocks) -> dict[int, float]:
-    """Round -> what a costs over what b costs, of the rounds in which both have a clean block."""
-    ours, theirs = (dict(zip(blocks.rounds, blocks.seconds, strict=True)) for blocks in (a, b))
+def _over(ours: Mapping[int, float], theirs: Mapping[int, float]) -> dict[int, float]:
     return {number: ours[number] / theirs[number] for number in ours if theirs.get(number)}
+
+
+def ratio(a: Blocks, b: Blocks) -> Interval:
+    """What a costs over what b costs: the median of the ratios of their rounds, and its interval."""
+    return paired(a, b).interval
 
 
 def verdict(interval: Interval) -> str:

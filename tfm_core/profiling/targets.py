@@ -1,7 +1,8 @@
 """What can be measured: one entry each in `TARGETS`, at the foot of the file.
 
-All are modules that take and return (batch, seq, d_model): stacks of pre-norm layers with GELU, without positions, and
-what they are compared with. Where two entries have the same parameters, they have the same values.
+All are modules that take and return (batch, seq, d_model), or with embedding and output take token ids (batch, seq) and
+return logits: the transformer that a `Size` describes, and what it is compared with. Where two entries have the same
+parameters, they have the same values.
 """
 
 from collections.abc import Callable
@@ -14,10 +15,30 @@ from torch import nn
 from torch.nn.attention import SDPBackend
 
 from tfm_core.mask_patterns import strided_mask, window_mask
-from tfm_core.profiling.closed_forms import Forms, Transformer
+from tfm_core.profiling.closed_forms import Forms
+from tfm_core.profiling.closed_forms_transformer import Transformer
 from tfm_core.profiling.plan import Setup, Size
-from tfm_core.profiling.targets_others import CONVOLUTION, GRU, LSTM, convolutions, gru, lstm
-from tfm_core.profiling.targets_transformer import fused, masked, ours, torch_attention, torch_encoder
+from tfm_core.profiling.targets_others import (
+    CONVOLUTION,
+    GRU,
+    LSTM,
+    convolution_differs,
+    convolutions,
+    gru,
+    lstm,
+    recurrence_differs,
+)
+from tfm_core.profiling.targets_transformer import (
+    fused,
+    lacks_gradient_of_bias,
+    lacks_in_torchs_encoder,
+    lacks_inner_positions,
+    masked,
+    masks_the_decoder_alone,
+    ours,
+    torch_attention,
+    torch_encoder,
+)
 
 WINDOW, STRIDE = 32, 32
 
@@ -26,11 +47,11 @@ class Build(Protocol):
     """Makes the module on torch's default device, its weights drawn; on the meta device without weights."""
 
     def __call__(self, size: Size, seed: int = 0) -> nn.Module:
-        """(batch, seq, d_model) in and out; `size.batch` is of no account."""
+        """What it takes and returns is said above; `size.batch` is of no account."""
 
 
-def never(setup: Setup) -> str:
-    """Every setting will do."""
+def never(anything: Setup | Size) -> str:
+    """Everything will do."""
     return ""
 
 
@@ -68,6 +89,9 @@ class Target:
         about: what it is, in a line.
         source: where it comes from.
         refuses: why it cannot run in this setting, as a sentence; "" if it can.
+        lacks: why it cannot be of this kind, such as for positions that it has no place for, as a sentence; "" if it
+            can. What it would need then means nothing.
+        differs: how it differs from the transformer of this kind, as what follows its name; "" where it does not.
     """
 
     build: Build
@@ -75,6 +99,12 @@ class Target:
     about: str
     source: str
     refuses: Callable[[Setup], str] = never
+    lacks: Callable[[Size], str] = never
+    differs: Callable[[Size], str] = never
+
+    def cannot(self, size: Size, setup: Setup) -> str:
+        """Why it cannot run, of this kind or in this setting; "" if it can."""
+        return self.lacks(size) or self.refuses(setup)
 
 
 TARGETS: dict[str, Target] = {
@@ -102,6 +132,7 @@ TARGETS: dict[str, Target] = {
         "The same, by its kernel FLASH_ATTENTION, which never writes the weights down.",
         "Dao et al. 2022 (FlashAttention)",
         needs_half_on_cuda,
+        lacks_gradient_of_bias,
     ),
     "fused math": Target(
         partial(fused, backend=SDPBackend.MATH),
@@ -128,42 +159,50 @@ TARGETS: dict[str, Target] = {
         Transformer("torch"),
         "Our layers, attention by nn.MultiheadAttention, not asked for its weights.",
         "torch.nn.MultiheadAttention",
+        lacks=lacks_inner_positions,
     ),
     "nn.MultiheadAttention weights": Target(
         partial(torch_attention, keeps_weights=True),
         Transformer("torch weights"),
         "The same, asked for every head's weights, which are dropped layer by layer.",
         "torch.nn.MultiheadAttention",
+        lacks=lacks_inner_positions,
     ),
     "nn.TransformerEncoder": Target(
         torch_encoder,
-        Transformer("torch"),
+        Transformer("torch layers"),
         "torch's own stack; its fast path in evaluation is one operator a layer.",
         "torch.nn.TransformerEncoder",
+        lacks=lacks_in_torchs_encoder,
     ),
     "window": Target(
         partial(masked, mask=partial(window_mask, window=WINDOW)),
         Transformer("ours", masked=True),
-        f"This library, {WINDOW - 1} tokens seen on either side. It saves no work: all scores are computed.",
+        f"This library; a token sees no further than {WINDOW - 1} tokens. It saves no work: all scores are computed.",
         "Beltagy et al. 2020 (Longformer)",
+        differs=masks_the_decoder_alone,
     ),
     "strided": Target(
         partial(masked, mask=partial(strided_mask, stride=STRIDE)),
         Transformer("ours", masked=True),
-        f"This library, near tokens seen, and far ones {STRIDE} apart. It saves no work: all scores are computed.",
+        f"This library; a token sees near tokens, and far ones {STRIDE} apart. It saves no work: all scores are "
+        "computed.",
         "Child et al. 2019 (Sparse Transformers)",
+        differs=masks_the_decoder_alone,
     ),
     "LSTM": Target(
         lstm,
         LSTM,
         "nn.LSTM of as many layers and a linear map, the hidden units chosen for the transformer's parameter count.",
         "Hochreiter and Schmidhuber 1997",
+        differs=recurrence_differs,
     ),
     "GRU": Target(
         gru,
         GRU,
         "nn.GRU of as many layers and a linear map, the hidden units chosen for the transformer's parameter count.",
         "Cho et al. 2014",
+        differs=recurrence_differs,
     ),
     "convolution": Target(
         convolutions,
@@ -171,5 +210,6 @@ TARGETS: dict[str, Target] = {
         f"nn.Conv1d over {CONVOLUTION.kernel} tokens, of as many layers, and a linear map, of the transformer's "
         "parameter count.",
         "LeCun et al. 1989; Gehring et al. 2017",
+        differs=convolution_differs,
     ),
 }

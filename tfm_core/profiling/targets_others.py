@@ -1,5 +1,10 @@
 """What else reads a sequence, as large as the transformer beside it: recurrent networks and convolution."""
 
+import math
+from collections.abc import Callable
+from functools import partial
+
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -43,20 +48,70 @@ class Convolutions(nn.Module):
         return x
 
 
+class BetweenEnds(nn.Module):
+    """A network between an embedding and an output that share one matrix: token ids (batch, seq) in, logits out.
+
+    Args:
+        inner: (batch, seq, d_model) in and out.
+        embedding: of d_model.
+    """
+
+    def __init__(self, inner: nn.Module, embedding: nn.Embedding) -> None:
+        super().__init__()
+        self.embedding, self.inner = embedding, inner
+        with torch.device("meta"):  # nothing is drawn
+            self.unembedding = nn.Linear(embedding.embedding_dim, embedding.num_embeddings, bias=False)
+        self.unembedding.weight = embedding.weight
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """(batch, seq) in, (batch, seq, vocab) out."""
+        x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+        logits: Tensor = self.unembedding(self.inner(x))
+        return logits
+
+
 def lstm(size: Size, seed: int = 0) -> nn.Module:
     """nn.LSTM of as many layers."""
-    width = LSTM.width(size)
-    return drawn(
-        lambda: Recurrence(nn.LSTM(size.d_model, width, size.num_layers, batch_first=True), size.d_model), seed
-    )
+    recurrence = partial(nn.LSTM, size.d_model, LSTM.width(size), size.num_layers, batch_first=True)
+    return _of_size(size, seed, lambda: Recurrence(recurrence(), size.d_model))
 
 
 def gru(size: Size, seed: int = 0) -> nn.Module:
     """nn.GRU of as many layers."""
-    width = GRU.width(size)
-    return drawn(lambda: Recurrence(nn.GRU(size.d_model, width, size.num_layers, batch_first=True), size.d_model), seed)
+    recurrence = partial(nn.GRU, size.d_model, GRU.width(size), size.num_layers, batch_first=True)
+    return _of_size(size, seed, lambda: Recurrence(recurrence(), size.d_model))
 
 
 def convolutions(size: Size, seed: int = 0) -> nn.Module:
     """nn.Conv1d of as many layers."""
-    return drawn(lambda: Convolutions(size, CONVOLUTION.width(size), CONVOLUTION.kernel), seed)
+    return _of_size(size, seed, lambda: Convolutions(size, CONVOLUTION.width(size), CONVOLUTION.kernel))
+
+
+def recurrence_differs(size: Size) -> str:
+    """From the transformer of this kind, as what follows its name."""
+    unlike = "" if size.looks_back_only else ", while the transformer sees all of them"
+    return (
+        f"is compared without norms, positions and heads{_one_stack(size)}; it reads one token after the other{unlike}"
+    )
+
+
+def convolution_differs(size: Size) -> str:
+    """From the transformer of this kind, as what follows its name."""
+    activation = "" if size.activation == "gelu" else ", with GELU"
+    unlike = ", so that it looks ahead, while the transformer does not" if size.looks_back_only else ""
+    return (
+        f"is compared without norms, positions and heads{activation}{_one_stack(size)}; each layer sees a token’s two "
+        f"neighbours{unlike}"
+    )
+
+
+def _one_stack(size: Size) -> str:
+    return ", as one stack" if size.num_stacks == 2 else ""
+
+
+def _of_size(size: Size, seed: int, build: Callable[[], nn.Module]) -> nn.Module:
+    """With embedding and output where the size has them."""
+    inner = drawn(build, seed)
+    if not size.vocab_size:
+        return inner
+    return BetweenEnds(inner, drawn(lambda: nn.Embedding(size.vocab_size, size.d_model), seed))

@@ -1,7 +1,10 @@
-"""The transformer stacks that can be measured: our layers, whatever does the attention in them, and torch's own."""
+"""The transformers that can be measured: our own, whatever does the attention in it, and torch's own layers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from functools import partial
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -9,44 +12,63 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from tfm_core.attention import MultiHeadAttention
 from tfm_core.blocks import TransformerLayer
 from tfm_core.encoder_twin import as_torch_encoder
-from tfm_core.profiling.drawn import drawn
+from tfm_core.masks import causal_mask, combine_masks, to_ignore
 from tfm_core.profiling.plan import Size
-from tfm_core.recording import name_sites, recording
+from tfm_core.recording import recording
+from tfm_core.scaled_dot_product import mask_scores
 from tfm_core.torch_twin import as_torch
+from tfm_core.transformer import Stack, Transformer
+
+TORCHS_POSITIONS = ("none", "sinusoidal", "learned")  # which act outside of the attention
 
 
-class Stack(nn.Module):
-    """Our layers and the final norm, without embedding and logits: (batch, seq, d_model) in and out.
+class Model(nn.Module):
+    """The `Transformer` that a size describes, or its stacks alone where embedding and output are left out.
+
+    (batch, seq, d_model) in and out; with embedding and output token ids (batch, seq) in, logits (batch, seq, vocab)
+    out. Of an encoder-decoder, both stacks read the same.
 
     Args:
-        size: its numbers; `batch` is of no account here.
-        keeps_weights: whether every layer's attention weights are recorded, and held until the pass has ended.
+        size: its numbers and choices; `batch` is of no account here.
+        seed: of its weights.
+        mask: of the self-attention beside the causal mask, in an encoder-decoder the decoder's.
+        keeps_weights: whether all attention weights are recorded, and held until the pass has ended.
     """
 
     mask: Tensor | None
 
-    def __init__(self, size: Size, *, keeps_weights: bool = False) -> None:
+    def __init__(self, size: Size, seed: int = 0, *, mask: Tensor | None = None, keeps_weights: bool = False) -> None:
         super().__init__()
-        self.keeps_weights = keeps_weights
-        self.layers = nn.ModuleList(
-            TransformerLayer(size.d_model, size.num_heads, size.feed_forward_dim) for _ in range(size.num_layers)
-        )
-        self.final_norm = nn.LayerNorm(size.d_model)
-        self.register_buffer("mask", None)
-        name_sites(self)
+        self.size, self.keeps_weights = size, keeps_weights
+        self.transformer = Transformer(size.config(seed))
+        if not size.vocab_size:
+            del self.transformer.unembedding
+            for stack in self.stacks():
+                del stack.embedding
+        given = causal_mask(size.seq_len) if size.causal and size.architecture == "encoder" else None
+        self.register_buffer("mask", combine_masks(given, mask))
+
+    def stacks(self) -> Iterator[Stack]:
+        """Its encoder, its decoder, or both."""
+        return (stack for stack in self.transformer.children() if isinstance(stack, Stack))
+
+    def layers(self) -> Iterator[TransformerLayer]:
+        """Of all stacks."""
+        return (layer for stack in self.stacks() for layer in stack.layers if isinstance(layer, TransformerLayer))
 
     def forward(self, x: Tensor) -> Tensor:
-        """(batch, seq, d_model) in and out."""
-        if not self.keeps_weights:
-            return self._layers(x)
-        with recording("*.weights"):
-            return self._layers(x)
+        """One pass."""
+        with recording("*.weights") if self.keeps_weights else nullcontext():
+            return self._pass(x)
 
-    def _layers(self, x: Tensor) -> Tensor:
-        for layer in self.layers:
-            x = layer(x, self.mask)
-        x = self.final_norm(x)
-        return x
+    def _pass(self, x: Tensor) -> Tensor:
+        model, two_stacks = self.transformer, self.size.num_stacks == 2
+        if self.size.vocab_size:
+            logits: Tensor = model(x, x if two_stacks else None, mask=self.mask)
+            return logits
+        if two_stacks:
+            return model.decoder.run(x, self.mask, memory=model.encoder.run(x))
+        return model.stack.run(x, self.mask)
 
 
 class FusedAttention(MultiHeadAttention):
@@ -56,63 +78,126 @@ class FusedAttention(MultiHeadAttention):
         d_model: width of the inputs and of the output.
         num_heads: divides d_model.
         backend: the one of torch's kernels that is to do it; its own choice by default.
+        causal: whether its only mask is the causal one: then the kernel is told so, and looks at no mask.
     """
 
-    def __init__(self, d_model: int, num_heads: int, backend: SDPBackend | None = None) -> None:
+    def __init__(self, d_model: int, num_heads: int, backend: SDPBackend | None = None, *, causal: bool) -> None:
         super().__init__(d_model, num_heads)
-        self.backend = backend
+        self.backend, self.causal = backend, causal
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
-        if self.backend is None:
-            return F.scaled_dot_product_attention(q, k, v)
-        with sdpa_kernel(self.backend):
-            return F.scaled_dot_product_attention(q, k, v)
+        with sdpa_kernel(self.backend) if self.backend is not None else nullcontext():
+            if self.causal and bias is None:
+                return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            # With a batch axis, as kernels other than MATH know no mask of three axes.
+            return F.scaled_dot_product_attention(q, k, v, mask if bias is None else mask_scores(bias, mask)[None])
 
 
 class TorchAttention(nn.Module):
     """nn.MultiheadAttention with the weights of ours, called as our layer calls."""
 
-    def __init__(self, ours: MultiHeadAttention, *, keeps_weights: bool) -> None:
+    def __init__(self, ours: MultiHeadAttention, *, causal: bool, keeps_weights: bool) -> None:
         super().__init__()
-        self.attention, self.keeps_weights = as_torch(ours), keeps_weights
+        self.attention, self.causal, self.keeps_weights = as_torch(ours), causal, keeps_weights
 
-    def forward(self, x: Tensor, mask: Tensor | None = None, **_: object) -> Tensor:
-        """(batch, seq, d_model) in and out; it is asked for every head's weights, which are dropped here."""
-        output: Tensor = self.attention(x, x, x, need_weights=self.keeps_weights, average_attn_weights=False)[0]
+    def forward(
+        self, x: Tensor, key: Tensor | None = None, *, mask: Tensor | None = None, positional: object = None
+    ) -> Tensor:
+        """(batch, seq, d_model) in and out; it is asked for every head's weights, which are dropped here.
+
+        Positions that act inside of the attention are none of those that come here (`lacks_inner_positions`).
+        """
+        keys = x if key is None else key
+        hidden = None if mask is None else to_ignore(mask)
+        how = {"need_weights": self.keeps_weights, "average_attn_weights": False, "is_causal": self.causal}
+        output: Tensor = self.attention(x, keys, keys, attn_mask=hidden, **how)[0]
         return output
 
 
-def ours(size: Size, seed: int = 0, *, keeps_weights: bool = False) -> Stack:
-    """This library's layers."""
-    return drawn(lambda: Stack(size, keeps_weights=keeps_weights), seed)
+class TorchLayers(nn.Module):
+    """nn.TransformerEncoder with the weights of all of our layers, called as our stack calls one layer."""
+
+    def __init__(self, layers: list[TransformerLayer], final_norm: nn.LayerNorm | None) -> None:
+        super().__init__()
+        self.encoder = as_torch_encoder(layers, final_norm)
+
+    def forward(
+        self, x: Tensor, mask: Tensor | None = None, *, memory: None, memory_mask: None, positional: object
+    ) -> Tensor:
+        """(batch, seq, d_model) in and out; there is no memory, as this is one stack (`lacks_in_torchs_encoder`)."""
+        hidden = None if mask is None else to_ignore(mask)
+        output: Tensor = self.encoder(x, hidden, is_causal=mask is not None)
+        return output
 
 
-def masked(size: Size, seed: int = 0, *, mask: Callable[[int], Tensor]) -> Stack:
+def ours(size: Size, seed: int = 0, *, keeps_weights: bool = False) -> Model:
+    """This library's model."""
+    return Model(size, seed, keeps_weights=keeps_weights)
+
+
+def masked(size: Size, seed: int = 0, *, mask: Callable[[int], Tensor]) -> Model:
     """The same under a mask, made once from the length."""
-    stack = ours(size, seed)
-    stack.mask = mask(size.seq_len)
-    return stack
+    return Model(size, seed, mask=mask(size.seq_len))
 
 
-def fused(size: Size, seed: int = 0, *, backend: SDPBackend | None = None) -> Stack:
+def fused(size: Size, seed: int = 0, *, backend: SDPBackend | None = None) -> Model:
     """Our layers around torch's fused kernel."""
-    return drawn(lambda: _with_attention(Stack(size), lambda a: FusedAttention(a.d_model, a.num_heads, backend)), seed)
+
+    def build(ours: MultiHeadAttention, *, causal: bool) -> nn.Module:
+        with torch.device("meta"):  # nothing is drawn
+            attention = FusedAttention(ours.d_model, ours.num_heads, backend, causal=causal)
+        attention.load_state_dict(ours.state_dict(keep_vars=True), assign=True)
+        attention.prefix = ours.prefix
+        return attention
+
+    return _with_attention(Model(size, seed), build)
 
 
-def torch_attention(size: Size, seed: int = 0, *, keeps_weights: bool = False) -> Stack:
+def torch_attention(size: Size, seed: int = 0, *, keeps_weights: bool = False) -> Model:
     """Our layers around nn.MultiheadAttention."""
-    return _with_attention(ours(size, seed), lambda a: TorchAttention(a, keeps_weights=keeps_weights))
+    return _with_attention(Model(size, seed), partial(TorchAttention, keeps_weights=keeps_weights))
 
 
-def torch_encoder(size: Size, seed: int = 0) -> nn.TransformerEncoder:
-    """nn.TransformerEncoder with the weights of ours."""
-    stack = ours(size, seed)
-    return as_torch_encoder([layer for layer in stack.layers if isinstance(layer, TransformerLayer)], stack.final_norm)
+def torch_encoder(size: Size, seed: int = 0) -> Model:
+    """Our embedding, positions and output around nn.TransformerEncoder."""
+    model = Model(size, seed)
+    (stack,) = model.stacks()
+    stack.layers = nn.ModuleList([TorchLayers(list(model.layers()), stack.final_norm)])
+    stack.final_norm = None  # torch's encoder has it
+    return model
 
 
-def _with_attention(stack: Stack, change: Callable[[MultiHeadAttention], nn.Module]) -> Stack:
-    for layer in stack.layers:
-        assert isinstance(layer.self_attention, MultiHeadAttention)
-        layer.self_attention = change(layer.self_attention)
-    name_sites(stack)
-    return stack
+def lacks_inner_positions(size: Size) -> str:
+    """Why nn.MultiheadAttention cannot be in this model; "" if it can."""
+    if size.positional in TORCHS_POSITIONS:
+        return ""
+    return f"nn.MultiheadAttention has no place for {size.positional}, which acts inside of the attention."
+
+
+def lacks_in_torchs_encoder(size: Size) -> str:
+    """Why nn.TransformerEncoder cannot be this model; "" if it can."""
+    if size.num_stacks == 2:
+        return "nn.TransformerEncoder is one stack, and no encoder-decoder."
+    if size.is_gated:
+        return f"nn.TransformerEncoder has no place for {size.activation}, as its feed-forward network has no gate."
+    return lacks_inner_positions(size).replace("nn.MultiheadAttention", "nn.TransformerEncoder")
+
+
+def lacks_gradient_of_bias(size: Size) -> str:
+    """Why FLASH_ATTENTION cannot do the attention of this model; "" if it can."""
+    return "FLASH_ATTENTION has no gradient for the biases that t5 learns." if size.positional == "t5" else ""
+
+
+def masks_the_decoder_alone(size: Size) -> str:
+    """Which attention of an encoder-decoder has the mask; "" of what has one kind of attention."""
+    return "masks the decoder’s self-attention alone" if size.num_stacks == 2 else ""
+
+
+def _with_attention(model: Model, change: Callable[..., nn.Module]) -> Model:
+    """With another module for each attention: a function of ours and of `causal`, if its mask is the causal one."""
+    for stack in model.stacks():
+        for layer in stack.layers:
+            layer.self_attention = change(layer.self_attention, causal=stack.decoder or model.mask is not None)
+            if layer.looks_across:
+                layer.cross_attention = change(layer.cross_attention, causal=False)
+    return model

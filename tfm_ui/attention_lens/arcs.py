@@ -124,7 +124,7 @@ class ArcsView:
             said = words.about_head(rows, self.queries, self.keys, same_text=self.same_text)
             return said if self.lines == "heads" else f"{self.names[0].capitalize()}: {said[0].lower()}{said[1:]}"
         first = np.where(seen > 1, lines.weights[shown, : self.read, 0], -1)
-        at, query = np.unravel_index(int(first.argmax()), first.shape)
+        at, query = divmod(int(first.argmax()), first.shape[1])
         key = lines.keys[shown[at], query, 0]
         top = np.maximum(lines.weights[shown, : self.read, :2], 0)[:, seen > 1]  # (map, row, first and second)
         if (top[..., 0] * seen[seen > 1] < 1 + words.TIE).all():
@@ -132,9 +132,14 @@ class ArcsView:
         clear = (top[..., 1] < top[..., 0] * (1 - words.TIE)).all(0)  # rows in which each head has a favourite
         favourites = lines.keys[shown, : self.read, 0][:, seen > 1]
         agree = int(((favourites == favourites[0]).all(0) & clear).sum())
+        largest = look.weight(float(first[at, query]))
+        equals = int((top > first[at, query] * (1 - words.TIE)).sum())
+        strongest = f"head {shown[at] + 1}, {self.queries[query]} → {self.keys[key]}, {largest}"
+        if equals > 1:
+            strongest = f"{equals} lines alike, of {largest}"
         return (
-            f"Strongest of {len(shown)} heads: head {shown[at] + 1}, {self.queries[query]} → {self.keys[key]}, "
-            f"{look.weight(float(first[at, query]))}. They favour the same key in {agree} of {(seen > 1).sum()} rows."
+            f"Strongest of {len(shown)} heads: {strongest}. They favour the same key in {agree} of {(seen > 1).sum()} "
+            "rows."
         )
 
     def laws(self) -> dict[str, bool]:

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tfm_core import encode
 from tfm_core.interventions import set_weight, silence_head, zero_value
-from tfm_ui import compute, words
+from tfm_ui import compute_changes, words
 from tfm_ui.attention_lens.naming import Naming
 from tfm_ui.attention_lens.state import AttentionState
 from tfm_ui.changes import Change, Replace, Weight, fits, parse, with_change
@@ -16,6 +17,7 @@ from tfm_ui.feasible import replaced, texts_of
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.rerun import Bench, edits
+from tfm_ui.tied import one_of, tied
 
 SHOWN = 8  # tokens whose probability moved most
 SOURCES = (silence_head, zero_value, set_weight, edits, Bench.run)
@@ -125,11 +127,13 @@ class ChangeView:
         if not size.size or size.max() < NOTHING:
             where = f"layer {self.state.layer}, head {self.state.head}"
             return f"No weight of {where} is another in B. {self.about_leak()}".strip()
-        query, key = np.unravel_index(int(size.argmax()), size.shape)
-        a, b = (_weight(self.compared.weights[side, query, key]) for side in (0, 1))
+        most = tied(size, size=float(self.compared.weights.max()))
+        query, key = divmod(most[0], size.shape[1])
+        a, b = look.weights(*self.compared.weights[:, query, key].tolist())
         moved = int((size.max(-1) >= NOTHING).sum())
         return (
-            f"Largest difference: “{self.queries[query]}” looks at “{self.keys[key]}” with {b} instead of {a}. "
+            f"Largest difference{one_of(len(most), 'pairs')}: “{self.queries[query]}” looks at “{self.keys[key]}” "
+            f"with {b} instead of {a}. "
             f"{moved} of {look.plural(int(both.any(-1).sum()), 'row')} changed. {self.about_leak()}"
         ).strip()
 
@@ -147,7 +151,8 @@ class ChangeView:
         if leak.moved < NOTHING:
             return f"{said} Yet reading another token for {key} moves the output at {query} by nothing."
         return (
-            f"{said} Reading another token for {key} now moves the output at {query} by {leak.moved:.1%} of its length."
+            f"{said} Reading another token for {key} now moves the output at {query} by {look.percent(leak.moved)} "
+            "of its length."
         )
 
     def about_stream(self) -> str:
@@ -155,20 +160,37 @@ class ChangeView:
         moved = self.compared.relative * self.compared.both[:, None]
         if self.same or not moved.size or moved.max() < NOTHING:
             return "The residual stream is the same in A and B." if self.same else "No vector of this stream moved."
-        row, place = np.unravel_index(int(moved.argmax()), moved.shape)
+        most = tied(moved, size=max(1.0, float(moved.max())))  # a share of the vector that it is a difference of
+        row, place = divmod(most[0], moved.shape[1])
         reached = self.compared.both & (moved[:, -1] >= NOTHING)
         return (
-            f"Largest: {_place(self.compared.places[place])}, “{self.queries[row]}” moved by "
-            f"{_share(moved[row, place])} of its length in A. In the end {reached.sum()} of "
+            f"Largest{one_of(len(most), 'moves')}: {_place(self.compared.places[place])}, “{self.queries[row]}” moved "
+            f"by {_share(moved[row, place])} of its length in A. In the end {reached.sum()} of "
             f"{look.plural(int(self.compared.both.sum()), 'vector')} moved."
         )
 
     @cached_property
-    def likely(self) -> tuple[list[str], np.ndarray[tuple[int, ...], np.dtype[np.float32]]]:
-        """The tokens whose probability moved most, and their probabilities in A and B, (2, token)."""
+    def output_moved(self) -> NDArray[np.bool_]:
+        """(vocab), the tokens whose probability is another in B, but for rounding."""
         a, b = self.compared.probabilities
-        most = np.argsort(-np.abs(b - a), kind="stable")[:SHOWN]
-        if self.same:
+        return np.asarray(np.abs(b - a) >= NOTHING)
+
+    @property
+    def how_to_read_output(self) -> str:
+        """What the bars of the output are, and which tokens have one."""
+        which = "the tokens that moved most" if self.output_moved.any() else "the likeliest tokens, as none moved"
+        return f"Softmax of the logits at the last token, in A and in B: {which}."
+
+    @cached_property
+    def likely(self) -> tuple[list[str], np.ndarray[tuple[int, ...], np.dtype[np.float32]]]:
+        """The tokens whose probability moved most, and their probabilities in A and B, (2, token).
+
+        The likeliest, if none moved.
+        """
+        a, b = self.compared.probabilities
+        moved = np.flatnonzero(self.output_moved)
+        most = moved[np.argsort(-np.abs(b - a)[moved], kind="stable")][:SHOWN]
+        if not len(moved):
             most = np.argsort(-a, kind="stable")[:SHOWN]
         most = most[np.argsort(-np.maximum(a, b)[most], kind="stable")]
         texts = [self.model.source_tokens, self.model.target_tokens][: 1 + self.model.is_encoder_decoder]
@@ -184,15 +206,17 @@ class ChangeView:
         at = f"At {a}" if a == b else f"At {a} in A, {b} in B"
         names, shares = self.likely
         moved = np.abs(shares[1] - shares[0])
-        if moved.max() < NOTHING:
+        if not self.output_moved.any():
             return f"{at} the output is the same in A and B."
-        most = int(moved.argmax())
+        most = tied(moved, size=float(shares.max()))
+        token = most[0]
         total = 0.5 * float(np.abs(self.compared.probabilities[1] - self.compared.probabilities[0]).sum())
-        first = [words.token_names([int(side.argmax())], [])[0] for side in self.compared.probabilities]
-        top = " The likeliest token is another one." if first[0] != first[1] else ""
+        before, after = (set(tied(side)) for side in self.compared.probabilities)
+        top = "" if before & after else " The likeliest token is another one."
+        then, now = look.percents(*shares[:, token].tolist())
         return (
-            f"{at} the largest difference is {names[most]}: {_percent(shares[1][most])} instead of "
-            f"{_percent(shares[0][most])}. {_percent(total)} of all probability went elsewhere.{top}"
+            f"{at} the largest difference{one_of(len(most))} is {names[token]}: {now} instead of {then}. "
+            f"{look.percent(total)} of all probability went elsewhere.{top}"
         )
 
     def laws(self) -> dict[str, bool]:
@@ -235,14 +259,10 @@ def _share(number: float) -> str:
     return f"{number:.2f}" if number >= 0.01 else look.tiny(float(number))
 
 
-def _percent(share: float) -> str:
-    return f"{share:.2%}" if share >= 0.0001 else look.percent(share)
-
-
 def view(model: ModelState, state: AttentionState) -> ChangeView:
     """The model with the changes of A and of B."""
     return ChangeView(
         model,
         state,
-        compute.compared(model, state.pinned, state.changes, state.kind, state.layer - 1, state.head - 1),
+        compute_changes.compared(model, state.pinned, state.changes, state.kind, state.layer - 1, state.head - 1),
     )

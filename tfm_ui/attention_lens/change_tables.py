@@ -32,6 +32,6 @@ def stream_table(seen: ChangeView) -> pd.DataFrame:
 
 
 def output_table(seen: ChangeView) -> pd.DataFrame:
-    """The probabilities that moved most."""
+    """The probabilities that moved most; the largest, if none moved."""
     names, (a, b) = seen.likely
     return pd.DataFrame({"A": a, "B": b, "B − A": b - a}, index=pd.Index(names, name="token"))

@@ -17,6 +17,7 @@ from tfm_ui.figures import look
 from tfm_ui.inside import Inside
 from tfm_ui.model_state import ModelState
 from tfm_ui.recipe import script, weights_of
+from tfm_ui.tied import one_of, tied
 
 CAVEAT = (
     "A weight says where a head looks, not why the model answers as it does. Jain and Wallace (2019, “Attention is not "
@@ -96,10 +97,11 @@ class ContributionView:
         rows = look.plural(len(self.clear), "row") + " with a favourite"
         if not self.differing:
             return f"In all {rows}, the token that is looked at most also writes most."
-        row = max(self.differing, key=lambda row: self.differing[row])
+        most = tied(np.array(list(self.differing.values())), size=1.0)
+        row = list(self.differing)[most[0]]
         return (
             f"In {len(self.differing)} of {rows}, another token than the one looked at most writes most. "
-            f"The furthest apart: {self.sentence_of(row)}"
+            f"The furthest apart{one_of(len(most), 'rows')}: {self.sentence_of(row)}"
         )
 
     def sentence_of(self, row: int) -> str:
@@ -110,15 +112,17 @@ class ContributionView:
         looked, written = int(self.weights[row].argmax()), int(self.shares[row].argmax())
         weight, share = look.weight(self.weights[row, looked]), self.shares[row]
         if row in self.differing:
+            first, second = look.percents(float(share[written]), float(share[looked]))
             return (
-                f"{name} looks most at “{self.keys[looked]}” ({weight}), but takes most from “{self.keys[written]}” "
-                f"({share[written]:.0%} of the lengths; “{self.keys[looked]}” {share[looked]:.0%})."
+                f"{name} looks most at “{self.keys[looked]}” ({weight}), but takes most from “{self.keys[written]}”"
+                f"{one_of(len(tied(share)))} ({first} of the lengths; “{self.keys[looked]}” {second})."
             )
         if self.visible[row].sum() == 1:
             return f"{name} has no choice: all comes from “{self.keys[looked]}”."
         if row not in self.clear:
             return f"{name} has no favourite: it looks at two tokens or more alike."
-        return f"{name} looks most at “{self.keys[looked]}” ({weight}), which also writes most ({share[looked]:.0%})."
+        most = look.percent(float(share[looked]))
+        return f"{name} looks most at “{self.keys[looked]}” ({weight}), which also writes most ({most})."
 
     def sink(self) -> str:
         """The attention sink of this head, if it has one.
@@ -136,10 +140,12 @@ class ContributionView:
             return ""
         share = self.shares[self.free, key].mean()
         ratio = share / mean[key]
-        verdict = "but writes little" if ratio < 0.5 else "and writes less" if ratio < 0.9 else "and writes as much"
+        verdicts = {0.5: "but writes little", 0.9: "and writes less", 1.1: "and writes as much"}
+        verdict = next((said for most, said in verdicts.items() if ratio < most), "and writes more")
         return (
-            f"“{self.keys[key]}” is an attention sink here: it gets {mean[key]:.0%} of the weight on average, where an "
-            f"even spread would give it {even[key]:.0%}, {verdict}: {share:.0%} of the lengths."
+            f"“{self.keys[key]}” is an attention sink here: it gets {look.percent(float(mean[key]))} of the weight on "
+            f"average, where an even spread would give it {look.percent(even[key])}, {verdict}: "
+            f"{look.percent(float(share))} of the lengths."
         )
 
     @property

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tfm_core import attention_scores, scaled_dot_product_attention
 from tfm_ui.attention_lens.state import AttentionState
+from tfm_ui.figures import look
 from tfm_ui.lists import vectors
 
 NAMES = "ABCDEF"
@@ -66,7 +67,7 @@ class Lookup:
         best, apart = self.best, abs(self.answer - self.hard)
         names = " and ".join(NAMES[i] for i in best)
         keys, fit, get = ("Key", "fits", "gets") if len(best) == 1 else ("Keys", "fit", "get")
-        share = f"{self.weights[best].sum():.1%}"
+        share = look.percent(float(self.weights[best].sum()), 3)
         distance = np.hypot(*(self.keys - self.query).T)
         nearest = int(distance.argmin())
         closer = distance[nearest] < distance[best].min() - TIE

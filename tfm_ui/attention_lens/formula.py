@@ -43,7 +43,7 @@ def lines_of(one: OneHead, step: str) -> list[Line]:
     """The lines that computed this step of this head, whatever its model is made of."""
     recorded, lines = one.inside.recorded, [LINES[step]]
     if step == "input" and one.inside.norm is None:  # post-norm: the sub-layer before left it, or the embedding
-        added: list[Line] = [(Stack.forward, 'self.tap("position"')] if "position" in recorded else []
+        added: list[Line] = [(Stack.run, 'self.tap("position"')] if "position" in recorded else []
         first: list[Line] = [(Stack.forward, "self.embedding("), *added]
         lines = first if "embedding" in recorded else [(TransformerLayer._add, "norm(x + ")]
     if f"rotated_{step}" in recorded:

@@ -75,10 +75,10 @@ class OneHead:
         """(key, head_dim)."""
         return self.inside.value[self.head]
 
-    @property
+    @cached_property
     def bias(self) -> Tensor | None:
         """(query, key), what the positional scheme adds, if it does."""
-        return None if self.inside.bias is None else self.inside.bias[self.head]
+        return self.inside.origin.bias(self.head)
 
     @cached_property
     def scores(self) -> Tensor:
@@ -125,7 +125,7 @@ class OneHead:
         return projected
 
     def _scaled(self, head: int, rows: slice) -> Tensor:
-        scores = self.inside.scores(head, self.factor, rows)
+        scores = self.inside.origin.scores(head, scale=self.factor, rows=rows)
         return scores if self.temperature == 1 else scores / self.temperature
 
     def _gathered(self, head: int, rows: slice) -> Tensor:

@@ -9,6 +9,7 @@ import torch
 from tfm_core import ScaleExperiment, attention_scores
 from tfm_ui import compute
 from tfm_ui.attention_lens.state import AttentionState
+from tfm_ui.cache import cached
 from tfm_ui.compute import kind_of
 from tfm_ui.feasible import tokens_of
 from tfm_ui.figures import look
@@ -40,13 +41,14 @@ class ScaleView:
     def sentence(self) -> str:
         """What was measured at the widest, and in the model."""
         found, last = self.found, self.found.widths[-1]
-        off = max(abs(v / width - 1) for width, v in zip(found.widths, found.variance.tolist(), strict=True))
-        kept = {name: (nats[-1] / nats[0]).item() for name, nats in found.entropy.items()}
+        apart = max(abs(v / width - 1) for width, v in zip(found.widths, found.variance.tolist(), strict=True))
+        off = look.percent(apart)
+        kept = {name: look.percent((nats[-1] / nats[0]).item()) for name, nats in found.entropy.items()}
         half = {name: _gradient(values[-1].item()) for name, values in found.median_gradient.items()}
         return (
-            f"At dₖ = {last} the variance of q·k is {found.variance[-1]:.4g}, over all widths at most {off:.0%} away "
-            f"from dₖ. Unscaled, the softmax then has {kept['unscaled']:.0%} of its entropy at dₖ = 1, and half of the "
-            f"draws leave no gradient above {half['unscaled']}; divided by √dₖ, {kept['scaled']:.0%}, and "
+            f"At dₖ = {last} the variance of q·k is {found.variance[-1]:.4g}, over all widths at most {off} away "
+            f"from dₖ. Unscaled, the softmax then has {kept['unscaled']} of its entropy at dₖ = 1, and half of the "
+            f"draws leave no gradient above {half['unscaled']}; divided by √dₖ, {kept['scaled']}, and "
             f"{half['scaled']}. {self.about_model}"
         )
 
@@ -130,12 +132,18 @@ def score_variances(inside: Inside, read: int) -> list[float]:
     return found
 
 
+@cached()
+def _model_variances(model: ModelState, kind: str, layer: int) -> list[float]:
+    """The same of a layer, from 0, of the model."""
+    queries, _ = tokens_of(model, kind)
+    return score_variances(compute.inside(model, kind, layer), len(queries.pieces))
+
+
 def scale_view(model: ModelState, state: AttentionState) -> ScaleView:
     """Run the experiment, at the model's own d_k too, and measure the model's scores."""
     head_dim = model.config.head_dim
     widths = tuple(sorted({*WIDTHS, head_dim}))
     kind = kind_of(model, state.kind)
-    queries, _ = tokens_of(model, kind)
-    heads = score_variances(compute.inside(model, kind, state.layer - 1), len(queries.pieces))
+    heads = _model_variances(model, kind, state.layer - 1)
     found = compute.scale_experiment(widths, state.draws, state.draw_keys, state.draw_seed)
     return ScaleView(found, state.draw_seed, head_dim, heads, state.layer)

@@ -47,7 +47,7 @@ WHAT = {
     "key": "What each token answers to.",
     "value": "What each token has to give.",
     "scores": "How well each query matches each key.",
-    "scaled": "The scores, kept from growing with dₖ.",
+    "scaled": "The scores divided by √dₖ.",
     "masked": "What may not be seen is set to −∞.",
     "weights": "Each row’s softmax: it sums to 1.",
     "weighted values": "Each value times its weight, for one query.",
@@ -55,6 +55,18 @@ WHAT = {
     "heads": "All heads side by side.",
     "output": "What goes back into the residual stream.",
 }
+
+
+def what(step: str, one: OneHead) -> str:
+    """What a step makes of this head, as its switches stand."""
+    if step == "masked" and not one.masked:
+        return "The mask is off: nothing is hidden, padding included."
+    if step != "scaled":
+        return WHAT[step]
+    said = [WHAT[step] if one.scaled else "The scores as they are: the division by √dₖ is off."]
+    said += [f"The bias of {one.positional} is added."] if one.bias is not None else []
+    said += [f"Divided by the temperature, {one.temperature:g}."] if one.temperature != 1 else []
+    return " ".join(said)
 
 
 @dataclass(frozen=True)
@@ -100,7 +112,7 @@ class Steps:
     def scene(self) -> tuple[str, ...]:
         """Matrices and signs, from left to right."""
         names = STEPS if self.whole else SCENES[self.step]
-        if self.one.inside.bias is None:
+        if self.one.bias is None:
             names = tuple(name for name in names if name != "bias")
         if not self.one.crosses:
             names = tuple("input" if name == "memory" else name for name in names)
@@ -111,7 +123,7 @@ class Steps:
             return name
         divided = f"/ √{self.one.head_dim}" if self.one.scaled else "not scaled"
         warm = "" if self.one.temperature == 1 else f", / {self.one.temperature:g}"
-        return divided + warm + (" +" if self.one.inside.bias is not None else "")
+        return divided + warm + (" +" if self.one.bias is not None else "")
 
     def numbers(self, name: str) -> NDArray[np.float32]:
         """The part of a matrix that is shown."""

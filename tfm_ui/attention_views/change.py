@@ -56,7 +56,7 @@ def draw(model: ModelState) -> None:
     with right, panel("change_output") as show:
         show(
             title="What it would say next" if model.looks_back_only else "What it makes of the last token",
-            how_to_read="Softmax of the logits at the last token, in A and in B: the tokens that moved most.",
+            how_to_read=seen.how_to_read_output,
             picture=Drawing("change_output", states),
             sentence=seen.about_output(),
             table=lambda: output_table(seen),

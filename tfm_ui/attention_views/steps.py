@@ -6,8 +6,8 @@ from tfm_ui import compute, frame
 from tfm_ui.attention_lens.derivations import derivation
 from tfm_ui.attention_lens.formula import latex, lines_of
 from tfm_ui.attention_lens.state import STEPS
-from tfm_ui.attention_lens.steps import WHAT
 from tfm_ui.attention_lens.steps import steps as lens_steps
+from tfm_ui.attention_lens.steps import what
 from tfm_ui.attention_views.boxes import PREFIX, boxes
 from tfm_ui.controls_line import row
 from tfm_ui.model_state import ModelState
@@ -31,7 +31,7 @@ def draw(model: ModelState) -> None:
         show(
             title=f"Layer {state.layer}, head {state.head}",
             shape=f"step {STEPS.index(state.step) + 1} of {len(STEPS)}: {state.step}",
-            how_to_read=f"{WHAT[state.step]} Click a cell: what fed it is outlined, back to the input.",
+            how_to_read=f"{what(state.step, one)} Click a cell: what fed it is outlined, back to the input.",
             locked=True,
             picture=Drawing("steps", ((model, ""), (state, PREFIX))),
             sentence=f"{seen.sentence} {seen.note}",

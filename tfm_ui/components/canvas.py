@@ -128,6 +128,7 @@ def standalone(kind: Canvas, data: bytes, title: str, caption: str, mode: Mode) 
     """The picture as a page of its own, hover and zoom included: no server, no network."""
     variables = {
         "background-color": look.PAPER[mode],
+        "secondary-background-color": look.SURFACE[mode],
         "text-color": look.INK[mode],
         "primary-color": look.INK[mode],
         "font": "system-ui, sans-serif",
@@ -136,8 +137,9 @@ def standalone(kind: Canvas, data: bytes, title: str, caption: str, mode: Mode) 
     return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>
 <style>:root {{ {root} }}
-body {{ margin: 2rem auto; max-width: 45rem; padding: 0 1rem; background: {look.PAPER[mode]}; color: {look.INK[mode]};
+body {{ margin: 2rem auto; max-width: 72rem; padding: 0 1rem; background: {look.PAPER[mode]}; color: {look.INK[mode]};
   font-family: system-ui, sans-serif }}
+h1 {{ overflow-wrap: anywhere }}
 {_read("canvas.css")}{_read(f"{kind.name}.css")}</style>
 <h1>{escape(title)}</h1>
 <div id="picture">{kind.html}</div>

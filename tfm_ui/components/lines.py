@@ -30,6 +30,7 @@ class Line:
         colour: "ink", "muted", a role such as "query", or "head 1" to "head 8".
         style: "solid" joins points, marked where there is room, "dashed" is for laws and for the second of two sides,
             "thin" for what surrounds another line, "dots" for what has no order.
+        mark: stands over each of its dots, to find them by their name.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Line:
     y: Sequence[float]
     colour: str
     style: Literal["solid", "dashed", "thin", "dots"] = "solid"
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,13 @@ def content(charts: Sequence[Chart], *, about: str, gap: str = "none") -> Conten
                 "marks": [{"name": name, "x": x} for name, x in chart.marks.items()],
                 "ranges": [{"name": name, "from": first, "to": last} for name, (first, last) in chart.ranges.items()],
                 "lines": [
-                    {"name": line.name, "colour": line.colour, "style": line.style, "count": len(line.x)}
+                    {
+                        "name": line.name,
+                        "colour": line.colour,
+                        "style": line.style,
+                        "count": len(line.x),
+                        "mark": line.mark,
+                    }
                     for line in chart.lines
                 ],
             }

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tfm_ui.components.canvas import Canvas, Content
 from tfm_ui.components.cells import CELLS
-from tfm_ui.figures import look
+from tfm_ui.figures.map_scale import Scale
 from tfm_ui.windows import Part
 
 MAPS = Canvas(
@@ -25,18 +25,16 @@ MAPS = Canvas(
 MASKED, ABSENT = np.float32(np.nan), np.float32(np.inf)  # stand where no value may be, and where there is no such cell
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Map:
     """One of the maps.
 
     Attributes:
         name: stands above it.
         values: float32 (row, column); MASKED or ABSENT where there is none.
-        top: the value at the end of the scale, which begins at 0, or at -top if the values are signed.
-        low: where the scale begins instead; it then goes by powers of ten.
-        whole: whether the values are whole numbers.
+        scale: which values its colours stand for.
         unit: what the values are, beside the scale.
-        signed: whether they may be negative.
+        whole: whether the values are whole numbers.
         ticks: whether it says where something may be, 1, and where not, MASKED: then it has ticks and no scale, and if
             it is the first, what it hides is masked in the others, too.
         words: what stands for 0 and for 1, where these are the only values.
@@ -44,20 +42,18 @@ class Map:
 
     name: str
     values: NDArray[np.float32]
-    top: float
-    unit: str
-    low: float = 0.0
+    scale: Scale
+    unit: str = ""
     whole: bool = False
-    signed: bool = False
     ticks: bool = False
     words: tuple[str, str] | None = None
 
     @property
-    def scale(self) -> dict[str, Any]:
-        """What maps.js gets of it beside name and unit."""
-        text = look.power_of_ten if self.low else (lambda top: f"{top:g}") if self.whole else look.weight
-        low = {"low": self.low, "lowText": text(self.low) if self.low else "0"}
-        return {"top": self.top, "topText": text(self.top), "whole": self.whole, **low}
+    def header(self) -> dict[str, Any]:
+        """What maps.js gets of it beside its values."""
+        low, high = self.words or self.scale.texts(whole=self.whole)
+        told = {"name": self.name, "unit": self.unit, "whole": self.whole, "ticks": self.ticks, "words": self.words}
+        return told | vars(self.scale) | {"lowText": low, "highText": high}
 
 
 @dataclass(frozen=True)
@@ -130,9 +126,9 @@ class Painting:
 
 def content(
     maps: Sequence[Map],
+    *,
     rows: Axis,
     columns: Axis,
-    *,
     about: str,
     picked: tuple[int, int] | None = None,
     asks: tuple[str, str] | None = None,
@@ -182,10 +178,7 @@ def content(
     header: dict[str, Any] = {
         "rows": rows.header(part.row_names() if part else None),
         "columns": columns.header(part.column_names() if part else None),
-        "maps": [
-            {"name": m.name, "unit": m.unit, "signed": m.signed, "ticks": m.ticks, "words": m.words} | m.scale
-            for m in maps
-        ],
+        "maps": [drawn.header for drawn in maps],
         "picked": picked,
         "asks": asks,
         "places": places or _places(part, len(rows.names), len(columns.names), counted_from),
@@ -203,7 +196,7 @@ def content(
         "painting": vars(painting) if painting and why else None,
         "about": about,
     }
-    return header, np.stack([*(m.values for m in maps), *([why.codes] if why else [])]).astype(np.float32)
+    return header, np.stack([*(drawn.values for drawn in maps), *([why.codes] if why else [])]).astype(np.float32)
 
 
 def _places(part: Part | None, rows: int, columns: int, first: int) -> tuple[list[int], list[int]]:

@@ -7,7 +7,7 @@ import numpy as np
 from tfm_ui.attention_lens.formula import code, lines_of
 from tfm_ui.attention_lens.matrices import MATRICES
 from tfm_ui.attention_lens.state import STEPS
-from tfm_ui.attention_lens.steps import WHAT, Steps
+from tfm_ui.attention_lens.steps import WHAT, Steps, what
 from tfm_ui.components.canvas import Canvas, Content
 from tfm_ui.figures import look
 
@@ -83,7 +83,7 @@ def _about(shown: Steps, name: str, numbers: np.ndarray[Any, Any], begin: int) -
     return {
         "symbol": matrix.symbol,
         "name": name,
-        "what": WHAT.get(name) or _operand(shown, name),
+        "what": what(name, shown.one) if name in WHAT else _operand(shown, name),
         "shape": shown.shape(name),
         "axes": matrix.axes,
         "role": matrix.role,

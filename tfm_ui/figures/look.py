@@ -14,6 +14,7 @@ ROLE: dict[Mode, dict[str, str]] = {
     "dark": {"query": "#4AA6F5", "key": "#FF6B3D", "value": "#66E3B0", "result": "#F4BDEE"},
 }
 PAPER: dict[Mode, str] = {"light": "#FFFFFF", "dark": "#0E1319"}
+SURFACE: dict[Mode, str] = {"light": "#F2F4F8", "dark": "#1A222C"}  # what stands on the paper and is no picture
 INK: dict[Mode, str] = {"light": "#141C27", "dark": "#EBF0F5"}
 MUTED: dict[Mode, str] = {"light": "#55616F", "dark": "#A3B0BE"}
 RULE: dict[Mode, str] = {"light": "#D3DAE3", "dark": "#33404E"}
@@ -51,8 +52,6 @@ HEADS: dict[Mode, list[str]] = {
 }
 LEAK: dict[Mode, str] = {"light": "#B3123A", "dark": "#FF8098"}  # always with a cross or a word
 
-FONT = "Source Sans, sans-serif"
-
 
 def count(number: int) -> str:
     """56480 as 56 480, with narrow spaces."""
@@ -81,11 +80,44 @@ def share(value: float) -> str:
     return f"{value:.4f}"
 
 
-def percent(share: float) -> str:
-    """47%, 4.4%, 0.1%: two digits; what is more than all of it in whole percent, 135%."""
-    if 0 < share < 0.0001:
-        return "under 0.01%"
-    return f"{100 * share:.2g}%" if share < 0.995 else f"{100 * share:.0f}%"
+def percent(share: float, digits: int = 2) -> str:
+    """A share in words, by every sentence of the app: 47%, 4.4%, 99.5%, 135%.
+
+    What is not all is never called 100%, and what is not nothing never 0%.
+
+    Args:
+        share: of a whole, 1; what is compared with the whole may exceed it.
+        digits: significant ones, where so many are needed to tell shares apart.
+    """
+    if math.isnan(share):
+        return "NaN"
+    if share in (0, 1):
+        return f"{share:.0%}"
+    if share < 0.1:
+        written = f"{'#' if digits > 2 else ''}.{digits}g"  # 1.30% beside 1.32%, but 1% alone
+        return f"{100 * share:{written}}%" if share >= 0.0001 else "under 0.01%"
+    if abs(share - 1) < 0.0001:
+        return "over 99.99%" if share < 1 else "just over 100%"
+    texts = (f"{100 * share:.{decimals}f}" for decimals in range(digits - 2, digits + 3))
+    return f"{next(text for text in texts if float(text) != 100)}%"
+
+
+def percents(*shares: float) -> list[str]:
+    """Shares beside each other, with as many digits as tell those apart that differ, at most five."""
+    for digits in range(2, 6):
+        texts = [percent(share, digits) for share in shares]
+        if len(set(texts)) == len(set(shares)):
+            break
+    return texts
+
+
+def weights(*numbers: float) -> list[str]:
+    """Weights beside each other, with as many decimals as tell those apart that differ: 0.13 and 0.90; at most six."""
+    for decimals in range(2, 7):
+        texts = [f"{number:.{decimals}f}" for number in numbers]
+        if len(set(texts)) == len(set(numbers)):
+            break
+    return texts
 
 
 def superscript(number: int) -> str:

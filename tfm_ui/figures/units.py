@@ -4,6 +4,8 @@ import math
 
 from tfm_ui.figures import look
 
+NEAR = 0.1  # a factor this near to 1 is a difference, in percent
+
 
 def three(value: float) -> str:
     """0.0123, 1.23, 12.3, 123, 12 300; 2×10⁻⁷."""
@@ -33,6 +35,14 @@ def bytes_of(count: float) -> str:
 def times(value: float) -> str:
     """A factor: 4×, 13.1×, 1 200×."""
     return f"{_short(value)}×"
+
+
+def beside(value: float, much: str, more: str, less: str) -> str:
+    """A factor in words, in front of what it is compared with: 4× as long as, 0.4% longer than, as long as."""
+    apart = abs(value - 1)
+    if not 0 < apart < NEAR:
+        return f"{times(value)} as {much} as" if apart else f"as {much} as"
+    return f"{look.percent(apart)} {more if value > 1 else less} than"
 
 
 def span(low: str, high: str) -> str:

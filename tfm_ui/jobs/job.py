@@ -36,6 +36,19 @@ class Request:
         return (self.name, self.argument) == (name, argument)
 
 
+@dataclass(frozen=True)
+class Tab:
+    """Where a visitor looks at the app: as long as one of theirs is open, what they asked for goes on.
+
+    Attributes:
+        name: of the session.
+        is_open: whether it still is.
+    """
+
+    name: str
+    is_open: Callable[[], bool] = field(default=lambda: True, compare=False)
+
+
 @dataclass(eq=False)
 class Job:
     """One of them, as the queue keeps it.
@@ -43,18 +56,18 @@ class Job:
     Attributes:
         number: counted from 1.
         request: what is to be done.
-        clients: who wants it.
+        visitors: who wants it.
         asked: who ever did.
         state: how far it is.
         step: the last that came of it.
-        problem: why it failed, or was stopped by none of its clients.
+        problem: why it failed, or was stopped by nobody who wanted it.
         began: when it was started.
         told_to_stop: when the worker was told to stop it; None if it was not.
     """
 
     number: int
     request: Request
-    clients: set[str] = field(default_factory=set)
+    visitors: set[str] = field(default_factory=set)
     asked: set[str] = field(default_factory=set)
     state: State = "waiting"
     step: Step | None = None
@@ -76,17 +89,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Seen:
-    """What one client sees of a job at one moment.
+    """What one visitor sees of a job at one moment, in all of their tabs.
 
     Attributes:
         number: names it.
         state: how far it is.
-        mine: whether this client has asked for it, and not left it.
+        mine: whether this visitor has asked for it, and not left it.
         before: jobs that come before it.
         wait: seconds until it starts, an estimate.
         seconds_left: seconds that it then takes, an estimate.
         step: the last that came of it.
-        problem: why it failed, or was stopped by none of its clients.
+        problem: why it failed, or was stopped by nobody who wanted it.
         stopping: whether the worker was told to stop it.
     """
 

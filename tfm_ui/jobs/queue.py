@@ -1,17 +1,16 @@
-"""The queue of the whole server, in front of its one worker: clients take turns, and everybody sees their place."""
+"""The queue of the whole server, in front of its one worker: visitors take turns, and everybody sees their place."""
 
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import suppress
 
-from tfm_ui.jobs.job import Job, Refused, Request, Seen, State
+from tfm_ui.jobs.caps import IN_ALL, OF_ADDRESS, OF_VISITOR
+from tfm_ui.jobs.job import Job, Request, Seen, State, Tab
 from tfm_ui.jobs.messages import Came, Ended, FromWorker, Gone, Ready, Start, Stop, Worker
 from tfm_ui.jobs.process import Process
 from tfm_ui.jobs.ring import Ring
 
-MOST_WAITING = 3  # of one client
-GRACE = 10.0  # seconds that a client may be away: a reconnect loses nothing
+GRACE = 10.0  # seconds that a tab may be away: a reconnect or a reload loses nothing
 OBEYS = 2.0  # seconds in which a stopped job ends, or its worker is killed
 OFTEN = 0.25  # seconds between two looks at who is away, and what takes too long
 KEPT = 64  # jobs that are over, so that whoever asked can see how they ended
@@ -36,14 +35,14 @@ class Queue:
         self._ring: Ring[Job] = Ring()
         self._jobs: dict[int, Job] = {}
         self._count = 0
-        self._alive: dict[str, tuple[Callable[[], bool], float]] = {}  # client -> how to tell, and when it last was
+        self._tabs: dict[tuple[str, Tab], float] = {}  # of visitors who wait for something: when each was last open
         self._running: Job | None = None
         self._worker: Worker | None = None
         self._ready = False
         self._closed = threading.Event()
         self._watched = False
 
-    # what clients ask
+    # what visitors ask
 
     def open(self) -> None:
         """Have a worker ready, so that nobody waits for its imports. It costs as much as starting a process."""
@@ -55,67 +54,74 @@ class Queue:
                 self._watched = True
                 threading.Thread(target=self._watch, daemon=True).start()
 
-    def submit(self, client: str, request: Request, alive: Callable[[], bool] = lambda: True) -> int:
+    def submit(self, visitor: str, request: Request, tab: Tab) -> int:
         """Ask for something, or join those who have; the job's number.
 
         Args:
-            client: who asks.
+            visitor: who asks, as `tfm_ui.visitor` names them.
             request: what.
-            alive: whether the client is still there.
+            tab: where they will look at it.
 
         Raises:
-            Refused: where too much of this client's waits already.
+            Refused: where too much waits already, of this visitor's or in all.
         """
         with self._lock:
             job = self._same(request.name, request.argument)
-            waiting = self._ring.of(client)
-            if (job is None or (job.state == "waiting" and job not in waiting)) and len(waiting) >= MOST_WAITING:
-                raise Refused(f"{len(waiting)} of yours are waiting already. Wait for one of them, or stop it.")
             if job is None:
+                self._check(visitor, request)
                 self._count += 1
                 job = self._jobs[self._count] = Job(self._count, request)
-            self._alive[client] = alive, self._clock()
-            job.clients.add(client)
-            job.asked.add(client)
+            elif job.state == "waiting" and visitor not in job.visitors:  # the others' caps count it already
+                OF_VISITOR.check(self._ring.of(visitor), request.seconds)
+            self._tabs[visitor, tab] = self._clock()
+            job.visitors.add(visitor)
+            job.asked.add(visitor)
             if job.state == "waiting":
-                self._ring.add(client, job)
+                self._ring.add(visitor, job)
             self._feed()
             return job.number
 
-    def stop(self, client: str, number: int) -> None:
-        """This client no longer wants it. What nobody wants is not done, or ends; what has come of it stays."""
+    def _check(self, visitor: str, request: Request) -> None:
+        OF_VISITOR.check(self._ring.of(visitor), request.seconds)
+        OF_ADDRESS.check(self._ring.of_address(visitor), request.seconds)
+        IN_ALL.check(self._ring.order(), request.seconds)
+
+    def stop(self, visitor: str, number: int) -> None:
+        """This visitor no longer wants it. What nobody wants is not done, or ends; what has come of it stays."""
         with self._lock:
             job = self._jobs.get(number)
-            if job is None or client not in job.clients:
+            if job is None or visitor not in job.visitors:
                 return
-            job.clients.discard(client)
-            self._ring.leave(client, job)
-            if job.clients:
+            job.visitors.discard(visitor)
+            self._ring.leave(visitor, job)
+            if job.visitors:
                 return
             if job.state == "waiting":
                 self._end(job, "stopped")
             elif job is self._running:
                 self._tell_to_stop(job)
 
-    def find(self, client: str, name: str, argument: Hashable, alive: Callable[[], bool] | None = None) -> Seen | None:
-        """The job that does this now, for whomever; else this client's last that did; None if there is neither.
+    def find(self, visitor: str, name: str, argument: Hashable, tab: Tab | None = None) -> Seen | None:
+        """The job that does this now, for whomever; else this visitor's last that did; None if there is neither.
 
-        With `alive`, a client that finds a job whose clients have all gone takes it over: the page was reloaded.
+        Args:
+            visitor: who looks.
+            name: of the job.
+            argument: of the job.
+            tab: where they look; what they asked for goes on as long as it is open.
         """
         with self._lock:
-            job = self._same(name, argument)
-            if job is None:
-                own = [job for job in self._jobs.values() if client in job.asked and job.request.same(name, argument)]
-                return self._seen(client, own[-1]) if own else None
-            if alive and not any(self._alive[other][0]() for other in job.clients):
-                with suppress(Refused):  # who has too much waiting already can see it all the same
-                    self.submit(client, job.request, alive)
-            return self._seen(client, job)
+            if tab and self._of(visitor):
+                self._tabs[visitor, tab] = self._clock()
+            if job := self._same(name, argument):
+                return self._seen(visitor, job)
+            asked = [job for job in self._jobs.values() if visitor in job.asked and job.request.same(name, argument)]
+            return self._seen(visitor, asked[-1]) if asked else None
 
-    def of(self, client: str) -> list[Seen]:
-        """What this client waits for."""
+    def of(self, visitor: str) -> list[Seen]:
+        """What this visitor waits for."""
         with self._lock:
-            return [self._seen(client, job) for job in self._under_way() if client in job.clients]
+            return [self._seen(visitor, job) for job in self._of(visitor)]
 
     def close(self) -> None:
         """End all of it."""
@@ -131,22 +137,25 @@ class Queue:
         """Look who is gone, and what takes too long. Called often, by a thread of the queue's own."""
         with self._lock:
             now = self._clock()
-            for client, (alive, last) in list(self._alive.items()):
-                own = [job for job in self._under_way() if client in job.clients]
-                if not own:
-                    del self._alive[client]
-                elif alive():
-                    self._alive[client] = alive, now
+            for (visitor, tab), last in list(self._tabs.items()):
+                if tab.is_open():
+                    self._tabs[visitor, tab] = now
                 elif now - last > GRACE:
-                    for left in own:
-                        self.stop(client, left.number)
-            job = self._running
-            if job is None:
+                    del self._tabs[visitor, tab]
+            here = {visitor for visitor, _ in self._tabs}
+            for job in list(self._under_way()):
+                for gone in job.visitors - here:
+                    self.stop(gone, job.number)
+            waiting = {visitor for job in self._under_way() for visitor in job.visitors}
+            self._tabs = {(visitor, tab): last for (visitor, tab), last in self._tabs.items() if visitor in waiting}
+            running = self._running
+            if running is None:
                 return
-            if job.told_to_stop is None and now - job.began > job.request.limit:
-                job.problem = f"It was stopped after {job.request.limit:.0f} seconds, the longest that one may take."
-                self._tell_to_stop(job)
-            elif job.told_to_stop is not None and now - job.told_to_stop > OBEYS and self._worker:
+            if running.told_to_stop is None and now - running.began > running.request.limit:
+                longest = f"{running.request.limit:.0f} seconds, the longest that one may take"
+                running.problem = f"It was stopped after {longest}."
+                self._tell_to_stop(running)
+            elif running.told_to_stop is not None and now - running.told_to_stop > OBEYS and self._worker:
                 self._worker.kill()
 
     def _watch(self) -> None:
@@ -213,18 +222,21 @@ class Queue:
     def _under_way(self) -> Iterator[Job]:
         return (job for job in self._jobs.values() if job.under_way)
 
+    def _of(self, visitor: str) -> list[Job]:
+        return [job for job in self._under_way() if visitor in job.visitors]
+
     def _same(self, name: str, argument: Hashable) -> Job | None:
         return next(
             (job for job in self._under_way() if job.told_to_stop is None and job.request.same(name, argument)), None
         )
 
-    def _seen(self, client: str, job: Job) -> Seen:
+    def _seen(self, visitor: str, job: Job) -> Seen:
         now, order = self._clock(), ([self._running] if self._running else []) + self._ring.order()
         before = order[: order.index(job)] if job in order else []
         return Seen(
             number=job.number,
             state=job.state,
-            mine=client in job.clients,
+            mine=visitor in job.visitors,
             before=len(before),
             wait=sum(other.left(now) for other in before),
             seconds_left=job.left(now),

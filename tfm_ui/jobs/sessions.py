@@ -1,4 +1,4 @@
-"""This server's queue, and its visitors as the queue's clients: a client is a tab, by the session's name."""
+"""This server's queue, as the visitor whose script runs sees it: a visitor by their browser, a tab by its session."""
 
 import atexit
 import threading
@@ -7,8 +7,9 @@ from collections.abc import Hashable
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from tfm_ui.jobs.job import Request, Seen
+from tfm_ui.jobs.job import Request, Seen, Tab
 from tfm_ui.jobs.queue import Queue
+from tfm_ui.visitor import visitor_here
 
 _lock = threading.Lock()
 _queues: list[Queue] = []
@@ -28,32 +29,27 @@ def submit(request: Request) -> int:
     """Ask for something on behalf of the visitor whose script runs.
 
     Raises:
-        Refused: where too much of this visitor's waits already.
+        Refused: where too much waits already, of this visitor's or in all.
     """
-    client = _client()
-    return queue().submit(client, request, lambda: _is_there(client))
+    return queue().submit(visitor_here(), request, _tab())
 
 
 def stop(number: int) -> None:
-    """This visitor no longer wants it."""
-    queue().stop(_client(), number)
+    """This visitor no longer wants it, in none of their tabs."""
+    queue().stop(visitor_here(), number)
 
 
 def find(name: str, argument: Hashable) -> Seen | None:
     """The job that does this now, for whomever; else the last that did for this visitor."""
-    client = _client()
-    return queue().find(client, name, argument, lambda: _is_there(client))
+    return queue().find(visitor_here(), name, argument, _tab())
 
 
 def mine() -> list[Seen]:
     """What this visitor waits for."""
-    return queue().of(_client())
+    return queue().of(visitor_here())
 
 
-def _client() -> str:
+def _tab() -> Tab:
     context = get_script_run_ctx(suppress_warning=True)
-    return context.session_id if context else ""
-
-
-def _is_there(client: str) -> bool:
-    return Runtime.exists() and Runtime.instance().is_active_session(client)
+    name = context.session_id if context else ""
+    return Tab(name, lambda: Runtime.exists() and Runtime.instance().is_active_session(name))

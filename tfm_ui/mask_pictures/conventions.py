@@ -5,6 +5,7 @@ import numpy as np
 from tfm_ui.components import maps
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.maps import Axis, Map
+from tfm_ui.figures.map_scale import SHARES, holding
 from tfm_ui.masks_lens import pasted
 from tfm_ui.masks_lens.conventions import view
 from tfm_ui.masks_lens.state import PREFIX, MasksState
@@ -24,11 +25,17 @@ def ours(model: ModelState, state: MasksState) -> Content:
     part = part_of(state.part, *mask.shape)
     return maps.content(
         [
-            Map(name, pooled(matrix(values), part), 1.0, "= may attend", words=("0", "1"))
+            Map(
+                name=name,
+                values=pooled(matrix(values), part),
+                scale=SHARES,
+                unit="= may attend",
+                words=("0", "1"),
+            )
             for name, values in shown.items()
         ],
-        Axis(part.row_names(rows), "query (row): looks", "query", "query"),
-        Axis(part.column_names(columns), "key (column): is looked at", "key", "key"),
+        rows=Axis(part.row_names(rows), "query (row): looks", "query", "query"),
+        columns=Axis(part.column_names(columns), "key (column): is looked at", "key", "key"),
         about=seen.about_ours(),
         blank="cannot be said",
         part=part,
@@ -49,9 +56,9 @@ def handed(model: ModelState, state: MasksState) -> Content:
     about_rows = ("query (row)", "query", "query") if seen.per_query else ("sentence", "sentence")
     part = part_of(state.part if seen.per_query else WHOLE, *drawn.shape)
     return maps.content(
-        [Map(name, pooled(matrix(drawn), part), 1.0, unit, words=words)],
-        Axis(part.row_names(rows), *about_rows),
-        Axis(part.column_names(columns), "key (column)", "key", "key"),
+        [Map(name=name, values=pooled(matrix(drawn), part), scale=SHARES, unit=unit, words=words)],
+        rows=Axis(part.row_names(rows), *about_rows),
+        columns=Axis(part.column_names(columns), "key (column)", "key", "key"),
         about=seen.about_handed(),
         blank="−∞",
         part=part,
@@ -64,26 +71,36 @@ def foreign(model: ModelState, state: MasksState) -> Content:
     seen, problem = pasted.view(model, state)
     if not seen:
         return maps.content(
-            [Map("no mask", np.full((1, 1), maps.ABSENT, np.float32), 1.0, "")],
-            Axis([""], "", "row"),
-            Axis([""], "", "column"),
+            [Map(name="no mask", values=np.full((1, 1), maps.ABSENT, np.float32), scale=SHARES)],
+            rows=Axis([""], "", "row"),
+            columns=Axis([""], "", "column"),
             about=problem,
         )
     values = pasted.drawn(seen)
     part = part_of(state.part_pasted, *values.shape)
     finite = values[np.isfinite(values)]
-    top = float(np.abs(finite).max()) if finite.size and finite.any() else 1.0
     rows, columns = seen.names()
     plain = np.isin(values, (0, 1)).all()
-    signed = bool((finite < 0).any())
+    scale = holding(float(finite.min(initial=0)), float(finite.max(initial=0)))
     said = ("False", "True") if seen.table.kind == "booleans" else ("0", "1")
     return maps.content(
         [
-            Map("as it came", pooled(matrix(values), part), top, "", signed=signed, words=said if plain else None),
-            Map("as a mask", pooled(matrix(seen.mask), part), 1.0, "= may attend", words=("0", "1")),
+            Map(
+                name="as it came",
+                values=pooled(matrix(values), part),
+                scale=scale,
+                words=said if plain else None,
+            ),
+            Map(
+                name="as a mask",
+                values=pooled(matrix(seen.mask), part),
+                scale=SHARES,
+                unit="= may attend",
+                words=("0", "1"),
+            ),
         ],
-        Axis(part.row_names(rows), "sentence" if seen.facts.per_key else "query (row)", "row", "query"),
-        Axis(part.column_names(columns), "key (column)", "column", "key"),
+        rows=Axis(part.row_names(rows), "sentence" if seen.facts.per_key else "query (row)", "row", "query"),
+        columns=Axis(part.column_names(columns), "key (column)", "column", "key"),
         about=seen.sentence(),
         blank="−∞ or as good",
         part=part,

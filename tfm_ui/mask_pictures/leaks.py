@@ -9,6 +9,7 @@ from tfm_ui.components import lines, maps
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.lines import Chart, Line
 from tfm_ui.components.maps import ABSENT, MASKED, Axis, Map
+from tfm_ui.figures.map_scale import Scale, from_zero, powers_of_ten
 from tfm_ui.masks_lens import leaks as leaks_view
 from tfm_ui.masks_lens import leaks_travel
 from tfm_ui.masks_lens.leaks import Leaks
@@ -22,12 +23,15 @@ NOT_PROMISED, STILL, LEAK = "not promised", "promised, did not move", "leak: not
 def leaks(model: ModelState, state: MasksState) -> Content:
     """What moved behind the last layer, beside behind which layer it is promised to."""
     seen = leaks_view.view(model, state)
-    low, top = _scale(seen)
     arrives = np.where(seen.promised[-1], seen.promised.shape[0] - seen.promised.sum(0) + 1.0, MASKED)
     drawn = [
-        Map("measured: largest change", _moved(seen, -1), top, "", low=low),
+        Map(name="measured: largest change", values=_moved(seen, -1), scale=_scale(seen)),
         Map(
-            "promised: from this layer on", arrives.astype(np.float32), float(len(seen.promised)), "layers", whole=True
+            name="promised: from this layer on",
+            values=arrives.astype(np.float32),
+            scale=from_zero(float(len(seen.promised))),
+            unit="layers",
+            whole=True,
         ),
     ]
     crosses = [(0, row, column) for row, column in _largest(seen.moved[-1], seen.leaking, CROSSES)]
@@ -38,9 +42,10 @@ def leaks_layers(model: ModelState, state: MasksState) -> Content:
     """What has moved behind each layer."""
     travel = leaks_travel.view(model, state)
     seen = travel.seen
-    low, top = _scale(seen)
+    scale = _scale(seen)
     drawn = [
-        Map(f"after layer {layer}", _moved(seen, layer - 1), top, "largest change", low=low) for layer in travel.layers
+        Map(name=f"after layer {layer}", values=_moved(seen, layer - 1), scale=scale, unit="largest change")
+        for layer in travel.layers
     ]
     crosses = [
         (i, row, column)
@@ -80,11 +85,11 @@ def _moved(seen: Leaks, layer: int) -> NDArray[np.float32]:
     return np.where(seen.moves[layer], seen.moved[layer], still).astype(np.float32)
 
 
-def _scale(seen: Leaks) -> tuple[float, float]:
+def _scale(seen: Leaks) -> Scale:
     """Powers of ten around all that moved, in any layer."""
     moved = seen.moved[seen.moves]
     low, top = (math.log10(number) for number in (moved.min(initial=1), moved.max(initial=0) or 1))
-    return 10.0 ** min(math.floor(low), math.ceil(top) - 1), 10.0 ** math.ceil(top)
+    return powers_of_ten(10.0 ** min(math.floor(low), math.ceil(top) - 1), 10.0 ** math.ceil(top))
 
 
 def _largest(moved: NDArray[np.float64], where: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
@@ -98,8 +103,8 @@ def _maps(seen: Leaks, drawn: list[Map], crosses: list[tuple[int, int, int]], ab
     cross = seen.setting.place == "cross"
     return maps.content(
         drawn,
-        Axis(seen.rows, f"{'source ' if cross else ''}token changed (row)", "token", "key"),
-        Axis(seen.columns, "output moved (column)", "output", "result"),
+        rows=Axis(seen.rows, f"{'source ' if cross else ''}token changed (row)", "token", "key"),
+        columns=Axis(seen.columns, "output moved (column)", "output", "result"),
         places=([place + 1 for place in seen.plan.places], list(range(1, len(seen.columns) + 1))),
         picked=seen.locked,
         asks=(f"{PREFIX}changed", f"{PREFIX}moved"),

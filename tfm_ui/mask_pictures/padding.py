@@ -8,6 +8,7 @@ from tfm_ui.components import lines, maps
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.lines import Chart, Line
 from tfm_ui.components.maps import ABSENT, Axis, Map
+from tfm_ui.figures.map_scale import from_zero
 from tfm_ui.masks_lens import padding
 from tfm_ui.masks_lens.padding_batch import ROUNDING, titles_of
 from tfm_ui.masks_lens.padding_weights import RUNS, Weights
@@ -21,11 +22,14 @@ def masks_padding(model: ModelState, state: MasksState) -> Content:
     """How far each token's vector is from what it is alone, from layer to layer."""
     seen = padding.view(model, state)
     most = max(float(shares.max()) for shares in seen.shares.values())
-    top = most if most > ROUNDING else 1.0  # rounding is not blown up
+    scale = from_zero(most if most > ROUNDING else 1.0)  # rounding is not blown up
     return maps.content(
-        [Map(title, seen.shares[way], top, "of its length") for way, title in padding.TITLES.items()],
-        Axis(titles_of(seen.batch), PLACES, "place"),
-        Axis(seen.names, "token (column)", "token"),
+        [
+            Map(name=title, values=seen.shares[way], scale=scale, unit="of its length")
+            for way, title in padding.TITLES.items()
+        ],
+        rows=Axis(titles_of(seen.batch), PLACES, "place"),
+        columns=Axis(seen.names, "token (column)", "token"),
         square=False,
         about=seen.sentence(),
     )
@@ -36,15 +40,15 @@ def masks_padding_weights(model: ModelState, state: MasksState) -> Content:
     seen = Weights(padding.view(model, state))
     beside = seen.beside
     part = windows.part_of(windows.WHOLE, len(beside.names), len(beside.keys))
-    top = max(float(run.weights.max()) for run in beside.runs.values())
+    scale = from_zero(max(float(weights.max()) for weights in beside.weights.values()))
     drawn = {way: windows.pooled(windows.matrix(torch.from_numpy(own)), part) for way, own in seen.maps.items()}
     first = np.arange(0, part.columns, part.block[1])
     there = np.add.reduceat(np.isin(np.arange(part.columns), beside.open_columns, invert=True), first)
     drawn["alone"][:, there == 0] = ABSENT
     return maps.content(
-        [Map(RUNS[way], own, top or 1.0, "weight") for way, own in drawn.items()],
-        Axis(part.row_names(beside.names), "query (row): looks", "query", "query"),
-        Axis(part.column_names(beside.keys), "key (column): is looked at", "key", "key"),
+        [Map(name=RUNS[way], values=own, scale=scale, unit="weight") for way, own in drawn.items()],
+        rows=Axis(part.row_names(beside.names), "query (row): looks", "query", "query"),
+        columns=Axis(part.column_names(beside.keys), "key (column): is looked at", "key", "key"),
         places=([place + 1 for place in range(0, part.rows, part.block[0])], [int(at) + 1 for at in first]),
         part=part,
         square=part.columns <= 3 * part.rows,  # else a short sentence in much padding would be a thread

@@ -5,6 +5,7 @@ import numpy as np
 from tfm_ui.components import maps
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.maps import Axis, Map
+from tfm_ui.figures.map_scale import from_zero
 from tfm_ui.mask_pictures.padding import PLACES
 from tfm_ui.masks_lens import empty_rows, empty_rows_spread
 from tfm_ui.masks_lens.state import MasksState
@@ -15,11 +16,10 @@ def masks_empty_row(model: ModelState, state: MasksState) -> Content:
     """The weights of that row, of the treatments that hand weights out."""
     seen = empty_rows.view(model, state)
     weights = np.stack(list(seen.weights.values()))
-    top = float(np.nanmax(weights))
     return maps.content(
-        [Map("", weights, top or 1.0, "weight")],
-        Axis(list(seen.weights), "treatment", "way"),
-        Axis(seen.at.keys, "key (column): is looked at", "key", "key"),
+        [Map(name="", values=weights, scale=from_zero(float(np.nanmax(weights))), unit="weight")],
+        rows=Axis(list(seen.weights), "treatment", "way"),
+        columns=Axis(seen.at.keys, "key (column): is looked at", "key", "key"),
         square=False,
         about=seen.sentence(),
         blank="NaN",
@@ -29,11 +29,14 @@ def masks_empty_row(model: ModelState, state: MasksState) -> Content:
 def masks_nan_spreads(model: ModelState, state: MasksState) -> Content:
     """Each row after each layer: NaN, or how far it is from ours."""
     seen = empty_rows_spread.view(model, state)
-    top = max(float(np.nanmax(shares)) for shares in seen.shares.values())
+    scale = from_zero(max(float(np.nanmax(shares)) for shares in seen.shares.values()))
     return maps.content(
-        [Map(name, shares, top or 1.0, "of a length from ours") for name, shares in seen.shares.items()],
-        Axis(seen.titles, PLACES, "place"),
-        Axis(seen.at.queries, "token (column)", "token"),
+        [
+            Map(name=name, values=shares, scale=scale, unit="of a length from ours")
+            for name, shares in seen.shares.items()
+        ],
+        rows=Axis(seen.titles, PLACES, "place"),
+        columns=Axis(seen.at.queries, "token (column)", "token"),
         square=False,
         about=seen.sentence(),
         blank="NaN",

@@ -10,6 +10,7 @@ from tfm_ui.components.composer import Locked
 from tfm_ui.components.lines import Chart, Line
 from tfm_ui.components.maps import MASKED, Axis, Map, Painting, Why
 from tfm_ui.compute_masks import LENGTHS
+from tfm_ui.figures.map_scale import SHARES, around_zero
 from tfm_ui.masks_lens import see, see_cost
 from tfm_ui.masks_lens.see_terms import anyway, terms_of
 from tfm_ui.masks_lens.state import PREFIX, MasksState, item_of, sentences, setting
@@ -31,12 +32,23 @@ def masks_see(model: ModelState, state: MasksState) -> Content:
     paintable = seen.setting.paintable
     return maps.content(
         [
-            Map("Mask", windows.pooled(windows.matrix(np.where(mask, 1, MASKED)), part), 1.0, seen.kept, ticks=True),
-            Map("Scores, before the softmax", shown(scores), float(np.abs(scores).max()) or 1.0, "score", signed=True),
-            Map("Weights", shown(weights), 1.0, "weight"),
+            Map(
+                name="Mask",
+                values=windows.pooled(windows.matrix(np.where(mask, 1, MASKED)), part),
+                scale=SHARES,
+                unit=seen.kept,
+                ticks=True,
+            ),
+            Map(
+                name="Scores, before the softmax",
+                values=shown(scores),
+                scale=around_zero(float(np.abs(scores).max())),
+                unit="score",
+            ),
+            Map(name="Weights", values=shown(weights), scale=SHARES, unit="weight"),
         ],
-        Axis(part.row_names(rows), "query (row): looks", "query", "query"),
-        Axis(part.column_names(columns), "key (column): is looked at", "key", "key"),
+        rows=Axis(part.row_names(rows), "query (row): looks", "query", "query"),
+        columns=Axis(part.column_names(columns), "key (column): is looked at", "key", "key"),
         about=f"Mask, masked scores and weights of {seen.where}. {seen.kept}.",
         read=-(-min(part.rows, max(0, len(seen.setting.queries.pieces) - part.top)) // part.block[0]),  # rounded up
         part=part,

@@ -143,7 +143,7 @@ class Conventions:
         said = f"Of {look.count(mask.numel())} pairs {look.count(kept)} may attend."
         if not lost:
             return f"{said} “{self.name}” says all of it."
-        return f"{said} “{self.name}” cannot say {look.count(lost)} of them."
+        return f"{said} “{self.name}” cannot say {look.count(lost)} of the {look.count(mask.numel())}."
 
     def about_handed(self) -> str:
         """What is handed over in words."""

@@ -84,7 +84,7 @@ class Spreading:
             return f"In layer 2 {own} NaN for all who may look at {'it' if one else 'them'}."
         row, it = ("the row", "it") if one else ("the rows", "them")
         give = "gives" if onto.blind == 1 else "give"
-        weight = look.weight(onto.largest)
+        weight = look.weight(onto.largest[self.at.state.head - 1])
         return (
             f"To hide {row} from others does not help: in layer 2 (head {self.at.state.head}) "
             f"{look.plural(onto.blind, 'row')} that may not look there {give} {it} a weight of {weight}, and "
@@ -126,4 +126,4 @@ class Spreading:
 def view(model: ModelState, state: MasksState) -> Spreading:
     """Run the model under the mask with the empty rows, three ways."""
     at = emptied(model, state)
-    return Spreading(at, compute_padding.spread(at.batch, state.row, state.head - 1))
+    return Spreading(at, compute_padding.spread(at.batch, state.row))

@@ -22,6 +22,7 @@ from tfm_core import (
     route,
 )
 from tfm_core.leaks import Hop
+from tfm_core.ties import ties
 from tfm_ui import compute_masks, words
 from tfm_ui.figures import look
 from tfm_ui.mask_setting import Setting
@@ -29,6 +30,7 @@ from tfm_ui.masks_lens import leaks_plan, leaks_way
 from tfm_ui.masks_lens.leaks_plan import CROSSES, Plan
 from tfm_ui.masks_lens.state import AS_COMPOSED, AS_PAINTED, MasksState, setting
 from tfm_ui.model_state import ModelState
+from tfm_ui.tied import one_of
 
 SOURCES = (influence, replacements, compute_masks.streams, reachability, reach_by_layer, hops, leaks, route)
 
@@ -118,11 +120,15 @@ class Leaks:
 
     @property
     def worst(self) -> tuple[int, int] | None:
-        """The cell of the largest leak."""
-        if not self.leaking.any():
-            return None
-        row, column = np.unravel_index(np.where(self.leaking, self.moved[-1], -1).argmax(), self.leaking.shape)
-        return int(row), int(column)
+        """The cell of the largest leak, or of the first of those that tie."""
+        return divmod(self.largest[0], self.leaking.shape[1]) if self.largest else None
+
+    @cached_property
+    def largest(self) -> list[int]:
+        """The places of all leaks that are as large as the largest, to rounding."""
+        leaking = torch.from_numpy(np.where(self.leaking, self.moved[-1], np.nan))
+        found: list[int] = ties(leaking, self.found.tolerance).tolist()
+        return found
 
     def token(self, row: int) -> str:
         """ "token 4 “on”"."""
@@ -145,7 +151,8 @@ class Leaks:
             promise, count = f"“{self.state.promise}” does", int(self.leaking.sum())
             if self.state.promise == AS_COMPOSED:
                 promise = "the masks as composed do"
-            more = f"; {look.count(count)} leaks in all, this is the largest" if count > 1 else ", the only leak"
+            alike = one_of(len(self.largest))
+            more = f"; {look.count(count)} leaks in all, this is the largest{alike}" if count > 1 else ", the only leak"
             more += f", and {look.count(CROSSES)} are crossed out" if count > CROSSES else ""
             return (
                 f"Leak: {self.output(column)} moves by up to {look.number(moved[row, column])} when {self.token(row)} "
@@ -167,7 +174,7 @@ class Leaks:
         hidden = int((still & ~self.within[-1]).sum())
         faint = int(still.sum()) - hidden
         said = [f"{look.count(hidden)} because the mask is stricter than the promise"] * bool(hidden)
-        said += [f"{look.count(faint)} because the weights are too small to tell from rounding"] * bool(faint)
+        said += [f"{look.count(faint)} because what arrives is too small to tell from rounding"] * bool(faint)
         return f"Promised, but not moved: {' and '.join(said)}."
 
     def _about(self, row: int, column: int) -> str:

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from torch import Tensor
 
 from tfm_core import POSITIONAL, order, padding_mask
 from tfm_ui import compute_masks, compute_padding, padded, words
@@ -16,6 +17,7 @@ from tfm_ui.masks_lens.padding_batch import ROUNDING, batch_of, most_places, mov
 from tfm_ui.masks_lens.state import MasksState
 from tfm_ui.model_state import ModelState
 from tfm_ui.padded import Padded
+from tfm_ui.tied import one_of, tied
 
 TITLES = {"with": "Padding hidden", "without": "Padding not hidden"}
 SOURCES = (order.apart, padding_mask, padded.laid, padded.key_mask, compute_masks.forward)
@@ -43,6 +45,11 @@ class Beside:
     def shares(self) -> dict[str, NDArray[np.float32]]:
         """Way -> (place, token), how far each vector is from what it is alone."""
         return {way: moved(self.runs["alone"].streams, self.runs[way].streams) for way in TITLES}
+
+    @cached_property
+    def weights(self) -> dict[str, Tensor]:
+        """Way -> (token, key) of the chosen head, columns of padding included."""
+        return {way: run.weights(self.state.layer - 1, self.state.head - 1) for way, run in self.runs.items()}
 
     @cached_property
     def names(self) -> list[str]:
@@ -101,10 +108,11 @@ class Beside:
         """What moves, and why."""
         hidden, free = (self.largest(way) for way in TITLES)
         if not self.batch.pads:
+            places = look.plural(self.batch.setting.model.seq_len, "place")
             return (
-                f"The sentence fills all {self.batch.setting.model.seq_len} places: it has no padding, and there is "
-                f"nothing to hide. Alone and in the batch its outputs differ by {told(max(hidden, free))} of their "
-                "length at most. Choose a shorter sentence, or more tokens in the sidebar."
+                f"The sentence fills all of its {places}: it has no padding, and there is nothing to hide. Alone and "
+                f"in the batch its outputs differ by {told(max(hidden, free))} of their length at most. Choose a "
+                "shorter sentence, or more tokens in the sidebar."
             )
         if self.harmless:
             return (
@@ -113,21 +121,22 @@ class Beside:
             )
         if hidden < ROUNDING:
             count = int((self.shares["without"][-1] >= ROUNDING).sum())
-            most = self.names[int(self.shares["without"][-1].argmax())]
+            most = tied(self.shares["without"][-1], size=max(1.0, free))
             total = look.plural(len(self.names), "output")
             return (
                 f"{self.where}: hidden, they change nothing but the last digits ({told(hidden)} of an output’s length "
-                f"at most). Not hidden, they move {count} of {total}, “{most}” most, by {told(free)} of its length."
+                f"at most). Not hidden, they move {count} of {total}, “{self.names[most[0]]}” "
+                f"most{one_of(len(most))}, by {told(free)} of its length."
             )
         why = (
-            f"each token stands {look.plural(self.batch.pads, 'place')} further on, where {self.model.positional} "
-            "positions are others"
+            f", as each token stands {look.plural(self.batch.pads, 'place')} further on, where "
+            f"{self.model.positional} positions are others"
             if self.shifted
-            else "more than rounding"
+            else ""
         )
         schemes = [name for name, scheme in POSITIONAL.items() if "encode" not in scheme.enters()]
         return (
-            f"{self.where}: even hidden, they move outputs by up to {told(hidden)} of their length, as {why}. "
+            f"{self.where}: even hidden, they move outputs by up to {told(hidden)} of their length{why}. "
             f"Not hidden, by up to {told(free)}. Positions by distance alone, or none ({', '.join(schemes)}), "
             "do not mind padding that is hidden."
         )
@@ -137,7 +146,7 @@ class Beside:
         if setting.place == "decoder":
             return "The decoder’s own text is never padded, and the encoder hides PAD by itself: look at “cross”."
         if self.may_look:
-            return "Tokens may look at PAD, and get nothing from it."
+            return "Tokens may look at PAD, and get no more from it than rounding."
         if setting.causal_anyway and self.batch.side == "right":
             return (
                 "Nobody looks ahead, and padding on the right lies ahead of every token: with causality it does no "
@@ -196,7 +205,7 @@ class Beside:
 def view(model: ModelState, state: MasksState) -> Beside:
     """Run the sentence alone, in its batch, and with more or less padding."""
     batch = batch_of(model, state)
-    runs = compute_padding.runs(batch, state.layer - 1, state.head - 1)
+    runs = compute_padding.runs(batch)
     end = runs["alone"].streams[-1]
     most = max(batch.read, most_places(model, 2 * len(compute_padding.AMOUNTS)))  # of all of them together
     amounts = {

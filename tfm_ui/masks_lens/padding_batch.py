@@ -62,4 +62,4 @@ def moved(before: Tensor, after: Tensor) -> NDArray[np.float32]:
 
 def told(share: float) -> str:
     """A share of a length, which may exceed it; rounding is not 0%."""
-    return f"{share:.0%}" if share >= 0.1 else look.tiny(share) if share < ROUNDING else look.percent(share)
+    return look.tiny(share) if share < ROUNDING else look.percent(share)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tfm_ui.figures import look
 from tfm_ui.masks_lens.padding import TITLES, Beside
+from tfm_ui.tied import one_of, tied
 
 RUNS = {"alone": "Alone"} | TITLES
 
@@ -29,20 +30,20 @@ class Weights:
         """Way -> (token, key); NaN where the mask forbids to look, and alone where padding would be."""
         batch = self.beside.batch
         found = {}
-        for way, run in self.beside.runs.items():
+        for way, weights in self.beside.weights.items():
             if way == "alone":
                 own = np.full((len(self.beside.names), len(self.beside.keys)), np.nan, np.float32)
-                own[:, batch.keys] = run.weights.where(batch.alone[1], torch.nan).numpy()
+                own[:, batch.keys] = weights.where(batch.alone[1], torch.nan).numpy()
             else:
                 mask = batch.masks(hidden=way == "with")[batch.item, 0][batch.queries]
-                own = run.weights.where(mask, torch.nan).numpy()
+                own = weights.where(mask, torch.nan).numpy()
             found[way] = own
         return found
 
     @cached_property
     def onto(self) -> NDArray[np.float32]:
         """How much of its weight each token gives to padding where that is not hidden: (token)."""
-        found: NDArray[np.float32] = self.beside.runs["without"].weights[:, self.beside.open_columns].sum(-1).numpy()
+        found: NDArray[np.float32] = self.beside.weights["without"][:, self.beside.open_columns].sum(-1).numpy()
         return found
 
     @property
@@ -54,16 +55,16 @@ class Weights:
         """What padding takes."""
         count = len(self.beside.open_columns)
         if not count:
-            alone, *others = (run.weights for run in self.beside.runs.values())
+            alone, *others = self.beside.weights.values()
             apart = max(float((own - alone).abs().max()) for own in others)
             return f"In {self.where} no key is padding, and the three maps differ by {look.tiny(apart)} at most."
         pads, take = (f"the {count} PADs", "take") if count > 1 else ("the one PAD", "takes")
         if not self.beside.may_look:
             return f"In {self.where} nobody may look at {pads}, even where PAD is taken for a word."
-        most = int(self.onto.argmax())
+        most = tied(self.onto, size=1.0)
         return (
             f"In {self.where} {pads} {take} {look.percent(float(self.onto.mean()))} of a token’s weight on average, "
-            f"of “{self.beside.names[most]}” most, {look.percent(float(self.onto[most]))}. "
+            f"of “{self.beside.names[most[0]]}” most{one_of(len(most))}, {look.percent(float(self.onto[most[0]]))}. "
             "A row sums to 1: what PAD takes, tokens lose."
         )
 
@@ -71,7 +72,7 @@ class Weights:
         """Hidden is hidden."""
         if not len(self.beside.open_columns):
             return {}
-        given = float(self.beside.runs["with"].weights[:, self.beside.open_columns].max())
+        given = float(self.beside.weights["with"][:, self.beside.open_columns].max())
         return {f"padding hidden: PAD gets no weight (largest {look.weight(given)})": given == 0}
 
     def table(self) -> pd.DataFrame:

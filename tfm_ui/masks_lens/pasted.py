@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tfm_ui import compute_conventions, mask_paint
+from tfm_ui import mask_paint
 from tfm_ui.figures import look
 from tfm_ui.mask_setting import Setting
 from tfm_ui.mask_text import Table, read_text
@@ -15,6 +15,7 @@ from tfm_ui.masks_lens.pasted_file import read_file
 from tfm_ui.masks_lens.pasted_guess import ADDED, ATTEND, IGNORE, Facts, Mask, facts, guess, mask_of, odd_values
 from tfm_ui.masks_lens.state import GUESSED, MasksState, item_of, setting
 from tfm_ui.model_state import ModelState
+from tfm_ui.uploads import UPLOADS
 from tfm_ui.words import labels
 
 SOURCES = [read_text, read_file, guess, facts, mask_of]
@@ -97,10 +98,20 @@ class Pasted:
         row = self.mask[min(self.item, len(self.mask) - 1)]
         return np.repeat(row[None], self.setting.mask.shape[0], 0)
 
+    @property
+    def in_use(self) -> bool:
+        """Whether it is the lens's mask by now."""
+        return not self.refused() and self.setting.paint == self.paint()
+
     def about_use(self) -> str:
-        """What of it would be used for the sentence."""
+        """What of it would be used for the sentence, or that it is."""
         if refused := self.refused():
             return refused
+        if self.in_use:
+            return (
+                "It is this lens’s mask now: it lies over what is composed, as paint, and is in the link. Above, “Our "
+                "mask” shows it, and so does the view see, where Clear takes it off."
+            )
         used, said = self.used(), []
         size = " × ".join(map(str, used.shape))
         if self.facts.per_key:
@@ -127,10 +138,16 @@ def _apart(names: list[str]) -> list[str]:
     return names if len(set(names)) == len(names) else [f"{i + 1} {name}" for i, name in enumerate(names)]
 
 
-def view(model: ModelState, state: MasksState) -> tuple[Pasted | None, str]:
-    """What was pasted or else uploaded, or None and why there is nothing."""
+def view(model: ModelState, state: MasksState, visitor: str | None = None) -> tuple[Pasted | None, str]:
+    """What was pasted or else uploaded, or None and why there is nothing.
+
+    Args:
+        model: the sidebar's.
+        state: the lens's.
+        visitor: who asks, whose uploads alone are found; None for a picture, which knows the upload's name alone.
+    """
     try:
-        found = _found(state)
+        found = _found(state, visitor)
     except ValueError as problem:
         return None, str(problem)
     except LookupError:
@@ -143,10 +160,10 @@ def view(model: ModelState, state: MasksState) -> tuple[Pasted | None, str]:
     return Pasted(setting(model, state), item_of(model, state) - 1, found, reading, why), ""
 
 
-def _found(state: MasksState) -> Table | None:
+def _found(state: MasksState, visitor: str | None) -> Table | None:
     if state.pasted.strip():
         return read_text(state.pasted)
-    return compute_conventions.uploaded(state.upload) if state.upload else None
+    return UPLOADS.find(state.upload, visitor) if state.upload else None
 
 
 def drawn(seen: Pasted) -> NDArray[np.float32]:

@@ -6,7 +6,6 @@ import re
 import tokenize
 import warnings
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -16,18 +15,13 @@ from tfm_ui.mask_text import BYTES, DEEP, SIDE, Table, read_text, table
 
 @dataclass(frozen=True)
 class Digest:
-    """A control that holds which upload is looked at: the file's digest, as the file itself fits no link."""
+    """A control that holds which upload is looked at: its name in tfm_ui/uploads.py, as no link has room for a file."""
 
     label: str
 
     def read(self, raw: str, default: Any) -> tuple[str, str]:
         """The digest, if it is one."""
-        return (raw, "") if re.fullmatch(r"[0-9a-f]{16}|", raw) else (default, "it is no digest of a file")
-
-
-def digest_of(data: bytes) -> str:
-    """What stands for a file in the link."""
-    return blake2b(data, digest_size=8).hexdigest()
+        return (raw, "") if re.fullmatch(r"[0-9a-f]{16}|", raw) else (default, "it is no name of an upload")
 
 
 def read_file(data: bytes) -> Table:

@@ -18,6 +18,7 @@ from tfm_ui.masks_lens.see_cost import about_saved, empty_blocks
 from tfm_ui.masks_lens.see_terms import PAINTS, Terms, terms_of
 from tfm_ui.masks_lens.state import MasksState, setting
 from tfm_ui.model_state import ModelState
+from tfm_ui.tied import one_of, tied
 
 SOURCES = (
     mask_composition.combined,
@@ -30,6 +31,7 @@ SOURCES = (
     attention_weights,
     empty_blocks,
 )
+NOTHING = 1e-6  # weights that differ by less differ by rounding
 NAMED = 4  # tokens that a sentence names
 TABLED = 2**16  # pairs that stand in the table whether they may attend or not
 PAINT_WORDS = {mask_paint.SEE: "shown by paint", mask_paint.HIDE: "hidden by paint"}
@@ -88,15 +90,20 @@ class Seen:
             return "Nothing is hidden: the weights are those of no mask."
         if not mask.any():
             return "Nobody sees anything: all weights are 0."
-        read = len(self.setting.queries.pieces)  # rows of padding are nobody's
-        moved = np.abs(self.found.weights - self.unmasked)[:read]
-        query, key = np.unravel_index(int(moved.argmax()), moved.shape)
-        before, after = self.unmasked[query, key], self.found.weights[query, key]
+        choice = mask.sum(1) > 1  # a row with one key gives it all, whatever its scores
+        choice[len(self.setting.queries.pieces) :] = False  # rows of padding are nobody's
+        if not choice.any():
+            return words.NO_CHOICE
+        moved = np.where(choice[:, None], np.abs(self.found.weights - self.unmasked), 0)
+        most = tied(moved, size=1.0)
+        query, key = divmod(most[0], moved.shape[1])
+        of_rows = "Of the rows that may look at two tokens or more"
+        without = "the softmax of the same scores without the mask"
+        if moved[query, key] < NOTHING:
+            return f"{of_rows}, no weight differs from {without}."
+        before, after = look.weights(float(self.unmasked[query, key]), float(self.found.weights[query, key]))
         pair = f"“{self.names[0][query]}” → “{self.names[1][key]}”"
-        return (
-            f"Of all weights {pair} differs most from the softmax of the same scores without the mask: "
-            f"{look.share(before)} there, {look.share(after)} here."
-        )
+        return f"{of_rows}, {pair}{one_of(len(most))} differs most from {without}: {before} there, {after} here."
 
     def _empty(self) -> list[str]:
         """Which rows have no key."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tfm_ui import compute_masks
 from tfm_ui.compute_masks import LENGTHS
-from tfm_ui.figures import look
+from tfm_ui.figures import look, units
 from tfm_ui.mask_setting import Setting
 from tfm_ui.masks_lens.see_terms import terms_of
 
@@ -68,11 +68,11 @@ class Growth:
         most, last = LENGTHS[-1] ** 2, LENGTHS[-1]
         grown = f"No pair is kept of a text of {LENGTHS[-2]} tokens."
         if self.own[-2]:
-            times = f"{self.own[-1] / self.own[-2]:.3g}"
-            grow = "stay as many" if times == "1" else f"grow {times} times"
+            times = units.times(self.own[-1] / self.own[-2])
+            grow = "stay as many" if self.own[-1] == self.own[-2] else f"grow to {times} as many"
             grown = (
-                f"From {LENGTHS[-2]} to {look.count(last)} tokens the pairs {grow}; with n² it would be 4 times, with "
-                "n √n 2.83, with n 2."
+                f"From {LENGTHS[-2]} to {look.count(last)} tokens the pairs {grow}; with n² it would be 4×, with "
+                "n √n 2.83×, with n 2×."
             )
         return (
             f"{grown} Of {look.count(most)} pairs {look.count(self.own[-1])} are kept, "

@@ -5,18 +5,19 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from tfm_ui import compute_conventions, controls, controls_line, frame, sidebar
+from tfm_ui import controls, controls_line, frame, sidebar, uploads
 from tfm_ui.links import cuts
 from tfm_ui.mask_text import BYTES
 from tfm_ui.masks_lens import conventions, conventions_chosen, conventions_code, conventions_table, pasted
 from tfm_ui.masks_lens.conventions import Conventions
-from tfm_ui.masks_lens.pasted_file import digest_of, read_file
+from tfm_ui.masks_lens.pasted_file import read_file
 from tfm_ui.masks_lens.state import PREFIX, MasksState
 from tfm_ui.masks_views.boxes import boxes, mask, states
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing
 from tfm_ui.plain import plain
+from tfm_ui.visitor import visitor_here
 
 UPLOAD, PROBLEM = "_masks_upload", "_masks_upload_problem"
 
@@ -104,12 +105,15 @@ def _foreign(model: ModelState) -> None:
                 on_change=_took,
             )
             state = boxes(model, st.container(), "read_as")
-        seen, problem = pasted.view(model, state)
+        seen, problem = pasted.view(model, state, visitor_here())
         with st.container(key="masks_pasted_problem"):
             rejected, beside = st.session_state.get(PROBLEM, ("", None))
-            if beside == (state.pasted, state.upload):  # nothing else was tried since
+            if beside == state.pasted:  # nothing else was tried since
                 st.error(plain(rejected), icon=":material/error:")
-            if problem:
+                back = "take it back, or change the text" if state.pasted.strip() else "try another file"
+                seen, problem = None, f"No mask is drawn while that file stands here: {back}."
+                st.caption(problem)
+            elif problem:
                 kind = st.error if state.pasted.strip() else st.info
                 kind(plain(problem))
             if seen and not state.pasted.strip():
@@ -143,7 +147,7 @@ def _foreign(model: ModelState) -> None:
                 on_click=controls.assign,
                 args=(PREFIX,),
                 kwargs={"paint": "" if refused else seen.paint()},
-                disabled=refused,
+                disabled=refused or seen.in_use,
                 key="_masks_use",
             )
             st.html(f'<p class="note">{escape(seen.about_use())}</p>')
@@ -161,8 +165,10 @@ def _took() -> None:
         found = read_file(data)
     except ValueError as problem:
         state = controls.current(MasksState, PREFIX)
-        st.session_state[PROBLEM] = f"{file.name[:60]}: {problem}", (state.pasted, state.upload)
+        st.session_state[PROBLEM] = f"{file.name[:60]}: {problem}", state.pasted
+        controls.assign(PREFIX, upload="")  # the uploader does not hold that one any more
         return
-    digest = digest_of(data)
-    compute_conventions.uploaded(digest, found)
-    controls.assign(PREFIX, upload=digest, pasted="")
+    visitor = visitor_here()
+    name = uploads.name_of(data, visitor)
+    uploads.UPLOADS.keep(name, visitor, found)
+    controls.assign(PREFIX, upload=name, pasted="")

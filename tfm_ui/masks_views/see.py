@@ -4,7 +4,7 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui import controls, frame
+from tfm_ui import controls, frame, undo
 from tfm_ui.masks_lens import see, see_cost, see_recipe
 from tfm_ui.masks_lens.see_terms import terms_of
 from tfm_ui.masks_lens.state import PREFIX, MasksState, setting
@@ -27,7 +27,16 @@ def _maps(model: ModelState, state: MasksState) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="masks_paint"):
             st.html(f'<p class="note">{escape(seen.about_paint())}</p>')
             if seen.setting.paintable:
-                st.button("Undo", icon=":material/undo:", on_click=controls.take_back, key="_masks_undo")
+                # Of all acts Undo takes back the last: beside the paint only where that one was painting.
+                painted_last = f"{PREFIX}paint" in undo.changes()
+                st.button(
+                    "Undo",
+                    icon=":material/undo:",
+                    on_click=controls.take_back,
+                    disabled=not painted_last,
+                    help="Take back what was painted last." if painted_last else "Nothing was painted last.",
+                    key="_masks_undo",
+                )
                 st.button(
                     "Clear",
                     icon=":material/ink_eraser:",

@@ -12,7 +12,7 @@ from tfm_ui.positions_lens.state import PositionsState
 
 
 def vectors(model: ModelState, state: PositionsState) -> Content:
-    """Norms, and how alike each position and the last trained one are."""
+    """Norms, and how alike each position and the last one within max_len are."""
     seen, x = beyond(model, state), range(state.length)
     measured = {
         "norm": [line_of(side.scheme, x, side.norm.tolist()) for side in seen.sides],

@@ -6,6 +6,7 @@ from tfm_ui import windows
 from tfm_ui.components import maps
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.maps import Axis, Map
+from tfm_ui.figures.map_scale import around_zero, from_zero
 from tfm_ui.model_state import ModelState
 from tfm_ui.position_pictures.in_model import pooled, weights
 from tfm_ui.positions_lens import fault
@@ -17,11 +18,11 @@ WAYS = {"right": "Right: along the sequence", "wrong": "Wrong: along the batch"}
 def positions_fault_added(model: ModelState, state: PositionsState) -> Content:
     """Position x dimension, of one sentence."""
     seen = fault.view(model, state)
-    top = max(float(np.abs(effect.added).max()) for effect in seen.effects.values())
+    scale = around_zero(max(float(np.abs(effect.added).max()) for effect in seen.effects.values()))
     return maps.content(
-        [Map(WAYS[way], effect.added, top or 1.0, "", signed=True) for way, effect in seen.effects.items()],
-        Axis(seen.names, "position (token)", "position"),
-        Axis([str(i) for i in range(seen.model.d_model)], "dimension", "dimension", counted=True),
+        [Map(name=WAYS[way], values=effect.added, scale=scale) for way, effect in seen.effects.items()],
+        rows=Axis(seen.names, "position (token)", "position"),
+        columns=Axis([str(i) for i in range(seen.model.d_model)], "dimension", "dimension", counted=True),
         places=(list(range(len(seen.names))), list(range(seen.model.d_model))),
         read=seen.read,
         square=False,
@@ -34,9 +35,14 @@ def positions_fault_maps(model: ModelState, state: PositionsState) -> Content:
     seen = fault.view(model, state)
     side = seen.model.seq_len
     part = windows.part_of(windows.WHOLE, side, side)
-    top = max(float(effect.head.weights.max()) for effect in seen.effects.values())
+    scale = from_zero(max(float(effect.head.weights.max()) for effect in seen.effects.values()))
     drawn = [
-        Map(WAYS[way], pooled(effect.head.weights, effect.head.visible, part), top, "weight")
+        Map(
+            name=WAYS[way],
+            values=pooled(effect.head.weights, effect.head.visible, part),
+            scale=scale,
+            unit="weight",
+        )
         for way, effect in seen.effects.items()
     ]
     return weights(drawn, seen.names, part, seen.read, seen.about_maps())

@@ -11,6 +11,7 @@ from tfm_ui.components import entry, lines, maps
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.lines import Chart, Line
 from tfm_ui.components.maps import MASKED, Axis, Map
+from tfm_ui.figures.map_scale import from_zero
 from tfm_ui.model_state import ModelState
 from tfm_ui.position_pictures.sides import A_AND_B
 from tfm_ui.positions_lens import in_model, shuffle
@@ -25,7 +26,7 @@ def positions_maps(model: ModelState, state: PositionsState) -> Content:
     seen = in_model.view(model, state)
     part = windows.part_of(state.part_maps, model.seq_len, model.seq_len)
     drawn = [
-        Map(title, pooled(head.weights, head.visible, part), seen.top, "weight")
+        Map(name=title, values=pooled(head.weights, head.visible, part), scale=from_zero(seen.top), unit="weight")
         for title, head in zip(seen.titles, seen.heads.values(), strict=True)
     ]
     return weights(drawn, seen.names, part, len(model.source_tokens.pieces), seen.about_maps(), PREFIX + "part_maps")
@@ -38,8 +39,8 @@ def weights(
     down = part.block[0]
     return maps.content(
         drawn,
-        Axis(part.row_names(names), "query (row): looks", "query", "query"),
-        Axis(part.column_names(names), "key (column): is looked at", "key", "key"),
+        rows=Axis(part.row_names(names), "query (row): looks", "query", "query"),
+        columns=Axis(part.column_names(names), "key (column): is looked at", "key", "key"),
         read=-(-min(part.rows, max(0, read - part.top)) // down),  # rounded up
         about=about,
         part=part,
@@ -72,9 +73,16 @@ def positions_shuffled(model: ModelState, state: PositionsState) -> Content:
     seen = shuffle.view(model, state)
     moved = np.stack([row.shares for row in seen.rows.values()])
     return maps.content(
-        [Map("‖after − before‖ / ‖before‖", moved, float(moved.max()) or 1.0, "of its length")],
-        Axis([row.title for row in seen.rows.values()], "scheme", "scheme"),
-        Axis(seen.names, "token (column), as the text was written", "token"),
+        [
+            Map(
+                name="‖after − before‖ / ‖before‖",
+                values=moved,
+                scale=from_zero(float(moved.max())),
+                unit="of its length",
+            )
+        ],
+        rows=Axis([row.title for row in seen.rows.values()], "scheme", "scheme"),
+        columns=Axis(seen.names, "token (column), as the text was written", "token"),
         places=(list(range(1, len(moved) + 1)), list(range(len(seen.names)))),  # positions are counted from 0
         square=False,
         about=seen.sentence(),

@@ -31,7 +31,7 @@ def knobs(model: ModelState, state: PositionsState) -> list[Knob]:
     if any(scheme.has("encode") for scheme in sides):
         depends.add("shift")  # of vectors that are added
     if state.view == "beyond" and any(scheme.module.enters() for scheme in sides):
-        depends.add("max_len")  # it stands for the trained length of all schemes there
+        depends.add("max_len")  # it stands for the length of a training, whatever the scheme
     shown = [name for name in OF_VIEW[state.view] if name == "length" or name in depends]
     return [_knob(state, name) for name in shown]
 

@@ -9,7 +9,7 @@ from tfm_ui.components import lines, maps
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.lines import Chart, Line
 from tfm_ui.components.maps import Axis, Map
-from tfm_ui.figures import look
+from tfm_ui.figures.map_scale import around_zero
 from tfm_ui.model_state import ModelState
 from tfm_ui.position_pictures.sides import level, line_of, no_lines, no_maps
 from tfm_ui.positions_lens.schemes import chosen
@@ -62,9 +62,9 @@ def _encode(model: ModelState, state: PositionsState, side: str) -> Content:
     dims, columns = dimensions(state, seen.values.shape[1]), part.column_names()
     row = (state.position - part.top) // part.block[0]
     return maps.content(
-        [Map(scheme.name, pooled(matrix(seen.values), part), seen.top or 1.0, "", signed=True)],
-        Axis(part.row_names(), "position", "position"),
-        Axis(columns, "dimension", "dimension"),
+        [Map(name=scheme.name, values=pooled(matrix(seen.values), part), scale=around_zero(seen.top))],
+        rows=Axis(part.row_names(), "position", "position"),
+        columns=Axis(columns, "dimension", "dimension"),
         about=seen.about,
         picked=(row, 0) if 0 <= state.position - part.top < part.rows else None,
         whole_row=True,
@@ -93,11 +93,11 @@ def _bias(model: ModelState, state: PositionsState, side: str) -> Content:
     part = seen.part(state.square)
     return maps.content(
         [
-            Map(f"head {i + 1}: ±{look.weight(top)}", pooled(by_distance(values), part), top, "", signed=True)
-            for i, (values, top) in enumerate(zip(seen.values, seen.tops, strict=True))
+            Map(name=name, values=pooled(by_distance(values), part), scale=scale)
+            for name, values, scale in zip(seen.names, seen.values, seen.scales, strict=True)
         ],
-        Axis(part.row_names(), "query position", "query position", "query"),
-        Axis(part.column_names(), "key position", "key position", "key"),
+        rows=Axis(part.row_names(), "query position", "query position", "query"),
+        columns=Axis(part.column_names(), "key position", "key position", "key"),
         about=seen.sentence,
         part=part,
         zooms=PREFIX + "square",

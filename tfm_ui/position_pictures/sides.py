@@ -9,6 +9,7 @@ from tfm_ui.components import lines, maps
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.lines import Chart, Line
 from tfm_ui.components.maps import MASKED, Axis, Map
+from tfm_ui.figures.map_scale import SHARES
 from tfm_ui.positions_lens.schemes import Scheme
 
 A_AND_B: dict[str, tuple[str, Literal["solid", "dashed"]]] = {"A": ("head 1", "solid"), "B": ("head 2", "dashed")}
@@ -34,7 +35,8 @@ def level(name: str, y: float, last: int) -> Line:
 def no_maps() -> Content:
     """For a scheme that has been left: the page is about to take the picture away."""
     nothing = Axis([""], "", "")
-    return maps.content([Map("", np.full((1, 1), MASKED), 1.0, "")], nothing, nothing, about="")
+    empty = Map(name="", values=np.full((1, 1), MASKED), scale=SHARES)
+    return maps.content([empty], rows=nothing, columns=nothing, about="")
 
 
 def no_lines() -> Content:

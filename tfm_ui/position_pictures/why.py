@@ -8,7 +8,9 @@ from tfm_ui.components import lines, maps
 from tfm_ui.components.canvas import Content
 from tfm_ui.components.lines import Chart, Line
 from tfm_ui.components.maps import Axis, Map
+from tfm_ui.figures.map_scale import Scale, around_zero, holding
 from tfm_ui.model_state import ModelState
+from tfm_ui.position_pairs import Pairs
 from tfm_ui.position_pictures.sides import colour_of, level, line_of, no_lines, no_maps
 from tfm_ui.positions_lens import why, why_shift, why_turned, why_unique
 from tfm_ui.positions_lens.measured import square
@@ -26,13 +28,13 @@ def pairs(model: ModelState, state: PositionsState) -> Content:
     for scheme, found in seen.sides:
         cells = square(state, scheme, part)
         assert cells is not None
-        drawn.append(Map(f"{scheme.title}, {found.unit}", cells, _top(found.top, cells), "", found.signed))
+        drawn.append(Map(name=f"{scheme.title}, {found.unit}", values=cells, scale=_scale(found, cells)))
     turns = any(not scheme.has("encode") for scheme, _ in seen.sides)
     roles = ("query", "key") if turns else ("ink", "ink")
     return maps.content(
         drawn,
-        Axis(part.row_names(), "position m (row)", "position m", roles[0]),
-        Axis(part.column_names(), "position n (column)", "position n", roles[1]),
+        rows=Axis(part.row_names(), "position m (row)", "position m", roles[0]),
+        columns=Axis(part.column_names(), "position n (column)", "position n", roles[1]),
         about=seen.sentence,
         part=part,
         zooms=f"{PREFIX}square",
@@ -40,8 +42,12 @@ def pairs(model: ModelState, state: PositionsState) -> Content:
     )
 
 
-def _top(top: float, cells: NDArray[np.float32]) -> float:
-    return max(top, float(np.abs(np.nan_to_num(cells)).max())) or 1.0
+def _scale(found: Pairs, cells: NDArray[np.float32]) -> Scale:
+    """Of the values that were measured and of those on screen: of a large table not all are measured."""
+    low, high = found.ends
+    there = cells[~np.isnan(cells)]
+    low, high = float(there.min(initial=low)), float(there.max(initial=high))
+    return around_zero(max(-low, high)) if found.signed else holding(low, high)
 
 
 def distances(model: ModelState, state: PositionsState) -> Content:
@@ -72,9 +78,9 @@ def shift_matrix(model: ModelState, state: PositionsState) -> Content:
     part = part_of(WHOLE, *table.shape)
     corner = 2 * seen.pair
     return maps.content(
-        [Map(f"M of k = {seen.shift}", pooled(matrix(table), part), 1.0, "", signed=True)],
-        Axis(part.row_names(), "dimension of PE(pos + k) (row)", "to dimension", counted=True),
-        Axis(part.column_names(), "dimension of PE(pos) (column)", "from dimension", counted=True),
+        [Map(name=f"M of k = {seen.shift}", values=pooled(matrix(table), part), scale=around_zero(1.0))],
+        rows=Axis(part.row_names(), "dimension of PE(pos + k) (row)", "to dimension", counted=True),
+        columns=Axis(part.column_names(), "dimension of PE(pos) (column)", "from dimension", counted=True),
         about=seen.sentence,
         picked=(corner, corner) if part.exact else None,
         part=None if part.exact else part,

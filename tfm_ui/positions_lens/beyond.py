@@ -1,6 +1,7 @@
-"""Positions past max_len, the longest that a model was trained on: what vectors are there, and how they compare.
+"""Positions past max_len: what vectors are there, and how they compare.
 
-max_len stands for the trained length of every scheme, though only a learned table ends there.
+max_len stands for the longest text that a model would be trained on, whatever the scheme, though only a learned table
+ends there. No model here is trained: nothing that is said depends on training.
 """
 
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ class Vectors:
     Attributes:
         scheme: which.
         norm: the length of PE(pos), or of the drawn query turned to pos.
-        alike: the dot product with the last position that was trained: PE(pos)·PE(last), or the score of the turned
+        alike: the dot product with the last position within max_len: PE(pos)·PE(last), or the score of the turned
             query and of the drawn key turned to it.
     """
 
@@ -51,8 +52,8 @@ class Beyond:
 
     @property
     def last(self) -> int:
-        """The last position that was trained, of those on screen."""
-        return last_trained(self.state)
+        """The last position within max_len, of those on screen."""
+        return last_within(self.state)
 
     @property
     def sentence(self) -> str:
@@ -72,8 +73,8 @@ class Beyond:
             return f"{title}: {norms}."
         inside, outside = side.alike[: self.last], side.alike[self.last + 1 :]
         return (
-            f"{title}: {norms}, beyond max_len too; with position {self.last} the trained ones have "
-            f"{_span(inside)}, those beyond {_span(outside)}."
+            f"{title}: {norms}, beyond max_len too; with position {self.last} those before it have a dot product of "
+            f"{_span(inside)}, those beyond of {_span(outside)}."
         )
 
     @property
@@ -135,17 +136,17 @@ def _words(values: Tensor) -> list[float] | list[str]:
 
 
 def where(state: PositionsState) -> list[str]:
-    """Of each position, or distance, whether it was trained."""
-    return ["trained" if i < state.max_len else "beyond" for i in range(state.length)]
+    """Of each position, or distance, whether it lies within max_len."""
+    return ["within" if i < state.max_len else "beyond" for i in range(state.length)]
 
 
-def last_trained(state: PositionsState) -> int:
-    """The last position that was trained, of those on screen."""
+def last_within(state: PositionsState) -> int:
+    """The last position within max_len, of those on screen."""
     return min(state.max_len, state.length) - 1
 
 
 def beyond_range(state: PositionsState, undefined: str = "") -> dict[str, tuple[float, float]]:
-    """The part of an axis of positions, or of distances, that was not trained, by its name.
+    """The part of an axis of positions, or of distances, past max_len, by its name.
 
     Args:
         state: of the lens.
@@ -157,7 +158,7 @@ def beyond_range(state: PositionsState, undefined: str = "") -> dict[str, tuple[
 
 def beyond(model: ModelState, state: PositionsState) -> Beyond:
     """What is asked for of A and B."""
-    last, found = last_trained(state), []
+    last, found = last_within(state), []
     for scheme in schemes(model, state):
         if scheme.has("encode"):
             rows = others = vectors(scheme, state.length)

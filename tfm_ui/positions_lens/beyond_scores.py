@@ -1,4 +1,4 @@
-"""Scores and biases at distances that a model of max_len tokens never met."""
+"""Scores and biases at distances that no text of max_len tokens has."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,6 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from tfm_core import t5_buckets
 from tfm_core.position_laws import drawn_pair
 from tfm_core.positional import T5
 from tfm_ui.figures import look
@@ -33,17 +32,17 @@ class Scores:
 
     @property
     def sentence(self) -> str:
-        """The value at the farthest distance that was trained, and beyond."""
+        """The value at the farthest distance within max_len, and beyond."""
         return " ".join(self._about(*side) for side in self.sides)
 
     def _about(self, scheme: Scheme, unit: str, values: Tensor) -> str:
-        trained, length = min(self.state.max_len, len(values)), len(values)
-        said = f"{scheme.title}: {unit} is {look.number(values[trained - 1].item())} at distance {trained - 1}"
-        if length > trained:
-            said += f", the farthest that was trained, and {look.number(values[-1].item())} at {length - 1}"
+        within, length = min(self.state.max_len, len(values)), len(values)
+        said = f"{scheme.title}: {unit} is {look.number(values[within - 1].item())} at distance {within - 1}"
+        if length > within:
+            said += f", the farthest within max_len, and {look.number(values[-1].item())} at {length - 1}"
         if not isinstance(scheme.module, T5):
             return f"{said}."
-        first = shared_from(scheme.module)
+        first = scheme.module.shared_from
         reached = "" if length > first else " None on screen is as far."
         return f"{said}. Keys from distance {first} on share one bucket, and so one bias.{reached}"
 
@@ -52,7 +51,7 @@ class Scores:
         found = {}
         for scheme, _, values in self.sides:
             if isinstance(scheme.module, T5):
-                shared = values[shared_from(scheme.module) :]
+                shared = values[scheme.module.shared_from :]
                 if len(shared) > 1:
                     found[f"{scheme.title}: one bias for {look.plural(len(shared), 'distance')}"] = bool(
                         (shared == shared[0]).all()
@@ -81,13 +80,6 @@ class Scores:
             else:
                 lines += [*turns(self.model, scheme, length), f"scores_{scheme.side} = rows @ others[0]"]
         return "\n".join(lines)
-
-
-def shared_from(scheme: T5) -> int:
-    """The first distance whose bucket all farther keys share."""
-    behind = -torch.arange(1024)  # max_distance is 128
-    buckets = t5_buckets(behind, bidirectional=scheme.bidirectional, num_buckets=scheme.num_buckets)
-    return int((buckets == buckets[-1]).nonzero()[0])
 
 
 def scores(model: ModelState, state: PositionsState) -> Scores:

@@ -1,4 +1,4 @@
-"""Waves that do not come round within max_len: beyond it they reach angles that the model has never met."""
+"""Waves that do not come round within max_len: beyond it they turn further than at any position before."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class Turns:
     sides: list[tuple[Scheme, Tensor]]
 
     def slow(self, waves: Tensor) -> Tensor:
-        """Which of them have not come round at the last trained position."""
+        """Which of them have not come round at the last position within max_len."""
         return waves > self.state.max_len - 1
 
     @property
@@ -42,7 +42,7 @@ class Turns:
         kinds = look.plural(count, "wave")  # an odd width's last sine has one, but no pair
         if not slow:
             all_of = "it" if count == 1 else "each"
-            return f"{kinds}, and {all_of} has come round at position {max_len - 1}: no angle is new."
+            return f"{kinds}, and {all_of} has come round at position {max_len - 1}, the last within max_len."
         have = "has" if slow == 1 else "have"
         said = (
             f"of {kinds}, {slow} ({look.percent(slow / count)}) {have} not completed a turn at position {max_len - 1}"
@@ -52,8 +52,8 @@ class Turns:
         new = (length - 1) * 360 / waves[-1].item()
         old = (max_len - 1) * 360 / waves[-1].item()
         return (
-            f"{said}; beyond, they meet angles that the model never met: the slowest gets from {look.number(old)}° to "
-            f"{look.number(new)}° at position {length - 1}."
+            f"{said}; beyond, they turn further than at any position within max_len: the slowest gets from "
+            f"{look.number(old)}° to {look.number(new)}° at position {length - 1}."
         )
 
     def table(self) -> pd.DataFrame:

@@ -179,7 +179,7 @@ def _effect(model: ModelState, state: PositionsState, along: str) -> Effect:
     text_order = tuple(order.shuffle_order(ids, state.shuffle))
 
     def run(model: ModelState, shuffled: tuple[int, ...] = ()) -> Reading:
-        return compute.reading(model, layer, order=shuffled, batch=state.batch, along=along)
+        return compute.reading(model, order=shuffled, batch=state.batch, along=along)
 
     own, free = run(model), unmasked(model, model.positional)
     assert own.added is not None
@@ -189,7 +189,7 @@ def _effect(model: ModelState, state: PositionsState, along: str) -> Effect:
     before, after = (run(free, shuffled).output[place, :read] for shuffled in ((), text_order))
     return Effect(
         added=own.added[place].numpy(),
-        head=readings.see(own.attention[place], head),
+        head=readings.see(own.attention[place], layer, head, read),
         apart=apart,
         moved=float(order.moved(before, after, text_order).max()),
     )

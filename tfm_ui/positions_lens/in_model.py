@@ -12,11 +12,12 @@ from tfm_core import POSITIONAL, MultiHeadAttention, attention_scores, attention
 from tfm_core.analysis import mean_by_distance
 from tfm_core.initialization import fill_parameters
 from tfm_ui import compute, readings, words
-from tfm_ui.attention import Attention
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
+from tfm_ui.origins import Heads, Origin
 from tfm_ui.positions_lens.state import NOTHING, PositionsState
 from tfm_ui.readings import HeadSeen
+from tfm_ui.tied import one_of, tied
 
 SOURCES = (
     readings.read,
@@ -26,7 +27,7 @@ SOURCES = (
     attention_weights,
     fill_parameters,
 )
-DISTANCE_SOURCES = (mean_by_distance, readings.see, Attention.scores, attention_scores)
+DISTANCE_SOURCES = (mean_by_distance, readings.see, Heads.with_scores, Origin.scores, attention_scores)
 ALL_UP_TO = 2**23  # weights of a pass, up to which all schemes are run: they take a second or two together
 PLAIN = "none"  # the scheme that the others are compared with
 
@@ -122,9 +123,17 @@ class InModel:
         if not moved:
             return f"{now} Nothing beside {PLAIN} is run, to be compared with it."
         return (
-            f"{now} {self._apart()}Compared with no positions, a row of {self.where} has on average "
+            f"{now} {self._apart()}Compared with no positions, {self._averaged()} has on average "
             f"{look.listed(moved)} of its weight elsewhere."
         )
+
+    def _averaged(self) -> str:
+        """Of which rows an average is: rows without a choice, as a causal model's first, are the same in any scheme."""
+        left = len(self.model.source_tokens.pieces) - len(self.rows)
+        if not left:
+            return f"a row of {self.where}"
+        which = f"one of the {len(self.rows)} rows" if len(self.rows) > 1 else "the one row"
+        return f"{which} of {self.where} with a choice"
 
     def _apart(self) -> str:
         """The pair that A and B see most differently."""
@@ -132,10 +141,11 @@ class InModel:
         if a == b or not {a, b} <= set(self.heads):
             return ""
         one, other = self.heads[a].weights, self.heads[b].weights
-        query, key = np.unravel_index(int(np.abs(one - other)[self.rows].argmax()), (len(self.rows), one.shape[1]))
-        query = self.rows[query]
+        most = tied(np.abs(one - other)[self.rows], size=float(max(one.max(), other.max())))
+        row, key = divmod(most[0], one.shape[1])
+        query = self.rows[row]
         return (
-            f"A and B differ most where “{self.names[query]}” looks at “{self.names[key]}”: "
+            f"A and B differ most where “{self.names[query]}” looks at “{self.names[key]}”{one_of(len(most))}: "
             f"{look.share(one[query, key])} under {a}, {look.share(other[query, key])} under {b}. "
         )
 

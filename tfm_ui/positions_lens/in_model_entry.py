@@ -13,7 +13,7 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.in_model import sides
 from tfm_ui.positions_lens.state import PositionsState
 
-SOURCES = (Positional.enters, Stack.forward, TransformerLayer.forward, MultiHeadAttention.forward)
+SOURCES = (Positional.enters, Stack.forward, Stack.run, TransformerLayer.forward, MultiHeadAttention.forward)
 
 # place -> what is done there, and the sites of the recording where the values can be read
 STEPS = {

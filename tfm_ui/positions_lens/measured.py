@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tfm_core.position_laws import Closest, ShiftError
+from tfm_core.closest_rows import Closest
+from tfm_core.position_laws import ShiftError
 from tfm_ui import compute_positions
 from tfm_ui.compute_positions import Spec
 from tfm_ui.model_state import ModelState

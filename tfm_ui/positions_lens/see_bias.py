@@ -7,11 +7,13 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from tfm_core.ties import ties
 from tfm_ui import windows
 from tfm_ui.figures import look
+from tfm_ui.figures.map_scale import Scale, holding
 from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.schemes import Scheme
-from tfm_ui.positions_lens.state import PositionsState
+from tfm_ui.positions_lens.state import OWN_SCALES, PositionsState
 from tfm_ui.windows import Part
 
 
@@ -26,6 +28,7 @@ class Bias:
         values: (head, distance).
         buckets: the bucket of each distance, (distance); None if the scheme has no buckets.
         seed: of the weights.
+        alone: whether each head's colours are for its own values, so that no two heads can be compared by them.
     """
 
     scheme: Scheme
@@ -34,11 +37,38 @@ class Bias:
     values: Tensor
     buckets: Tensor | None
     seed: int
+    alone: bool = False
 
     @property
-    def tops(self) -> list[float]:
-        """Each head's largest size of a bias: slopes differ so much that one scale would leave most heads blank."""
-        return [size or 1.0 for size in self.values.abs().amax(-1).tolist()]
+    def scale(self) -> Scale:
+        """Of all heads: of a bias that is never positive it ends at 0."""
+        low, high = (end.item() for end in self.values.aminmax())
+        return holding(low, high)
+
+    @property
+    def scales(self) -> list[Scale]:
+        """Each head's."""
+        sizes = self.values.abs().amax(-1).tolist()
+        return [self.scale.resized(size) if self.alone else self.scale for size in sizes]
+
+    @property
+    def names(self) -> list[str]:
+        """Each head's, with its scale if it has one of its own."""
+        heads = [f"head {i + 1}" for i in range(len(self.values))]
+        if not self.alone:
+            return heads
+        ends = (scale.texts(whole=False) for scale in self.scales)
+        return [f"{head}: {low} to {high}" for head, (low, high) in zip(heads, ends, strict=True)]
+
+    @property
+    def how_to_read(self) -> str:
+        """The map in words."""
+        many = len(self.values) > 1
+        scale = "each head on a scale of its own" if self.alone else "all heads on one scale"
+        return (
+            "What is added to the score of each query position (row) and key position (column)"
+            f"{f', {scale}' if many else ''}."
+        )
 
     def part(self, value: str) -> Part:
         """What the control's value means of a matrix; of many heads' matrices fewer cells travel."""
@@ -95,11 +125,13 @@ class Bias:
         total = self.scheme.module.get_parameter("weight").shape[0]
         said = [f"{look.count(len(self.distance))} distances fall into {used} of {total} buckets."]
         if self.shared:
-            bucket, first, last = max(self.shared, key=lambda found: found[2] - found[1])
-            one = [d for d, b in zip(self.distance.tolist(), self.buckets.tolist(), strict=True) if b == bucket]
-            said.append(
-                f"The widest holds {look.count(len(one))}: distances {_span(first, last)} share bucket {bucket}."
-            )
+            sizes = torch.tensor([last + 1 - first for _, first, last in self.shared])
+            widest = ties(sizes, 0)
+            where = [f"{_span(first, last)} share bucket {bucket}" for bucket, first, last in self.shared]
+            spans = look.listed([where[i] for i in widest])
+            holds = "The widest holds" if len(widest) == 1 else f"The {len(widest)} widest hold"
+            each = "" if len(widest) == 1 else " each"
+            said.append(f"{holds} {look.count(int(sizes.max()))}{each}: distances {spans}.")
         else:
             said.append("No two distances share one: they are too few.")
         return " ".join(said)
@@ -126,6 +158,6 @@ def bias(model: ModelState, state: PositionsState, scheme: Scheme) -> Bias:
     distance = torch.arange(1 - state.length, state.length)
     values = scheme.module.bias_at(distance)
     assert values is not None, f"expected a scheme that is added to the scores, got {scheme.name}"
-    buckets = getattr(scheme.module, "buckets", None)
+    buckets, alone = getattr(scheme.module, "buckets", None), state.bias_scale == OWN_SCALES
     values = values.contiguous()  # T5’s lie a head apart: what is pooled takes ten times as long
-    return Bias(scheme, state.length, distance, values, buckets and buckets(distance), model.seed)
+    return Bias(scheme, state.length, distance, values, buckets and buckets(distance), model.seed, alone)

@@ -15,7 +15,7 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.in_model import PLAIN, shown, title_of
 from tfm_ui.positions_lens.state import PositionsState
 
-SOURCES = (order.shuffle_order, order.moved, order.difference, readings.read, Stack.forward)
+SOURCES = (order.shuffle_order, order.moved, order.difference, readings.read, Stack.forward, Stack.run)
 ROUNDING = 1e-5  # what moves by less than this share of its length has moved by rounding alone
 OPEN = "none, not causal"  # the row that shows what no positions are like where the mask tells no order either
 READ_UP_TO = 24  # tokens of the two texts that are written out
@@ -122,7 +122,7 @@ def _kept(count: int, total: int) -> str:
 
 def _share(value: float) -> str:
     """Of a length, which it may exceed; what moved but a little is not 0."""
-    return f"{value:.0%}" if value >= 0.1 or value < ROUNDING else look.percent(value)
+    return look.percent(value)
 
 
 def told(difference: float) -> str:
@@ -136,10 +136,10 @@ def unmasked(model: ModelState, name: str) -> ModelState:
     return replace(model, positional=name, causal=False, architecture=architecture)
 
 
-def moved(model: ModelState, title: str, text_order: tuple[int, ...], layer: int) -> Moved:
+def moved(model: ModelState, title: str, text_order: tuple[int, ...]) -> Moved:
     """Run the model on the text as written and shuffled, and compare each word's output."""
     read = len(text_order)
-    before, after = (compute.reading(model, layer, order=shuffled).output[0, :read] for shuffled in ((), text_order))
+    before, after = (compute.reading(model, order=shuffled).output[0, :read] for shuffled in ((), text_order))
     shares: NDArray[np.float32] = order.moved(before, after, text_order).numpy()
     return Moved(title, shares, float(order.difference(before, after, text_order).abs().max()))
 
@@ -148,11 +148,9 @@ def view(model: ModelState, state: PositionsState) -> Shuffle:
     """Shuffle the text, and run it under each scheme that is shown."""
     ids = model.source_tokens.ids[: len(model.source_tokens.pieces)]
     text_order = tuple(order.shuffle_order(ids, state.shuffle))
-    layer = state.layer - 1  # the pass that the maps are of
     rows = {
-        name: moved(replace(model, positional=name), title_of(name, state), text_order, layer)
-        for name in shown(model, state)
+        name: moved(replace(model, positional=name), title_of(name, state), text_order) for name in shown(model, state)
     }
     if model.architecture == "decoder" or model.masks_the_future:
-        rows[OPEN] = moved(unmasked(model, PLAIN), OPEN, text_order, layer)
+        rows[OPEN] = moved(unmasked(model, PLAIN), OPEN, text_order)
     return Shuffle(model, state, text_order, rows)

@@ -15,6 +15,7 @@ from tfm_ui.position_pairs import MEASURES
 PREFIX = "positions_"
 VIEWS = ("see", "why", "model", "beyond", "fault", "table")
 NOTHING = "nothing"  # what B may be, too
+ONE_SCALE, OWN_SCALES = "one for all", "each its own"
 
 LONGEST, WIDEST, MOST_HEADS = 4096, 512, 32
 LENGTHS = (*range(2, 129), *range(136, 257, 8), *range(288, 513, 32), *range(576, 1025, 64), *range(1280, 4097, 256))
@@ -53,6 +54,15 @@ class PositionsState:
     dims: str = control(Numbers("Dimensions", WIDEST - 1, low=0), default="0 1 8 16 32", held=True)
     shift: int = control(Whole("Shift k", 0, LONGEST - 1), default=5, held=True)
     head: int = control(Whole("Head", 1, MOST_HEADS, box=True, help="Of the bias."), default=1)
+    bias_scale: str = control(
+        Choice(
+            "Scale of the heads",
+            (ONE_SCALE, OWN_SCALES),
+            help="One for all: a colour is the same bias in every head. Each its own: gentle heads can be read, but no "
+            "longer compared with others by their colours.",
+        ),
+        default=ONE_SCALE,
+    )
     part: str = control(windows.field("Part of position × dimension", LONGEST), default=windows.WHOLE, held=True)
     square: str = control(windows.field("Part of position × position", LONGEST), default=windows.WHOLE, held=True)
 

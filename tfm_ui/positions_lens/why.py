@@ -128,7 +128,7 @@ def _about(scheme: Scheme, pairs: Pairs) -> str:
         far = f", {at(rows - 1)} at {sign}{rows - 1}" if rows > 2 else ""
         equal = "are equal" if found.spread == 0 else f"differ by at most {look.number(found.spread)}"
         return f"{scheme.title}: {near}{far}; pairs of one distance {equal}.{noise}"
-    alone = " Its last sine has no cosine beside it." if scheme.has_waves else ""
+    alone = " Its last sine has no cosine beside it." if scheme.has_waves and scheme.width % 2 else ""
     return (
         f"{scheme.title}: {near}; pairs of one distance differ by up to {look.number(found.spread)}, so the distance "
         f"alone does not tell.{noise}{alone}"

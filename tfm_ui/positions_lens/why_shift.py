@@ -51,6 +51,8 @@ class Shift:
         k, rows, width = self.shift, known(scheme, self.state.length), scheme.width
         if left is None:
             return f"{scheme.title} has {look.plural(rows, 'row')}, no two of them {k} apart."
+        if not k:
+            return f"{scheme.title}: a shift by 0 is no shift, which the identity gives to any table."
         places = f"{look.count(len(left.at))} position{'s' if len(left.at) > 1 else ''}"
         if scheme.has_waves:
             if not left.dimensions:
@@ -60,15 +62,13 @@ class Shift:
                 f"{scheme.title}: one matrix shifts {places} by k = {k}; the largest error is "
                 f"{look.tiny(left.largest)} in float32, whose rounding allows {look.tiny(ALLOWED)}.{alone}"
             )
-        if not k:
-            return f"{scheme.title}: a shift by 0 is no shift, which the identity gives to any table."
         if len(left.at) <= width:
             return (
                 f"{scheme.title}: {places} and {look.plural(width, 'dimension')}, so some matrix fits any table "
                 f"(largest error {look.number(left.largest)}), and that proves nothing."
             )
         return (
-            f"{scheme.title}: no such matrix; the best, by least squares over {places}, leaves "
+            f"{scheme.title}: the best matrix, by least squares over {places}, leaves errors of up to "
             f"{look.number(left.largest)}."
         )
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from tfm_core.position_laws import Closest
+from tfm_core.closest_rows import Closest
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.positions_lens.measured import known, nearest, opening
@@ -32,15 +32,9 @@ class Unique:
 
     def _about(self, scheme: Scheme, found: Closest) -> str:
         rows = known(scheme, self.state.length)
-        first, second = found.pair
         few = f" (the {rows} that it has)" if rows < self.state.length else ""
-        apart = (
-            f"are {look.number(found.distance)} apart"
-            if found.distance
-            else "have the same vector: a model cannot tell them apart"
-        )
         pairs = "1 pair" if rows == 2 else f"{look.count(rows * (rows - 1) // 2)} pairs"
-        return f"{scheme.title}: of {pairs} of positions{few} the nearest, {first} and {second}, {apart}."
+        return f"{scheme.title}: of {pairs} of positions{few} {_nearest(found, rows)}."
 
     def laws(self) -> dict[str, bool]:
         """What an encoding must give."""
@@ -60,7 +54,7 @@ class Unique:
     def recipe(self) -> str:
         """Lines of Python that leave them in `nearest_A` and `nearest_B`."""
         shown = [scheme for scheme, _ in self.sides]
-        lines = opening(self.model, shown, "from tfm_core.position_laws import closest")
+        lines = opening(self.model, shown, "from tfm_core.closest_rows import closest")
         return "\n".join(
             [*lines, *(f"nearest_{s.side} = closest({s.side}.encode({known(s, self.state.length)}))" for s in shown)]
         )
@@ -70,6 +64,23 @@ class Unique:
         """Whether the distances differ so much that only a scale of powers shows them all."""
         all_of = [d for _, found in self.sides for d in found.within[1:].tolist()]
         return bool(all_of) and 0 < min(all_of) < 0.01 * max(all_of)
+
+
+def _nearest(found: Closest, rows: int) -> str:
+    """Which pairs are the nearest: where several tie, none of them is called so."""
+    first, second = found.pair
+    near, apart = "are equally near, to float32’s rounding: ", f"{look.number(found.distance)} apart"
+    if found.ties == 1:
+        near = "are "
+    if not found.distance:
+        near, apart = "have ", "the same vector: a model cannot tell them apart"
+    if found.ties == 1:
+        return f"the nearest, {first} and {second}, {near}{apart}"
+    if found.step is None:
+        return f"{look.count(found.ties)} pairs, {first} and {second} among them, {near}{apart}"
+    every = "all " if found.ties == rows - found.step else ""
+    which = "of neighbours" if found.step == 1 else f"that stand {found.step} apart"
+    return f"{every}{look.count(found.ties)} pairs {which} {near}{apart}"
 
 
 def unique(model: ModelState, state: PositionsState) -> Unique:

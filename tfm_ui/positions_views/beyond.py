@@ -22,7 +22,7 @@ def draw(model: ModelState) -> None:
     with st.container(key="beyond_notes"):
         sides = schemes(model, state)
         if state.length <= state.max_len and any(scheme.module.enters() for scheme in sides):
-            st.info(f"All {state.length} positions were trained: raise Length beyond max_len = {state.max_len}.")
+            st.info(f"All {state.length} positions lie within max_len = {state.max_len}: raise Length beyond it.")
         for scheme in sides:
             if not scheme.module.enters():
                 st.info(f"{scheme.title} adds nothing and turns nothing: there is nothing to run out of.")
@@ -41,8 +41,9 @@ def _vectors(model: ModelState, state: PositionsState) -> None:
     with panel("positions_beyond") as show:
         show(
             title="Vectors past max_len",
-            how_to_read="x: position; shaded, those that the model was never trained on. First, how long the vector is "
-            "that is added, or a query that is turned; then, how alike it and the last trained one are.",
+            how_to_read="x: position; shaded, those past max_len, which stands for the longest text of a training. "
+            "First, how long the vector is that is added, or a query that is turned; then, its dot product with the "
+            "last one within max_len.",
             shape=f"max_len {state.max_len}, length {state.length}",
             picture=Drawing("positions_beyond", states(model, state)),
             sentence=seen.sentence,
@@ -61,7 +62,7 @@ def _scores(model: ModelState, state: PositionsState) -> None:
     with panel("positions_beyond_scores") as show:
         show(
             title="Scores past max_len",
-            how_to_read="x: how far the key stands behind the query; shaded, distances that were never trained. "
+            how_to_read="x: how far the key stands behind the query; shaded, distances that no text of max_len has. "
             "y: the score of a turned query and a turned key, or the bias that is added to scores.",
             picture=Drawing("positions_beyond_scores", states(model, state)),
             sentence=seen.sentence,
@@ -81,7 +82,7 @@ def _turns(model: ModelState, state: PositionsState) -> None:
         show(
             title="Who has come round?",
             how_to_read="x: pairs of dimensions, each a wave. y, in powers of 10: how many positions a full turn "
-            "takes. Above the line of max_len: not completed in training.",
+            "takes. Above the line of max_len: more than a text of max_len has.",
             picture=Drawing("positions_beyond_turns", states(model, state)),
             sentence=seen.sentence,
             table=seen.table,

@@ -23,7 +23,11 @@ def pair(model: ModelState, *more: str) -> PositionsState:
     depends = {name for scheme in schemes(model, state) for name in scheme.module.about.depends_on}
     drawn = [name for name, argument in (("width", "d_model"), ("heads", "num_heads")) if argument in depends]
     places = {place for scheme in schemes(model, state) for place in scheme.module.enters()}
-    speaks = {"head": "bias_at" in places, "measure": bool(places - {"bias_at"})}  # what says nothing is not drawn
+    speaks = {  # what says nothing is not drawn
+        "head": "bias_at" in places,
+        "bias_scale": "bias_at" in places,
+        "measure": bool(places - {"bias_at"}),
+    }
     state = boxes(model, line, *drawn, *(name for name in more if speaks.get(name, True)))
     with st.container(key="positions_knobs_place"):
         if knobs(model, state):

@@ -24,7 +24,7 @@ NONE = "This scheme adds nothing anywhere: all that tells one position from anot
 
 def draw(model: ModelState) -> None:
     """A column for each scheme, and below them what both are drawn in."""
-    state = pair(model)
+    state = pair(model, "bias_scale")
     shown, turning = schemes(model, state), waves(model, state)
     added = [scheme for scheme in shown if scheme.has("encode")]
     apart = max(len(added), len(turning)) == 1  # else what is drawn once for both stands below the columns
@@ -78,8 +78,7 @@ def _bias(model: ModelState, state: PositionsState, scheme: Scheme) -> None:
     with panel(f"bias_{side}") as show:
         show(
             title=scheme.title,
-            how_to_read="What is added to the score of each query position (row) and key position (column), "
-            "each head on a scale of its own.",
+            how_to_read=seen.how_to_read,
             shape=f"head × query × key = {len(seen.values)} × {(n := look.count(seen.length))} × {n}",
             picture=Drawing(f"positions_bias_{side}", states(model, state)),
             sentence=seen.sentence,
@@ -93,7 +92,10 @@ def _bias(model: ModelState, state: PositionsState, scheme: Scheme) -> None:
         show(
             title=f"{scheme.title}, by distance",
             how_to_read="A matrix holds no more than this: a number for each distance of key and query."
-            + (" Below, the bucket that each distance falls into: one trained number per head and bucket." * buckets),
+            + (
+                " Below, the bucket that each distance falls into: one number per head and bucket, a parameter of the "
+                "model." * buckets
+            ),
             shape=f"{look.count(len(seen.distance))} distances",
             picture=Drawing(f"positions_distance_{side}", states(model, state)),
             sentence=seen.by_distance,
@@ -148,7 +150,7 @@ def _wavelengths(model: ModelState, state: PositionsState) -> None:
         show(
             title="Wavelengths",
             how_to_read="After how many positions each pair of dimensions has turned once; the scale is logarithmic. "
-            "Below the thin line, waves that fit into the length. A solid, B dashed.",
+            "Below the thin line, waves that are shorter than the sequence. A solid, B dashed.",
             shape="2π · base^(2i / d)",
             picture=Drawing("positions_wavelengths", states(model, state)),
             sentence=about_waves(model, state),

@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_core import apply_rotary, position_laws, sinusoidal_encoding
+from tfm_core import apply_rotary, closest_rows, position_laws, sinusoidal_encoding
 from tfm_ui import frame, position_pairs
 from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
@@ -133,7 +133,7 @@ def _unique(model: ModelState, state: PositionsState) -> None:
             sentence=seen.sentence,
             laws=seen.laws(),
             table=seen.table,
-            sources=[position_laws.closest, sinusoidal_encoding],
+            sources=[closest_rows.closest, sinusoidal_encoding],
             recipe=seen.recipe,
             mode=frame.mode(),
         )

@@ -17,7 +17,8 @@ HOME = (
     ),
     Preset(
         "Another seed",
-        "The same sentence, other random weights. Which of these pictures was ever about the sentence?",
+        "The same sentence, other random weights: another head is the sharpest now. What in these pictures has stayed, "
+        "and what kept it?",
         model={"seed": 2},
     ),
 )

@@ -37,8 +37,8 @@ MASKS = (
     ),
     Preset(
         "Through the window",
-        "A window of 2 lets each token see its two neighbours alone. Behind which layer has the first of eight words "
-        "reached the last?",
+        "A window of 2 lets each token see itself and one neighbour on either side. Behind which layer has the first "
+        "of eight words reached the last?",
         model={"causal": False, "seq_len": 8, "num_layers": 8},
         page={"view": "leaks", "mask": "window 2", "item": 1},
     ),

@@ -37,8 +37,8 @@ POSITIONS = (
     ),
     Preset(
         "Past the end",
-        "Trained on 64 positions, asked for 128. One of the two has no 65th row. "
-        "What has the other, and was that ever trained?",
+        "Made for 64 positions, asked for 128. One of the two has no 65th row. "
+        "What has the other, and would a training on 64 have met it?",
         page={"view": "beyond", "a": "learned", "b": "rope", "length": 128, "max_len": 64},
     ),
     Preset(
@@ -48,8 +48,8 @@ POSITIONS = (
     ),
     Preset(
         "The largest",
-        "4,096 positions of 512 dimensions, each pixel the largest of its block. "
-        "Where do the waves stop changing within the text, and what are those dimensions good for?",
+        "4,096 positions of 512 dimensions, each cell the value furthest from 0 of its block. "
+        "From which dimension on is a wave longer than the text, and what are those dimensions good for?",
         page={"width": 512, "length": 4096, "b": "nothing", "dims": "200 256 320 384 448 510"},
     ),
 )

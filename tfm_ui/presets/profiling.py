@@ -23,6 +23,17 @@ PROFILING = (
         page={"sizes": "128, 8, 4, 50\n128, 8, 4, 200", "targets": "with weights,LSTM,GRU,convolution"},
     ),
     Preset(
+        "A textbook’s sizes",
+        "1,000 token ids, post-norm, ReLU, one matrix for embedding and output: 163,968, 921,088 and 4,994,560 "
+        "parameters. From row to row, does the time grow as much as they do?",
+        model={"norm": "post", "activation": "relu", "causal": False},
+        page={
+            "sizes": "64, 4, 2, 50\n128, 8, 4, 50\n256, 8, 6, 50",
+            "embedding": True,
+            "vocabulary": 1000,
+        },
+    ),
+    Preset(
         "The same twice",
         "One configuration as two rows. How far apart are their medians, and what says the interval of their ratio?",
         page={"sizes": "128, 8, 4, 50\n128, 8, 4, 50"},
@@ -41,7 +52,7 @@ PROFILING = (
     ),
     Preset(
         "Overtaken",
-        "From 256 tokens on, products with scores have more FLOPs than this feed-forward network. "
+        "From 257 tokens on, products with scores have more FLOPs than this feed-forward network. "
         "At which length does the clock say so, and what does it count that FLOPs do not?",
         model={"d_model": 64, "d_ff": 256},
         page={"view": "length", "longest": 1024},

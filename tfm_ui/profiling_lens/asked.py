@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, replace
 
-from tfm_core.profiling import Row
+from tfm_core.profiling import Plan, Row
+from tfm_core.profiling.files_text import differences
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
-from tfm_ui.profiling_lens.compare import Compared, compared, listed_rows
-from tfm_ui.profiling_lens.state import ProfilingState
+from tfm_ui.profiling_lens.compare import Compared, compared, listed_rows, under_load
+from tfm_ui.profiling_lens.state import LENGTHS, ProfilingState, cannot, rows_of, sizes_of
 
 UNMEASURED = "Nothing of this is measured yet: press Measure."
 NOTHING = "There is no configuration to show: enter one in the view “compare”."
@@ -15,6 +16,25 @@ NOTHING = "There is no configuration to show: enter one in the view “compare�
 def asked(model: ModelState, state: ProfilingState, view: str) -> Compared | None:
     """The rows of this view, and their measurement; None if there are no rows."""
     return compared(model, replace(state, view=view))
+
+
+def nothing(model: ModelState, state: ProfilingState, without_lines: str = NOTHING) -> str:
+    """Why there is no row: no line describes a configuration, or no target can be of the sidebar's kind."""
+    if not sizes_of(state.sizes, state.batch)[0]:
+        return without_lines
+    return " ".join(rows_of(model, state)[1])
+
+
+def no_length(model: ModelState, state: ProfilingState) -> str:
+    """Why some lengths, or all, cannot be: the first reason; "" where all can."""
+    reasons = (cannot(model, state, length) for length in LENGTHS if length <= state.longest)
+    return next(filter(None, reasons), "")
+
+
+def kind(plan: Plan) -> str:
+    """What the rows have of the sidebar's model, in a sentence; and which targets differ from it, in one each."""
+    words = plan.rows[0].size.in_words()
+    return " ".join([f"Rows are of the sidebar’s kind: {words}.", *differences(plan.rows)])
 
 
 @dataclass(frozen=True)
@@ -31,6 +51,16 @@ class Lengths:
     def lengths(self) -> list[int]:
         """That are asked for."""
         return [row.size.seq_len for row in self.of.plan.rows]
+
+    def under_load(self, *kinds: str) -> str:
+        """At which lengths these are of contended blocks too, a sentence; "" if at none."""
+        return under_load(self.of.rows, kinds, self._named)
+
+    def _named(self, numbers: list[int]) -> str:
+        if len(numbers) == len(self.lengths):
+            return "all lengths"
+        lengths = look.listed([look.count(self.lengths[number - 1]) for number in numbers])
+        return f"{lengths} {'token' if lengths == '1' else 'tokens'}"
 
 
 def described(row: Row) -> str:

@@ -1,10 +1,12 @@
 """Configurations beside each other: which rows there are, what was measured of each, and what that comes to."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from tfm_core.profiling import Blocks, Measured, Plan, Report, files
+from tfm_core.profiling.report import FEWEST
 from tfm_ui import measurements
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
@@ -46,19 +48,29 @@ class Compared:
 
     @property
     def measured(self) -> list[int]:
-        """The numbers of the rows whose forward pass has a clean block."""
+        """The numbers of the rows whose forward pass has a time."""
         return self.timed(FORWARD)
 
     def timed(self, kind: str) -> list[int]:
-        """The numbers of the rows that have a clean block of this kind."""
-        return [number for number in range(1, len(self.rows) + 1) if self.kinds(number)[kind].seconds]
+        """The numbers of the rows that have a time of this kind."""
+        return [number for number in range(1, len(self.rows) + 1) if self.kinds(number)[kind].sample]
+
+    def under_load(self, *kinds: str) -> str:
+        """Which rows' times are of contended blocks too, a sentence; "" if none are.
+
+        Args:
+            kinds: of `kinds`, or "parts"; those that are shown.
+        """
+        return under_load(
+            self.rows, kinds, lambda rows: "all rows" if len(rows) == len(self.rows) > 1 else listed_rows(rows)
+        )
 
     @property
     def nothing(self) -> str:
         """Said where no row has a figure for its forward pass."""
         if self.plan.setup.backward and self.timed(TRAINING):
-            return "No row has a clean forward block, so no forward time is shown."
-        return "No row has a clean block, so no time is shown."
+            return "No row has a time of its forward pass."
+        return "No row has a time."
 
     @property
     def setting(self) -> str:
@@ -77,7 +89,10 @@ class Compared:
             return ""
         machine, began = self.report.machine, self.report.started[:10]
         processor = [machine.processor] if machine.processor not in ("", machine.device) else []
-        return " · ".join([self.setting, *processor, *([began] if began else []), f"measurement {self.report.id}"])
+        kind = self.plan.rows[0].size.in_words()
+        return " · ".join(
+            [self.setting, kind, *processor, *([began] if began else []), f"measurement {self.report.id}"]
+        )
 
     def stamped(self, table: pd.DataFrame) -> pd.DataFrame:
         """A table with where, when and how it was measured behind each line."""
@@ -86,13 +101,13 @@ class Compared:
     def reason(self, number: int, kind: str = FORWARD) -> str:
         """Why a row, counted from 1, has no figure of this kind; "" if it has one."""
         one, kinds = self.rows[number - 1], self.kinds(number)
-        if kinds[kind].seconds:
+        if kinds[kind].sample:
             return ""
         if one.problem and (kind == TRAINING or not one.problem.startswith(TRAINING)):
             return one.problem
-        if one.problem or any(blocks.seconds for blocks in kinds.values()):
-            return _no_block(f"{kind} block", kinds[kind].contended)
-        return _no_block("block", sum(blocks.contended for blocks in kinds.values()))
+        rounds = {len(blocks.every) for blocks in kinds.values() if not blocks.sample}
+        apart = one.problem or len(rounds) > 1 or any(blocks.sample for blocks in kinds.values())
+        return _too_few(len(kinds[kind].every), f" of {kind}" if apart else "")
 
     def reasons(self, number: int) -> list[str]:
         """Why a row, counted from 1, lacks figures of any kind that was asked for, each once."""
@@ -129,11 +144,21 @@ def listed_rows(numbers: list[int]) -> str:
     return f"row{'s' if len(numbers) > 1 else ''} {look.listed([str(number) for number in numbers])}"
 
 
-def _no_block(what: str, contended: int) -> str:
-    if contended:
-        many = look.plural(contended, what)
-        return f"no clean {what}: the processor was contended in {'all ' * (contended > 1)}{many}"
-    return f"no {what} was measured"
+def under_load(rows: Sequence[Measured], kinds: Sequence[str], name: Callable[[list[int]], str]) -> str:
+    """`Compared.under_load`, with words for rows by their numbers, from 1."""
+    marked = [[number for number, one in enumerate(rows, 1) if kind in one.under_load] for kind in kinds]
+    if not any(marked):
+        return ""
+    if all(numbers == marked[0] for numbers in marked):
+        return f"Measured under load: {name(marked[0])}."
+    each = [f"{kind} of {name(numbers)}" for kind, numbers in zip(kinds, marked, strict=True) if numbers]
+    return f"Measured under load: {'; '.join(each)}."
+
+
+def _too_few(rounds: int, what: str) -> str:
+    if rounds:
+        return f"{look.plural(rounds, 'round')}{what} alone, where a time takes {FEWEST}"
+    return f"no round{what} was measured"
 
 
 def recipe(plan: Plan, *more: str) -> str:

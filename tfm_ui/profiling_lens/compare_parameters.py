@@ -4,10 +4,10 @@ from collections import defaultdict
 
 import pandas as pd
 
-from tfm_core.profiling.statistics import NO_DIFFERENCE, ratio, verdict
 from tfm_ui.figures import look, units
 from tfm_ui.profiling_lens import analytic
-from tfm_ui.profiling_lens.compare import Compared, listed_rows
+from tfm_ui.profiling_lens.beside import Pace, beside
+from tfm_ui.profiling_lens.compare import FORWARD, Compared, listed_rows
 
 
 def height(seen: Compared, number: int) -> float:
@@ -41,32 +41,31 @@ def sentence(seen: Compared) -> str:
         return seen.nothing
     of = {number: analytic.parameters(seen.plan.rows[number - 1]) for number in there}
     few, many = min(there, key=of.__getitem__), max(there, key=of.__getitem__)
-    what = "floating point operations" if seen.report is None else "time"
     said = []
     if of[few] < of[many]:
-        more, dearer = units.times(of[many] / of[few]), units.times(height(seen, many) / height(seen, few))
-        said.append(f"From row {few} to row {many}: {more} the parameters, {dearer} the {what}.")
+        more = units.beside(of[many] / of[few], "many parameters", "more parameters", "fewer parameters")
+        said.append(f"Row {many} has {more} row {few}; {_dearer(seen, many, few)}.")
     equal = max(_equal(of).values(), key=len)
     if len(equal) > 1:
         low, high = min(equal, key=lambda n: height(seen, n)), max(equal, key=lambda n: height(seen, n))
-        gap = height(seen, high) / height(seen, low)
-        differ = f"row {high} needs {units.times(gap)} the {what} of row {low}"
-        if gap < 1.01:
-            differ = f"their {what} differ{'s' * bool(seen.report)} by less than 1%"
-        elif seen.report and _verdict(seen, high, low) == NO_DIFFERENCE:
-            differ = f"round by round there is {NO_DIFFERENCE} in {what} between rows {low} and {high}"
-        said.append(f"{listed_rows(equal).capitalize()} have the same {look.count(of[low])} parameters; {differ}.")
+        same = f"{listed_rows(equal).capitalize()} have the same {look.count(of[low])} parameters"
+        said.append(f"{same}; {_dearer(seen, *((high, low) if high != low else equal[:2]))}.")
     elif not said:
         of_row = f"{look.count(of[few])} parameters"
         own = height(seen, few)
         cost = f"{units.three(own)} MFLOP" if seen.report is None else units.took(own / 1000)
         said.append(f"Row {few} has {of_row}; its forward pass takes {cost}.")
-    return " ".join(said)
+    return " ".join(part for part in [*said, seen.under_load(FORWARD)] if part)
 
 
-def _verdict(seen: Compared, a: int, b: int) -> str:
-    """Of row a's forward passes beside row b's, in pairs."""
-    return verdict(ratio(seen.rows[a - 1].forward, seen.rows[b - 1].forward))
+def _dearer(seen: Compared, this: int, other: int) -> str:
+    """What one row costs beside another: time, or operations before there is a measurement."""
+    if seen.report is None:
+        factor = height(seen, this) / height(seen, other)
+        what = "floating point operations"
+        return f"row {this} needs {units.beside(factor, f'many {what}', f'more {what}', f'fewer {what}')} row {other}"
+    forward = [Pace(seen.rows[number - 1].forward) for number in (this, other)]
+    return beside(*forward).of(f"row {this}", f"row {other}")
 
 
 def _equal(parameters: dict[int, int]) -> dict[int, list[int]]:
@@ -86,6 +85,7 @@ def table(seen: Compared) -> pd.DataFrame:
             "parameters": [analytic.parameters(row) for row in seen.plan.rows],
             "MFLOP of a forward pass": [analytic.forward_flops(row) / 1e6 for row in seen.plan.rows],
             "ms of a forward pass, median": [1000 * one.forward.median for one in seen.rows],
+            "measured under load": [one.forward.under_load for one in seen.rows],
         },
         index=pd.Index(numbers, name="row"),
     )

@@ -30,15 +30,15 @@ def sentence(seen: Compared) -> str:
     number = units.span(look.count(min(counts)), look.count(max(counts)))
     mega = units.span(units.three(min(flops) / 1e6), units.three(max(flops) / 1e6))
     said = f"{look.plural(len(rows), 'row')}: {number} parameters, {mega} MFLOP for a forward pass."
-    return f"{said} {_peak(seen) if seen.report else 'Press Measure for the times.'}".strip()
+    times = [_peak(seen), seen.under_load(*seen.kinds(1))] if seen.report else ["Press Measure for the times."]
+    return " ".join(part for part in (said, *times) if part)
 
 
 def _peak(seen: Compared) -> str:
     assert seen.report is not None
-    peak, there = seen.report.machine.flops_per_second, Roofline(seen).there
-    if isnan(peak) or not there:
+    peak, roofline = seen.report.machine.flops_per_second, Roofline(seen)
+    if isnan(peak) or not roofline.there:
         return ""
-    best = max(there, key=lambda point: point.rate)
-    rates = (units.three(rate / 1e9) for rate in (best.rate, peak))
-    said = "Row {} does most in a second: {} GFLOP/s; a large matrix product {}.".format(best.number, *rates)
+    best = max(roofline.there, key=lambda point: point.rate)
+    said = f"{roofline.leaders}; a large matrix product {units.three(peak / 1e9)}."
     return f"{said} {above_the_product([best], seen.plan.setup)}".strip() if best.rate > peak else said

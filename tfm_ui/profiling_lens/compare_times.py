@@ -1,16 +1,19 @@
-"""Every clean block of every row, and which row takes how long."""
+"""Every round of every row, and which row takes how long."""
 
 import pandas as pd
 
 from tfm_core.profiling import Blocks
 from tfm_ui.figures import look
-from tfm_ui.figures.units import span, times, took
+from tfm_ui.figures.units import span, took
+from tfm_ui.profiling_lens.beside import Pace, alike, beside
 from tfm_ui.profiling_lens.compare import FORWARD, TRAINING, Compared, listed_rows
 
 
 def end(blocks: Blocks) -> str:
     """The median in words, or why there is none."""
-    return took(blocks.median) if blocks.seconds else "no clean block" if blocks.contended else "not measured"
+    if not blocks.sample:
+        return "too few rounds" if blocks.every else "not measured"
+    return f"{took(blocks.median)}, under load" if blocks.under_load else took(blocks.median)
 
 
 def said(seen: Compared, number: int, kind: str) -> str:
@@ -20,21 +23,23 @@ def said(seen: Compared, number: int, kind: str) -> str:
 
 
 def _said(blocks: Blocks) -> str:
-    if not blocks.seconds:
+    if not blocks.sample:
         return ""
     low, high = blocks.quartiles
-    thrown = f"; {blocks.contended} contended, thrown away" if blocks.contended else ""
+    contended = f"; {look.plural(blocks.contended, 'contended block')} left out" if blocks.contended else ""
+    if blocks.under_load:
+        contended = f"; measured under load, {look.plural(len(blocks.clean), 'round')} clean"
     return (
         f"median {took(blocks.median)}, middle half {took(low)} to {took(high)}, minimum {took(blocks.minimum)}, "
-        f"{look.plural(len(blocks.seconds), 'clean block')}{thrown}"
+        f"{look.plural(len(blocks.sample), 'round')}{contended}"
     )
 
 
 def sentence(seen: Compared) -> str:
-    """Which row is the slowest and which the fastest, what backward adds, and what was thrown away."""
+    """Which rows are the slowest and which the fastest, and what backward adds."""
     if seen.report is None:
         return "Nothing is measured yet: press Measure."
-    said = [_extremes(seen), _backward(seen), _contended(seen), _missing(seen)]
+    said = [_extremes(seen), _backward(seen), _missing(seen), seen.under_load(*seen.kinds(1))]
     return " ".join(part for part in said if part)
 
 
@@ -47,34 +52,33 @@ def _extremes(seen: Compared) -> str:
 
 
 def _between(seen: Compared, kind: str, what: str) -> str:
-    of = {number: seen.kinds(number)[kind].median for number in seen.timed(kind)}
-    slow, fast = max(of, key=of.__getitem__), min(of, key=of.__getitem__)
+    of = {number: Pace(seen.kinds(number)[kind]) for number in seen.timed(kind)}
+    medians = {number: pace.blocks.median for number, pace in of.items()}
+    slow, fast = max(medians, key=medians.__getitem__), min(medians, key=medians.__getitem__)
     if slow == fast:
-        return f"A {what} of row {slow} takes {took(of[slow])}, the median of its clean blocks."
-    return (
-        f"The fastest {what} is row {fast}’s, {took(of[fast])}; the slowest row {slow}’s, {took(of[slow])}, "
-        f"{times(of[slow] / of[fast])} as long."
-    )
+        return f"A {what} of row {slow} takes {took(medians[slow])}, the median of its rounds."
+    apart = beside(of[slow], of[fast])
+    words = apart.of(f"row {slow}", f"row {fast}")
+    if not apart.differs:
+        return f"A {what} takes {span(took(medians[fast]), took(medians[slow]))}; {words}."
+
+    def ends(which: str, number: int) -> str:
+        rows = alike(number, of)
+        took_them = span(*(took(pick(medians[row] for row in rows)) for pick in (min, max)))
+        return f"{which} {listed_rows(rows)} ({took_them}{', not told apart' * (len(rows) > 1)})"
+
+    return f"{what.capitalize()}es: {ends('fastest', fast)}, {ends('slowest', slow)}; {words}."
 
 
 def _backward(seen: Compared) -> str:
     if not seen.plan.setup.backward:
         return ""
-    both = [(one.forward.median, one.training.median) for one in seen.rows if one.training and one.training.seconds]
-    factors = [training / forward for forward, training in both if forward > 0]
+    ratios = [beside(Pace(one.training), Pace(one.forward)) for one in seen.rows if one.training]
+    factors = [one.interval.middle for one in ratios if one.differs]
     if not factors:
         return ""
     many = span(f"{min(factors):.1f}", f"{max(factors):.1f}")
     return f"{TRAINING.capitalize()} takes {many} times as long as {FORWARD}."
-
-
-def _contended(seen: Compared) -> str:
-    assert seen.report is not None
-    blocks, contended = seen.report.blocks
-    if not contended:
-        return f"None of the {look.plural(blocks, 'block')} was contended." if blocks > 1 else ""
-    were = "was" if contended == 1 else "were"
-    return f"Of {look.plural(blocks, 'block')} {contended} {were} contended and thrown away."
 
 
 def _missing(seen: Compared) -> str:
@@ -91,14 +95,21 @@ def _missing(seen: Compared) -> str:
 
 
 def table(seen: Compared) -> pd.DataFrame:
-    """A line per block."""
+    """A line per block, contended ones too."""
     found = pd.DataFrame(
         [
-            (number, seen.plan.rows[number - 1].target, seen.size(number), kind, which + 1, 1000 * seconds)
+            (number, seen.plan.rows[number - 1].target, seen.size(number), kind, which + 1, 1000 * seconds, contended)
             for number in range(1, len(seen.rows) + 1)
             for kind, blocks in seen.kinds(number).items()
-            for which, seconds in zip(blocks.rounds, blocks.seconds, strict=True)
+            for which, seconds, contended in _blocks(blocks)
         ],
-        columns=["row", "target", "d_model, heads, layers, length", "what", "round", "ms per call"],
+        columns=["row", "target", "d_model, heads, layers, length", "what", "round", "ms per call", "contended"],
     )
     return seen.stamped(found.set_index("row"))
+
+
+def _blocks(blocks: Blocks) -> list[tuple[int, float, bool]]:
+    """Round, seconds, and whether it was contended; by round."""
+    clean = [(number, seconds, False) for number, seconds in zip(blocks.rounds, blocks.seconds, strict=True)]
+    loaded = zip(blocks.loaded_rounds, blocks.loaded, strict=True)
+    return sorted([*clean, *((number, seconds, True) for number, seconds in loaded)])

@@ -12,6 +12,7 @@ from tfm_core.profiling.scaling import Fit
 from tfm_ui.figures import look, units
 from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens.asked import UNMEASURED, Lengths, asked
+from tfm_ui.profiling_lens.beside import Pace, beside
 from tfm_ui.profiling_lens.budget import BUDGET
 from tfm_ui.profiling_lens.compare import FORWARD, recipe
 from tfm_ui.profiling_lens.state import ProfilingState
@@ -27,18 +28,18 @@ class Sweep(Lengths):
         return {way: [kinds[way] for kinds in each] for way in each[0]}
 
     def milliseconds(self, way: str) -> list[float]:
-        """Medians; NaN where no clean block was had."""
+        """Medians; NaN where there are too few rounds."""
         return [blocks.median * 1e3 for blocks in self.blocks[way]]
 
-    def clean(self, way: str) -> list[int]:
+    def timed(self, way: str) -> list[int]:
         """The lengths that have a median."""
-        return [n for n, blocks in zip(self.lengths, self.blocks[way], strict=True) if blocks.seconds]
+        return [n for n, blocks in zip(self.lengths, self.blocks[way], strict=True) if blocks.sample]
 
     @cached_property
     def fits(self) -> dict[str, Fit]:
         """Power laws, of what was measured at three lengths at least."""
         return {
-            way: scaling.fit(self.lengths, blocks) for way, blocks in self.blocks.items() if len(self.clean(way)) >= 3
+            way: scaling.fit(self.lengths, blocks) for way, blocks in self.blocks.items() if len(self.timed(way)) >= 3
         }
 
     @cached_property
@@ -48,7 +49,7 @@ class Sweep(Lengths):
 
     def span(self, way: str) -> list[int]:
         """The lengths that its power law was fitted to; all that are asked for where there is none."""
-        return self.clean(way) if way in self.fits else self.lengths
+        return self.timed(way) if way in self.fits else self.lengths
 
     def grow(self, way: str) -> float:
         """The exponent of the FLOPs over the same lengths as the fit."""
@@ -91,29 +92,31 @@ class Sweep(Lengths):
     @property
     def growth(self) -> str:
         """The last step of the lengths by four, in words; "" if fewer than two lengths have a median."""
-        there = self.clean(FORWARD)
+        there = self.timed(FORWARD)
         if len(there) < 2:
             return ""
         last = there[-1]
         first = last // 4 if last // 4 in there else there[0]
-        at = dict(zip(self.lengths, self.milliseconds(FORWARD), strict=True))
-        local = scaling.exponent([first, last], [at[first], at[last]])
-        return (
-            f"From {look.count(first)} to {look.count(last)} tokens: {units.times(last / first)} the length, "
-            f"{units.times(at[last] / at[first])} the time, as n^{local:.2f}."
-        )
+        at = dict(zip(self.lengths, self.blocks[FORWARD], strict=True))
+        apart = beside(Pace(at[last]), Pace(at[first]))
+        long, short = f"{look.count(last)} tokens", look.plural(first, "token")
+        said = apart.of(long, short, "take")
+        if not apart.differs:
+            return f"{said[0].upper()}{said[1:]}."
+        local = scaling.exponent([first, last], [1, apart.interval.middle])
+        return f"{units.times(last / first)} the length: {said}, as n^{local:.2f}."
 
     @property
     def sentence(self) -> str:
         """What it comes to."""
-        if not any(self.clean(way) for way in self.blocks):
+        if not any(self.timed(way) for way in self.blocks):
             nothing = self.problems or UNMEASURED
             return f"{nothing} {self.grows}"
         said = [self.growth]
         for way, fit in self.fits.items():
             n = fit.exponent
             said.append(f"Over {self._measured(way)} {way} grows as n^{n.middle:.2f} ({between(fit)}).")
-        return " ".join(part for part in (*said, self.grows, self.problems) if part)
+        return " ".join(part for part in (*said, self.grows, self.problems, self.under_load(*self.blocks)) if part)
 
     @property
     def grows(self) -> str:
@@ -154,11 +157,12 @@ class Sweep(Lengths):
 
     def table(self) -> pd.DataFrame:
         """A row per length."""
-        columns: dict[str, list[float] | list[int] | list[str]] = {"MFLOP": [f / 1e6 for f in self.flops]}
+        columns: dict[str, list[float] | list[int] | list[str] | list[bool]] = {"MFLOP": [f / 1e6 for f in self.flops]}
         for way, blocks in self.blocks.items():
             columns[f"{way}, median ms"] = self.milliseconds(way)
             columns[f"{way}, lower quartile ms"] = [b.quartiles[0] * 1e3 for b in blocks]
             columns[f"{way}, upper quartile ms"] = [b.quartiles[1] * 1e3 for b in blocks]
+            columns[f"{way}, measured under load"] = [b.under_load for b in blocks]
             columns[f"{way}, clean blocks"] = [len(b.seconds) for b in blocks]
             columns[f"{way}, contended blocks"] = [b.contended for b in blocks]
             if way in self.fits:
@@ -169,7 +173,7 @@ class Sweep(Lengths):
     @property
     def recipe(self) -> str:
         """Lines of Python that leave `medians`, `fit` and `theory`."""
-        of_fit = "[f if one.forward.seconds else 0 for f, one in zip(flops, report.measured)])  # the fit's lengths"
+        of_fit = "[f if one.forward.sample else 0 for f, one in zip(flops, report.measured)])  # the fit's lengths"
         return recipe(
             self.of.plan,
             "",
@@ -185,7 +189,7 @@ def between(fit: Fit) -> str:
     """Its interval in words, or why there is none."""
     low, high = fit.exponent.low, fit.exponent.high
     if math.isnan(low) or math.isnan(high):
-        return "too few clean blocks for an interval"
+        return "too few rounds for an interval"
     return f"95% interval {low:.2f} to {high:.2f}"
 
 

@@ -45,7 +45,7 @@ class Peaks(Lengths):
             return []
         number = getattr(torch, self.of.plan.setup.dtype).itemsize
         sizes = [row.size for row in self.of.plan.rows]
-        return [number * s.num_layers * s.batch * s.num_heads * s.seq_len**2 for s in sizes]
+        return [number * s.num_attentions * s.batch * s.num_heads * s.seq_len**2 for s in sizes]
 
     @property
     def sentence(self) -> str:

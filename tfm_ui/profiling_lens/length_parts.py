@@ -1,11 +1,12 @@
 """Parts against length: FLOPs by formula, time from torch.profiler, and where products overtake the feed-forward."""
 
 import math
+from fractions import Fraction
 from functools import cached_property
 
 import pandas as pd
 
-from tfm_core.profiling import costs, scaling
+from tfm_core.profiling import Size, costs, scaling
 from tfm_ui.figures import look
 from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens.asked import UNMEASURED, Lengths, asked
@@ -64,7 +65,7 @@ class Shares(Lengths):
     @property
     def sentence(self) -> str:
         """Where products overtake the feed-forward, and whose passes they are where calls have no time."""
-        return " ".join(part for part in (self._overtaking, self._own) if part)
+        return " ".join(part for part in (self._overtaking, self._own, self.under_load("parts")) if part)
 
     @property
     def _own(self) -> str:
@@ -85,7 +86,8 @@ class Shares(Lengths):
             )
         at = look.count(round(self.predicted))
         said = (
-            f"Scores and weights × values, without projections, overtake the feed-forward at n = d_ff = {at} in FLOPs"
+            "Scores and weights × values, without projections, overtake the feed-forward at n = "
+            f"{_times_d_ff(self.predicted, self.of.plan.rows[0].size)} = {at} in FLOPs"
         )
         if not self.lengths[0] <= self.predicted <= self.lengths[-1]:
             said += f", {'beyond' if self.predicted > self.lengths[-1] else 'before'} the lengths shown"
@@ -129,10 +131,12 @@ class Shares(Lengths):
 
     def table(self) -> pd.DataFrame:
         """A row per length."""
-        columns: dict[str, list[float]] = {
+        columns: dict[str, list[float] | list[bool]] = {
             f"{name}, MFLOP": [c / 1e6 for c in flops] for name, flops in self.flops.items()
         }
         columns |= {f"{name}, ms": times for name, times in self.milliseconds.items()}
+        if self.milliseconds:
+            columns["measured under load"] = [one.parts_under_load for one in self.of.rows]
         return self.of.stamped(pd.DataFrame(columns, index=pd.Index(self.lengths, name="length")))
 
     @property
@@ -149,6 +153,12 @@ class Shares(Lengths):
             pair = (f'[one["{name}"] for one in parts]' for name in (PRODUCTS, FEED_FORWARD))
             end.append(f"crossing = scaling.crossing(lengths, {', '.join(pair)})")
         return recipe(self.of.plan, *end)
+
+
+def _times_d_ff(length: float, size: Size) -> str:
+    """A length as a multiple of d_ff: d_ff, 1.5 d_ff, 2/3 d_ff."""
+    times = Fraction(length / size.feed_forward_dim).limit_denominator(6)
+    return f"{times if times.denominator > 2 else f'{float(times):g}'} d_ff" if times != 1 else "d_ff"
 
 
 def shares(model: ModelState, state: ProfilingState) -> Shares | None:

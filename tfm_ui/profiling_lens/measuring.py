@@ -4,10 +4,11 @@ from datetime import datetime
 
 from tfm_core.profiling import Plan, Progress, Report
 from tfm_core.profiling.estimate import in_seconds
+from tfm_core.profiling.report import FEWEST_CLEAN
 from tfm_ui.figures import look
 from tfm_ui.jobs.job import Seen
 
-SHARED = 0.1  # of the blocks thrown away: from here on the machine is called a shared one
+SHARED = 0.1  # of the blocks contended: from here on the machine is called a shared one
 
 
 def progress(seen: Seen) -> str:
@@ -63,18 +64,15 @@ def blocks(report: Report) -> str:
     found, contended = report.blocks
     if not found:
         return "No block was measured."
-    if contended == found:
-        busy = f"all {found}" if found > 1 else "the only one"
-        return (
-            f"No clean block: other work kept the processor busy in {busy}, so no time of a call is shown. "
-            "Measure again when it is quieter."
-        )
     if not contended:
         return f"{found} blocks, all clean." if found > 1 else "1 block, and clean."
-    without = sum(1 for one in report.measured if one.forward.contended and not one.forward.seconds)
-    what = "forward block" if report.plan.setup.backward else "block"
-    rows = f" {look.plural(without, 'row has', 'rows have')} no clean {what}." if without else ""
-    return f"{contended} of {found} blocks contended and thrown away.{rows}"
+    if not report.under_load:
+        return f"{contended} of {found} blocks contended and left out."
+    return (
+        f"Other work kept the processor busy in {contended} of {found} blocks. Figures with fewer than {FEWEST_CLEAN} "
+        "clean rounds are of all blocks, and marked as measured under load: their intervals show how they spread. "
+        "Measure again when it is quieter."
+    )
 
 
 def is_shared(report: Report) -> bool:
@@ -84,9 +82,8 @@ def is_shared(report: Report) -> bool:
 
 
 def worth_keeping(report: Report) -> bool:
-    """Whether there is something to show: it came to its end, or has a clean block."""
-    found, contended = report.blocks
-    return report.complete or found > contended
+    """Whether there is something to show: it came to its end, or has a figure."""
+    return report.complete or report.has_figures
 
 
 def before(plan: Plan, seconds: float) -> str:

@@ -9,15 +9,17 @@ import pandas as pd
 from tfm_core.profiling import Measured, Row, costs
 from tfm_ui.figures import look, units
 from tfm_ui.model_state import ModelState
+from tfm_ui.profiling_lens import parts_formulas
 from tfm_ui.profiling_lens.asked import UNMEASURED, asked, described
 from tfm_ui.profiling_lens.compare import Compared, recipe
-from tfm_ui.profiling_lens.parts_formulas import FLOPS, PARAMETERS, laws
 from tfm_ui.profiling_lens.state import ProfilingState
 
 ORDER = (
-    "projections", "products", "softmax", "feed-forward", "norms", "recurrence", "convolution", "output", "rest",
+    "embedding", "positions", "projections", "products", "softmax", "feed-forward", "norms", "recurrence",
+    "convolution", "output", "logits", "rest",
 )  # fmt: skip
-OWN = "torch.profiler timed clean passes of its own"  # said where no time of a call is shown
+OWN = "torch.profiler timed passes of its own"  # said where no time of a call is shown
+UNTIMED = "positions"  # their time is within that of other parts
 MOST = 8  # operators by name; the others are summed
 
 
@@ -87,7 +89,7 @@ class Parts:
     @property
     def timed(self) -> list[str]:
         """The names in the picture of the time."""
-        return list(self.seconds) if self.by_operator else self.names
+        return list(self.seconds) if self.by_operator else [name for name in self.names if name != UNTIMED]
 
     @property
     def about_parameters(self) -> str:
@@ -112,7 +114,9 @@ class Parts:
         if not self.seconds:
             return self._unmeasured
         reason = self.of.reason(self.number + 1)
-        return f"{self._share} {OWN}; no time of a forward call is shown: {reason}." if reason else self._share
+        own = f"{OWN}; no time of a forward call is shown: {reason}." if reason else ""
+        load = "Measured under load." if self.measured.parts_under_load else ""
+        return " ".join(part for part in (self._share, own, load) if part)
 
     @property
     def _share(self) -> str:
@@ -156,12 +160,12 @@ class Parts:
     @property
     def parameter_laws(self) -> dict[str, bool]:
         """Formulas that give these counts."""
-        return laws(PARAMETERS, self.parameters, self.row.size)
+        return parts_formulas.laws(parts_formulas.parameters, self.parameters, self.row.size)
 
     @property
     def flop_laws(self) -> dict[str, bool]:
         """Likewise."""
-        return laws(FLOPS, self.flops, self.row.size)
+        return parts_formulas.laws(parts_formulas.flops, self.flops, self.row.size)
 
     def table(self) -> pd.DataFrame:
         """A row per part."""
@@ -172,6 +176,7 @@ class Parts:
         }
         if self.seconds:
             columns["ms"] = [1e3 * self.seconds[name] if name in self.seconds else None for name in names]
+            columns["measured under load"] = [self.measured.parts_under_load] * len(names)
         return self.of.stamped(pd.DataFrame(columns, index=pd.Index(names, name="part")))
 
     @property

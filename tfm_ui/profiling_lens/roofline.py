@@ -11,7 +11,8 @@ from tfm_core.profiling import Machine, Row, Setup, costs
 from tfm_ui.figures import look, units
 from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens.asked import UNMEASURED, asked, without
-from tfm_ui.profiling_lens.compare import Compared, listed_rows, recipe
+from tfm_ui.profiling_lens.beside import Pace, alike, beside
+from tfm_ui.profiling_lens.compare import FORWARD, Compared, listed_rows, recipe
 from tfm_ui.profiling_lens.state import ProfilingState
 
 
@@ -22,6 +23,7 @@ class Point:
     Attributes:
         number: of the row, from 1.
         row: what was measured.
+        flops: of a forward pass.
         intensity: FLOPs for each byte that must be read or written at least.
         rate: FLOP per second of the median forward pass; NaN where there is none.
         roof: FLOP per second that copying and a large matrix product allow at this intensity; NaN if not measured.
@@ -30,6 +32,7 @@ class Point:
 
     number: int
     row: Row
+    flops: int
     intensity: float
     rate: float
     roof: float
@@ -77,13 +80,24 @@ class Roofline:
             flops = sum(costs.flops(one.row).values())
             intensity = flops / costs.bytes_moved(one.row, self.of.plan.setup)
             rate, why = flops / one.forward.median, self.of.reason(number)
-            found.append(Point(number, one.row, intensity, rate, self.roof(intensity), why))
+            found.append(Point(number, one.row, flops, intensity, rate, self.roof(intensity), why))
         return found
 
     @property
     def there(self) -> list[Point]:
         """Those that have a rate."""
         return [point for point in self.points if math.isfinite(point.rate)]
+
+    @property
+    def leaders(self) -> str:
+        """Which row does most in a second, or which rows cannot be told apart there; of those that have a rate."""
+        of = {point.number: self._pace(point, 1) for point in self.there}
+        best = max(self.there, key=lambda point: point.rate)
+        rows, rate = alike(best.number, of), f"{units.three(best.rate / 1e9)} GFLOP/s"
+        return f"{listed_rows(rows).capitalize()} {'do' if len(rows) > 1 else 'does'} most in a second: {rate}"
+
+    def _pace(self, point: Point, roof: float) -> Pace:
+        return Pace(self.of.rows[point.number - 1].forward, point.flops / roof)
 
     @property
     def sentence(self) -> str:
@@ -93,9 +107,7 @@ class Roofline:
         if not self.there:
             return f"{without(self.of)} {self._intensities}"
         if not self.machine:
-            return (
-                f"No roof: the matrix product or the copy had no clean block. {self._rates} {without(self.of)}".strip()
-            )
+            return f"No roof: the matrix product or the copy was not measured. {self.leaders}. {self._marked}".strip()
         memory = [point.number for point in self.there if point.intensity < self.ridge]
         arithmetic = [point.number for point in self.there if point.intensity >= self.ridge]
         peak, copy = self.machine.flops_per_second / 1e9, self.machine.bytes_per_second / 1e9
@@ -111,7 +123,13 @@ class Roofline:
             said.append(
                 f"{listed_rows(arithmetic).capitalize()} {lie} right of the ridge, where arithmetic sets the limit."
             )
-        return " ".join([*said, self._reached, *self._above, without(self.of)]).strip()
+        return " ".join([*said, self._reached, *self._above, self._marked]).strip()
+
+    @property
+    def _marked(self) -> str:
+        """Which rows have no figure, and what was measured under load."""
+        roof = "The roof was measured under load." if self.machine and self.machine.under_load else ""
+        return " ".join(part for part in (without(self.of), self.of.under_load(FORWARD), roof) if part)
 
     @property
     def _above(self) -> list[str]:
@@ -132,15 +150,14 @@ class Roofline:
         low, high = (pick(self.there, key=lambda point: point.share) for pick in (min, max))
         if low is high:
             return f"It reaches {look.percent(low.share)} of the roof."
+        apart = beside(self._pace(low, low.roof), self._pace(high, high.roof))
+        if not apart.differs:
+            shares, rows = units.span(look.percent(low.share), look.percent(high.share)), (low.number, high.number)
+            return f"Rows reach {shares} of the roof; rows {min(rows)} and {max(rows)} cannot be told apart in it."
         return (
             f"Row {low.number} reaches least of the roof, {look.percent(low.share)}, and row {high.number} most, "
             f"{look.percent(high.share)}."
         )
-
-    @property
-    def _rates(self) -> str:
-        best = max(self.there, key=lambda point: point.rate)
-        return f"The fastest, row {best.number}, does {units.three(best.rate / 1e9)} GFLOP/s."
 
     @property
     def _intensities(self) -> str:
@@ -152,13 +169,14 @@ class Roofline:
     def table(self) -> pd.DataFrame:
         """A row per configuration."""
         points = self.points
-        columns: dict[str, list[str] | list[float]] = {
+        columns: dict[str, list[str] | list[float] | list[bool]] = {
             "target": [point.row.target for point in points],
             "configuration": [self.of.size(point.number) for point in points],
             "FLOP per byte": [point.intensity for point in points],
             "GFLOP/s": [point.rate / 1e9 for point in points],
             "roof GFLOP/s": [point.roof / 1e9 for point in points],
             "share of the roof": [point.share for point in points],
+            "measured under load": [one.forward.under_load for one in self.of.rows],
             "without a figure": [point.why for point in points],
         }
         return self.of.stamped(pd.DataFrame(columns, index=pd.Index([point.number for point in points], name="row")))
@@ -188,7 +206,10 @@ def above_the_product(points: Sequence[Point], setup: Setup) -> str:
             "Likely torch computes convolutions and LSTMs with wider instructions (oneDNN) than its matrix product, "
             "whose library is another."
         )
-    return "The roof is what one large product reached; smaller ones, held in caches, can be faster."
+    said = "The roof is what one large product reached; smaller ones, held in caches, can be faster."
+    if any(point.row.target.startswith("fused") and point.row.size.looks_back_only for point in points):
+        said += " A fused kernel also passes over scores that the causal mask hides; they are counted all the same."
+    return said
 
 
 def roofline(model: ModelState, state: ProfilingState) -> Roofline | None:

@@ -20,7 +20,7 @@ COLOURS = 8
 
 
 def times(model: ModelState, state: ProfilingState) -> Content:
-    """Every clean block of every row."""
+    """Every round of every row."""
     seen = compared(model, state)
     rows = range(1, len(seen.rows) + 1) if seen else ()
     drawn = [_time(seen, number, kind) for number in rows if seen for kind in seen.kinds(number)]
@@ -42,8 +42,8 @@ def _time(seen: Compared, number: int, kind: str) -> Strip:
         name=seen.name(number),
         detail=seen.size(number),
         group=kind,
-        dots=[1000 * seconds for seconds in blocks.seconds],
-        rounds=blocks.rounds,
+        dots=[1000 * seconds for seconds in blocks.sample.values()],
+        rounds=list(blocks.sample),
         low=1000 * low,
         middle=1000 * blocks.median,
         high=1000 * high,
@@ -62,9 +62,9 @@ def ratios(model: ModelState, state: ProfilingState) -> Content:
             group=one.kind,
             dots=list(one.rounds.values()),
             rounds=list(one.rounds),
-            low=one.interval.low,
-            middle=one.interval.middle,
-            high=one.interval.high,
+            low=one.beside.interval.low,
+            middle=one.beside.interval.middle,
+            high=one.beside.interval.high,
             end=one.end,
             said=f"{seen.name(one.number)}, {one.kind}, over row {seen.baseline}:\n{one.said}",
         )
@@ -101,12 +101,17 @@ def parameters(model: ModelState, state: ProfilingState) -> Content:
     )
 
 
+def _point(seen: Compared, number: int) -> str:
+    load = seen.report is not None and seen.rows[number - 1].forward.under_load
+    return f"{seen.name(number)}{', under load' * load}"
+
+
 def _chart(seen: Compared) -> Chart:
     """A point per row; of many rows, a cloud per target."""
     targets = list(dict.fromkeys(row.target for row in seen.plan.rows))
     points: dict[str, list[int]] = defaultdict(list)
     for number in compare_parameters.shown(seen):
-        name = seen.name(number) if len(seen.rows) <= NAMED else seen.plan.rows[number - 1].target
+        name = _point(seen, number) if len(seen.rows) <= NAMED else seen.plan.rows[number - 1].target
         points[name].append(number)
     drawn = [
         Line(
@@ -115,6 +120,7 @@ def _chart(seen: Compared) -> Chart:
             [compare_parameters.height(seen, number) for number in numbers],
             f"head {targets.index(seen.plan.rows[numbers[0] - 1].target) % COLOURS + 1}",
             "dots",
+            str(numbers[0]) if len(seen.rows) <= NAMED else "",
         )
         for name, numbers in points.items()
     ]

@@ -20,7 +20,8 @@ LENGTH = "length, tokens"
 COLOUR = {FORWARD: "head 6", TRAINING: "head 3"}
 PART = {
     "projections": "head 1", "products": "head 2", "softmax": "head 3", "feed-forward": "head 6", "norms": "head 4",
-    "recurrence": "head 2", "convolution": "head 5", "output": "head 8", "rest": "muted",
+    "recurrence": "head 2", "convolution": "head 1", "output": "head 8", "embedding": "head 5", "logits": "head 7",
+    "rest": "muted",
 }  # fmt: skip
 
 
@@ -33,7 +34,7 @@ def time(model: ModelState, state: ProfilingState) -> Content:
     for way in seen.blocks:
         drawn += _measured(seen, way)
     unit = "time of a call, ms"
-    if not any(seen.clean(way) for way in seen.blocks):
+    if not any(seen.timed(way) for way in seen.blocks):
         unit = "FLOPs of a forward pass, in millions"
         drawn = [Line("closed form", seen.lengths, [f / 1e6 for f in seen.flops], "muted", "dashed")]
     elif scaled := seen.scaled():
@@ -46,9 +47,10 @@ def time(model: ModelState, state: ProfilingState) -> Content:
 
 def _measured(seen: Sweep, way: str) -> list[Line]:
     """Its medians, the span of its quartiles at each length, and its fitted law."""
-    if not seen.clean(way):
+    if not seen.timed(way):
         return []
-    found = [Line(way, seen.lengths, seen.milliseconds(way), COLOUR[way], "dots")]
+    load = ", under load" * any(blocks.under_load for blocks in seen.blocks[way])
+    found = [Line(f"{way}{load}", seen.lengths, seen.milliseconds(way), COLOUR[way], "dots")]
     x, y = _spans(seen.lengths, seen.blocks[way])
     found.append(Line("", x, y, COLOUR[way], "thin"))
     if way in seen.fits:
@@ -100,7 +102,8 @@ def parts(model: ModelState, state: ProfilingState) -> Content:
     flops = {name: [count / 1e6 for count in counts] for name, counts in seen.flops.items()}
     charts = [_by_part(flops, seen.lengths, "FLOPs by part, in millions", marks.get("predicted", {}))]
     if seen.milliseconds:
-        charts.append(_by_part(seen.milliseconds, seen.lengths, "time by part, ms", marks.get("measured", {})))
+        unit = f"time by part, ms{', under load' * any(one.parts_under_load for one in seen.of.rows)}"
+        charts.append(_by_part(seen.milliseconds, seen.lengths, unit, marks.get("measured", {})))
     return lines.content(charts, about=seen.sentence)
 
 

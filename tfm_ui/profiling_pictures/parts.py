@@ -40,8 +40,8 @@ def time(model: ModelState, state: ProfilingState) -> Content:
     if seen is None:
         return _shares({}, {}, NOTHING)
     if not seen.seconds:
-        nothing, gap = [math.nan] * len(seen.names), "no figure" if seen.of.report else "not measured"
-        return bars.content(seen.names, nothing, about=seen.about_time, gap=gap)
+        nothing, gap = [math.nan] * len(seen.timed), "no figure" if seen.of.report else "not measured"
+        return bars.content(seen.timed, nothing, about=seen.about_time, gap=gap)
     found = {name: seen.seconds.get(name, 0.0) for name in seen.timed}
     return _shares(found, {name: units.took(seconds) for name, seconds in found.items()}, seen.about_time)
 

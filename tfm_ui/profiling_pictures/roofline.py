@@ -19,11 +19,12 @@ def roof(model: ModelState, state: ProfilingState) -> Content:
         return lines.content([], about=seen.sentence if seen else NOTHING)
     rows = [
         Line(
-            label(seen.of, point.number),
+            f"{label(seen.of, point.number)}{', under load' * seen.of.rows[point.number - 1].forward.under_load}",
             [point.intensity],
             [point.rate / 1e9],
             f"head {(point.number - 1) % 8 + 1}",
             "dots",
+            str(point.number),
         )
         for point in seen.there
     ]

@@ -1,13 +1,18 @@
 """The Profiling lens's own controls above a view."""
 
+from html import escape
+
+import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from tfm_core.profiling import Plan
 from tfm_ui import controls_line
 from tfm_ui.figures import look
 from tfm_ui.lists import names
 from tfm_ui.model_state import ModelState
 from tfm_ui.pictures import States
 from tfm_ui.plain import plain
+from tfm_ui.profiling_lens import asked
 from tfm_ui.profiling_lens.state import DEVICES, PREFIX, ProfilingState, rows_of
 
 
@@ -20,14 +25,21 @@ def how(model: ModelState, where: DeltaGenerator, *first: str) -> ProfilingState
     """How it is measured, folded."""
     menu = where.popover("How it is measured", icon=":material/tune:", type="tertiary", key="_profiling_how")
     device = ["device"] if len(DEVICES) > 1 else []
-    return boxes(model, menu.container(), *first, "rounds", "backward", "dtype", *device, "threads")
+    container = menu.container()
+    boxes(model, container, *first, "rounds", "backward", "dtype", *device, "threads")
+    return boxes(model, container, "embedding", "vocabulary")
+
+
+def kind(plan: Plan) -> None:
+    """Say what the rows have of the sidebar's model, and which differ from it."""
+    st.container(key="profiling_kind").html(f'<p class="note">{escape(asked.kind(plan))}</p>')
 
 
 def rows(model: ModelState, where: DeltaGenerator) -> ProfilingState:
     """The rows of the view "compare", folded: what is not drawn is not in the link."""
     menu = where.popover("Configurations", icon=":material/list:", type="tertiary", key="_profiling_rows").container()
     state = boxes(model, menu, "sizes", "batch")
-    for problem in rows_of(state)[1]:
+    for problem in rows_of(model, state)[1]:
         menu.caption(plain(problem))
     menu.caption(f"Each with {plain(look.listed(names(state.targets)))}, as chosen in the view “compare”.")
     return how(model, where)

@@ -13,13 +13,25 @@ from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing
 from tfm_ui.plain import plain
 from tfm_ui.profiling_lens import compare_parameters, compare_ratios, compare_table, compare_times
+from tfm_ui.profiling_lens.asked import nothing
 from tfm_ui.profiling_lens.compare import Compared, compared, recipe
-from tfm_ui.profiling_lens.state import PREFIX, ProfilingState, line_of, plan_of, rows_of, setup_of
+from tfm_ui.profiling_lens.state import (
+    PREFIX,
+    SIZES,
+    ProfilingState,
+    kind_of,
+    line_of,
+    plan_of,
+    rows_of,
+    setup_of,
+    sizes_of,
+)
 from tfm_ui.profiling_views import measure
-from tfm_ui.profiling_views.boxes import boxes, how, states
+from tfm_ui.profiling_views.boxes import boxes, how, kind, states
 from tfm_ui.profiling_views.compare_columns import columns
 
 JSON = "application/json"
+WRITE = "Write a configuration on the left: d_model, heads, layers, length."
 
 
 def draw(model: ModelState) -> None:
@@ -33,9 +45,10 @@ def draw(model: ModelState) -> None:
     runs, below = st.container(key="profiling_runs"), st.container(key="profiling_below")
     seen = compared(model, state)
     if seen is None:
-        shown.info("Write a configuration on the left: d_model, heads, layers, length.", icon=":material/edit:")
+        shown.info(nothing(model, state, WRITE), icon=":material/edit:")
         return
     with shown:
+        kind(seen.plan)
         _table(seen)
     if seen.report:
         left, right = runs.columns(2)
@@ -54,7 +67,7 @@ def _configurations(model: ModelState, chips: DeltaGenerator) -> ProfilingState:
     how(model, chips, "batch")
     where = st.container(key="profiling_asked")
     state = boxes(model, where, "sizes")
-    for problem in rows_of(state)[1]:
+    for problem in rows_of(model, state)[1]:
         where.caption(plain(problem))
     own = Size(
         d_model=model.d_model,
@@ -73,23 +86,26 @@ def _configurations(model: ModelState, chips: DeltaGenerator) -> ProfilingState:
         type="tertiary",
         key="_profiling_add",
     )
-    _targets(chips, state)
+    _targets(model, chips, state)
     return state
 
 
-def _targets(where: DeltaGenerator, state: ProfilingState) -> None:
-    """A button for each that can run here, pressed or not; the last one stays."""
+def _targets(model: ModelState, where: DeltaGenerator, state: ProfilingState) -> None:
+    """A button for each that can run here, pressed or not; the last one stays. What cannot be of this kind says why."""
     chosen, setup = names(state.targets), setup_of(state)
+    sizes, _ = sizes_of(SIZES, state.batch, kind_of(model, state))
     for number, (name, target) in enumerate(TARGETS.items()):
         if name not in chosen and target.refuses(setup):
             continue
+        lacks = target.lacks(sizes[0]) if sizes else ""
         rest = [other for other in chosen if other != name]
         wanted = rest if name in chosen and rest else list(dict.fromkeys([*chosen, name]))
         where.button(
             name,
             icon=":material/check:" if name in chosen else None,
             type="primary" if name in chosen else "secondary",
-            help=target.about,
+            help=lacks or target.about,
+            disabled=bool(lacks) and name not in chosen,
             on_click=controls.assign,
             args=(PREFIX,),
             kwargs={"targets": ",".join(wanted)},
@@ -102,7 +118,7 @@ def _table(seen: Compared) -> None:
     with panel("profiling_table") as show:
         show(
             title="What each configuration costs",
-            how_to_read="Click a column’s head to sort. Times of clean blocks; memory beyond weights and input.",
+            how_to_read="Click a column’s head to sort. Times: medians over rounds; memory beyond weights and input.",
             shape=seen.setting,
             sentence=compare_table.sentence(seen),
             table=lambda: compare_table.table(seen),
@@ -118,13 +134,15 @@ def _times(model: ModelState, state: ProfilingState, seen: Compared) -> None:
     with panel("profiling_times") as show:
         show(
             title="Every run",
-            how_to_read="A dot per clean block; box: the middle half of them, bar: the median, triangle: the minimum. "
+            how_to_read="A dot per round; box: the middle half of them, bar: the median, triangle: the minimum. "
             "Rounds are interleaved, so that drift hits all rows alike.",
             picture=Drawing("profiling_times", states(model, state)),
             sentence=compare_times.sentence(seen),
             table=lambda: compare_times.table(seen),
             sources=[profile],
-            recipe=recipe(seen.plan, "seconds = [measured.forward.seconds for measured in report.measured]"),
+            recipe=recipe(
+                seen.plan, "seconds = [list(measured.forward.sample.values()) for measured in report.measured]"
+            ),
             mode=frame.mode(),
         )
 

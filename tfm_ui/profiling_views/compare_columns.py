@@ -16,8 +16,10 @@ HELP = {
     "estimated MiB": "By formula, of a forward pass, beyond weights and input.",
     "allocated MiB": "Measured: the allocator’s peak in a forward pass.",
     "system MiB": "Measured: what the operating system saw.",
-    "contended blocks": "Thrown away.",
+    "contended blocks": "In which other work had the processor.",
+    "measured under load": "Times of all blocks, as too few rounds were clean.",
 }
+KIND = ("architecture", "causal", "norm", "activation", "positions", "vocabulary")  # of all rows, and said above
 BARS = ("parameters", "MFLOP", "forward ms", "forward + backward ms", "GFLOP/s")
 
 
@@ -32,7 +34,7 @@ def _column(name: str, values: pd.Series, seen: Compared) -> Any:
     plain = name == "d_ff" and all(not row.size.d_ff for row in seen.plan.rows)
     unmeasured = name in ("blocks", "contended blocks", "problem") and seen.report is None
     empty = values.isna().all() or (values == "").all()
-    if plain or unmeasured or empty or name == "batch":
+    if name in KIND or plain or unmeasured or empty or name == "batch":
         return None
     if name in BARS and (top := float(values.max())) > 0:
         form = "localized" if name == "parameters" else "%.4g"

@@ -8,9 +8,10 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing
 from tfm_ui.profiling_lens import length, length_memory, length_parts
+from tfm_ui.profiling_lens.asked import no_length
 from tfm_ui.profiling_lens.state import ProfilingState, lengths_of, plan_of
 from tfm_ui.profiling_views import measure
-from tfm_ui.profiling_views.boxes import boxes, how, states
+from tfm_ui.profiling_views.boxes import boxes, how, kind, states
 
 
 def draw(model: ModelState) -> None:
@@ -20,12 +21,13 @@ def draw(model: ModelState) -> None:
     state = how(model, line)
     measure.bar(plan_of(model, state), state.run)
     with st.container(key="profiling_left_out"):
-        if reason := length.beyond(lengths_of(model, state)[1]):
+        if reason := " ".join(filter(None, (no_length(model, state), length.beyond(lengths_of(model, state)[1])))):
             st.info(reason)
     seen = length.sweep(model, state)
     memory, parts = length_memory.peaks(model, state), length_parts.shares(model, state)
     if not seen or not memory or not parts:
         return
+    kind(seen.of.plan)
     left, right = st.columns(2)
     with left.container(key="length_time"):
         _time(model, state, seen)

@@ -15,7 +15,9 @@ from tfm_ui.profiling_lens.budget import limit, needs, refused
 from tfm_ui.profiling_lens.state import PREFIX
 
 JOB = "profile"
-SETTLED = "_settled"  # in the session: jobs whose outcome the link holds, or held
+# In the session: jobs that it has seen under way; those whose outcome the link holds, or held; and what it last showed
+# of each plan.
+WATCHED, SETTLED, LAST = "_watched", "_settled", "_last_run"
 OFTEN = 0.5  # seconds between two looks at what is under way
 
 
@@ -26,11 +28,12 @@ def bar(plan: Plan | None, named: str) -> Report | None:
         plan: what the button measures; None if there is nothing.
         named: the measurement that the link asks for.
     """
-    report = measurements.find(plan, named)
+    report = _shown(plan, named)
     with st.container(key="measure"):
         if plan is not None:
-            seen = sessions.find(JOB, plan)
+            seen = _watched(sessions.find(JOB, plan))
             _settle(plan, seen)
+            _hold(report, named)
             if seen and seen.under_way:
                 st.fragment(_live, run_every=OFTEN)(plan)
             else:
@@ -38,6 +41,34 @@ def bar(plan: Plan | None, named: str) -> Report | None:
                 if sessions.mine():
                     st.fragment(_elsewhere, run_every=OFTEN)()
     return report
+
+
+def _shown(plan: Plan | None, named: str) -> Report | None:
+    """The measurement of this plan that the link names; else the one that this session showed last, or the latest."""
+    last: dict[Plan | None, str] = st.session_state.setdefault(LAST, {})
+    report = measurements.find(plan, named)
+    if report and report.id != named:
+        report = measurements.find(plan, last.get(plan, ""))
+    if report:
+        last[plan] = report.id
+    return report
+
+
+def _watched(seen: Seen | None) -> Seen | None:
+    """A job that this session has seen under way: how another one ended is nothing that happened on this page."""
+    watched: set[int] = st.session_state.setdefault(WATCHED, set())
+    if seen and seen.under_way:
+        watched.add(seen.number)
+    return seen if seen and seen.number in watched else None
+
+
+def _hold(report: Report | None, named: str) -> None:
+    """The link names what is shown, so that it brings back these numbers and no later ones."""
+    if report and report.id != named:
+        if named and not measurements.is_here(named):
+            notices.notify(measuring.forgotten(report))
+        controls.settle(PREFIX, run=report.id)
+        st.rerun()
 
 
 def _settle(plan: Plan, seen: Seen | None) -> None:
@@ -127,7 +158,7 @@ def _ask(plan: Plan) -> None:
         return
     request = Request(JOB, plan, seconds=needs(plan).seconds, limit=limit(plan), then=_keep)
     try:
-        sessions.submit(request)
+        st.session_state.setdefault(WATCHED, set()).add(sessions.submit(request))
     except Refused as reason:
         notices.notify(str(reason))
         st.rerun()  # all of the page: notices stand at its top

@@ -8,10 +8,10 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing
 from tfm_ui.profiling_lens import parts
-from tfm_ui.profiling_lens.asked import NOTHING
+from tfm_ui.profiling_lens.asked import nothing
 from tfm_ui.profiling_lens.state import plan_of
 from tfm_ui.profiling_views import measure
-from tfm_ui.profiling_views.boxes import boxes, rows, states
+from tfm_ui.profiling_views.boxes import boxes, kind, rows, states
 
 
 def draw(model: ModelState) -> None:
@@ -22,8 +22,9 @@ def draw(model: ModelState) -> None:
     measure.bar(plan_of(model, state), state.run)
     seen = parts.parts(model, state)
     if seen is None:
-        st.info(NOTHING)
+        st.info(nothing(model, state))
         return
+    kind(seen.of.plan)
     st.html(f'<p class="note">{seen.title}</p>')
     pictures = {
         "profiling_parts_parameters": (
@@ -42,7 +43,7 @@ def draw(model: ModelState) -> None:
         ),
         "profiling_parts_time": (
             "Time",
-            "Of one forward pass: the fastest of torch.profiler’s own clean ones, which it slows down a little.",
+            "Of a forward pass of median length among torch.profiler’s own, which it slows down a little.",
             seen.about_time,
             {},
             profile,

@@ -10,10 +10,10 @@ from tfm_ui.model_state import ModelState
 from tfm_ui.panels import panel
 from tfm_ui.pictures import Drawing
 from tfm_ui.profiling_lens import roofline
-from tfm_ui.profiling_lens.asked import NOTHING
+from tfm_ui.profiling_lens.asked import nothing
 from tfm_ui.profiling_lens.state import plan_of
 from tfm_ui.profiling_views import measure
-from tfm_ui.profiling_views.boxes import rows, states
+from tfm_ui.profiling_views.boxes import kind, rows, states
 
 
 def draw(model: ModelState) -> None:
@@ -22,8 +22,9 @@ def draw(model: ModelState) -> None:
     measure.bar(plan_of(model, state), state.run)
     seen = roofline.roofline(model, state)
     if seen is None:
-        st.info(NOTHING)
+        st.info(nothing(model, state))
         return
+    kind(seen.of.plan)
     with panel("profiling_roofline") as show:
         show(
             title="Roofline",
@@ -47,5 +48,9 @@ def _columns(seen: roofline.Roofline) -> dict[str, Any]:
     share = st.column_config.ProgressColumn(format="percent", min_value=0, max_value=longest)
     stamp = files.provenance(seen.of.report) if seen.of.report else {}
     drawn = {name: st.column_config.NumberColumn(format="%.2f") for name in numbers}
-    hidden = [*stamp, *([] if any(point.why for point in seen.points) else ["without a figure"])]
+    empty = {
+        "measured under load": not any(one.forward.under_load for one in seen.of.rows),
+        "without a figure": not any(point.why for point in seen.points),
+    }
+    hidden = [*stamp, *(name for name, nothing in empty.items() if nothing)]
     return drawn | {"share of the roof": share} | dict.fromkeys(hidden)

@@ -56,11 +56,11 @@ def test_a_block_calls_once_or_twice_before_it_counts(calls, expected):
     assert clock.expected(Blocks()) == 0
 
 
-def test_a_contended_block_is_thrown_away_counted_and_tried_again():
+def test_a_contended_block_is_set_apart_counted_and_tried_again():
     before = Blocks((1.0,), (0,), contended=2)
     thrown, clean = clock.turn(before, lambda: None, 1, 1, Shares(0.06, 0.05, 1.0), EVER)
-    assert (thrown.seconds, thrown.contended) == ((1.0,), 3)
-    assert (clean.rounds, clean.contended, len(clean.seconds)) == ((0, 1), 3, 2)
+    assert (thrown.seconds, thrown.contended, len(thrown.loaded)) == ((1.0,), 3, 1)
+    assert (clean.rounds, clean.contended, len(clean.seconds), clean.loaded_rounds) == ((0, 1), 3, 2, (1,))
 
 
 def test_blocks_grow_where_warming_up_was_slow():
@@ -71,7 +71,9 @@ def test_blocks_grow_where_warming_up_was_slow():
 
 def test_a_turn_gives_up_at_last():
     *_, last = clock.turn(Blocks(), lambda: None, 0, 1, Shares(*repeat(0.9, clock.TRIES)), EVER)
-    assert last == Blocks(contended=clock.TRIES)
+    assert (last.seconds, last.contended) == ((), clock.TRIES)
+    assert last.loaded_rounds == (0,) * clock.TRIES
+    assert min(last.loaded) > 0
 
 
 def test_a_busy_machine_costs_half_as_much_again_at_most(monkeypatch):

@@ -46,6 +46,20 @@ def test_a_sweep_of_lengths_for_several_targets(tmp_path, capsys):
 
 
 @pytest.mark.usefixtures("undisturbed")
+def test_a_kind_is_asked_for_and_said(capsys):
+    kind = ["--norm", "post", "--activation", "relu", "--positional", "alibi", "--causal", "--vocabulary", "1000"]
+    targets = ["--targets", "with weights", "LSTM", "nn.TransformerEncoder"]
+    assert command.main(["--rows", "64,4,2,4", "--batch", "1", "--rounds", "1", "--no-backward", *kind, *targets]) == 0
+    said = capsys.readouterr().out
+    counted = "Counted and measured: encoder, causal, post-norm, relu, alibi positions; with embedding and output, "
+    assert f"{counted}one matrix for 1,000 token ids." in said
+    assert "163,968" in said.splitlines()[2]
+    assert "LSTM is compared without norms, positions and heads; it reads one token after the other." in said
+    assert "Row 3, nn.TransformerEncoder: nn.TransformerEncoder has no place for alibi" in said
+    assert said.splitlines()[4].count("0") == said.splitlines()[4].count("0 of 0") * 2  # no figure of what cannot be
+
+
+@pytest.mark.usefixtures("undisturbed")
 def test_interrupted_it_keeps_what_is_done(monkeypatch, tmp_path, capsys):
     def interrupted(plan):
         for step in profile(plan, OPEN):
@@ -96,6 +110,10 @@ def test_interrupted_at_once_there_is_nothing(monkeypatch, capsys):
         (["--bytes", "-1"], "--bytes: expected a number above 0"),
         (["--threads", "100000"], "as many as there are cores; got 100000"),
         (["--speed", "2"], "unrecognized arguments"),
+        (["--norm", "batch"], "argument --norm: invalid choice: 'batch'"),
+        (["--positional", "rope", "--rows", "6,2,1,4"], "expected an even d_model / num_heads"),
+        (["--positional", "learned", "--lengths", "2000"], "learned positions: expected at most 1024 tokens, got 2000"),
+        (["--vocabulary", "1"], "vocab_size: expected 0 or at least 2"),
     ],
 )
 def test_bad_arguments_are_a_sentence(given, words, monkeypatch, capsys):

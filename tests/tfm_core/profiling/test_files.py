@@ -10,7 +10,7 @@ import pytest
 
 from tests.tfm_core.profiling.small import SIZE, plan_of
 from tfm_core.profiling import Blocks, Machine, Measured, Memory, PartTime, Report, Row, costs, files
-from tfm_core.profiling.files_text import NO_CLEAN_BLOCK, SEE_BELOW, as_text
+from tfm_core.profiling.files_text import NO_FIGURE, SEE_BELOW, as_text
 
 PLAN = plan_of("with weights", "LSTM", "without weights")
 MACHINE = Machine(device="Fast", processor="“Fast”, One", cores=2, system="Linux", torch="2.13.0")
@@ -22,13 +22,13 @@ REPORT = Report(
         Measured(
             PLAN.rows[0],
             Blocks((0.001, 0.003, 0.002), (0, 1, 3), contended=2, warm_up=(0.1, 0.002), calls=20),
-            Blocks((0.1 + 0.2,), (1,)),
+            Blocks((0.1 + 0.2,), (1,), 5, loaded=(0.1 + 0.2, 0.4, 0.2, 0.6, 0.1), loaded_rounds=(0, 0, 2, 2, 3)),
             Memory(3 * 2**20, None),
             Memory(1, 2),
             (PartTime("softmax", 1e-4), PartTime("rest", 1 / 3)),
             "flash",
         ),
-        Measured(PLAN.rows[1], Blocks(contended=12), Blocks(contended=12)),
+        Measured(PLAN.rows[1], Blocks((0.1,), (0,)), Blocks((0.2, 0.3), (0, 1))),
         Measured(PLAN.rows[2], problem='out of memory: 3 TB, "asked" for'),
     ),
     started="2026-11-21T15:00:00+00:00",
@@ -58,14 +58,15 @@ def test_the_table_is_the_measurements():
     assert first["forward lower quartile ms"] == pytest.approx(1.5)
     assert first["forward minimum ms"] == pytest.approx(1)
     assert first["forward first call ms, not gated"] == pytest.approx(100)
-    assert first["forward + backward ms"] == pytest.approx(300)
+    assert first["forward + backward ms"] == pytest.approx(325)  # of 350, 300, 400 and 100, the rounds' medians
+    assert first["measured under load"] == "forward + backward"
     flops = sum(costs.flops(PLAN.rows[0]).values())
     assert first["MFLOP"] == flops / 1e6
     assert first["GFLOP/s"] == pytest.approx(flops / 0.002 / 1e9)
     assert first["share of matrix product"] == pytest.approx(flops / 0.002 / 1e11)
     assert (first["allocated MiB"], first["system MiB"]) == (3, None)
     assert first["estimated MiB"] == costs.peak_memory(PLAN.rows[0], PLAN.setup) / 2**20
-    assert (first["contended blocks"], first["blocks"]) == (2, 6)
+    assert (first["contended blocks"], first["blocks"]) == (7, 11)
     for line in (contended, failed):
         assert line["forward ms"] is line["GFLOP/s"] is line["share of matrix product"] is None
     assert contended["parameters"] == sum(costs.parameters(PLAN.rows[1]).values())
@@ -81,6 +82,20 @@ def test_csv_says_the_same_and_where_it_comes_from():
     assert files.as_csv(NOTHING).count("\n") == 1
 
 
+def test_a_file_of_before_contended_blocks_were_kept_is_read():
+    whole = json.loads(files.as_json(REPORT))
+    for one in whole["report"]["measured"]:
+        del one["parts_under_load"]
+        for blocks in (one["forward"], one["training"]):
+            for field in ("loaded", "loaded_rounds") if blocks else ():
+                del blocks[field]
+    del whole["report"]["machine"]["under_load"]
+    back = files.from_json(json.dumps(whole)).measured[0]
+    assert back.forward == REPORT.measured[0].forward
+    assert back.training.contended == 5
+    assert back.training.sample == {}  # a single clean block is no figure
+
+
 def test_a_target_that_is_not_known_any_more_has_no_closed_form():
     row = replace(PLAN.rows[0], target="of old")
     (line,) = files.table(replace(REPORT, measured=(replace(REPORT.measured[0], row=row),)))
@@ -92,14 +107,16 @@ def test_the_printed_table_prints_no_figure_where_there_is_none():
     text = as_text(REPORT)
     _, _, first, contended, failed, *_ = text.splitlines()
     assert "2.00 (1.50 to 2.50)" in first
-    assert "2 of 6" in first
-    assert contended.count(NO_CLEAN_BLOCK) == 2
+    assert "7 of 11" in first
+    assert contended.count(NO_FIGURE) == 2
     assert "nan" not in text
     assert failed.count(SEE_BELOW) == 2
     assert "Row 3, without weights: out of memory: 3 TB" in text
-    assert NO_CLEAN_BLOCK not in failed
+    assert NO_FIGURE not in failed
     assert "Fast, “Fast”, One, 1 of 2 cores, float32" in text
-    assert "contended and thrown away: 26 of 30" in text
+    assert "325.00 (250.00 to 362.50) under load" in text
+    assert "Contended blocks: 7 of 14" in text
+    assert "fewer than 6 clean rounds" in text
     assert "100.0 GFLOP/s, copy 40.0 GB/s" in text
     assert max(map(len, text.splitlines()[:5])) - min(map(len, text.splitlines()[:2])) < 3
 
@@ -110,7 +127,7 @@ def test_what_failed_only_backward_says_so_beside_its_forward_figures():
     assert "2.00 (1.50 to 2.50)" in text
     assert text.count(SEE_BELOW) == 1
     assert "Row 1, with weights: forward + backward: out of memory" in text
-    assert NO_CLEAN_BLOCK not in text
+    assert NO_FIGURE not in text
 
 
 def test_a_stopped_run_says_so():
@@ -121,14 +138,14 @@ def test_a_stopped_run_says_so():
     assert "Stopped" in as_text(replace(NOTHING, complete=False))
 
 
-@pytest.mark.parametrize("blocks", [1, 6])
+@pytest.mark.parametrize("blocks", [3, 6])
 def test_how_time_grows_with_length_is_said_of_a_sweep(blocks):
     def at(length):
         row = Row("LSTM", replace(SIZE, seq_len=length))
         return Measured(row, Blocks((length**1.5 / 1e6,) * blocks, tuple(range(blocks))))
 
     text = as_text(replace(REPORT, measured=(*map(at, (8, 16, 64)), *REPORT.measured)))
-    sure = " (1.50 to 1.50)" if blocks > 1 else ""
+    sure = " (1.50 to 1.50)" if blocks > 3 else ""
     assert f"LSTM (8, 2, 1), 8 to 64 tokens: forward grows as length^1.50{sure}, its operations as length^1.00." in text
     assert text.count("grows as") == 1
     assert "grows as" not in as_text(replace(REPORT, measured=tuple(map(at, (8, 16)))))

@@ -28,12 +28,14 @@ def test_without_cuda_the_device_says_so(monkeypatch):
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float16"])
-def test_limits_are_work_over_the_fastest_clean_block(dtype):
+def test_limits_are_work_over_the_fastest_of_several_blocks(dtype):
     product, copy = machine.peaks(Setup(dtype=dtype))
     for peak in (product, copy):
         peak.call()
         assert math.isnan(peak.rate)
-        peak.blocks = Blocks((2.0, 0.5, 1.0))
+        peak.blocks = Blocks((0.5,), (0,))
+        assert math.isnan(peak.rate)  # one block alone is no limit
+        peak.blocks = Blocks((2.0, 0.5, 1.0), (0, 1, 2))
         assert peak.rate == 2 * peak.work
     assert product.work == 2 * 64**3
     assert copy.work == 2 * 2**16

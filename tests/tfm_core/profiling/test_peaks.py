@@ -3,27 +3,25 @@
 import pytest
 import torch
 
+from tests.tfm_core.profiling.kinds import KINDS, described, sized
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Row, Setup, Size
 from tfm_core.profiling.costs import peak_memory
 from tfm_core.profiling.memory import allocated
+from tfm_core.profiling.run_subject import Subject
 from tfm_core.scaled_dot_product import is_faster_written
 
 LONG = Size(d_model=32, num_heads=4, num_layers=2, seq_len=320, batch=3)  # scores outgrow the cache
+NARROW = {"d_model": 32, "num_heads": 4, "num_layers": 2, "seq_len": 200, "batch": 3}
+WIDE = {"d_model": 64, "num_heads": 4, "num_layers": 2, "seq_len": 50, "batch": 8}
+OTHERS = ("LSTM", "GRU", "convolution")
 HERE = [name for name, target in TARGETS.items() if not target.refuses(Setup())]
 
 
 def measured(target, size, backward):
-    module, x = TARGETS[target].build(size).train(backward), torch.randn(size.batch, size.seq_len, size.d_model)
-
-    def call():
-        with torch.inference_mode(not backward), torch.set_grad_enabled(backward):
-            y = module(x)
-            if backward:
-                y.sum().backward()
-
-    call()
-    module.zero_grad(set_to_none=True)
-    return allocated(call)
+    subject, direction = Subject(Row(target, size), Setup()), "training" if backward else "forward"
+    with subject.mode(direction):
+        subject.call(direction)()
+        return allocated(subject.call(direction))
 
 
 @pytest.mark.parametrize("size", [DEFAULT_SIZES[0], LONG])
@@ -33,8 +31,20 @@ def test_within_a_factor_of_2_of_the_allocation_curve(target, size, backward):
     """Of transformers, where each tensor is accounted for, nearer than that."""
     ratio = peak_memory(Row(target, size), Setup(), backward=backward) / measured(target, size, backward)
     assert 0.5 < ratio < 2
-    if target not in ("LSTM", "GRU", "convolution"):
+    if target not in OTHERS:
         assert 0.9 < ratio < 1.1
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=described)
+@pytest.mark.parametrize("numbers", [NARROW, WIDE], ids=["narrow", "wide"])
+def test_of_every_kind(kind, numbers):
+    """In one test of all targets and both ways, as each takes milliseconds."""
+    size = sized({**kind, "vocab_size": 500 if "vocab_size" in kind else 0}, **numbers)
+    for target in HERE:
+        for backward in () if TARGETS[target].lacks(size) else (False, True):
+            ratio = peak_memory(Row(target, size), Setup(), backward=backward) / measured(target, size, backward)
+            low, high = (0.5, 2) if target in OTHERS else (0.88, 1.12)
+            assert low < ratio < high, (target, backward)
 
 
 @pytest.mark.parametrize("target", TARGETS)

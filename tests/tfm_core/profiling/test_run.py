@@ -89,14 +89,15 @@ def test_parts_are_tried_again_when_there_is_room(monkeypatch):
     assert one.forward.contended
     assert one.forward.seconds
     assert one.parts
+    assert not one.parts_under_load
 
 
 def test_stopped_in_the_middle_what_was_measured_stands():
     running = profile(plan_of(*THREE, rounds=30), OPEN)
-    stopped = next(step for step in running if step.doing == "round 2 of 30")
+    stopped = next(step for step in running if step.doing == "round 4 of 30")
     running.close()
     counts = {len(one.forward.seconds) for one in stopped.report.measured}
-    assert counts <= {1, 2}
+    assert counts <= {3, 4}
     assert not stopped.report.complete
     assert stopped.report.machine.flops_per_second > 0
     assert 0 < stopped.share < 1
@@ -111,14 +112,19 @@ def test_stopped_before_the_rounds_rows_have_no_figures():
     assert math.isnan(stopped.report.measured[0].forward.median)
 
 
-def test_where_no_block_is_clean_there_is_no_figure():
+def test_where_no_block_is_clean_all_of_them_count_and_it_is_said():
     *_, last = profile(plan_of("with weights", rounds=3), SHUT)
     (one,) = last.report.measured
     tries = one.forward.contended, one.training.contended
     assert all(3 <= each <= 3 * clock.TRIES for each in tries)
     assert one.forward.seconds == one.training.seconds == ()
-    assert one.parts == ()
-    assert math.isnan(last.report.machine.flops_per_second)
+    assert set(one.forward.sample) == {0, 1, 2}
+    assert len(one.forward.loaded) == one.forward.contended
+    assert one.under_load == ("forward", "forward + backward", "parts")
+    assert one.parts
+    assert last.report.machine.flops_per_second > 0
+    assert last.report.machine.under_load
+    assert last.report.under_load
     assert last.report.blocks == (sum(tries), sum(tries))
 
 

@@ -69,7 +69,7 @@ def test_with_fewer_than_two_lengths_nothing_is_known(kept):
     assert math.isnan(found.exponent.middle)
     assert math.isnan(found.factor)
     assert math.isnan(exponent(LENGTHS[:kept], LENGTHS[:kept]))
-    assert math.isnan(fit((64, 64), [Blocks((1.0,) * 3), Blocks((2.0,) * 3)]).exponent.middle)
+    assert math.isnan(fit((64, 64), [Blocks((x,) * 3, (0, 1, 2)) for x in (1.0, 2.0)]).exponent.middle)
 
 
 def test_with_too_few_blocks_the_slope_stands_without_bounds():
@@ -109,6 +109,17 @@ def test_products_overtake_the_feed_forward_at_d_ff(d_model, layers, d_ff):
     costs = [flops(row) for row in rows]
     found = crossing((8, 99, 4096), *([one[part] for one in costs] for part in ("products", "feed-forward")))
     assert found == pytest.approx(predicted_crossing(rows[0].size))
+
+
+@pytest.mark.parametrize(
+    ("kind", "times"),
+    [({"activation": "swiglu"}, 1.5), ({"architecture": "encoder-decoder"}, 2 / 3), ({"positional": "rope"}, 1)],
+)
+def test_gates_and_attention_across_move_that_length(kind, times):
+    rows = [Row("fused", Size(d_model=24, num_heads=2, num_layers=2, seq_len=n, d_ff=60, **kind)) for n in (8, 4096)]
+    costs = [flops(row) for row in rows]
+    found = crossing((8, 4096), *([one[part] for one in costs] for part in ("products", "feed-forward")))
+    assert found == pytest.approx(predicted_crossing(rows[0].size)) == pytest.approx(times * 60)
 
 
 @pytest.mark.parametrize("target", ["with weights", "LSTM", "convolution"])

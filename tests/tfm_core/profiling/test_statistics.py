@@ -71,10 +71,25 @@ def test_a_round_that_is_slow_for_both_cancels():
 def test_only_rounds_that_both_have_are_paired():
     a = Blocks((2.0, 4.0, 99.0), (0, 1, 7))
     b = Blocks((1.0, 2.0, 1.0), (0, 1, 2))
-    assert paired(a, b) == {0: 2, 1: 2}
+    assert paired(a, b).rounds == {}  # two alone decide nothing
+    a, b = Blocks((2.0, 4.0, 6.0, 99.0), (0, 1, 5, 7)), Blocks((1.0, 2.0, 1.0, 3.0), (0, 1, 2, 5))
+    assert paired(a, b).rounds == {0: 2, 1: 2, 5: 2}
+    assert not paired(a, b).under_load
     assert ratio(a, b).middle == 2
     assert verdict(ratio(a, b)) == TOO_FEW
     assert math.isnan(ratio(a, Blocks()).middle)
+
+
+def test_where_too_few_rounds_are_clean_in_both_all_rounds_are_paired():
+    """Interleaved rows are disturbed alike: the ratio stays what it is, and its interval grows."""
+    clean = Blocks(tuple(2.0 + 0.1 * (i % 2) for i in range(9)), tuple(range(9)))
+    busy = Blocks((1.0,), (4,), contended=8, loaded=(1.0, 1.5, 0.9, 1.1) * 2, loaded_rounds=(0, 1, 2, 3, 5, 6, 7, 8))
+    found = paired(clean, busy)
+    assert found.under_load
+    assert set(found.rounds) == set(range(9))
+    assert found.interval.low < 2 < found.interval.high
+    np.testing.assert_allclose([*found.times(3.0).rounds.values()], [3 * one for one in found.rounds.values()])
+    assert found.times(3.0).under_load
 
 
 def test_equal_costs_are_called_different_rarely_and_unequal_ones_often():

@@ -11,7 +11,7 @@ from tests.tfm_core.toys import largest_error
 from tfm_core.attention import MultiHeadAttention
 from tfm_core.mask_patterns import strided_mask, window_mask
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Row, Setup, Size
-from tfm_core.profiling.closed_forms import Transformer
+from tfm_core.profiling.closed_forms_transformer import Transformer
 from tfm_core.profiling.costs import parameters
 from tfm_core.profiling.plan import DTYPES
 from tfm_core.profiling.targets import STRIDE, WINDOW
@@ -58,9 +58,9 @@ def test_masks_hide_what_they_should(target, mask):
     assert not mask.all()
     with torch.inference_mode():
         expected = x
-        for layer in module.layers:
+        for layer in module.transformer.stack.layers:
             expected = layer(expected, mask)
-        assert largest_error(module(x), module.final_norm(expected)) < 1e-5
+        assert largest_error(module(x), module.transformer.stack.final_norm(expected)) < 1e-5
         assert largest_error(module(x), TARGETS["fused"].build(LONG).eval()(x)) > 1e-3
     assert module.to("meta").mask.is_meta  # it goes where the weights go
 
@@ -133,9 +133,10 @@ def test_names_stand_in_links_and_tables():
 
 def test_parts_are_modules_with_telling_names():
     """Time is attributed by them."""
-    names = {name for name, _ in TARGETS["fused"].build(SMALL).named_modules()}
+    stack = TARGETS["fused"].build(SMALL).transformer.stack
+    names = {name for name, _ in stack.named_modules()}
     assert {"layers.0.self_attention.query_projection", "layers.1.feed_forward", "final_norm"} <= names
-    assert isinstance(TARGETS["fused"].build(SMALL).layers[0].self_attention, MultiHeadAttention)
+    assert isinstance(stack.layers[0].self_attention, MultiHeadAttention)
     assert {"recurrence", "output"} <= {name for name, _ in TARGETS["LSTM"].build(SMALL).named_modules()}
     assert {"convolution", "output"} <= {name for name, _ in TARGETS["convolution"].build(SMALL).named_modules()}
 

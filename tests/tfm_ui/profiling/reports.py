@@ -24,14 +24,13 @@ def part_seconds(row: Row) -> dict[str, float]:
     return found | {name: share * sum(found.values()) for name, share in FREE.items()}
 
 
-def one(row: Row, plan: Plan, number: int, *, contended: bool = False, problem: str = "") -> Measured:
-    """A row's measurements; without a clean block, or with a problem, if that is asked for."""
+def one(row: Row, plan: Plan, number: int, *, without: bool = False, problem: str = "") -> Measured:
+    """A row's measurements; without a round, or with a problem, if that is asked for."""
     rounds = range(plan.setup.rounds)
     if problem:
         return Measured(row, problem=problem)
-    if contended:
-        nothing = Blocks(contended=3 * len(rounds))
-        return Measured(row, nothing, nothing if plan.setup.backward else None)
+    if without:
+        return Measured(row, Blocks(), Blocks() if plan.setup.backward else None)
     draw = np.random.default_rng(number)
     parts = part_seconds(row)
 
@@ -51,12 +50,22 @@ def one(row: Row, plan: Plan, number: int, *, contended: bool = False, problem: 
     )
 
 
+def under_load(blocks: Blocks | None) -> Blocks | None:
+    """The same times, of which but the first round's is clean."""
+    if blocks is None:
+        return None
+    seconds, rounds = blocks.seconds[:1], blocks.rounds[:1]
+    return replace(blocks, seconds=seconds, rounds=rounds, contended=len(blocks.seconds) - 1, loaded=blocks.seconds[1:],
+                   loaded_rounds=blocks.rounds[1:])  # fmt: skip
+
+
 def plausible(
     plan: Plan,
     *,
     name: str = "abc123",
     done: int | None = None,
-    contended: Collection[int] = (),
+    without: Collection[int] = (),
+    busy: Collection[int] = (),
     problems: Collection[int] = (),
     only_backward: Collection[int] = (),
     only_forward: Collection[int] = (),
@@ -68,19 +77,23 @@ def plausible(
         plan: what is to have been measured.
         name: the report's.
         done: how many rows were measured before it was stopped; by default all.
-        contended: rows without a clean block, from 0.
+        without: rows that were reached, but had no round, from 0.
+        busy: rows of whose rounds one was clean.
         problems: rows that ran out of memory.
-        only_backward: rows whose forward blocks were all contended; their parts and forward + backward were not.
+        only_backward: rows with a single forward block; their parts and forward + backward have all.
         only_forward: rows that ran out of memory in forward + backward.
         machine: where.
     """
     rows = plan.rows[:done]
     measured = [
-        one(row, plan, i, contended=i in contended, problem="out of memory" if i in problems else "")
+        one(row, plan, i, without=i in without, problem="out of memory" if i in problems else "")
         for i, row in enumerate(rows)
     ]
     for i in only_backward:
-        measured[i] = replace(measured[i], forward=Blocks(contended=4))
+        measured[i] = replace(measured[i], forward=Blocks((1.0,), (0,)))
+    for i in set(busy) & set(range(len(measured))):
+        forward, training = (under_load(blocks) for blocks in (measured[i].forward, measured[i].training))
+        measured[i] = replace(measured[i], forward=forward, training=training, parts_under_load=True)
     for i in only_forward:
         measured[i] = replace(measured[i], training=Blocks(), problem="forward + backward: out of memory")
     return Report(

@@ -8,6 +8,7 @@ import pytest
 
 from tests.tfm_ui.profiling.reports import PEAK, leaves, plausible
 from tfm_core.profiling import PartTime, costs
+from tfm_core.profiling.statistics import ratio
 from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens import compare, length
 from tfm_ui.profiling_lens.budget import BUDGET
@@ -49,9 +50,10 @@ def test_the_flops_are_scaled_to_lie_among_the_medians_and_keep_their_shape():
 
 def test_the_sentence_says_the_growth_of_the_last_four_times():
     sweep = Sweep(seen())
-    at = dict(zip(sweep.lengths, sweep.milliseconds(FORWARD), strict=True))
+    at = dict(zip(sweep.lengths, sweep.blocks[FORWARD], strict=True))
+    factor = ratio(at[1024], at[256]).middle
     assert sweep.sentence.startswith(
-        f"From 256 to 1\u202f024 tokens: 4× the length, {at[1024] / at[256]:.3g}× the time, as n^"
+        f"4× the length: 1\u202f024 tokens take {factor:.3g}× as long as 256 tokens, as n^{np.log2(factor) / 2:.2f}."
     )
     assert (
         f"Over all lengths forward grows as n^{sweep.fits[FORWARD].exponent.middle:.2f} (95% interval" in sweep.sentence
@@ -64,9 +66,9 @@ def test_the_sentence_says_the_growth_of_the_last_four_times():
     [
         ({"done": 0}, "the run was stopped before", 0),
         ({"done": 1}, "the run was stopped before", 1),
-        ({"done": 2}, "From 32 to 64 tokens: 2× the length", 2),
-        ({"contended": range(9)}, "no clean block: the processor was contended", 0),
-        ({"contended": [1], "problems": [5]}, "1\u202f024 tokens: out of memory.", 4),
+        ({"done": 2}, "2× the length: 64 tokens take", 2),
+        ({"without": range(9)}, "no round was measured", 0),
+        ({"without": [1], "problems": [5]}, "1\u202f024 tokens: out of memory.", 4),
     ],
 )
 def test_what_has_no_figure_is_said_and_the_others_stand(how, said, clean):
@@ -74,7 +76,7 @@ def test_what_has_no_figure_is_said_and_the_others_stand(how, said, clean):
     sweep = Sweep(found)
     assert said in sweep.sentence
     assert "nan" not in sweep.sentence + Peaks(found).sentence + Shares(found).sentence
-    assert len(sweep.clean(FORWARD)) == clean
+    assert len(sweep.timed(FORWARD)) == clean
     assert sum(math.isfinite(ms) for ms in sweep.table()[f"{FORWARD}, median ms"]) == clean
     assert (sweep.table()["without a figure"] == "").sum() == clean
     assert bool(sweep.fits) is (clean > 2)
@@ -84,8 +86,8 @@ def test_what_has_no_figure_is_said_and_the_others_stand(how, said, clean):
     ("how", "there", "said"),
     [
         ({"done": 3}, [0, 1, 2], "Over the 3 measured lengths, 32 to 128, "),
-        ({"contended": [2, 3, 4]}, [0, 1, 5], "Over the 3 measured lengths, 32 to 1\u202f024, "),
-        ({"contended": [0]}, [1, 2, 3, 4, 5], "Over the 5 measured lengths, 64 to 1\u202f024, "),
+        ({"without": [2, 3, 4]}, [0, 1, 5], "Over the 3 measured lengths, 32 to 1\u202f024, "),
+        ({"without": [0]}, [1, 2, 3, 4, 5], "Over the 5 measured lengths, 64 to 1\u202f024, "),
     ],
 )
 def test_laws_and_theory_are_of_the_measured_lengths_alone(how, there, said):
@@ -109,15 +111,36 @@ def test_without_a_law_the_closed_form_names_its_own_lengths():
     assert f"FLOPs grow with n^{sweep.theory:.2f} from 32 to 1\u202f024 tokens" in sweep.sentence
 
 
+def test_lengths_that_cannot_be_told_apart_are_not():
+    found = seen()
+    rows = [replace(one, forward=found.rows[0].forward) for one in found.rows]
+    said = Sweep(replace(found, rows=rows)).sentence
+    assert said.startswith("Round by round there is no detectable difference in time between 256 tokens and 1\u202f024")
+    assert "as long" not in said
+
+
+def test_what_was_measured_under_load_is_marked_at_its_lengths():
+    found = seen(busy=[1, 2])
+    for view, kinds in (
+        (Sweep(found), "Measured under load: 64 and 128 tokens."),
+        (Shares(found), "64 and 128 tokens."),
+    ):
+        assert view.sentence.endswith(kinds)
+    assert Sweep(found).table()[f"{FORWARD}, measured under load"].tolist() == [False, True, True] + [False] * 3
+    assert Shares(found).table()["measured under load"].tolist() == [False, True, True] + [False] * 3
+    assert np.isfinite(Sweep(found).milliseconds(FORWARD)).all()
+    assert Sweep(seen(busy=range(6))).sentence.endswith("Measured under load: all lengths.")
+    assert "under load" not in Sweep(seen()).sentence + Shares(seen()).sentence
+
+
 def test_forward_and_backward_are_told_apart_where_one_has_no_figure():
     sweep = Sweep(seen(only_backward=range(6)))
     assert list(sweep.fits) == [TRAINING]
     assert f"Over all lengths {TRAINING} grows as n^" in sweep.sentence
     tokens = "32, 64, 128, 256, 512 and 1\u202f024 tokens"
-    assert f"{tokens}: no clean forward block: the processor was contended in all 4 forward" in sweep.sentence
-    assert "no clean block" not in sweep.sentence
+    assert sweep.sentence.endswith(f"{tokens}: 1 round of forward alone, where a time takes 3.")
     assert sweep.scaled() == []
-    assert f"torch.profiler timed clean passes of its own; no time of a forward call is shown at {tokens}." in (
+    assert f"torch.profiler timed passes of its own; no time of a forward call is shown at {tokens}." in (
         Shares(sweep.of).sentence
     )
     assert "of its own" not in Shares(seen()).sentence
@@ -125,7 +148,7 @@ def test_forward_and_backward_are_told_apart_where_one_has_no_figure():
 
 def test_a_length_that_failed_only_backward_keeps_its_forward_time():
     sweep = Sweep(seen(only_forward=[5]))
-    assert (len(sweep.clean(FORWARD)), len(sweep.clean(TRAINING))) == (6, 5)
+    assert (len(sweep.timed(FORWARD)), len(sweep.timed(TRAINING))) == (6, 5)
     assert "Over all lengths forward grows" in sweep.sentence
     assert f"Over the 5 measured lengths, 32 to 512, {TRAINING} grows" in sweep.sentence
     assert f"n^{sweep.grow(FORWARD):.2f} over the lengths of {FORWARD} and n^{sweep.grow(TRAINING):.2f} over the " in (
@@ -171,7 +194,7 @@ def test_products_overtake_the_feed_forward_where_their_curves_cross():
 @pytest.mark.parametrize(
     ("factor", "how", "said"),
     [
-        (1e6, {"contended": [0]}, "Measured: already at 64 tokens."),
+        (1e6, {"without": [0]}, "Measured: already at 64 tokens."),
         (1e-6, {}, "Measured: not reached, beyond 1\u202f024"),
         (1e-6, {"done": 3}, "Measured: not reached, beyond 128 tokens."),
     ],

@@ -1,15 +1,17 @@
 """The view "parts": parameters, FLOPs and time of one row, in one order of parts."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
+from tests.tfm_core.profiling.kinds import KINDS, described, sized
 from tests.tfm_ui.profiling.reports import leaves, part_seconds, plausible
 from tfm_core.profiling import TARGETS, PartTime, Row, Size, costs
 from tfm_ui.model_state import ModelState
+from tfm_ui.profiling_lens import parts_formulas
 from tfm_ui.profiling_lens.compare import Compared, aligned
 from tfm_ui.profiling_lens.parts import MOST, Parts, in_order, parts
-from tfm_ui.profiling_lens.parts_formulas import FLOPS, PARAMETERS, laws
 from tfm_ui.profiling_lens.state import ProfilingState, plan_of
 
 MODEL = ModelState()
@@ -65,7 +67,7 @@ def test_operators_keep_their_names_and_the_least_are_summed():
     [
         ({"measured": False}, "Nothing of this is measured yet: press Measure."),
         ({"done": 2}, "Row 3: the run was stopped before."),
-        ({"contended": [2]}, "Row 3: no clean block: the processor was contended"),
+        ({"without": [2]}, "Row 3: no round was measured."),
         ({"problems": [2]}, "Row 3: out of memory."),
     ],
 )
@@ -78,10 +80,17 @@ def test_a_row_without_a_figure_says_so(how, said):
 
 def test_parts_of_a_row_without_a_time_of_a_call_are_of_their_own_passes():
     assert seen(2, only_backward=[2]).about_time.endswith(
-        "torch.profiler timed clean passes of its own; no time of a forward call is shown: no clean forward block: "
-        "the processor was contended in all 4 forward blocks."
+        "torch.profiler timed passes of its own; no time of a forward call is shown: "
+        "1 round of forward alone, where a time takes 3."
     )
     assert "of its own" not in seen(2, only_forward=[2]).about_time
+
+
+def test_a_row_measured_under_load_is_marked():
+    found = seen(2, busy=[2])
+    assert found.about_time.endswith("Measured under load.")
+    assert found.table()["measured under load"].all()
+    assert "under load" not in seen(2).about_time
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -89,13 +98,40 @@ def test_parts_of_a_row_without_a_time_of_a_call_are_of_their_own_passes():
 def test_formulas_are_shown_of_all_parts_that_they_are_true_of(target, size):
     row = Row(target, size)
     parameters, flops = costs.parameters(row), costs.flops(row)
-    found = [*laws(PARAMETERS, parameters, size), *laws(FLOPS, flops, size)]
+    found = [
+        *parts_formulas.laws(parts_formulas.parameters, parameters, size),
+        *parts_formulas.laws(parts_formulas.flops, flops, size),
+    ]
     if "products" in flops:
         assert "projections: layers × 4(d² + d) = 2 × 4(12² + 12) = 1\u202f248" in found
         assert "products: batch × layers × 4 × n² × d = 2 × 2 × 4 × 5² × 12 = 4\u202f800" in found
         assert len(found) == 6
     else:
         assert not any(part.startswith(("projections", "products")) for part in found)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=described)
+def test_formulas_are_of_every_kind(kind):
+    size = sized(kind, d_model=12, num_heads=3, num_layers=2, seq_len=5, batch=2, d_ff=7)
+    row = Row("fused", size)
+    for formulas, counts in (
+        (parts_formulas.parameters, costs.parameters(row)),
+        (parts_formulas.flops, costs.flops(row)),
+    ):
+        found = parts_formulas.laws(formulas, counts, size)
+        assert [law.partition(":")[0] for law in sorted(found)] == sorted(counts)
+        for law in found:
+            _, put_in, count = law.partition(": ")[2].split(" = ")
+            product = re.sub(r"(?<=\d)\(", "*(", put_in).replace("×", "*").replace("²", "**2")
+            assert eval(product) == int(count.replace("\u202f", ""))
+
+
+def test_learned_positions_have_parameters_and_no_time_of_their_own():
+    model = replace(MODEL, positional="learned")
+    found = parts(model, STATE)
+    assert found.parameters["positions"] == 1024 * found.row.size.d_model
+    assert "positions" in found.names
+    assert "positions" not in found.timed
 
 
 def test_a_row_beyond_the_last_is_the_last_and_no_row_is_none():

@@ -10,7 +10,7 @@ from tests.tfm_ui.profiling.reports import COPY, MACHINE, PEAK, leaves, plausibl
 from tfm_core.profiling import Setup, costs
 from tfm_ui.model_state import ModelState
 from tfm_ui.profiling_lens.compare import Compared, aligned
-from tfm_ui.profiling_lens.roofline import Roofline, above_the_product, roofline
+from tfm_ui.profiling_lens.roofline import Point, Roofline, above_the_product, roofline
 from tfm_ui.profiling_lens.state import ProfilingState, plan_of
 
 MODEL = ModelState()
@@ -68,6 +68,17 @@ def test_kernels_that_do_more_than_the_matrix_product_have_a_likely_reason(devic
     assert max(point.share for point in found.points) > 1
 
 
+def test_scores_that_a_told_kernel_passes_over_are_a_reason_too():
+    for model, target, reason in (
+        (MODEL, "fused", True),
+        (MODEL, "without weights", False),
+        (replace(MODEL, causal=False), "fused", False),
+    ):
+        rows = plan_of(model, replace(STATE, targets=target)).rows
+        points = [Point(1, row, 1, 1.0, 2.0, 1.0, "") for row in rows]
+        assert ("passes over scores" in above_the_product(points, Setup())) == reason
+
+
 def test_the_least_and_the_most_of_what_could_be_reached_are_named():
     found = seen()
     shares = [point.share for point in found.points]
@@ -80,7 +91,7 @@ def test_the_least_and_the_most_of_what_could_be_reached_are_named():
     ("how", "said"),
     [
         ({"measured": False}, "Nothing of this is measured yet: press Measure. The roof is measured in the same run."),
-        ({"contended": range(9)}, "Rows 1 to 5: no clean block"),
+        ({"without": range(9)}, "Rows 1 to 5: no round was measured."),
         ({"done": 0}, "Rows 1 to 5: the run was stopped before."),
         ({"done": 1}, "Rows 2 to 5: the run was stopped before."),
         ({"problems": [4]}, "Row 5: out of memory."),
@@ -97,10 +108,9 @@ def test_what_has_no_figure_is_said(how, said):
 
 
 def test_only_rows_that_are_drawn_lie_under_the_roof():
-    found = seen(machine=replace(MACHINE, bytes_per_second=PEAK / 1e6), done=4, contended=[1], only_forward=[0])
+    found = seen(machine=replace(MACHINE, bytes_per_second=PEAK / 1e6), done=4, without=[1], only_forward=[0])
     assert "Rows 1, 3 and 4 lie left of the ridge" in found.sentence
-    blocks = 2 * 3 * found.of.plan.setup.rounds  # forward and forward + backward, three a round
-    assert found.sentence.endswith(f"contended in all {blocks} blocks. Row 5: the run was stopped before.")
+    assert found.sentence.endswith("Row 2: no round was measured. Row 5: the run was stopped before.")
 
 
 @pytest.mark.parametrize("sizes", ["8, 2, 1, 4", "\n".join(["8, 2, 1, 4"] * 45)])
@@ -108,6 +118,23 @@ def test_one_row_and_forty(sizes):
     found = seen(state=replace(STATE, sizes=sizes))
     assert len(found.points) == min(40, len(sizes.splitlines()))
     assert found.sentence
+
+
+def test_what_was_measured_under_load_is_marked():
+    found = seen(busy=[1], machine=replace(MACHINE, under_load=True))
+    assert found.sentence.endswith("Measured under load: row 2. The roof was measured under load.")
+    assert found.table()["measured under load"].tolist() == [False, True, False, False, False]
+    assert "under load" not in seen().sentence
+
+
+def test_rows_that_cannot_be_told_apart_lead_together_and_none_reaches_most():
+    found = seen(state=replace(STATE, sizes="8, 2, 1, 4\n8, 2, 1, 4"))
+    twice = replace(found.of, rows=[found.of.rows[0]] * 2)
+    assert Roofline(twice).leaders.startswith("Rows 1 and 2 do most in a second: ")
+    noisy = replace(twice, rows=[found.of.rows[0], replace(found.of.rows[0], forward=found.of.rows[1].forward)])
+    assert "rows 1 and 2 cannot be told apart in it." in Roofline(noisy).sentence
+    assert "most" not in Roofline(noisy).sentence
+    assert seen().leaders.startswith("Row ")
 
 
 def test_without_rows_there_is_nothing():

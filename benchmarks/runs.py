@@ -1,0 +1,90 @@
+"""The same benchmarks several times, each time in a new process: the tables of docs/how-fast.md, with their spread."""
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+
+from benchmarks.measure import Figure, Figures
+
+
+def repeat(names: Sequence[str], runs: int) -> None:
+    """Run all of them one after the other, then all of them again; at the end print the tables."""
+    found: dict[str, list[list[float | None]]] = {name: [] for name in names}
+    minutes: dict[str, list[float]] = {name: [] for name in names}
+    for _ in range(runs):
+        for name in names:
+            begin = time.monotonic()
+            found[name].append(in_new_process(name))
+            minutes[name].append((time.monotonic() - begin) / 60)
+    print(f"\n{machine()}")
+    for name in names:
+        title = (import_module(f"benchmarks.{name}").__doc__ or "").partition("\n")[0]
+        print(f"\n### {name}\n\n{title} A run took {statistics.median(minutes[name]):.1f} minutes.\n")
+        print("\n".join(table(figures_of(name), found[name])))
+
+
+def figures_of(name: str) -> list[Figure]:
+    """What a benchmark tells, in its order."""
+    return list(import_module(f"benchmarks.{name}").FIGURES)
+
+
+def in_new_process(name: str) -> list[float | None]:
+    """One run's numbers, one for each figure; none where the benchmark could not measure it here."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "figures.json"
+        subprocess.run([sys.executable, "-m", "benchmarks", "--figures", file, name], check=True)
+        values: list[float | None] = json.loads(file.read_text())
+        return values
+
+
+def write(name: str, told: Figures, file: Path) -> None:
+    """What `in_new_process` reads."""
+    figures = figures_of(name)
+    if unknown := told.keys() - set(figures):
+        raise ValueError(f"benchmarks.{name}: expected only what FIGURES has, got {unknown}")
+    file.write_text(json.dumps([told.get(figure) for figure in figures]))
+
+
+def table(figures: Sequence[Figure], runs: Sequence[Sequence[float | None]]) -> list[str]:
+    """Lines of Markdown, one for each figure."""
+    lines = [f"| What | Median of {len(runs)} run{'s' * (len(runs) != 1)} (least to most) | Beside |", "|---|---|---|"]
+    for figure, values in zip(figures, zip(*runs, strict=True), strict=True):
+        numbers = [value for value in values if value is not None]
+        lines.append(f"| {figure.what} | {cell(figure, numbers)} | {figure.beside} |")
+    return lines
+
+
+def cell(figure: Figure, numbers: Sequence[float]) -> str:
+    """The median with its range."""
+    if not numbers:
+        return "not measured"
+    median, least, most = (figure.form.format(f(numbers)) for f in (statistics.median, min, max))
+    return f"{median} {figure.unit} ({least} to {most})"
+
+
+def machine() -> str:
+    """What all of it was measured on, in a sentence."""
+    return (
+        f"Measured on {os.cpu_count()} cores of {processor(Path('/proc/cpuinfo'))}, {platform.system()}, "
+        f"Python {platform.python_version()}, torch {torch.__version__} ({torch.backends.cpu.get_cpu_capability()})."
+    )
+
+
+def processor(cpuinfo: Path) -> str:
+    """The processor's name: Linux keeps it in a file, other systems tell it themselves."""
+    lines: Mapping[str, str] = {}
+    if cpuinfo.exists():
+        lines = {
+            key.strip(): value.strip() for key, _, value in (s.partition(":") for s in cpuinfo.read_text().splitlines())
+        }
+    return lines.get("model name") or platform.processor() or platform.machine()

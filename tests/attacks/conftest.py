@@ -1,0 +1,14 @@
+"""A server to be attacked. Its memory can be read where the system shows it: on Linux."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from benchmarks.live.serve import running_server
+from tests.attacks.strangers import Server
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with running_server() as (address, pid):
+        yield Server(int(address.rpartition(":")[2]), pid)

@@ -1,0 +1,141 @@
+"""What a stranger's program can do to a server: plain sockets, and Streamlit's websocket without a browser."""
+
+import asyncio
+import http.client
+import os
+import secrets
+import socket
+import threading
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+
+from tests.tfm_ui.cookies import cookie
+
+T = TypeVar("T")
+
+ROOT = Path(__file__).parents[2]
+LARGEST = {"text": "@alice", "seq_len": 1024, "num_heads": 16, "num_layers": 8, "d_model": 256, "positional": "alibi"}
+LARGE = LARGEST | {"seq_len": 256}
+
+
+@dataclass(frozen=True)
+class Server:
+    """The app as a user starts it."""
+
+    port: int
+    pid: int
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """Bytes: what the process holds now, and the most that it ever held."""
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        kilobytes = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith("Vm")}
+        return {"now": int(kilobytes["VmRSS"]) * 1024, "most": int(kilobytes["VmHWM"]) * 1024}
+
+    def ask(self, names: str, model: dict[str, object], *, visitor: str = "", **headers: str) -> tuple[int, bytes]:
+        """A question for pictures and its answer: status and body."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            cookies = {"Cookie": cookie(visitor)} if visitor else {}
+            connection.request("POST", f"/pictures/{names}", urlencode(model), cookies | headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+    @property
+    def lives(self) -> bool:
+        """Whether its process is there."""
+        return Path(f"/proc/{self.pid}").exists()
+
+    def quiet_visitor(self) -> None:
+        """Another visitor asks for default pictures that nobody has computed yet, and gets them."""
+        status, body = self.ask("heads+head", {"seed": secrets.randbelow(9999)}, visitor="quiet")
+        assert (status, bool(body)) == (200, True)
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of processor that it has used: they pass no faster on a busy machine."""
+        user, system = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+    def question(self, names: str, model: dict[str, object], visitor: str = "", more: int = 0) -> bytes:
+        """The bytes of a question, to be sent as a stranger likes; `more` bytes are promised and not among them."""
+        body = urlencode(model)
+        return (
+            f"POST /pictures/{names} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nCookie: {cookie(visitor)}\r\n"
+            f"Content-Length: {len(body) + more}\r\n\r\n{body}"
+        ).encode()
+
+    def connect(self) -> socket.socket:
+        """A plain connection."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+
+    @contextmanager
+    def tabs(self, page: str, models: list[dict[str, object]], *, visitors: int = 1) -> Iterator["Tabs"]:
+        """A tab each, all open until the block ends."""
+        tabs = Tabs(self, page, models, visitors)
+        try:
+            yield tabs
+        finally:
+            tabs.close()
+
+
+class Tabs:
+    """Open tabs: websockets that have asked for a page."""
+
+    def __init__(self, server: Server, page: str, models: list[dict[str, object]], visitors: int) -> None:
+        # In a thread of its own: the browser tests leave a loop in this one.
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._server, self._page = server, page
+        self._sockets: list[ClientConnection] = self._do(self._open(models, visitors))
+
+    def _do(self, what: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(what, self._loop).result()
+
+    async def _open(self, models: list[dict[str, object]], visitors: int) -> list[ClientConnection]:
+        return list(await asyncio.gather(*(self._tab(m, f"visitor-{i % visitors}") for i, m in enumerate(models))))
+
+    async def _tab(self, model: dict[str, object], visitor: str) -> ClientConnection:
+        url = f"ws://127.0.0.1:{self._server.port}/_stcore/stream"
+        tab = await connect(url, additional_headers={"Cookie": cookie(visitor)}, max_size=None)
+        message = BackMsg()
+        message.rerun_script.query_string = urlencode(model)
+        message.rerun_script.page_name = self._page
+        await tab.send(message.SerializeToString())
+        return tab
+
+    def wait(self) -> int:
+        """Until each page has run; how many ended well."""
+        return sum(self._do(self._all_run()))
+
+    async def _all_run(self) -> list[bool]:
+        return list(await asyncio.gather(*map(self._run, self._sockets)))
+
+    @staticmethod
+    async def _run(tab: ClientConnection) -> bool:
+        async with asyncio.timeout(90):
+            while True:
+                message = ForwardMsg.FromString(await tab.recv())
+                if message.WhichOneof("type") == "script_finished":
+                    return message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+
+    def close(self) -> None:
+        """All of them."""
+        self._do(self._leave())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _leave(self) -> None:
+        await asyncio.gather(*(tab.close() for tab in self._sockets))

@@ -1,0 +1,44 @@
+"""The app below a path of a server that has others, `--server.baseUrlPath=lab`."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Response, expect
+
+from benchmarks.live.serve import EXPECTED_404, running_app
+
+
+@pytest.fixture(scope="module")
+def below() -> Iterator[str]:
+    with running_app(options=["--server.baseUrlPath=lab"]) as url:
+        yield url
+
+
+def test_pages_pictures_and_links_work_below_a_path(visit, below):
+    visitor = visit("/lab/heads?seed=3", at=below)
+    page, failed = visitor.page, []
+
+    def note(response: Response) -> None:
+        if response.status >= 400 and not response.url.endswith(EXPECTED_404):
+            failed.append(f"{response.status} {response.url}")
+
+    page.on("response", note)
+    page.reload()
+    page.on("requestfailed", lambda request: failed.append(request.url))
+    assert visitor.weights()
+    visitor.go("Masks")
+    page.locator(".st-key-panel_masks_see canvas").first.wait_for()
+    expect(page).to_have_url(re.compile(f"^{re.escape(below)}/lab/masks.*seed=3"))
+    visitor.go("Heads")
+    shown = visitor.weights()
+    visitor.press("Link")
+    link = page.locator("[data-testid=stPopoverBody] code").inner_text()
+    assert link.startswith(f"{below}/lab/heads?")
+    page.keyboard.press("Escape")
+    again = visit(link.removeprefix(below), at=below)
+    assert again.weights() == shown
+    visitor.go("Home")
+    page.get_by_role("link", name=re.compile("Open Heads")).click()
+    assert visitor.weights() == shown
+    assert failed == []

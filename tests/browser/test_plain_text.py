@@ -1,0 +1,49 @@
+"""What a link says stays text wherever the app repeats it: no address becomes a link, no sign a style."""
+
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from tfm_ui.plain import JOINER
+
+HOSTILE = {
+    "norm": "http://evil.test/login",
+    "activation": "www.evil.test/login",
+    "positional": "login@evil.test",
+    "tokenizer": "<a href='http://evil.test'>x</a>",
+    "architecture": "[x](http://evil.test) **b** $x$",
+    "weights": ":material/close: :red[x] :smile: --> <=",
+}
+TEXT = "http://evil.test/login www.evil.test a@evil.test [x](//evil.test) <a href=//evil.test>x</a> $x$ :red[x]"
+PAGES = {
+    "/": {},
+    "/heads": {},
+    "/attention": {"attention_view": "change", "attention_changes": "replace 2 www.evil.test; drop 1; bogus@evil.test"},
+    "/attention#steps": {},
+    "/positions": {"positions_view": "model"},
+    "/masks": {"masks_texts": TEXT, "masks_mask": "http://evil.test"},
+    "/masks#conventions": {"masks_view": "conventions", "masks_pasted": "http://evil.test/login"},
+    "/profiling": {"profiling_sizes": TEXT, "profiling_targets": "www.evil.test"},
+}
+
+
+def test_a_notice_repeats_what_the_link_asked_for_sign_by_sign(visit):
+    page = visit("/heads?" + urlencode(HOSTILE)).page
+    page.get_by_text("and 3 more").click()
+    notices = page.locator(".st-key-notices")
+    expect(notices).to_contain_text("weights = ")
+    said = notices.inner_text().replace(JOINER, "")
+    for name, value in HOSTILE.items():
+        assert f"{name} = {value if len(value) <= 40 else value[:39] + '…'}" in said
+    styled = "a, img, strong, em, .katex, [data-testid=stMarkdownContainer] [role=img]"
+    assert notices.locator(styled).evaluate_all("all => all.map(e => e.outerHTML)") == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_page_makes_a_link_of_it(visit, path):
+    page = visit(f"{path.partition('#')[0]}?{urlencode({'text': TEXT, **HOSTILE, **PAGES[path]})}").page
+    page.locator(".st-key-notices").wait_for()
+    page.wait_for_timeout(1000)  # for pictures; the view "compare" has none, as nothing was measured
+    made_of_it = page.locator("a[href*=evil i], a[href^='mailto:' i], img[src*=evil i]")
+    assert made_of_it.evaluate_all("all => all.map(e => e.outerHTML)") == []

@@ -1,0 +1,76 @@
+"""Pictures as files: opened in a real browser, without a server."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tfm_ui.attention_lens.state import STEPS
+from tfm_ui.components.canvas import standalone
+from tfm_ui.pictures import PICTURES, made
+
+# Boxes of visible elements, some of them laid over others.
+OVERLAPS = """() => {
+  const boxes = selector => [...document.querySelectorAll(selector)].map(e => [e, e.getBoundingClientRect()])
+    .filter(([, box]) => box.width && box.height)
+  const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0.5
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.5
+  const parts = boxes(".derived, .scene figure > *, .scene .sign, h1, body > p")
+  return parts.flatMap(([one, a], i) => parts.slice(i + 1).filter(([, b]) => meet(a, b))
+    .map(([other]) => `${one.tagName}.${one.className} and ${other.tagName}.${other.className}`))
+}"""
+
+
+def opened(page: Page, folder: Path, name: str, query: str, mode: str = "light") -> list[str]:
+    """Open a picture's file; the problems that the page has, also later."""
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: request.url.startswith("file:") or problems.append(request.url))
+    file = folder / f"{name}.html"
+    picture = standalone(PICTURES[name].canvas, made(name, query), "A title", "What it comes to.", mode)
+    file.write_text(picture, encoding="utf-8")
+    page.goto(file.as_uri())
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    return problems
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 760, 1000, 1440])
+def test_the_derivation_of_a_step_lies_over_nothing_wherever_the_page_is_scrolled(
+    browser: Browser, tmp_path: Path, width: int, mode: str
+):
+    page = browser.new_page(viewport={"width": width, "height": 600})
+    queries = ["", *(f"attention_whole=false&attention_step={step}" for step in (*STEPS[:3], "scaled", STEPS[-1]))]
+    queries.append("text=@alice&seq_len=60&d_model=256&positional=alibi&attention_query=40")
+    for query in queries:
+        problems = opened(page, tmp_path, "steps", query, mode)
+        tall = page.evaluate("document.documentElement.scrollHeight")
+        for y in range(0, tall, 250):
+            page.evaluate("y => scrollTo(0, y)", y)
+            assert page.evaluate(OVERLAPS) == [], (query, y)
+        assert problems == []
+        derived = page.locator(".derived")
+        assert derived.evaluate("e => e.scrollHeight <= e.clientHeight + 1")  # nothing of it is out of sight
+        colour = derived.evaluate("e => getComputedStyle(e).backgroundColor")
+        assert colour == {"light": "rgb(242, 244, 248)", "dark": "rgb(26, 34, 44)"}[mode]
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_every_picture_as_a_file_fits_the_window_and_needs_nobody(browser: Browser, tmp_path: Path, width: int):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    for name in PICTURES:
+        problems = opened(page, tmp_path, name, "")
+        assert problems == [], name
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+    page.close()
+
+
+def test_a_head_of_the_grid_is_seen_in_a_file_by_a_click_which_no_page_answers(browser: Browser, tmp_path: Path):
+    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    problems = opened(page, tmp_path, "home_heads", "")
+    assert "click to open" not in page.locator(".say").inner_text()
+    page.get_by_role("button", name="layer 2 · head 3.").dispatch_event("click")
+    assert page.locator(".glass b").inner_text() == "layer 2 · head 3"
+    assert problems == []
+    page.close()

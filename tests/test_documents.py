@@ -1,0 +1,138 @@
+"""The documents: every one is linked, every link and anchor leads somewhere, every command exists, examples run."""
+
+import re
+import shlex
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from benchmarks.__main__ import NAMES
+from benchmarks.runs import figures_of
+from tfm_ui.settings import MEGABYTE, Settings
+
+ROOT = Path(__file__).parents[1]
+README, HOW_FAST = ROOT / "README.md", ROOT / "docs" / "how-fast.md"
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+ONE_SCREEN = 60  # lines
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+COMMAND = re.compile(r"^(python3? |pip |npm |streamlit )")
+CELL = re.compile(r"not measured|[\d.,]+ [\w ]+ \([\d.,]+ to [\d.,]+\)")
+
+
+@cache
+def prose(document):
+    """The text without what is fenced."""
+    return FENCED.sub("", document.read_text("utf-8"))
+
+
+def links(document):
+    """(path, anchor) of each link that stays in the project."""
+    targets = [target for target in LINK.findall(prose(document)) if "://" not in target]
+    pairs = (target.partition("#") for target in targets)
+    return [((document.parent / path).resolve() if path else document, anchor) for path, _, anchor in pairs]
+
+
+def anchors(document):
+    """Its headings as addresses, in the way of the sites that show Markdown."""
+    titles = re.findall(r"^#+ (.+)$", prose(document), re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles]
+
+
+def commands(document):
+    """What a reader is told to type: lines of fenced shell, and inline code that begins with a program."""
+    fenced = [
+        line
+        for language, body in FENCED.findall(document.read_text("utf-8"))
+        if language == "sh"
+        for line in body.splitlines()
+    ]
+    inline = re.findall(r"`([^`\n]+)`", prose(document))
+    return [line for line in (*fenced, *inline) if COMMAND.match(line)]
+
+
+def problem(command):
+    """What is wrong with a command, or nothing."""
+    words = shlex.split(command, comments=True)
+    modules = {words[at + 1]: words[at + 2 :] for at, word in enumerate(words) if word == "-m"}
+    files = [word for word in words if word.endswith((".py", ".txt"))]
+    files += [f"{words[at + 1]}/package.json" for at, word in enumerate(words) if word == "--prefix"]
+    missing = [file for file in files if not (ROOT / file).exists()]
+    missing += [module for module in modules if find_spec(module) is None]
+    named = [word for word in modules.get("benchmarks", []) if not word.startswith(("-", "[")) and not word.isdigit()]
+    return missing + [name for name in named if name not in NAMES]
+
+
+def test_the_readme_is_one_screen():
+    assert len(README.read_text("utf-8").splitlines()) <= ONE_SCREEN
+
+
+def test_every_document_is_linked_from_the_readme_directly_or_over_another():
+    reached, to_read = set(), [README]
+    while to_read:
+        document = to_read.pop()
+        if document not in reached:
+            reached.add(document)
+            to_read += [path for path, _ in links(document) if path.suffix == ".md"]
+    assert reached == set(DOCUMENTS)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_and_anchor_leads_somewhere(document):
+    dead = [str(path) for path, _ in links(document) if not path.exists()]
+    assert dead == []
+    assert [f"{path}#{anchor}" for path, anchor in links(document) if anchor and anchor not in anchors(path)] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_command_exists(document):
+    assert {command: problem(command) for command in commands(document) if problem(command)} == {}
+
+
+def test_the_commands_are_found_and_a_wrong_one_is_told():
+    assert "python3 run.py         # sets everything up, then starts the app" in commands(README)
+    assert "python -m benchmarks --runs 3" in commands(HOW_FAST)
+    assert problem("python -m benchmarks --runs 3 core nonsense") == ["nonsense"]
+    assert problem("python3 walk.py") == ["walk.py"]
+    assert problem("python -m no_such_module") == ["no_such_module"]
+
+
+def test_the_example_of_the_library_gives_what_it_says():
+    [example] = [
+        body
+        for language, body in FENCED.findall((ROOT / "docs" / "library.md").read_text("utf-8"))
+        if language == "python"
+    ]
+    scope = {}
+    exec(example, scope)
+    shape = tuple(scope["trace"]["layers.0.self_attention.weights"].shape)
+    assert f"= {shape}" in example
+
+
+def test_the_tables_of_how_fast_are_what_the_benchmarks_print():
+    text = HOW_FAST.read_text("utf-8")
+    sections = dict(re.findall(r"^### (\w+)\n(.*?)(?=^### |\Z)", text, re.MULTILINE | re.DOTALL))
+    assert list(sections) == NAMES
+    for name, section in sections.items():
+        table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line[:1] == "|"]
+        head, _, *rows = table
+        assert re.fullmatch(r"Median of \d+ runs? \(least to most\)", head[1])
+        assert [(what, beside) for what, _, beside in rows] == [(f.what, f.beside) for f in figures_of(name)]
+        assert [measured for _, measured, _ in rows if not CELL.fullmatch(measured)] == []
+
+
+def test_the_settings_that_are_described_are_those_that_are_read():
+    text = (ROOT / "docs/hosting.md").read_text(encoding="utf-8")
+    source = (ROOT / "tfm_ui/settings.py").read_text(encoding="utf-8")
+    described, read = (set(re.findall(r"ATTENTION_LAB_[A-Z_]+", words)) for words in (text, source))
+    assert described == read
+    default = Settings()
+    rows = dict(re.findall(r"^\| `(ATTENTION_LAB_[A-Z_]+)` \| `?([^|`]+?)`? \|", text, re.MULTILINE))
+    assert rows == {
+        "ATTENTION_LAB_CACHE_MB": str(default.cache_bytes // MEGABYTE),
+        "ATTENTION_LAB_LIGHT_AT_ONCE": str(default.light_at_once),
+        "ATTENTION_LAB_HEAVY_AT_ONCE": str(default.heavy_at_once),
+        "ATTENTION_LAB_EMBED": default.embed,
+    }

@@ -1,0 +1,64 @@
+"""run.py, without what it sets up: an old Python is told so, and the address is this machine's own unless asked for."""
+
+import ast
+import runpy
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import run
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = ROOT / "run.py"
+OLD = [(3, 6, 15), (3, 8, 20), (3, 10, 14)]
+
+
+@pytest.mark.parametrize("version", OLD)
+def test_an_old_python_can_read_it_and_is_told_in_one_sentence(version, monkeypatch):
+    ast.parse(SCRIPT.read_text(), feature_version=version[:2])
+    monkeypatch.setattr(sys, "version_info", version)
+    monkeypatch.setattr(sys, "version", ".".join(map(str, version)) + " (main)")
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(SCRIPT), run_name="__main__")
+    said = f"Attention Lab needs Python 3.11 or newer; this is {'.'.join(map(str, version))}."
+    assert ended.value.code == said  # of a sentence Python makes exit code 1
+
+
+def test_nothing_that_an_old_python_lacks_comes_before_the_check():
+    first, second, check = ast.parse(SCRIPT.read_text()).body[:3]
+    assert isinstance(first, ast.Expr)  # the docstring
+    assert ast.unparse(second) == "import sys"
+    assert ast.unparse(check).startswith("if sys.version_info < (3, 11):\n    sys.exit(")
+
+
+@pytest.mark.parametrize(
+    ("given", "passed_on"),
+    [
+        ([], []),
+        (["--address", "0.0.0.0"], ["--server.address=0.0.0.0"]),
+        (["--address=::"], ["--server.address=::"]),
+        (["--server.address=0.0.0.0"], ["--server.address=0.0.0.0"]),
+        (["--server.port", "9000", "--address", "10.0.0.1"], ["--server.port", "9000", "--server.address=10.0.0.1"]),
+    ],
+)
+def test_an_address_is_asked_for_in_our_words_or_in_streamlits(given, passed_on, monkeypatch):
+    started = []
+    monkeypatch.setattr(run, "install", lambda requirements: None)
+    monkeypatch.setattr(run, "serve", lambda *command: started.append(command) or 0)
+    monkeypatch.chdir(ROOT)
+    assert run.main(given) == 0
+    assert started == [("streamlit", "run", "app.py", *passed_on)]
+
+
+def test_without_an_address_no_other_machine_can_reach_the_app():
+    settings = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())
+    assert settings["server"]["address"] == "127.0.0.1"
+
+
+def test_the_help_says_what_another_address_means(capsys):
+    with pytest.raises(SystemExit) as ended:
+        run.main(["--help"])
+    assert ended.value.code == 0
+    assert "whoever can reach this machine can use the app" in " ".join(capsys.readouterr().out.split())

@@ -1,0 +1,258 @@
+"""Transformers of every kind: the modules are that very `Transformer`, and the closed forms are their counts."""
+
+import json
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.utils.flop_counter import FlopCounterMode
+
+from tests.tfm_core.profiling.kinds import KINDS, described, possible, sized
+from tests.tfm_core.profiling.test_costs import slow_path
+from tests.tfm_core.toys import largest_error
+from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, Transformer, causal_mask, scaled_dot_product
+from tfm_core.profiling import TARGETS, Machine, Plan, Report, Row, Setup, Size, costs, files
+from tfm_core.profiling.run_subject import Subject, refusal
+from tfm_core.transformer import Stack
+
+NUMBERS = {"d_model": 16, "num_heads": 4, "num_layers": 2, "seq_len": 9, "batch": 2, "d_ff": 20}
+OTHERS = ("LSTM", "GRU", "convolution")
+MASKED = ("window", "strided")
+EVERY_KIND = pytest.mark.parametrize("kind", KINDS, ids=described)
+NOWHERE = Machine(device="", processor="", cores=0, system="", torch="")
+TEXTBOOK = {"norm": "post", "activation": "relu", "vocab_size": 1000}
+
+
+def here(size: Size) -> list[str]:
+    """The targets that run here."""
+    return [name for name in possible(size) if not refusal(Row(name, size), Setup())]
+
+
+def parameters(target: str, size: Size) -> int:
+    return sum(costs.parameters(Row(target, size)).values())
+
+
+def input_of(size: Size, device: str = "cpu") -> torch.Tensor:
+    if size.vocab_size:
+        return torch.randint(1, size.vocab_size, (size.batch, size.seq_len), device=device)
+    return torch.randn(size.batch, size.seq_len, size.d_model, device=device)
+
+
+@EVERY_KIND
+def test_with_embedding_and_output_a_row_is_the_transformer_itself(kind):
+    size = sized({**kind, "vocab_size": 30}, **NUMBERS)
+    model, tokens = Transformer(size.config(3)), input_of(size)
+    both = (tokens, tokens) if size.num_stacks == 2 else (tokens,)
+    mask = causal_mask(size.seq_len) if size.causal else None
+    with torch.inference_mode():
+        assert largest_error(TARGETS["without weights"].build(size, 3)(tokens), model(*both, mask=mask)) == 0
+
+
+@EVERY_KIND
+def test_without_them_it_is_all_between_them(kind):
+    """A row's stacks, given a model's embedded tokens, give what that model's output is made from."""
+    whole = sized({**kind, "vocab_size": 30}, **NUMBERS)
+    size = sized({**kind, "vocab_size": 0}, **NUMBERS)
+    model, tokens = TARGETS["without weights"].build(whole, 3).transformer, input_of(whole)
+    stack = model.encoder if whole.num_stacks == 2 else model.stack
+    inner = TARGETS["without weights"].build(size, 3)
+    with torch.inference_mode():
+        between = inner(stack.embedding(tokens) * whole.d_model**0.5)
+        expected = TARGETS["without weights"].build(whole, 3)(tokens)
+        assert largest_error(model.unembedding(between), expected) < 1e-5
+    assert parameters("fused", whole) - parameters("fused", size) == 30 * whole.d_model
+
+
+@EVERY_KIND
+def test_what_computes_the_same_gives_the_same(kind):
+    size = sized(kind, **NUMBERS)
+    x = input_of(size)
+    with torch.inference_mode():
+        expected = TARGETS["with weights"].build(size).eval()(x)
+        for target in here(size):
+            if target not in (*OTHERS, *MASKED):
+                assert largest_error(TARGETS[target].build(size).eval()(x), expected) < 1e-5, target
+
+
+@EVERY_KIND
+def test_gradients_agree_too(kind):
+    size = sized(kind, **NUMBERS)
+    x, found = input_of(size), {}
+    for target in here(size):
+        if target not in (*OTHERS, *MASKED, "nn.TransformerEncoder"):  # whose parameters have names of their own
+            model = TARGETS[target].build(size).train()
+            model(x).sin().sum().backward()
+            layer = next(model.layers())
+            found[target] = layer.feed_forward.input_projection.weight.grad
+    expected = found["with weights"]
+    assert len(found) >= 4
+    assert expected.abs().max() > 0.01
+    for target, gradient in found.items():
+        assert largest_error(gradient, expected) < 1e-4 * expected.abs().max(), target
+
+
+@EVERY_KIND
+def test_causal_models_do_not_look_ahead_and_others_do(kind):
+    size = sized({**kind, "vocab_size": 0}, **NUMBERS)
+    for target in here(size):
+        if target in OTHERS or size.num_stacks == 2:  # its decoder sees all of the source
+            continue
+        model, x = TARGETS[target].build(size).eval(), input_of(size)
+        other = x.clone()
+        other[:, -1] = -other[:, -1]
+        with torch.inference_mode():
+            moved = largest_error(model(x)[:, :-1], model(other)[:, :-1])
+        assert (moved < 1e-6) == size.looks_back_only, target
+
+
+@EVERY_KIND
+def test_parameters_are_as_many_as_the_module_has(kind):
+    size = sized(kind, **NUMBERS)
+    for target in possible(size):
+        with torch.device("meta"):
+            module = TARGETS[target].build(size)
+        assert all(tensor.is_meta for tensor in module.parameters())
+        assert sum(tensor.numel() for tensor in module.parameters()) == parameters(target, size), target
+
+
+@given(
+    st.fixed_dictionaries(
+        {
+            "norm": st.sampled_from(NORMS),
+            "activation": st.sampled_from(list(ACTIVATIONS)),
+            "positional": st.sampled_from(list(POSITIONAL)),
+            "architecture": st.sampled_from(ARCHITECTURES),
+            "causal": st.booleans(),
+            "vocab_size": st.sampled_from((0, 2, 30)),
+            "num_layers": st.integers(1, 3),
+            "d_ff": st.integers(0, 40),
+        }
+    )
+)
+def test_parameters_of_any_kind(fields):
+    size = Size(**{"d_model": 12, "num_heads": 3, "seq_len": 5, "batch": 1, **fields})
+    with torch.device("meta"):
+        module = TARGETS["without weights"].build(size)
+    assert sum(tensor.numel() for tensor in module.parameters()) == parameters("without weights", size)
+    assert eval(repr(size), {"Size": Size}) == size
+
+
+@pytest.fixture
+def unlooked(monkeypatch):
+    """Nobody looks at values, which tensors on the meta device have none of."""
+    monkeypatch.setattr(scaled_dot_product, "_empty_rows", lambda mask: None)
+    monkeypatch.setattr(Stack, "padding", lambda self, tokens: None)
+    monkeypatch.setattr(Transformer, "_check_ids", lambda self, name, tokens: None)
+
+
+COUNTED = ("with weights", "without weights", "fused", "nn.MultiheadAttention", "nn.TransformerEncoder", "window")
+
+
+@pytest.mark.usefixtures("unlooked")
+@pytest.mark.parametrize(("backward", "input_gradient"), [(False, False), (True, True), (True, False)])
+@EVERY_KIND
+def test_operations_are_as_many_as_torch_counts(kind, backward, input_gradient):
+    size = sized(kind, **{**NUMBERS, "seq_len": 5})
+    for target in (*COUNTED, *(OTHERS if size.vocab_size else ())):
+        if target not in possible(size):
+            continue
+        with torch.device("meta"):
+            module = TARGETS[target].build(size).train(backward)
+        x = input_of(size, "meta")
+        x.requires_grad_(backward and input_gradient and not size.vocab_size)
+        with slow_path(), FlopCounterMode(display=False) as counter, torch.set_grad_enabled(backward):
+            y = module(x)
+            if backward:
+                y.sum().backward()
+        expected = costs.flops(Row(target, size), backward=backward, input_gradient=input_gradient)
+        assert sum(expected.values()) == counter.get_total_flops(), target
+
+
+@pytest.mark.parametrize("target", OTHERS)
+@EVERY_KIND
+def test_what_is_compared_has_as_many_parameters_and_says_what_it_lacks(target, kind):
+    size = sized(kind, **{**NUMBERS, "d_model": 64, "d_ff": 0})
+    assert parameters(target, size) == pytest.approx(parameters("fused", size), rel=0.02)
+    said = TARGETS[target].differs(size)
+    assert said.startswith("is compared without norms, positions and heads")
+    assert ("while the transformer" in said) == (size.looks_back_only == (target == "convolution"))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "count"), [((64, 4, 2), 163_968), ((128, 8, 4), 921_088), ((256, 8, 6), 4_994_560)]
+)
+def test_the_textbooks_totals(numbers, count):
+    size = Size(**dict(zip(("d_model", "num_heads", "num_layers"), numbers, strict=True)), seq_len=50, **TEXTBOOK)
+    assert parameters("without weights", size) == count
+    assert sum(tensor.numel() for tensor in Transformer(size.config()).parameters()) == count
+
+
+@pytest.mark.parametrize(
+    ("kind", "lacking"),
+    [
+        ({}, ()),
+        ({"positional": "learned", "causal": True, "norm": "post", "activation": "silu"}, ()),
+        (
+            {"positional": "rope"},
+            ("nn.MultiheadAttention", "nn.MultiheadAttention weights", "nn.TransformerEncoder"),
+        ),
+        ({"activation": "swiglu"}, ("nn.TransformerEncoder",)),
+        ({"architecture": "encoder-decoder"}, ("nn.TransformerEncoder",)),
+        (
+            {"positional": "t5"},
+            ("fused flash", "nn.MultiheadAttention", "nn.MultiheadAttention weights", "nn.TransformerEncoder"),
+        ),
+    ],
+)
+def test_what_a_target_has_no_place_for_is_a_sentence_and_it_is_not_built(kind, lacking):
+    size = sized(kind, **NUMBERS)
+    assert tuple(name for name, target in TARGETS.items() if target.lacks(size)) == lacking
+    for name in lacking:
+        assert TARGETS[name].lacks(size).endswith(".")
+        assert refusal(Row(name, size), Setup()) == TARGETS[name].lacks(size).removesuffix(".")
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"norm": "batch"}, "norm: expected one of pre, post; got 'batch'"),
+        ({"positional": "rope", "d_model": 12}, "expected an even d_model / num_heads"),
+        ({"positional": "learned", "seq_len": 1025}, "learned positions: expected at most 1024 tokens, got 1025"),
+        ({"vocab_size": 1}, "vocab_size: expected 0 or at least 2"),
+        ({"vocab_size": -1}, "vocab_size: expected a whole number of at least 0"),
+        ({"causal": 1}, "causal: expected True or False, got 1"),
+        ({"architecture": "CNN"}, "architecture: expected one of encoder"),
+    ],
+)
+def test_impossible_kinds_are_refused(fields, words):
+    with pytest.raises(ValueError, match=words):
+        Size(**{**NUMBERS, **fields})
+
+
+def test_what_was_written_before_there_were_kinds_is_still_read():
+    """Rows were pre-norm stacks with GELU, without positions, causality, embedding and output."""
+    report = Report(id="old", plan=Plan((Row("fused", Size(**NUMBERS)),)), machine=NOWHERE)
+    whole = json.loads(files.as_json(report))
+    for field in ("norm", "activation", "positional", "architecture", "causal", "vocab_size"):
+        del whole["report"]["plan"]["rows"][0]["size"][field]
+    assert files.from_json(json.dumps(whole)).plan == report.plan
+
+
+def test_a_kind_in_words():
+    assert Size(**NUMBERS).in_words() == "encoder, pre-norm, gelu, no positions; without embedding and output"
+    size = Size(**NUMBERS, causal=True, positional="rope", norm="post", activation="swiglu", vocab_size=1000)
+    assert size.in_words() == (
+        "encoder, causal, post-norm, swiglu, rope positions; with embedding and output, one matrix for 1,000 token ids"
+    )
+
+
+@EVERY_KIND
+def test_every_kind_is_measured_both_ways(kind):
+    size = sized(kind, **NUMBERS)
+    for target in here(size):
+        subject = Subject(Row(target, size), Setup())
+        assert subject.x.is_floating_point() == (not size.vocab_size)
+        for direction in ("forward", "training"):
+            with subject.mode(direction):
+                subject.call(direction)()

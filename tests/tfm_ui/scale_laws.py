@@ -1,0 +1,270 @@
+"""What holds of every picture: all that is drawn lies on the scale that is shown.
+
+Each law reads a header and its numbers as the picture's script does, and raises an AssertionError that says what is
+off. `LAWS` has one for each kind of picture, by the name of its canvas.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Header = dict[str, Any]
+Law = Callable[[Header, bytes], None]
+Floats = NDArray[np.float32]
+ROUNDING = 1e-6  # of float32, as a share of an end
+STEP = 1 / 255  # of a scale: what differs by less may have one colour
+STILL = 1e-5  # of a share: what is less is rounding, which is not blown up
+SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+def floats(numbers: bytes) -> Floats:
+    """As paint.js reads them."""
+    return np.frombuffer(numbers, np.float32)
+
+
+def printed(text: str) -> tuple[float, float]:
+    """The number that stands in a text, and half a unit of its last digit."""
+    found = re.match(r"([+−]?)(\d*\.?\d+(?:e[+-]\d+)?)(?:×?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?|10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text)
+    assert found, f"no number in {text!r}"
+    sign, digits, power, alone = found.groups()
+    if alone:
+        return 10.0 ** int(alone.translate(SUPERSCRIPTS)), 0.0
+    if digits == "10" and power is None and (more := re.match(r"10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text)):
+        return 10.0 ** int(more[1].translate(SUPERSCRIPTS)), 0.0
+    times = 10.0 ** int(power.translate(SUPERSCRIPTS)) if power else 1.0
+    mantissa, _, exponent = digits.partition("e")
+    last = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+    return (-1 if sign == "−" else 1) * float(digits) * times, last / 2 * times
+
+
+def prints(text: str, value: float) -> None:
+    """The text tells the value, to its last digit."""
+    told, half = printed(text)
+    assert abs(told - value) <= half + 1e-6 * abs(value), f"{text!r} stands for {value:g}"
+
+
+def within(values: Floats, low: float, high: float, what: str) -> None:
+    """All finite ones lie between two ends."""
+    there = values[np.isfinite(values)].astype(np.float64)
+    room = ROUNDING * max(abs(low), abs(high))
+    outside = there[(there < low - room) | (there > high + room)]
+    assert not outside.size, (
+        f"{what}: {len(outside)} of {len(there)} values, as {outside[0]:g}, not in {low:g} to {high:g}"
+    )
+
+
+def tells_apart(values: Floats, low: float, high: float, what: str) -> None:
+    """Values that vary have more than one colour of an even scale."""
+    there = values[np.isfinite(values)].astype(np.float64)
+    if there.size and np.ptp(there) > max(STILL * (high == 1), ROUNDING * np.abs(there).max()):
+        assert np.ptp(there) >= STEP * (high - low), (
+            f"{what}: values from {there.min():g} to {there.max():g} are one colour"
+        )
+
+
+def maps(header: Header, numbers: bytes) -> None:
+    """Each map's values lie on its own scale; maps that share one are judged together."""
+    rows, columns = len(header["rows"]["names"]), len(header["columns"]["names"])
+    values = floats(numbers).reshape(-1, rows, columns)
+    assert len(values) == len(header["maps"]) + bool(header["why"])
+    assert not np.isneginf(values).any(), "a blank is NaN, and an absent cell infinite"
+    together: dict[tuple[float, float, bool], list[Floats]] = {}
+    for drawn, cells in zip(header["maps"], values, strict=False):
+        name, low, high, powers = drawn["name"], drawn["low"], drawn["high"], drawn["powers"]
+        there = cells[np.isfinite(cells)]
+        assert low < high, f"{name}: the scale has no length"
+        assert low > 0 if powers else (low == 0 or high == 0 or low == -high), f"{name}: 0 has no colour of its own"
+        within(cells, low, high, name)
+        if drawn["ticks"]:
+            assert (there == 1).all(), f"{name}: a tick is 1"
+        elif drawn["words"]:
+            assert np.isin(there, (0, 1)).all(), f"{name}: {drawn['words']} stand for 0 and 1"
+            assert [drawn["lowText"], drawn["highText"]] == drawn["words"]
+        else:
+            prints(drawn["lowText"], low)
+            prints(drawn["highText"], high)
+            together.setdefault((low, high, powers), []).append(cells.ravel())
+        if drawn["whole"]:
+            assert (there == there.round()).all(), f"{name}: whole numbers"
+    for (low, high, powers), found in together.items():
+        if not powers:
+            tells_apart(np.concatenate(found), low, high, header["maps"][0]["name"])
+
+
+def head_map(header: Header, numbers: bytes) -> None:
+    """Weights from 0 to the top; beyond it only where the legend says so."""
+    weights = floats(numbers).reshape(len(header["queries"]), len(header["keys"]))
+    assert np.isfinite(weights).all()
+    there = weights[weights != -1]
+    top = header["top"]
+    assert top > 0
+    prints(header["topText"], top)
+    within(there, 0, 1 if header["topText"].endswith(" and more") else top, "weights")
+
+
+def heads_grid(header: Header, numbers: bytes) -> None:
+    """Bytes of 0 to 254, or masked; each head's largest lies on its scale, or the legend says that more is there."""
+    shape = [header[name] for name in ("layers", "heads", "rows", "columns")]
+    cells = np.frombuffer(numbers, np.uint8).reshape(shape)
+    assert header["masked"] or (cells < 255).all(), "what is masked is named below"
+    ends = np.array(header["ends"], np.float32)
+    assert len(ends) == shape[0] * shape[1] == len(header["about"])
+    more = header["topText"].endswith(" and more")
+    within(ends, 0, np.inf if more else 1, "ends")
+    if header["topText"] != "each head's largest":
+        printed(header["topText"])
+
+
+def lines(header: Header, numbers: bytes) -> None:
+    """Axes are made from the numbers and marks: so all must be such as the axis has."""
+    values, used = floats(numbers), 0
+    for chart in header["charts"]:
+        for line in chart["lines"]:
+            count = line["count"]
+            x, y = values[used : used + count], values[used + count : used + 2 * count]
+            used += 2 * count
+            assert not np.isinf(x).any(), f"{line['name']}: an infinite x"
+            assert not np.isinf(y).any(), f"{line['name']}: an infinite y; a gap is NaN"
+            for axis, which in ((x, "xScale"), (y, "yScale")):
+                if chart[which] != "linear":
+                    assert not (axis < 0).any(), f"{line['name']}: a negative number on {chart[which]}"
+        if chart["yScale"] != "linear":
+            assert all(y > 0 for y in chart["reach"])
+        for mark in chart["marks"]:
+            assert np.isfinite(mark["x"]), f"{mark['name']}: a mark without a place"
+            assert chart["xScale"] == "linear" or mark["x"] > 0, f"{mark['name']}: no place on {chart['xScale']}"
+    assert used == len(values)
+
+
+def strips(header: Header, numbers: bytes) -> None:
+    """A band's ends stand in order, and a dot of each round lies on the axis."""
+    values, used = floats(numbers), 0
+    for strip in header["strips"]:
+        low, middle, high, *dots = values[used : used + 3 + len(strip["rounds"])]
+        used += 3 + len(strip["rounds"])
+        assert np.isfinite(dots).all(), f"{strip['name']}: {dots}"
+        assert low <= middle <= high or np.isnan([low, middle, high]).any(), strip["name"]
+        if header["scale"] == "log10":
+            assert (np.array([*dots, middle]) > 0).all() or np.isnan(middle), (
+                f"{strip['name']}: no place on a log scale"
+            )
+    assert used == len(values)
+    assert header["scale"] == "linear" or not header["line"] or header["line"]["x"] > 0
+
+
+def bars(header: Header, numbers: bytes) -> None:
+    """Shares, of a whole or beside a reference; NaN where there is none."""
+    shares = floats(numbers)
+    assert len(shares) == len(header["names"])
+    assert not np.isinf(shares).any()
+    within(shares, 0, 1, "shares")
+    assert np.nansum(shares) <= 1 + 1e-5, "shares of one whole"
+    assert 0 <= header.get("reference", 0) <= 1
+
+
+def pairs(header: Header, numbers: bytes) -> None:
+    """Two shares for each name."""
+    shares = floats(numbers).reshape(2, len(header["names"]))
+    assert np.isfinite(shares).all()
+    within(shares, 0, 1, "shares")
+
+
+def arcs(header: Header, numbers: bytes) -> None:
+    """Weights, falling, of which a row has at most 1; -1 is masked, and the rest is no less than 0."""
+    rows, kept = len(header["maps"]) * len(header["queries"]), header["kept"]
+    rest = np.frombuffer(numbers, np.float32, rows)
+    weights = np.frombuffer(numbers, np.float32, rows * kept, 4 * rows).reshape(rows, kept)
+    keys = np.frombuffer(numbers, np.uint16, rows * kept, 4 * rows * (1 + kept))
+    assert (keys < len(header["keys"])).all()
+    within(weights[weights != -1], 0, 1, "weights")
+    within(rest, 0, 1, "rests")
+    assert (np.diff(weights, axis=1) <= 0).all(), "the largest come first"
+
+
+def matrices(header: Header, numbers: bytes) -> None:
+    """Weights from 0 to the top; other numbers around 0, as far as the one that is furthest."""
+    values = floats(numbers)
+    for name, told in header["matrices"].items():
+        cells = values[told["begin"] : told["begin"] + told["rows"] * told["columns"]]
+        assert len(cells) == told["rows"] * told["columns"]
+        there, top = cells[np.isfinite(cells)], told["top"]
+        assert top > 0
+        assert not (np.isnan(cells) | np.isposinf(cells)).any(), f"{name}: masked is −∞"
+        within(cells, 0 if told["weights"] else -top, top, name)
+        if np.isfinite(there).any() and there.any():
+            prints(told["topText"], top)
+            assert np.abs(there).max() >= 0.5 * top, f"{name}: the scale reaches beyond all values"
+
+
+def clocks(header: Header, numbers: bytes) -> None:
+    """Hands of length 1, at positions of the sequence."""
+    hands = floats(numbers).reshape(-1, 5)
+    assert len(hands) == len(header["pairs"]) == len(header["wavelengths"])
+    for hand in (hands[:, :2], hands[:, 2:4]):
+        np.testing.assert_allclose(np.hypot(*hand.T), 1, atol=1e-5)
+    assert all(0 <= position <= header["last"] for position in header["at"].values())
+    assert all(0 <= pair < header["count"] for pair in header["pairs"])
+    assert all(0 < wavelength < np.inf for wavelength in header["wavelengths"])
+
+
+def dictionary(header: Header, numbers: bytes) -> None:
+    """Points in the plane, weights that sum to 1, values that the boxes allow."""
+    cells = floats(numbers).reshape(len(header["keys"]), 4)
+    assert np.isfinite(cells).all()
+    low, high = header["plane"]
+    within(np.array([*header["keys"], header["asked"]], np.float32), low, high, "points")
+    within(np.array(header["values"], np.float32), -header["most"], header["most"], "values")
+    within(cells[:, 2], 0, 1, "weights")
+    np.testing.assert_allclose(cells[:, 2].sum(), 1, atol=1e-5)
+    np.testing.assert_allclose(cells[:, 3], cells[:, 2] * header["values"], rtol=1e-4, atol=1e-4)
+    assert 0.05 <= header["temperature"] <= 10
+
+
+def knobs(header: Header, numbers: bytes) -> None:
+    """Each stands between the ends of its slider."""
+    assert not numbers
+    for knob in header["knobs"]:
+        assert knob["low"] <= knob["value"] <= knob["high"], knob["label"]
+        stops = knob["stops"]
+        assert stops == sorted(stops)
+        assert not stops or (stops[0] >= knob["low"] and stops[-1] <= knob["high"])
+        assert stops or knob["low"] > 0, f"{knob['label']}: its slider goes by the logarithm"
+
+
+def composer(header: Header, numbers: bytes) -> None:
+    """Numbers of terms lie at or above what their boxes allow, and of sliders within them."""
+    assert not numbers
+    known = {mask["name"]: mask["arguments"] for mask in header["known"]}
+    for term in header["terms"]:
+        several = any(argument["several"] for argument in known[term["name"]])
+        for argument, number in zip(known[term["name"]], term["numbers"], strict=not several):
+            assert number >= argument["low"], f"{term['name']}: {number} in a box from {argument['low']}"
+    for argument in (argument for arguments in known.values() for argument in arguments):
+        assert argument["low"] < argument["high"]
+
+
+def words(_header: Header, numbers: bytes) -> None:
+    """A picture of words alone has no scale, and so brings no numbers."""
+    assert not numbers, "a picture with numbers needs a law of its own"
+
+
+LAWS: dict[str, Law] = {
+    "arcs": arcs,
+    "bars": bars,
+    "batch": words,
+    "clocks": clocks,
+    "composer": composer,
+    "dictionary": dictionary,
+    "entry": words,
+    "head_map": head_map,
+    "heads_grid": heads_grid,
+    "knobs": knobs,
+    "lines": lines,
+    "maps": maps,
+    "matrices": matrices,
+    "pairs": pairs,
+    "strips": strips,
+}

@@ -1,0 +1,183 @@
+"""Memory at the peak of a transformer's pass, in closed form: what our code and torch's hold at each full moment.
+
+Counted in numbers of the pass's dtype, beyond weights and input. Symbols: a = B n d, the residual stream; F = B n d_ff;
+S = B h n^2, the scores of one attention.
+"""
+
+from dataclasses import dataclass
+
+from tfm_core.profiling.closed_forms import ITEMSIZE, ends, outputs, scores, stream
+from tfm_core.profiling.plan import Setup, Size
+from tfm_core.scaled_dot_product import FASTER_WRITTEN, SCORES_AT_A_TIME
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a pass holds.
+
+    Attributes:
+        size: the transformer.
+        setup: its dtype, device and threads, on which the way of computing depends.
+        attention: how it is done, as in `Transformer`.
+        masked: whether it has a mask beside the causal one.
+    """
+
+    size: Size
+    setup: Setup
+    attention: str
+    masked: bool
+
+    @property
+    def a(self) -> int:
+        """The residual stream."""
+        return stream(self.size)
+
+    @property
+    def s(self) -> int:
+        """The scores of one attention."""
+        return scores(self.size)
+
+    @property
+    def wide(self) -> int:
+        """The hidden units, F."""
+        return self.size.batch * self.size.seq_len * self.size.feed_forward_dim
+
+    @property
+    def bias(self) -> int:
+        """What positions add to the scores of every sequence, h n^2."""
+        return self.size.num_heads * self.size.seq_len**2 if self.size.positional in ("alibi", "t5") else 0
+
+    @property
+    def mask(self) -> int:
+        """A mask as numbers, n^2; 0 where there is none."""
+        return self.size.seq_len**2 if self.masked or self.size.looks_back_only else 0
+
+    @property
+    def embeds(self) -> bool:
+        """Whether the first layer's input is made within the pass, and so counts."""
+        return bool(self.size.vocab_size) or self.size.positional in ("sinusoidal", "learned")
+
+    @property
+    def writes_weights(self) -> bool:
+        """Whether ours writes the weights down without being asked, as `is_faster_written` decides it."""
+        return self.setup.device == "cpu" and self.s <= FASTER_WRITTEN[self.setup.threads > 1]
+
+    def forward(self) -> float:
+        """Without gradients.
+
+        In an attention the layer's input, in pre-norm its norm, query, key and value, and what `_attention` adds; in a
+        feed-forward network the caller's x, the layer's, in pre-norm its norm, and F with the output or, gated, 3 F.
+        The first layer's input counts where the pass makes it. Beside them lie the weights of all attentions so far
+        where they are kept, and in a decoder the encoder's output. At last the logits lie beside what they are made
+        from.
+        """
+        size, a = self.size, self.a
+        caller = a if size.num_layers > 1 or self.embeds else 0
+        if self.attention == "torch layers" and self.embeds:
+            caller += a  # what went into the first of its layers
+        normed = a if size.norm == "pre" else 0
+        memory: float = a if size.num_stacks == 2 else 0
+        if size.architecture != "encoder":
+            memory += self.mask / ITEMSIZE[self.setup.dtype]  # decoders make their own
+        kept = self.s if self.attention == "kept" else 0
+        before = (size.num_attentions - 1) * kept
+        feed_forward = a + normed + (max(3 * self.wide, self.wide + a) if size.is_gated else self.wide + a)
+        self_attentions = before - (kept if size.num_stacks == 2 else 0)  # the last of all looks across
+        moments = [
+            caller + normed + 3 * a + self._attention(inside=True) + self_attentions,
+            caller + feed_forward + before + kept,
+        ]
+        if size.num_stacks == 2:
+            moments.append(caller + a + normed + 3 * a + self._attention(inside=False) + before)
+        if size.vocab_size:
+            moments.append(a + outputs(size) + before + kept)
+        return memory + max(moments)
+
+    def _attention(self, *, inside: bool) -> float:
+        """What an attention holds at its fullest beside its inputs and query, key and value.
+
+        Args:
+            inside: of self-attention, where masks and positions are; else of the one that looks across.
+        """
+        a, s, itemsize = self.a, self.s, ITEMSIZE[self.setup.dtype]
+        bias, mask = (self.bias, self.mask) if inside else (0, 0)
+        added = bias * (2 if mask else 1) if bias else mask  # what is added to the scores, made from bias and mask
+        math = max(4 * a + s, a + 2 * s + s / itemsize) + added
+        match self.attention:
+            case "math":
+                return math
+            case "torch layers" if self.size.activation not in ("relu", "gelu"):  # off its fast path
+                return 7 * a + mask + mask / itemsize
+            case "torch" | "torch layers" | "torch weights" if mask:
+                return max(2 * a + s, 2 * s + s / itemsize + mask)
+            case "torch" | "torch layers":
+                return s
+            case "torch weights":
+                return 2 * a + s
+            case "kept":
+                return self._written() + bias + mask / itemsize
+            case "ours" if self.writes_weights:
+                return self._written() + bias + mask / itemsize
+            case "ours" if bias:
+                return math
+            case _:
+                turning = 3 * a if inside and self.size.positional == "rope" else 0
+                in_doubles = self._in_doubles if inside else 0
+                told = mask and not (self.masked or bias or self.attention == "ours")  # to be causal: it needs no mask
+                return max(turning, in_doubles, 2 * a + (0 if told else added))
+
+    @property
+    def _in_doubles(self) -> float:
+        """ALiBi's bias while it is made: in double precision, and in the pass's own."""
+        return (8 / ITEMSIZE[self.setup.dtype] + 1) * self.bias if self.size.positional == "alibi" else 0
+
+    def _written(self) -> float:
+        """Weights by `weights_alone`: all at once, or where the scores outgrow the cache, some sequences at a time."""
+        a, s, batch = self.a, self.s, self.size.batch
+        if s <= SCORES_AT_A_TIME or self.setup.device != "cpu":
+            return max(2 * s, 3 * a + s)
+        at_a_time = max(1, SCORES_AT_A_TIME // (s // batch)) / batch
+        return a + s + at_a_time * (s + 2 * a)
+
+    def training(self, parameters: int) -> float:
+        """Forward + backward.
+
+        Each attention saves 6 a (its norm's input and output, query, key, value, what the heads gathered) and S where
+        weights are written, else B h n sums. Each feed-forward network saves 2 a and its hidden units before and after
+        the activation, 2 F; ReLU once, F; gated 4 F. Then comes the last layer's gradient, of F and of a weight d d_ff,
+        or of S twice; or the logits' gradient. Where weights outgrow the rest: all their gradients and 4 a.
+
+        Args:
+            parameters: their number.
+        """
+        size, a, wide, s = self.size, self.a, self.wide, self.s
+        hidden = 4 if size.is_gated else 1 if size.activation == "relu" else 2
+        gradients = 1 if hidden == 2 else 2
+        saved: float = size.num_attentions * 6 * a + size.num_feed_forwards * (2 * a + hidden * wide)
+        saved += (size.num_stacks if self.embeds else 0) * a + (a if size.vocab_size else 0)
+        saved += (size.num_stacks - 1) * a if size.norm == "pre" else -a
+        saved += self._saved_by_attentions()
+        weight, table = size.d_model * size.feed_forward_dim, sum(ends(size).values())
+        attention = 2 * s - 4 * a - hidden * wide + 2 * weight if self._trains_written(inside=True) else 0
+        at_output = table + outputs(size) + a if size.vocab_size else 0
+        biased = saved * (1 - 1 / size.num_attentions) + 5 * a + self._in_doubles  # as the last layer makes its bias
+        way_back = saved + table + max(gradients * wide + weight, attention)
+        return max(way_back, biased, saved + at_output, parameters + 4 * a)
+
+    def _saved_by_attentions(self) -> float:
+        """Beside the inputs of their products."""
+        size, a, found = self.size, self.a, 0.0
+        for inside, many in ((True, size.num_feed_forwards), (False, size.num_attentions - size.num_feed_forwards)):
+            written = self._trains_written(inside=inside)
+            each = self.s if written else size.batch * size.num_heads * size.seq_len
+            each += a if self.attention == "torch weights" else 0
+            if inside and not written:
+                each += a if size.positional == "rope" else 0
+                each += self.bias or (self.mask if self.masked or self.attention == "ours" else 0)
+            found += many * each
+        return found
+
+    def _trains_written(self, *, inside: bool) -> bool:
+        """Whether weights are written where gradients are asked for: MATH does so, which ours takes with a bias."""
+        biased = inside and (self.size.positional == "t5" or (self.attention == "ours" and self.bias > 0))
+        return biased or self.attention in ("kept", "math", "torch weights")

@@ -1,0 +1,108 @@
+"""What a transformer needs, in closed form.
+
+Symbols as in closed_forms.py; and A = L attentions, K = L feed-forward networks, in an encoder-decoder 3 L and 2 L.
+"""
+
+from dataclasses import dataclass
+
+from tfm_core.positional import T5
+from tfm_core.profiling.closed_forms import Parts, ends, logits, outputs, scores, stream
+from tfm_core.profiling.closed_forms_memory import Held
+from tfm_core.profiling.plan import Setup, Size
+
+LARGE = 2**23  # numbers, from which on the C library asks the system for their memory anew
+
+
+@dataclass(frozen=True)
+class Transformer:
+    """The transformer that a size describes, all with biases but its output.
+
+    Attributes:
+        attention: how it is done, which makes no difference to parameters and operations:
+            "fused": no weights are written.
+            "kept": all weights of all layers are written, and held until the end.
+            "ours": written where that is faster, without gradients, else fused.
+            "math": torch's MATH kernel, which writes them and checks for empty rows.
+            "torch": nn.MultiheadAttention; its fast path writes them, training is fused.
+            "torch layers": nn.TransformerEncoder; the same.
+            "torch weights": nn.MultiheadAttention asked for its weights.
+        masked: whether there is a mask, (query, key).
+        efficiency: measured, as in `Forms`.
+    """
+
+    attention: str = "ours"
+    masked: bool = False
+    efficiency: float = 0.7
+
+    def parameters(self, size: Size) -> Parts:
+        """Projections A (4 d^2 + 4 d); feed-forward K (2 d d_ff + d_ff + d), gated K (3 d d_ff + 2 d_ff + d).
+
+        Norms 2 d each: A + K of them, and in pre-norm one more for each stack. Positions, for each stack: learned
+        1024 d, T5 32 h. The embedding V d, whose matrix is the output's too.
+        """
+        d, wide, maps = size.d_model, size.feed_forward_dim, 3 if size.is_gated else 2
+        finals = size.num_stacks if size.norm == "pre" else 0
+        tables = {"learned": size.config().max_len * d, "t5": T5.num_buckets * size.num_heads}
+        counts = {
+            **ends(size),
+            "positions": size.num_stacks * tables.get(size.positional, 0),
+            "projections": size.num_attentions * (4 * d * d + 4 * d),
+            "feed-forward": size.num_feed_forwards * (maps * d * wide + (maps - 1) * wide + d),
+            "norms": (size.num_attentions + size.num_feed_forwards + finals) * 2 * d,
+        }
+        return {part: count for part, count in counts.items() if count}
+
+    def flops(self, size: Size) -> Parts:
+        """Projections A B 8 n d^2, products with scores A B 4 n^2 d, feed-forward K B 4 n d d_ff, logits B 2 n d V.
+
+        Gated feed-forward K B 6 n d d_ff. A mask takes nothing away: all n^2 scores count, though torch's fused kernels
+        pass over many of those that a causal mask hides.
+        """
+        n, d, maps = size.seq_len, size.d_model, 3 if size.is_gated else 2
+        return {
+            "projections": size.batch * size.num_attentions * 8 * n * d * d,
+            "products": size.batch * size.num_attentions * 4 * n * n * d,
+            "feed-forward": size.batch * size.num_feed_forwards * 2 * maps * n * d * size.feed_forward_dim,
+            **logits(size),
+        }
+
+    def spared(self, size: Size, *, input_gradient: bool) -> Parts:
+        """In pre-norm nothing: the first norm learns too, so that even the first projections must hand a gradient down.
+
+        In post-norm the gradients of the inputs of query, key and value in the first layer of each stack, B 6 n d^2,
+        where nothing below them learns: no embedding, no positions, and nobody asks.
+        """
+        if size.norm == "pre" or size.vocab_size or size.positional == "learned" or input_gradient:
+            return {}
+        return {"projections": size.num_stacks * size.batch * 6 * size.seq_len * size.d_model**2}
+
+    def results(self, size: Size) -> int:
+        """The output B n d, or the logits B n V; and where they are kept the weights A B h n^2."""
+        return outputs(size) + (size.num_attentions * scores(size) if self.attention == "kept" else 0)
+
+    def peak(self, size: Size, setup: Setup, *, backward: bool) -> float:
+        """The fullest moment; closed_forms_memory.py lists what is held at each."""
+        held = Held(size, setup, self.attention, self.masked)
+        return held.training(sum(self.parameters(size).values())) if backward else held.forward()
+
+    def moved(self, size: Size, setup: Setup) -> float:
+        """Each attention 10 B n d and the softmax, each feed-forward network 6 B n d and 2 B n d_ff, gated 5 B n d_ff.
+
+        That is norms, residual additions, scaling and merging of heads, activations. Softmax reads the scores S = B h
+        n^2 and writes the weights, 6 S with what the products move for it. Beyond `LARGE`, on the processor, these are
+        new to the process each time, and cost as much as 20 S. In the cache, where the fused kernel does it, 2 S.
+        Positions turn query and key, 8 B n d, or are added to the scores, 3 S. With embedding and output 4 B n d for
+        each stack, and the logits twice, 2 B n V.
+        """
+        a, s, held = stream(size), scores(size), Held(size, setup, self.attention, self.masked)
+        fused = self.attention in ("fused", "ours") and not held.writes_weights
+        each = 2 if fused else 20 if s > LARGE and setup.device == "cpu" else 6
+        wide = (5 if size.is_gated else 2) * size.batch * size.seq_len * size.feed_forward_dim
+        inside = 8 * a if size.positional == "rope" else 3 * s if held.bias else 0
+        at_ends = size.num_stacks * 4 * a + 2 * outputs(size) if size.vocab_size else 0
+        return size.num_attentions * (10 * a + each * s) + size.num_feed_forwards * (6 * a + wide + inside) + at_ends
+
+    def calls(self, size: Size) -> int:
+        """About 16 an attention and 9 a feed-forward network, 10 more where positions act inside the attention."""
+        inside = 10 * (size.positional in ("rope", "alibi", "t5"))
+        return 16 * size.num_attentions + (9 + inside) * size.num_feed_forwards
