@@ -11,6 +11,7 @@ from tests.browser.conftest import Visitor
 
 LONG = "/profiling?profiling_rounds=30"
 SHORT = "/profiling?profiling_rounds=3&profiling_backward=false&profiling_sizes=8,1,1,4"
+RUN = "new URL(location).searchParams.get('profiling_run')"  # the measurement that the link names
 
 
 def measure(visitor: Visitor) -> Locator:
@@ -56,10 +57,11 @@ def test_after_a_reload_one_stop_ends_it_and_another_tab_shows_the_same_run(visi
     expect(measure(one)).to_be_visible()
 
     one.open(SHORT)
+    earlier = one.page.evaluate(RUN)  # the link of a page that opens with another visitor's measurement names that one
     measure(one).click()
-    one.page.wait_for_function("location.search.includes('profiling_run=')", timeout=60_000)
+    one.page.wait_for_function(f"earlier => {RUN} && {RUN} !== earlier", arg=earlier, timeout=60_000)
     tab = Visitor(one.page.context.new_page(), one.address).open(SHORT)
-    tab.page.wait_for_function("location.search.includes('profiling_run=')")
+    tab.page.wait_for_function(f"run => {RUN} === run", arg=one.page.evaluate(RUN))
     assert tab.page.url == one.page.url
     assert not tab.problems
     tab.page.close()
