@@ -22,6 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 HOME = ROOT / ".venv"
 BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
 PATIENCE = 2.5  # seconds in which a server that was told to end does so by itself
 CHECKS = (
     ["ruff", "check", "."],
@@ -78,7 +79,7 @@ def install(requirements: str) -> None:
 
 def install_browser() -> None:
     """A Chromium for the browser tests: the system's if there is one, Debian's package, else Playwright's own."""
-    browser = any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    browser = any(map(shutil.which, BROWSERS))
     driver = subprocess.run([BIN / "python", "-m", "playwright", "--version"], capture_output=True)
     if browser and driver.returncode == 0:
         return
@@ -88,13 +89,20 @@ def install_browser() -> None:
 
 
 def install_debians_chromium() -> bool:
-    """Whether apt had one, and we were allowed to install it; and a library that Playwright's driver needs."""
+    """Whether apt had one, and we were allowed to install it; and a library that Playwright's driver needs.
+
+    The one without windows, where there is such a package: it needs a fifth less time for the same tests.
+    """
     if not shutil.which("apt-get") or not (os.geteuid() == 0 or shutil.which("sudo")):
         return False
     apt = [*([] if os.geteuid() == 0 else ["sudo"]), "apt-get", "-y", "-qq"]
     unasked = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    steps = (["update"], ["install", "--no-install-recommends", "chromium", "libatomic1"])
-    return all(subprocess.run([*apt, *s], stdout=subprocess.DEVNULL, env=unasked).returncode == 0 for s in steps)
+
+    def get(*step: str) -> bool:
+        return subprocess.run([*apt, *step], stdout=subprocess.DEVNULL, env=unasked).returncode == 0
+
+    install = ("install", "--no-install-recommends", "libatomic1")
+    return get("update") and any(get(*install, package) for package in BROWSERS[:2])
 
 
 def test(arguments: list[str]) -> int:

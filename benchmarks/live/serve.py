@@ -13,6 +13,8 @@ from urllib.error import HTTPError, URLError
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
+from run import BROWSERS
+
 ROOT = Path(__file__).parents[2]
 FLOOR = "benchmarks/live/floor.py"
 # Streamlit itself asks below a deep link's path whether its server lives there; a 404 is the answer it expects.
@@ -66,7 +68,7 @@ def is_healthy(port: int) -> bool:
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """The system's Chromium, or Playwright's own; without either, an error."""
-    system = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    system = next(filter(None, map(shutil.which, BROWSERS)), None)
     quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=system, args=quiet)
