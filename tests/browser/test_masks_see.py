@@ -37,15 +37,24 @@ def weights(visitor: Visitor) -> np.ndarray:
     return np.array(values, np.float32).reshape(-1, side, side)[2]
 
 
+CELL = """(e, [i, q, k]) => { const { layout } = e._memory
+    return [layout.origins[i].x + (k - .5) * layout.cw, layout.origins[i].y + (q - .5) * layout.ch] }"""
+
+
 def cell(visitor: Visitor, i: int, q: int, k: int) -> tuple[float, float]:
     """The middle of a cell in the window, counted from 1; of the map i, from 0."""
     x, y = maps(visitor).evaluate(
-        """(e, [i, q, k]) => { const { layout } = e._memory, edge = e.querySelector("canvas").getBoundingClientRect()
-            return [edge.left + layout.origins[i].x + (k - .5) * layout.cw,
-                    edge.top + layout.origins[i].y + (q - .5) * layout.ch] }""",
+        f"""(e, at) => {{ const [x, y] = ({CELL})(e, at), edge = e.querySelector("canvas").getBoundingClientRect()
+            return [edge.left + x, edge.top + y] }}""",
         [i, q, k],
     )
     return x, y
+
+
+def tap(visitor: Visitor, i: int, q: int, k: int) -> None:
+    """A finger on a cell, once the map stands still."""
+    x, y = maps(visitor).evaluate(CELL, [i, q, k])
+    maps(visitor).locator("canvas").tap(position={"x": x, "y": y})
 
 
 def stroke(visitor: Visitor, *cells: tuple[int, int]) -> None:
@@ -133,12 +142,11 @@ def test_on_a_phone_a_finger_reads_and_paints_once_it_is_asked_to(visit):
     visitor = visit(f"{ITEM}&masks_mask=window+3", width=390, height=844, **PHONE)
     until(visitor, "kept === 27")
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
-    maps(visitor).locator(".brush").evaluate("e => e.scrollIntoView({ block: 'center' })")  # the first map is below it
-    visitor.page.touchscreen.tap(*cell(visitor, 0, 4, 3))
+    tap(visitor, 0, 4, 3)
     expect(maps(visitor).locator(".tip")).to_contain_text("Mask: may attend")
     until(visitor, "kept === 27")
     visitor.page.get_by_role("button", name="Paint", exact=True).tap()
-    visitor.page.touchscreen.tap(*cell(visitor, 0, 4, 3))
+    tap(visitor, 0, 4, 3)
     until(visitor, "kept === 26 && weight(4, 3) === 0")
     visitor.page.wait_for_url(re.compile("masks_paint="))
     expect(visitor.page.locator(".st-key-masks_paint .note")).to_contain_text("1 cell painted: 1 hidden.")

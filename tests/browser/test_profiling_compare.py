@@ -43,10 +43,10 @@ def test_points_bear_their_rows_number_no_ring_stands_beside_them_and_no_tick_is
         assert first >= -0.5
         assert marks == [str(row) for row in range(1, 9)]
         runs = found.evaluate(
-            """e => { // how long the strokes of colour are, down the middle of what stands before the names
+            """e => { // how long the strokes of colour are, down the middle of what stands before names above the axis
                 const c = e._memory.charts[0], canvas = e.querySelector("canvas"), k = devicePixelRatio
                 const x = Math.round((c.left + c.width + 12) * k), y = Math.round((c.top - 12) * k)
-                const { data } = canvas.getContext("2d").getImageData(x, y, 1, Math.round((c.height + 24) * k))
+                const { data } = canvas.getContext("2d").getImageData(x, y, 1, Math.round((c.height + 12) * k))
                 const paper = canvas.getContext("2d").getImageData(1, 1, 1, 1).data, runs = []
                 for (let i = 0, run = 0; i < data.length; i += 4) {
                     const drawn = [0, 1, 2].some(n => Math.abs(data[i + n] - paper[n]) > 40)
