@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks import runs
 
-HELPERS = ("__init__", "__main__", "measure", "runs")
+HELPERS = ("__init__", "__main__", "contenders", "measure", "runs")
 NAMES = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in HELPERS)
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from benchmarks.core import check_agreement, encoders
+from benchmarks.contenders import check_agreement, encoders
 from benchmarks.measure import interleaved, ratio, verdict
 
 
