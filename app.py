@@ -7,8 +7,9 @@ import logging
 
 import streamlit as st
 
-from tfm_ui import frame, present, sidebar, start
-from tfm_ui.server import MIDDLEWARE, ROUTES, lifespan
+from tfm_ui.page import frame, present, sidebar
+from tfm_ui.server import start
+from tfm_ui.server.app import MIDDLEWARE, ROUTES, lifespan
 
 
 def route() -> tuple[st.Page, list[st.Page]]:

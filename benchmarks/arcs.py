@@ -20,9 +20,9 @@ from benchmarks.live.press import can_show, link, parameters
 from benchmarks.live.serve import chromium, running_app
 from benchmarks.measure import Figure, Figures, show, verdict
 from benchmarks.transfer import HEADS, LAYERS, recorded
-from tfm_ui.attention_lens.state import AttentionState
-from tfm_ui.model_state import ModelState
-from tfm_ui.pictures import Drawing
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.pictures.registry import Drawing
+from tfm_ui.state.model_state import ModelState
 
 SIZES = (32, 128, 512)
 PATIENCE = 60.0  # seconds; no hover within them counts as that

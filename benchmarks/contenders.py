@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tfm_core import Transformer, TransformerConfig, TransformerLayer, recording
-from tfm_core.encoder_twin import as_torch_encoder
+from tfm_core.model.encoder_twin import as_torch_encoder
 
 Encode = Callable[[Tensor], Tensor]
 WithWeights = Callable[[Tensor], tuple[Tensor, list[Tensor]]]

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from benchmarks.live.serve import chromium, running_app
 from benchmarks.live.ticks import opened, tick
 from benchmarks.measure import Figure, Figures, interleaved, ratio, show, verdict
-from tfm_ui.pictures import made
+from tfm_ui.pictures.registry import made
 
 SIZES = {"128 × 64": (128, 64), "4,096 × 512": (4096, 512)}
 PAIRS = (("sinusoidal", "nothing"), ("sinusoidal", "rope"), ("sinusoidal", "learned"))

@@ -15,7 +15,7 @@ from benchmarks.live.press import Clocked, can_show, link, parameters
 from benchmarks.live.serve import chromium, running_app
 from benchmarks.measure import Figure, Figures, show, verdict
 from tfm_core import Transformer, causal_mask, recording
-from tfm_ui.model_state import ModelState
+from tfm_ui.state.model_state import ModelState
 
 SIZES = (32, 128, 512)
 LAYERS, HEADS = 4, 8

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.__main__ import NAMES
 from benchmarks.runs import figures_of
-from tfm_ui.settings import MEGABYTE, Settings
+from tfm_ui.visitors.settings import MEGABYTE, Settings
 
 ROOT = Path(__file__).parents[1]
 README, HOW_FAST = ROOT / "README.md", ROOT / "docs" / "how-fast.md"
@@ -125,7 +125,7 @@ def test_the_tables_of_how_fast_are_what_the_benchmarks_print():
 
 def test_the_settings_that_are_described_are_those_that_are_read():
     text = (ROOT / "docs/hosting.md").read_text(encoding="utf-8")
-    source = (ROOT / "tfm_ui/settings.py").read_text(encoding="utf-8")
+    source = (ROOT / "tfm_ui/visitors/settings.py").read_text(encoding="utf-8")
     described, read = (set(re.findall(r"ATTENTION_LAB_[A-Z_]+", words)) for words in (text, source))
     assert described == read
     default = Settings()

@@ -19,12 +19,8 @@ The names of the axes, in every docstring and comment:
     vocab      token ids, 0 to vocab_size - 1
 """
 
-from tfm_core.attention import ATTENTION, MultiHeadAttention
-from tfm_core.blocks import ACTIVATIONS, NORMS, FeedForward, TransformerLayer
-from tfm_core.config import ARCHITECTURES, TransformerConfig
-from tfm_core.experiments import ScaleExperiment, scale_experiment
-from tfm_core.leaks import Influence, hops, influence, leaks, reach_by_layer, reachability, replacements, route
-from tfm_core.mask_patterns import (
+from tfm_core.masks.basic import causal_mask, combine_masks, either_mask, padding_mask, to_additive, to_ignore
+from tfm_core.masks.patterns import (
     MASKS,
     cross_mask,
     document_mask,
@@ -33,13 +29,22 @@ from tfm_core.mask_patterns import (
     strided_mask,
     window_mask,
 )
-from tfm_core.masks import causal_mask, combine_masks, either_mask, padding_mask, to_additive, to_ignore
-from tfm_core.position_maths import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
-from tfm_core.positional import POSITIONAL, Positional
-from tfm_core.recording import Trace, recording, tap
-from tfm_core.scaled_dot_product import attention_scores, attention_weights, mask_scores, scaled_dot_product_attention
-from tfm_core.tokens import TOKENIZERS, Tokens, collisions, encode
-from tfm_core.transformer import Transformer
+from tfm_core.model.attention import ATTENTION, MultiHeadAttention
+from tfm_core.model.blocks import ACTIVATIONS, NORMS, FeedForward, TransformerLayer
+from tfm_core.model.config import ARCHITECTURES, TransformerConfig
+from tfm_core.model.recording import Trace, recording, tap
+from tfm_core.model.scaled_dot_product import (
+    attention_scores,
+    attention_weights,
+    mask_scores,
+    scaled_dot_product_attention,
+)
+from tfm_core.model.tokens import TOKENIZERS, Tokens, collisions, encode
+from tfm_core.model.transformer import Transformer
+from tfm_core.positional.maths import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
+from tfm_core.positional.schemes import POSITIONAL, Positional
+from tfm_core.study.experiments import ScaleExperiment, scale_experiment
+from tfm_core.study.leaks import Influence, hops, influence, leaks, reach_by_layer, reachability, replacements, route
 
 __all__ = [
     "ACTIVATIONS",

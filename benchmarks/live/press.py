@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, WebSocket
 
-from tfm_ui.fields import controls_of
-from tfm_ui.links import as_text
-from tfm_ui.model_state import ModelState
+from tfm_ui.state.fields import controls_of
+from tfm_ui.state.links import as_text
+from tfm_ui.state.model_state import ModelState
 
 CLOCK = Path(__file__).with_name("clock.js")
 # 260 words, 1,039 characters: enough for 256 tokens by word, and for 1,024 by character.

@@ -4,12 +4,17 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from tfm_ui import controls, frame
-from tfm_ui.attention_lens.state import AttentionState
-from tfm_ui.attention_views import arcs, change, contribution, dictionary, scale, steps
-from tfm_ui.attention_views.boxes import PREFIX, boxes
-from tfm_ui.model_state import ModelState
-from tfm_ui.presets.attention import ATTENTION
+from tfm_ui.lenses.attention.arcs import panels as arcs
+from tfm_ui.lenses.attention.boxes import PREFIX, boxes
+from tfm_ui.lenses.attention.change import panels as change
+from tfm_ui.lenses.attention.contribution import panels as contribution
+from tfm_ui.lenses.attention.dictionary import panels as dictionary
+from tfm_ui.lenses.attention.presets import ATTENTION
+from tfm_ui.lenses.attention.scale import panels as scale
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.lenses.attention.steps import panels as steps
+from tfm_ui.page import controls, frame
+from tfm_ui.state.model_state import ModelState
 
 VIEWS: dict[str, Callable[[ModelState], None]] = {
     "steps": steps.draw,

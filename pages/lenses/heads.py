@@ -7,14 +7,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core import MultiHeadAttention, attention_scores, attention_weights, mask_scores
-from tfm_ui import compute, controls, frame
-from tfm_ui.attention import SUMMARY, Attention, summarise
-from tfm_ui.heads import HeadsState, HeadsView, view
-from tfm_ui.model_state import ModelState
-from tfm_ui.panels import Show, panel
-from tfm_ui.pictures import Drawing
-from tfm_ui.presets.heads import HEADS
-from tfm_ui.recipe import recipe
+from tfm_ui.lenses.heads.numbers import HeadsState, HeadsView, view
+from tfm_ui.lenses.heads.presets import HEADS
+from tfm_ui.live import passes as compute
+from tfm_ui.live.attention import SUMMARY, Attention, summarise
+from tfm_ui.live.recipe import recipe
+from tfm_ui.page import controls, frame
+from tfm_ui.page.panels import Show, panel
+from tfm_ui.pictures.registry import Drawing
+from tfm_ui.state.model_state import ModelState
 
 PREFIX = "heads_"
 

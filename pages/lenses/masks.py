@@ -4,12 +4,15 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from tfm_ui import controls, frame
-from tfm_ui.masks_lens.state import PREFIX, MasksState
-from tfm_ui.masks_views import conventions, leaks, padding, see
-from tfm_ui.masks_views.boxes import boxes
-from tfm_ui.model_state import ModelState
-from tfm_ui.presets.masks import MASKS
+from tfm_ui.lenses.masks.boxes import boxes
+from tfm_ui.lenses.masks.conventions import panels as conventions
+from tfm_ui.lenses.masks.leaks import panels as leaks
+from tfm_ui.lenses.masks.padding import panels as padding
+from tfm_ui.lenses.masks.presets import MASKS
+from tfm_ui.lenses.masks.see import panels as see
+from tfm_ui.lenses.masks.state import PREFIX, MasksState
+from tfm_ui.page import controls, frame
+from tfm_ui.state.model_state import ModelState
 
 VIEWS: dict[str, Callable[[ModelState], None]] = {
     "see": see.draw,

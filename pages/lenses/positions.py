@@ -4,12 +4,17 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from tfm_ui import controls, frame
-from tfm_ui.model_state import ModelState
-from tfm_ui.positions_lens.state import PREFIX, PositionsState
-from tfm_ui.positions_views import beyond, fault, in_model, see, table, why
-from tfm_ui.positions_views.boxes import boxes
-from tfm_ui.presets.positions import POSITIONS
+from tfm_ui.lenses.positions.beyond import panels as beyond
+from tfm_ui.lenses.positions.boxes import boxes
+from tfm_ui.lenses.positions.fault import panels as fault
+from tfm_ui.lenses.positions.in_model import panels as in_model
+from tfm_ui.lenses.positions.presets import POSITIONS
+from tfm_ui.lenses.positions.see import panels as see
+from tfm_ui.lenses.positions.state import PREFIX, PositionsState
+from tfm_ui.lenses.positions.table import panels as table
+from tfm_ui.lenses.positions.why import panels as why
+from tfm_ui.page import controls, frame
+from tfm_ui.state.model_state import ModelState
 
 VIEWS: dict[str, Callable[[ModelState], None]] = {
     "see": see.draw,

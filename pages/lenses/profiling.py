@@ -4,12 +4,15 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from tfm_ui import controls, frame
-from tfm_ui.model_state import ModelState
-from tfm_ui.presets.profiling import PROFILING
-from tfm_ui.profiling_lens.state import PREFIX, ProfilingState
-from tfm_ui.profiling_views import compare, length, parts, roofline
-from tfm_ui.profiling_views.boxes import boxes
+from tfm_ui.lenses.profiling.boxes import boxes
+from tfm_ui.lenses.profiling.compare import panels as compare
+from tfm_ui.lenses.profiling.length import panels as length
+from tfm_ui.lenses.profiling.parts import panels as parts
+from tfm_ui.lenses.profiling.presets import PROFILING
+from tfm_ui.lenses.profiling.roofline import panels as roofline
+from tfm_ui.lenses.profiling.state import PREFIX, ProfilingState
+from tfm_ui.page import controls, frame
+from tfm_ui.state.model_state import ModelState
 
 VIEWS: dict[str, Callable[[ModelState], None]] = {
     "compare": compare.draw,

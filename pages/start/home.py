@@ -3,14 +3,15 @@
 import streamlit as st
 
 from tfm_core import Transformer
-from tfm_ui import compute, controls, frame
-from tfm_ui.attention import summarise
-from tfm_ui.heads import HeadsState, view
-from tfm_ui.model_state import ModelState
-from tfm_ui.next_token import next_token
-from tfm_ui.panels import panel
-from tfm_ui.pictures import Drawing
-from tfm_ui.presets.home import HOME
+from tfm_ui.lenses.heads.numbers import HeadsState, view
+from tfm_ui.lenses.home.next_token import next_token
+from tfm_ui.lenses.home.presets import HOME
+from tfm_ui.live import passes as compute
+from tfm_ui.live.attention import summarise
+from tfm_ui.page import controls, frame
+from tfm_ui.page.panels import panel
+from tfm_ui.pictures.registry import Drawing
+from tfm_ui.state.model_state import ModelState
 
 HEADS = "pages/lenses/heads.py"
 ATTENTION = "pages/lenses/attention.py"

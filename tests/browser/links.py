@@ -4,11 +4,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 
-from tfm_ui.compute import place
-from tfm_ui.heads import HeadsState
-from tfm_ui.links import state_of
-from tfm_ui.model_state import ModelState
-from tfm_ui.recipe import recipe
+from tfm_ui.lenses.heads.numbers import HeadsState
+from tfm_ui.live.passes import place
+from tfm_ui.live.recipe import recipe
+from tfm_ui.state.links import state_of
+from tfm_ui.state.model_state import ModelState
 
 
 def computed(link: str) -> np.ndarray:

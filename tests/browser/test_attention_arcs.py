@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tfm_ui import compute
-from tfm_ui.figures import look
-from tfm_ui.model_state import ModelState
+from tfm_ui.live import passes as compute
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import look
 
 ARCS = "/attention?attention_view=arcs"
 

@@ -5,10 +5,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tfm_ui.attention_lens.dictionary import look_up, number
-from tfm_ui.attention_lens.state import AttentionState
-from tfm_ui.lists import vectors
-from tfm_ui.presets.attention import ATTENTION
+from tfm_ui.lenses.attention.dictionary.numbers import look_up, number
+from tfm_ui.lenses.attention.presets import ATTENTION
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.state.lists import vectors
 
 LINK = "/attention?attention_view=dictionary"
 

@@ -5,11 +5,11 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tfm_ui.attention_lens.derivation import Cell
-from tfm_ui.attention_lens.derivations import derivation
-from tfm_ui.attention_lens.one_head import one_head
-from tfm_ui.attention_lens.state import STEPS, AttentionState
-from tfm_ui.model_state import ModelState
+from tfm_ui.lenses.attention.state import STEPS, AttentionState
+from tfm_ui.lenses.attention.steps.derivation import Cell
+from tfm_ui.lenses.attention.steps.derivations import derivation
+from tfm_ui.lenses.attention.steps.one_head import one_head
+from tfm_ui.state.model_state import ModelState
 
 
 def stage(visitor):

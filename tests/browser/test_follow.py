@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
-from tfm_ui.components.canvas import encode
+from tfm_ui.pictures.canvas import encode
 
 ASSETS = Path(__file__).parents[2] / "assets"
 PAGE = "<!doctype html><body><div id=page><div data-picture>picture</div></div>"

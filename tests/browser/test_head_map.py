@@ -4,7 +4,7 @@ import numpy as np
 from playwright.sync_api import expect
 
 from tests.browser.links import same
-from tfm_ui.figures import look
+from tfm_ui.text import look
 
 
 def test_a_hover_on_the_large_map_names_both_tokens_and_the_exact_weight(visit):

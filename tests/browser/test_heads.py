@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.links import same
-from tfm_ui.compute import run
-from tfm_ui.heads import view
-from tfm_ui.model_state import ModelState
+from tfm_ui.lenses.heads.numbers import view
+from tfm_ui.live.passes import run
+from tfm_ui.state.model_state import ModelState
 
 
 def type_text(visitor, text: str) -> None:

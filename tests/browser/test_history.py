@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tfm_ui.links import LINK_CHARS
+from tfm_ui.state.links import LINK_CHARS
 
 LONG = "one thing after another, " * 200
 

@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Visitor
-from tfm_ui.masks_lens import see
-from tfm_ui.masks_lens.state import MasksState
-from tfm_ui.model_state import ModelState
+from tfm_ui.lenses.masks.see import numbers as see
+from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.state.model_state import ModelState
 
 PHONE = {"is_mobile": True, "has_touch": True, "user_agent": "Mozilla/5.0 (Linux; Android 15) Mobile Safari/537.36"}
 ITEM = "/masks?masks_item=1"

@@ -5,9 +5,9 @@ import re
 import numpy as np
 from playwright.sync_api import expect
 
-from tfm_ui.model_state import ModelState
-from tfm_ui.positions_lens import shuffle
-from tfm_ui.positions_lens.state import PositionsState
+from tfm_ui.lenses.positions.in_model import shuffle
+from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.state.model_state import ModelState
 
 LINK = "/positions?positions_view=model"
 VALUES = "e => Array.from(e._memory.values)"

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.tfm_ui.profiling.reports import plausible
-from tfm_ui import measurements
-from tfm_ui.pictures import made
+from tests.tfm_ui.lenses.profiling.reports import plausible
+from tfm_ui.lenses.profiling import measurements
+from tfm_ui.pictures.registry import made
 
 DRAWN = {
     "parts": {"profiling_parts_parameters": 6, "profiling_parts_flops": 6, "profiling_parts_time": 6},

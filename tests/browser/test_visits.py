@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import running_app
-from tfm_ui.attention_lens.state import VIEWS as ATTENTION
-from tfm_ui.masks_lens.state import VIEWS as MASKS
-from tfm_ui.positions_lens.state import VIEWS as POSITIONS
-from tfm_ui.profiling_lens.state import VIEWS as PROFILING
+from tfm_ui.lenses.attention.state import VIEWS as ATTENTION
+from tfm_ui.lenses.masks.state import VIEWS as MASKS
+from tfm_ui.lenses.positions.state import VIEWS as POSITIONS
+from tfm_ui.lenses.profiling.state import VIEWS as PROFILING
 
 VIEWS = {"attention": ATTENTION, "positions": POSITIONS, "masks": MASKS, "profiling": PROFILING}
 LINK = "/heads?text=one+link%2C+one+picture&seq_len=7&num_heads=8&seed=3&positional=rope&heads_head=5"

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.tfm_ui.fake_worker import FakeQueue
-from tfm_ui import measurements
+from tests.tfm_ui.jobs.fake_worker import FakeQueue
 from tfm_ui.jobs import sessions
+from tfm_ui.lenses.profiling import measurements
 
 
 @pytest.fixture(autouse=True)

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from tests.pages.test_app import HEADS, PAGES, shown, start, text_on, widget
-from tfm_ui.fields import controls_of
-from tfm_ui.heads import HeadsState
-from tfm_ui.model_state import ModelState
-from tfm_ui.presets import heads, home
+from tfm_ui.lenses.heads import presets as heads
+from tfm_ui.lenses.heads.numbers import HeadsState
+from tfm_ui.lenses.home import presets as home
+from tfm_ui.state.fields import controls_of
+from tfm_ui.state.model_state import ModelState
 
 HOME = "pages/start/home.py"
 

@@ -11,11 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from tests.tfm_ui.payloads import decode
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
-from tfm_ui.components.head_map import MASKED
-from tfm_ui.fields import controls_of
-from tfm_ui.heads import SCALES
-from tfm_ui.model_state import ModelState
-from tfm_ui.pictures import made
+from tfm_ui.lenses.heads.head_map import MASKED
+from tfm_ui.lenses.heads.numbers import SCALES
+from tfm_ui.pictures.registry import made
+from tfm_ui.state.fields import controls_of
+from tfm_ui.state.model_state import ModelState
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "pages").rglob("*.py"))

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.pages.test_app import PAGES, picture, start, text_on, widget
-from tfm_ui.attention_lens.state import STEPS, VIEWS
+from tfm_ui.lenses.attention.state import STEPS, VIEWS
 
 ATTENTION = "pages/lenses/attention.py"
 

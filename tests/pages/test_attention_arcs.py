@@ -6,7 +6,7 @@ import pytest
 
 from tests.pages.test_app import start, text_on, widget
 from tests.tfm_ui.payloads import decode
-from tfm_ui.pictures import made
+from tfm_ui.pictures.registry import made
 
 PAGE = "pages/lenses/attention.py"
 

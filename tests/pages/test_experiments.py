@@ -6,11 +6,11 @@ import pytest
 from tests.pages.test_acts import pick
 from tests.pages.test_app import picture, start, text_on, widget
 from tfm_core import scale_experiment
-from tfm_ui.attention_lens.dictionary import look_up
-from tfm_ui.attention_lens.state import ENTRIES, AttentionState
-from tfm_ui.fields import controls_of
-from tfm_ui.model_state import ModelState
-from tfm_ui.presets.attention import ATTENTION
+from tfm_ui.lenses.attention.dictionary.numbers import look_up
+from tfm_ui.lenses.attention.presets import ATTENTION
+from tfm_ui.lenses.attention.state import ENTRIES, AttentionState
+from tfm_ui.state.fields import controls_of
+from tfm_ui.state.model_state import ModelState
 
 PAGE = "pages/lenses/attention.py"
 ARCHITECTURES = controls_of(ModelState)["architecture"][0].options

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
-from tfm_core.mask_conventions import CONVENTIONS
+from tfm_core.study.mask_conventions import CONVENTIONS
 
 PAGE = "pages/lenses/masks.py"
 PICTURES = ["masks_ours", "masks_handed", "masks_pasted"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
-from tfm_ui.masks_lens import leaks_plan
+from tfm_ui.lenses.masks.leaks import plan as leaks_plan
 
 PAGE = "pages/lenses/masks.py"
 PICTURES = ["masks_leaks", "masks_leaks_layers", "masks_leaks_distance"]

@@ -5,7 +5,7 @@ import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
 from tfm_core import MASKS
-from tfm_ui.components.maps import MASKED
+from tfm_ui.pictures.maps import MASKED
 
 PAGE = "pages/lenses/masks.py"
 PICTURES = ["masks_batch", "masks_composer", "masks_see", "masks_growth"]

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from tests.pages.test_app import start, text_on, widget
-from tests.tfm_ui.fake_worker import FakeQueue
+from tests.tfm_ui.jobs.fake_worker import FakeQueue
 from tfm_core.profiling import Blocks, Machine, Measured, Progress, Report, Row, Size
-from tfm_ui import measurements
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Request, Tab
 from tfm_ui.jobs.messages import Gone
+from tfm_ui.lenses.profiling import measurements
 
 PAGE = "pages/lenses/profiling.py"
 MEASURE = "_profiling_measure"

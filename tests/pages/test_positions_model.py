@@ -5,7 +5,7 @@ import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
 from tfm_core import POSITIONAL
-from tfm_ui.positions_lens import in_model
+from tfm_ui.lenses.positions.in_model import numbers as in_model
 
 PAGE = "pages/lenses/positions.py"
 PICTURES = {

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
-from tests.tfm_ui.profiling_toys import plan, report
+from tests.tfm_ui.lenses.profiling.profiling_toys import plan, report
 from tfm_core.profiling import Measured
-from tfm_ui import measurements
-from tfm_ui.profiling_lens.state import SIZES
+from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.state import SIZES
 
 PAGE = "pages/lenses/profiling.py"
 PICTURES = ("profiling_times", "profiling_ratios", "profiling_parameters")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
-from tests.tfm_ui.profiling.reports import plausible
-from tfm_ui import measurements
-from tfm_ui.profiling_lens.asked import NOTHING
+from tests.tfm_ui.lenses.profiling.reports import plausible
+from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.asked import NOTHING
 
 PAGE = "pages/lenses/profiling.py"
 PICTURES = {

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
-from tfm_core.aggregates import attention_rollout, max_over_heads, mean_over_heads
+from tfm_core.study.aggregates import attention_rollout, max_over_heads, mean_over_heads
 
 
 def drawn(layers: int, heads: int, size: int, seed: int, *, causal: bool = False) -> list[torch.Tensor]:

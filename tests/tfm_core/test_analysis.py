@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfm_core import analysis
+from tfm_core.study import analysis
 
 N = 6
 UNIFORM = torch.full((N, N), 1 / N)

@@ -8,9 +8,9 @@ import torch.nn.functional as F
 
 from tests.tfm_core.toys import build, largest_error, random_ids, scramble
 from tfm_core import MultiHeadAttention, attention_weights, causal_mask, mask_scores, recording
-from tfm_core.empty_rows import TREATMENTS, Case, instead, minus_a_billion, minus_infinity
-from tfm_core.positional import POSITIONAL
-from tfm_core.torch_twin import as_torch
+from tfm_core.model.torch_twin import as_torch
+from tfm_core.positional.schemes import POSITIONAL
+from tfm_core.study.empty_rows import TREATMENTS, Case, instead, minus_a_billion, minus_infinity
 
 ROW, TOKENS, WIDTH = 3, 6, 16
 NAN = {"−∞ and softmax", "nn.MHA, weights"}

@@ -7,7 +7,7 @@ from torch import nn
 
 from tests.tfm_core.toys import TOLERANCE, largest_error, scramble
 from tfm_core import TransformerLayer
-from tfm_core.encoder_twin import as_torch_encoder
+from tfm_core.model.encoder_twin import as_torch_encoder
 
 
 def layers(count=2, **changes):

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_core import scale_experiment
-from tfm_core.experiments import largest_gradient
-from tfm_core.initialization import generator
+from tfm_core.model.initialization import generator
+from tfm_core.study.experiments import largest_gradient
 
 WIDTHS = (1, 2, 6, 64)
 

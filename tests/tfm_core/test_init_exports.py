@@ -31,6 +31,6 @@ def test_all_public_names_are_listed_once_and_in_order():
 
 def test_importing_the_library_loads_nothing_of_the_app_and_nothing_heavy():
     heavy = ("streamlit", "plotly", "pandas", "transformers", "x_transformers", "torch._dynamo", "tfm_ui")
-    code = f"import sys, tfm_core.mask_verified; print([name for name in {heavy!r} if name in sys.modules])"
+    code = f"import sys, tfm_core.study.mask_verified; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -10,7 +10,7 @@ import torch
 
 from tests.tfm_core.toys import build, tiny
 from tfm_core import ARCHITECTURES, NORMS, POSITIONAL, Transformer, TransformerConfig, causal_mask, encode, recording
-from tfm_core.initialization import draw
+from tfm_core.model.initialization import draw
 
 PINNED = [-0.9864470362663269, 1.6255848407745361, 0.15994271636009216]
 SENTENCE = "the cat sat on the mat because it was tired"

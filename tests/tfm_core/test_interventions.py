@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tests.tfm_core.toys import build, largest_error, random_ids, run, scramble
 from tfm_core import ARCHITECTURES, recording
-from tfm_core.contribution import contribution_norms
-from tfm_core.interventions import in_turn, set_weight, silence_head, zero_value
+from tfm_core.study.contribution import contribution_norms
+from tfm_core.study.interventions import in_turn, set_weight, silence_head, zero_value
 
 SITE = "layers.1.self_attention."
 TOKENS = random_ids(2, 6)

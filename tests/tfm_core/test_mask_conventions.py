@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfm_core import MultiHeadAttention, causal_mask
-from tfm_core.mask_conventions import CONVENTIONS
-from tfm_core.mask_verified import verify
+from tfm_core.study.mask_conventions import CONVENTIONS
+from tfm_core.study.mask_verified import verify
 
 ANY_MASK = [
     name for name, convention in CONVENTIONS.items() if "query" in convention.shape and "batch" in convention.shape

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfm_core import Transformer, TransformerConfig, recording
-from tfm_core.order import along_batch, along_sequence, apart, difference, moved, shuffle_order
+from tfm_core.study.order import along_batch, along_sequence, apart, difference, moved, shuffle_order
 
 
 @given(ids=st.lists(st.integers(0, 3), min_size=1, max_size=9), seed=st.integers(0, 99))

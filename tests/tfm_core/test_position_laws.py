@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.tfm_core.toys import largest_error
 from tfm_core import apply_rotary, sinusoidal_encoding
-from tfm_core.closest_rows import closest
-from tfm_core.position_laws import (
+from tfm_core.study.closest_rows import closest
+from tfm_core.study.position_laws import (
     by_distance,
     fitted_shift_error,
     shift_blocks,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.tfm_core.toys import build, largest_error, random_ids, run
 from tfm_core import POSITIONAL, alibi_slopes, apply_rotary, recording, sinusoidal_encoding, t5_buckets
-from tfm_core.position_maths import t5_shared_from
-from tfm_core.positional import T5
+from tfm_core.positional.maths import t5_shared_from
+from tfm_core.positional.schemes import T5
 
 
 @pytest.mark.parametrize("d_model", [1, 2, 3, 7, 16, 33])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_core import Transformer, TransformerConfig
-from tfm_core.ties import ROUNDING, ties
+from tfm_core.study.ties import ROUNDING, ties
 
 VALUES = st.lists(st.floats(-10, 10), min_size=1, max_size=8)
 

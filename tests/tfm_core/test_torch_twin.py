@@ -5,7 +5,7 @@ import torch
 
 from tests.tfm_core.toys import TOLERANCE, build, largest_error, scramble
 from tfm_core import MultiHeadAttention, recording, to_ignore
-from tfm_core.torch_twin import as_torch
+from tfm_core.model.torch_twin import as_torch
 
 
 @pytest.mark.parametrize("heads", [1, 4])

@@ -1,6 +1,6 @@
 """The cookie by which a browser is told from others, as Streamlit writes it, with a mask of zeros."""
 
-from tfm_ui.visitor import COOKIE
+from tfm_ui.visitors.visitor import COOKIE
 
 
 def cookie(browser: str) -> str:

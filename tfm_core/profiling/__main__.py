@@ -10,7 +10,7 @@ from tempfile import NamedTemporaryFile
 
 import torch
 
-from tfm_core.config import CHOICES
+from tfm_core.model.config import CHOICES
 from tfm_core.profiling import memory
 from tfm_core.profiling.estimate import Budget, in_seconds, refusal
 from tfm_core.profiling.files import as_csv, as_json

@@ -5,7 +5,7 @@ Symbols as in closed_forms.py; and A = L attentions, K = L feed-forward networks
 
 from dataclasses import dataclass
 
-from tfm_core.positional import T5
+from tfm_core.positional.schemes import T5
 from tfm_core.profiling.closed_forms import Parts, ends, logits, outputs, scores, stream
 from tfm_core.profiling.closed_forms_memory import Held
 from tfm_core.profiling.plan import Setup, Size

@@ -6,7 +6,7 @@ from typing import TypeVar
 import torch
 from torch import nn
 
-from tfm_core.initialization import fill_parameters
+from tfm_core.model.initialization import fill_parameters
 
 Module = TypeVar("Module", bound=nn.Module)
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, fields
 
-from tfm_core.blocks import ACTIVATIONS
-from tfm_core.config import TransformerConfig
+from tfm_core.model.blocks import ACTIVATIONS
+from tfm_core.model.config import TransformerConfig
 
 LOWEST = {"d_model": 1, "num_heads": 1, "num_layers": 1, "seq_len": 1, "batch": 1, "d_ff": 0, "vocab_size": 0}
 DTYPES = ("float32", "float64", "bfloat16", "float16")

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.nn.attention import SDPBackend
 
-from tfm_core.mask_patterns import strided_mask, window_mask
+from tfm_core.masks.patterns import strided_mask, window_mask
 from tfm_core.profiling.closed_forms import Forms
 from tfm_core.profiling.closed_forms_transformer import Transformer
 from tfm_core.profiling.plan import Setup, Size

@@ -9,15 +9,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from tfm_core.attention import MultiHeadAttention
-from tfm_core.blocks import TransformerLayer
-from tfm_core.encoder_twin import as_torch_encoder
-from tfm_core.masks import causal_mask, combine_masks, to_ignore
+from tfm_core.masks.basic import causal_mask, combine_masks, to_ignore
+from tfm_core.model.attention import MultiHeadAttention
+from tfm_core.model.blocks import TransformerLayer
+from tfm_core.model.encoder_twin import as_torch_encoder
+from tfm_core.model.recording import recording
+from tfm_core.model.scaled_dot_product import mask_scores
+from tfm_core.model.torch_twin import as_torch
+from tfm_core.model.transformer import Stack, Transformer
 from tfm_core.profiling.plan import Size
-from tfm_core.recording import recording
-from tfm_core.scaled_dot_product import mask_scores
-from tfm_core.torch_twin import as_torch
-from tfm_core.transformer import Stack, Transformer
 
 TORCHS_POSITIONS = ("none", "sinusoidal", "learned")  # which act outside of the attention
 

@@ -8,7 +8,7 @@ from tfm_ui.jobs.caps import IN_ALL, OF_ADDRESS, OF_VISITOR
 from tfm_ui.jobs.job import Job, Request, Seen, State, Tab
 from tfm_ui.jobs.messages import Came, Ended, FromWorker, Gone, Ready, Start, Stop, Worker
 from tfm_ui.jobs.process import Process
-from tfm_ui.jobs.ring import Ring
+from tfm_ui.visitors.ring import Ring
 
 GRACE = 10.0  # seconds that a tab may be away: a reconnect or a reload loses nothing
 OBEYS = 2.0  # seconds in which a stopped job ends, or its worker is killed
@@ -58,7 +58,7 @@ class Queue:
         """Ask for something, or join those who have; the job's number.
 
         Args:
-            visitor: who asks, as `tfm_ui.visitor` names them.
+            visitor: who asks, as `tfm_ui.visitors.visitor` names them.
             request: what.
             tab: where they will look at it.
 

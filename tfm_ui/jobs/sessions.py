@@ -9,7 +9,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from tfm_ui.jobs.job import Request, Seen, Tab
 from tfm_ui.jobs.queue import Queue
-from tfm_ui.visitor import visitor_here
+from tfm_ui.visitors.visitor import visitor_here
 
 _lock = threading.Lock()
 _queues: list[Queue] = []

@@ -11,10 +11,11 @@ from torch.utils.flop_counter import FlopCounterMode
 from tests.tfm_core.profiling.kinds import KINDS, described, possible, sized
 from tests.tfm_core.profiling.test_costs import slow_path
 from tests.tfm_core.toys import largest_error
-from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, Transformer, causal_mask, scaled_dot_product
+from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, Transformer, causal_mask
+from tfm_core.model import scaled_dot_product
+from tfm_core.model.transformer import Stack
 from tfm_core.profiling import TARGETS, Machine, Plan, Report, Row, Setup, Size, costs, files
 from tfm_core.profiling.run_subject import Subject, refusal
-from tfm_core.transformer import Stack
 
 NUMBERS = {"d_model": 16, "num_heads": 4, "num_layers": 2, "seq_len": 9, "batch": 2, "d_ff": 20}
 OTHERS = ("LSTM", "GRU", "convolution")

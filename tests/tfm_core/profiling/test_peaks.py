@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from tests.tfm_core.profiling.kinds import KINDS, described, sized
+from tfm_core.model.scaled_dot_product import is_faster_written
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Row, Setup, Size
 from tfm_core.profiling.costs import peak_memory
 from tfm_core.profiling.memory import allocated
 from tfm_core.profiling.run_subject import Subject
-from tfm_core.scaled_dot_product import is_faster_written
 
 LONG = Size(d_model=32, num_heads=4, num_layers=2, seq_len=320, batch=3)  # scores outgrow the cache
 NARROW = {"d_model": 32, "num_heads": 4, "num_layers": 2, "seq_len": 200, "batch": 3}

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tfm_core.toys import largest_error
-from tfm_core.attention import MultiHeadAttention
-from tfm_core.mask_patterns import strided_mask, window_mask
+from tfm_core.masks.patterns import strided_mask, window_mask
+from tfm_core.model.attention import MultiHeadAttention
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Row, Setup, Size
 from tfm_core.profiling.closed_forms_transformer import Transformer
 from tfm_core.profiling.costs import parameters

@@ -1,0 +1,95 @@
+"""What the queue does about its worker: one that is played ends, does not obey, or never starts."""
+
+import pytest
+
+from tests.tfm_ui.jobs.fake_worker import FakeQueue, see
+from tests.tfm_ui.jobs.job_table import Count
+from tfm_ui.jobs.messages import Gone, Stop
+from tfm_ui.jobs.queue import OBEYS
+
+
+@pytest.fixture
+def queue() -> FakeQueue:
+    return FakeQueue()
+
+
+def test_what_goes_wrong_with_a_step_does_not_keep_its_job_for_ever(queue):
+    def fails(step):
+        raise ValueError("no")
+
+    queue.ask("a", "x", then=fails)
+    queue.ask("b", "y")
+    queue.ready()
+    queue.step(0.5)
+    with pytest.raises(ValueError, match="no"):
+        queue.finish()
+    assert see(queue, "a", "x").state == "done"
+    queue.worker.tells(Gone(-9))  # as its listener says, which has ended by that
+    queue.ready()
+    assert queue.finish() == "y"
+
+
+def test_a_job_that_does_not_obey_or_takes_too_long_loses_its_worker(queue):
+    number = queue.ask("a", "deaf")
+    queue.ask("b", "next")
+    queue.ready()
+    queue.step(0.5)
+    queue.stop("a", number)
+    queue.now += OBEYS + 0.1
+    queue.tick()
+    assert [worker.open for worker in queue.workers] == [False, True]
+    assert (see(queue, "a", "deaf").state, see(queue, "a", "deaf").step) == ("stopped", Count(0.5))
+    queue.ready()
+    assert queue.running().argument == "next"
+    queue.now += 101
+    queue.tick()
+    assert queue.worker.said[-1] == Stop(queue.running().number)
+    queue.finish(stopped=True)
+    assert see(queue, "b", "next").problem == "It was stopped after 100 seconds, the longest that one may take."
+
+
+def test_a_worker_that_dies_takes_one_job_along_and_no_other(queue):
+    kept = []
+    queue.ask("a", "x", then=kept.append)
+    queue.ask("b", "y")
+    queue.ready()
+    queue.step(0.3)
+    first = queue.worker
+    first.tells(Gone(-9))
+    first.tells(Gone(-9))  # of a worker that was replaced nothing counts
+    assert (see(queue, "a", "x").state, kept) == ("failed", [Count(0.3)])
+    assert "signal 9" in see(queue, "a", "x").problem
+    queue.ready()
+    assert queue.finish() == "y"
+    queue.worker.tells(Gone(0))  # while nothing is to be done
+    assert len(queue.workers) == 3
+
+
+def test_a_worker_that_never_gets_ready_is_not_started_for_ever(queue):
+    queue.ask("a", "x")
+    queue.ask("b", "y")
+    queue.worker.tells(Gone(1))
+    assert [see(queue, *who).problem for who in (("a", "x"), ("b", "y"))] == [
+        "The process that works could not start; it ended with code 1."
+    ] * 2
+    assert len(queue.workers) == 1
+    queue.ask("a", "x")
+    assert len(queue.workers) == 2
+
+
+def test_what_failed_says_why_and_the_last_step_is_handed_on(queue):
+    kept = []
+    queue.ask("a", "x", then=kept.append)
+    queue.ready()
+    queue.finish(problem="ValueError: no.")
+    assert (see(queue, "a", "x").state, see(queue, "a", "x").problem, kept) == ("failed", "ValueError: no.", [])
+
+
+def test_a_closed_queue_starts_nothing(queue):
+    queue.ask("a", "x")
+    worker = queue.worker
+    queue.close()
+    assert not worker.open
+    queue.open()
+    queue.ask("a", "y")
+    assert len(queue.workers) == 1

@@ -1,0 +1,69 @@
+"""The server's one queue, as the visitor whose script runs sees it."""
+
+from types import SimpleNamespace
+
+import pytest
+from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
+
+from tests.tfm_ui.jobs.fake_worker import FakeQueue
+from tfm_ui.jobs import sessions
+from tfm_ui.jobs.job import Request
+from tfm_ui.jobs.queue import GRACE
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """Whose script runs, in which browser, and which tabs are open; the queue's workers are played."""
+    found = SimpleNamespace(session_id="one", open={"one", "two"}, browser=b"a browser's token")
+    monkeypatch.setattr(sessions, "_queues", [])
+    monkeypatch.setattr(sessions, "Queue", FakeQueue)
+    monkeypatch.setattr(sessions.atexit, "register", lambda _: None)
+    monkeypatch.setattr(sessions, "get_script_run_ctx", lambda **_: found)
+    runtime = SimpleNamespace(is_active_session=lambda name: name in found.open)
+    monkeypatch.setattr(sessions, "Runtime", SimpleNamespace(exists=lambda: True, instance=lambda: runtime))
+
+    class Context:
+        ip_address = "203.0.113.7"
+
+        @property
+        def cookies(self):
+            return {"_streamlit_xsrf": generate_xsrf_token_string(found.browser)} if found.browser else {}
+
+    monkeypatch.setattr("streamlit.context", Context())
+    return found
+
+
+def test_there_is_one_queue_and_its_worker_is_on_the_way(script):
+    assert sessions.queue() is sessions.queue()
+    assert len(sessions.queue().workers) == 1
+
+
+def test_all_tabs_of_a_browser_are_one_visitor_who_is_there_as_long_as_one_is_open(script):
+    number = sessions.submit(Request("profile", "x", 1, 100))
+    sessions.queue().ready()
+    script.session_id = "two"
+    assert sessions.find("profile", "x").mine
+    assert [seen.number for seen in sessions.mine()] == [number]
+    for still_open in ({"two"}, set()):
+        script.open = still_open
+        sessions.queue().now += GRACE + 1
+        sessions.queue().tick()
+        assert (sessions.queue()._running.told_to_stop is None) == bool(still_open)
+
+
+@pytest.mark.parametrize("other", [b"another browser's", b""])
+def test_other_browsers_behind_the_address_are_other_visitors(script, other):
+    number = sessions.submit(Request("profile", "x", 1, 100))
+    script.browser, script.session_id = other, "two"
+    assert not sessions.find("profile", "x").mine
+    assert sessions.mine() == []
+    sessions.stop(number)
+    assert sessions.find("profile", "x").under_way
+
+
+def test_after_a_reload_one_stop_ends_it(script):
+    number = sessions.submit(Request("profile", "x", 1, 100))
+    script.session_id = "two"  # the server may not have noticed yet that the first is gone
+    assert sessions.find("profile", "x").mine
+    sessions.stop(number)
+    assert sessions.find("profile", "x").state == "stopped"

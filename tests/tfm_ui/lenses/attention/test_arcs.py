@@ -1,0 +1,174 @@
+"""The arcs: what travels, what is said of it, and what it was computed from."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests.tfm_ui.payloads import decode
+from tfm_core import recording
+from tfm_core.study.aggregates import attention_rollout
+from tfm_ui.lenses.attention.arcs import numbers as arcs
+from tfm_ui.lenses.attention.arcs import pictures as drawing
+from tfm_ui.lenses.attention.arcs.recipe import recipe_of
+from tfm_ui.lenses.attention.arcs.weights import ALL_UP_TO, LARGEST, MASKED, kept, maps
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.live import passes as compute
+from tfm_ui.pictures.registry import made, query_of
+from tfm_ui.state.model_state import ModelState
+
+WORDS = " ".join(f"w{i % 40}" for i in range(300))
+SHORT = ModelState(seq_len=12, num_layers=3, positional="t5")
+LONG = ModelState(text=WORDS, seq_len=ALL_UP_TO + 30, num_heads=8)
+TWO = ModelState(architecture="encoder-decoder", seq_len=12)
+
+
+def recorded(model: ModelState, kind: str = "self") -> list[torch.Tensor]:
+    """The weights of every layer, (head, query, key), as the model had them."""
+    with torch.no_grad(), recording("*.weights") as trace:
+        compute.forward(model)
+    return [trace[compute.place(model, kind).format(layer=i, what="weights")][0] for i in range(model.num_layers)]
+
+
+def sent(model: ModelState, state: AttentionState):
+    """What the browser gets: header, rest, weights, keys."""
+    header, numbers = decode(made("arcs", query_of(((model, ""), (state, "attention_")))))
+    maps, rows, kept = len(header["maps"]), len(header["queries"]), header["kept"]
+    rest, weights = np.split(np.frombuffer(numbers[: 4 * maps * rows * (1 + kept)], np.float32), [maps * rows])
+    keys = np.frombuffer(numbers[4 * maps * rows * (1 + kept) :], np.uint16)
+    return header, rest.reshape(maps, rows), weights.reshape(maps, rows, kept), keys.reshape(maps, rows, kept)
+
+
+@pytest.mark.parametrize(
+    "model", [SHORT, LONG, ModelState(text="a a a a", seq_len=4), ModelState(text="hi", seq_len=2)]
+)
+def test_every_weight_that_travels_is_the_models_and_the_rest_is_what_is_missing(model):
+    header, rest, weights, keys = sent(model, AttentionState(layer=2))
+    real = recorded(model)[1].numpy()
+    tokens = len(header["keys"])
+    assert header["kept"] == (tokens if tokens <= ALL_UP_TO else LARGEST)
+    visible = compute.run(model).attention["self"].visible
+    for head, query in np.ndindex(rest.shape):
+        row = real[head, query]
+        assert len(set(keys[head, query])) == header["kept"]
+        for key, weight in zip(keys[head, query], weights[head, query], strict=True):
+            assert weight == (row[key] if visible[query, key] else MASKED)
+        largest = np.sort(row)[::-1][: header["kept"]]
+        np.testing.assert_array_equal(np.maximum(weights[head, query], 0), largest)
+        missing = row.astype(np.float64).sum() - largest.astype(np.float64).sum()
+        assert rest[head, query] == pytest.approx(missing, abs=1e-6)
+    assert header["seen"] == visible.sum(1).tolist()
+
+
+@pytest.mark.parametrize("lines", ["mean", "max", "rollout"])
+@pytest.mark.parametrize("model", [SHORT, LONG])
+def test_aggregates_are_of_the_recorded_weights(model, lines):
+    state = AttentionState(lines=lines, layer=2)
+    layers = recorded(model)
+    expected = {
+        "mean": layers[1].numpy().mean(0),
+        "max": layers[1].numpy().max(0),
+        "rollout": attention_rollout(layers[:2]).numpy(),
+    }[lines]
+    seen = arcs.view(model, state)
+    np.testing.assert_allclose(seen.table(0), expected, atol=1e-6)
+    _, _, weights, keys = sent(model, state)
+    for query, row in enumerate(expected):
+        np.testing.assert_allclose(np.maximum(weights[0, query], 0), row[keys[0, query]], atol=1e-6)
+    assert all(seen.laws().values())
+    assert (len(seen.names), seen.title.startswith("Rollout")) == (1, lines == "rollout")
+
+
+@pytest.mark.parametrize(("kind", "shape"), [("encoder", (12, 12)), ("decoder", (4, 4)), ("cross", (4, 12))])
+def test_each_attention_of_an_encoder_decoder(kind, shape):
+    seen = arcs.view(TWO, AttentionState(kind=kind))
+    np.testing.assert_array_equal(seen.table(1), recorded(TWO, kind)[0][1])
+    assert seen.table(1).shape == shape
+    assert all(seen.laws().values())
+    assert (seen.read, seen.read_keys) == {"encoder": (10, 10), "decoder": (4, 4), "cross": (4, 10)}[kind]
+
+
+def test_what_rollout_leaves_out_is_said():
+    cross = arcs.view(TWO, AttentionState(kind="cross", lines="rollout"))
+    assert cross.lines == "mean"
+    assert "Cross-attention has no rollout" in cross.how_to_read("rollout")
+    decoder = arcs.view(TWO, AttentionState(kind="decoder", lines="rollout", layer=2))
+    np.testing.assert_allclose(decoder.table(0), attention_rollout(recorded(TWO, "decoder")), atol=1e-6)
+    assert "decoder's self-attention alone" in decoder.how_to_read("rollout")
+    assert "decoder" not in arcs.view(SHORT, AttentionState(lines="rollout")).how_to_read("rollout")
+
+
+def made_up(weights: list, visible: list, lines: str = "heads") -> arcs.ArcsView:
+    """A layer whose weights are known."""
+
+    class Known:
+        largest = np.zeros((1, len(weights)))
+
+        def exact(self, layer: int, head: int) -> np.ndarray:
+            return np.array(weights[head], np.float32)
+
+    tokens = ["a", "b", "c"]
+    drawn = kept(maps(Known(), 0, lines), np.array(visible), lines)
+    return arcs.ArcsView(lines, len(weights), Known(), drawn, 0, np.array(visible), tokens, tokens, 3, 3, True, "", "")
+
+
+FIRST = [[1, 0, 0], [0.75, 0.25, 0], [0.5, 0.25, 0.25]]
+OTHER = [[1, 0, 0], [0.5, 0.5, 0], [0, 0.125, 0.875]]
+CAUSAL = np.tril(np.ones((3, 3), bool)).tolist()
+
+
+def test_the_sentence_names_the_strongest_line_of_the_rows_that_have_a_choice():
+    seen = made_up([FIRST, OTHER], CAUSAL)
+    said = "Strongest of 2 heads: head 2, c → c, 0.88. They favour the same key in 0 of 2 rows."
+    assert seen.sentence() == said  # in the second row a tie: no favourite
+    assert "b → a, 0.75" in seen.sentence("1")
+    assert seen.sentence("7 x 0") == seen.sentence()
+
+
+def test_a_row_that_may_see_nothing_is_no_broken_law():
+    masked = [[True, False, False], [False] * 3, [True] * 3]
+    weights = [[1, 0, 0], [0, 0, 0], [0.5, 0.25, 0.25]]
+    for how in ("heads", "mean", "max", "rollout"):
+        seen = made_up([weights, weights], masked, how)
+        assert all(seen.laws().values()), how
+        assert np.isfinite(seen.kept.weights).all()
+        assert seen.sentence()
+    assert (made_up([weights], masked).kept.weights[0, 1] == MASKED).all()
+    assert (
+        made_up([weights], [[True, False, False]] * 3).sentence()
+        == "No token has a choice: each may look at one at most."
+    )
+
+
+def test_a_broken_law_is_seen():
+    seen = made_up([[[1, 0, 0], [0.5, 0.4, 0], [0.5, 0.25, 0.25]]], CAUSAL)
+    assert list(seen.laws().values()) == [False, True]
+    seen = made_up([[[0.5, 0.5, 0], [0.5, 0.5, 0], [0.5, 0.25, 0.25]]], CAUSAL)
+    assert list(seen.laws().values()) == [True, False]
+
+
+def test_the_picture_opens_at_the_query_and_key_of_the_link():
+    header, _ = drawing.content(arcs.view(SHORT, AttentionState()), at=(7, 3), about="x")
+    assert header["at"] == (7, 3)
+    assert sent(LONG, AttentionState(query=90, key=80))[0]["at"] == [90, 80]
+
+
+@pytest.mark.parametrize("lines", ["heads", "mean", "max", "rollout"])
+@pytest.mark.parametrize(("model", "kind"), [(SHORT, "encoder"), (TWO, "decoder"), (TWO, "cross")])
+def test_the_recipe_leaves_what_is_shown(lines, model, kind):
+    seen = arcs.view(model, AttentionState(kind=kind, layer=2, lines=lines))
+    scope: dict = {}
+    exec(recipe_of(seen, model, 1), scope)
+    index = 1 if seen.lines == "heads" else 0
+    shown = list(maps(seen.attention, seen.layer, seen.lines))[index]
+    np.testing.assert_allclose(scope["weights"], shown, rtol=1e-5, atol=1e-7)
+
+
+def test_heads_that_spread_evenly_favour_nobody():
+    model = ModelState(text="a a a a", seq_len=4, positional="none")
+    seen = arcs.view(model, AttentionState(lines="heads"))
+    assert seen.sentence() == "No pattern: every row of all 4 heads spreads its weight evenly."
+
+
+def test_page_and_picture_share_the_lines():
+    states = [AttentionState(layer=2, mass=mass) for mass in (50, 90)]
+    assert arcs.view(LONG, states[0]).kept is arcs.view(LONG, states[1]).kept

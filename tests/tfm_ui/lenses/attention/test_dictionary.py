@@ -1,0 +1,121 @@
+"""The soft dictionary: against plain arithmetic, and at the two ends of the temperature."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfm_ui.lenses.attention.dictionary import pictures as dictionary
+from tfm_ui.lenses.attention.dictionary.numbers import NAMES, look_up, number
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.text import look
+
+places = st.integers(-20, 20).map(lambda n: n / 10)
+entries = st.lists(st.tuples(places, places, st.integers(-999, 999)), min_size=2, max_size=6)
+
+
+def state(keys, query, temperature=1.0):
+    return AttentionState(
+        entries=" ".join(",".join(f"{n:g}" for n in entry) for entry in keys),
+        ask=",".join(f"{n:g}" for n in query),
+        temperature=temperature,
+    )
+
+
+@given(entries, st.tuples(places, places), st.floats(0.05, 10))
+def test_the_answer_is_plain_arithmetic_and_torchs_own_kernel_gives_it(keys, query, temperature):
+    found = look_up(state(keys, query, temperature))
+    products = [query[0] * x + query[1] * y for x, y, _ in keys]
+    scores = [product / (math.sqrt(2) * temperature) for product in products]
+    top = max(scores)
+    total = sum(math.exp(score - top) for score in scores)
+    weights = [math.exp(score - top) / total for score in scores]
+    assert found.products.tolist() == pytest.approx(products, abs=1e-12)
+    assert found.scores.tolist() == pytest.approx(scores, abs=1e-9)
+    assert found.weights.tolist() == pytest.approx(weights, abs=1e-9)
+    answer = sum(weight * value for weight, (_, _, value) in zip(weights, keys, strict=True))
+    assert found.answer == pytest.approx(answer, abs=1e-6)
+    table = torch.tensor(keys, dtype=torch.float64)[None]
+    kernel = F.scaled_dot_product_attention(
+        torch.tensor([[query]], dtype=torch.float64),
+        table[..., :2],
+        table[..., 2:],
+        scale=1 / (math.sqrt(2) * temperature),
+    )
+    assert found.answer == pytest.approx(kernel.item(), abs=1e-6)
+    assert all(found.laws().values())
+
+
+@given(entries, st.tuples(places, places))
+def test_towards_temperature_zero_the_blend_is_the_look_up(keys, query):
+    """At 0.0001 a difference of 0.01 in q.k, the smallest that there is here, is 70 in the exponent."""
+    cold = look_up(state(keys, query, 0.0001))
+    best = [i for i, (x, y, _) in enumerate(keys) if query[0] * x + query[1] * y >= cold.products.max() - 1e-9]
+    assert cold.best == best
+    assert cold.hard == pytest.approx(sum(keys[i][2] for i in best) / len(best))
+    assert cold.answer == pytest.approx(cold.hard, abs=1e-6)
+
+
+@given(entries, st.tuples(places, places))
+def test_a_hotter_dictionary_never_prefers_its_best_keys_more(keys, query):
+    shares = [(found := look_up(state(keys, query, t))).weights[found.best].sum() for t in (0.05, 0.3, 1, 3, 10)]
+    assert (np.diff(shares) <= 1e-12).all()
+
+
+def test_keys_that_tie_share_what_a_look_up_gives():
+    found = look_up(state([(1, 0, 10), (1, 0.5, 20), (-1, 0, 90)], (1, 0)))
+    assert (found.best, found.hard) == ([0, 1], 15)
+    assert found.hard_text == "keys A and B tie, mean value 15"
+    assert found.sentence.startswith("Keys A and B fit the query best (q·k = 1.00)")
+
+
+def test_a_query_of_zero_asks_for_nothing_and_gets_the_mean():
+    found = look_up(state([(1, 0, 10), (1, 0.5, 20), (-1, 0, 90)], (0, 0)))
+    assert found.weights.tolist() == pytest.approx([1 / 3] * 3)
+    assert found.answer == found.hard == pytest.approx(40)
+
+
+def test_the_sentence_says_how_far_the_blend_is_from_the_look_up():
+    found = look_up(AttentionState())
+    assert found.hard_text == "key A, value 10"
+    assert f"the answer is {number(found.answer)}" in found.sentence
+    assert f"would answer 10, {number(abs(found.answer - 10))} away" in found.sentence
+    assert f"A gets {look.percent(float(found.weights[0]), 3)} of the weight" in found.sentence
+    assert "lies nearer" not in found.sentence
+
+
+def test_the_laws_would_be_seen_broken():
+    found = look_up(AttentionState())
+    assert not any(replace(found, weights=found.weights * 1.001, answer=41).laws().values())
+
+
+def test_the_recipe_and_the_table_give_the_numbers_on_screen():
+    found, scope = look_up(AttentionState(temperature=0.3)), {}
+    exec(found.recipe, scope)
+    assert scope["answer"].item() == found.answer
+    np.testing.assert_array_equal(scope["weights"][0].numpy(), found.weights)
+    table = found.table()
+    assert table["weight × value"].sum() == pytest.approx(found.answer)
+    assert list(table.index) == list("ABCD")
+
+
+def test_the_pictures_bytes_are_the_look_up():
+    found = look_up(AttentionState(ask="-1,0.5"))
+    header, cells = dictionary.content(found)
+    assert cells.dtype == np.float32
+    np.testing.assert_allclose(cells[:, 2], found.weights, rtol=1e-6)
+    np.testing.assert_allclose(cells[:, 3].sum(), found.answer, rtol=1e-6)
+    assert (header["asked"], header["hardText"], header["names"]) == ([-1, 0.5], found.hard_text, list(NAMES))
+    assert header["about"] == found.sentence
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(10, "10"), (-0.001, "0"), (-1.5, "−1.5"), (17.306, "17.31"), (100, "100")]
+)
+def test_numbers_have_two_decimals_at_most(value, text):
+    assert number(value) == text

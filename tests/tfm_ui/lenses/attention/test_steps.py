@@ -1,0 +1,221 @@
+"""The step-by-step view: what stands beside what, what feeds a cell, and which part of a long text is shown."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tfm_ui.payloads import decode
+from tfm_core import Transformer, causal_mask, recording
+from tfm_ui.lenses.attention.state import STEPS, AttentionState
+from tfm_ui.lenses.attention.steps.derivation import Cell
+from tfm_ui.lenses.attention.steps.formula import LINES, code, latex, lines_of
+from tfm_ui.lenses.attention.steps.matrices import MATRICES, history
+from tfm_ui.lenses.attention.steps.numbers import SCENES, WHAT, WINDOW, steps, what, window
+from tfm_ui.lenses.attention.steps.one_head import one_head
+from tfm_ui.pictures.registry import made, query_of
+from tfm_ui.state.model_state import ModelState
+
+MODEL = ModelState()
+
+
+def shown(state: AttentionState, model: ModelState = MODEL) -> tuple[dict, dict[str, np.ndarray]]:
+    """The header, and each matrix of the picture."""
+    header, numbers = decode(made("steps", query_of(((model, ""), (state, "attention_")))))
+    values = np.frombuffer(numbers, np.float32)
+    return header, {
+        name: values[about["begin"] : about["begin"] + about["rows"] * about["columns"]].reshape(
+            about["rows"], about["columns"]
+        )
+        for name, about in header["matrices"].items()
+    }
+
+
+def test_all_matrices_are_what_the_model_computed():
+    with torch.no_grad(), recording() as trace:
+        Transformer(MODEL.config).eval()(MODEL.source_tokens.batch, mask=causal_mask(10))
+    got = {name.rpartition(".")[2]: tensor[0].numpy() for name, tensor in trace.items() if "layers.1.self" in name}
+    header, matrices = shown(AttentionState(layer=2, head=3, query=4))
+    seen = np.tril(np.ones((10, 10), bool))
+    expected = {
+        "input": got["normed"],
+        **{name: got[name][2] for name in ("query", "key", "value", "scores", "masked_scores", "head_output")},
+        "weights": np.where(seen, got["weights"][2], -math.inf),
+        "weighted values": got["weights"][2][3][:, None] * got["value"][2],
+        "heads": got["head_output"].transpose(1, 0, 2).reshape(10, 32),
+        "output": got["output"],
+    }
+    names = {"scaled": "scores", "masked": "masked_scores", "head output": "head_output"}
+    for step in STEPS:
+        if step == "scores":  # not a site: the model scales before it multiplies
+            np.testing.assert_allclose(matrices[step], got["query"][2] @ got["key"][2].T, rtol=1e-5, atol=1e-5)
+        else:
+            np.testing.assert_allclose(matrices[step], expected[names.get(step, step)], rtol=1e-5, atol=1e-6)
+    assert header["matrices"]["weights"]["shape"] == "T × T = 10 × 10"
+    assert header["matrices"]["query"]["shape"] == "T × dₖ = 10 × 8"
+
+
+@pytest.mark.parametrize("positional", ["sinusoidal", "rope", "alibi"])
+@pytest.mark.parametrize("architecture", ["encoder", "encoder-decoder"])
+@pytest.mark.parametrize("step", STEPS)
+def test_the_operands_of_a_step_make_its_result(step, architecture, positional):
+    model = ModelState(architecture=architecture, positional=positional)
+    lens = AttentionState(kind="cross", whole=False, step=step, query=3)
+    _, m = shown(lens, model)
+    one = one_head(model, lens)
+    bias = m.get("bias", 0)
+    plain = {name: getattr(one.inside.module, f"{name}_projection").bias.detach().numpy() for name in ("query", "key")}
+    turns = positional == "rope" and architecture == "encoder"
+    results = {
+        "query": lambda: m["input"] @ m["query weights"] + plain["query"][:8],
+        "key": lambda: m.get("memory", m.get("input")) @ m["key weights"] + plain["key"][:8],
+        "scores": lambda: m["query"] @ m["key transposed"],
+        "scaled": lambda: m["scores"] / math.sqrt(8) + bias,
+        "masked": lambda: m["scaled"] + m["mask"],
+        "weights": lambda: torch.from_numpy(m["masked"].copy()).softmax(-1).numpy(),
+        "weighted values": lambda: np.maximum(m["weights"], 0)[2][:, None] * m["value"],
+        "head output": lambda: np.maximum(m["weights"], 0) @ m["value"],
+        "output": lambda: m["heads"] @ m["output weights"],
+    }
+    if step in results and not (turns and step in ("query", "key")):
+        result = m[step] if step != "weights" else np.maximum(m["weights"], 0)
+        np.testing.assert_allclose(result, results[step](), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("positional", ["sinusoidal", "alibi"])
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("temperature", [1.0, 2.0])
+def test_what_a_step_makes_is_said_as_the_switches_stand(scaled, temperature, positional):
+    one = one_head(ModelState(positional=positional), AttentionState(scaled=scaled, temperature=temperature))
+    said = what("scaled", one)
+    made = one.scores / math.sqrt(8) if "divided by √dₖ." in said else one.scores
+    made = made + one.bias if "The bias of alibi is added." in said else made
+    made = made / temperature if f"Divided by the temperature, {temperature:g}." in said else made
+    torch.testing.assert_close(one.scaled_scores, made)
+    assert "mask is off" in what("masked", replace(one, masked=False))
+    assert "mask is off" not in what("masked", one)
+
+
+def test_every_step_has_a_scene_a_word_and_a_line_of_the_source():
+    assert list(SCENES) == list(WHAT) == list(LINES) == list(STEPS)
+    one = one_head(MODEL, AttentionState())
+    for step, scene in SCENES.items():
+        assert scene[-1] == step
+        line = code(lines_of(one, step))
+        assert "\n" not in line
+        assert LINES[step][1] in line
+        compile(line.replace("return ", ""), step, "exec")
+
+
+@pytest.mark.parametrize(
+    ("step", "model", "lens", "expected"),
+    [
+        ("input", {"norm": "post"}, {}, ["self.embedding(tokens)", 'x = x + self.tap("position", encoding.to(x))']),
+        ("input", {"norm": "post"}, {"layer": 2}, ["x = norm(x + self._drop(sub_layer(x)))"]),
+        ("query", {"positional": "rope"}, {}, ["self.query_projection(query)", "positional.rotate(q)", "first * cos"]),
+        ("scaled", {"positional": "alibi"}, {}, ["@ key.mT", "scores + bias"]),
+        ("scaled", {}, {"temperature": 0.5}, ["@ key.mT", "scores / self.temperature"]),
+    ],
+)
+def test_the_lines_are_those_that_ran_in_this_model(step, model, lens, expected):
+    lines = code(lines_of(one_head(ModelState(**model), AttentionState(**lens)), step)).splitlines()
+    assert len(lines) == len(expected)
+    assert all(piece in line for piece, line in zip(expected, lines, strict=True))
+
+
+def test_what_fed_a_weight_goes_back_to_the_two_vectors():
+    one, at = one_head(MODEL, AttentionState()), Cell(query=5, key=1, dim=0, channel=0)
+    found = {name: region for name, (region, _) in history("weights", one, at).items()}
+    assert found["masked"] == found["scaled"] == found["scores"] == (5, None)
+    assert found["query"] == (5, None)
+    assert found["key"] == (None, None)
+    score = {name: region for name, (region, _) in history("scores", one, at).items()}
+    assert score["query"] == (5, None)
+    assert score["key"] == (1, None)
+    assert score["input"] == (5, None)
+    assert score["memory"] == (1, None)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_what_does_not_feed_a_cell_does_not_change_it(step):
+    """The regions are right: noise everywhere else leaves the cell as it is, noise within moves it."""
+    state = AttentionState(layer=2, head=2)
+    one, at = one_head(MODEL, state), Cell(query=6, key=3, dim=4, channel=9)
+    rows, columns = MATRICES[step].axes
+    places = {"query": 6, "key": 3, "dim": 4, "channel": 9, "merged": 12}
+    fed = {name: region for name, (region, _) in history(step, one, at).items()}
+    for name, tensor in (("query", one.inside.query), ("key", one.inside.key), ("value", one.inside.value)):
+        if name == step:
+            continue
+        noise = torch.randn(tensor.shape, generator=torch.Generator().manual_seed(1))
+        row, column = fed.get(name, (-1, -1))
+        inside = torch.zeros(tensor.shape[1:], dtype=torch.bool)
+        if name in fed:
+            inside[slice(None) if row is None else row, slice(None) if column is None else column] = True
+        everything = torch.zeros_like(noise)
+        everything[1] = 1
+        for within in (False, True):
+            moved = tensor + torch.where(inside if within else ~inside, noise * everything, 0)
+            changed = replace(one.inside, recorded={**one.inside.recorded, name: moved})
+            other = replace(one, inside=changed, temperature=1.0000001)  # so that nothing is taken from the record
+            base = replace(one, temperature=1.0000001)
+            numbers = [
+                MATRICES[step].numbers(o, at, slice(None), slice(None))[places[rows], places[columns]].item()
+                for o in (base, other)
+            ]
+            if not within and step != "output":  # an output's heads are all fed; other heads are not moved here
+                assert numbers[0] == pytest.approx(numbers[1], abs=1e-5), name
+            if within and name in fed and step != "masked":
+                assert abs(numbers[0] - numbers[1]) > 1e-6, name
+
+
+@given(at=st.integers(0, 1023), count=st.integers(1, 1024), size=st.sampled_from([24, 32]))
+def test_the_window_holds_its_token_and_stays_for_its_neighbours(at, count, size):
+    at = min(at, count - 1)
+    part = window(at, count, size)
+    assert part.start <= at < part.stop <= count
+    assert part.stop - part.start == min(count, size)
+    if part.start % (size // 2) == 0:  # else it was moved back to end with the text
+        assert window(part.start + size // 2, count, size) == part
+
+
+def test_a_long_text_shows_a_window_and_says_so():
+    model = ModelState(text="@alice", seq_len=1024, d_model=64)
+    state = AttentionState(query=500, key=12, step="weights")
+    header, matrices = shown(state, model)
+    assert matrices["weights"].shape == (WINDOW, WINDOW)
+    assert header["matrices"]["weights"]["shape"] == "T × T = 1024 × 1024"
+    start = header["starts"]["query"]
+    row, column = header["lit"]["weights"][0][0]
+    assert (start + row, header["starts"]["key"] + column) == (499, 11)
+    one = one_head(model, state)
+    np.testing.assert_array_equal(matrices["weights"][row, column], one.weights[499, 11])
+    assert f"queries {start + 1}–{start + WINDOW} of 1024" in steps(model, state).note
+
+
+@pytest.mark.parametrize("text", ["hi", "a a a a", "🦊 שלום <script>"])
+def test_small_and_odd_texts_have_a_picture_and_a_sentence(text):
+    model = ModelState(text=text, seq_len=4)
+    for step in STEPS:
+        for whole in (True, False):
+            state = AttentionState(step=step, whole=whole)
+            header, matrices = shown(state, model)
+            assert all(not np.isnan(numbers).any() for numbers in matrices.values())
+            assert steps(model, state).sentence
+            assert header["lines"]
+
+
+def test_the_formula_lights_what_the_step_computes():
+    def whole(*args, **more) -> str:
+        return " ".join(latex(*args, **more))
+
+    lit = {step: whole(step, "light").count(r"\boldsymbol") for step in STEPS}
+    assert min(lit.values()) >= 1
+    assert r"\boldsymbol{\mathrm{softmax}}" in whole("weights", "light")
+    assert "sqrt" not in whole("scaled", "dark", scaled=False)
+    assert "+B" in whole("scaled", "dark", bias=True)
+    assert "/0.5" in whole("scaled", "dark", temperature=0.5)

@@ -1,0 +1,273 @@
+"""The view "length": medians, fitted laws, memory, parts and crossings, as its closed forms say."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.tfm_ui.lenses.profiling.reports import PEAK, leaves, plausible
+from tfm_core.profiling import PartTime, costs
+from tfm_core.profiling.statistics import ratio
+from tfm_ui.lenses.profiling.budget import BUDGET
+from tfm_ui.lenses.profiling.compare import numbers as compare
+from tfm_ui.lenses.profiling.compare.numbers import FORWARD, TRAINING, Compared, aligned
+from tfm_ui.lenses.profiling.length import numbers as length
+from tfm_ui.lenses.profiling.length.memory import ALLOCATED, SYSTEM, Peaks
+from tfm_ui.lenses.profiling.length.numbers import Sweep, beyond
+from tfm_ui.lenses.profiling.length.parts import Shares
+from tfm_ui.lenses.profiling.state import LENGTHS, ProfilingState, lengths_of, plan_of
+from tfm_ui.state.model_state import ModelState
+
+MODEL = ModelState(d_model=64, num_heads=4, d_ff=300)
+STATE = ProfilingState(view="length", longest=1024)
+
+
+def seen(report=plausible, *, state=STATE, **how) -> Compared:
+    plan = plan_of(MODEL, state)
+    assert plan is not None
+    found = report(plan, **how) if report else None
+    return Compared(plan, found, aligned(plan, found), 1)
+
+
+def test_medians_and_fits_are_those_of_the_blocks():
+    sweep = Sweep(seen())
+    assert list(sweep.blocks) == [FORWARD, TRAINING]
+    assert sweep.milliseconds(FORWARD) == [1e3 * np.median(b.seconds) for b in sweep.blocks[FORWARD]]
+    for way in (FORWARD, TRAINING):
+        expected = np.polyfit(np.log(sweep.lengths), np.log(sweep.milliseconds(way)), 1)
+        assert sweep.fits[way].exponent.middle == pytest.approx(expected[0])
+        assert np.log(sweep.fitted(way)) == pytest.approx(np.polyval(expected, np.log(sweep.lengths)))
+    assert Sweep(seen(state=replace(STATE, backward=False))).blocks.keys() == {FORWARD}
+
+
+def test_the_flops_are_scaled_to_lie_among_the_medians_and_keep_their_shape():
+    sweep = Sweep(seen())
+    off = np.log(sweep.scaled()) - np.log(sweep.milliseconds(FORWARD))
+    assert off.mean() == pytest.approx(0)
+    assert np.ptp(np.log(sweep.scaled()) - np.log(sweep.flops)) == pytest.approx(0)
+    assert 1 < sweep.theory < 2
+
+
+def test_the_sentence_says_the_growth_of_the_last_four_times():
+    sweep = Sweep(seen())
+    at = dict(zip(sweep.lengths, sweep.blocks[FORWARD], strict=True))
+    factor = ratio(at[1024], at[256]).middle
+    assert sweep.sentence.startswith(
+        f"4× the length: 1\u202f024 tokens take {factor:.3g}× as long as 256 tokens, as n^{np.log2(factor) / 2:.2f}."
+    )
+    assert (
+        f"Over all lengths forward grows as n^{sweep.fits[FORWARD].exponent.middle:.2f} (95% interval" in sweep.sentence
+    )
+    assert "and with n² in the end" in sweep.sentence
+
+
+@pytest.mark.parametrize(
+    ("how", "said", "clean"),
+    [
+        ({"done": 0}, "the run was stopped before", 0),
+        ({"done": 1}, "the run was stopped before", 1),
+        ({"done": 2}, "2× the length: 64 tokens take", 2),
+        ({"without": range(9)}, "no round was measured", 0),
+        ({"without": [1], "problems": [5]}, "1\u202f024 tokens: out of memory.", 4),
+    ],
+)
+def test_what_has_no_figure_is_said_and_the_others_stand(how, said, clean):
+    found = seen(**how)
+    sweep = Sweep(found)
+    assert said in sweep.sentence
+    assert "nan" not in sweep.sentence + Peaks(found).sentence + Shares(found).sentence
+    assert len(sweep.timed(FORWARD)) == clean
+    assert sum(math.isfinite(ms) for ms in sweep.table()[f"{FORWARD}, median ms"]) == clean
+    assert (sweep.table()["without a figure"] == "").sum() == clean
+    assert bool(sweep.fits) is (clean > 2)
+
+
+@pytest.mark.parametrize(
+    ("how", "there", "said"),
+    [
+        ({"done": 3}, [0, 1, 2], "Over the 3 measured lengths, 32 to 128, "),
+        ({"without": [2, 3, 4]}, [0, 1, 5], "Over the 3 measured lengths, 32 to 1\u202f024, "),
+        ({"without": [0]}, [1, 2, 3, 4, 5], "Over the 5 measured lengths, 64 to 1\u202f024, "),
+    ],
+)
+def test_laws_and_theory_are_of_the_measured_lengths_alone(how, there, said):
+    sweep = Sweep(seen(**how))
+    lengths = [sweep.lengths[i] for i in there]
+    for way in (FORWARD, TRAINING):
+        assert f"{said}{way} grows as n^{sweep.fits[way].exponent.middle:.2f}" in sweep.sentence
+        reached = [lengths[0] <= n <= lengths[-1] for n in sweep.lengths]
+        for values in (sweep.fitted(way), sweep.scaled(), sweep.table()[f"{way}, fitted ms"]):
+            assert np.isfinite(values).tolist() == reached
+    assert "all lengths" not in sweep.sentence
+    slope = np.polyfit(np.log(lengths), np.log([sweep.flops[i] for i in there]), 1)[0]
+    assert sweep.theory == pytest.approx(slope)
+    assert f"FLOPs grow with n^{slope:.2f} over these lengths" in sweep.sentence
+    if "done" not in how:  # a script runs to its end
+        assert leaves(sweep.recipe, **how)["theory"] == sweep.theory
+
+
+def test_without_a_law_the_closed_form_names_its_own_lengths():
+    sweep = Sweep(seen(done=2))
+    assert f"FLOPs grow with n^{sweep.theory:.2f} from 32 to 1\u202f024 tokens" in sweep.sentence
+
+
+def test_lengths_that_cannot_be_told_apart_are_not():
+    found = seen()
+    rows = [replace(one, forward=found.rows[0].forward) for one in found.rows]
+    said = Sweep(replace(found, rows=rows)).sentence
+    assert said.startswith("Round by round there is no detectable difference in time between 256 tokens and 1\u202f024")
+    assert "as long" not in said
+
+
+def test_what_was_measured_under_load_is_marked_at_its_lengths():
+    found = seen(busy=[1, 2])
+    for view, kinds in (
+        (Sweep(found), "Measured under load: 64 and 128 tokens."),
+        (Shares(found), "64 and 128 tokens."),
+    ):
+        assert view.sentence.endswith(kinds)
+    assert Sweep(found).table()[f"{FORWARD}, measured under load"].tolist() == [False, True, True] + [False] * 3
+    assert Shares(found).table()["measured under load"].tolist() == [False, True, True] + [False] * 3
+    assert np.isfinite(Sweep(found).milliseconds(FORWARD)).all()
+    assert Sweep(seen(busy=range(6))).sentence.endswith("Measured under load: all lengths.")
+    assert "under load" not in Sweep(seen()).sentence + Shares(seen()).sentence
+
+
+def test_forward_and_backward_are_told_apart_where_one_has_no_figure():
+    sweep = Sweep(seen(only_backward=range(6)))
+    assert list(sweep.fits) == [TRAINING]
+    assert f"Over all lengths {TRAINING} grows as n^" in sweep.sentence
+    tokens = "32, 64, 128, 256, 512 and 1\u202f024 tokens"
+    assert sweep.sentence.endswith(f"{tokens}: 1 round of forward alone, where a time takes 3.")
+    assert sweep.scaled() == []
+    assert f"torch.profiler timed passes of its own; no time of a forward call is shown at {tokens}." in (
+        Shares(sweep.of).sentence
+    )
+    assert "of its own" not in Shares(seen()).sentence
+
+
+def test_a_length_that_failed_only_backward_keeps_its_forward_time():
+    sweep = Sweep(seen(only_forward=[5]))
+    assert (len(sweep.timed(FORWARD)), len(sweep.timed(TRAINING))) == (6, 5)
+    assert "Over all lengths forward grows" in sweep.sentence
+    assert f"Over the 5 measured lengths, 32 to 512, {TRAINING} grows" in sweep.sentence
+    assert f"n^{sweep.grow(FORWARD):.2f} over the lengths of {FORWARD} and n^{sweep.grow(TRAINING):.2f} over the " in (
+        sweep.sentence
+    )
+    assert sweep.sentence.endswith("1\u202f024 tokens: forward + backward: out of memory.")
+    assert sweep.table()["without a figure"].tolist() == [*[""] * 5, "forward + backward: out of memory"]
+
+
+def test_unmeasured_the_closed_forms_stand():
+    found = seen(None)
+    assert Sweep(found).sentence.startswith("Nothing of this is measured yet: press Measure. FLOPs grow with n^")
+    assert "not measured" in Peaks(found).sentence
+    assert "in FLOPs" in Shares(found).sentence
+    assert list(Shares(found).crossings) == ["predicted"]
+
+
+def test_memory_is_predicted_and_measured_each_by_its_name():
+    found = seen()
+    peaks = Peaks(found)
+    for way, backward in ((FORWARD, False), (TRAINING, True)):
+        rows = found.plan.rows
+        assert peaks.predicted(way) == [costs.peak_memory(r, found.plan.setup, backward=backward) for r in rows]
+        assert list(peaks.measured(way)) == [ALLOCATED, SYSTEM]
+    assert peaks.weights[-1] == 4 * MODEL.num_layers * MODEL.num_heads * 1024**2
+    half = Peaks(seen(state=replace(STATE, dtype="bfloat16")))
+    assert half.weights[-1] * 2 == peaks.weights[-1]
+    assert "1.1× the prediction" in peaks.sentence
+    assert Peaks(seen(state=replace(STATE, target="LSTM"))).weights == []
+
+
+def test_products_overtake_the_feed_forward_where_their_curves_cross():
+    shares = Shares(seen())
+    assert shares.predicted == MODEL.d_ff
+    n = shares.overtaken  # products at a fifth of the peak, the feed-forward at half: 2.5 times earlier
+    assert n == pytest.approx(MODEL.d_ff / 2.5, rel=0.02)
+    assert shares.crossed("products", "softmax") < n
+    assert f"Measured: at {round(n)}." in shares.sentence
+    assert shares.crossings == {"predicted": 300, "measured": n}
+    assert shares.milliseconds["feed-forward"][0] == pytest.approx(2e3 * shares.flops["feed-forward"][0] / PEAK)
+
+
+@pytest.mark.parametrize(
+    ("factor", "how", "said"),
+    [
+        (1e6, {"without": [0]}, "Measured: already at 64 tokens."),
+        (1e-6, {}, "Measured: not reached, beyond 1\u202f024"),
+        (1e-6, {"done": 3}, "Measured: not reached, beyond 128 tokens."),
+    ],
+)
+def test_a_crossing_outside_of_the_measured_lengths_is_said(factor, how, said):
+    found = seen(**how)
+    rows = [
+        replace(
+            one, parts=tuple(replace(p, seconds=p.seconds * (factor if p.name == "products" else 1)) for p in one.parts)
+        )
+        for one in found.rows
+    ]
+    assert said in Shares(replace(found, rows=rows)).sentence
+
+
+def test_operators_that_cannot_be_told_apart_are_said():
+    found = seen()
+    rows = [replace(one, parts=(PartTime("one_operator", 0.1),)) for one in found.rows]
+    assert "Only operators can be told apart" in Shares(replace(found, rows=rows)).sentence
+    fused = [
+        replace(one, parts=tuple(p for p in one.parts if p.name != "softmax"), kernel="flash") for one in found.rows
+    ]
+    assert "A fused kernel (flash) does the softmax too" in Shares(replace(found, rows=fused)).sentence
+
+
+def test_what_has_no_products_grows_as_its_length():
+    state = replace(STATE, target="LSTM")
+    found = seen(state=state)
+    assert Sweep(found).theory == pytest.approx(1)
+    assert "no products of queries with keys" in Sweep(found).sentence
+    assert "no products of queries with keys here to overtake" in Shares(found).sentence
+
+
+def test_lengths_beyond_the_budget_are_not_asked_for_and_named():
+    large = ModelState(d_model=256, num_heads=16, num_layers=8)
+    taken, left_out = lengths_of(large, ProfilingState(view="length", length_batch=64))
+    assert [*taken, *left_out] == list(LENGTHS)
+    assert 2048 in left_out
+    said = beyond(left_out)
+    assert f"2\u202f048 tokens would need {left_out[2048]}" in said
+    assert "The limit is" in said
+    assert beyond({}) == ""
+    assert BUDGET.seconds > 0
+
+
+@pytest.mark.parametrize("kind", [Sweep, Shares])
+def test_the_script_gives_what_is_shown_of_what_needs_no_clock(kind):
+    state = replace(STATE, longest=256, rounds=3, backward=False)
+    shown = kind(seen(state=state))
+    scope = leaves(shown.recipe)
+    if kind is Sweep:
+        assert scope["flops"] == shown.flops
+        assert scope["theory"] == shown.theory
+        assert scope["fit"] == shown.fits[FORWARD]
+        assert [1e3 * median for median in scope["medians"]] == shown.milliseconds(FORWARD)
+    else:
+        assert [flops["products"] for flops in scope["flops"]] == shown.flops["products"]
+        assert [1e3 * parts["softmax"] for parts in scope["parts"]] == shown.milliseconds["softmax"]
+        assert scope["crossing"] == pytest.approx(shown.overtaken)
+
+
+def test_the_script_of_the_memory_gives_the_prediction():
+    peaks = Peaks(seen(state=replace(STATE, longest=256, rounds=3, backward=False)))
+    scope = leaves(peaks.recipe)
+    assert scope["predicted"] == peaks.predicted(FORWARD)
+    assert peaks.measured(FORWARD) == {ALLOCATED: scope["allocated"], SYSTEM: scope["system"]}
+
+
+def test_a_link_finds_the_named_measurement(monkeypatch):
+    plan = plan_of(MODEL, STATE)
+    reports = {"a": plausible(plan, name="a"), "b": plausible(plan, name="b", done=2)}
+    monkeypatch.setattr(compare.measurements, "find", lambda plan, name: reports.get(name))
+    for name, report in reports.items():
+        found = length.sweep(MODEL, replace(STATE, view="compare", run=name))  # whichever view is on screen
+        assert found.of.report is report

@@ -1,0 +1,99 @@
+"""What the questions of the Profiling lens's presets take for granted."""
+
+from dataclasses import replace
+
+from tfm_core.profiling import Setup, costs
+from tfm_ui.lenses.profiling.presets import PROFILING
+from tfm_ui.lenses.profiling.state import ProfilingState, plan_of, rows_of
+from tfm_ui.state.model_state import ModelState
+
+
+def rows(name: str):
+    (preset,) = [preset for preset in PROFILING if preset.name == name]
+    state = ProfilingState(**preset.page)
+    model = ModelState(**preset.model)
+    assert rows_of(model, state)[1] == []
+    found = plan_of(model, state)
+    assert found
+    return found.rows
+
+
+def parameters(row) -> int:
+    return sum(costs.parameters(row).values())
+
+
+def test_rows_2_4_and_5_differ_in_length_alone():
+    found = rows("First look")
+    assert len({parameters(found[n]) for n in (1, 3, 4)}) == 1
+    lengths = [found[n].size.seq_len for n in (1, 3, 4)]
+    assert lengths == sorted(set(lengths))
+
+
+def test_with_and_without_weights_is_one_model_and_memory_tells():
+    found = rows("With or without weights")
+    assert len({parameters(row) for row in found}) == len({row.size for row in found}) == 1
+    assert [row.target for row in found] == ["with weights", "without weights", "fused"]
+
+
+def test_not_only_transformers_have_as_many_parameters():
+    found = rows("Not only transformers")
+    for own in (found[:4], found[4:]):
+        counts = [parameters(row) for row in own]
+        assert max(counts) < 1.02 * min(counts)
+    assert [row.size.seq_len for row in found] == [50] * 4 + [200] * 4
+
+
+def test_a_textbooks_sizes_have_the_textbooks_counts():
+    found = rows("A textbook’s sizes")
+    (question,) = [preset.question for preset in PROFILING if preset.name == "A textbook’s sizes"]
+    counts = [parameters(row) for row in found]
+    assert counts == [163_968, 921_088, 4_994_560]
+    assert all(f"{count:,}" in question for count in counts)
+    assert {row.size.in_words() for row in found} == {
+        "encoder, post-norm, relu, sinusoidal positions; with embedding and output, one matrix for 1,000 token ids"
+    }
+
+
+def test_the_same_twice_is_the_same_twice():
+    first, second = rows("The same twice")
+    assert first == second
+
+
+# length, parts, roofline
+
+
+def test_four_times_the_length_is_sixteen_times_the_products_and_four_times_all_else():
+    of = {row.size.seq_len: costs.flops(row) for row in rows("Four times the length")}
+    assert {name: of[1024][name] / count for name, count in of[256].items() if count} == {
+        "projections": 4,
+        "products": 16,
+        "feed-forward": 4,
+    }
+
+
+def test_never_written_down_memory_is_predicted_to_grow_as_the_length_in_the_end():
+    *_, half, whole = (costs.peak_memory(row, Setup()) for row in rows("Never written down"))
+    assert whole < 2.2 * half
+
+
+def test_overtaken_products_have_as_many_flops_as_the_feed_forward_at_256():
+    of = {row.size.seq_len: costs.flops(row) for row in rows("Overtaken")}
+    assert of[128]["products"] < of[128]["feed-forward"]
+    assert of[256]["products"] == of[256]["feed-forward"]
+    assert of[512]["products"] > of[512]["feed-forward"]
+    last = rows("Overtaken")[-1]
+    more = costs.flops(replace(last, size=replace(last.size, seq_len=257)))
+    assert more["products"] > more["feed-forward"]
+
+
+def test_free_in_flops_are_softmax_and_norms_at_200_tokens():
+    row = rows("Free in FLOPs")[4]
+    assert row.size.seq_len == 200
+    assert not costs.flops(row).get("softmax")
+    assert not costs.flops(row).get("norms")
+
+
+def test_under_one_roof_row_5_does_the_fewest_operations_per_byte_and_row_3_the_most():
+    found = rows("Under one roof")
+    intensity = [sum(costs.flops(row).values()) / costs.bytes_moved(row, Setup()) for row in found]
+    assert (intensity.index(min(intensity)), intensity.index(max(intensity))) == (4, 2)

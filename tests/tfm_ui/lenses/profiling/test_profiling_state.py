@@ -1,0 +1,131 @@
+"""The text box of configurations: every line is read or named, and a plan stays within its bounds."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfm_core import Transformer
+from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Size, costs
+from tfm_ui.lenses.profiling import asked
+from tfm_ui.lenses.profiling.state import MOST_ROWS, SIZES, ProfilingState, line_of, plan_of, rows_of, sizes_of
+from tfm_ui.state.model_state import ModelState
+
+
+def test_the_default_text_is_the_default_sizes():
+    assert sizes_of(SIZES, 16) == (list(DEFAULT_SIZES), [])
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("64, 4, 2", "expected 4 whole numbers"),
+        ("64, 4, 2, 50, 0, 1", "expected 4 whole numbers"),
+        ("a, b, c, d", "expected 4 whole numbers"),
+        ("64, 4, 2, -50", "expected 4 whole numbers"),
+        ("64, 4, 2, 5.5", "expected 4 whole numbers"),
+        ("64, 4, 2, ٣", "expected 4 whole numbers"),
+        ("64, 5, 2, 50", "expected a divisor of d_model=64, got 5"),
+        ("64, 0, 2, 50", "num_heads: expected a whole number of at least 1"),
+        ("64, 4, 2, 65537", "expected numbers up to 65536"),
+        ("64, 4, 2, " + "9" * 300, "expected numbers up to 65536"),
+        ("<b>, $x$, **y**, 🦊", "expected 4 whole numbers"),
+    ],
+)
+def test_a_bad_line_is_named_and_the_others_are_read(line, reason):
+    sizes, problems = sizes_of(f"64 4 2 50\n\n{line}\n8,2,1,9", 3)
+    assert [(s.d_model, s.seq_len, s.batch) for s in sizes] == [(64, 50, 3), (8, 9, 3)]
+    assert len(problems) == 1
+    assert problems[0].startswith(f"Line 3, “{line.strip()[:40]}”: ")
+    assert reason in problems[0]
+
+
+def test_a_fifth_number_is_d_ff_and_a_size_comes_back_from_its_line():
+    for size in (Size(d_model=8, num_heads=2, num_layers=1, seq_len=4, d_ff=5), *DEFAULT_SIZES):
+        assert sizes_of(line_of(size), 16) == ([size], [])
+
+
+def test_more_rows_than_there_may_be_are_cut_and_that_is_said():
+    state = ProfilingState(sizes="8, 2, 1, 4\n" * 30, targets="with weights,without weights")
+    rows, problems = rows_of(ModelState(), state)
+    assert len(rows) == len(plan_of(ModelState(), state).rows) == MOST_ROWS
+    assert problems == ["Of 60 rows the first 40 are taken."]
+
+
+def test_without_a_configuration_there_is_no_plan_and_that_is_said():
+    state = ProfilingState(sizes=" \n ")
+    assert plan_of(ModelState(), state) is None
+    assert rows_of(ModelState(), state)[1] == ["No line describes a configuration: for example, 64, 4, 2, 50."]
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {},
+        {"norm": "post", "activation": "swiglu", "positional": "rope", "causal": False},
+        {"architecture": "decoder", "positional": "t5"},
+        {"architecture": "encoder-decoder", "positional": "learned", "tokenizer": "byte"},
+    ],
+)
+@pytest.mark.parametrize("view", ["compare", "length"])
+def test_rows_are_of_the_sidebars_kind(chosen, view):
+    """With embedding and output, a row of the model's own numbers has every parameter of the model."""
+    model = ModelState(**chosen)
+    own = f"{model.d_model}, {model.num_heads}, {model.num_layers}, {model.seq_len}"
+    whole = Transformer(model.config)
+    counts = {}
+    for embedding in (False, True):
+        row = plan_of(model, ProfilingState(view=view, sizes=own, embedding=embedding)).rows[0]
+        assert row.size.looks_back_only == model.looks_back_only
+        assert row.size.config(model.seed) == replace(model.config, vocab_size=row.size.vocab_size or 1)
+        counts[embedding] = sum(costs.parameters(row).values())
+    assert counts[True] == sum(tensor.numel() for tensor in whole.parameters())
+    assert counts[True] - counts[False] == whole.unembedding.weight.numel()
+
+
+def test_a_vocabulary_of_ones_own_is_counted_where_embedding_and_output_are():
+    model = ModelState()
+    for state, count in (
+        (ProfilingState(vocabulary=1000), 0),
+        (ProfilingState(embedding=True), model.config.vocab_size),
+        (ProfilingState(vocabulary=1000, embedding=True), 1000),
+    ):
+        assert {row.size.vocab_size for row in plan_of(model, state).rows} == {count}
+
+
+def test_targets_that_have_no_place_for_the_model_are_left_out_and_that_is_said():
+    model = ModelState(positional="rope")
+    state = ProfilingState(targets="nn.TransformerEncoder,fused", target="nn.TransformerEncoder")
+    rows, problems = rows_of(model, state)
+    why = "nn.TransformerEncoder has no place for rope, which acts inside of the attention."
+    assert {row.target for row in rows} == {"fused"}
+    assert problems == [f"“nn.TransformerEncoder” is left out: {why}"]
+    alone = replace(state, targets="nn.TransformerEncoder")
+    assert plan_of(model, alone) is None
+    assert asked.nothing(model, alone) == problems[0]
+    assert plan_of(model, replace(state, view="length")) is None
+    assert asked.no_length(model, state) == why
+
+
+def test_learned_positions_end_and_that_is_said():
+    model, state = ModelState(positional="learned"), ProfilingState(view="length")
+    assert max(row.size.seq_len for row in plan_of(model, state).rows) == 1024
+    assert asked.no_length(model, state) == "Learned positions: expected at most 1024 tokens, got 2048."
+    assert asked.no_length(ModelState(), state) == ""
+
+
+def test_the_kind_is_said_with_what_differs_from_it():
+    plan = plan_of(ModelState(causal=False), ProfilingState(targets="with weights,GRU"))
+    assert asked.kind(plan) == (
+        "Rows are of the sidebar’s kind: encoder, pre-norm, gelu, sinusoidal positions; without embedding and output. "
+        "GRU is compared without norms, positions and heads; it reads one token after the other, while the transformer "
+        "sees all of them."
+    )
+
+
+@given(st.text(max_size=200), st.lists(st.sampled_from(list(TARGETS)), unique=True))
+def test_any_text_is_read(text, targets):
+    rows, problems = rows_of(ModelState(), ProfilingState(sizes=text, targets=",".join(targets)))
+    assert rows or problems
+    assert len(rows) <= MOST_ROWS

@@ -1,0 +1,122 @@
+"""What is kept of a pass: exact where it says exact, pooled where it says pooled, and little of it."""
+
+import numpy as np
+import pytest
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from tfm_core import attention_weights, mask_scores, recording
+from tfm_core.study import analysis
+from tfm_ui.live import attention
+from tfm_ui.live import passes as compute
+from tfm_ui.live.attention import EXACT_UP_TO, MASKED, POOLED_TO, SUMMARY, block_of, bytes_needed, summarise
+from tfm_ui.state.model_state import ModelState
+
+WORDS = " ".join(f"w{i % 40}" for i in range(1024))
+STATES = [
+    ModelState(),
+    ModelState(positional="rope", num_layers=3, seq_len=13, causal=False),
+    ModelState(positional="alibi", norm="post", architecture="decoder", num_heads=16),
+    ModelState(positional="t5", architecture="encoder-decoder", seq_len=17),
+    ModelState(text=WORDS, seq_len=300, num_heads=8, positional="rope"),
+    ModelState(text=WORDS, seq_len=290, architecture="encoder-decoder", num_layers=1),
+]
+
+
+def recorded(state: ModelState) -> dict[str, torch.Tensor]:
+    """All weights of all heads, as the model had them."""
+    inputs = [state.source_tokens.batch] + ([state.target_tokens.batch] if state.is_encoder_decoder else [])
+    mask = torch.ones(state.seq_len, state.seq_len).tril().bool() if state.masks_the_future else None
+    with torch.no_grad(), recording("*.weights") as trace:
+        compute.transformer(state.config)(*inputs, mask=mask)
+    return dict(trace)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_any_head_comes_back_to_the_last_digit_from_its_queries_and_keys(state):
+    shown, weights = compute.run(state), recorded(state)
+    for kind, kept in shown.attention.items():
+        for layer in range(state.num_layers):
+            whole = weights[compute.place(state, kind).format(layer=layer, what="weights")][0].numpy()
+            for head in (0, state.num_heads - 1):
+                np.testing.assert_array_equal(kept.exact(layer, head), whole[head])
+            np.testing.assert_array_equal(whole != 0, (whole != 0) & kept.visible)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_maps_are_the_weights_or_their_blocks_largest(state):
+    for kept in compute.run(state).attention.values():
+        weights, block, maps = kept.exact(0, 1), kept.block, kept.layers[0].maps[1]
+        rows, columns = (-(-size // block) for size in weights.shape)
+        assert maps.shape == (rows, columns)
+        assert (block == 1) == (max(weights.shape) <= EXACT_UP_TO)
+        for row, column in np.ndindex(rows, columns):
+            part = np.s_[row * block : (row + 1) * block, column * block : (column + 1) * block]
+            share = weights[part].max() / weights.max() * (MASKED - 1)
+            expected = round(share) if kept.visible[part].any() else MASKED
+            assert abs(int(maps[row, column]) - expected) <= (abs(share % 1 - 0.5) < 1e-3)  # a tie may round either way
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_numbers_per_head_leave_padding_out(state):
+    for kept in compute.run(state).attention.values():
+        weights = torch.from_numpy(kept.exact(0, 1))
+        rows = analysis.peaks(weights)
+        assert kept.layers[0].largest[1] == weights.max()
+        for name, values in zip(("first", "key", "second"), rows, strict=True):
+            np.testing.assert_array_equal(getattr(kept.layers[0], name)[1], values)
+        if kept.visible.shape[0] == kept.visible.shape[1]:
+            for name, summary in SUMMARY.items():
+                assert kept.layers[0].summary[name][1] == pytest.approx(summary(weights[: kept.read]).item(), rel=1e-4)
+
+
+@pytest.mark.parametrize(("longest", "block"), [(1, 1), (256, 1), (257, 3), (512, 4), (1000, 8), (1024, 8)])
+def test_above_256_tokens_maps_are_pooled(longest, block):
+    assert block_of(longest, 3) == block_of(3, longest) == block
+    assert block == 1 or -(-longest // block) <= POOLED_TO
+
+
+def test_heads_are_summarised_alike_whether_a_few_or_all_at_once(monkeypatch):
+    weights = torch.rand(1, 5, 9, 9).softmax(-1)
+    visible = np.ones((9, 9), bool)
+    together = summarise(weights, visible, 9)
+    monkeypatch.setattr(attention, "AT_ONCE", 9 * 9 * 2)
+    apart = summarise(weights, visible, 9)
+    np.testing.assert_array_equal(together.maps, apart.maps)
+    for name in SUMMARY:
+        np.testing.assert_allclose(together.summary[name], apart.summary[name], rtol=1e-6)
+
+
+def test_a_head_that_may_see_nothing_is_masked_and_no_number_breaks():
+    weights = attention_weights(mask_scores(torch.rand(1, 2, 3, 3), torch.zeros(3, 3).bool()), torch.zeros(3, 3).bool())
+    kept = summarise(weights, np.zeros((3, 3), bool), 3)
+    assert (kept.maps == MASKED).all()
+    assert all(np.isfinite(values).all() for values in kept.summary.values())
+
+
+LARGEST = ModelState(text=WORDS, seq_len=1024, num_heads=16, num_layers=2, d_model=32)
+
+
+@pytest.mark.parametrize("positional", ["sinusoidal", "rope", "alibi", "t5"])
+def test_the_largest_view_needs_no_more_memory_than_was_said_and_less_than_300_mb(positional, monkeypatch):
+    monkeypatch.setattr(
+        "tfm_core.model.scaled_dot_product._new_memory", lambda shape, dtype: torch.empty(shape, dtype=dtype)
+    )  # memory that the profiler sees
+    state = ModelState(text=WORDS, seq_len=1024, num_heads=16, num_layers=2, d_model=32, positional=positional)
+    model = compute.transformer(state.config)
+    said = bytes_needed(state.num_heads, 1024, 1024, bias="bias_at" in model.stack.positional.enters())
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        compute.run.__wrapped__(state)
+    now, peak = 0, 0
+    for event in sorted(profiler.profiler.kineto_results.events(), key=lambda event: event.start_ns()):
+        if event.name() == "[memory]":
+            now += event.nbytes()
+            peak = max(peak, now)
+    assert said / 2 < peak <= said < 300e6
+
+
+def test_what_would_need_more_is_refused_before_anything_is_computed(monkeypatch):
+    monkeypatch.setattr(compute, "BUDGET", 50_000_000)
+    monkeypatch.setattr(compute, "transformer", None)  # to build it would fail
+    with pytest.raises(ValueError, match=r"16 heads on 1024 tokens need .* MB at a time; 50 MB is the limit"):
+        compute.run(LARGEST)

@@ -1,0 +1,155 @@
+"""One budget in bytes for all that is kept, and each thing computed once."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import cachetools
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from tfm_ui.live import cache
+from tfm_ui.live.cache import cached, held_bytes
+from tfm_ui.visitors.admission import Turn, within
+
+
+@pytest.fixture
+def room(monkeypatch) -> cachetools.LRUCache:
+    """A cache of 10 kB, so that tests need not fill the server's."""
+    small = cachetools.LRUCache(10_000, getsizeof=cache.CACHE.getsizeof)
+    monkeypatch.setattr(cache, "CACHE", small)
+    return small
+
+
+@dataclass(frozen=True)
+class Holder:
+    tensor: torch.Tensor
+    array: np.ndarray
+
+
+MEGA = 1_000_000
+tensor, array = torch.zeros(MEGA // 4), np.zeros(MEGA // 8)
+
+
+@pytest.mark.parametrize(
+    ("value", "megabytes"),
+    [
+        (tensor, 1),
+        (tensor[:1], 1),  # a view keeps all of it
+        ([tensor, tensor[5:], tensor.view(2, -1)], 1),
+        (tensor.numpy(), 1),
+        (array, 1),
+        (array[:3], 1),
+        (Holder(tensor, array), 2),
+        ({"a": (tensor, {"b": array})}, 2),
+        (nn.Linear(500, 500), 1),
+        (lambda: tensor + array, 0),  # of the module
+        ("x" * MEGA, 1),
+    ],
+)
+def test_what_a_value_keeps_alive_is_counted_once(value, megabytes):
+    assert held_bytes(value) == pytest.approx(megabytes * MEGA, rel=0.02, abs=5000)
+
+
+def test_what_a_function_closes_over_is_counted():
+    def table(values: torch.Tensor):
+        return lambda rows: values[rows]
+
+    assert held_bytes(table(torch.zeros(MEGA // 4))) == pytest.approx(MEGA, rel=0.02)
+
+
+def test_the_same_is_computed_once(room):
+    calls = []
+
+    @cached()
+    def square(number: int, *, plus: int = 0) -> int:
+        calls.append(number)
+        return number**2 + plus
+
+    assert [square(3), square(3), square(3, plus=1), square(4)] == [9, 9, 10, 16]
+    assert calls == [3, 3, 4]
+
+
+def test_what_was_not_used_for_longest_goes_first_and_the_budget_holds(room):
+    calls = []
+
+    @cached()
+    def block(number: int) -> np.ndarray:
+        calls.append(number)
+        return np.zeros(300)
+
+    for number in (1, 2, 3, 1, 4, 1):  # 3 of them fit
+        block(number)
+        assert room.currsize <= room.maxsize
+    assert calls == [1, 2, 3, 4]
+    block(2)
+    assert calls == [1, 2, 3, 4, 2]
+
+
+def test_what_is_larger_than_the_budget_is_computed_and_not_kept(room):
+    @cached()
+    def large() -> np.ndarray:
+        return np.ones(100_000)
+
+    assert large().sum() == 100_000
+    assert room.currsize == 0
+
+
+def test_several_who_ask_at_once_wait_for_one(room):
+    calls, begun, go = [], threading.Event(), threading.Event()
+
+    @cached()
+    def slow(number: int) -> int:
+        calls.append(number)
+        begun.set()
+        go.wait(10)
+        return number
+
+    with ThreadPoolExecutor(3) as threads:
+        answers = [threads.submit(slow, 1) for _ in range(3)]
+        assert begun.wait(10)
+        go.set()
+        assert [answer.result(10) for answer in answers] == [1, 1, 1]
+    assert calls == [1]
+
+
+def test_an_error_is_not_kept(room):
+    failures = [ValueError("first")]
+
+    @cached()
+    def sometimes() -> int:
+        if failures:
+            raise failures.pop()
+        return 1
+
+    with pytest.raises(ValueError, match="first"):
+        sometimes()
+    assert sometimes() == 1
+
+
+def test_what_takes_long_changes_its_lane_unless_it_is_there_already(room):
+    lanes = []
+
+    @cached(heavy=lambda number: number > 5)
+    def outer(number: int) -> int:
+        lanes.append(turn.ticket.heavy)
+        return number
+
+    turn = Turn("somebody")
+    try:
+        turn.wait()
+        with within(turn):
+            assert [outer(1), outer(9), outer(9)] == [1, 9, 9]
+    finally:
+        turn.end()
+    assert lanes == [False, True]
+
+
+def test_a_model_that_takes_long_says_so_itself():
+    from tfm_ui.state.model_state import ModelState
+
+    assert not ModelState().is_heavy
+    assert not ModelState(seq_len=64, text="@alice").is_heavy
+    assert ModelState(seq_len=1024, text="@alice", num_heads=16, num_layers=8).is_heavy

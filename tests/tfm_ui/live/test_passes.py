@@ -1,0 +1,235 @@
+"""While a model is kept, another head, layer or view of it runs no pass, and draws no weights."""
+
+from collections import Counter
+from dataclasses import fields, replace
+from urllib.parse import parse_qs
+
+import pytest
+
+from tfm_core import Transformer
+from tfm_core.model import initialization, transformer
+from tfm_core.model.transformer import Stack
+from tfm_ui.lenses.attention.contribution import numbers as contribution
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.lenses.heads.numbers import HeadsState
+from tfm_ui.lenses.masks.conventions import numbers as conventions
+from tfm_ui.lenses.masks.conventions.pasted_guess import READINGS
+from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.lenses.positions import computed as compute_positions
+from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.live import cache
+from tfm_ui.pictures.registry import PICTURES, Lens, made, query_of
+from tfm_ui.state.fields import local_to
+from tfm_ui.state.model_state import ModelState
+
+SINGLE = ModelState(text="a b c d", seq_len=6, positional="rope", causal=False)
+BOTH = ModelState(text="a b c d", seq_len=6, positional="t5", architecture="encoder-decoder", norm="post")
+
+# page -> field -> another value of it: what is looked at, and how. No pass depends on these.
+LOOKS = {
+    HeadsState: {"kind": "cross", "layer": 2, "head": 3, "scale": "own"},
+    AttentionState: {
+        "view": "change",
+        "kind": "cross",  # of the stack that is looked at: the other one's residual stream is not kept
+        "layer": 2,
+        "head": 3,
+        "step": "value",
+        "whole": False,
+        "query": 2,
+        "key": 3,
+        "dim": 2,
+        "channel": 4,
+        "scaled": False,
+        "masked": False,
+        "temperature": 2.0,
+        "lines": "rollout",
+        "heads": "1 2",
+        "tokens": "q1",
+        "mass": 50,
+        "hide": "none",
+        "rescale": False,
+        "draws": 20,
+        "draw_keys": 8,
+        "draw_seed": 3,
+        "entries": "1,0,5 0,1,6",
+        "ask": "0.1,0.2",
+    },
+    PositionsState: {
+        "view": "fault",
+        "bias_scale": "each its own",
+        "position": 5,
+        "key": 6,
+        "dims": "0 2",
+        "shift": 3,
+        "head": 2,
+        "part": "0,0,8,8",
+        "square": "0,0,8,8",
+        "measure": "distance",
+        "pair": 2,
+        "layer": 2,
+        "model_head": 3,
+        "part_maps": "0,0,3,3",
+        "item": 3,
+    },
+    MasksState: {
+        "view": "padding",
+        "layer": 2,
+        "head": 3,
+        "part": "0,0,3,3",
+        "promise": "causal",
+        "changed": 2,
+        "moved": 3,
+        "convention": "SDPA, boolean",
+        "pasted": "[[1, 0], [1, 1]]",
+        "upload": "0123456789abcdef",
+        "read_as": READINGS[1],
+        "part_pasted": "0,0,2,2",
+    },
+    ProfilingState: {
+        "embedding": True,
+        "vocabulary": 500,
+        "view": "parts",
+        "sizes": "64 4 2 50",
+        "targets": "without weights",
+        "batch": 2,
+        "target": "without weights",
+        "longest": 512,
+        "length_batch": 2,
+        "rounds": 5,
+        "backward": False,
+        "dtype": "float64",
+        "device": "cpu",
+        "threads": 1,
+        "run": "abc",
+        "baseline": 2,
+        "row": 2,
+    },
+}
+
+# page -> field -> another value of it, which makes another pass, or other weights.
+RUNS = {
+    AttentionState: {
+        "changes": "silence 1.1",  # another model
+        "pinned": "silence 1.2",
+    },
+    PositionsState: {
+        "a": "sinusoidal",  # another scheme is drawn and added
+        "width": 32,  # schemes of another make
+        "heads": 4,
+        "max_len": 24,  # of a table that is drawn
+        "base": 100.0,
+        "shuffle": 4,  # another text
+        "batch": 2,  # more or fewer sentences
+    },
+    MasksState: {
+        "texts": "x y",  # other sentences
+        "item": 1,
+        "mask": "window 2",  # other masks
+        "paint": "1x1.TAg",
+        "tries": 2,  # fewer tokens are tried
+        "pad_side": "left",  # padding elsewhere
+        "row": 1,  # another row is emptied
+    },
+}
+# page -> fields that are left out: they make another pass in some models, and none in others.
+EITHER = {PositionsState: ("b", "length"), MasksState: ("place",)}
+STARTS = {
+    HeadsState: HeadsState(kind="decoder"),
+    AttentionState: AttentionState(kind="decoder"),
+    PositionsState: PositionsState(a="learned"),
+    MasksState: MasksState(place="cross"),
+    ProfilingState: ProfilingState(),
+}
+PAGES: dict[type[Lens] | None, list[str]] = {}
+for name, picture in PICTURES.items():
+    PAGES.setdefault(picture.page, []).append(name)
+
+
+@pytest.fixture
+def counted(monkeypatch) -> Counter:
+    """How often a stack has run, a model has, and weights were drawn."""
+    counts: Counter = Counter()
+
+    def count(owner, name):
+        original = getattr(owner, name)
+
+        def counting(*args, **more):
+            counts[name if owner is not Stack else "stack"] += 1
+            return original(*args, **more)
+
+        monkeypatch.setattr(owner, name, counting)
+
+    count(Stack, "forward")
+    count(Transformer, "forward")
+    count(transformer, "fill_parameters")
+    count(compute_positions, "fill_parameters")
+    cache.clear()
+    return counts
+
+
+def without_local(states):
+    """What of these states the server learns."""
+    local = [{f.name: f.default for f in fields(state) if f.name in local_to(type(state))} for state, _ in states]
+    return tuple((replace(state, **own), prefix) for (state, prefix), own in zip(states, local, strict=True))
+
+
+def ask(page: type[Lens] | None, model: ModelState, state) -> None:
+    """For all pictures of a page, and for what its panels say beside them that is not in a picture."""
+    for name in PAGES[page]:
+        states = ((model, ""), (state, PICTURES[name].prefix)) if page else ((model, ""),)
+        assert PICTURES[name].states(parse_qs(query_of(states), keep_blank_values=True)) == without_local(states)
+        made(name, query_of(states))
+    if page is MasksState:
+        assert conventions.view(model, state).found
+    if page is AttentionState:
+        contribution.laws(model, state)
+
+
+def test_each_field_of_each_page_is_one_that_a_pass_hangs_on_or_is_none():
+    assert {page for page in PAGES if page} == set(LOOKS)
+    for page, looks in LOOKS.items():
+        named = [*looks, *RUNS.get(page, {}), *EITHER.get(page, ())]
+        assert sorted(named) == sorted(field.name for field in fields(page))
+
+
+@pytest.mark.parametrize("model", [SINGLE, BOTH])
+@pytest.mark.parametrize("page", LOOKS)
+def test_what_is_only_looked_at_otherwise_is_not_run_again(page, model, counted):
+    start = STARTS[page]
+    ask(page, model, start)
+    again = {}
+    for name, value in LOOKS[page].items():
+        assert page is ProfilingState or getattr(start, name) != value
+        counted.clear()
+        ask(page, model, replace(start, **{name: value}))
+        again |= {name: dict(counted)} if counted else {}
+    assert again == {}
+
+
+@pytest.mark.parametrize("page", RUNS)
+def test_what_makes_another_pass_is_known(page, counted):
+    start = STARTS[page]
+    ask(page, SINGLE, start)
+    for name, value in RUNS[page].items():
+        counted.clear()
+        ask(page, SINGLE, replace(start, **{name: value}))
+        assert counted, name
+
+
+def test_of_an_encoder_decoder_the_other_stacks_stream_is_another_pass_of_a_and_of_b(counted):
+    ask(AttentionState, BOTH, AttentionState(kind="encoder"))
+    counted.clear()
+    ask(AttentionState, BOTH, AttentionState(kind="decoder"))
+    assert counted["forward"] == 2
+
+
+def test_home_heads_and_the_attention_lens_share_one_pass(counted):
+    ask(None, BOTH, None)
+    ask(HeadsState, BOTH, HeadsState())
+    ask(AttentionState, BOTH, AttentionState(changes=""))
+    assert (counted["forward"], counted["fill_parameters"]) == (3, 1)  # and A and B of the view "change"
+
+
+def test_the_weights_are_drawn_by_what_is_counted():
+    assert transformer.fill_parameters is compute_positions.fill_parameters is initialization.fill_parameters

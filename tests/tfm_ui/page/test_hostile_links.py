@@ -1,0 +1,167 @@
+"""Whatever a link says, it is a state, or a sentence says why there is no picture; corrected once, it stays as it is.
+
+All lenses are taken from the table of pictures, and all fields from their states: new ones are tested by themselves.
+"""
+
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tfm_ui.pictures.registry import PICTURES, made
+from tfm_ui.state.fields import LARGEST, State, controls_of, whole_number
+from tfm_ui.state.links import Query, as_text, cuts, link_parameters, read_link, share_link, state_of
+from tfm_ui.state.model_state import ModelState
+
+LENSES = {picture.prefix: picture.page for picture in PICTURES.values() if picture.page}
+STATES = {"": ModelState, **LENSES}
+MODELS = [{}, {"seq_len": ["2"], "num_layers": ["1"], "num_heads": ["1"]}, {"architecture": ["encoder-decoder"]}]
+
+DIGITS = {f"{count} digits": "9" * count for count in (4_301, 100_000)}  # int() refuses more than 4,300
+HOSTILE = {
+    **DIGITS,
+    **{f"{name} behind q": f"q{digits}" for name, digits in DIGITS.items()},
+    "minus many digits": "-" + "9" * 4_301,
+    "many decimals": "0." + "9" * 100_000,
+    "many zeros": "0" * 100_000 + "1",
+    "too large for a float": "1e400",
+    "a vast exponent": "1e999999999999",
+    "minus zero": "-0",
+    "no number": "nan",
+    "infinite": "inf",
+    "Arabic digit": "٣",
+    "superscript": "²",
+    "circled digit": "①",
+    "underscore": "1_0",
+    "half a surrogate pair": "\ud800",
+    "zero byte": "\0",
+    "emoji": "🦊",
+    "very long": "x" * 100_000,
+    "many lines": "64, 4, 2, 50\n" * 5_000,
+    "a number of a line": "9" * 5_000 + ", 4, 2, 50",
+    "commas": "," * 100_000,
+    "spaces": " " * 100_000,
+    "brackets": "[" * 100_000,
+    "a range beyond measure": "0-99999999999",
+    "ranges": "1-9," * 20_000,
+    "every number": " ".join(map(str, range(20_000))),
+    "a vector beyond measure": "1," * 50_000,
+    "masks": "causal and " * 10_000,
+    "a window beyond measure": "window " + "9" * 5_000,
+    "a mask of many numbers": "global " + "9 " * 50_000,
+    "paint": "64x64.t" + "A" * 100_000,
+    "strokes": "~s1.1" * 20_000,
+    "a change beyond measure": "silence 1." + "9" * 5_000,
+    "changes": ";".join(f"drop {n}" for n in range(9_999)),
+    "HTML": "<script>alert(1)</script>",
+}
+VALUES = (
+    st.sampled_from([*HOSTILE.values()]) | st.integers(-3, 40).map(str) | st.floats().map(str) | st.text(max_size=9)
+)
+ORDINARY = ["", "true", "FALSE", "12.0", "q3 q5", "2 3", "0,0,1,2", "causal or window 3", "drop 4; drop 4", "a,b"]
+
+
+def queries(state: type[State], prefix: str) -> st.SearchStrategy[dict[str, list[str]]]:
+    """Links that say something of some fields: what can be, what cannot, and several values of one."""
+
+    def values(name: str) -> st.SearchStrategy[list[str]]:
+        options = getattr(controls_of(state)[name][0], "options", ())
+        some = VALUES | st.sampled_from(ORDINARY)
+        if isinstance(options, tuple) and options:
+            some |= st.sampled_from([as_text(option) for option in options])
+        return st.lists(some, min_size=1, max_size=2)
+
+    return st.fixed_dictionaries({}, optional={prefix + name: values(name) for name in controls_of(state)})
+
+
+def correct(state: type[State], prefix: str, query: Query, limits) -> Query:
+    """The link as it stands after `controls.open_link` has mended it."""
+    return {**query, **{c.name: [as_text(c.value)] for c in read_link(state, prefix, query, limits)}}
+
+
+def limits_of(state: type[State], model: Query):
+    return None if state is ModelState else state.limits(state_of(ModelState, "", model))
+
+
+@pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize(("prefix", "state"), STATES.items(), ids=[state.__name__ for state in STATES.values()])
+def test_every_field_takes_a_hostile_value_or_says_what_it_is_now(prefix, state, value):
+    limits = limits_of(state, {})
+    for name in controls_of(state):
+        query = {prefix + name: [value]}
+        found = state_of(state, prefix, query, limits)
+        for correction in read_link(state, prefix, query, limits):
+            assert str(correction).endswith(".")
+            assert len(str(correction)) < 600
+        assert "\n" not in share_link("https://lab.example", (found, prefix))
+        assert read_link(state, prefix, correct(state, prefix, query, limits), limits) == []
+
+
+@pytest.mark.parametrize(("prefix", "state"), STATES.items(), ids=[state.__name__ for state in STATES.values()])
+@given(data=st.data())
+def test_a_link_that_was_corrected_needs_no_second_correction_and_stands_for_the_same(prefix, state, data):
+    model = data.draw(st.sampled_from(MODELS) | queries(ModelState, ""), label="model")
+    query = data.draw(queries(state, prefix), label="query")
+    limits = limits_of(state, model)
+    found, mended = state_of(state, prefix, query, limits), correct(state, prefix, query, limits)
+    assert read_link(state, prefix, mended, limits) == []
+    assert state_of(state, prefix, mended, limits) == found
+    shared = {name: [value] for name, value in link_parameters(found, prefix).items()}
+    assert read_link(state, prefix, shared, limits) == []
+    assert state_of(state, prefix, shared, limits) == found
+
+
+@pytest.mark.parametrize("architecture", ["encoder", "decoder"])
+def test_a_bad_token_of_a_short_text_is_mended_once(architecture):
+    limits = LENSES["attention_"].limits(ModelState(architecture=architecture, seq_len=4))
+    query = {"attention_query": ["x"]}
+    (correction,) = read_link(LENSES["attention_"], "attention_", query, limits)
+    assert correction.value == 4  # the default, 6, is a token that there is not
+
+
+# Of each field alone they are read above: here of all fields of the page together.
+OF_PICTURES = ["4301 digits", "4301 digits behind q", "minus many digits", "no number", "Arabic digit", "zero byte"]
+OF_PICTURES += ["half a surrogate pair", "a range beyond measure", "a vector beyond measure", "masks", "strokes"]
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_of_a_hostile_link_is_drawn(name):
+    picture = PICTURES[name]
+    fields = [
+        "text",
+        *(picture.prefix + field for field in (controls_of(picture.page) if picture.page else ["target"])),
+    ]
+    states = {}
+    for value in (HOSTILE[kind][:5_000] for kind in OF_PICTURES):
+        query = dict.fromkeys(fields, value)
+        states[picture.states({name: [value] for name in fields})] = urlencode(query, errors="surrogatepass")
+    for query in states.values():
+        assert made(name, query)
+
+
+def test_a_text_without_tokens_is_refused_with_a_sentence():
+    with pytest.raises(ValueError, match="expected a text, got one that has no tokens"):
+        made("heads", urlencode({"text": HOSTILE["spaces"]}))
+
+
+@given(st.integers(0, LARGEST))
+@example(0)
+@example(LARGEST)
+def test_a_whole_number_is_read_from_plain_digits(number):
+    assert whole_number(str(number)) == whole_number(f"00{number}") == number
+
+
+@pytest.mark.parametrize("word", ["", "-1", "+1", "1.0", "1_0", " 1", "٣", "²", "①", "x", "1e3"])
+def test_nothing_else_is_a_whole_number(word):
+    assert whole_number(word) is None
+
+
+@pytest.mark.parametrize("digits", DIGITS.values(), ids=DIGITS)
+def test_a_whole_number_that_is_too_long_for_python_is_the_largest(digits):
+    assert whole_number(digits) == LARGEST
+
+
+def test_a_text_that_is_cut_is_cut_between_whole_signs_of_half_a_pair():
+    state = ModelState(text="\ud800" * 20_000)
+    assert cuts("https://lab.example", (state, ""))["text"].part

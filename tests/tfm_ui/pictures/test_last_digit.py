@@ -1,0 +1,221 @@
+"""What is computed of a kept pass, for any layer and head, is what a recording of it holds, to the last digit."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from tfm_core import POSITIONAL, causal_mask, recording
+from tfm_core.study.empty_rows import instead
+from tfm_ui.lenses.attention.change.computed import compared
+from tfm_ui.lenses.attention.change.grammar import parse
+from tfm_ui.lenses.attention.change.rerun import edits
+from tfm_ui.lenses.masks import passes as compute_masks
+from tfm_ui.lenses.masks.conventions import computed as compute_conventions
+from tfm_ui.lenses.masks.padding import computed as compute_padding
+from tfm_ui.lenses.masks.padding import padded
+from tfm_ui.lenses.masks.padding.batch import batch_of
+from tfm_ui.lenses.masks.state import MasksState, setting
+from tfm_ui.live import passes as compute
+from tfm_ui.state.model_state import ModelState
+
+WORDS = " ".join(f"w{i % 40}" for i in range(300))
+LENGTHS = {  # 2 tokens; 10, 4 of them padding; 300
+    "two": ModelState(text="a b", target="x", seq_len=2),
+    "padded": ModelState(text="the cat sat on it", target="x y z", num_heads=8, num_layers=3),
+    "long": ModelState(text=WORDS, target=WORDS, seq_len=300, num_heads=2),
+}
+KINDS = [
+    {"architecture": "encoder", "causal": True, "norm": "pre"},
+    {"architecture": "encoder", "causal": False, "norm": "post"},
+    {"architecture": "decoder", "norm": "post"},
+    {"architecture": "encoder-decoder", "norm": "pre"},
+    {"architecture": "encoder-decoder", "norm": "post"},
+]
+MODELS = [
+    pytest.param(replace(model, positional=scheme, **kind), id=f"{length}-{scheme}-{'-'.join(map(str, kind.values()))}")
+    for length, model in LENGTHS.items()
+    for scheme in POSITIONAL
+    for kind in (KINDS if length == "padded" else KINDS[1::2])
+]
+every_model = pytest.mark.parametrize("model", MODELS)
+
+
+def same(kept, recorded) -> None:
+    """To the last digit; a NaN is a NaN."""
+    kept, recorded = (torch.as_tensor(np.asarray(x)) for x in (kept, recorded))
+    assert torch.equal(kept.nan_to_num(123), recorded.nan_to_num(123))
+
+
+def recorded_of(model: ModelState, edits=None):
+    with torch.no_grad(), recording(edits=edits) as trace:
+        logits = compute.forward(model)
+    return dict(trace) | {"logits": logits}
+
+
+def every_head(model: ModelState):
+    return [(layer, head) for layer in (0, model.num_layers - 1) for head in range(model.num_heads)]
+
+
+@every_model
+def test_what_an_attention_read_and_wrote(model):
+    trace = recorded_of(model)
+    for kind in compute.PLACES[model.is_encoder_decoder]:
+        for layer in (0, model.num_layers - 1):
+            at, seen = compute.place(model, kind).replace("{layer}", str(layer)), compute.inside(model, kind, layer)
+            start = at.partition("layers.")[0]
+            own = {name: site for name in seen.recorded if (site := at.format(what=name)) in trace}
+            assert seen.recorded.keys() - own.keys() <= {"embedding", "position"}
+            for name in seen.recorded.keys() - own.keys():
+                tensor = trace[f"{start}{name}"]
+                same(seen.recorded[name], tensor if name == "position" else tensor[0])
+            for name, site in own.items():
+                same(seen.recorded[name], trace[site][0])
+            before = trace[at.format(what="residual_before")][0]
+            same(seen.residual, before)
+            same(seen.input, trace[at.format(what="normed")][0] if model.norm == "pre" else before)
+            same(seen.memory, trace[compute.memory_site(model)][0] if kind == "cross" else seen.input)
+            same(seen.visible, trace[at.format(what="mask")].expand(1, 1, *seen.visible.shape)[0, 0])
+            for head in range(model.num_heads):
+                same(seen.origin.scores(head), trace[at.format(what="scores")][0, head])
+                same(seen.weights(head), trace[at.format(what="weights")][0, head])
+
+
+@every_model
+def test_the_heads_of_a_scheme_and_the_output_that_is_shuffled(model):
+    kind = "encoder" if model.is_encoder_decoder else "self"
+    trace, read = recorded_of(model), compute.reading(model)
+    stack = compute.stack_of(model, kind)
+    end = "final_norm" if model.norm == "pre" else f"layers.{model.num_layers - 1}.feed_forward.residual_after"
+    same(read.output, trace[stack + end])
+    for layer, head in every_head(model):
+        at = compute.place(model, kind)
+        same(read.attention[0].scores(layer, head), trace[at.format(layer=layer, what="scores")][0, head])
+        same(compute.head_seen(model, layer, head).weights, trace[at.format(layer=layer, what="weights")][0, head])
+
+
+@pytest.mark.parametrize("scheme", ["sinusoidal", "learned"])
+@pytest.mark.parametrize("kind", KINDS[:3])
+def test_each_sentence_of_a_batch_to_which_positions_are_added_along_the_wrong_axis(kind, scheme):
+    model = replace(LENGTHS["padded"], positional=scheme, **kind)
+    read = compute.reading(model, batch=3, along="batch")
+    stack = compute.transformer(model.config).stack
+    pe, mask = stack.positional.encode(model.config.max_len), causal_mask(model.seq_len)
+    along = {"embedding": lambda x: x + pe[:3, None], "position": torch.zeros_like}
+    with torch.no_grad(), recording("*.weights", along) as trace:
+        stack(model.source_tokens.batch.expand(3, -1), mask if model.masks_the_future else None)
+    for layer, head in every_head(model):
+        for i in range(3):
+            same(read.attention[i].exact(layer, head), trace[f"layers.{layer}.self_attention.weights"][i, head])
+
+
+CHANGES = {
+    "encoder": "weight 1.1 2>1 0.9; silence 1.2; weight 2.2 2>2 0.3; weight 2.2 2>1 0.2 raw; zero 2 1",
+    "decoder": "weight decoder 1.1 1>1 0.9; weight decoder 2.2 1>1 0.3; silence decoder 1.2; silence 1.1",
+    "cross": "weight cross 2.2 1>1 0.4; weight cross 1.1 1>2 0.4 raw; zero cross 1 1",
+}
+
+
+@every_model
+def test_the_weights_of_a_changed_model(model):
+    for kind in ("encoder", "decoder", "cross") if model.is_encoder_decoder else ("encoder",):
+        changes, problems = parse(CHANGES[kind])
+        assert not problems
+
+        def at_of(which: str) -> str:
+            return compute.place(model, compute.kind_of(model, which))
+
+        there = {"source": np.arange(model.seq_len), "target": np.arange(model.seq_len)}
+        trace = {"": recorded_of(model), CHANGES[kind]: recorded_of(model, edits(changes, there, at_of))}
+        for layer, head in every_head(model):
+            found = compared(model, "", CHANGES[kind], kind, layer, head)
+            rows, columns = np.ix_(found.queries, found.keys)
+            for weights, own in zip(found.weights, trace.values(), strict=True):
+                same(weights, own[at_of(kind).format(layer=layer, what="weights")][0, head].numpy()[rows, columns])
+            ends = [own["logits"][0, last].softmax(-1) for own, last in zip(trace.values(), found.last, strict=True)]
+            same(found.probabilities, torch.stack(ends))
+        assert found.moved.any()
+
+
+def masked(model: ModelState):
+    """Composed and painted masks, of each attention that may have one."""
+    places = ("decoder", "cross") if model.is_encoder_decoder else ("decoder",)
+    for place in places:
+        yield MasksState(place=place, texts="the dog barked at me\nno", item=2)
+        yield MasksState(place=place, mask="global 1 or window 2 and padding", paint="1x1.TAg", texts="no", item=1)
+
+
+@every_model
+def test_heads_under_a_mask(model):
+    for state in masked(model):
+        now = setting(model, state)
+        where = compute.place(now.model, now.place)
+        _, trace = compute_masks.forward(now, [where.format(layer="*", what=what) for what in ("scores", "weights")])
+        for layer, head in every_head(model):
+            found = compute_masks.obeyed(now, layer, head)
+            same(found.scores, trace[where.format(layer=layer, what="scores")][0, head])
+            same(found.weights, trace[where.format(layer=layer, what="weights")][0, head])
+            same(found.mask, now.mask)
+
+
+@every_model
+@pytest.mark.parametrize("side", padded.SIDES)
+def test_heads_of_a_sentence_alone_and_in_its_batch(model, side):
+    for state in masked(model):
+        batch = batch_of(model, replace(state, pad_side=side))
+        where, sites = compute.place(model, batch.setting.place), compute_padding.places(batch)
+        found = compute_padding.runs(batch)
+        alone, mask = batch.alone
+        passes = {"alone": (alone, mask, slice(0, len(mask)), 0)}
+        for way, hidden in (("with", True), ("without", False)):
+            passes[way] = (batch.source, batch.masks(hidden=hidden), batch.queries, batch.item)
+        for way, (source, mask, rows, item) in passes.items():
+            wanted = [*sites, where.format(layer="*", what="weights")]
+            _, trace = compute_masks.forward(batch.setting, wanted, mask=mask, source=source)
+            same(found[way].streams, torch.stack([trace[site][item, rows] for site in sites]))
+            for layer, head in every_head(model):
+                same(
+                    found[way].weights(layer, head), trace[where.format(layer=layer, what="weights")][item, head, rows]
+                )
+
+
+@pytest.mark.parametrize("model", [p for p in MODELS if p.id.startswith(("two", "padded"))])
+def test_what_layers_read_and_the_weight_on_rows_without_a_key(model):
+    for state in masked(model):
+        batch = batch_of(model, state)
+        mask, empty, _ = padded.emptied(batch, 1)
+        where = compute.place(model, batch.setting.place)
+        wanted = [site for layer in range(model.num_layers) for site in compute_masks.reads(batch.setting, layer)]
+        wanted += [where.format(layer="*", what=what) for what in ("weights", "output")]
+        _, trace = compute_masks.forward(batch.setting, wanted, mask=mask, source=batch.own_source)
+        for layer in (0, model.num_layers - 1):
+            output, case = compute_padding.treated(batch, 1, layer)["ours"]
+            queries, keys = compute_masks.reads(batch.setting, layer)
+            same(case.queries, trace[queries])
+            same(case.keys, trace[keys])
+            same(output.output, trace[where.format(layer=layer, what="output")])
+            same(output.weights, trace[where.format(layer=layer, what="weights")])
+        blind = ~mask[:, empty].any(-1) & mask.any(-1)
+        for way, spread in compute_padding.spread(batch, 1).items():
+            weights_of = compute_padding.SPREADS[way]
+            ours = instead(weights_of, where.format(layer="*", what="").removesuffix(".")) if weights_of else None
+            second = where.format(layer=1, what="weights")
+            _, trace = compute_masks.forward(batch.setting, [second], mask=mask, source=batch.own_source, edits=ours)
+            if spread.onto and blind.any():
+                given = trace[second][0][:, blind][..., empty]
+                same(spread.onto.largest, given.amax((1, 2)))
+
+
+@pytest.mark.parametrize("model", [p for p in MODELS if p.id.startswith("padded")])
+def test_what_the_calls_of_other_libraries_are_handed(model):
+    for state in masked(model):
+        settings = batch_of(model, state).settings
+        mask = torch.stack([each.mask for each in settings])[:, None]
+        source = torch.cat([each.model.source_tokens.batch for each in settings])
+        for layer in (0, model.num_layers - 1):
+            queries, keys = compute_masks.reads(settings[0], layer)
+            _, trace = compute_masks.forward(settings[0], {queries, keys}, mask=mask, source=source)
+            found = compute_conventions.live(settings, layer)
+            same(found.query, trace[queries])
+            same(found.key, trace[keys])

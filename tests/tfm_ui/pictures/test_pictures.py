@@ -1,0 +1,146 @@
+"""Pictures are functions of the link: of nothing else, and of all of it."""
+
+import json
+import re
+from urllib.parse import parse_qs, urlencode
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tfm_ui.payloads import decode
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.lenses.heads.numbers import HeadsState, view
+from tfm_ui.lenses.home.next_token import next_token
+from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.live import cache
+from tfm_ui.live import passes as compute
+from tfm_ui.pictures.canvas import ASSETS, bundle, encode, version
+from tfm_ui.pictures.registry import PICTURES, Drawing, made, query_of
+from tfm_ui.state.links import read_link
+from tfm_ui.state.model_state import ModelState
+
+MODEL = ModelState(text="one two three four", seq_len=6, num_heads=8, seed=3, positional="rope")
+LENS = HeadsState(layer=2, head=5, scale="own")
+STATES = ((MODEL, ""), (LENS, "heads_"))
+LENSES = {
+    HeadsState: LENS,
+    AttentionState: AttentionState(layer=2, head=5, query=3, lines="rollout"),
+    MasksState: MasksState(texts="five six", mask="causal and window 2", paint="2x3.TPwA", item=2),
+    PositionsState: PositionsState(a="learned", b="t5", length=70, base=123.0, shift=3),
+    ProfilingState: ProfilingState(sizes="64 4 2 50", targets="without weights"),
+}
+
+
+def states_for(name: str):
+    picture = PICTURES[name]
+    return ((MODEL, ""), (LENSES[picture.page], picture.prefix)) if picture.page else STATES[:1]
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_comes_back_from_its_query_alone(name):
+    drawing = Drawing(name, states_for(name))
+    first = made(name, drawing.query)
+    cache.clear()
+    assert made(name, drawing.query) == first
+    assert decode(first)[0]["query"] == drawing.query
+
+
+NAMES = ["text", "seq_len", "num_heads", "heads_layer", "heads_kind", "heads_scale", "seed"]
+NAMES += ["attention_draws", "attention_entries", "attention_ask", "attention_layer", "attention_kind"]
+NAMES += ["attention_changes"]
+NAMES += ["positions_a", "positions_b", "positions_width", "positions_length", "positions_base", "positions_part"]
+NAMES += ["positions_shuffle", "positions_layer", "positions_model_head", "positions_part_maps", "positions_batch"]
+NAMES += ["attention_layer", "attention_lines", "attention_query", "architecture", "attention_kind"]
+NAMES += ["profiling_sizes", "profiling_targets", "profiling_batch", "profiling_run", "profiling_row", "d_model"]
+VALUES = st.text(max_size=12) | st.integers(-5, 40).map(str)
+QUERIES = st.text(max_size=40) | st.builds(urlencode, st.dictionaries(st.sampled_from(NAMES), VALUES))
+
+
+@pytest.mark.parametrize("name", PICTURES)
+@given(query=QUERIES)
+def test_any_query_stands_for_a_state_and_says_which(name, query):
+    states = PICTURES[name].states(parse_qs(query, keep_blank_values=True))
+    if not states[0][0].source_tokens.pieces:
+        with pytest.raises(ValueError, match="has no tokens"):
+            made(name, query)
+        return
+    header, _ = decode(made(name, query))
+    assert header["query"] == query_of(states)
+    for state, prefix in states:
+        assert read_link(type(state), prefix, parse_qs(header["query"], keep_blank_values=True)) == []
+    assert decode(made(name, header["query"]))[0]["query"] == header["query"]
+
+
+def test_the_grid_and_the_map_are_of_the_state_in_the_query():
+    seen = view(MODEL, compute.run(MODEL), LENS.kind)
+    header, numbers = decode(made("head", query_of(STATES)))
+    cells = np.frombuffer(numbers, np.float32).reshape(6, 6)
+    np.testing.assert_array_equal(np.maximum(cells, 0), seen.head(1, 4).weights)
+    assert header["top"] == pytest.approx(seen.head(1, 4).weights.max())
+    grid, _ = decode(made("heads", query_of(STATES)))
+    assert (grid["picked"], grid["about"]) == ([1, 4], seen.sentences)
+    assert decode(made("home_heads", query_of(STATES)))[0]["picked"] is None
+
+
+def test_the_bars_are_the_likeliest_tokens():
+    likely = next_token(MODEL, compute.run(MODEL))
+    header, numbers = decode(made("home_next", query_of(STATES[:1])))
+    np.testing.assert_array_equal(np.frombuffer(numbers, np.float32), np.array(likely.shares, np.float32))
+    assert (header["names"], header["reference"]) == (likely.names, likely.even)
+
+
+@pytest.mark.parametrize(
+    ("state", "early"),
+    [
+        (MODEL, True),
+        (ModelState(text="@alice", seq_len=256), True),
+        (ModelState(text="@alice", seq_len=257), False),  # a pass takes time
+        (ModelState(text="word " * 400), False),  # the address does not hold it all
+    ],
+)
+def test_the_browser_goes_ahead_where_the_address_holds_all_and_a_pass_is_quick(state, early):
+    assert Drawing("heads", ((state, ""), (HeadsState(), "heads_"))).early is early
+
+
+def test_the_browser_does_not_go_ahead_of_a_picture_that_takes_longer_than_a_pass():
+    assert not Drawing("heads", ((MODEL, ""), (HeadsState(), "heads_")), slow=True).early
+
+
+def test_a_text_longer_than_a_link_reaches_the_picture_whole():
+    text = "word " * 900 + "end"
+    query = query_of(((ModelState(text=text, seq_len=1024), ""),))
+    assert len(query) > 2000
+    assert PICTURES["home_heads"].states({"text": [text], "seq_len": ["1024"]})[0][0].source_tokens.pieces[-1] == "end"
+
+
+def test_numbers_begin_where_a_float32array_may():
+    for length in range(8):
+        header, numbers = decode(encode({"x": "y" * length}, np.array([1, 2], np.float32)))
+        assert header["x"] == "y" * length
+        assert np.frombuffer(numbers, np.float32).tolist() == [1, 2]
+        assert set(header["skin"]) == {"light", "dark"}
+        json.dumps(header, allow_nan=False)
+
+
+@pytest.mark.parametrize("picture", PICTURES.values(), ids=PICTURES)
+def test_a_bundle_holds_each_script_once_and_imports_nothing(picture):
+    script = bundle(f"{picture.canvas.name}.js")
+    assert "import " not in script.replace("important", "")
+    assert "export " not in script
+    assert script.count("function dress(") == 1
+    named = re.findall(r"^(?:async )?(?:const|let|function) (\w+)", script, re.MULTILINE)
+    assert len(named) == len(set(named)), "scripts of one picture share a name"
+
+
+def test_another_script_has_another_address(tmp_path, monkeypatch):
+    before = version()
+    for file in [*ASSETS.glob("*.js"), *ASSETS.glob("*.css")]:
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    monkeypatch.setattr("tfm_ui.pictures.canvas.ASSETS", tmp_path)
+    assert version() == before
+    (tmp_path / "paint.js").write_text("// new")
+    assert version() != before

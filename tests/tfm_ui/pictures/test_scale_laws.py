@@ -1,0 +1,203 @@
+"""Every value of every picture lies on the scale that is shown: of all presets of all lenses, and many more links."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.tfm_ui.lenses.profiling.reports import plausible
+from tests.tfm_ui.payloads import decode
+from tests.tfm_ui.pictures.scale_laws import LAWS
+from tfm_core import POSITIONAL
+from tfm_core.study.mask_conventions import CONVENTIONS
+from tfm_ui.lenses.attention import presets as attention
+from tfm_ui.lenses.attention.state import STEPS, AttentionState
+from tfm_ui.lenses.heads import presets as heads
+from tfm_ui.lenses.heads.numbers import SCALES, HeadsState
+from tfm_ui.lenses.home import presets as home
+from tfm_ui.lenses.masks import presets as masks
+from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.lenses.positions import presets as positions
+from tfm_ui.lenses.positions.pairs import MEASURES
+from tfm_ui.lenses.positions.state import NOTHING, OWN_SCALES, PositionsState
+from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling import presets as profiling
+from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.pictures.canvas import encode
+from tfm_ui.pictures.map_scale import SHARES, Scale, around_zero, from_zero, holding, powers_of_ten
+from tfm_ui.pictures.maps import Axis, Map, content
+from tfm_ui.pictures.registry import PICTURES, made, query_of
+from tfm_ui.state.model_state import ModelState
+
+Values = dict[str, Any]
+PRESETS = {
+    None: home.HOME,
+    HeadsState: heads.HEADS,
+    AttentionState: attention.ATTENTION,
+    MasksState: masks.MASKS,
+    PositionsState: positions.POSITIONS,
+    ProfilingState: profiling.PROFILING,
+}
+MODELS: list[Values] = [
+    {"text": "one", "seq_len": 2},  # no row has a choice
+    {"text": "one two three", "seq_len": 6, "causal": False, "num_heads": 1},  # padding that is not hidden by order
+    {"architecture": "decoder", "positional": "alibi", "num_heads": 16},
+    {"architecture": "encoder-decoder", "positional": "t5", "norm": "post", "activation": "relu"},
+    {"text": "a a a a", "positional": "none", "causal": False, "seq_len": 4},  # all rows alike
+    {"text": "@alice", "seq_len": 300, "num_layers": 1, "num_heads": 2, "causal": False},  # pooled
+]
+LENSES: dict[Any, list[Values]] = {
+    None: [{}],
+    HeadsState: [
+        {"scale": scale, "kind": kind} for scale, kind in zip(SCALES, ("encoder", "cross", "decoder") * 2, strict=True)
+    ],
+    AttentionState: [
+        *({"step": step, "whole": whole} for step, whole in zip(STEPS, (False, True) * 6, strict=True)),
+        {"scaled": False, "masked": False, "temperature": 0.05, "kind": "cross"},
+        {"temperature": 10.0, "lines": "mean", "changes": "weight 1.1 6>2 0", "draws": 10, "draw_keys": 2},
+        {"lines": "max", "changes": "", "kind": "decoder", "entries": "0,0,0 0,0,0", "ask": "-2,2"},
+        {"lines": "rollout", "changes": "weight 1.1 2>9 0.7", "rescale": False, "pinned": "weight 1.1 6>2 1"},
+    ],
+    MasksState: [
+        {"mask": "", "item": 1},
+        {"mask": "window 1", "item": 1, "promise": "padding", "tries": 1},
+        {"mask": "causal and window 2", "paint": "2x9.TAAAACQ", "place": "cross"},
+        {"texts": "a much longer sentence stands beside the others here now\none", "item": 3, "pad_side": "left"},
+        {"pasted": "0 -1e4\n0 0"},
+        {"pasted": "-inf -inf\n-inf -inf"},
+        {"pasted": "no mask"},
+        {"pasted": "[[0.5, -2.5], [3, 0]]"},
+        {"pasted": "1 1\n1 1"},
+        *({"convention": name} for name in CONVENTIONS),
+        {"item": 1},  # the sidebar's own text
+    ],
+    PositionsState: [
+        *(
+            {"a": a, "b": b, "measure": measure, "bias_scale": OWN_SCALES if i % 2 else PositionsState.bias_scale}
+            for i, ((a, b), measure) in enumerate(
+                product(zip(POSITIONAL, (*list(POSITIONAL)[1:], NOTHING), strict=True), MEASURES)
+            )
+        ),
+        *(
+            {"a": a, "b": b, "length": 2, "width": 1, "heads": 1, "max_len": 2, "base": 2.0, "shift": 1, "position": 0}
+            for a, b in (("sinusoidal", "t5"), ("learned", "alibi"), ("rope", "none"))
+        ),
+        *(
+            {
+                "a": a,
+                "b": b,
+                "length": 600,
+                "width": 33,
+                "heads": 32,
+                "max_len": 500,
+                "base": 1e6,
+                "shift": 599,
+                "head": 32,
+            }
+            for a, b in (("sinusoidal", "t5"), ("learned", "alibi"), ("rope", "alibi"))
+        ),
+        {"a": "alibi", "b": "t5", "length": 160, "square": "100,0,20,8"},
+        {"a": "alibi", "b": "sinusoidal", "length": 160, "square": "10,10,1,1", "part": "8,8,1,1", "batch": 1},
+    ],
+    ProfilingState: [
+        {"sizes": ""},
+        {"sizes": "64 4 2 50", "targets": "without weights,LSTM", "backward": False},
+        {"view": "length", "longest": 256},
+        {"sizes": "\n".join(f"{32 * i} 1 1 8" for i in range(1, 21)), "row": 20},
+    ],
+}
+LINKS = [(page, dict(preset.model), dict(preset.page)) for page, presets in PRESETS.items() for preset in presets]
+LINKS += [(page, {}, state) for page, states in LENSES.items() for state in states]
+LINKS += [(page, model, LENSES[page][-1]) for page in LENSES for model in MODELS if page is not ProfilingState]
+
+
+def faults(page: Any, model: Values, state: Values) -> list[str]:
+    """What is off in the pictures of a link."""
+    found = []
+    for name, picture in PICTURES.items():
+        if picture.page is not page:
+            continue
+        states = ((ModelState(**model), ""), *([(page(**state), picture.prefix)] if page else []))
+        query = query_of(states)
+        try:
+            LAWS[picture.canvas.name](*decode(made(name, query)))
+        except AssertionError as problem:
+            found.append(f"{name}: {problem}\n  ?{query}")
+    return found
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_each_kind_of_picture_has_a_law_for_its_scales(name):
+    kind = PICTURES[name].canvas.name
+    assert kind in LAWS, f"write in scale_laws.py what must hold of the scales of {kind!r}, as {name!r} is drawn"
+
+
+@pytest.mark.parametrize(("page", "model", "state"), LINKS)
+def test_every_value_lies_on_the_scale_that_is_shown(page, model, state):
+    assert not (found := faults(page, model, state)), "\n".join(found)
+
+
+@pytest.mark.parametrize("busy", [(), (0, 1)])
+@pytest.mark.parametrize("state", [{}, *LENSES[ProfilingState]])
+def test_every_measurement_lies_on_the_scale_that_is_shown(monkeypatch, state, busy):
+    monkeypatch.setattr(measurements, "find", lambda plan, *_: plan and plausible(plan, busy=busy))
+    assert not (found := faults(ProfilingState, {}, state)), "\n".join(found)
+
+
+def drawn(values: list[float], scale: Scale, **more: Any) -> bytes:
+    """A picture of one map, of one row."""
+    axes = {"rows": Axis(["row"], "", ""), "columns": Axis([str(i) for i in range(len(values))], "", "")}
+    shown = Map(name="map", values=np.array([values], np.float32), scale=scale, **more)
+    return encode(*content([shown], **axes, about=""))
+
+
+@pytest.mark.parametrize(
+    ("values", "scale", "fault"),
+    [
+        ([0.0, 0.5, 1.0], powers_of_ten(0.1, 1.0), "1 of 3 values, as 0, not in 0.1 to 1"),
+        ([-0.1, 0.5], from_zero(0.5), "as -0.1, not in 0 to 0.5"),
+        ([0.1, -0.5], holding(-0.5, -0.1), "as 0.1, not in -0.5 to 0"),
+        ([-2.0, 1.0], around_zero(1.0), "as -2, not in -1 to 1"),
+        ([0.1, 0.2], around_zero(100.0), "values from 0.1 to 0.2 are one colour"),
+        ([0.0, -np.inf], SHARES, "a blank is NaN"),
+    ],
+)
+def test_the_law_of_maps_finds_what_lies_off_its_scale(values, scale, fault):
+    with pytest.raises(AssertionError, match=fault):
+        LAWS["maps"](*decode(drawn(values, scale)))
+
+
+@pytest.mark.parametrize(
+    ("values", "scale", "more", "ends"),
+    [
+        ([0.25, 0.5], from_zero(0.5), {}, ("0", "0.50")),
+        ([-79.5, -0.0], holding(-79.5, 0.0), {}, ("−79.50", "0")),
+        ([-0.0625, 1.5, np.nan], around_zero(1.5), {}, ("−1.50", "+1.50")),
+        ([1e-5, 1e-2], powers_of_ten(1e-6, 0.1), {}, ("10⁻⁶", "0.1")),
+        ([1.0, 3.0], from_zero(3.0), {"whole": True}, ("0", "3")),
+        ([0.0, 0.0], from_zero(0.0), {}, ("0", "1")),
+        ([0.0, 1.0, np.inf], SHARES, {"words": ("no", "yes")}, ("no", "yes")),
+    ],
+)
+def test_ends_of_scales_are_printed_as_they_are(values, scale, more, ends):
+    header, numbers = decode(drawn(values, scale, **more))
+    LAWS["maps"](header, numbers)
+    assert (header["maps"][0]["lowText"], header["maps"][0]["highText"]) == ends
+
+
+@pytest.mark.parametrize("ends", [(1, 1), (0, 0), (-1, 2), (0.5, 1), (2, 1), (float("nan"), 1), (True, 0)])
+def test_a_scale_whose_0_has_no_colour_of_its_own_is_refused(ends):
+    with pytest.raises(ValueError, match="the scale of a map: expected low < high, with 0 at an end or in the middle"):
+        Scale(low=ends[0], high=ends[1])
+
+
+def test_a_scale_of_powers_begins_above_0():
+    with pytest.raises(ValueError, match="expected 0 < low < high, got 0 to 1"):
+        powers_of_ten(0, 1)
+
+
+def test_a_scale_keeps_its_side_of_0_in_another_size():
+    assert holding(-8, 0).resized(2) == Scale(low=-2, high=0)
+    assert around_zero(8).resized(2) == Scale(low=-2, high=2)
+    assert from_zero(8).resized(0) == from_zero(8)

@@ -1,0 +1,102 @@
+"""How many tabs may be open, and how long a body may take."""
+
+import asyncio
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+from tests.tfm_ui.cookies import cookie
+from tests.tfm_ui.loops import run
+from tfm_ui.server.connections import BodiesInTime, FewTabs, FewUploads
+
+
+async def stay(websocket):
+    await websocket.accept()
+    await websocket.receive()
+
+
+def tabs(**most: int) -> TestClient:
+    return TestClient(Starlette(routes=[WebSocketRoute("/", stay)], middleware=[Middleware(FewTabs, **most)]))
+
+
+def open_tab(client: TestClient, visitor: str) -> Any:
+    return client.websocket_connect("/", headers={"Cookie": cookie(visitor)})
+
+
+@pytest.mark.parametrize("most", [{"per_visitor": 2}, {"per_address": 2}, {"in_all": 2}])
+def test_a_tab_too_many_is_refused_and_a_closed_one_makes_room(most):
+    client = tabs(**most)
+    with ExitStack() as opened:
+        for _ in range(2):
+            opened.enter_context(open_tab(client, "a"))
+        with pytest.raises(WebSocketDisconnect) as refusal, open_tab(client, "a"):
+            pass
+        assert refusal.value.code == 1013
+    with open_tab(client, "a"):
+        pass
+
+
+def test_one_visitors_tabs_keep_no_other_visitor_out():
+    client = tabs(per_visitor=1)
+    with open_tab(client, "a"), open_tab(client, "b"):
+        pass
+
+
+def read(seconds: float, pauses: list[float]) -> bytes:
+    """The body that an app behind the middleware reads, which arrives a byte at a time after these pauses."""
+    left = list(pauses)
+
+    async def receive():
+        await asyncio.sleep(left.pop(0))
+        return {"type": "http.request", "body": b"x", "more_body": bool(left)}
+
+    bodies = []
+
+    async def app(scope, receive, send):
+        bodies.append(await Request(scope, receive).body())
+
+    run(BodiesInTime(app, seconds)({"type": "http"}, receive, None))
+    return bodies[0]
+
+
+def test_a_body_that_is_there_in_time_is_read():
+    assert read(3600, [0, 0.01, 0]) == b"xxx"
+
+
+def test_a_body_that_drips_counts_as_gone():
+    with pytest.raises(ClientDisconnect):
+        read(0.05, [0.02] * 100)
+
+
+def test_uploads_are_bounded_for_a_tab_and_for_all():
+    kept = {"a": 20, "b": 30}
+    routes = [Route("/lab/_stcore/upload_file/{session}/{file}", lambda _: Response(status_code=204), methods=["PUT"])]
+    middleware = [Middleware(FewUploads, each=50, together=90, kept=lambda: kept)]
+    client = TestClient(Starlette(routes=routes, middleware=middleware))
+
+    def put(session: str, size: int) -> int:
+        return client.put(f"/lab/_stcore/upload_file/{session}/x", content=b"x" * size).status_code
+
+    assert [put("a", 30), put("a", 31), put("c", 40), put("c", 41)] == [204, 413, 204, 413]
+    length_untold = client.put("/lab/_stcore/upload_file/c/x", content=iter([b"x"]))
+    assert length_untold.status_code == 413, "it may be as long as it likes"
+    assert client.get("/lab/elsewhere").status_code == 404
+
+
+def test_what_streamlit_keeps_is_what_is_counted():
+    """Its store has no public way to tell; a new version that keeps files elsewhere is seen here."""
+    store = MemoryUploadedFileManager("/upload")
+    store.add_file("session", UploadedFileRec("id", "mask.csv", "text/csv", b"12345"))
+    assert {name: [len(file.data) for file in files.values()] for name, files in store.file_storage.items()} == {
+        "session": [5]
+    }

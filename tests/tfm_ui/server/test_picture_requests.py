@@ -1,0 +1,228 @@
+"""Questions for pictures and their answers, over the server's routes and middleware, and to the endpoint itself."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Coroutine
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from tests.tfm_ui.loops import run
+from tests.tfm_ui.payloads import decode
+from tfm_ui.pictures.registry import PICTURES, made
+from tfm_ui.server import app as server
+from tfm_ui.server import picture_requests
+from tfm_ui.visitors import admission
+from tfm_ui.visitors.gate import Gate
+
+client = TestClient(Starlette(routes=server.ROUTES, middleware=server.MIDDLEWARE), base_url="http://lab.test")
+
+
+def apart(data: bytes, number: int) -> list[bytes]:
+    parts = []
+    for _ in range(number):
+        length = int.from_bytes(data[:4], "little")
+        parts.append(data[4 : 4 + length])
+        data = data[4 + length :]
+    assert data == b""
+    return parts
+
+
+def test_pictures_are_answered_together():
+    query = "seed=3&heads_head=2"
+    answer = client.post("/pictures/heads+head", content=query)
+    assert apart(answer.content, 2) == [made("heads", query), made("head", query)]
+    assert answer.headers["content-encoding"] == "gzip"
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "status", "words"),
+    [
+        ("nonsense", "", 404, "expected one of heads, head"),
+        ("heads+nonsense", "", 404, "expected one of heads, head"),
+        ("heads+heads", "", 400, "each picture once"),
+        ("+".join(["head"] * 400), "", 400, "each picture once"),
+        ("+".join(PICTURES), "", 400, "at most 16"),
+        ("heads", "text=", 422, "has no tokens"),
+        ("heads", "&".join(f"p{i}=1" for i in range(1000)), 422, "at most 500 parameters"),
+        ("heads", "text=" + "x" * 300_000, 413, "at most 250000 bytes"),
+    ],
+)
+def test_what_cannot_be_shown_is_said(name, query, status, words):
+    answer = client.post(f"/pictures/{name}", content=query)
+    assert answer.status_code == status
+    assert words in answer.text
+
+
+def test_garbage_is_a_picture_too():
+    assert client.post("/pictures/heads", content=b"seed=\xff&num_heads=-3&&&=").status_code == 200
+
+
+def test_an_answer_has_a_largest_size(monkeypatch):
+    monkeypatch.setattr(picture_requests, "LARGEST", 5000)
+    answer = client.post("/pictures/heads+head+steps", content="")
+    assert answer.status_code == 413
+    assert "Fewer tokens or heads fit" in answer.text
+
+
+def test_a_failed_picture_says_so_with_a_reference_that_is_in_the_log_and_the_others_are_there(monkeypatch, caplog):
+    def broken(name, query):
+        if name == "head":
+            raise ZeroDivisionError("a fault of ours")
+        return made(name, query)
+
+    monkeypatch.setattr(picture_requests, "made", broken)
+    with caplog.at_level(logging.ERROR):
+        answer = client.post("/pictures/heads+head", content="seed=5")
+    good, bad = apart(answer.content, 2)
+    assert good == made("heads", "seed=5")
+    problem = decode(bad)[0]["problem"]
+    assert problem.split()[-1].rstrip(".") in caplog.text
+    assert "ZeroDivisionError" in caplog.text
+    assert "fault of ours" not in problem
+    alone = client.post("/pictures/head", content="seed=5")
+    assert (alone.status_code, "under the reference" in alone.text) == (500, True)
+
+
+def test_a_fault_of_ours_is_no_bad_link(monkeypatch):
+    def broken(name, query):
+        raise ValueError("of the program's")
+
+    monkeypatch.setattr(picture_requests, "made", broken)
+    assert client.post("/pictures/head", content="").status_code == 500
+
+
+@pytest.fixture
+def full(monkeypatch):
+    """A gate whose quick lane is taken, and where one may wait; what is given frees it."""
+    gate = Gate(light=1, heavy=1, per_visitor=1)
+    monkeypatch.setattr(admission, "GATE", gate)
+    taken = gate.ask("another")
+    yield lambda: gate.leave(taken)
+    gate.leave(taken)
+
+
+def asked(
+    query: bytes,
+    *,
+    endpoint: picture_requests.Pictures | None = None,
+    hang_up: threading.Event | None = None,
+    whole: bool = True,
+    reads: asyncio.Event | None = None,
+) -> Coroutine:
+    """A question to the endpoint itself; its answer's status, None if there was none."""
+    sent: list[dict] = []
+    body = [{"type": "http.request", "body": query, "more_body": not whole}]
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/pictures/head",
+        "path_params": {"names": "head"},
+        "headers": [(b"host", b"lab.test")],
+        "client": ("127.0.0.1", 1),
+    }
+
+    async def receive():
+        if body:
+            return body.pop()
+        while not (hang_up and hang_up.is_set()):
+            await asyncio.sleep(0.005)
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        sent.append(message)
+        if reads and message["type"] == "http.response.body":
+            await reads.wait()
+
+    async def ask():
+        await (endpoint or picture_requests.Pictures())(scope, receive, send)
+        return next((message["status"] for message in sent if "status" in message), None)
+
+    return ask()
+
+
+def test_whoever_finds_the_queue_full_is_told_when_to_ask_again(full, monkeypatch):
+    monkeypatch.setattr(picture_requests, "visitor_of", lambda request: "the same")
+
+    async def two():
+        first = asyncio.create_task(asked(b"seed=11"))
+        await asyncio.sleep(0.1)
+        answer = await asyncio.to_thread(client.post, "/pictures/head", content="seed=12")
+        full()
+        return answer, await first
+
+    answer, status = run(two())
+    assert answer.status_code == 503
+    assert int(answer.headers["retry-after"]) > 0
+    assert "1 pictures or pages of yours are waiting" in answer.text
+    assert status == 200
+
+
+def test_what_waits_is_dropped_when_the_asker_has_gone(full, monkeypatch):
+    monkeypatch.setattr(picture_requests, "made", lambda *_: pytest.fail("nobody wants it"))
+    gone = threading.Event()
+
+    async def leave():
+        waiting = asyncio.create_task(asked(b"seed=13", hang_up=gone))
+        await asyncio.sleep(0.05)
+        gone.set()
+        return await waiting
+
+    assert run(leave()) is None
+    assert not admission.GATE._waiting
+
+
+def test_of_several_pictures_the_rest_is_not_computed_when_the_asker_has_gone(monkeypatch):
+    computed, gone = [], threading.Event()
+
+    def slowly(name, query):
+        computed.append(name)
+        gone.set()
+        threading.Event().wait(0.1)
+        return b""
+
+    monkeypatch.setattr(picture_requests, "made", slowly)
+
+    monkeypatch.setattr(picture_requests, "_names", lambda path: ["heads", "head", "steps"])
+    assert run(asked(b"", hang_up=gone)) is None
+    assert computed == ["heads"]
+
+
+def test_a_question_must_arrive_in_time():
+    endpoint = picture_requests.Pictures()
+    endpoint.questions.seconds = 0.05
+    assert run(asked(b"seed=3", whole=False, endpoint=endpoint)) == 408
+
+
+def test_of_many_who_send_slowly_the_oldest_give_way_and_whoever_sends_at_once_is_answered():
+    endpoint = picture_requests.Pictures()
+    endpoint.questions.most = 2
+
+    async def ask():
+        slow = [asyncio.create_task(asked(b"seed=3", whole=False, endpoint=endpoint)) for _ in range(4)]
+        await asyncio.sleep(0.05)
+        quick = await asked(b"seed=3", endpoint=endpoint)
+        done = [task.result() if task.done() else None for task in slow]
+        for task in slow:
+            task.cancel()
+        return quick, done
+
+    assert run(ask()) == (200, [408, 408, 408, None])
+
+
+def test_of_many_who_read_slowly_the_oldest_give_way(monkeypatch):
+    endpoint = picture_requests.Pictures()
+    endpoint.answers.most = 2 * len(picture_requests.gzip.compress(bytes(4) + made("head", ""), compresslevel=1))
+    never = asyncio.Event
+
+    async def ask():
+        slow = [asyncio.create_task(asked(b"", endpoint=endpoint, reads=never())) for _ in range(4)]
+        await asyncio.sleep(0.5)
+        done = [task.done() for task in slow]
+        for task in slow:
+            task.cancel()
+        return done
+
+    assert run(ask()).count(True) == 2

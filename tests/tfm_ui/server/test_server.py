@@ -1,0 +1,39 @@
+"""What the server does beside Streamlit's own, over its routes."""
+
+import socket
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from tests.tfm_ui.loops import run
+from tfm_ui.pictures.registry import PICTURES
+from tfm_ui.server import app as server
+
+
+def test_scripts_come_from_assets_under_any_version():
+    client = TestClient(Starlette(routes=server.ROUTES))
+    for script in ("paint.js", "follow.js", *(f"{picture.canvas.name}.js" for picture in PICTURES.values())):
+        answer = client.get(f"/assets/abc/{script}")
+        assert answer.status_code == 200
+        assert "javascript" in answer.headers["content-type"]
+    assert client.get("/assets/abc/../../app.py").status_code == 404
+
+
+@pytest.mark.parametrize("base", ["lab", "/lab", "lab/", "/a/lab/"])
+def test_below_a_path_of_a_server_all_of_it_is_below(base):
+    lab, path = TestClient(Starlette(routes=server.routes(base))), f"/{base.strip('/')}"
+    assert lab.get(f"{path}/assets/abc/paint.js").status_code == 200
+    assert lab.post(f"{path}/pictures/heads", content="").status_code == 200
+    assert lab.get("/assets/abc/paint.js").status_code == 404
+
+
+def test_connections_send_at_once():
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    async def start():
+        async with server.lifespan(None):
+            return listening.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+    with listening:
+        assert run(start()) == 1

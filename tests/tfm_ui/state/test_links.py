@@ -1,0 +1,137 @@
+"""Links are short enough to be sent, and what they carry of a text is its beginning, whole signs only."""
+
+from urllib.parse import parse_qs, quote_plus, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfm_ui.lenses.attention.change.grammar import Changes
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.lenses.heads.numbers import HeadsState
+from tfm_ui.state.fields import Choice, Flag, Number, Whole, controls_of
+from tfm_ui.state.links import LINK_CHARS, TEXT_CHARS, as_text, cuts, first_part, read_link, share_link, state_of
+from tfm_ui.state.lists import Numbers, Vectors
+from tfm_ui.state.model_state import CHARS, ModelState
+
+BASE = "https://attention-lab.example.org/heads"
+TEXTS = st.text(st.characters(exclude_categories=["Cs"])) | st.text("é🦊👩‍👩‍👧‍👦🇩🇪 +%&=", min_size=200, max_size=2500)
+
+
+def query(link: str) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(link).query, keep_blank_values=True).items()}
+
+
+@given(text=TEXTS, target=TEXTS)
+def test_a_link_is_never_too_long_and_brings_back_what_it_did_not_cut(text, target):
+    state = ModelState(text=text, target=target, architecture="encoder-decoder", seed=9999)
+    link, cut = share_link(BASE, (state, "")), cuts(BASE, (state, ""))
+    assert len(link) <= LINK_CHARS
+    for name in ("text", "target"):
+        default = controls_of(ModelState)[name][1]
+        got = query(link).get(name, default)
+        assert got == (cut[name].part if name in cut else getattr(state, name))
+        assert getattr(state, name).startswith(got)
+        assert name not in cut or cut[name].whole == getattr(state, name) != got
+
+
+@given(text=st.text(max_size=300))
+def test_half_a_surrogate_pair_breaks_no_link(text):
+    assert len(share_link(BASE, (ModelState(text=text), ""))) <= LINK_CHARS
+
+
+def _longest(field, default):
+    match field:
+        case Choice():
+            options = field.options
+        case Whole():
+            options = (field.high, field.high - 1)
+        case Flag():
+            options = (not default,)
+        case Number():
+            options = (field.read(str(field.low * 1.023456), default)[0],)
+        case Numbers():
+            options = ("9" * field.max_chars,)
+        case Vectors():
+            vector = ",".join(f"{low + 0.01:g}" for low, _ in field.ranges)
+            options = (" ".join([vector] * field.most),)
+        case Changes():
+            many = [[f"replace {n} {sign * 20}" for n in range(10, 40)] for sign in "x日🦊"]
+            many += [[f"drop {n}" for n in range(1, 100)], [f"weight 1.1 {n}>1 0.5" for n in range(1, 100)]]
+            options = tuple(field.read("; ".join(changes), default)[0] for changes in many)
+        case _:
+            options = ("🦊" * CHARS,)
+    possible = (option for option in options if option != default)
+    return max(possible, key=lambda o: len(quote_plus(str(o))), default=default)
+
+
+def _all_at_their_longest(page, prefix):
+    return [
+        (kind(**{name: _longest(*control) for name, control in controls_of(kind).items()}), before)
+        for kind, before in ((ModelState, ""), (page, prefix))
+    ]
+
+
+@pytest.mark.parametrize(("page", "prefix"), [(HeadsState, "heads_"), (AttentionState, "attention_")])
+def test_everything_at_its_longest_fits_and_leaves_room_for_a_text(page, prefix):
+    states = _all_at_their_longest(page, prefix)
+    assert len(share_link(BASE, *states)) <= LINK_CHARS
+    assert len(cuts(BASE, *states)["text"].part) >= 5  # foxes, of twelve characters each
+
+
+def test_changes_in_signs_that_are_long_in_a_link_are_measured_as_they_stand_there():
+    nine = "; ".join(f"replace {n} {'日' * 20}" for n in range(1, 10))
+    query = {"attention_changes": [nine], "attention_pinned": [nine]}
+    state = state_of(AttentionState, "attention_", query)
+    assert state.changes == state.pinned == f"replace 1 {'日' * 20}"
+    assert len(share_link(BASE, (ModelState(), ""), (state, "attention_"))) <= LINK_CHARS
+    corrections = read_link(AttentionState, "attention_", query)
+    assert len(corrections) == 2
+    assert all("a link holds 300 characters of changes" in str(correction) for correction in corrections)
+
+
+def test_whatever_else_is_set_texts_have_the_same_room():
+    states = _all_at_their_longest(HeadsState, "heads_")  # not so where a link may hold lists and changes
+    alone = ModelState(text="🦊" * CHARS, target="🦊" * CHARS)
+    assert len(share_link(BASE, *states)) <= LINK_CHARS - 200  # for the fields of lenses to come
+    assert cuts(BASE, *states) == cuts(BASE, (alone, ""))
+    assert len(cuts("https://" + "x" * 700, *states)["text"].part) < len(cuts(BASE, *states)["text"].part)
+
+
+def test_what_a_short_text_leaves_is_there_for_the_long_one():
+    def room(target):
+        return len(cuts(BASE, (ModelState(text="x" * CHARS, target=target), ""))["text"].part)
+
+    assert room("short") == TEXT_CHARS - len("short")
+    assert room("y" * CHARS) == TEXT_CHARS // 2
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "part"),
+    [
+        ("abc", 3, "abc"),
+        ("abc", 2, "ab"),
+        ("a b", 2, "a "),  # a space is one sign in a link
+        ("né", 6, "n"),  # é as %C3%A9 needs six by itself
+        ("ne\u0301", 7, "n"),  # an e without its accent would be another letter
+        ("🦊🦊", 23, "🦊"),
+        ("👍🏽👍🏽", 40, "👍🏽"),
+        ("a👩‍👧", 30, "a"),  # a family is not left without its child
+        ("🇩🇪🇫🇷", 40, "🇩🇪"),
+        ("🇩🇪🇫🇷", 24, "🇩🇪"),
+        ("e" + "\u0301" * 9, 13, "e\u0301\u0301"),  # nothing but marks: better a part than nothing
+        ("abc", 0, ""),
+    ],
+)
+def test_a_text_is_cut_between_signs(text, room, part):
+    assert first_part(text, room) == part
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "value"),
+    [("seq_len", "12.0", 12), ("seq_len", " 12", 12), ("seed", "1e2", 100), ("causal", "FALSE", False)],
+)
+def test_what_is_written_oddly_is_written_plainly_and_that_is_said(name, raw, value):
+    (found,) = read_link(ModelState, "", {name: [raw]})
+    assert (found.value, found.reason) == (value, "there is a plainer way to write it")
+    assert read_link(ModelState, "", {name: [as_text(value)]}) == []

@@ -1,0 +1,81 @@
+"""Fields that hold several numbers: what a link may say, and what becomes of the rest."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfm_ui.state.lists import Numbers, Vectors, vectors
+
+HEADS, TOKENS = Numbers("Heads", 16), Numbers("Tokens", 40, "qk", 11)
+
+
+@pytest.mark.parametrize(
+    ("field", "raw", "value", "reason"),
+    [
+        (HEADS, "", "", ""),
+        (HEADS, "2 3", "2 3", ""),
+        (HEADS, "3 2", "3 2", ""),
+        (HEADS, " 3   2 3", "3 2", ""),
+        (HEADS, "3,2, 5", "3 2 5", ""),
+        (HEADS, "99 x", "", "whole numbers from 1 to 16, parted by spaces, of 60"),
+        (HEADS, "0 -1 2.0 02 ² 4", "4", "from 1 to 16"),
+        (HEADS, "q2", "", "from 1 to 16"),
+        (TOKENS, "q3 q5", "q3 q5", ""),
+        (TOKENS, "k3 q5 k1", "k3 k1", "from 1 to 40, all behind q or behind k, parted by spaces"),
+        (TOKENS, "3 🦊 k41 k4", "k4", "behind q or behind k"),
+        (TOKENS, "q10 q20 q30 q40", "q10 q20 q30", "of 11 characters"),
+    ],
+)
+def test_numbers_that_there_are_stay_and_the_rest_is_said(field, raw, value, reason):
+    found, why = field.read(raw, "")
+    assert found == value
+    assert reason in why
+    assert bool(why) == bool(reason)
+    assert field.read(found, "") == (found, "")
+
+
+def test_where_nothing_can_be_what_was_there_stays():
+    assert HEADS.read("x 99", "4 5") == ("4 5", "it can hold " + HEADS._expected())
+    assert HEADS.read("99 3", "4 5")[0] == "3"
+    assert HEADS.read("", "4 5") == ("", "")
+
+
+PAIRS = Vectors("Points", ((-2, 2), (0, 9)), 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("raw", "value", "reason"),
+    [
+        ("1,2 -1,0.5", "1,2 -1,0.5", ""),
+        ("  1.0,2   -0,0.500 ", "1,2 0,0.5", ""),
+        ("1.239,2 1,2", "1.24,2 1,2", ""),
+        ("-0.001,2 1,2", "0,2 1,2", ""),
+        ("3,-1 1,2", "2,0 1,2", "from -2 to 2 and from 0 to 9"),
+        ("1,2", "0,0 0,0", "2 to 3 vectors, parted by spaces, of 2 numbers"),
+        ("1,2 1,2 1,2 1,2", "0,0 0,0", "2 to 3 vectors"),
+        ("1,2,3 1,2", "0,0 0,0", "of 2 numbers"),
+        ("1,nan 1,2", "0,0 0,0", "2 to 3 vectors"),
+        ("inf,1 1,2", "0,0 0,0", "2 to 3 vectors"),
+        ("1,x 1,2", "0,0 0,0", "2 to 3 vectors"),
+        ("", "0,0 0,0", "2 to 3 vectors"),
+        ("🦊", "0,0 0,0", "2 to 3 vectors"),
+    ],
+)
+def test_vectors_are_read_and_rounded_or_refused_with_the_reason(raw, value, reason):
+    found, why = PAIRS.read(raw, "0,0 0,0")
+    assert found == value
+    assert reason in why
+    assert bool(why) == bool(reason)
+
+
+@given(st.lists(st.tuples(st.floats(-2, 2), st.floats(0, 9)), min_size=2, max_size=3))
+def test_vectors_come_back_from_their_text_within_a_hundredth_and_are_read_once_for_all(points):
+    text, why = PAIRS.read(" ".join(f"{x!r},{y!r}" for x, y in points), "")
+    assert why == ""
+    assert PAIRS.read(text, "") == (text, "")
+    for point, near in zip(points, vectors(text), strict=True):
+        assert near == pytest.approx(point, abs=0.005001)
+
+
+def test_one_vector_is_spoken_of_in_the_singular():
+    assert Vectors("Query", ((-2, 2), (-2, 2))).read("1", "0,0")[1].startswith("1 vector of 2 numbers")

@@ -1,0 +1,146 @@
+"""Sentences are computed: other data, other words."""
+
+import numpy as np
+import pytest
+import torch
+
+from tfm_core import encode
+from tfm_core.study.analysis import peaks
+from tfm_ui.text.words import Rows, about_tokens, labels
+from tfm_ui.text.words import about_head as about_rows
+from tfm_ui.text.words import about_heads as about_firsts
+
+LABELS = list("abcdef")
+ALL = np.ones((6, 6), bool)
+CAUSAL = np.tri(6, dtype=bool)
+
+
+def about_head(weights: np.ndarray, visible: np.ndarray, queries, keys, **more) -> str:
+    first, key, second = (part.numpy() for part in peaks(torch.from_numpy(weights)))
+    return about_rows(Rows(first, key, second, visible.sum(1)), queries, keys, **more)
+
+
+def about_heads(weights: np.ndarray, visible: np.ndarray) -> str:
+    return about_firsts(weights.max(-1), visible.sum(1))
+
+
+def rows(*tops: int) -> np.ndarray:
+    """Weights whose row i is largest at tops[i]."""
+    weights = np.full((len(tops), 6), 0.1, np.float32)
+    weights[np.arange(len(tops)), tops] = 0.5
+    return weights
+
+
+@pytest.mark.parametrize(
+    ("weights", "visible", "said"),
+    [
+        (rows(0, 0, 1, 2, 3, 4), CAUSAL, "Looks most at the previous token in 5 of 5 rows."),
+        (rows(0, 1, 2, 3, 4, 5), ALL, "Looks most at itself in 6 of 6 rows."),
+        (rows(1, 2, 3, 4, 5, 5), ALL, "Looks most at the next token in 5 of 6 rows."),
+        (rows(0, 0, 0, 0, 3, 1), CAUSAL, "Looks most at the first token in 3 of 5 rows."),
+        (rows(3, 3, 3, 3, 0, 3), ALL, "Favours one token: “d” tops 5 of 6 rows."),
+        (rows(3, 4, 1, 5, 2, 3), ALL, "No pattern stands out: “d” tops 2 of 6 rows, no token more."),
+        (rows(3, 4, 1, 5, 0, 2), ALL, "No pattern stands out: no token tops two rows."),
+        (rows(0, 1), ALL[:2], "Too few rows for a pattern."),
+        (np.full((6, 6), 1 / 6, np.float32), ALL, "No pattern: every row spreads its weight evenly"),
+    ],
+)
+def test_a_heads_sentence_follows_its_weights(weights, visible, said):
+    assert about_head(weights, visible, LABELS, LABELS).startswith(said)
+
+
+def test_the_strongest_pair_is_named_with_its_weight_and_a_row_without_choice_does_not_count():
+    weights = rows(0, 0, 1, 2, 3, 4)
+    weights[0, 0], weights[4, 2] = 1.0, 0.75
+    assert about_head(weights, CAUSAL, LABELS, LABELS).endswith("Strongest: e → c, 0.75.")
+
+
+def test_equal_weights_make_neither_a_habit_nor_a_strongest_pair():
+    weights = np.full((6, 6), 0.01, np.float32)
+    weights[:, 1:3] = 0.48
+    assert about_head(weights, ALL, LABELS, LABELS) == (
+        "No pattern stands out: no token tops two rows. The largest weight, 0.48, stands in 6 rows."
+    )
+    weights[:, 1:3] = 0.24
+    weights[3, 1:3] = 0.48
+    assert about_head(weights, ALL, LABELS, LABELS).endswith("stands in the row of “d”, more than once.")
+
+
+def test_the_small_weights_of_a_long_text_keep_two_digits_and_their_favourite():
+    weights = np.full((300, 300), 1 / 330, np.float32)
+    weights[:, 7] = 0.0042
+    keys = [f"k{i}" for i in range(300)]
+    assert about_head(weights, np.ones((300, 300), bool), keys, keys).startswith("Favours one token: “k7” tops 300")
+    weights[5, 9] = 0.0058
+    said = about_head(weights, np.ones((300, 300), bool), keys, keys)
+    assert said.endswith("Strongest: k5 → k9, 0.0058.")
+
+
+def test_heads_that_spread_evenly_have_no_sharpest():
+    assert "No head is sharper than an even spread" in about_heads(np.full((2, 3, 6, 6), 1 / 6, np.float32), ALL)
+
+
+def test_cross_attention_knows_no_previous_token():
+    said = about_head(rows(0, 0, 1, 2, 3, 4)[1:], ALL[1:], list("vwxyz"), LABELS, same_text=False)
+    assert "previous" not in said
+
+
+def test_a_single_token_has_no_choice():
+    assert "No token has a choice" in about_head(np.ones((1, 1), np.float32), np.ones((1, 1), bool), ["a"], ["a"])
+
+
+def test_the_sharpest_head_is_found():
+    weights = np.full((2, 3, 6, 6), 1 / 6, np.float32)
+    weights[1, 2] = np.eye(6)
+    assert about_heads(weights, ALL).startswith(
+        "Sharpest: layer 2, head 3. Its top weight averages 1.00 a row; an even"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "tokenizer", "seq_len", "expected"),
+    [
+        ("the cat the", "word", 4, ["the", "cat", "the₂", "PAD"]),
+        ("internationalisation", "word", 1, ["inter…tion"]),
+        ("a\tb\n", "word", 4, ["a", "⇥", "b", "↵"]),
+        ("a b", "character", 3, ["a", "·", "b"]),
+        ("é", "byte", 2, ["<0xC3>", "<0xA9>"]),
+        ("👩‍👩", "character", 3, ["👩", "ZWJ", "👩₂"]),
+        ("👩‍👩 x", "word", 2, ["👩‍👩", "x"]),
+        ("a a₂ a", "word", 3, ["a", "a₂", "a₃"]),
+        ("internationally interxxxnally", "word", 2, ["inter…ally", "inter…ally₂"]),
+        ("a\u202eb", "word", 1, ["a\\u202eb"]),
+        ("שלום x", "word", 2, ["\u2068שלום\u2069", "x"]),
+    ],
+)
+def test_labels_are_short_and_tell_repeats_apart(text, tokenizer, seq_len, expected):
+    assert labels(encode(text, tokenizer, seq_len)) == expected
+
+
+def test_the_reader_is_told_what_was_cut_and_padded():
+    assert about_tokens(encode("a b c", seq_len=3)) == []
+    assert about_tokens(encode("a, b!", seq_len=2)) == ["The text has 4 tokens; the first 2 are read."]
+    assert about_tokens(encode("a", seq_len=2)) == ["1 of 2 places holds padding (PAD)."]
+    assert about_tokens(encode("a", seq_len=4)) == ["3 of 4 places hold padding (PAD)."]
+
+
+def test_tokens_that_share_an_id_are_named_and_too_many_are_counted():
+    twins = _collisions(5)
+    (said,) = about_tokens(encode(" ".join(twins[0])))
+    assert all(f"“{word}”" in said for word in twins[0])
+    assert len(about_tokens(encode(" ".join(word for pair in twins[:3] for word in pair)))) == 3
+    (said,) = about_tokens(encode(" ".join(word for pair in twins for word in pair)))
+    assert said.endswith("for the same token; so do 4 more groups.")
+
+
+def _collisions(number: int) -> list[tuple[str, str]]:
+    """Pairs of words with one id: among more words than ids there must be some."""
+    seen: dict[int, str] = {}
+    pairs = []
+    for word in map("w{}".format, range(5000)):
+        token_id = encode(word).ids[0]
+        if token_id in seen and len(pairs) < number:
+            pairs.append((seen.pop(token_id), word))
+        seen.setdefault(token_id, word)
+    assert len(pairs) == number
+    return pairs

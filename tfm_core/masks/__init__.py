@@ -1,0 +1,1 @@
+"""Attention masks: boolean tensors, True = may attend."""

@@ -1,0 +1,66 @@
+"""Weights by name: each parameter is drawn from (seed, its name), and from nothing else.
+
+So the same configuration gives the same weights on any thread and in any order of building, torch's global
+random state is neither read nor moved, and two configurations that differ in the positional scheme or in the
+number of layers share every weight that they have in common.
+
+What is drawn is chosen so that an untrained model's attention is worth looking at. Uniform draws of these
+standard deviations (uniform, because torch makes those bit for bit alike on every processor):
+
+- embeddings: 1 / sqrt(d_model), which the model's factor sqrt(d_model) lifts to 1, in balance with the
+  sinusoids' sqrt(1/2). Torch's own default of 1 would come out sqrt(d_model) times too loud, and the first
+  layer of a post-norm model would attend to one key alone.
+- linear maps: 1 / sqrt(inputs), which keeps the size of what passes through (LeCun et al. 1998), with no bias;
+- query and key projections: `QUERY_KEY_GAIN` times that. Scores of random queries and keys then spread with a
+  standard deviation of about QUERY_KEY_GAIN^2, between the two dull extremes: nearly equal weights on all keys,
+  and all the weight on one.
+- layer norms start as identity, positional tables with the spread that their class names.
+"""
+
+import hashlib
+import math
+
+import torch
+from torch import Tensor, nn
+
+from tfm_core.positional.schemes import Positional
+
+QUERY_KEY_GAIN = 1.3
+
+
+def generator(seed: int, name: str) -> torch.Generator:
+    """Random numbers that hang on the seed and on what they are for, and on nothing else."""
+    digest = hashlib.blake2b(f"{seed}:{name}".encode(), digest_size=8).digest()
+    return torch.Generator().manual_seed(int.from_bytes(digest, "little", signed=True))
+
+
+def draw(seed: int, name: str, shape: tuple[int, ...], std: float) -> Tensor:
+    """Uniform numbers of mean 0 and the given standard deviation, float32, a pure function of its arguments."""
+    return torch.rand(shape, generator=generator(seed, name)).mul_(2).sub_(1).mul_(std * math.sqrt(3))
+
+
+@torch.no_grad()
+def fill_parameters(model: nn.Module, seed: int) -> None:
+    """Give every parameter of a model its first value, in place; those on the meta device have none."""
+    filled: set[int] = set()  # tied parameters have two names: the first one counts
+    for path, module in model.named_modules():
+        for leaf, parameter in module.named_parameters(recurse=False):
+            if id(parameter) not in filled and not parameter.is_meta:
+                filled.add(id(parameter))
+                _fill(parameter, module, f"{path}.{leaf}", seed)
+
+
+def _fill(parameter: nn.Parameter, module: nn.Module, name: str, seed: int) -> None:
+    if isinstance(module, nn.LayerNorm):
+        parameter.fill_(1.0 if name.endswith(".weight") else 0.0)
+    elif name.endswith(".bias"):
+        parameter.zero_()
+    else:
+        parameter.copy_(draw(seed, name, tuple(parameter.shape), _std(parameter, module, name)))
+
+
+def _std(parameter: nn.Parameter, module: nn.Module, name: str) -> float:
+    if isinstance(module, Positional):
+        return module.init_std
+    loud = name.endswith((".query_projection.weight", ".key_projection.weight"))
+    return (QUERY_KEY_GAIN if loud else 1.0) / math.sqrt(math.prod(parameter.shape[1:] or parameter.shape))

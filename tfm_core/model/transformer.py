@@ -1,0 +1,179 @@
+"""The transformer: tokens in, logits out.
+
+    tokens -> embedding * sqrt(d_model) + positions -> layers -> final norm (pre-norm) -> logits
+
+An encoder sees everything, a decoder never looks ahead, an encoder-decoder is one of each, the decoder also
+looking at the encoder's output. Padding is hidden from attention by itself. Vaswani et al. 2017.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from tfm_core.masks.basic import causal_mask, check_mask, combine_masks, padding_mask
+from tfm_core.model.blocks import TransformerLayer
+from tfm_core.model.config import TransformerConfig
+from tfm_core.model.initialization import fill_parameters
+from tfm_core.model.recording import Tapped, name_sites
+from tfm_core.positional.schemes import POSITIONAL
+
+
+class Stack(Tapped):
+    """Embedding, positions and layers: all of an encoder, or of a decoder but its logits.
+
+    Records `embedding` (batch, seq, d_model), `position` (seq, d_model) where the scheme adds one, and in
+    pre-norm `final_norm` (batch, seq, d_model), beside what its layers record.
+    """
+
+    def __init__(self, config: TransformerConfig, *, decoder: bool, cross_attention: bool = False) -> None:
+        super().__init__()
+        self.config, self.decoder = config, decoder
+        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
+        self.positional = POSITIONAL[config.positional](
+            d_model=config.d_model, num_heads=config.num_heads, max_len=config.max_len, bidirectional=not decoder
+        )
+        self.layers = nn.ModuleList(
+            TransformerLayer(
+                config.d_model,
+                config.num_heads,
+                config.feed_forward_dim,
+                norm=config.norm,
+                activation=config.activation,
+                attention=config.attention,
+                dropout=config.dropout,
+                cross_attention=cross_attention,
+            )
+            for _ in range(config.num_layers)
+        )
+        self.final_norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else None
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self,
+        tokens: Tensor,
+        mask: Tensor | None = None,
+        *,
+        memory: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Token ids (batch, seq) -> the residual stream after the last layer, (batch, seq, d_model)."""
+        x = self.tap("embedding", self.embedding(tokens) * math.sqrt(self.config.d_model))
+        return self.run(x, combine_masks(mask, self.padding(tokens)), memory=memory, memory_mask=memory_mask)
+
+    def run(
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        *,
+        memory: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+    ) -> Tensor:
+        """The same from embeddings on: (batch, seq, d_model) in and out."""
+        seq_len = x.shape[1]
+        encoding = self.positional.encode(seq_len)
+        if encoding is not None:
+            x = x + self.tap("position", encoding.to(x))
+        x = self.dropout(x)
+        mask = combine_masks(mask, causal_mask(seq_len, device=x.device) if self.decoder else None)
+        for layer in self.layers:
+            x = layer(x, mask, memory=memory, memory_mask=memory_mask, positional=self.positional)
+        return x if self.final_norm is None else self.tap("final_norm", self.final_norm(x))
+
+    def padding(self, tokens: Tensor) -> Tensor | None:
+        """The padding mask of these tokens, or None where there is no padding and nothing to hide."""
+        mask = padding_mask(tokens, self.config.pad_id)
+        return None if bool(mask.all()) else mask
+
+
+class Transformer(Tapped):
+    """A transformer by its configuration, with weights drawn from (seed, parameter name).
+
+    Sites of the recording: `embedding`, `position`, `layers.0.self_attention.weights`, ..., `final_norm`; in an
+    encoder-decoder the same behind `encoder.` and `decoder.`; `logits` (batch, seq, vocab) in all.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        with torch.device("meta"):  # no memory, no random numbers: both come below
+            if config.architecture == "encoder-decoder":
+                self.encoder = Stack(config, decoder=False)
+                self.decoder = Stack(config, decoder=True, cross_attention=True)
+            else:
+                self.stack = Stack(config, decoder=config.architecture == "decoder")
+            self.unembedding = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        self.to_empty(device=torch.get_default_device())
+        if config.tie_embeddings:  # only now, as to_empty would untie them
+            self._tie()
+        fill_parameters(self, config.seed)
+        # The one stack of an encoder or a decoder needs no prefix in the names of its sites.
+        name_sites(self if config.architecture == "encoder-decoder" else self.stack)
+
+    def forward(
+        self,
+        source: Tensor,
+        target: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        cross_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Logits (batch, seq, vocab): `model(tokens)`, or in an encoder-decoder `model(source, target)`.
+
+        Args:
+            source: token ids (batch, seq).
+            target: token ids (batch, target) of the decoder, in an encoder-decoder alone.
+            mask: boolean, True = may attend, broadcasts to (batch, head, query, key); of the self-attention, in an
+                encoder-decoder the decoder's. Combined by and with padding and causality.
+            cross_mask: likewise for the cross-attention.
+
+        Raises:
+            ValueError: naming what was expected and what came.
+        """
+        self._check_ids("source", source)
+        if self.config.architecture != "encoder-decoder":
+            if target is not None or cross_mask is not None:
+                raise ValueError(
+                    f"expected model(tokens) of {self.config.architecture!r}; got a target or a cross_mask"
+                )
+            self._check_mask("mask", mask, source, source)
+            return self._logits(self.stack(source, mask))
+
+        if target is None:
+            raise ValueError("expected model(source, target) of an encoder-decoder, got no target")
+        self._check_ids("target", target)
+        if len(source) != len(target):
+            raise ValueError(f"expected source and target of one batch size, got {len(source)} and {len(target)}")
+        self._check_mask("mask", mask, target, target)
+        self._check_mask("cross_mask", cross_mask, target, source)
+        memory = self.encoder(source)
+        cross_mask = combine_masks(cross_mask, self.encoder.padding(source))
+        return self._logits(self.decoder(target, mask, memory=memory, memory_mask=cross_mask))
+
+    def _logits(self, x: Tensor) -> Tensor:
+        return self.tap("logits", self.unembedding(x))
+
+    def _tie(self) -> None:
+        stacks = [stack for stack in self.children() if isinstance(stack, Stack)]
+        for stack in stacks:
+            stack.embedding.weight = stacks[0].embedding.weight
+        self.unembedding.weight = stacks[0].embedding.weight
+
+    def _check_ids(self, name: str, tokens: Tensor) -> None:
+        if not isinstance(tokens, Tensor):
+            raise ValueError(f"{name}: expected a tensor of token ids (batch, seq), got {type(tokens).__name__}")
+        if tokens.dim() != 2 or 0 in tokens.shape or tokens.dtype not in (torch.int64, torch.int32):
+            raise ValueError(
+                f"{name}: expected token ids (batch, seq) of dtype int64 or int32, not empty; "
+                f"got {tuple(tokens.shape)}, {tokens.dtype}"
+            )
+        lowest, highest = (int(end) for end in tokens.aminmax())
+        if lowest < 0 or highest >= self.config.vocab_size:
+            raise ValueError(
+                f"{name}: expected ids below vocab_size={self.config.vocab_size}, from 0 on; got {lowest} to {highest}"
+            )
+
+    def _check_mask(self, name: str, mask: Tensor | None, queries: Tensor, keys: Tensor) -> None:
+        if mask is not None:
+            shape = (len(queries), self.config.num_heads, queries.shape[1], keys.shape[1])
+            check_mask(mask, shape, name=name)

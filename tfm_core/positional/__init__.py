@@ -1,0 +1,1 @@
+"""Positional encodings: their formulas, and the schemes that a configuration can choose."""

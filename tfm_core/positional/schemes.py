@@ -1,0 +1,235 @@
+"""Positions: six ways to tell a transformer where a token stands.
+
+A scheme can enter a model in three places, and overrides the method of that place; the others give `None`.
+
+- `encode`: a vector per position, added to the embeddings before the first layer (sinusoidal, learned);
+- `rotate`: turns queries and keys inside each self-attention (rope);
+- `bias_at`: a number per head and distance, added to the scores inside each self-attention (alibi, t5).
+
+To add a scheme, write its class here and enter it in `POSITIONAL` at the foot of the file.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tfm_core.positional.maths import (
+    alibi_slopes,
+    apply_rotary,
+    frequencies,
+    sinusoidal_encoding,
+    t5_buckets,
+    t5_shared_from,
+)
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of a scheme, for its users.
+
+    Attributes:
+        kind: "absolute" if it says where a token stands, "relative" if how far two tokens stand apart, or "none".
+        beyond: what becomes of positions beyond those that the model was trained on.
+        depends_on: the arguments that make it what it is, beside the weights.
+        used_by: models.
+        source: the paper.
+    """
+
+    kind: str
+    beyond: str
+    depends_on: tuple[str, ...]
+    used_by: tuple[str, ...]
+    source: str
+
+
+PLACES = ("encode", "rotate", "bias_at")  # where a scheme can enter
+
+
+class Positional(nn.Module):
+    """No positions at all, and the frame that the other schemes fill in.
+
+    Args:
+        d_model, num_heads: of the model.
+        max_len: the longest sequence that a scheme with a table knows.
+        bidirectional: False in decoders, which never look ahead.
+        base: of the frequencies, in schemes of waves.
+    """
+
+    about: ClassVar[About] = About(
+        kind="none",
+        beyond="defined: there is nothing to run out of; decoders still tell some order by their mask",
+        depends_on=(),
+        used_by=("some layers of Llama 4 and SmolLM3",),
+        source="Kazemnejad et al. 2023 (NoPE)",
+    )
+    init_std = 1.0  # of `weight`, where a scheme has one; see initialization.py
+
+    def __init__(
+        self, *, d_model: int, num_heads: int, max_len: int, bidirectional: bool = True, base: float = 10000.0
+    ) -> None:
+        super().__init__()
+        self.d_model, self.num_heads, self.max_len = d_model, num_heads, max_len
+        self.bidirectional, self.base = bidirectional, base
+
+    @classmethod
+    def enters(cls) -> tuple[str, ...]:
+        """Where it enters: those of `PLACES` that it overrides."""
+        return tuple(place for place in PLACES if getattr(cls, place) is not getattr(Positional, place))
+
+    def encode(self, seq_len: int) -> Tensor | None:
+        """(seq, d_model), added to the embeddings; like `bias` of any float dtype, the model casts it to its own."""
+        return None
+
+    def rotate(self, x: Tensor) -> Tensor | None:
+        """Queries or keys (batch, head, seq, head_dim), turned by their positions."""
+        return None
+
+    def bias_at(self, distance: Tensor) -> Tensor | None:
+        """What is added to the scores at these distances key - query: a head axis before those of `distance`."""
+        return None
+
+    def wavelengths(self, width: int) -> Tensor | None:
+        """After how many positions each pair of dimensions of vectors so wide has turned once, float64 (pair)."""
+        return None
+
+    def bias(self, query_len: int, key_len: int) -> Tensor | None:
+        """(head, query, key), added to the scores; the last query stands at the last key."""
+        if type(self).bias_at is Positional.bias_at:
+            return None
+        device = next((parameter.device for parameter in self.parameters()), None)
+        values = self.bias_at(torch.arange(1 - key_len, key_len, device=device))  # each distance once
+        assert values is not None
+        # A row for each last query, the latest first: it begins at the distance of the first key, the furthest back.
+        # In one piece head by head, as t5's values are not: added to the scores in half the time.
+        return values.contiguous().unfold(-1, key_len, 1)[..., :query_len, :].flip(-2)
+
+    @staticmethod
+    def check(*, d_model: int, num_heads: int) -> None:
+        """Raise a ValueError where the scheme cannot work with these sizes."""
+
+
+class Sinusoidal(Positional):
+    """Fixed waves, added to the embeddings; defined for any length."""
+
+    about = About(
+        kind="absolute",
+        beyond="defined; but a model trained on shorter texts has never met these vectors",
+        depends_on=("d_model", "base"),
+        used_by=("the Transformer of 2017", "Whisper's encoder"),
+        source="Vaswani et al. 2017, section 3.5",
+    )
+
+    def encode(self, seq_len: int) -> Tensor:
+        return sinusoidal_encoding(seq_len, self.d_model, base=self.base)
+
+    def wavelengths(self, width: int) -> Tensor:
+        return 2 * math.pi / frequencies(width, self.base)
+
+
+class Learned(Positional):
+    """A trained vector per position, added to the embeddings; beyond max_len there is none. Gehring et al. 2017."""
+
+    about = About(
+        kind="absolute",
+        beyond="not defined: the table ends at max_len",
+        depends_on=("d_model", "max_len"),
+        used_by=("BERT", "GPT-2", "ViT"),
+        source="Gehring et al. 2017, section 3.1",
+    )
+    init_std = math.sqrt(0.5)  # as loud as the sinusoids, whose mean square is 1/2
+
+    def __init__(self, **sizes: Any) -> None:
+        super().__init__(**sizes)
+        self.weight = nn.Parameter(torch.randn(self.max_len, self.d_model) * self.init_std)
+
+    def encode(self, seq_len: int) -> Tensor:
+        if seq_len > self.max_len:
+            raise ValueError(f"learned positions: expected at most max_len={self.max_len} tokens, got {seq_len}")
+        return F.embedding(torch.arange(seq_len, device=self.weight.device), self.weight)  # a copy, no view
+
+
+class Rotary(Positional):
+    """Queries and keys turned by their positions. Su et al. 2021."""
+
+    about = About(
+        kind="relative",
+        beyond="defined; but slow pairs reach angles that a model trained on shorter texts has never met",
+        depends_on=("d_model", "base"),
+        used_by=("Llama", "GPT-NeoX", "Mistral", "Qwen"),
+        source="Su et al. 2021 (RoFormer), equation 34",
+    )
+
+    def rotate(self, x: Tensor) -> Tensor:
+        return apply_rotary(x, base=self.base)
+
+    def wavelengths(self, width: int) -> Tensor:
+        return 2 * math.pi / frequencies(width, self.base)
+
+    @staticmethod
+    def check(*, d_model: int, num_heads: int) -> None:
+        if d_model // num_heads % 2:
+            raise ValueError(
+                f"rope turns pairs of dimensions: expected an even d_model / num_heads, "
+                f"got {d_model} / {num_heads} = {d_model // num_heads}"
+            )
+
+
+class Alibi(Positional):
+    """Scores fall by slope x |distance|, a fixed slope per head. Press et al. 2022."""
+
+    about = About(
+        kind="relative",
+        beyond="defined: the penalty goes on as before, which is what it was made for",
+        depends_on=("num_heads",),
+        used_by=("BLOOM", "MPT"),
+        source="Press et al. 2022 (ALiBi), section 3",
+    )
+
+    def bias_at(self, distance: Tensor) -> Tensor:
+        slopes = alibi_slopes(self.num_heads).to(distance.device)
+        return -slopes.view(-1, *[1] * distance.dim()) * distance.abs()
+
+
+class T5(Positional):
+    """A trained number per head and bucket of distances, shared by the layers of a stack. Raffel et al. 2020."""
+
+    about = About(
+        kind="relative",
+        beyond="defined: far distances share the last bucket of their side, "
+        f"from {t5_shared_from(bidirectional=True)} on where keys stand on both sides, "
+        f"from {t5_shared_from(bidirectional=False)} on in decoders",
+        depends_on=("num_heads",),
+        used_by=("T5", "Flan-T5"),
+        source="Raffel et al. 2020 (T5), section 2.1",
+    )
+    num_buckets = 32
+
+    def __init__(self, **sizes: Any) -> None:
+        super().__init__(**sizes)
+        self.weight = nn.Parameter(torch.randn(self.num_buckets, self.num_heads) * self.init_std)
+
+    def buckets(self, distance: Tensor) -> Tensor:
+        """Which row of the table these distances key - query fall into; of the same shape."""
+        return t5_buckets(distance, bidirectional=self.bidirectional, num_buckets=self.num_buckets)
+
+    @property
+    def shared_from(self) -> int:
+        """The first distance back whose bucket all farther keys share."""
+        return t5_shared_from(bidirectional=self.bidirectional, num_buckets=self.num_buckets)
+
+    def bias_at(self, distance: Tensor) -> Tensor:
+        return F.embedding(self.buckets(distance.to(self.weight.device)), self.weight).movedim(-1, 0)
+
+
+POSITIONAL: dict[str, type[Positional]] = {
+    "none": Positional,
+    "sinusoidal": Sinusoidal,
+    "learned": Learned,
+    "rope": Rotary,
+    "alibi": Alibi,
+    "t5": T5,
+}

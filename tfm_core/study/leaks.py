@@ -1,0 +1,217 @@
+"""Who depends on whom: what a mask promises through all layers, and what a model does when a token is changed.
+
+Information moves by attention alone, and the residual connection keeps what is there. With masks as 0/1 matrices,
+M (query, key) of the self-attention, and "or" for sums, the outputs of L layers may depend on tokens by
+
+    R = (I or M)^L                             one stack, or a decoder and its target's tokens
+    R = (I or M)^(L-1) C (I or E)^L            a decoder and its source's tokens, through cross-attention C (target,
+                                               source) and an encoder under E: C is the first to let them in
+
+A model that moves an output which R does not promise leaks.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from tfm_core.model.initialization import generator
+
+# Of the largest output. In float64, what a token cannot reach moved by up to 3e-15 of it (150 random models, 1 to 8
+# layers): rounding, as batches of another size are summed in another order. What it can reach: by 2e-7 or more.
+ROUNDING = 1e-12
+
+
+class Hop(NamedTuple):
+    """What one attention lets information do, the residual connection included.
+
+    Attributes:
+        where: the stack's own "self"-attention, its "cross"-attention, or the "encoder"'s.
+        layer: of its stack, from 0.
+        sees: boolean (to, from).
+    """
+
+    where: Literal["self", "cross", "encoder"]
+    layer: int
+    sees: Tensor
+
+
+def hops(mask: Tensor, num_layers: int, *, cross: Tensor | None = None, encoder: Tensor | None = None) -> list[Hop]:
+    """The way of information from tokens to outputs, one attention after the other.
+
+    Args:
+        mask: boolean (query, key), of the self-attention in each layer.
+        num_layers: of the stack, and of the encoder if there is one.
+        cross: boolean (target, source), of an encoder-decoder's cross-attention: then the tokens are the source's.
+        encoder: boolean (source, source), of the encoder, which sees everything without.
+
+    Raises:
+        ValueError: if there is no layer, or masks do not fit together.
+    """
+    if num_layers < 1 or mask.dim() != 2 or len(mask) != mask.shape[1]:
+        raise ValueError(f"expected a square mask and a layer or more, got {tuple(mask.shape)} and {num_layers}")
+    stays = _staying(mask)
+    own = [Hop("self", layer, stays) for layer in range(num_layers)]
+    if cross is None:
+        return own
+    source = cross.shape[1]
+    encoder = torch.ones(source, source, dtype=torch.bool) if encoder is None else encoder
+    if len(cross) != len(mask) or encoder.shape != (source, source):
+        raise ValueError(
+            f"expected masks (target, target), (target, source) and (source, source), got {tuple(mask.shape)}, "
+            f"{tuple(cross.shape)} and {tuple(encoder.shape)}"
+        )
+    stays = _staying(encoder)
+    before = [Hop("encoder", layer, stays) for layer in range(num_layers)]
+    return [*before, Hop("cross", 0, cross), *own[1:]]
+
+
+def _staying(mask: Tensor) -> Tensor:
+    return mask | torch.eye(len(mask), dtype=torch.bool)
+
+
+def reach_by_layer(way: Sequence[Hop], tokens: Sequence[int] | None = None) -> Tensor:
+    """What the outputs behind each layer of the stack may depend on, boolean (layer, output, token).
+
+    Args:
+        way: see `hops`.
+        tokens: those that are asked for; all of them by default.
+    """
+    size = way[0].sees.shape[1]
+    seen = torch.eye(size)[:, range(size) if tokens is None else list(tokens)]  # (place, token)
+    found = []
+    for hop in way:
+        seen = (hop.sees.float() @ seen > 0).float()
+        if hop.where != "encoder":
+            found.append(seen > 0)
+    return torch.stack(found)
+
+
+def reachability(
+    mask: Tensor, num_layers: int, *, cross: Tensor | None = None, encoder: Tensor | None = None
+) -> Tensor:
+    """Which outputs may depend on which tokens through all layers, boolean (output, token). Arguments as of `hops`."""
+    return reach_by_layer(hops(mask, num_layers, cross=cross, encoder=encoder))[-1]
+
+
+def route(way: Sequence[Hop], token: int, output: int) -> list[int]:
+    """Where what an output learns of a token stands at first and behind each hop: the way with the fewest moves.
+
+    Among such ways it is one that moves early. [] if there is none.
+
+    Args:
+        way: see `hops`.
+        token: where it begins.
+        output: where it ends.
+    """
+    moves = torch.full((way[0].sees.shape[1],), torch.inf)  # how many it takes to each place
+    moves[token] = 0
+    came_from = []
+    for hop in way:
+        least, best = torch.where(hop.sees, moves + 1, torch.inf).min(1)
+        if hop.where != "cross":  # there, the places are another text's
+            stays = moves <= least
+            least, best = torch.where(stays, moves, least), torch.where(stays, torch.arange(len(best)), best)
+        moves = least
+        came_from.append(best)
+    if moves[output] == torch.inf:
+        return []
+    places = [output]
+    for best in reversed(came_from):
+        places.append(int(best[places[-1]]))
+    return places[::-1]
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What moved when one token was changed.
+
+    Attributes:
+        moved: float64 (token, ..., output), the largest change of any number of that output by any replacement.
+        largest: the largest number among the unchanged outputs, without its sign.
+    """
+
+    moved: Tensor
+    largest: float
+
+    @property
+    def tolerance(self) -> float:
+        """Up to here a change may be rounding."""
+        return ROUNDING * self.largest
+
+
+def influence(
+    run: Callable[[Tensor], Tensor],
+    tokens: Tensor,
+    *,
+    vocab_size: int,
+    tries: int = 4,
+    seed: int = 0,
+    pad_id: int = 0,
+    places: Sequence[int] | None = None,
+    at_once: int = 16,
+) -> Influence:
+    """Change one token after the other, and measure which outputs move.
+
+    Args:
+        run: token ids (batch, token) -> outputs (batch, ..., output, width), in float64.
+        tokens: the sentence, (1, token).
+        vocab_size: replacements are ids below it, see `replacements`.
+        tries: how many replacements each token gets.
+        seed: of the replacements.
+        pad_id: is no replacement.
+        places: the tokens that are changed, from 0; all by default.
+        at_once: how many tokens are changed in one batch, each in sentences of its own.
+
+    Raises:
+        ValueError: for outputs in lower precision, in which small effects and rounding cannot be told apart.
+    """
+    places = range(tokens.shape[1]) if places is None else places
+    plain = run(tokens)
+    if plain.dtype != torch.float64:
+        raise ValueError(f"expected outputs in float64, got {plain.dtype}")
+    moved = []
+    for first in range(0, len(places), at_once):
+        changed = places[first : first + at_once]
+        variants = tokens.repeat(len(changed), tries, 1)  # (token, try, seq)
+        for own, at in zip(variants, changed, strict=True):
+            own[:, at] = torch.tensor(
+                replacements(int(tokens[0, at]), at, vocab_size=vocab_size, tries=tries, seed=seed, pad_id=pad_id)
+            )
+        found = run(variants.flatten(0, 1)).sub_(plain).abs_().amax(-1)
+        moved.append(found.reshape(len(changed), tries, *found.shape[1:]).amax(1))
+    return Influence(torch.cat(moved), plain.abs().max().item())
+
+
+def replacements(token: int, at: int, *, vocab_size: int, tries: int, seed: int = 0, pad_id: int = 0) -> list[int]:
+    """Ids that stand in for a token: drawn by seed and position, each another one, none of them padding.
+
+    Args:
+        token: the id that stands there.
+        at: its position.
+        vocab_size: ids lie below it.
+        tries: how many.
+        seed: of the draw.
+        pad_id: the token that stands for padding.
+
+    Raises:
+        ValueError: for fewer ids than are needed.
+    """
+    drawn = torch.randperm(vocab_size, generator=generator(seed, f"replacements of token {at}"))[: tries + 2].tolist()
+    found = [other for other in drawn if other not in (token, pad_id)][:tries]
+    if not 0 < tries == len(found):
+        raise ValueError(f"expected {tries} replacements of id {token} among {vocab_size} ids, got {len(found)}")
+    return found
+
+
+def leaks(moved: Tensor, promised: Tensor, tolerance: float) -> Tensor:
+    """Where an output moved that was not promised to depend on the token: boolean (..., token, output).
+
+    Args:
+        moved: (..., token, output), as of `influence`: behind one layer, or behind each.
+        promised: boolean (..., output, token), as of `reachability` or `reach_by_layer`.
+        tolerance: what rounding may move.
+    """
+    return (moved > tolerance) & ~promised.mT

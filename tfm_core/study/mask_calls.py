@@ -1,0 +1,65 @@
+"""Other libraries' attention with the weights of ours, called with a mask as they want it.
+
+All take (attention, queries (batch, query, d_model), keys (batch, key, d_model), the mask), and return (batch, query,
+d_model): what the heads gathered, side by side, or where the call goes on to project it, the output.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from tfm_core.model.attention import MultiHeadAttention
+from tfm_core.model.torch_twin import as_torch
+
+
+def merged(heads: Tensor) -> Tensor:
+    """(batch, head, query, head_dim) -> (batch, query, d_model)."""
+    return heads.transpose(1, 2).flatten(2)
+
+
+def sdpa(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tensor) -> Tensor:
+    """F.scaled_dot_product_attention with an attn_mask."""
+
+    def split(x: Tensor) -> Tensor:
+        return x.view(*x.shape[:2], attention.num_heads, -1).transpose(1, 2)
+
+    q, k, v = attention.query_projection(query), attention.key_projection(key), attention.value_projection(key)
+    return merged(F.scaled_dot_product_attention(split(q), split(k), split(v), attn_mask=handed))
+
+
+def mha(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tensor) -> Tensor:
+    """nn.MultiheadAttention with an attn_mask."""
+    output: Tensor = as_torch(attention).eval()(query, key, key, attn_mask=handed, need_weights=False)[0]
+    return output
+
+
+def mha_padding(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tensor) -> Tensor:
+    """nn.MultiheadAttention with a key_padding_mask."""
+    output: Tensor = as_torch(attention).eval()(query, key, key, key_padding_mask=handed, need_weights=False)[0]
+    return output
+
+
+def bert(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tensor, *, causal: bool = False) -> Tensor:
+    """The attention of transformers' BERT with our weights, its mask made as its models make it."""
+    from transformers import BertConfig  # takes seconds: only who asks for it waits
+    from transformers.masking_utils import create_bidirectional_mask, create_causal_mask
+    from transformers.models.bert.modeling_bert import BertCrossAttention, BertSelfAttention
+
+    config = BertConfig(hidden_size=attention.d_model, num_attention_heads=attention.num_heads)
+    config._attn_implementation = "sdpa"  # as in a model that is loaded, by default
+    memory = [] if key is query else [key]
+    with torch.device("meta"):  # no memory, no random numbers: the weights are ours
+        attend = (BertCrossAttention if memory else BertSelfAttention)(config, is_causal=causal).eval()
+    attend.query, attend.key = attention.query_projection, attention.key_projection
+    attend.value = attention.value_projection
+    if causal:
+        mask = create_causal_mask(config, query, handed, past_key_values=None)
+    else:
+        mask = create_bidirectional_mask(config, query, handed, encoder_hidden_states=memory[0] if memory else None)
+    output: Tensor = attend(query, *memory, attention_mask=mask)[0]
+    return output
+
+
+def bert_causal(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tensor) -> Tensor:
+    """The same of a model that looks back only."""
+    return bert(attention, query, key, handed, causal=True)

@@ -1,1 +1,0 @@
-"""Client-side pieces (Streamlit components v2); their JavaScript and CSS lie in assets/."""

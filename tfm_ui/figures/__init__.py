@@ -1,1 +1,0 @@
-"""How figures look. Knows neither torch nor Streamlit nor the rest of the project."""

@@ -1,0 +1,149 @@
+"""Why scores are divided by the root of d_k: the experiment in numbers and words, and the model beside it."""
+
+import math
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+
+from tfm_core import ScaleExperiment, attention_scores
+from tfm_ui.lenses.attention.change.feasible import tokens_of
+from tfm_ui.lenses.attention.inside import Inside
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.live import passes as compute
+from tfm_ui.live.cache import cached
+from tfm_ui.live.passes import kind_of
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import look
+
+WIDTHS = tuple(2**power for power in range(9))  # up to the widest head that the sidebar offers
+
+
+@dataclass(frozen=True)
+class ScaleView:
+    """The experiment beside one layer of the model.
+
+    Attributes:
+        found: what was measured.
+        seed: of the draws.
+        head_dim: the model's d_k.
+        heads: variance of q.k in each head of the layer; empty where there are not two pairs to vary.
+        layer: from 1.
+    """
+
+    found: ScaleExperiment
+    seed: int
+    head_dim: int
+    heads: list[float]
+    layer: int
+
+    @property
+    def sentence(self) -> str:
+        """What was measured at the widest, and in the model."""
+        found, last = self.found, self.found.widths[-1]
+        apart = max(abs(v / width - 1) for width, v in zip(found.widths, found.variance.tolist(), strict=True))
+        off = look.percent(apart)
+        kept = {name: look.percent((nats[-1] / nats[0]).item()) for name, nats in found.entropy.items()}
+        half = {name: _gradient(values[-1].item()) for name, values in found.median_gradient.items()}
+        return (
+            f"At dₖ = {last} the variance of q·k is {found.variance[-1]:.4g}, over all widths at most {off} away "
+            f"from dₖ. Unscaled, the softmax then has {kept['unscaled']} of its entropy at dₖ = 1, and half of the "
+            f"draws leave no gradient above {half['unscaled']}; divided by √dₖ, {kept['scaled']}, and "
+            f"{half['scaled']}. {self.about_model}"
+        )
+
+    @property
+    def about_model(self) -> str:
+        """How the model's own scores spread."""
+        if not self.heads:
+            return "Your model sees one pair of tokens alone, and one score has no spread."
+        before = [math.sqrt(variance) for variance in self.heads]
+        after = [spread / math.sqrt(self.head_dim) for spread in before]
+        return (
+            f"In layer {self.layer} of your model, dₖ = {self.head_dim}, q·k has a standard deviation of "
+            f"{_span(before)}, after the division {_span(after)}: a model need not follow the law."
+        )
+
+    def laws(self) -> dict[str, bool]:
+        """What must hold of any draws."""
+        found = self.found
+        most = math.log(found.keys)
+        same = all(
+            measured["scaled"][0] == measured["unscaled"][0]
+            for measured in (found.entropy, found.gradient, found.median_gradient)
+        )
+        return {
+            f"no entropy above ln {found.keys} = {most:.2f}": all(
+                max(v) <= most + 1e-6 for v in found.entropy.values()
+            ),
+            "no gradient above 1/4": all(max(v) <= 0.25 for v in found.gradient.values()),
+            "at dₖ = 1 the division changes nothing": same,
+        }
+
+    def table(self) -> pd.DataFrame:
+        """A row per width."""
+        found = self.found
+        columns = {"variance of q·k": found.variance.tolist()}
+        for what, measured in (
+            ("entropy in nats", found.entropy),
+            ("largest gradient, mean", found.gradient),
+            ("largest gradient, median", found.median_gradient),
+        ):
+            columns |= {f"{what}, {name}": values.tolist() for name, values in measured.items()}
+        return pd.DataFrame(columns, index=pd.Index(found.widths, name="d_k"))
+
+    @property
+    def recipe(self) -> str:
+        """Lines of Python that give the same numbers."""
+        found = self.found
+        return (
+            "from tfm_core import scale_experiment\n\n"
+            f"found = scale_experiment({found.widths}, draws={found.draws}, keys={found.keys}, seed={self.seed})\n"
+            "found.variance, found.entropy, found.gradient, found.median_gradient"
+        )
+
+
+def _gradient(number: float) -> str:
+    return look.weight(number) if number >= 0.001 else look.tiny(number)
+
+
+def _span(numbers: list[float]) -> str:
+    low, high = (f"{number:.2f}" for number in (min(numbers), max(numbers)))
+    return low if low == high else f"{low} to {high}"
+
+
+def score_variances(inside: Inside, read: int) -> list[float]:
+    """Variance of q.k in each head, over all pairs that may look at each other; [] if there are not two of them.
+
+    Before the division, and without what a positional scheme adds to the scores.
+
+    Args:
+        inside: the attention.
+        read: how many of its queries are tokens; the rest is padding.
+    """
+    visible = inside.visible[:read]
+    if visible.sum() < 2:
+        return []
+    found = []
+    for head in range(len(inside.query)):
+        one = slice(head, head + 1)  # a head at a time: of many tokens, all at once take much memory
+        products = attention_scores(inside.query[one, :read], inside.key[one], scale=1.0)[0]
+        found.append(torch.var(products[visible].double(), correction=0).item())
+    return found
+
+
+@cached()
+def _model_variances(model: ModelState, kind: str, layer: int) -> list[float]:
+    """The same of a layer, from 0, of the model."""
+    queries, _ = tokens_of(model, kind)
+    return score_variances(compute.inside(model, kind, layer), len(queries.pieces))
+
+
+def scale_view(model: ModelState, state: AttentionState) -> ScaleView:
+    """Run the experiment, at the model's own d_k too, and measure the model's scores."""
+    head_dim = model.config.head_dim
+    widths = tuple(sorted({*WIDTHS, head_dim}))
+    kind = kind_of(model, state.kind)
+    heads = _model_variances(model, kind, state.layer - 1)
+    found = compute.scale_experiment(widths, state.draws, state.draw_keys, state.draw_seed)
+    return ScaleView(found, state.draw_seed, head_dim, heads, state.layer)

@@ -1,0 +1,111 @@
+"""The Attention lens's own controls: which view, which head, and what each view adds."""
+
+from dataclasses import dataclass
+
+from tfm_ui.lenses.attention.change.grammar import Changes
+from tfm_ui.live.passes import PLACES
+from tfm_ui.state.fields import Choice, Flag, Limits, Number, Whole, control
+from tfm_ui.state.lists import Numbers, Vectors
+from tfm_ui.state.model_state import MAX_TOKENS, ModelState
+
+VIEWS = ("steps", "arcs", "contribution", "change", "scale", "dictionary")
+
+# What one head computes, in this order; each is a matrix.
+STEPS = (
+    "input",
+    "query",
+    "key",
+    "value",
+    "scores",
+    "scaled",
+    "masked",
+    "weights",
+    "weighted values",
+    "head output",
+    "heads",
+    "output",
+)
+
+PLANE, VALUES = (-2, 2), (-999, 999)
+ENTRIES = "1.2,0.2,10 0.1,1.1,20 -1.1,0.3,30 0.2,-1,40"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionState:
+    """One for all views, so that head and cell stay what they were when the view changes.
+
+    A cell of any matrix is told by query and key (tokens, from 1), dim (of the head) and channel (of d_model).
+    """
+
+    view: str = control(Choice("View", VIEWS, "buttons"), default="steps")
+    kind: str = control(Choice("Attention", tuple(PLACES[True]), "buttons"), default="encoder")
+    layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
+    head: int = control(Whole("Head", 1, 16, box=True), default=1)
+
+    # one number's story
+    step: str = control(Choice("Step", STEPS), default="weights", held=True)
+    whole: bool = control(Flag("All at once"), default=True, held=True)
+    query: int = control(Whole("Query", 1, MAX_TOKENS), default=6, held=True)
+    key: int = control(Whole("Key", 1, MAX_TOKENS), default=2, held=True)
+    dim: int = control(Whole("Dimension of the head", 1, 256), default=1, held=True)
+    channel: int = control(Whole("Channel of d_model", 1, 256), default=1, held=True)
+
+    # switches of this attention
+    scaled: bool = control(Flag("Scale by √dₖ", help="Divide the scores by √dₖ, as the model does."), default=True)
+    masked: bool = control(
+        Flag("Mask", help="Off: every query of this attention may look at every key, padding included."), default=True
+    )
+    temperature: float = control(Number("Temperature", 0.05, 10), default=1.0, held=True)
+
+    # arcs
+    lines: str = control(
+        Choice(
+            "Lines",
+            ("heads", "mean", "max", "rollout"),
+            "buttons",
+            help="heads: each head of the layer in its colour. mean, max: over these heads. rollout: from the first "
+            "layer to this one, through the residuals (Abnar & Zuidema, 2020).",
+        ),
+        default="heads",
+    )
+    heads: str = control(Numbers("Heads shown", 16), default="", held=True, local=True)
+    tokens: str = control(Numbers("Tokens selected", MAX_TOKENS, "qk", 200), default="", held=True, local=True)
+    mass: int = control(Whole("Share of each row in %", 5, 100), default=90, held=True, local=True)
+    hide: str = control(
+        Choice("Tokens hidden", ("padding", "first", "padding and first", "none")),
+        default="padding",
+        held=True,
+        local=True,
+    )
+
+    # change it and see
+    changes: str = control(Changes("Changes"), default="weight 1.1 6>2 0.9", held=True)
+    pinned: str = control(Changes("Changes of A"), default="", held=True)
+    rescale: bool = control(
+        Flag("Rescale the rest of the row", help="A weight that is set leaves to the others what is left of 1."),
+        default=True,
+    )
+
+    # the experiment on scaling
+    draws: int = control(Whole("Draws", 10, 1000, box=True), default=1000)
+    draw_keys: int = control(Whole("Keys per query", 2, 64, box=True), default=16)
+    draw_seed: int = control(Whole("Seed of the draws", 0, 9999, box=True), default=0)
+
+    # the soft dictionary: each entry is a key in the plane and its value; what is asked is a point, too
+    entries: str = control(Vectors("Keys and values", (PLANE, PLANE, VALUES), 2, 6), default=ENTRIES, held=True)
+    ask: str = control(Vectors("Query", (PLANE, PLANE)), default="0.8,0.5", held=True)
+
+    @staticmethod
+    def limits(model: ModelState) -> Limits:
+        """What the model leaves to choose from; the most that any kind of attention has."""
+        tokens = max(len(model.source_tokens.ids), len(model.target_tokens.ids) if model.is_encoder_decoder else 1)
+        return {
+            "layer": {"high": model.num_layers},
+            "head": {"high": model.num_heads},
+            "heads": {"high": model.num_heads},
+            "tokens": {"high": tokens},
+            "query": {"high": tokens},
+            "key": {"high": tokens},
+            "dim": {"high": model.d_model // model.num_heads},
+            "channel": {"high": model.d_model},
+        }

@@ -1,0 +1,216 @@
+"""How one number came about: for each step the derivation of any cell, with the real numbers put in."""
+
+import math
+from collections.abc import Callable
+
+import pandas as pd
+import torch
+from torch import nn
+
+from tfm_ui.lenses.attention.steps.derivation import SHOWN, Cell, Derivation, Span, Sum, factor, summed
+from tfm_ui.lenses.attention.steps.one_head import OneHead
+from tfm_ui.text import look
+
+
+def _channels(count: int) -> list[str]:
+    return [f"channel {i + 1}" for i in range(count)]
+
+
+def _input(one: OneHead, at: Cell) -> Derivation:
+    inside, name = one.inside, one.queries[at.query]
+    row, value = inside.residual[at.query].double(), inside.input[at.query, at.channel].item()
+    title = f"Input of “{name}”, channel {at.channel + 1}"
+    before = row[at.channel].item()
+    origin = _origin(one, at)
+    if inside.norm is None:
+        return Derivation(title, value, [[(f"the residual stream here: {origin}{look.number(before)}", "")]])
+    mean, variance = row.mean().item(), row.var(unbiased=False).item()
+    gain, shift = inside.norm.weight[at.channel].item(), inside.norm.bias[at.channel].item()
+    root = math.sqrt(variance + inside.norm.eps)
+    lines = [
+        [(f"the residual stream here: {origin}{look.number(before)}", "")],
+        [
+            (
+                f"its row has mean {look.number(mean)}, standard deviation {look.number(root)}; the norm removes them",
+                "",
+            )
+        ],
+        [
+            (f"({look.number(before)} − {factor(mean)}) / {look.number(root)}", ""),
+            (f" × {factor(gain)} + {factor(shift)} = {look.number(value)}", ""),
+        ],
+    ]
+    return Derivation(title, value, lines)
+
+
+def _origin(one: OneHead, at: Cell) -> str:
+    """What the residual stream is the sum of, before the first layer."""
+    recorded = one.inside.recorded
+    if "embedding" not in recorded:
+        return "what the layers before left there, "
+    embedding = look.number(recorded["embedding"][at.query, at.channel].item())
+    if "position" not in recorded:
+        return f"embedding of “{one.queries[at.query]}” × √d_model = "
+    position = recorded["position"][at.query, at.channel].item()
+    return f"embedding × √d_model + position {at.query + 1} = {embedding} + {factor(position)} = "
+
+
+def _projected(role: str) -> Callable[[OneHead, Cell], Derivation]:
+    """A query, key or value: the input times a matrix of parameters; turned, where the scheme turns it."""
+
+    def derive(one: OneHead, at: Cell) -> Derivation:
+        inside, token = one.inside, at.query if role == "query" else at.key
+        label = (one.queries if role == "query" else one.keys)[token]
+        read = (inside.input if role == "query" else inside.memory)[token]
+        plain = inside.recorded[role][one.head, token]
+        module = inside.module.get_submodule(f"{role}_projection")
+        assert isinstance(module, nn.Linear)
+
+        def product(dim: int) -> Derivation:
+            row = one.head * one.head_dim + dim
+            parts = Sum(read, module.weight[row].detach(), _channels(len(read)), ("", "weight"))
+            bias = (f" + {factor(module.bias[row].item())}", "")
+            name = [(f"{role}(“{label}”) {dim + 1}", role)]
+            return summed(
+                f"{role.capitalize()} of “{label}”, dimension {dim + 1}", name, parts, plain[dim].item(), [bias]
+            )
+
+        found = product(at.dim)
+        turned = inside.recorded.get(f"rotated_{role}")
+        if turned is None:
+            return found
+        half = one.head_dim // 2
+        pair, sign = (at.dim + half, "−") if at.dim < half else (at.dim - half, "+")
+        angle = token * 10000.0 ** (-(at.dim % half) / half)
+        value = turned[one.head, token, at.dim].item()
+        line = [
+            (f"turned by position {token}, with dimension {pair + 1}: {factor(plain[at.dim].item())} × ", ""),
+            (f"{factor(math.cos(angle))} {sign} {factor(plain[pair].item())} × {factor(math.sin(angle))}", ""),
+            (f" = {look.number(value)}", role),
+        ]
+        return Derivation(found.title, value, [*found.lines, *product(pair).lines, line], found.terms)
+
+    return derive
+
+
+def _score(one: OneHead, at: Cell) -> Derivation:
+    pair = one.queries[at.query], one.keys[at.key]
+    names = [f"dimension {i + 1}" for i in range(one.head_dim)]
+    parts = Sum(one.query[at.query], one.key[at.key], names, ("query", "key"))
+    name = [(f"score({pair[0]}, {pair[1]})", "")]
+    return summed(f"Score of “{pair[0]}” and “{pair[1]}”", name, parts, one.scores[at.query, at.key].item())
+
+
+def _scaled(one: OneHead, at: Cell) -> Derivation:
+    value, score = one.scaled_scores[at.query, at.key].item(), one.scores[at.query, at.key].item()
+    line: list[Span] = [(look.number(score), "")]
+    line += [(f" / √{one.head_dim}", "")] if one.scaled else []
+    if one.bias is not None:
+        line += [(f" + {factor(one.bias[at.query, at.key].item())}", "")]
+    if one.temperature != 1:
+        line = [("(", ""), *line, (f") / {one.temperature:g}", "")]
+    why = "" if one.scaled else "not scaled: "
+    said = f", the bias of {one.positional} added" if one.bias is not None else ""
+    title = f"Scaled score of “{one.queries[at.query]}” and “{one.keys[at.key]}”{said}"
+    return Derivation(title, value, [[(why, ""), *line, (f" = {look.number(value)}", "")]])
+
+
+def _masked(one: OneHead, at: Cell) -> Derivation:
+    value = one.masked_scores[at.query, at.key].item()
+    pair = f"“{one.queries[at.query]}” and “{one.keys[at.key]}”"
+    sees = bool(one.visible[at.query, at.key])
+    why = "may attend: the score stays " if sees else "may not attend: the score becomes "
+    return Derivation(f"Masked score of {pair}", value, [[(why + look.number(value), "")]])
+
+
+def _weight(one: OneHead, at: Cell) -> Derivation:
+    value, row = one.weights[at.query, at.key].item(), one.masked_scores[at.query].double()
+    title = f"Weight of “{one.keys[at.key]}” for “{one.queries[at.query]}”"
+    seen = one.visible[at.query].nonzero()[:, 0].tolist()
+    if not seen:
+        return Derivation(title, value, [[("this query may see nothing: all its weights are 0", "")]])
+    highest = row.max()
+    powers = (row - highest).exp()
+    many = len(seen) > SHOWN
+    kept = sorted(sorted(seen, key=lambda k: -powers[k].item())[: SHOWN - 1]) if many else seen
+    below: list[Span] = []
+    for k in kept:
+        below += [(" + " if below else "", ""), (look.share(powers[k].item()), ""), (f" {one.keys[k]}", "key")]
+    if many:
+        rest = powers.sum() - powers[kept].sum()
+        below += [(f" + … {len(seen) - len(kept)} smaller ones, together {look.share(rest.item())}", "")]
+    top, total = look.number(highest.item()), look.share(powers.sum().item())
+    score = look.number(row[at.key].item())
+    lines: list[list[Span]] = [
+        [(f"exp({score} − {factor(highest.item())}) = {look.share(powers[at.key].item())}", "")],
+        [(f"the same for each key, its score less the row’s largest, {top}, which changes no weight:", "")],
+        [*below, (f" = {total}", "")],
+        [(f"{look.share(powers[at.key].item())} / {total} = {look.share(value)}", "")],
+    ]
+    columns = {
+        "score": row[seen].tolist(),
+        "exp": powers[seen].tolist(),
+        "weight": one.weights[at.query, seen].tolist(),
+    }
+    names = pd.Index([f"{k + 1} {one.keys[k]}" for k in seen], name="key")
+    return Derivation(title, value, lines, pd.DataFrame(columns, index=names))
+
+
+def _weighted(one: OneHead, at: Cell) -> Derivation:
+    weight, part = one.weights[at.query, at.key].item(), one.value[at.key, at.dim].item()
+    value = one.weighted_values(at.query)[at.key, at.dim].item()
+    line = [(look.share(weight), ""), (" × ", ""), (factor(part), "value"), (f" = {look.number(value)}", "")]
+    title = f"What “{one.keys[at.key]}” gives to “{one.queries[at.query]}”, dimension {at.dim + 1}"
+    return Derivation(title, value, [line])
+
+
+def _gathered(one: OneHead, at: Cell) -> Derivation:
+    label, seen = one.queries[at.query], one.visible[at.query].nonzero()[:, 0]
+    names = [f"{k + 1} {one.keys[k]}" for k in seen.tolist()]
+    title = f"Head output of “{label}”, dimension {at.dim + 1}"
+    if not names:
+        return Derivation(title, 0.0, [[("this query may see nothing, and so gathers nothing: 0.000", "")]])
+    parts = Sum(one.weights[at.query, seen], one.value[seen, at.dim], names, ("weight", "value"))
+    name = [(f"output({label}) {at.dim + 1}", "result")]
+    return summed(title, name, parts, one.output[at.query, at.dim].item())
+
+
+def _merged(one: OneHead, at: Cell) -> Derivation:
+    column = one.head * one.head_dim + at.dim
+    value = one.merged(slice(at.query, at.query + 1))[0, column].item()
+    line = f"column {column + 1} of {one.inside.module.d_model} is dimension {at.dim + 1} of head {one.head + 1}: "
+    title = f"All heads of “{one.queries[at.query]}”, column {column + 1}"
+    return Derivation(title, value, [[(line + look.number(value), "")]])
+
+
+def _output(one: OneHead, at: Cell) -> Derivation:
+    row, module = slice(at.query, at.query + 1), one.inside.module.output_projection
+    merged, value = one.merged(row)[0], one.projected(row)[0, at.channel].item()
+    label = one.queries[at.query]
+    names = [f"head {i // one.head_dim + 1}, dimension {i % one.head_dim + 1}" for i in range(len(merged))]
+    parts = Sum(merged, module.weight[at.channel].detach(), names, ("result", "weight"))
+    bias = (f" + {factor(module.bias[at.channel].item())}", "")
+    name = [(f"attention({label}) {at.channel + 1}", "result")]
+    return summed(f"Output of “{label}”, channel {at.channel + 1}", name, parts, value, [bias])
+
+
+DERIVATIONS: dict[str, Callable[[OneHead, Cell], Derivation]] = {
+    "input": _input,
+    "query": _projected("query"),
+    "key": _projected("key"),
+    "value": _projected("value"),
+    "scores": _score,
+    "scaled": _scaled,
+    "masked": _masked,
+    "weights": _weight,
+    "weighted values": _weighted,
+    "head output": _gathered,
+    "heads": _merged,
+    "output": _output,
+}
+
+
+def derivation(one: OneHead, step: str, at: Cell) -> Derivation:
+    """How this cell of this step's matrix came about."""
+    with torch.no_grad():
+        return DERIVATIONS[step](one, at)

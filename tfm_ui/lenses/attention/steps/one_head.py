@@ -1,0 +1,151 @@
+"""One head's way from its input to its output, with its switches: what the Attention lens walks through."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from tfm_core import attention_scores, attention_weights, mask_scores
+from tfm_ui.lenses.attention.change.feasible import tokens_of
+from tfm_ui.lenses.attention.inside import Inside
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.live import passes as compute
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import words
+
+
+@dataclass(frozen=True)
+class OneHead:
+    """All that one head computes. While no switch is moved, it is what the model computed, to the last digit.
+
+    Attributes:
+        inside: the attention that it belongs to.
+        head: which, from 0.
+        scaled: whether scores are divided by the root of d_k.
+        masked: whether the mask is obeyed.
+        temperature: what scores are divided by after that.
+        queries, keys: a label per row and per column, padding included.
+        positional: the scheme's name, where one acts in this attention.
+        crosses: whether queries and keys come from two texts.
+    """
+
+    inside: Inside
+    head: int
+    scaled: bool
+    masked: bool
+    temperature: float
+    queries: list[str]
+    keys: list[str]
+    positional: str
+    crosses: bool
+
+    @property
+    def as_in_the_model(self) -> bool:
+        """Whether every switch stands as the model has it."""
+        return self.scaled and self.masked and self.temperature == 1
+
+    @property
+    def head_dim(self) -> int:
+        """d_k."""
+        return self.inside.head_dim
+
+    @property
+    def factor(self) -> float:
+        """What the dot products are multiplied with."""
+        return 1 / math.sqrt(self.head_dim) if self.scaled else 1.0
+
+    @property
+    def visible(self) -> Tensor:
+        """Boolean (query, key), as obeyed."""
+        return self.inside.visible if self.masked else torch.ones_like(self.inside.visible)
+
+    @cached_property
+    def query(self) -> Tensor:
+        """(query, head_dim), as it meets the keys."""
+        return self.inside.query[self.head]
+
+    @cached_property
+    def key(self) -> Tensor:
+        """(key, head_dim), likewise."""
+        return self.inside.key[self.head]
+
+    @cached_property
+    def value(self) -> Tensor:
+        """(key, head_dim)."""
+        return self.inside.value[self.head]
+
+    @cached_property
+    def bias(self) -> Tensor | None:
+        """(query, key), what the positional scheme adds, if it does."""
+        return self.inside.origin.bias(self.head)
+
+    @cached_property
+    def scores(self) -> Tensor:
+        """(query, key): the plain dot products."""
+        return attention_scores(self.query[None], self.key[None], scale=1.0)[0]
+
+    @cached_property
+    def scaled_scores(self) -> Tensor:
+        """(query, key): scaled, with the scheme's bias, cooled or heated."""
+        return self._scaled(self.head, slice(None))
+
+    @cached_property
+    def masked_scores(self) -> Tensor:
+        """(query, key): -inf where the mask forbids."""
+        return mask_scores(self.scaled_scores, self.visible)
+
+    @cached_property
+    def weights(self) -> Tensor:
+        """(query, key)."""
+        return attention_weights(self.masked_scores, self.visible)
+
+    @cached_property
+    def output(self) -> Tensor:
+        """(query, head_dim): what this head gathered."""
+        return self.inside.recorded["head_output"][self.head] if self.as_in_the_model else self.weights @ self.value
+
+    def weighted_values(self, query: int) -> Tensor:
+        """(key, head_dim): what each key gives to one query, from 0."""
+        return self.weights[query, :, None] * self.value
+
+    def merged(self, rows: slice) -> Tensor:
+        """(rows, d_model): all heads side by side, for these queries."""
+        outputs = self.inside.recorded["head_output"][:, rows]
+        if not self.as_in_the_model:
+            outputs = torch.stack([self._gathered(head, rows) for head in range(len(outputs))])
+        return outputs.transpose(0, 1).flatten(1)  # (head, rows, head_dim) -> (rows, d_model)
+
+    def projected(self, rows: slice) -> Tensor:
+        """(rows, d_model): what the attention adds to the residual stream, for these queries."""
+        if self.as_in_the_model:
+            return self.inside.recorded["output"][rows]
+        with torch.no_grad():
+            projected: Tensor = self.inside.module.output_projection(self.merged(rows))
+        return projected
+
+    def _scaled(self, head: int, rows: slice) -> Tensor:
+        scores = self.inside.origin.scores(head, scale=self.factor, rows=rows)
+        return scores if self.temperature == 1 else scores / self.temperature
+
+    def _gathered(self, head: int, rows: slice) -> Tensor:
+        visible = self.visible[rows]
+        return attention_weights(mask_scores(self._scaled(head, rows), visible), visible) @ self.inside.value[head]
+
+
+def one_head(model: ModelState, state: AttentionState) -> OneHead:
+    """The head that the lens shows."""
+    kind = compute.kind_of(model, state.kind)
+    queries, keys = tokens_of(model, kind)
+    return OneHead(
+        inside=compute.inside(model, kind, state.layer - 1),
+        head=state.head - 1,
+        scaled=state.scaled,
+        masked=state.masked,
+        temperature=state.temperature,
+        queries=words.labels(queries),
+        keys=words.labels(keys),
+        positional="none" if kind == "cross" else model.positional,
+        crosses=kind == "cross",
+    )

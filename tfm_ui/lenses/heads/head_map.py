@@ -1,0 +1,31 @@
+"""One attention head, large, on a canvas: exact weights, names, zoom; nothing comes back."""
+
+import numpy as np
+
+from tfm_ui.lenses.heads.numbers import HeadView
+from tfm_ui.pictures.canvas import Canvas, Content
+from tfm_ui.pictures.cells import CELLS
+from tfm_ui.text import look
+
+MAP = Canvas("head_map", f'<div class="map" data-picture>{CELLS}</div>')
+MASKED = -1.0  # stands where a weight may not be
+
+
+def content(head: HeadView, *, top: float, about: str) -> Content:
+    """What head_map.js draws.
+
+    Args:
+        head: the exact weights, and what its rows and columns are called.
+        top: the weight at the dark end of the scale, which begins at 0.
+        about: the picture in words.
+    """
+    header = {
+        "queries": head.queries,
+        "keys": head.keys,
+        "read": head.read,
+        "top": top,
+        "topText": look.end_of_scale(top, head.weights.max()),
+        "formula": head.formula,
+        "about": about,
+    }
+    return header, np.where(head.visible, head.weights, np.float32(MASKED))

@@ -1,0 +1,24 @@
+"""Presets of Home.
+
+What their questions take for granted is computed in tests/tfm_ui/page/test_presets.py.
+"""
+
+from tfm_ui.page.presets import Preset
+
+HOME = (
+    Preset(
+        "First look",
+        "Nobody has trained this model, and yet it would say “tired” again. Where could that come from?",
+    ),
+    Preset(
+        "Much larger",
+        "Forty-seven times the parameters, and it repeats “tired” all the more. What do parameters alone not bring?",
+        model={"num_layers": 8, "num_heads": 16, "d_model": 256},
+    ),
+    Preset(
+        "Another seed",
+        "The same sentence, other random weights: another head is the sharpest now. What in these pictures has stayed, "
+        "and what kept it?",
+        model={"seed": 2},
+    ),
+)

@@ -1,0 +1,95 @@
+"""A mask out of a file: .npy by its first bytes, else text. Pure; nothing is executed, and no size is believed."""
+
+import io
+import math
+import re
+import tokenize
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfm_ui.lenses.masks.conventions.mask_text import BYTES, DEEP, SIDE, Table, read_text, table
+
+
+@dataclass(frozen=True)
+class Digest:
+    """A control that holds which upload is looked at: its name in `uploads`, as no link has room for a file."""
+
+    label: str
+
+    def read(self, raw: str, default: Any) -> tuple[str, str]:
+        """The digest, if it is one."""
+        return (raw, "") if re.fullmatch(r"[0-9a-f]{16}|", raw) else (default, "it is no name of an upload")
+
+
+def read_file(data: bytes) -> Table:
+    """A table out of a file: .npy by its first bytes, else text.
+
+    Raises:
+        ValueError: with a sentence that says what is wrong.
+    """
+    if len(data) > BYTES:
+        raise ValueError(f"The file has {len(data):,} bytes; {BYTES:,} is the limit.")
+    if data.startswith(b"\x93NUMPY"):
+        return _npy(data)
+    if data.startswith(b"PK"):
+        raise ValueError("This is an archive (.npz, .pt or .zip): save the one array with np.save, as .npy.")
+    if data.startswith(b"\x80"):
+        raise ValueError("This is a pickle, which could execute anything, so it is not opened: save with np.save.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError("This is neither .npy nor text in UTF-8.") from None
+    if "\0" in text:
+        raise ValueError("This is neither .npy nor text: it holds zero bytes.")
+    return read_text(text)
+
+
+# What NumPy raises over a header that was tampered with.
+BROKEN = (
+    ValueError,
+    SyntaxError,
+    TypeError,
+    KeyError,
+    MemoryError,
+    RecursionError,
+    OverflowError,
+    tokenize.TokenError,
+)
+
+
+def _npy(data: bytes) -> Table:
+    file = io.BytesIO(data)
+    try:
+        version = np.lib.format.read_magic(file)
+        header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+        with warnings.catch_warnings():  # of Python 2's headers
+            warnings.simplefilter("ignore")
+            shape, _, dtype = header(file)
+    except BROKEN:
+        raise ValueError("This .npy’s header cannot be read.") from None
+    if dtype.hasobject:
+        raise ValueError("This .npy holds Python objects, which could execute anything, so it is not opened.")
+    if dtype.kind not in "biuf":
+        raise ValueError(f"This .npy holds {dtype}; booleans or real numbers were expected.")
+    if min(shape, default=0) < 0 or len(shape) > DEEP or math.prod(shape) > SIDE * SIDE:
+        sizes = " × ".join(f"{size:,}" for size in shape[:DEEP])
+        raise ValueError(f"This .npy is {sizes}; {SIDE:,} × {SIDE:,} is the limit.")
+    if len(data) - file.tell() < math.prod(shape) * dtype.itemsize:
+        raise ValueError("This .npy is shorter than its header says: was it cut?")
+    file.seek(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            values = np.load(file, allow_pickle=False)
+        except BROKEN:
+            raise ValueError("This .npy cannot be read: its header does not fit what follows.") from None
+    kind = {"b": "booleans", "f": "numbers"}.get(dtype.kind, "whole numbers")
+    with np.errstate(over="ignore"):
+        values = values.astype(np.float64)
+    if (nan := np.argwhere(np.isnan(values))).size:
+        at = ", ".join(str(i + 1) for i in nan[0])
+        raise ValueError(f"The entry at {at} is NaN, which neither lets see nor hides.")
+    return table(values, shape or (1,), kind)

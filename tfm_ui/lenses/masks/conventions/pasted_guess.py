@@ -1,0 +1,220 @@
+"""What a pasted table means as a mask, and why; and what kind of mask it is then. Pure."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tfm_ui.lenses.masks.conventions.mask_text import Table
+from tfm_ui.text import look
+
+ATTEND, IGNORE, ADDED = "1 = attend", "1 = ignore", "added to scores"
+READINGS = (ATTEND, IGNORE, ADDED)
+HIDDEN = -1e4  # what is added and at most this hides: exp(-10,000) is 0 in float64, too
+NAMED = 4  # rows that are named before "and n more"
+
+Mask = NDArray[np.bool_]
+
+
+def guess(table: Table) -> tuple[str, str]:
+    """The likeliest reading, and the reason in words."""
+    values, ones = table.values, table.values == 1
+    one, zero = ("True", "False") if table.kind == "booleans" else ("1", "0")
+    if not np.isin(values, (0, 1)).all():
+        low = values.min()
+        example = f", such as {look.number(low) if np.isinf(low) else f'{low:g}'.replace('-', '−')}" if low < 0 else ""
+        return ADDED, f"there are other numbers than 0 and 1{example}: these are added to the scores"
+    if ones.all():
+        return ATTEND, f"all is {one}: the other way round nobody would see anything"
+    if not ones.any():
+        return ADDED if table.kind == "numbers" else IGNORE, (
+            f"all is {zero}: the other way round nobody would see anything"
+        )
+    if ones.shape[0] == ones.shape[1] and len(ones) > 1:
+        return _square(ones, one, zero)
+    return _rows(ones, table.kind, one)
+
+
+def _square(ones: Mask, one: str, zero: str) -> tuple[str, str]:
+    below, above = ones[np.tril_indices(len(ones), -1)], ones[np.triu_indices(len(ones), 1)]
+    diagonal = ones.diagonal()
+    itself = f"the diagonal is {one if diagonal[0] else zero} throughout" if len(set(diagonal.tolist())) == 1 else ""
+    if below.any() and not above.any():
+        where = "on the diagonal and below" if diagonal.all() else "on or below the diagonal"
+        where = where if diagonal.any() else "below the diagonal"
+        return ATTEND, f"{one} stands only {where}: so nobody looks ahead, as in F.scaled_dot_product_attention"
+    if above.any() and not below.any():
+        where = "on the diagonal and above" if diagonal.all() else "on or above the diagonal"
+        where = where if diagonal.any() else "above the diagonal"
+        return IGNORE, f"{one} stands only {where}: so nobody looks ahead, as in nn.MultiheadAttention’s attn_mask"
+    if itself:
+        way = ATTEND if diagonal[0] else IGNORE
+        return way, f"{itself}, and a token nearly always sees itself"
+    empty = {ATTEND: int((~ones.any(1)).sum()), IGNORE: int(ones.all(1).sum())}
+    if empty[ATTEND] != empty[IGNORE]:
+        way = min(empty, key=lambda name: empty[name])
+        rows = look.plural(max(empty.values()), "query", "queries")
+        return way, f"the other way round, {rows} would see nothing" + (f", and not {empty[way]}" if empty[way] else "")
+    return ATTEND, "nothing in it tells the two ways apart; this is F.scaled_dot_product_attention’s"
+
+
+def _rows(ones: Mask, kind: str, one: str) -> tuple[str, str]:
+    """A row per sentence, or queries and keys of different number."""
+    falls, rises = (ones[:, :-1] >= ones[:, 1:]).all(), (ones[:, :-1] <= ones[:, 1:]).all()
+    if _of_a_cache(ones):
+        return ATTEND, f"each row has one more {one} than the one before: a causal mask behind keys of the past"
+    if _of_a_cache(~ones):
+        return IGNORE, f"each row has one {one} fewer than the one before: a causal mask behind keys of the past"
+    if falls:
+        return ATTEND, f"in no row stands {one} behind what is none: padding at the end is hidden"
+    if rises and kind == "booleans":
+        return (
+            IGNORE,
+            "where True stands, it stands last: padding at the end is ignored, as by a key_padding_mask",
+        )
+    if rises:
+        return (
+            ATTEND,
+            f"where {one} stands, it stands last: padding at the beginning is hidden, as for generation",
+        )
+    return ATTEND, "nothing in it tells the two ways apart; this is F.scaled_dot_product_attention’s"
+
+
+def _of_a_cache(mask: Mask) -> bool:
+    """Whether it is causal, the last query beside the last key."""
+    rows, columns = mask.shape
+    return rows > 1 and np.array_equal(mask, np.tri(rows, columns, columns - rows, dtype=bool))
+
+
+def mask_of(table: Table, reading: str) -> Mask:
+    """Boolean (row, column), True = may attend."""
+    values = table.values
+    mask: Mask = values > HIDDEN if reading == ADDED else values != 0 if reading == ATTEND else values == 0
+    return mask
+
+
+def odd_values(table: Table, reading: str) -> str:
+    """Values that the reading has no place for, and what is done with them; "" if there are none."""
+    values = table.values
+    usual = (values == 0) | (values == -np.inf) if reading == ADDED else np.isin(values, (0, 1))
+    found, counts = np.unique(values[~usual], return_counts=True)
+    if not len(found):
+        return ""
+    if reading != ADDED:
+        return f"{_listed(found, counts)} {_is(counts)} neither 0 nor 1, and taken as 1."
+    said = []
+    for these, what in (
+        (found <= HIDDEN, "as good as −∞, and taken as hidden"),
+        ((found > HIDDEN) & (found < np.inf), "neither 0 nor −∞: a bias, and taken as seen"),
+        (found == np.inf, "what makes every weight of its row NaN, and taken as seen"),
+    ):
+        if these.any():
+            said.append(f"{_listed(found[these], counts[these])} {_is(counts[these])} {what}.")
+    return " ".join(said)
+
+
+def _listed(found: NDArray[np.float64], counts: NDArray[np.intp]) -> str:
+    names = ["∞" if value == np.inf else f"{value:g}".replace("-", "−") for value in found[:3]]
+    more = f" and {look.plural(len(found) - 3, 'more value')}" if len(found) > 3 else ""
+    cells = int(counts.sum())
+    return f"{', '.join(names)}{more} ({look.count(cells)} {'cell' if cells == 1 else 'cells'})"
+
+
+def _is(counts: NDArray[np.intp]) -> str:
+    return "is" if len(counts) == 1 else "are"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What can be said of a mask, (row, column), True = may attend.
+
+    Attributes:
+        mask: the mask.
+        blocks: lengths of the blocks on the diagonal that do not see each other; a square mask alone has them.
+    """
+
+    mask: Mask
+    blocks: tuple[int, ...]
+
+    @property
+    def square(self) -> bool:
+        """Whether there are as many rows as columns."""
+        return bool(self.mask.shape[0] == self.mask.shape[1])
+
+    @property
+    def causal(self) -> bool:
+        """Whether no query looks ahead, the last query beside the last key."""
+        rows, columns = self.mask.shape
+        return not bool(np.triu(self.mask, columns - rows + 1).any())
+
+    @property
+    def per_key(self) -> bool:
+        """Whether it may be a mask of padding: one row for all queries, or a row per sentence, hiding the same end."""
+        rows, columns = self.mask.shape
+        end, beginning = self.mask[:, :-1] >= self.mask[:, 1:], self.mask[:, :-1] <= self.mask[:, 1:]
+        return bool(rows == 1 or (rows != columns and (end.all() or beginning.all()) and not _of_a_cache(self.mask)))
+
+    def sentence(self) -> str:
+        """All of it in words."""
+        rows, columns = self.mask.shape
+        kept = int(self.mask.sum())
+        said = [
+            f"{rows} × {columns}, {'square' if self.square else 'not square'}; {look.count(kept)} of "
+            f"{look.count(self.mask.size)} pairs kept ({look.percent(kept / self.mask.size)})."
+        ]
+        if self.per_key:
+            said.append("Taken as padding: a row of keys " + ("for all queries." if rows == 1 else "per sentence."))
+        elif self.square and rows > 1:
+            said.append(self._order())
+            if len(self.blocks) > 1 and kept:
+                said.append(self._blocks())
+            elif bool((self.mask == self.mask[0]).all()) and 0 < kept < self.mask.size:
+                said.append("All rows are alike: which keys are hidden, as padding is.")
+        elif rows > 1:
+            said.append("No query looks ahead." if self.causal else "Some queries look ahead.")
+        return " ".join(part for part in (*said, self._empties()) if part)
+
+    def _order(self) -> str:
+        diagonal = self.mask.diagonal()
+        if not self.mask.any():
+            return ""
+        if self.causal and not diagonal.any():
+            return "Strictly lower triangular: nobody sees itself, or what comes later."
+        ahead = int(np.triu(self.mask, 1).sum())
+        said = "Causal: nobody looks ahead."
+        if not self.causal:
+            said = f"Not causal: {look.plural(ahead, 'pair looks', 'pairs look')} ahead."
+        if not diagonal.any():
+            return f"{said} The diagonal is hidden: nobody sees itself."
+        if not diagonal.all():
+            blind = int((~diagonal).sum())
+            return f"{said} {look.plural(blind, 'token cannot see itself', 'tokens cannot see themselves')}."
+        return said
+
+    def _blocks(self) -> str:
+        if len(self.blocks) == len(self.mask):
+            return "Diagonal: everybody sees at most itself."
+        shown = ", ".join(map(str, self.blocks[:8])) + (", …" if len(self.blocks) > 8 else "")
+        return f"Block-diagonal: {len(self.blocks)} blocks of {shown} tokens that do not see each other."
+
+    def _empties(self) -> str:
+        empty = np.flatnonzero(~self.mask.any(1))
+        if not len(empty):
+            return ""
+        if len(empty) == len(self.mask):
+            return "No row has any key: it hides everything."
+        names = ", ".join(str(row + 1) for row in empty[:NAMED])
+        more = f" and {look.count(len(empty) - NAMED)} more" if len(empty) > NAMED else ""
+        return f"{'Row' if len(empty) == 1 else 'Rows'} {names}{more} without any key."
+
+
+def facts(mask: Mask) -> Facts:
+    """What kind of mask it is."""
+    rows, columns = mask.shape
+    if rows != columns:
+        return Facts(mask, ())
+    either = mask | mask.T | np.eye(rows, dtype=bool)
+    tied = rows - 1 - either[:, ::-1].argmax(1)  # the last that each is tied to
+    furthest = np.maximum.accumulate(tied)
+    ends = np.flatnonzero(furthest == np.arange(rows)) + 1
+    return Facts(mask, tuple(int(size) for size in np.diff(ends, prepend=0)))

@@ -1,0 +1,159 @@
+"""How far information travels, layer by layer: what has moved behind each, how far away, and by how much."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tfm_core import hops, influence, reach_by_layer
+from tfm_ui.lenses.masks import passes as compute_masks
+from tfm_ui.lenses.masks.composition import parse
+from tfm_ui.lenses.masks.leaks import numbers as leaks
+from tfm_ui.lenses.masks.leaks.numbers import Leaks
+from tfm_ui.lenses.masks.leaks.plan import CROSSES
+from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import look
+
+SOURCES = (influence, compute_masks.streams, hops, reach_by_layer)
+PLAIN = {"causal", "padding", "window"}  # masks that leave a window what it is
+
+
+@dataclass(frozen=True)
+class Travel:
+    """The same measurement, by layer and by distance. Distances are output - token: below 0 the token lies ahead."""
+
+    seen: Leaks
+
+    @property
+    def layers(self) -> list[int]:
+        """From 1."""
+        return list(range(1, len(self.seen.moved) + 1))
+
+    @property
+    def one_text(self) -> bool:
+        """Whether tokens and outputs are of one text; of two, places are compared."""
+        return self.seen.setting.place != "cross"
+
+    @property
+    def read(self) -> int:
+        """How many outputs are of no padding."""
+        return len(self.seen.setting.queries.pieces)
+
+    @cached_property
+    def real(self) -> int:
+        """How many of the tokens that are changed are no padding."""
+        return sum(place < len(self.seen.setting.keys.pieces) for place in self.seen.plan.places)
+
+    @cached_property
+    def distance(self) -> NDArray[np.intp]:
+        """(token, output), without padding."""
+        return np.asarray(np.arange(self.read) - np.array(self.seen.plan.places[: self.real])[:, None])
+
+    def farthest(self, there: NDArray[np.bool_], *, ahead: bool) -> list[int]:
+        """How far a token acts at most, behind each layer.
+
+        Args:
+            there: boolean (layer, token, output).
+            ahead: on outputs before it, to which it lies ahead; or on those behind it.
+        """
+        distance = -self.distance if ahead else self.distance
+        return [int(np.where(layer, distance, 0).max(initial=0)) for layer in there[:, : self.real, : self.read]]
+
+    @cached_property
+    def reaches(self) -> dict[str, tuple[list[int], list[int]]]:
+        """ "back" and "ahead" -> the farthest promised and the farthest measured, by layer."""
+        return {
+            name: (self.farthest(self.seen.promised, ahead=ahead), self.farthest(self.seen.moves, ahead=ahead))
+            for name, ahead in (("back", False), ("ahead", True))
+        }
+
+    @cached_property
+    def effects(self) -> dict[str, tuple[list[int], list[float]]]:
+        """ "largest" and "median" -> distances, and the effect of those that moved, behind the last layer."""
+        moves = self.seen.moves[-1, : self.real, : self.read]
+        effect = self.seen.moved[-1, : self.real, : self.read]
+        found = {int(d): effect[moves & (self.distance == d)] for d in np.unique(self.distance[moves])}
+        return {
+            name: (list(found), [float(of(values)) for values in found.values()])
+            for name, of in (("largest", np.max), ("median", np.median))
+        }
+
+    @property
+    def crosses(self) -> int:
+        """How many leaks are marked behind each layer, at most."""
+        return CROSSES // len(self.seen.moves)
+
+    def about_maps(self) -> str:
+        """How many pairs have moved behind each layer."""
+        seen = self.seen
+        counts, promised = ([look.count(int(layer.sum())) for layer in of] for of in (seen.moves, seen.promised))
+        last = len(counts)
+        where = f"behind layers 1 {'and' if last == 2 else 'to'} {last}" if last > 1 else "behind the only layer"
+        alike = (seen.moves == seen.promised).all()
+        kept = "just those that are promised" if alike else f"{_each(promised)} are promised"
+        many = seen.leaking_behind.sum((1, 2)).max() > self.crosses
+        crossed = f" Of the leaks behind a layer {look.count(self.crosses)} at most are crossed out." if many else ""
+        pairs = f"pair{'s' * (seen.leaking.size != 1)}"
+        return f"Of {look.count(seen.leaking.size)} {pairs} {_each(counts)} moved {where}; {kept}.{crossed}"
+
+    def about_reach(self) -> str:
+        """How far, at the end."""
+        layers = look.plural(len(self.layers), "layer")
+        (back, seen_back), (ahead, seen_ahead) = self.reaches["back"], self.reaches["ahead"]
+        token = "token" if self.one_text else "source token"
+        measured = f"up to {self._far(seen_back[-1])} back and {self._far(seen_ahead[-1])} ahead of it"
+        promised = f"promised: {back[-1]} and {ahead[-1]}"
+        return f"Through {layers} an output moved with a {token} {measured}; {promised}. {self._fading()}".strip()
+
+    def _fading(self) -> str:
+        distances, largest = self.effects["largest"]
+        by = {abs(d): max(v for at, v in zip(distances, largest, strict=True) if abs(at) == abs(d)) for d in distances}
+        near, far = min(by, default=0), max(by, default=0)
+        if near == far:
+            return ""
+        return (
+            f"At a distance of {self._far(near)} the largest change is {look.number(by[near])}, "
+            f"at {self._far(far)} {look.number(by[far])}."
+        )
+
+    def _far(self, count: int) -> str:
+        return look.plural(count, "token" if self.one_text else "place")
+
+    def laws(self) -> dict[str, bool]:
+        """The reach of a window, if the mask is one."""
+        terms = parse(self.seen.setting.composition)[0]
+        windows = [term.numbers[0] for term in terms if term.name == "window"]
+        pure = not self.seen.setting.paint and {t.name for t in terms} <= PLAIN and all(t.how == "and" for t in terms)
+        if len(windows) != 1 or not pure or not self.one_text:
+            return {}
+        width = windows[0]
+        reached = zip(self.reaches["back"][1], self.layers, strict=True)  # far effects may be too faint to be measured
+        return {
+            f"a window of {width} reaches no further back than {width - 1} · l tokens behind layer l": all(
+                back <= (width - 1) * layer for back, layer in reached
+            )
+        }
+
+    def table(self) -> pd.DataFrame:
+        """A row per layer."""
+        columns: dict[str, list[int]] = {}
+        for name, (promised, measured) in self.reaches.items():
+            columns |= {f"farthest {name}, promised": promised, f"farthest {name}, measured": measured}
+        counts = {
+            "pairs moved": self.seen.moves.sum((1, 2)).tolist(),
+            "pairs promised": self.seen.promised.sum((1, 2)).tolist(),
+        }
+        return pd.DataFrame(columns | counts, index=pd.Index(self.layers, name="layer"))
+
+
+def _each(counts: list[str]) -> str:
+    """All of them, or the one that they are if they are alike."""
+    return look.listed(counts if len(set(counts)) > 1 else counts[:1])
+
+
+def view(model: ModelState, state: MasksState) -> Travel:
+    """The measurement of the view, by layer."""
+    return Travel(leaks.view(model, state))

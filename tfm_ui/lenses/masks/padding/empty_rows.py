@@ -1,0 +1,215 @@
+"""A row without any key under each treatment, in the chosen attention of the live model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from tfm_core import MultiHeadAttention, attention_weights
+from tfm_core.model import torch_twin
+from tfm_core.study import empty_rows
+from tfm_core.study.empty_rows import TREATMENTS, Case, Treated
+from tfm_ui.lenses.masks.padding import computed as compute_padding
+from tfm_ui.lenses.masks.padding import padded
+from tfm_ui.lenses.masks.padding.batch import batch_of, names_of
+from tfm_ui.lenses.masks.padding.padded import Padded
+from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import look
+
+SOURCES = (
+    empty_rows.minus_infinity,
+    empty_rows.minus_a_billion,
+    empty_rows.fused,
+    empty_rows.torch_module,
+    torch_twin.as_torch,
+    attention_weights,
+    MultiHeadAttention.forward,
+)
+READ_UP_TO = 128  # places: what becomes of a row is the same at any length
+SAME = 1e-5  # numbers that differ by less differ by rounding: by up to 1.5e-6 in 40 random models
+EVALUATING, TRAINING = "nn.MHA, eval()", "nn.MHA, train()"
+
+
+@dataclass(frozen=True)
+class Emptied:
+    """A sentence, its mask, and the rows of it that have no key.
+
+    Attributes:
+        state: the lens's controls.
+        batch: the sentences; the chosen one is run.
+        rows: without a key, from 0.
+        by_hand: whether the one among them was emptied here.
+    """
+
+    state: MasksState
+    batch: Padded
+    rows: list[int]
+    by_hand: bool
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """A label per row."""
+        return names_of(self.batch.setting.queries, self.batch.side)
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """A label per key."""
+        return names_of(self.batch.setting.keys, self.batch.side)
+
+    @property
+    def row(self) -> int:
+        """The one that is looked at: the one that was asked for, if it is one of them, or else the first."""
+        return self.state.row - 1 if self.state.row - 1 in self.rows else self.rows[0]
+
+    @property
+    def others(self) -> list[int]:
+        """The rows that have a key."""
+        return [row for row in range(len(self.queries)) if row not in self.rows]
+
+    def called(self, row: int) -> str:
+        """A row in words."""
+        return f"row {row + 1} (“{self.queries[row]}”)"
+
+    def about(self) -> str:
+        """Which rows have no key, and why."""
+        if self.by_hand:
+            return f"The mask leaves every row a key: {self.called(self.row)} was emptied here."
+        if len(self.rows) == 1:
+            return f"The mask leaves {self.called(self.row)} no key."
+        return f"The mask leaves {len(self.rows)} of {len(self.queries)} rows no key; shown is {self.called(self.row)}."
+
+    def aside(self, model: ModelState) -> str:
+        """What is another than the sidebar says; "" if nothing."""
+        read = self.batch.setting.model.seq_len
+        if read == model.seq_len:
+            return ""
+        return f"Empty rows are run on the first {read} of {model.seq_len} places: what becomes of them is the same."
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Each treatment of that row.
+
+    Attributes:
+        at: the rows.
+        model: the sidebar's.
+        treated: as `compute_padding.treated` gives them.
+    """
+
+    at: Emptied
+    model: ModelState
+    treated: Mapping[str, tuple[Treated, Case]]
+
+    @property
+    def where(self) -> str:
+        """Which attention and head it is."""
+        return f"layer {self.at.state.layer}, head {self.at.state.head}"
+
+    @cached_property
+    def weights(self) -> dict[str, NDArray[np.float32]]:
+        """Treatment -> the row's weights in the chosen head, (key), of those that hand weights out."""
+        return {
+            name: own.weights[0, self.at.state.head - 1, self.at.row].numpy()
+            for name, (own, _) in self.treated.items()
+            if own.weights is not None
+        }
+
+    def is_nan(self, name: str) -> bool:
+        """Whether the row's output is NaN."""
+        return bool(self.treated[name][0].output[0, self.at.row].isnan().any())
+
+    def weights_said(self, name: str) -> str:
+        """The row's weights in words."""
+        if name not in self.weights:
+            return "not handed out"
+        own = self.weights[name]
+        if np.isnan(own).any():
+            return "NaN"
+        if not own.any():
+            return "all 0"
+        if np.ptp(own) < SAME:
+            return f"{look.weight(float(own[0]))} on {f'all {len(own)} keys' if len(own) > 1 else 'the only key'}"
+        return f"{look.weight(float(own.min()))} to {look.weight(float(own.max()))}"
+
+    def output_said(self, name: str) -> str:
+        """The row's output in words: what it is equal to, as measured."""
+        own, case = self.treated[name]
+        row = own.output[0, self.at.row]
+        if row.isnan().any():
+            return "NaN"
+        bias = case.attention.output_projection.bias
+        with torch.no_grad():
+            mean = case.gathered(case.value.mean(-2, keepdim=True))[0, 0]
+        if (row - bias).abs().max() < SAME:
+            return "the output projection’s bias" if bias.any() else "all 0"
+        if (row - mean).abs().max() < SAME:
+            return "the mean of all values"
+        return f"of length {look.number(float(row.norm()))}"
+
+    def others(self, name: str) -> float:
+        """The largest difference from ours in the rows that have keys; NaN where such a row is NaN."""
+        own, case = self.treated[name]
+        rows = self.at.others
+        return float((own.output - case.output)[0, rows].abs().max()) if rows else 0.0
+
+    def sentence(self) -> str:
+        """Who gives a NaN, and who does not."""
+        bad = [name for name in TREATMENTS if self.is_nan(name)]
+        said = [self.at.about(), f"{len(bad)} of {len(TREATMENTS)} ways make it NaN."]
+        spread_out = "−1e9 and softmax"
+        if not self.is_nan(spread_out):
+            said.append(f"−1e9 makes no NaN, but a weight of {self.weights_said(spread_out)}, hidden or not.")
+        if self.is_nan(EVALUATING) != self.is_nan(TRAINING):
+            said.append(
+                "One and the same nn.MultiheadAttention, not asked for weights, gives "
+                f"{'NaN' if self.is_nan(EVALUATING) else 'numbers'} in eval mode, on its fast path, and "
+                f"{'NaN' if self.is_nan(TRAINING) else 'numbers'} in training mode."
+            )
+        else:
+            said.append(
+                "Not asked for weights, nn.MultiheadAttention gives the same in both modes here: its fast path takes "
+                "self-attention with an even number of heads alone."
+            )
+        if any(self.treated[name][1] is not self.treated["ours"][1] for name in TREATMENTS):
+            said.append(f"It has no place for {self.model.positional}, and is compared with ours without it.")
+        return " ".join(said)
+
+    def laws(self) -> dict[str, bool]:
+        """What no treatment changes, and what ours promises."""
+        laws = {"ours: no key, no weight, no NaN": not self.is_nan("ours") and not self.weights["ours"].any()}
+        if self.at.others:
+            apart = max(self.others(name) for name in TREATMENTS)
+            law = f"in this layer the rows that have keys are right in all {len(TREATMENTS)} ways"
+            laws[f"{law} (largest difference from ours {look.tiny(apart)})"] = apart < SAME
+        return laws
+
+    def table(self) -> pd.DataFrame:
+        """A row per treatment."""
+        other = [look.tiny(self.others(name)) if self.at.others else "there are none" for name in TREATMENTS]
+        return pd.DataFrame(
+            {
+                "its weights": [self.weights_said(name) for name in TREATMENTS],
+                "its output": [self.output_said(name) for name in TREATMENTS],
+                "other rows, from ours": other,
+                "how": [treatment.about for treatment in TREATMENTS.values()],
+            },
+            index=pd.Index(TREATMENTS, name="the row without a key"),
+        )
+
+
+def emptied(model: ModelState, state: MasksState) -> Emptied:
+    """The rows without a key, of the batch's chosen sentence."""
+    batch = batch_of(model, state, READ_UP_TO)
+    _, rows, by_hand = padded.emptied(batch, state.row)
+    return Emptied(state, batch, rows, by_hand)
+
+
+def view(model: ModelState, state: MasksState) -> Rows:
+    """Run each treatment."""
+    at = emptied(model, state)
+    return Rows(at, model, compute_padding.treated(at.batch, state.row, state.layer - 1))

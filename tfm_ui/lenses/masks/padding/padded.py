@@ -1,0 +1,163 @@
+"""A batch of sentences padded to one length, on either side, and the masks that it runs under. Pure."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from tfm_core import Tokens, causal_mask, padding_mask
+from tfm_core.model.tokens import PAD_ID
+from tfm_ui.lenses.masks import paint as mask_paint
+from tfm_ui.lenses.masks.composition import combined, parse
+from tfm_ui.lenses.masks.setting import Setting
+
+SIDES = ("right", "left")  # where padding stands: behind the tokens, or before them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Padded:
+    """The batch.
+
+    Attributes:
+        settings: its sentences, each with its mask, all of one length.
+        item: the sentence that is looked at, from 0.
+        side: of `SIDES`.
+    """
+
+    settings: tuple[Setting, ...]
+    item: int
+    side: str
+
+    @property
+    def setting(self) -> Setting:
+        """The sentence that is looked at."""
+        return self.settings[self.item]
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether a pass takes long."""
+        return self.setting.is_heavy
+
+    @property
+    def pads(self) -> int:
+        """How many PADs it has."""
+        return self.setting.model.source_tokens.padding
+
+    @property
+    def read(self) -> int:
+        """How many tokens it has."""
+        return len(self.setting.model.source_tokens.pieces)
+
+    @property
+    def queries(self) -> slice:
+        """The places of the tokens that look; padding left out."""
+        return real(self.setting.queries, self.side)
+
+    @property
+    def keys(self) -> slice:
+        """The places of the tokens that are looked at; padding left out."""
+        return real(self.setting.keys, self.side)
+
+    @cached_property
+    def source(self) -> Tensor:
+        """Token ids (batch, seq)."""
+        return torch.cat([ids(setting.model.source_tokens, self.side) for setting in self.settings])
+
+    @property
+    def own_source(self) -> Tensor:
+        """The token ids of the sentence that is looked at, padding included: (1, seq)."""
+        return self.source[self.item : self.item + 1]
+
+    @property
+    def alone(self) -> tuple[Tensor, Tensor]:
+        """The sentence without padding: token ids (1, seq), and its mask, (query, key)."""
+        return self.setting.model.source_tokens.batch[:, : self.read], among_tokens(self.setting)
+
+    def masks(self, *, hidden: bool) -> Tensor:
+        """Of all sentences, boolean (batch, 1, query, key): as composed if PAD were a word, and PAD `hidden` or not."""
+        masks = [laid(setting, self.side, words=True) for setting in self.settings]
+        if hidden:
+            masks = [mask & key_mask(setting, self.side) for mask, setting in zip(masks, self.settings, strict=True)]
+        return torch.stack(masks)[:, None]
+
+
+def cut(batch: Padded, length: int) -> Padded:
+    """The same batch, of which no more than the first `length` places are read."""
+    if batch.setting.model.seq_len <= length:
+        return batch
+    short = (replace(setting, model=replace(setting.model, seq_len=length)) for setting in batch.settings)
+    return replace(batch, settings=tuple(short))
+
+
+def ids(tokens: Tokens, side: str, pads: int | None = None) -> Tensor:
+    """Token ids (1, seq), with so many PADs on that side; its own number by default."""
+    padding = [PAD_ID] * (tokens.padding if pads is None else pads)
+    own = list(tokens.ids[: len(tokens.pieces)])
+    return torch.tensor([padding + own if side == "left" else own + padding])
+
+
+def real(tokens: Tokens, side: str, pads: int | None = None) -> slice:
+    """The places of what is no padding."""
+    first = (tokens.padding if pads is None else pads) if side == "left" else 0
+    return slice(first, first + len(tokens.pieces))
+
+
+def among_tokens(setting: Setting) -> Tensor:
+    """The setting's mask without the rows and columns of padding: boolean (query, key)."""
+    return setting.mask[: len(setting.queries.pieces), : len(setting.keys.pieces)]
+
+
+def key_mask(setting: Setting, side: str, pads: int | None = None) -> Tensor:
+    """Nobody looks at padding: boolean (1, key)."""
+    return padding_mask(ids(setting.keys, side, _pads(setting, "keys", pads)))[0, 0]
+
+
+def laid(setting: Setting, side: str, *, words: bool, pads: int | None = None) -> Tensor:
+    """The setting's mask where padding stands on that side: boolean (query, key).
+
+    Among tokens it is the setting's own, paint included, and moves along with them. Who looks at padding, and whom
+    padding looks at, the composition says anew: causality lets a token see what stands before it, PAD as well.
+
+    Args:
+        setting: the sentence and its mask.
+        side: of `SIDES`.
+        words: whether PAD is taken for a word like any other, as code does that forgets about padding.
+        pads: another number of PADs than the sentence has.
+    """
+    pads_of = {what: _pads(setting, what, pads) for what in ("queries", "keys")}
+    queries, keys = (ids(getattr(setting, what), side, count) for what, count in pads_of.items())
+    rows, columns = (real(getattr(setting, what), side, count) for what, count in pads_of.items())
+    least = PAD_ID + words
+    mask = combined(parse(setting.composition)[0], queries.clamp(min=least), keys.clamp(min=least))
+    mask = mask & causal_mask(*mask.shape) if setting.causal_anyway else mask.clone()
+    if side == "right" and pads is None and setting.paint and setting.paintable:
+        mask = torch.from_numpy(mask_paint.painted(mask.numpy(), mask_paint.unpacked(setting.paint)))
+    mask[rows, columns] = among_tokens(setting)
+    return mask
+
+
+def emptied(batch: Padded, row: int) -> tuple[Tensor, list[int], bool]:
+    """The mask of the chosen sentence, with a row that has no key.
+
+    Args:
+        batch: its chosen sentence.
+        row: counted from 1, emptied if there is no such row yet; 0 and what lies beyond the last are the last.
+
+    Returns:
+        the mask, (query, key); its rows without any key, from 0; whether the one among them was emptied here.
+    """
+    mask = laid(batch.setting, batch.side, words=False)
+    empty: list[int] = (~mask.any(-1)).nonzero().flatten().tolist()
+    if empty:
+        return mask, empty, False
+    chosen = min(row or len(mask), len(mask)) - 1
+    mask[chosen] = False
+    return mask, [chosen], True
+
+
+def _pads(setting: Setting, what: str, pads: int | None) -> int:
+    """Of queries or keys; the target text of an encoder-decoder is never padded."""
+    own: int = getattr(setting, what).padding
+    grows = setting.place == "self" or (setting.place == "cross" and what == "keys")
+    return own if pads is None or not grows else pads

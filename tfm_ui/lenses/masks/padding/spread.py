@@ -1,0 +1,131 @@
+"""How the NaN of one row spreads through the model, layer by layer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tfm_core import recording
+from tfm_core.study import empty_rows
+from tfm_ui.lenses.masks import passes as compute_masks
+from tfm_ui.lenses.masks.padding import computed as compute_padding
+from tfm_ui.lenses.masks.padding.batch import ROUNDING, moved, titles_of, told
+from tfm_ui.lenses.masks.padding.computed import Spread
+from tfm_ui.lenses.masks.padding.empty_rows import Emptied, emptied
+from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import look
+
+SOURCES = (
+    empty_rows.instead,
+    empty_rows.minus_infinity,
+    empty_rows.minus_a_billion,
+    compute_masks.forward,
+    recording,
+)
+INFINITE, LARGE, OURS = compute_padding.SPREADS
+
+
+@dataclass(frozen=True)
+class Spreading:
+    """The whole model with each treatment in all its layers.
+
+    Attributes:
+        at: the rows without a key.
+        runs: as `compute_padding.spread` gives them.
+    """
+
+    at: Emptied
+    runs: Mapping[str, Spread]
+
+    @cached_property
+    def titles(self) -> list[str]:
+        """Of the places where the stream is looked at."""
+        return titles_of(self.at.batch)
+
+    @cached_property
+    def shares(self) -> dict[str, NDArray[np.float32]]:
+        """Way -> (place, row), how far each vector is from ours; NaN where it is NaN."""
+        return {name: moved(self.runs[OURS].streams, run.streams) for name, run in self.runs.items()}
+
+    def nans(self, name: str) -> list[int]:
+        """How many rows are NaN, at each place."""
+        counts: list[int] = np.isnan(self.shares[name]).sum(1).tolist()
+        return counts
+
+    def lost(self, name: str) -> float:
+        """The share of logits that are NaN."""
+        return float(self.runs[name].logits.isnan().float().mean())
+
+    def sentence(self) -> str:
+        """How far it comes, and what the other ways cost."""
+        total = look.plural(len(self.at.queries), "row")
+        counts = dict(zip(self.titles, self.nans(INFINITE), strict=True))
+        steps = [f"{count} of {total} after {title}" for title, count in counts.items() if title.startswith("layer")]
+        return (
+            f"{INFINITE}: NaN in {', '.join(steps[:3])}{', and so on' if len(steps) > 3 else ''}; in "
+            f"{look.percent(self.lost(INFINITE))} of the logits. {self._why()} {self._quiet()}"
+        )
+
+    def _why(self) -> str:
+        model, counts, onto = self.at.batch.setting.model, self.nans(INFINITE), self.runs[INFINITE].onto
+        if not self.at.others:
+            return "No row has a key: all are NaN at once."
+        if model.num_layers == 1:
+            return "There is no second layer for it to spread in."
+        if counts[2] == counts[1]:
+            return "In layer 2 it stays where it is."
+        if onto is None:
+            return "It spreads where the decoder looks at its own text: 0 × NaN = NaN, even where causality hides it."
+        one = len(self.at.rows) == 1
+        if not onto.blind:
+            own = "its key and value are" if one else "their keys and values are"
+            return f"In layer 2 {own} NaN for all who may look at {'it' if one else 'them'}."
+        row, it = ("the row", "it") if one else ("the rows", "them")
+        give = "gives" if onto.blind == 1 else "give"
+        weight = look.weight(onto.largest[self.at.state.head - 1])
+        return (
+            f"To hide {row} from others does not help: in layer 2 (head {self.at.state.head}) "
+            f"{look.plural(onto.blind, 'row')} that may not look there {give} {it} a weight of {weight}, and "
+            f"{weight} × NaN = NaN."
+        )
+
+    def _quiet(self) -> str:
+        """What the way without a NaN costs."""
+        apart, one = self.shares[LARGE][-1], len(self.at.rows) == 1
+        own, rest = (float(apart[rows].max(initial=0)) for rows in (self.at.rows, self.at.others))
+        rows, most = ("the row is", "") if one else ("the rows are", "up to ")
+        others = f", others {'by rounding' if rest < ROUNDING else f'up to {told(rest)}'}" if self.at.others else ""
+        far = f"{most}{told(own)} of a length away from ours{others}"
+        return f"{LARGE}: no NaN to warn anyone, and in the end {rows} {far}."
+
+    def laws(self) -> dict[str, bool]:
+        """Which ways stay without a NaN."""
+        return {f"{name}: no NaN in any row of any layer": not sum(self.nans(name)) for name in self.runs}
+
+    def table(self) -> pd.DataFrame:
+        """A row per way, place and token."""
+        frames = [
+            pd.DataFrame(
+                {
+                    "way": name,
+                    "place": title,
+                    "row": range(1, len(row) + 1),
+                    "token": self.at.queries,
+                    "NaN": np.isnan(row),
+                    "difference from ours": row,
+                }
+            )
+            for name, shares in self.shares.items()
+            for title, row in zip(self.titles, shares, strict=True)
+        ]
+        return pd.concat(frames, ignore_index=True)
+
+
+def view(model: ModelState, state: MasksState) -> Spreading:
+    """Run the model under the mask with the empty rows, three ways."""
+    at = emptied(model, state)
+    return Spreading(at, compute_padding.spread(at.batch, state.row))

@@ -1,0 +1,83 @@
+"""Where the weight goes: one head alone, in the batch with padding hidden, and without."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from tfm_ui.lenses.masks.padding.numbers import TITLES, Beside
+from tfm_ui.text import look
+from tfm_ui.text.tied import one_of, tied
+
+RUNS = {"alone": "Alone"} | TITLES
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The chosen head of each run.
+
+    Attributes:
+        beside: the runs.
+    """
+
+    beside: Beside
+
+    @cached_property
+    def maps(self) -> dict[str, NDArray[np.float32]]:
+        """Way -> (token, key); NaN where the mask forbids to look, and alone where padding would be."""
+        batch = self.beside.batch
+        found = {}
+        for way, weights in self.beside.weights.items():
+            if way == "alone":
+                own = np.full((len(self.beside.names), len(self.beside.keys)), np.nan, np.float32)
+                own[:, batch.keys] = weights.where(batch.alone[1], torch.nan).numpy()
+            else:
+                mask = batch.masks(hidden=way == "with")[batch.item, 0][batch.queries]
+                own = weights.where(mask, torch.nan).numpy()
+            found[way] = own
+        return found
+
+    @cached_property
+    def onto(self) -> NDArray[np.float32]:
+        """How much of its weight each token gives to padding where that is not hidden: (token)."""
+        found: NDArray[np.float32] = self.beside.weights["without"][:, self.beside.open_columns].sum(-1).numpy()
+        return found
+
+    @property
+    def where(self) -> str:
+        """Which head it is."""
+        return f"layer {self.beside.state.layer}, head {self.beside.state.head}"
+
+    def sentence(self) -> str:
+        """What padding takes."""
+        count = len(self.beside.open_columns)
+        if not count:
+            alone, *others = self.beside.weights.values()
+            apart = max(float((own - alone).abs().max()) for own in others)
+            return f"In {self.where} no key is padding, and the three maps differ by {look.tiny(apart)} at most."
+        pads, take = (f"the {count} PADs", "take") if count > 1 else ("the one PAD", "takes")
+        if not self.beside.may_look:
+            return f"In {self.where} nobody may look at {pads}, even where PAD is taken for a word."
+        most = tied(self.onto, size=1.0)
+        return (
+            f"In {self.where} {pads} {take} {look.percent(float(self.onto.mean()))} of a token’s weight on average, "
+            f"of “{self.beside.names[most[0]]}” most{one_of(len(most))}, {look.percent(float(self.onto[most[0]]))}. "
+            "A row sums to 1: what PAD takes, tokens lose."
+        )
+
+    def laws(self) -> dict[str, bool]:
+        """Hidden is hidden."""
+        if not len(self.beside.open_columns):
+            return {}
+        given = float(self.beside.weights["with"][:, self.beside.open_columns].max())
+        return {f"padding hidden: PAD gets no weight (largest {look.weight(given)})": given == 0}
+
+    def table(self) -> pd.DataFrame:
+        """A row per run and token, a column per key, padding numbered."""
+        keys = [f"{key} {place}" if key == "PAD" else key for place, key in enumerate(self.beside.keys, 1)]
+        names = pd.Index(self.beside.names, name="query")
+        tables = {RUNS[way]: pd.DataFrame(own, index=names, columns=keys) for way, own in self.maps.items()}
+        return pd.concat(tables, names=["run"])

@@ -1,0 +1,108 @@
+"""The Masks lens's own controls: which view, the batch, the mask, what is looked at, and what each view adds.
+
+Sentences, layers, heads and tokens are counted from 1.
+"""
+
+from dataclasses import dataclass, replace
+
+from tfm_core.study.mask_conventions import CONVENTIONS
+from tfm_ui.lenses.masks.composition import Composition
+from tfm_ui.lenses.masks.conventions.mask_text import SIDE
+from tfm_ui.lenses.masks.conventions.pasted_file import Digest
+from tfm_ui.lenses.masks.conventions.pasted_guess import READINGS
+from tfm_ui.lenses.masks.padding.padded import SIDES
+from tfm_ui.lenses.masks.paint import Paint
+from tfm_ui.lenses.masks.setting import Setting
+from tfm_ui.live import windows
+from tfm_ui.state.fields import Choice, Limits, Text, Whole, control
+from tfm_ui.state.model_state import MAX_TOKENS, ModelState
+
+PREFIX = "masks_"
+VIEWS = ("see", "leaks", "padding", "conventions")
+SENTENCES = 8  # of a batch, at most
+AS_COMPOSED = "as composed"  # the promise of the list of masks, without what was painted over it
+AS_PAINTED = "as painted"  # of the very mask that the model gets
+PROMISES = (AS_COMPOSED, "causal", "padding", "causal and padding", "window 3", AS_PAINTED)
+GUESSED = "as guessed"
+PASTED_CHARS = 40_000  # 64 x 64, as torch prints them
+PASTED = """tensor([[False,  True,  True,  True],
+        [False, False,  True,  True],
+        [False, False, False,  True],
+        [False, False, False, False]])"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MasksState:
+    """One for all views, so that the batch and the mask stay what they were when the view changes."""
+
+    view: str = control(Choice("View", VIEWS, "buttons"), default="see")
+    texts: str = control(
+        Text("More sentences of the batch, one a line", 2000, height=68), default="the dog barked at me"
+    )
+    item: int = control(Whole("Sentence", 1, SENTENCES, box=True), default=2)
+    layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
+    head: int = control(Whole("Head", 1, 16, box=True), default=1)
+    place: str = control(
+        Choice("Attention", ("decoder", "cross"), help="Of an encoder-decoder: which one the mask is for."),
+        default="decoder",
+    )
+
+    mask: str = control(Composition("Mask"), default="padding", held=True)
+    paint: str = control(Paint("What was painted"), default="", held=True)
+    part: str = control(windows.field("Part of the maps", MAX_TOKENS), default=windows.WHOLE, held=True)
+
+    # leaks
+    promise: str = control(Choice("Promised", PROMISES), default=AS_COMPOSED)
+    tries: int = control(
+        Whole("Replacements", 1, 8, box=True, help="How many other tokens stand in for each one."), default=4
+    )
+    changed: int = control(Whole("Token changed", 0, MAX_TOKENS), default=0, held=True)  # 0: none is locked
+    moved: int = control(Whole("Output moved", 0, MAX_TOKENS), default=0, held=True)
+
+    # padding
+    pad_side: str = control(Choice("Padding on the", SIDES), default="right")
+    row: int = control(
+        Whole("Empty row", 0, MAX_TOKENS, box=True, help="The query that is left no key, from 1; 0 is the last one."),
+        default=0,
+    )
+
+    # conventions
+    convention: str = control(Choice("Convention", tuple(CONVENTIONS)), default="MHA, key_padding_mask")
+    pasted: str = control(Text("Paste a mask", PASTED_CHARS, height=140), default=PASTED)
+    upload: str = control(Digest("Uploaded mask"), default="", held=True)
+    read_as: str = control(Choice("Read as", (GUESSED, *READINGS)), default=GUESSED)
+    part_pasted: str = control(windows.field("Part of the pasted mask", SIDE), default=windows.WHOLE, held=True)
+
+    @staticmethod
+    def limits(model: ModelState) -> Limits:
+        """What the model leaves to choose from."""
+        return {"layer": {"high": model.num_layers}, "head": {"high": model.num_heads}}
+
+
+def sentences(model: ModelState, state: MasksState) -> list[str]:
+    """The batch: the sidebar's text, and the lens's own sentences, as many as there are; empty lines are none."""
+    return [model.text, *(line for line in state.texts.splitlines() if line.strip())][:SENTENCES]
+
+
+def about_batch(model: ModelState, state: MasksState) -> str:
+    """What of the batch is another than was asked for; "" if nothing."""
+    count, lines = len(sentences(model, state)), sum(bool(line.strip()) for line in state.texts.splitlines())
+    said = []
+    if lines >= SENTENCES:
+        said.append(f"A batch holds {SENTENCES} sentences: of the {lines} lines the first {SENTENCES - 1} are taken.")
+    if state.item > count:
+        only = "only the sidebar’s sentence" if count == 1 else f"{count} sentences"
+        said.append(f"The batch has {only}: there is no sentence {state.item}, the last one is shown.")
+    return " ".join(said)
+
+
+def item_of(model: ModelState, state: MasksState) -> int:
+    """The sentence that is looked at, from 1; the last, if there are fewer than was asked for."""
+    return min(state.item, len(sentences(model, state)))
+
+
+def setting(model: ModelState, state: MasksState, item: int | None = None) -> Setting:
+    """A sentence of the batch, the chosen one by default, and its mask."""
+    text = sentences(model, state)[(item or item_of(model, state)) - 1]
+    place = state.place if model.is_encoder_decoder else "self"
+    return Setting(model=replace(model, text=text), place=place, composition=state.mask, paint=state.paint)

@@ -1,0 +1,207 @@
+"""A common fault: the encoding is added along the batch axis, where it should go along the sequence."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tfm_core import POSITIONAL
+from tfm_core.study import order
+from tfm_ui.lenses.positions import readings
+from tfm_ui.lenses.positions.in_model.numbers import pairs_table
+from tfm_ui.lenses.positions.in_model.shuffle import ROUNDING, told, unmasked
+from tfm_ui.lenses.positions.readings import HeadSeen, Reading
+from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.live import passes as compute
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import look, words
+
+SOURCES = (order.along_sequence, order.along_batch, readings.read)
+MAPS_SOURCES = (*SOURCES, order.shuffle_order, order.moved)
+READ_UP_TO = 128  # places, of tokens and padding: the fault is the same at any length
+DEFAULT = "sinusoidal"  # where neither A nor B is added to the embeddings
+
+
+def adds(name: str) -> bool:
+    """Whether a scheme is added to the embeddings: others cannot be added along the wrong axis."""
+    return "encode" in POSITIONAL[name].enters()
+
+
+def scheme_of(state: PositionsState) -> str:
+    """The first of A and B that is added."""
+    return next((name for name in (state.a, state.b) if name in POSITIONAL and adds(name)), DEFAULT)
+
+
+def model_of(model: ModelState, state: PositionsState) -> ModelState:
+    """The sidebar's model with that scheme, reading no more than is needed."""
+    return replace(model, positional=scheme_of(state), seq_len=min(model.seq_len, READ_UP_TO))
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What the right or the wrong way does.
+
+    Attributes:
+        added: float32 (seq, d_model), to the sentence that is shown.
+        head: of the sentence that is shown, with the model's own mask.
+        apart: the largest difference between an output of this sentence and the same one at another place of the
+            batch, and at which place that is, from 0; None where there is but one sentence.
+        moved: how far a token's output moves at most, without a mask, when the words of the sentence are shuffled, as
+            a share of its length.
+    """
+
+    added: NDArray[np.float32]
+    head: HeadSeen
+    apart: tuple[float, int] | None
+    moved: float
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The right way beside the wrong one.
+
+    Attributes:
+        model: that reads the batch, with the scheme.
+        state: the lens's controls.
+        pe: float32 (seq, d_model), row i is PE(i), as the scheme has it.
+        right, wrong: what comes of them.
+    """
+
+    model: ModelState
+    state: PositionsState
+    pe: NDArray[np.float32]
+    right: Effect
+    wrong: Effect
+
+    @property
+    def place(self) -> int:
+        """The sentence that is shown, from 0."""
+        return self.item - 1
+
+    @property
+    def item(self) -> int:
+        """The same, from 1."""
+        return min(self.state.item, self.state.batch)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """A label per token, padding included."""
+        return words.labels(self.model.source_tokens)
+
+    @property
+    def read(self) -> int:
+        """How many of them are no padding."""
+        return len(self.model.source_tokens.pieces)
+
+    def aside(self, model: ModelState) -> str:
+        """What is another than the controls say; "" if nothing."""
+        said = []
+        if not any(adds(name) for name in (self.state.a, self.state.b) if name in POSITIONAL):
+            pinned = [name for name in dict.fromkeys((self.state.a, self.state.b)) if name in POSITIONAL]
+            neither = f"{' and '.join(pinned)} {'is' if len(pinned) == 1 else 'are'} not added to the embeddings"
+            said.append(f"{neither}, and so cannot be added along the wrong axis: {DEFAULT} is shown.")
+        if model.seq_len > READ_UP_TO:
+            said.append(f"Of {model.seq_len} places the first {READ_UP_TO} are read: the fault is the same.")
+        if self.state.item > self.state.batch:
+            said.append(f"A batch of {self.state.batch} has no sentence {self.state.item}: the last one is shown.")
+        return " ".join(said)
+
+    def about_added(self) -> str:
+        """What each position gets."""
+        right, wrong = (len(np.unique(effect.added, axis=0)) for effect in (self.right, self.wrong))
+        seq, batch, width = self.model.seq_len, self.state.batch, self.model.d_model
+        place, silent = (
+            self.place,
+            " Even a batch of one is not spared: it gets PE(0) everywhere." if batch == 1 else "",
+        )
+        return (
+            f"Right: {look.plural(right, 'different row')} for {look.plural(seq, 'position')}. Wrong: sentence "
+            f"{self.item} stands at place {place} of the batch, so all its positions get PE({place}): "
+            f"{look.plural(wrong, 'different row')}. No error: ({batch}, {seq}, {width}) + ({batch}, 1, {width}) "
+            f"is a sum like any other.{silent}"
+        )
+
+    def laws_added(self) -> dict[str, bool]:
+        """Whether positions are told apart."""
+        return {
+            f"{way}: position i gets PE(i) at all {self.model.seq_len} positions": np.array_equal(effect.added, self.pe)
+            for way, effect in self.effects.items()
+        }
+
+    @property
+    def effects(self) -> dict[str, Effect]:
+        """Both ways by name."""
+        return {"right": self.right, "wrong": self.wrong}
+
+    def about_maps(self) -> str:
+        """Where the maps differ most."""
+        one, other = self.right.head.weights[: self.read], self.wrong.head.weights[: self.read]
+        apart = np.abs(one - other)
+        where = f"In layer {self.state.layer}, head {self.state.model_head}"
+        if apart.max() < ROUNDING:
+            return f"{where} the two maps are the same. {words.NO_CHOICE if self.read == 1 else ''}".strip()
+        query, key = np.unravel_index(int(apart.argmax()), apart.shape)
+        right, wrong = (look.share(weights[query, key]) for weights in (one, other))
+        return (
+            f"{where} “{self.names[query]}” looks at “{self.names[key]}” with {right} when it is right, {wrong} when "
+            f"it is wrong. The model runs either way, and nothing says which it was."
+        )
+
+    def laws_maps(self) -> dict[str, bool]:
+        """What must hold of any batch and any sentence, tested on both ways."""
+        laws = {}
+        for way, effect in self.effects.items():
+            if effect.apart:
+                largest, other = effect.apart
+                law = f"{way}: the same sentence has the same output at places {self.place} and {other} of the batch"
+                laws[f"{law} (largest difference {told(largest)})"] = largest < ROUNDING
+        if self.read > 1 and len(set(self.model.source_tokens.ids[: self.read])) > 1:
+            for way, effect in self.effects.items():
+                law = f"{way}: without a mask, shuffled words make other outputs (they move by up to"
+                laws[f"{law} {told(effect.moved)} of their length)"] = effect.moved > ROUNDING
+        return laws
+
+    def added_table(self) -> pd.DataFrame:
+        """A row per position, of both ways."""
+        index = pd.MultiIndex.from_product([self.effects, range(self.model.seq_len)], names=["way", "position"])
+        return pd.DataFrame(np.concatenate([self.right.added, self.wrong.added]), index=index)
+
+    def maps_table(self) -> pd.DataFrame:
+        """A row per pair of tokens."""
+        weights = {way: effect.head.weights for way, effect in self.effects.items()}
+        return pairs_table(weights, self.right.head.visible, self.names[: self.read])
+
+
+def _effect(model: ModelState, state: PositionsState, along: str) -> Effect:
+    layer, head, place = state.layer - 1, state.model_head - 1, min(state.item, state.batch) - 1
+    read = len(model.source_tokens.pieces)
+    ids = model.source_tokens.ids[:read]
+    text_order = tuple(order.shuffle_order(ids, state.shuffle))
+
+    def run(model: ModelState, shuffled: tuple[int, ...] = ()) -> Reading:
+        return compute.reading(model, order=shuffled, batch=state.batch, along=along)
+
+    own, free = run(model), unmasked(model, model.positional)
+    assert own.added is not None
+    other = 0 if place else 1
+    outputs = own.output[:, :read]
+    apart = (float((outputs[place] - outputs[other]).abs().max()), other) if state.batch > 1 else None
+    before, after = (run(free, shuffled).output[place, :read] for shuffled in ((), text_order))
+    return Effect(
+        added=own.added[place].numpy(),
+        head=readings.see(own.attention[place], layer, head, read),
+        apart=apart,
+        moved=float(order.moved(before, after, text_order).max()),
+    )
+
+
+def view(model: ModelState, state: PositionsState) -> Fault:
+    """A batch of copies of the text, with the encoding added both ways."""
+    model = model_of(model, state)
+    scheme = compute.scheme(model, compute.kind_of(model, "encoder"))
+    assert scheme is not None
+    pe = scheme.encode(model.seq_len)
+    assert pe is not None
+    return Fault(model, state, pe.detach().numpy(), _effect(model, state, "sequence"), _effect(model, state, "batch"))

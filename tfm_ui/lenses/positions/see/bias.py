@@ -1,0 +1,163 @@
+"""What a scheme adds to the scores: its bias by head and distance, and what it comes to."""
+
+from dataclasses import dataclass
+from itertools import groupby
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from tfm_core.study.ties import ties
+from tfm_ui.lenses.positions.schemes import Scheme
+from tfm_ui.lenses.positions.state import OWN_SCALES, PositionsState
+from tfm_ui.live import windows
+from tfm_ui.live.windows import Part
+from tfm_ui.pictures.map_scale import Scale, holding
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import look
+
+
+@dataclass(frozen=True)
+class Bias:
+    """One scheme's bias.
+
+    Attributes:
+        scheme: that adds one to the scores.
+        length: how many positions are shown.
+        distance: key - query, from 1 - length to length - 1.
+        values: (head, distance).
+        buckets: the bucket of each distance, (distance); None if the scheme has no buckets.
+        seed: of the weights.
+        alone: whether each head's colours are for its own values, so that no two heads can be compared by them.
+    """
+
+    scheme: Scheme
+    length: int
+    distance: Tensor
+    values: Tensor
+    buckets: Tensor | None
+    seed: int
+    alone: bool = False
+
+    @property
+    def scale(self) -> Scale:
+        """Of all heads: of a bias that is never positive it ends at 0."""
+        low, high = (end.item() for end in self.values.aminmax())
+        return holding(low, high)
+
+    @property
+    def scales(self) -> list[Scale]:
+        """Each head's."""
+        sizes = self.values.abs().amax(-1).tolist()
+        return [self.scale.resized(size) if self.alone else self.scale for size in sizes]
+
+    @property
+    def names(self) -> list[str]:
+        """Each head's, with its scale if it has one of its own."""
+        heads = [f"head {i + 1}" for i in range(len(self.values))]
+        if not self.alone:
+            return heads
+        ends = (scale.texts(whole=False) for scale in self.scales)
+        return [f"{head}: {low} to {high}" for head, (low, high) in zip(heads, ends, strict=True)]
+
+    @property
+    def how_to_read(self) -> str:
+        """The map in words."""
+        many = len(self.values) > 1
+        scale = "each head on a scale of its own" if self.alone else "all heads on one scale"
+        return (
+            "What is added to the score of each query position (row) and key position (column)"
+            f"{f', {scale}' if many else ''}."
+        )
+
+    def part(self, value: str) -> Part:
+        """What the control's value means of a matrix; of many heads' matrices fewer cells travel."""
+        heads = len(self.values)
+        side = windows.SIDE if heads <= 4 else 128 if heads <= 16 else 64
+        return windows.part_of(value, self.length, self.length, side)
+
+    @property
+    def slopes(self) -> list[float]:
+        """How much of each head's bias a step of distance takes; [] if a bias does not fall so evenly."""
+        step = self.values[:, self.length]  # at distance 1
+        even = torch.equal(self.values, step[:, None] * self.distance.abs())
+        return (-step).tolist() if even and not self.scheme.is_trained else []
+
+    @property
+    def sentence(self) -> str:
+        """What it comes to."""
+        low, high = (look.number(end.item()) for end in self.values.aminmax())
+        heads = look.plural(len(self.values), "head")
+        said = [f"What is added to the scores of {heads} goes from {low} to {high}."]
+        if self.scheme.is_trained:
+            spread = self.values if self.buckets is None else self.scheme.module.get_parameter("weight")
+            said.append(
+                f"Before training it is noise: random numbers of the model’s seed, {self.seed}, with a standard "
+                f"deviation of {spread.std(correction=0):.2f}."
+            )
+        return " ".join(said)
+
+    @property
+    def by_distance(self) -> str:
+        """How it hangs on the distance."""
+        if self.buckets is not None:
+            return self.about_buckets
+        if not (slopes := self.slopes):
+            return self.sentence
+        if len(slopes) == 1:
+            return f"The bias falls by {slopes[0]:.4g} with every step of distance."
+        return f"Each head’s bias falls by its slope with every step of distance: {_listed(slopes)}."
+
+    @property
+    def shared(self) -> list[tuple[int, int, int]]:
+        """Of each bucket that several distances of one sign share: the bucket, its first and its last distance."""
+        if self.buckets is None:
+            return []
+        runs = groupby(zip(self.distance.tolist(), self.buckets.tolist(), strict=True), key=lambda pair: pair[1])
+        spans = [(bucket, [distance for distance, _ in run]) for bucket, run in runs]
+        return [(bucket, span[0], span[-1]) for bucket, span in spans if len(span) > 1]
+
+    @property
+    def about_buckets(self) -> str:
+        """Which distances share one."""
+        assert self.buckets is not None
+        used = len(set(self.buckets.tolist()))
+        total = self.scheme.module.get_parameter("weight").shape[0]
+        said = [f"{look.count(len(self.distance))} distances fall into {used} of {total} buckets."]
+        if self.shared:
+            sizes = torch.tensor([last + 1 - first for _, first, last in self.shared])
+            widest = ties(sizes, 0)
+            where = [f"{_span(first, last)} share bucket {bucket}" for bucket, first, last in self.shared]
+            spans = look.listed([where[i] for i in widest])
+            holds = "The widest holds" if len(widest) == 1 else f"The {len(widest)} widest hold"
+            each = "" if len(widest) == 1 else " each"
+            said.append(f"{holds} {look.count(int(sizes.max()))}{each}: distances {spans}.")
+        else:
+            said.append("No two distances share one: they are too few.")
+        return " ".join(said)
+
+    def table(self) -> pd.DataFrame:
+        """A row per distance, a column per head."""
+        heads = {f"head {i + 1}": row.double().numpy() for i, row in enumerate(self.values)}
+        columns = ({} if self.buckets is None else {"bucket": self.buckets.numpy()}) | heads
+        return pd.DataFrame(columns, index=pd.Index(self.distance.numpy(), name="distance key − query"))
+
+
+def _span(first: int, last: int) -> str:
+    """−63 to −46, with true minuses."""
+    return f"{first} to {last}".replace("-", "−")
+
+
+def _listed(slopes: list[float]) -> str:
+    shown = [f"{slope:.4g}" for slope in slopes]
+    return ", ".join(shown) if len(shown) <= 8 else f"{', '.join(shown[:4])} … {shown[-1]}"
+
+
+def bias(model: ModelState, state: PositionsState, scheme: Scheme) -> Bias:
+    """The bias of a scheme that is added to the scores."""
+    distance = torch.arange(1 - state.length, state.length)
+    values = scheme.module.bias_at(distance)
+    assert values is not None, f"expected a scheme that is added to the scores, got {scheme.name}"
+    buckets, alone = getattr(scheme.module, "buckets", None), state.bias_scale == OWN_SCALES
+    values = values.contiguous()  # T5’s lie a head apart: what is pooled takes ten times as long
+    return Bias(scheme, state.length, distance, values, buckets and buckets(distance), model.seed, alone)

@@ -1,0 +1,141 @@
+"""What a scheme adds to the embeddings: its values by position and dimension, its waves, and both in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import torch.nn.functional as F
+from torch import Tensor
+
+from tfm_core.positional.maths import sinusoidal_encoding
+from tfm_ui.lenses.positions.measured import known, vectors
+from tfm_ui.lenses.positions.schemes import Scheme
+from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.live import windows
+from tfm_ui.live.windows import Part
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import look
+
+CURVES = 8  # of chosen dimensions, at most: so many colours there are
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """One scheme's vectors.
+
+    Attributes:
+        scheme: that is added to the embeddings.
+        values: (length, width), NaN where it has none.
+        position: that is looked at.
+        seed: of the weights.
+        base: of the sinusoids beside it, if it is trained.
+    """
+
+    scheme: Scheme
+    values: Tensor
+    position: int
+    seed: int
+    base: float
+
+    @property
+    def known(self) -> int:
+        """For how many positions the scheme has a vector."""
+        return known(self.scheme, len(self.values))
+
+    @property
+    def top(self) -> float:
+        """The value furthest from 0."""
+        low, high = self.values[: self.known].aminmax()
+        return max(-low.item(), high.item())
+
+    def part(self, value: str) -> Part:
+        """What the control's value means of this table."""
+        return windows.part_of(value, *self.values.shape)
+
+    @property
+    def shape(self) -> str:
+        """In symbols and numbers."""
+        length, width = self.values.shape
+        return f"position × dimension = {look.count(length)} × {look.count(width)}"
+
+    @property
+    def about(self) -> str:
+        """The picture in words."""
+        length, width = self.values.shape
+        positions, dimensions = look.plural(length, "position"), look.plural(width, "dimension")
+        return f"{self.scheme.title}: {positions} by {dimensions}, none further from 0 than {look.number(self.top)}."
+
+    @property
+    def sentence(self) -> str:
+        """What it comes to."""
+        known = self.values[: self.known]
+        low, high = (look.number(end.item()) for end in known.aminmax())
+        said = [f"All {look.count(known.numel())} values lie from {low} to {high}."]
+        if self.scheme.is_trained:
+            said.append(
+                "Before training they are noise: random numbers of the model’s seed, "
+                f"{self.seed}, with a standard deviation of {known.std(correction=0):.2f}."
+            )
+        if (near := likeness(known)) is not None:
+            said.append(f"The vectors of neighbours have a cosine of {look.number(near)} on average{self._beside}.")
+        if self.known < len(self.values):
+            beyond = len(self.values) - self.known
+            are = "1 position is" if beyond == 1 else f"{look.count(beyond)} positions are"
+            said.append(f"From position {self.known} on, {are} not defined.")
+        return " ".join(said)
+
+    @property
+    def _beside(self) -> str:
+        """What sinusoids of this size have, beside what is trained."""
+        if not self.scheme.is_trained:
+            return ""
+        waves = likeness(sinusoidal_encoding(self.known, self.values.shape[1], base=self.base))
+        return f"; sinusoids of this size have {look.number(waves or 0)}"
+
+    @property
+    def waves(self) -> Tensor | None:
+        """The wavelengths of its pairs of dimensions, in positions; None if it is not made of waves."""
+        return self.scheme.module.wavelengths(self.values.shape[1])
+
+    def laws(self) -> dict[str, bool]:
+        """Of waves: each pair of dimensions is a point of the unit circle, so all vectors have one length."""
+        width = self.values.shape[1]
+        if self.waves is None or width < 2:
+            return {}
+        pairs = self.values[:, : width - width % 2].reshape(len(self.values), -1, 2)
+        off = (pairs.square().sum(-1) - 1).abs().max().item()
+        count = pairs.shape[1]
+        where = "its pair" if count == 1 else f"all {count} pairs"
+        return {f"sin² + cos² = 1 in {where}, at most {look.tiny(off)} off": off < 1e-6}
+
+    def table(self) -> pd.DataFrame:
+        """A row per position, a column per dimension."""
+        return pd.DataFrame(self.values.numpy(), index=pd.RangeIndex(len(self.values), name="position"))
+
+
+def encoded(model: ModelState, state: PositionsState, scheme: Scheme) -> Encoded:
+    """The vectors of a scheme that is added to the embeddings."""
+    return Encoded(scheme, vectors(scheme, state.length), state.position, model.seed, state.base)
+
+
+def likeness(rows: Tensor) -> float | None:
+    """The mean cosine between the vectors of neighbouring positions; None of fewer than two vectors or dimensions."""
+    if min(rows.shape) < 2:
+        return None
+    return F.cosine_similarity(rows[:-1], rows[1:], dim=-1).mean().item()
+
+
+def dimensions(state: PositionsState, width: int) -> list[int]:
+    """Those whose curves are drawn, each at the place of its colour."""
+    return [int(dim) for dim in state.dims.split() if int(dim) < width][:CURVES]
+
+
+def toggled(dims: Sequence[int], dim: int) -> str:
+    """The field of the dimensions with one more, or one fewer; the others keep their places, as far as they can."""
+    kept = list(dims)
+    if dim in kept:
+        kept[kept.index(dim)] = kept[-1]
+        kept.pop()
+    else:
+        kept = [*kept[: CURVES - 1], dim]
+    return " ".join(map(str, kept))

@@ -1,0 +1,200 @@
+"""The law of shifts, PE(pos + k) = M PE(pos): the paper's M_k for waves, the best fit for any other table."""
+
+import math
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+
+from tfm_core.positional.maths import frequencies
+from tfm_core.study.position_laws import ShiftError, shift_blocks, shift_matrix
+from tfm_ui.lenses.positions.measured import known, opening, shift_left
+from tfm_ui.lenses.positions.schemes import Scheme, schemes
+from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import look
+
+# Of M_k, of PE(pos) and of PE(pos + k), each rounded, and of two products and a sum of at most 1.
+ROUNDINGS = 5
+ALLOWED = ROUNDINGS * 2.0**-24
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A shift by k positions, of each scheme that adds vectors.
+
+    Attributes:
+        model, state: what was asked for.
+        sides: with what the map leaves; None where no pair of positions lies so far apart.
+    """
+
+    model: ModelState
+    state: PositionsState
+    sides: list[tuple[Scheme, ShiftError | None]]
+
+    @property
+    def shift(self) -> int:
+        """k, within the length."""
+        return shift_of(self.state)
+
+    @property
+    def sentence(self) -> str:
+        """The largest error of each side, and what it proves."""
+        return " ".join(self._about(scheme, left) for scheme, left in self.sides)
+
+    @property
+    def measurable(self) -> bool:
+        """Whether any matrix was there to be tried."""
+        return any(left and left.dimensions for _, left in self.sides)
+
+    def _about(self, scheme: Scheme, left: ShiftError | None) -> str:
+        k, rows, width = self.shift, known(scheme, self.state.length), scheme.width
+        if left is None:
+            return f"{scheme.title} has {look.plural(rows, 'row')}, no two of them {k} apart."
+        if not k:
+            return f"{scheme.title}: a shift by 0 is no shift, which the identity gives to any table."
+        places = f"{look.count(len(left.at))} position{'s' if len(left.at) > 1 else ''}"
+        if scheme.has_waves:
+            if not left.dimensions:
+                return f"{scheme.title}: a width of 1 is a sine without its cosine, which no linear map can shift."
+            alone = f" Dimension {width - 1}, a sine without its cosine, is left out." if width % 2 else ""
+            return (
+                f"{scheme.title}: one matrix shifts {places} by k = {k}; the largest error is "
+                f"{look.tiny(left.largest)} in float32, whose rounding allows {look.tiny(ALLOWED)}.{alone}"
+            )
+        if len(left.at) <= width:
+            return (
+                f"{scheme.title}: {places} and {look.plural(width, 'dimension')}, so some matrix fits any table "
+                f"(largest error {look.number(left.largest)}), and that proves nothing."
+            )
+        return (
+            f"{scheme.title}: the best matrix, by least squares over {places}, leaves errors of up to "
+            f"{look.number(left.largest)}."
+        )
+
+    def laws(self) -> dict[str, bool]:
+        """What the paper says of waves."""
+        return {
+            f"{scheme.title}: PE(pos + {self.shift}) = M PE(pos) to float32’s rounding": left.largest <= ALLOWED
+            for scheme, left in self.sides
+            if left and left.dimensions and scheme.has_waves
+        }
+
+    def table(self) -> pd.DataFrame:
+        """A row per position."""
+        columns = {scheme.title: pd.Series(left.at.numpy()) for scheme, left in self.sides if left}
+        return pd.DataFrame(columns).rename_axis("position")
+
+    @property
+    def recipe(self) -> str:
+        """Lines of Python that leave each side's error in `left_A` and `left_B`."""
+        shown = [(scheme, left) for scheme, left in self.sides if left]
+        functions = "from tfm_core.study.position_laws import fitted_shift_error, shift_error"
+        lines = opening(self.model, [scheme for scheme, _ in shown], functions)
+        for scheme, _ in shown:
+            side, waves = scheme.side, scheme.has_waves
+            call = f"shift_error(rows, {self.shift}, base={scheme.module.base!r})"
+            lines.append(f"rows = {side}.encode({known(scheme, self.state.length)})  # (position, d_model)")
+            lines.append(f"left_{side} = {call if waves else f'fitted_shift_error(rows, {self.shift})'}")
+        return "\n".join(lines)
+
+
+def shift_of(state: PositionsState) -> int:
+    """k, within the length."""
+    return min(state.shift, state.length - 1)
+
+
+def shift(model: ModelState, state: PositionsState) -> Shift:
+    """What is asked for of A and B."""
+    adds = [scheme for scheme in schemes(model, state) if scheme.has("encode")]
+    k = shift_of(state)
+    return Shift(model, state, [(scheme, shift_left(scheme, state.length, k)) for scheme in adds])
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """M_k of the scheme of waves, and one of its blocks.
+
+    Attributes:
+        scheme: of waves, at least two dimensions wide.
+        shift: k.
+        pair: the block that is looked at, from 0.
+        length: of the sequence.
+        model: whose seed names the scheme in the recipe.
+    """
+
+    scheme: Scheme
+    shift: int
+    pair: int
+    length: int
+    model: ModelState
+
+    @property
+    def blocks(self) -> torch.Tensor:
+        """Float64 (pair, 2, 2)."""
+        return shift_blocks(self.scheme.width, self.shift, base=self.scheme.module.base)
+
+    @property
+    def matrix(self) -> torch.Tensor:
+        """All of it, float32 (2 pairs, 2 pairs)."""
+        return shift_matrix(self.blocks).float()
+
+    @property
+    def angles(self) -> torch.Tensor:
+        """k theta_i in radians, float64 (pair)."""
+        return self.shift * frequencies(self.scheme.width, self.scheme.module.base)[: len(self.blocks)]
+
+    @property
+    def formula(self) -> str:
+        """The block in LaTeX."""
+        (cos, sin), (minus, same) = ([look.number(x).replace("−", "-") for x in row] for row in self.blocks[self.pair])
+        return (
+            rf"M_k^{{({self.pair})}} = \begin{{pmatrix}} \cos k\theta & \sin k\theta \\ -\sin k\theta & \cos k\theta "
+            rf"\end{{pmatrix}} = \begin{{pmatrix}} {cos} & {sin} \\ {minus} & {same} \end{{pmatrix}}"
+        )
+
+    @property
+    def sentence(self) -> str:
+        """The block's angle, and how much of the matrix is there."""
+        angle, count = self.angles[self.pair].item(), len(self.blocks)
+        first = 2 * self.pair
+        return (
+            f"k = {self.shift} turns pair {self.pair}, dimensions {first} and {first + 1}, by kθ = "
+            f"{look.number(angle)} rad = {look.number(math.degrees(angle))}°. "
+            f"{look.count(4 * count)} of the {look.count(4 * count**2)} numbers can differ from 0, and none of them "
+            "hangs on the position."
+        )
+
+    def laws(self) -> dict[str, bool]:
+        """Of turns."""
+        blocks = self.blocks
+        identity = (blocks @ blocks.mT - torch.eye(2, dtype=torch.float64)).abs().max().item()
+        return {"every block turns, and stretches nothing: M Mᵀ = 1": identity < 1e-12}
+
+    def table(self) -> pd.DataFrame:
+        """A row per pair."""
+        columns = {
+            "dimensions": [f"{2 * i}, {2 * i + 1}" for i in range(len(self.blocks))],
+            "angle in rad": self.angles.tolist(),
+            "cos": self.blocks[:, 0, 0].tolist(),
+            "sin": self.blocks[:, 0, 1].tolist(),
+        }
+        return pd.DataFrame(columns).rename_axis("pair")
+
+    @property
+    def recipe(self) -> str:
+        """Lines of Python that leave it in `matrix`."""
+        return (
+            "from tfm_core.study.position_laws import shift_blocks, shift_matrix\n\n"
+            f"blocks = shift_blocks({self.scheme.width}, {self.shift}, base={self.scheme.module.base!r})\n"
+            "matrix = shift_matrix(blocks)"
+        )
+
+
+def matrix_of(model: ModelState, state: PositionsState) -> Matrix | None:
+    """M_k, if A or B adds waves that have a pair."""
+    for scheme in schemes(model, state):
+        if scheme.has("encode") and scheme.has_waves and scheme.width > 1:
+            pair = min(state.pair, scheme.width // 2 - 1)
+            return Matrix(scheme, shift_of(state), pair, state.length, model)
+    return None

@@ -1,0 +1,154 @@
+"""RoPE's claim: the score of a turned query and a turned key depends on how far apart they stand, and on nothing else.
+
+Beside it the same two vectors with an encoding added to them, of which that is not true.
+"""
+
+from dataclasses import dataclass, replace
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from tfm_core.study.position_laws import ByDistance, by_distance, drawn_pair, turned_scores
+from tfm_ui.lenses.positions.measured import draws, known, opening, vectors
+from tfm_ui.lenses.positions.pairs import EPSILON
+from tfm_ui.lenses.positions.schemes import Scheme, schemes
+from tfm_ui.lenses.positions.state import NOTHING, PositionsState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import look
+
+MOST = 64  # positions of each side: 4,096 pairs are points enough
+
+
+@dataclass(frozen=True)
+class Turned:
+    """Scores of one query and one key at many pairs of positions.
+
+    Attributes:
+        model: whose seed draws the two.
+        length: of the sequence.
+        scheme: that turns.
+        beside: the scheme that adds.
+        at: the positions, evenly spaced, so that equal distances come again.
+        scores: float32 (m, n), of `scheme`.
+        exact: the largest difference between pairs of one distance, in float64.
+        added: float32 (m, n), of `beside`; NaN where it has no row.
+    """
+
+    model: ModelState
+    length: int
+    scheme: Scheme
+    beside: Scheme
+    at: Tensor
+    scores: Tensor
+    exact: float
+    added: Tensor
+
+    @property
+    def step(self) -> int:
+        """Between two of the positions."""
+        return int(self.at[1] - self.at[0])
+
+    def found(self, scores: Tensor) -> ByDistance:
+        """These by distance, in steps."""
+        return by_distance(scores, torch.arange(len(self.at)))
+
+    @property
+    def distances(self) -> Tensor:
+        """n - m of each pair."""
+        return self.at[None, :] - self.at[:, None]
+
+    @property
+    def named(self) -> str:
+        """What stands beside it: A, B, or neither."""
+        return self.beside.title if self.beside.side else self.beside.name
+
+    @property
+    def sentence(self) -> str:
+        """The largest difference between pairs of one distance, of both."""
+        turned, added = self.found(self.scores), self.found(self.added)
+        rows = known(self.beside, self.length)
+        far = f" (it has {look.plural(rows, 'row')})" if rows < self.length else ""
+        beside = f"with {self.named} added to the same two, by up to {look.number(added.spread)}{far}."
+        if rows <= self.step:
+            beside = f"{self.named} has {look.plural(rows, 'row')}: of these positions the first alone."
+        return (
+            f"{look.count(len(self.at) ** 2)} pairs (m, n), {look.count(2 * len(self.at) - 1)} distances. Among pairs "
+            f"of one distance the score of {self.scheme.title} differs by at most {look.number(turned.spread)} in "
+            f"float32 and {look.tiny(self.exact)} in float64; {beside}"
+        )
+
+    @property
+    def allowed(self) -> float:
+        """What float32 may leave: angles are as large as positions, and rounded as such."""
+        return (16 + self.length) * EPSILON * self.scores.abs().max().item()
+
+    def laws(self) -> dict[str, bool]:
+        """The claim."""
+        return {
+            f"{self.scheme.title}: one score per distance, to float32’s rounding": self.found(self.scores).spread
+            <= self.allowed
+        }
+
+    def table(self) -> pd.DataFrame:
+        """A row per pair."""
+        count = len(self.at)
+        m, n = self.at.repeat_interleave(count), self.at.repeat(count)
+        columns = {
+            "m": m.numpy(),
+            "n": n.numpy(),
+            "n − m": (n - m).numpy(),
+            f"score, {self.scheme.title}": self.scores.flatten().numpy(),
+            f"score, {self.named} added": self.added.flatten().numpy(),
+        }
+        return pd.DataFrame(columns)
+
+    @property
+    def recipe(self) -> str:
+        """Lines of Python that leave both tables in `scores` and `added`."""
+        rows, last = known(self.beside, self.length), int(self.at[-1])
+        base, encoded = self.scheme.module.base, self.beside.side or "C"
+        lines = opening(
+            self.model,
+            [self.scheme, self.beside if self.beside.side else replace(self.beside, side="C")],
+            "from tfm_core.study.position_laws import turned_scores",
+        )
+        return "\n".join(
+            [
+                *lines,
+                *draws(self.model, self.scheme.width),
+                f"at = torch.arange(0, {last + 1}, {self.step})",
+                f"scores = turned_scores(query, key, at, at, base={base!r})  # (m, n)",
+                f"rows = {encoded}.encode({rows})[at[at < {rows}]]",
+                "added = (query + rows) @ (key + rows).mT",
+            ]
+        )
+
+
+def turned(model: ModelState, state: PositionsState) -> Turned | None:
+    """What is asked for; None if neither A nor B turns queries and keys."""
+    sides = schemes(model, state)
+    scheme = next((side for side in sides if side.has("rotate")), None)
+    if scheme is None:
+        return None
+    width = scheme.width
+    beside = next((s for s in sides if s.has("encode") and s.width == width), None)
+    if beside is None:
+        (plain,) = schemes(model, replace(state, a="sinusoidal", b=NOTHING, width=width))
+        beside = replace(plain, side="")
+    query, key = drawn_pair(width, model.seed)
+    step = -(-state.length // MOST)
+    at = torch.arange(0, state.length, step)
+    base = scheme.module.base
+    double = turned_scores(query.double(), key.double(), at, at, base=base)
+    rows = vectors(beside, state.length)[at]
+    return Turned(
+        model,
+        state.length,
+        scheme,
+        beside,
+        at,
+        turned_scores(query, key, at, at, base=base),
+        by_distance(double, torch.arange(len(at))).spread,
+        (query + rows) @ (key + rows).mT,
+    )

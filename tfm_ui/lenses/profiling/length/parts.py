@@ -1,0 +1,167 @@
+"""Parts against length: FLOPs by formula, time from torch.profiler, and where products overtake the feed-forward."""
+
+import math
+from fractions import Fraction
+from functools import cached_property
+
+import pandas as pd
+
+from tfm_core.profiling import Size, costs, scaling
+from tfm_ui.lenses.profiling.asked import UNMEASURED, Lengths, asked
+from tfm_ui.lenses.profiling.compare.numbers import recipe
+from tfm_ui.lenses.profiling.parts.numbers import OWN, in_order
+from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import look
+
+PRODUCTS, SOFTMAX, FEED_FORWARD = "products", "softmax", "feed-forward"
+
+
+class Shares(Lengths):
+    """The parts of a forward pass at several lengths."""
+
+    @cached_property
+    def flops(self) -> dict[str, list[int]]:
+        """part -> FLOPs at each length, of the parts that have any."""
+        each = [costs.flops(row) for row in self.of.plan.rows]
+        names = in_order(name for one in each for name, count in one.items() if count)
+        return {name: [one.get(name, 0) for one in each] for name in names}
+
+    @cached_property
+    def milliseconds(self) -> dict[str, list[float]]:
+        """part -> time at each length; NaN where it was not measured."""
+        each = [{part.name: part.seconds * 1e3 for part in one.parts} for one in self.of.rows]
+        names = in_order(name for one in each for name in one)
+        return {name: [one.get(name, math.nan) for one in each] for name in names}
+
+    @property
+    def predicted(self) -> float | None:
+        """The length from which on products have more FLOPs than the feed-forward; None of what has not both."""
+        both = {PRODUCTS, FEED_FORWARD} <= self.flops.keys()
+        return scaling.predicted_crossing(self.of.plan.rows[0].size) if both else None
+
+    def crossed(self, *parts: str) -> float | None:
+        """The measured length at which these parts together overtake the feed-forward; None if they do not."""
+        if not {*parts, FEED_FORWARD} <= self.milliseconds.keys():
+            return None
+        together = [sum(values) for values in zip(*(self.milliseconds[part] for part in parts), strict=True)]
+        ends = zip(self.lengths, together, self.milliseconds[FEED_FORWARD], strict=True)
+        there = [(n, a, b) for n, a, b in ends if a > 0 and b > 0]
+        if len(there) < 2:
+            return None
+        return scaling.crossing(*([*values] for values in zip(*there, strict=True)))
+
+    @cached_property
+    def overtaken(self) -> float | None:
+        """The measured length for products alone."""
+        return self.crossed(PRODUCTS)
+
+    @property
+    def crossings(self) -> dict[str, float]:
+        """predicted, measured -> length, of those that lie among the lengths shown."""
+        found = {"predicted": self.predicted, "measured": self.overtaken}
+        return {name: n for name, n in found.items() if n and self.lengths[0] <= n <= self.lengths[-1]}
+
+    @property
+    def sentence(self) -> str:
+        """Where products overtake the feed-forward, and whose passes they are where calls have no time."""
+        return " ".join(part for part in (self._overtaking, self._own, self.under_load("parts")) if part)
+
+    @property
+    def _own(self) -> str:
+        """Which lengths have times of parts, and none of a call; "" if there are none."""
+        rows = enumerate(zip(self.lengths, self.of.rows, strict=True), 1)
+        found = [look.count(n) for number, (n, one) in rows if one.parts and self.of.reason(number)]
+        if not found:
+            return ""
+        tokens = "token" if found == ["1"] else "tokens"
+        return f"{OWN}; no time of a forward call is shown at {look.listed(found)} {tokens}."
+
+    @property
+    def _overtaking(self) -> str:
+        """Predicted and measured, and what is counted as products."""
+        if self.predicted is None:
+            return (
+                f"There are no products of queries with keys here to overtake a feed-forward network. {self._measured}"
+            )
+        at = look.count(round(self.predicted))
+        said = (
+            "Scores and weights × values, without projections, overtake the feed-forward at n = "
+            f"{_times_d_ff(self.predicted, self.of.plan.rows[0].size)} = {at} in FLOPs"
+        )
+        if not self.lengths[0] <= self.predicted <= self.lengths[-1]:
+            said += f", {'beyond' if self.predicted > self.lengths[-1] else 'before'} the lengths shown"
+        return f"{said}. {self._measured}"
+
+    @property
+    def _measured(self) -> str:
+        """What was measured of it."""
+        if not self.milliseconds:
+            return "No time by part was measured." if self.of.report else UNMEASURED
+        if not {PRODUCTS, FEED_FORWARD} <= self.milliseconds.keys():
+            if self.predicted is None:
+                return ""
+            return "Only operators can be told apart in this target’s time: they bear their own names."
+        if self.overtaken is not None:
+            said = f"Measured: at {look.count(round(self.overtaken))}."
+        else:
+            ahead = self._ahead
+            if ahead is None:
+                return "Too few lengths were measured to tell where they do in time."
+            n = look.count(self._both[0] if ahead else self._both[-1])
+            said = f"Measured: already at {n} tokens." if ahead else f"Measured: not reached, beyond {n} tokens."
+        kernel = next((one.kernel for one in self.of.rows if one.kernel), "")
+        if SOFTMAX not in self.milliseconds:
+            return f"{said} A fused kernel ({kernel}) does the softmax too: it is in the products." if kernel else said
+        both = self.crossed(PRODUCTS, SOFTMAX)
+        return f"{said} With the softmax, which has no FLOPs: at {look.count(round(both))}." if both else said
+
+    @property
+    def _both(self) -> list[int]:
+        """The lengths at which products and the feed-forward were measured."""
+        each = zip(self.lengths, self.milliseconds[PRODUCTS], self.milliseconds[FEED_FORWARD], strict=True)
+        return [n for n, a, b in each if a > 0 and b > 0]
+
+    @property
+    def _ahead(self) -> bool | None:
+        """Whether products take longer at every length that was measured; None where it cannot be told."""
+        pairs = zip(self.milliseconds[PRODUCTS], self.milliseconds[FEED_FORWARD], strict=True)
+        longer = {a > b for a, b in pairs if a > 0 and b > 0}
+        return longer.pop() if len(longer) == 1 else None
+
+    def table(self) -> pd.DataFrame:
+        """A row per length."""
+        columns: dict[str, list[float] | list[bool]] = {
+            f"{name}, MFLOP": [c / 1e6 for c in flops] for name, flops in self.flops.items()
+        }
+        columns |= {f"{name}, ms": times for name, times in self.milliseconds.items()}
+        if self.milliseconds:
+            columns["measured under load"] = [one.parts_under_load for one in self.of.rows]
+        return self.of.stamped(pd.DataFrame(columns, index=pd.Index(self.lengths, name="length")))
+
+    @property
+    def recipe(self) -> str:
+        """Lines of Python that leave `flops` and `parts`, one for each length, and `crossing`."""
+        end = [
+            "",
+            "from tfm_core.profiling import costs, scaling",
+            "lengths = [row.size.seq_len for row in rows]",
+            "flops = [costs.flops(row) for row in rows]",
+            "parts = [{part.name: part.seconds for part in one.parts} for one in report.measured]",
+        ]
+        if {PRODUCTS, FEED_FORWARD} <= self.milliseconds.keys():
+            pair = (f'[one["{name}"] for one in parts]' for name in (PRODUCTS, FEED_FORWARD))
+            end.append(f"crossing = scaling.crossing(lengths, {', '.join(pair)})")
+        return recipe(self.of.plan, *end)
+
+
+def _times_d_ff(length: float, size: Size) -> str:
+    """A length as a multiple of d_ff: d_ff, 1.5 d_ff, 2/3 d_ff."""
+    times = Fraction(length / size.feed_forward_dim).limit_denominator(6)
+    return f"{times if times.denominator > 2 else f'{float(times):g}'} d_ff" if times != 1 else "d_ff"
+
+
+def shares(model: ModelState, state: ProfilingState) -> Shares | None:
+    """What the view "length" shows of parts; None if no length is within the budget."""
+    found = asked(model, state, "length")
+    return Shares(found) if found else None

@@ -1,0 +1,255 @@
+"""What is computed of the model for the pages, and kept by tfm_ui/live/cache.py; lone schemes: compute_positions.py."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from tfm_core import (
+    POSITIONAL,
+    Positional,
+    ScaleExperiment,
+    Transformer,
+    TransformerConfig,
+    TransformerLayer,
+    causal_mask,
+    recording,
+)
+from tfm_core import scale_experiment as measure_scale
+from tfm_ui.lenses.attention.arcs.weights import Lines, kept, maps
+from tfm_ui.lenses.attention.change.feasible import tokens_of
+from tfm_ui.lenses.attention.inside import Inside
+from tfm_ui.lenses.attention.inside import inside as look_inside
+from tfm_ui.lenses.positions.readings import HeadSeen, Reading, Shared, read, see
+from tfm_ui.lenses.positions.readings import shared as compare_weights
+from tfm_ui.live import origins
+from tfm_ui.live.attention import Attention, Reader, bytes_needed
+from tfm_ui.live.cache import cached
+from tfm_ui.state.model_state import ModelState
+
+BUDGET = 300_000_000  # bytes that one request may take beside its model
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What one run of the model left behind.
+
+    Attributes:
+        attention: "self" of the single stack; "encoder", "decoder", "cross" of an encoder-decoder.
+        next_token: float32 (vocab), the probabilities at the last token of the text (of the target, if there is one).
+        stream: site -> (1, seq, d_model), what each attention read, see `stream_sites`.
+        parameters: how many numbers the model consists of.
+        milliseconds: the time of this pass, recording included.
+    """
+
+    attention: Mapping[str, Attention]
+    next_token: NDArray[np.float32]
+    stream: Mapping[str, Tensor]
+    parameters: int
+    milliseconds: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether the maps of all heads have a cell per weight."""
+        return all(attention.block == 1 for attention in self.attention.values())
+
+
+# Which attention lives where, in a single stack and in an encoder-decoder: name -> site of the recording.
+PLACES = {
+    False: {"self": "layers.{layer}.self_attention.{what}"},
+    True: {
+        "encoder": "encoder.layers.{layer}.self_attention.{what}",
+        "decoder": "decoder.layers.{layer}.self_attention.{what}",
+        "cross": "decoder.layers.{layer}.cross_attention.{what}",
+    },
+}
+
+
+def kind_of(state: ModelState, kind: str) -> str:
+    """The kind of attention that a control asks for, as `Pass.attention` knows it: a single stack has but one."""
+    return kind if state.is_encoder_decoder else "self"
+
+
+def place(state: ModelState, kind: str) -> str:
+    """The recording's name of one kind of attention, with `{layer}` and `{what}` to be put in."""
+    return PLACES[state.is_encoder_decoder][kind]
+
+
+def too_large(state: ModelState) -> str:
+    """Why this model is not run, in one sentence; "" if it is: checked before anything is computed."""
+    source, target = len(state.source_tokens.ids), len(state.target_tokens.ids)
+    longest = max(source, target) if state.is_encoder_decoder else source
+    needed = bytes_needed(state.num_heads, longest, longest, bias=adds_bias(state))
+    if needed <= BUDGET:
+        return ""
+    return (
+        f"{state.num_heads} heads on {longest} tokens need {needed / 1e6:.0f} MB at a time; "
+        f"{BUDGET / 1e6:.0f} MB is the limit. Fewer heads or fewer tokens fit."
+    )
+
+
+@cached()
+def transformer(config: TransformerConfig) -> Transformer:
+    """The model of this configuration, ready to run."""
+    return Transformer(config).eval()
+
+
+def forward(state: ModelState, source: Tensor | None = None, target: Tensor | None = None) -> Tensor:
+    """The model's logits, (1, seq, vocab). Kept nowhere: what is wanted of the pass is recorded around it.
+
+    Args:
+        state: the model, and the texts that it reads.
+        source: other token ids than the text's, of the same shape.
+        target: other ones than the target text's.
+    """
+    inputs = [state.source_tokens.batch if source is None else source]
+    if state.is_encoder_decoder:
+        inputs.append(state.target_tokens.batch if target is None else target)
+    mask = causal_mask(state.seq_len) if state.masks_the_future else None
+    logits: Tensor = transformer(state.config)(*inputs, mask=mask)
+    return logits
+
+
+def scheme(state: ModelState, kind: str) -> Positional | None:
+    """The positional scheme that may act in this kind of attention."""
+    stack = {"self": "stack", "encoder": "encoder"}.get(kind, "decoder")
+    found: Positional | None = None if kind == "cross" else getattr(transformer(state.config), stack).positional
+    return found
+
+
+def modules(state: ModelState) -> nn.Module:
+    """The module whose parts have the names that a recording knows."""
+    model = transformer(state.config)
+    return model if state.is_encoder_decoder else model.stack
+
+
+def stack_of(state: ModelState, kind: str) -> str:
+    """What the recording's names of the stack begin with that this kind of attention is in."""
+    return place(state, kind).partition("layers.")[0]
+
+
+def memory_site(state: ModelState) -> str:
+    """The recording's name of the encoder's output, which cross-attention looks at."""
+    last = f"layers.{state.num_layers - 1}.feed_forward.residual_after"
+    return f"encoder.{'final_norm' if state.norm == 'pre' else last}"
+
+
+def stream_sites(state: ModelState) -> list[str]:
+    """The recording's names of what a pass keeps of the residual stream: all that any of its attentions read."""
+    found = []
+    for kind in PLACES[state.is_encoder_decoder]:
+        found.append(place(state, kind).format(layer="*", what="residual_before"))
+        if kind != "cross":
+            added = ["position"] * ("encode" in POSITIONAL[state.positional].enters())
+            found += [f"{stack_of(state, kind)}{name}" for name in ("embedding", *added)]
+    return found + [memory_site(state)] * state.is_encoder_decoder
+
+
+@cached()
+def inside(state: ModelState, kind: str, layer: int) -> Inside:
+    """What one attention read and wrote.
+
+    Args:
+        state: the model, and the texts that it reads.
+        kind: "self" of a single stack; "encoder", "decoder" or "cross" of an encoder-decoder.
+        layer: from 0.
+    """
+    found, at = run(state), place(state, kind).replace("{layer}", str(layer))
+    path, _, name = at.removesuffix(".{what}").rpartition(".")
+    block = modules(state).get_submodule(path)
+    assert isinstance(block, TransformerLayer)
+    start = stack_of(state, kind)
+    first = ("embedding", "position") if layer == 0 and kind != "cross" else ()
+    before = {what: found.stream[start + what] for what in first if start + what in found.stream}
+    return look_inside(
+        block,
+        name,
+        residual=found.stream[at.format(what="residual_before")],
+        memory=found.stream[memory_site(state)] if kind == "cross" else None,
+        visible=torch.from_numpy(found.attention[kind].visible),
+        positional=scheme(state, kind),
+        before={what: x[0] if x.dim() == 3 else x for what, x in before.items()},  # positions have no batch axis
+    )
+
+
+def adds_bias(state: ModelState) -> bool:
+    """Whether the positional scheme adds something to the scores."""
+    return "bias_at" in POSITIONAL[state.positional].enters()
+
+
+@cached()
+def run(state: ModelState) -> Pass:
+    """Run the model on the text, and take from each layer's weights what is kept of them.
+
+    Raises:
+        ValueError: if it is `too_large`.
+    """
+    if reason := too_large(state):
+        raise ValueError(reason)
+    model = transformer(state.config)
+    source, target = state.source_tokens, state.target_tokens
+    places = {kind: place(state, kind) for kind in PLACES[state.is_encoder_decoder]}
+    readers = {kind: Reader(len(tokens_of(state, kind)[0].pieces)) for kind in places}
+    wanted = [site for at in places.values() for site in origins.sites(at)]
+    watch = {site: see for kind, reader in readers.items() for site, see in reader.watches(places[kind]).items()}
+    with torch.no_grad(), recording(wanted, watch=watch) as trace, recording(stream_sites(state)) as stream:
+        begin = time.perf_counter()
+        logits = forward(state)
+        milliseconds = (time.perf_counter() - begin) * 1000
+    last = len((target if state.is_encoder_decoder else source).pieces) - 1
+    return Pass(
+        attention={
+            kind: reader.attention(origins.origins(trace, places[kind], state.num_layers, scheme(state, kind)))
+            for kind, reader in readers.items()
+        },
+        next_token=logits[0, last].softmax(-1).numpy(),
+        stream=dict(stream),
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
+        milliseconds=milliseconds,
+    )
+
+
+@cached()
+def lines(state: ModelState, kind: str, layer: int, how: str) -> Lines:
+    """The weights behind the arcs.
+
+    Args:
+        state: the model, and the texts that it reads.
+        kind: as in `Pass.attention`.
+        layer: from 0.
+        how: "heads", "mean", "max" or "rollout".
+    """
+    attention = run(state).attention[kind]
+    return kept(maps(attention, layer, how), attention.visible, how)
+
+
+@cached()
+def reading(state: ModelState, *, order: tuple[int, ...] = (), batch: int = 1, along: str = "") -> Reading:
+    """A pass of the single stack, or of the encoder of an encoder-decoder; arguments as in `readings.read`."""
+    kind = "encoder" if state.is_encoder_decoder else "self"
+    model = transformer(state.config)
+    stack = model.encoder if state.is_encoder_decoder else model.stack
+    return read(stack, state, place(state, kind), order=order, batch=batch, along=along)
+
+
+@cached()
+def head_seen(state: ModelState, layer: int, head: int) -> HeadSeen:
+    """A head of that pass; layer and head from 0."""
+    written = reading(state, order=())  # its key is what is given, and the shuffle gives an order
+    return see(written.attention[0], layer, head, len(state.source_tokens.pieces))
+
+
+@cached()
+def shared(config: TransformerConfig, plain: TransformerConfig) -> Shared:
+    """Which weights the models of these two have in common: with large ones side by side, that takes a while."""
+    return compare_weights(transformer(config), transformer(plain))
+
+
+@cached()
+def scale_experiment(widths: tuple[int, ...], draws: int, keys: int, seed: int) -> ScaleExperiment:
+    """The library's experiment of this name."""
+    return measure_scale(widths, draws=draws, keys=keys, seed=seed)

@@ -1,0 +1,1 @@
+"""What surrounds every lens: controls, panels, presets, the sidebar, undo, presenting."""

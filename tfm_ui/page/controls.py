@@ -1,0 +1,243 @@
+"""A page's state <-> widgets <-> address bar, once for all pages: no page touches session_state.
+
+Each widget's key is its parameter in the link (Streamlit's `bind="query-params"`). Streamlit resets a bad value
+silently; here the link is checked before, the nearest possible value is taken, and `notices` tells what changed.
+Fields that are `held` have no widget: a picture sets them, and the address bar is where they are.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitAPIException
+
+from tfm_ui.page import undo
+from tfm_ui.page.notices import dismiss, notify
+from tfm_ui.state.fields import Choice, Field, Flag, Length, Limits, Number, State, Text, Whole, controls_of, held_by
+from tfm_ui.state.links import as_text, read_link
+
+S = TypeVar("S", bound=State)
+
+# Keys of ours start with an underscore: no parameter does.
+KNOWN, PAGE, WANTED = "_known", "_page", "_wanted"
+BEFORE, KEPT = "_before", "_kept"  # the page of the run before; what the held fields of all pages held last
+FOOT = "foot"  # the frame's fragment that tells what Undo would take back
+
+
+def open_link(state: type[State], prefix: str = "", limits: Limits | None = None) -> None:
+    """Make these fields part of this page's link, and check what the link that opened the session says of them.
+
+    Comes before any `draw` of theirs. Without a prefix they are the model's, and the page's list begins anew.
+    """
+    _grant()
+    known: dict[str, type[State]] = st.session_state.setdefault(KNOWN, {})
+    if not prefix:  # the model's fields come first, on every page
+        st.session_state[BEFORE] = st.session_state.get(PAGE, [])
+    st.session_state[PAGE] = ["", prefix] if prefix else [""]
+    if prefix in known and prefix not in st.session_state[BEFORE]:
+        _come_back(state, prefix)
+    if prefix not in known:
+        known[prefix] = state
+        query = {name: st.query_params.get_all(name) for name in st.query_params}
+        found = read_link(state, prefix, query, limits)
+        for correction in found:
+            notify(str(correction))
+            st.query_params[correction.name] = as_text(correction.value)
+        if found:
+            st.rerun()  # with a link that is right: Streamlit takes the values and shows them in the address bar
+
+
+def states() -> list[tuple[State, str]]:
+    """All states of this page with their prefixes, as they are now: what its link must bring back."""
+    known: dict[str, type[State]] = st.session_state[KNOWN]
+    return [(current(known[prefix], prefix), prefix) for prefix in st.session_state[PAGE]]
+
+
+def draw(
+    state: type[State], name: str, where: DeltaGenerator, *, prefix: str = "", limits: Limits | None = None
+) -> None:
+    """Draw the widget of one field.
+
+    Args:
+        state: the dataclass of controls.
+        name: the field.
+        where: the container to draw in.
+        prefix: of the page's parameters.
+        limits: field name -> attributes of its control that depend on the model now, such as `high`.
+    """
+    _grant()
+    field, default = controls_of(state, limits)[name]
+    key = prefix + name
+    if isinstance(field, Whole) and st.session_state.get(key, field.low) > field.high:
+        st.session_state[key] = field.high  # the model has shrunk: the nearest that is left
+    undo.shown(key, _widget(field, where, key, default, prefix))
+
+
+def _widget(field: Field, where: DeltaGenerator, key: str, default: Any, prefix: str) -> Any:
+    common: dict[str, Any] = {"key": key, "bind": "query-params", "on_change": _changed, "args": (key, field, prefix)}
+    match field:
+        case Text():
+            # Without max_chars: with it, Streamlit refuses a longer paste and says nothing.
+            return where.text_area(field.label, default, height=field.height, **common)
+        case Whole(box=True):
+            return where.number_input(field.label, field.low, field.high, default, help=field.help, **common)
+        case Length():
+            asked, _ = field.read(st.query_params.get(key, str(default)), default)
+            options = field.options(asked, st.session_state.get(key, default))
+            return where.select_slider(field.label, options, default, help=field.help, **common)
+        case Whole():
+            return where.slider(field.label, field.low, field.high, default, help=field.help, **common)
+        case Choice():
+            common["help"] = field.help
+            if field.widget == "slider":
+                return where.select_slider(field.label, field.options, default, **common)
+            if field.widget == "buttons":
+                return where.segmented_control(field.label, field.options, default=default, required=True, **common)
+            return where.selectbox(field.label, field.options, field.options.index(default), **common)
+        case Number():
+            return where.number_input(field.label, field.low, field.high, default, **common)
+        case Flag():
+            return where.toggle(field.label, default, help=field.help, **common)
+    raise TypeError(f"expected one of the kinds in tfm_ui/state/fields.py, got {field!r}")
+
+
+def _changed(key: str, field: Field, prefix: str) -> None:
+    """The reader has moved a control."""
+    undo.remember()
+    if isinstance(field, Text) and len(text := st.session_state[key]) > field.max_chars:
+        st.session_state[key] = text[: field.max_chars]
+        notify(f"{field.label}: of {len(text)} characters the first {field.max_chars} are taken.")
+    _run_again(prefix)
+
+
+def _run_again(prefix: str) -> None:
+    """After a change of a page's own control, run its fragment and the foot, which tells what Undo would take back.
+
+    A page whose fragment does not bear its name, the prefix without "_", runs as Streamlit likes.
+    """
+    if prefix:
+        with suppress(StreamlitAPIException):
+            st.rerun([prefix.removesuffix("_"), FOOT])
+
+
+def current(state: type[S], prefix: str = "", limits: Limits | None = None) -> S:
+    """The state as the widgets, and for held fields the address, hold it; a field that is not drawn has its default."""
+    held = held_by(state)
+    found = {}
+    for name, (field, default) in controls_of(state, limits).items():
+        key = prefix + name
+        found[name] = _held(key, field, default) if name in held else st.session_state.get(key)
+    return state(**{name: value for name, value in found.items() if value is not None})
+
+
+def _held(key: str, field: Field, default: Any) -> Any:
+    raw = st.query_params.get(key)
+    value = default if raw is None else field.read(raw, default)[0]
+    st.session_state.setdefault(KEPT, {})[key] = value
+    undo.shown(key, value)
+    return value
+
+
+def _come_back(state: type[State], prefix: str) -> None:
+    """The reader returns to a page: what it held, and this link says nothing of, goes back into the address."""
+    for name, (_, default) in controls_of(state).items():
+        key, kept = prefix + name, st.session_state.get(KEPT, {})
+        if name in held_by(state) and key not in st.query_params and kept.get(key, default) != default:
+            st.query_params[key] = as_text(kept[key])
+
+
+def put(changes: Mapping[str, Any]) -> None:
+    """Set parameters from code, as one act that can be undone: only in a callback."""
+    undo.remember()
+    _want(changes)
+
+
+def settle(prefix: str, **values: Any) -> None:
+    """Set fields of this page that follow from what the server has done: no act, and Undo passes it over.
+
+    Anywhere in a run; the next one draws them.
+    """
+    changes = {prefix + name: value for name, value in values.items()}
+    _want(changes)
+    undo.settle(changes)
+
+
+def _want(changes: Mapping[str, Any]) -> None:
+    st.session_state[WANTED] = st.session_state.get(WANTED, {}) | changes
+    for key, value in changes.items():
+        undo.shown(key, value)
+
+
+def _grant() -> None:
+    """Set what a callback wanted: not there, as Streamlit forgets to tell the browser of it if the callback reruns."""
+    wanted = st.session_state.pop(WANTED, {})
+    known: dict[str, type[State]] = st.session_state.get(KNOWN, {})
+    held = {prefix + name: controls_of(state)[name][1] for prefix, state in known.items() for name in held_by(state)}
+    for key, value in wanted.items():
+        if key not in held:
+            st.session_state[key] = value
+        elif value == held[key] and key in st.query_params:
+            del st.query_params[key]
+    changed = {key: as_text(value) for key, value in wanted.items() if key in held and value != held[key]}
+    if changed:
+        st.query_params.update(changed)  # all at once: each assignment is a change of the address
+
+
+def assign(prefix: str, **values: Any) -> None:
+    """Set fields of this page, as far as they can be: only in a callback."""
+    take({prefix + name: value for name, value in values.items()})
+
+
+def take(changes: Mapping[str, Any]) -> None:
+    """What a picture or a button asks for, parameter -> value, as far as it can be: only in a callback."""
+    page, known = st.session_state[PAGE], st.session_state[KNOWN]
+    now = {prefix: current(known[prefix], prefix) for prefix in page}  # what cannot be at all changes nothing
+    fields = {
+        prefix + name: (field, getattr(now[prefix], name))
+        for prefix in page
+        for name, (field, _) in controls_of(known[prefix]).items()
+    }
+    read = {key: fields[key][0].read(as_text(value), fields[key][1]) for key, value in changes.items() if key in fields}
+    put({key: value for key, (value, _) in read.items()})
+    reasons = [f"{fields[key][0].label}: {reason}." for key, (_, reason) in read.items() if reason]
+    for reason in reasons:
+        notify(reason)
+    if reasons or any(key in defaults(known[""], "") for key in read):
+        st.rerun()  # all of the page: notices stand at its top, outside of fragments; another model is all of it
+    _run_again(page[-1])
+
+
+def open_with(prefix: str = "", **values: Any) -> dict[str, str]:
+    """The parameters with which to switch to a page so that its fields have these values.
+
+    What belongs to no control, such as `present`, goes along; the model's parameters do so by themselves.
+    """
+    parameters = {prefix + name: as_text(value) for name, value in values.items()}
+    if parameters:
+        undo.remember()
+    for key in parameters:  # what the page held when it was last left would win over its link
+        st.session_state.pop(key, None)
+    known: dict[str, type[State]] = st.session_state[KNOWN]
+    ours = {key for prefix, state in known.items() for key in defaults(state, prefix)}
+    return {name: st.query_params[name] for name in st.query_params if name not in ours} | parameters
+
+
+def reset_all() -> None:
+    """Put the model and all pages back to their defaults: only in a callback. Runs all of the page."""
+    dismiss()
+    known: dict[str, type[State]] = st.session_state[KNOWN]
+    put({key: value for prefix, state in known.items() for key, value in defaults(state, prefix).items()})
+    st.rerun()
+
+
+def defaults(state: type[State], prefix: str) -> dict[str, Any]:
+    """Parameter -> default."""
+    return {prefix + name: default for name, (_, default) in controls_of(state).items()}
+
+
+def take_back() -> None:
+    """Undo the reader's last act: only in a callback. Runs all of the page."""
+    _want(undo.take_back())
+    st.rerun()

@@ -1,0 +1,17 @@
+"""A button that saves a panel's picture as PNG, in the browser: the server has no picture."""
+
+import streamlit as st
+
+from tfm_ui.pictures.canvas import ASSETS
+
+_component = st.components.v2.component(
+    "save_png",
+    html="<button>PNG: the picture, as you see it</button>",
+    css=(ASSETS / "save_png.css").read_text(encoding="utf-8"),
+    js=(ASSETS / "save_png.js").read_text(encoding="utf-8"),
+)
+
+
+def save_png(panel: str, file_name: str) -> None:
+    """Draw the button, for the panel of this key."""
+    _component(key=f"png_{panel}", data={"panel": panel, "file": file_name})

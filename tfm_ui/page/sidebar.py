@@ -1,0 +1,104 @@
+"""The sidebar: the one model that all lenses show, and what is done with its link."""
+
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from tfm_ui.page import controls, undo
+from tfm_ui.page.browser import mend_history
+from tfm_ui.page.present import presenting
+from tfm_ui.state.links import LINK_CHARS, Cut, cuts, share_link
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.samples import SAMPLES, about
+from tfm_ui.text import look
+from tfm_ui.text.plain import plain
+
+
+def model_panel() -> ModelState:
+    """Draw the model's controls in the sidebar, and return what they hold."""
+    controls.open_link(ModelState)
+    side = st.sidebar
+    side.markdown("**Model** &nbsp;:gray[shared by all lenses]")
+    texts, sizes, mask, more = side.container(), side.container(), side.container(), side.expander("More of the model")
+
+    def draw(where: DeltaGenerator, *names: str) -> None:
+        for name in names:
+            controls.draw(ModelState, name, where)
+
+    draw(more, "architecture")  # first, though it stands below: what else is shown depends on it
+    architecture = controls.current(ModelState).architecture
+    for name in ("text", "target") if architecture == "encoder-decoder" else ("text",):
+        with texts.container(key=f"with_samples_{name}"):
+            draw(st.container(), name)
+            _samples(name)
+    draw(sizes, "seq_len")
+    for pair in (("num_layers", "num_heads"), ("d_model", "seed")):
+        for column, name in zip(sizes.columns(2, gap="small"), pair, strict=True):
+            draw(column, name)
+    draw(mask, "positional")
+    if architecture == "encoder":
+        draw(mask, "causal")
+    else:
+        mask.toggle("Causal: no looking ahead", value=True, disabled=True, key="_causal", help="Decoders always are.")
+    draw(more, "tokenizer", "norm", "activation", "d_ff", "weights")
+    return controls.current(ModelState)
+
+
+def _samples(name: str) -> None:
+    """The menu of sample texts for a text box, and the origin of the one that stands in it."""
+    key = f"_samples_{name}"
+    st.menu_button(
+        "Samples",
+        [f"@{sample}" for sample in SAMPLES],
+        format_func=lambda sample: f"{sample}  {SAMPLES[sample[1:]].title}",
+        on_click=lambda: controls.put({name: st.session_state[key]}),
+        type="tertiary",
+        key=key,
+    )
+    if line := about(getattr(controls.current(ModelState), name)):
+        st.caption(line)
+
+
+@st.fragment(key=controls.FOOT)
+def tools() -> None:
+    """Undo, Link and Reset, below the model's controls.
+
+    A fragment, as it runs after every change of a page's own controls too: see `controls._run_again`.
+    """
+    row = st.sidebar.container(horizontal=True, gap="xsmall", wrap=False, key="tools")
+    changes = undo.changes()
+    row.button(
+        "Undo",
+        icon=":material/undo:",
+        width="stretch",
+        disabled=not changes,
+        help=f"Takes back: {plain(undo.in_words(changes))}" if changes else "Nothing to take back",
+        on_click=controls.take_back,
+        key="_undo",
+    )
+    share = row.popover("Link", icon=":material/link:", width="stretch", on_change="rerun", key="_link")
+    states = controls.states()
+    cut = cuts(address(), *states).values()
+    if share.open:
+        left_out = " and ".join(f"“{one.label}”" for one in cut)
+        share.caption(f"Brings back all but the end of {left_out}." if cut else "Brings back this very picture.")
+        share.code(share_link(address(), *states), language=None, wrap_lines=True)
+    row.button("Reset", icon=":material/restart_alt:", width="stretch", on_click=controls.reset_all, key="_reset")
+    with st.sidebar.container(key="carried"):
+        for one in cut:
+            _about_link(one)
+    shown = share_link(address(), *states).removeprefix(address()) + ("&present=true" if presenting() else "")
+    mend_history(LINK_CHARS, address=shown if cut else "", whole={one.part: one.whole for one in cut})
+
+
+def _about_link(cut: Cut) -> None:
+    """How much of a text a link carries: below the link, as any control of any lens may change it."""
+    part, whole = look.count(len(cut.part)), look.count(len(cut.whole))
+    note = f"Links, and the address bar, carry the first {part} of the {whole} characters of “{cut.label}”."
+    st.html(f'<p class="note">{escape(note)}</p>')
+
+
+def address() -> str:
+    """Where this page lives, without its parameters."""
+    return (st.context.url or "").split("?")[0]

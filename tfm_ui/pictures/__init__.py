@@ -1,0 +1,1 @@
+"""The registry of pictures, and the canvases that several lenses draw on."""

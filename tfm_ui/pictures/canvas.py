@@ -1,0 +1,158 @@
+"""Pictures that the browser draws: numbers travel as bytes, the script comes from assets/ and is read once.
+
+A picture is a script `assets/<name>.js` and a style `assets/<name>.css`, which follows `assets/canvas.css`; the
+script's default export draws a header and its numbers. `standalone` makes of the same script and the same
+bytes a page that needs nothing else.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from numpy.typing import NDArray
+
+from tfm_ui.text import look
+from tfm_ui.text.look import Mode
+
+Content = tuple[dict[str, Any], NDArray[Any]]  # what a picture is drawn from: a header for JSON, and numbers
+
+ASSETS = Path(__file__).parents[2] / "assets"
+
+SKIN = {
+    mode: {
+        "weights": look.WEIGHTS[mode],
+        "signed": look.SIGNED[mode],
+        "heads": look.HEADS[mode],
+        "masked": look.MASKED[mode],
+        "hatch": look.HATCH[mode],
+        "rule": look.RULE[mode],
+        "muted": look.MUTED[mode],
+        "ink": look.INK[mode],
+        "query": look.ROLE[mode]["query"],
+        "key": look.ROLE[mode]["key"],
+        "value": look.ROLE[mode]["value"],
+        "result": look.ROLE[mode]["result"],
+        "leak": look.LEAK[mode],
+        "ring": look.RING,
+        "ringInk": look.RING_INK,
+    }
+    for mode in look.PAPER
+}
+
+# Streamlit sends a component's script and style with every update: so these only fetch the real ones, once.
+LOADER = """
+const script = import(new URL("assets/%s/%s.js", document.baseURI))
+export default function (component) {
+  let cleanup, gone
+  script.then(module => { if (!gone) cleanup = module.default(component) })
+  return () => { gone = true; cleanup?.() }
+}
+"""
+CANVAS_LOADER = """
+let follow, draw, style
+const file = name => new URL("assets/%s/" + name, document.baseURI)
+const text = name => fetch(file(name)).then(answer => answer.text())
+const all = Promise.all([
+  import(file("follow.js")), import(file("%s.js")), text("canvas.css"), text("%s.css")
+]).then(([first, second, ...css]) => {
+  follow = first.follow
+  draw = second.default
+  style = new CSSStyleSheet()
+  style.replaceSync(css.join(""))
+})
+function update(component) {
+  const sheets = component.parentElement.getRootNode().adoptedStyleSheets
+  if (!sheets.includes(style)) sheets.push(style)
+  follow(component, draw)
+}
+export default function (component) {
+  if (draw) update(component)
+  else all.then(() => update(component))
+}
+"""
+
+
+def _read(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def version() -> str:
+    """Stands in the address of scripts and styles: a new version has a new address, and no browser shows an old one."""
+    files = sorted([*ASSETS.glob("*.js"), *ASSETS.glob("*.css")])
+    return blake2b(b"".join(file.read_bytes() for file in files), digest_size=6).hexdigest()
+
+
+class Canvas:
+    """One kind of picture: its script and style by name, the elements they work on, and the Streamlit component."""
+
+    def __init__(self, name: str, html: str) -> None:
+        self.name, self.html = name, html
+        script = CANVAS_LOADER % (version(), name, name)
+        self.mount: Callable[..., Any] = st.components.v2.component(name, html=html, js=script)
+
+
+def encode(header: Mapping[str, Any], numbers: NDArray[Any]) -> bytes:
+    """What the browser gets: the header's length (4 bytes, little-endian), the header in JSON, the numbers."""
+    text = json.dumps({**header, "skin": SKIN}).encode()
+    text += b" " * (-len(text) % 4)  # so that the numbers lie where a Float32Array may begin
+    return len(text).to_bytes(4, "little") + text + numbers.tobytes()
+
+
+IMPORT = re.compile(r'^import .* from "\./(.*)"\n', re.MULTILINE)
+
+
+def bundle(script: str) -> str:
+    """A script and those that it imports as one, each once, what is needed first."""
+    found: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        if name not in found:
+            text = _read(name)
+            for needed in IMPORT.findall(text):
+                add(needed)
+            found[name] = (
+                IMPORT.sub("", text).replace("export default function", "function draw").replace("export ", "")
+            )
+
+    add(script)
+    return "\n".join(found.values())
+
+
+def standalone(kind: Canvas, data: bytes, title: str, caption: str, mode: Mode) -> str:
+    """The picture as a page of its own, hover and zoom included: no server, no network."""
+    variables = {
+        "background-color": look.PAPER[mode],
+        "secondary-background-color": look.SURFACE[mode],
+        "text-color": look.INK[mode],
+        "primary-color": look.INK[mode],
+        "font": "system-ui, sans-serif",
+    }
+    root = "; ".join(f"--st-{key}: {value}" for key, value in variables.items())
+    return f"""<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>
+<style>:root {{ {root} }}
+body {{ margin: 2rem auto; max-width: 72rem; padding: 0 1rem; background: {look.PAPER[mode]}; color: {look.INK[mode]};
+  font-family: system-ui, sans-serif }}
+h1 {{ overflow-wrap: anywhere }}
+{_read("canvas.css")}{_read(f"{kind.name}.css")}</style>
+<h1>{escape(title)}</h1>
+<div id="picture">{kind.html}</div>
+<p>{escape(caption)}</p>
+<footer></footer>
+<script type="module">
+{bundle(f"{kind.name}.js")}
+const data = Uint8Array.from(atob("{base64.b64encode(data).decode()}"), sign => sign.charCodeAt(0))
+const [header, numbers] = decode(data)
+// There is no server to ask.
+const alone = {{ alone: true, local: {{}}, preview() {{}}, commit() {{}}, retract() {{}}, setTriggerValue() {{}} }}
+draw({{ header, numbers, root: document.querySelector("[data-picture]"), ...alone }})
+document.querySelector("footer").textContent = header.foot ?? ""
+</script>
+</html>
+"""

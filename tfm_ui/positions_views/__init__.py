@@ -1,1 +1,0 @@
-"""The views of the Positions lens, one file each."""

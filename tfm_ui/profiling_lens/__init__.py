@@ -1,1 +1,0 @@
-"""The Profiling lens: what its views show, as functions of the model's state, its own, and a measurement."""

@@ -1,1 +1,0 @@
-"""The Profiling lens on screen: a file per view."""

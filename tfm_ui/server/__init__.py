@@ -1,0 +1,1 @@
+"""What answers the browser beside Streamlit: pictures, scripts, limits on connections, the end."""

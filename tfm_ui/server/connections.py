@@ -1,0 +1,125 @@
+"""Bounds on connections: how many tabs may be open, how long a body may take, and what uploads may hold."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.runtime import Runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+
+from tfm_ui.visitors.visitor import address_of, visitor_of
+
+BODY = 60.0  # seconds for a whole body: an upload of 9 MB over a slow network
+TRY_AGAIN_LATER = 1013  # a websocket's closing code
+
+
+def uploaded_bytes() -> Mapping[str, int]:
+    """Session -> the bytes that Streamlit keeps of its uploaded files."""
+    if not Runtime.exists():
+        return {}
+    store = Runtime.instance().uploaded_file_mgr
+    assert isinstance(store, MemoryUploadedFileManager)
+    return {session: sum(len(file.data) for file in files.values()) for session, files in store.file_storage.items()}
+
+
+class FewTabs:
+    """Middleware: an open tab is a session, which takes about 2 MB, so a visitor, an address and all have so many."""
+
+    def __init__(self, app: ASGIApp, per_visitor: int = 60, per_address: int = 200, in_all: int = 500) -> None:
+        self.app = app
+        self._most = per_visitor, per_address, in_all
+        self._open: Counter[tuple[str, str]] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A websocket is a tab."""
+        if scope["type"] != "websocket":
+            return await self.app(scope, receive, send)
+        who = visitor_of(HTTPConnection(scope))
+        counted = [("visitor", who), ("address", address_of(who)), ("all", "")]
+        if any(self._open[whose] >= most for whose, most in zip(counted, self._most, strict=True)):
+            await send({"type": "websocket.close", "code": TRY_AGAIN_LATER})
+            return
+        self._open.update(counted)
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self._open -= Counter(counted)  # drops those that are 0
+
+
+class BodiesInTime:
+    """Middleware: a request whose body does not arrive in time counts as one whose sender has gone."""
+
+    def __init__(self, app: ASGIApp, seconds: float = BODY) -> None:
+        self.app, self.seconds = app, seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Only requests have bodies."""
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        deadline = asyncio.get_running_loop().time() + self.seconds
+        whole = False
+
+        async def in_time() -> Message:
+            nonlocal whole
+            if whole:
+                return await receive()
+            try:
+                async with asyncio.timeout_at(deadline):
+                    message = await receive()
+            except TimeoutError:
+                return {"type": "http.disconnect"}
+            whole = not message.get("more_body", False)
+            return message
+
+        await self.app(scope, in_time, send)
+
+
+class FewUploads:
+    """Middleware: what Streamlit keeps of uploaded files, until their tab is closed, has a bound.
+
+    Args:
+        app: what is behind it.
+        each: bytes of a tab: three of the largest files.
+        together: bytes of all tabs.
+        kept: session -> the bytes that Streamlit keeps for it.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        each: int = 30_000_000,
+        together: int = 150_000_000,
+        kept: Callable[[], Mapping[str, int]] = uploaded_bytes,
+    ) -> None:
+        self.app, self._each, self._together, self._kept = app, each, together, kept
+        self._coming: Counter[str] = Counter()  # session -> bytes that are on their way
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """`PUT .../_stcore/upload_file/<session>/<file>`."""
+        session = _uploading(scope)
+        if session is None:
+            return await self.app(scope, receive, send)
+        told = HTTPConnection(scope).headers.get("content-length", "")
+        # A body whose length is not told may have any that Streamlit takes.
+        size = int(told) if told.isascii() and told.isdigit() and len(told) < 12 else self._each
+        bytes_of = Counter(self._kept())
+        bytes_of.update(self._coming)
+        if bytes_of[session] + size > self._each or bytes_of.total() + size > self._together:
+            await Response("The server keeps too many uploaded files already.", 413)(scope, receive, send)
+            return
+        self._coming[session] += size
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self._coming -= Counter({session: size})
+
+
+def _uploading(scope: Scope) -> str | None:
+    """The session that an upload is for; None if this is none."""
+    if scope["type"] != "http" or scope["method"] not in ("PUT", "POST"):
+        return None
+    _, found, behind = scope["path"].partition("/_stcore/upload_file/")
+    return behind.partition("/")[0] if found else None

@@ -1,0 +1,1 @@
+"""What a link says: fields and how they read a link, the model's state, sample texts."""

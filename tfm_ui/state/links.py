@@ -1,0 +1,174 @@
+"""Links: what a state needs to come back, and what becomes of values that no control could hold. Pure."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from urllib.parse import quote_plus, urlencode
+
+from tfm_ui.state.fields import Field, Limits, State, Text, controls_of
+
+Query = Mapping[str, Sequence[str]]  # a link's parameters, each with all its values
+S = TypeVar("S", bound=State)
+
+LINK_CHARS = 2000  # the longest link that every chat program and mail reader bears
+# Of them for the texts together: how much of a text is carried hangs on no slider. Only the Attention lens, of which a
+# link may hold lists and changes, too, leaves less when these are long.
+TEXT_CHARS = 1500
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A value of a link that could not be taken as it was."""
+
+    name: str
+    asked: str
+    value: Any
+    reason: str
+
+    def __str__(self) -> str:
+        asked = self.asked if len(self.asked) <= 40 else self.asked[:39] + "…"
+        value = as_text(self.value) or "empty"
+        took = "" if len(value) > 40 else f"; it is {value} now"
+        return f"The link asked for {self.name} = {asked}: {self.reason}{took}."
+
+
+def read_link(state: type[State], prefix: str, query: Query, limits: Limits | None = None) -> list[Correction]:
+    """What must be changed in a link before it is a state.
+
+    Args:
+        state: a dataclass of controls.
+        prefix: of its parameters in the link, "heads_" or "" for the model's.
+        query: the link's parameters, each with all its values, as text.
+        limits: as in `controls_of`.
+    """
+    corrections = []
+    for name, (field, default) in controls_of(state, limits).items():
+        if given := query.get(prefix + name):
+            value, reason = _taken(field, given[-1], default)
+            if len(given) > 1:
+                reason = reason or "of several values the last one counts"
+            elif as_text(value) != given[-1]:  # 12.0, or FALSE: Streamlit would read it otherwise
+                reason = reason or "there is a plainer way to write it"
+            if reason:
+                corrections.append(Correction(prefix + name, " and ".join(given), value, reason))
+    return corrections
+
+
+def state_of(state: type[S], prefix: str, query: Query, limits: Limits | None = None) -> S:
+    """The state that a link stands for, what could not be taken as it was corrected."""
+    corrections = {c.name: c.value for c in read_link(state, prefix, query, limits)}
+    values = {
+        name: corrections.get(prefix + name, _taken(field, query[prefix + name][-1], default)[0])
+        for name, (field, default) in controls_of(state, limits).items()
+        if query.get(prefix + name)
+    }
+    return state(**values)
+
+
+def _taken(field: Field, raw: str, default: Any) -> tuple[Any, str]:
+    """What a field reads; where it can make nothing of it, the nearest to its default that its limits leave."""
+    possible, _ = field.read(as_text(default), default)
+    return field.read(raw, possible)
+
+
+def as_text(value: Any) -> str:
+    """A value as it stands in a link."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def link_parameters(state: State, prefix: str) -> dict[str, str]:
+    """What a link must hold to come back to this state: the values that differ from their defaults."""
+    values = {name: (getattr(state, name), default) for name, (_, default) in controls_of(type(state)).items()}
+    return {prefix + name: as_text(value) for name, (value, default) in values.items() if value != default}
+
+
+def share_link(base: str, *states: tuple[State, str]) -> str:
+    """The link that brings back these states, each with its prefix, at the address `base`.
+
+    It is never longer than LINK_CHARS: texts that it has no room for are cut, and `cuts` says how far. All other
+    fields are limited, so that they fit together.
+    """
+    parameters = _parameters(base, states)
+    return f"{base}?{_encoded(parameters)}" if parameters else base
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A text that is too long for the link.
+
+    Attributes:
+        label: of its control.
+        whole: the text.
+        part: its beginning, which the link carries.
+    """
+
+    label: str
+    whole: str
+    part: str
+
+
+def cuts(base: str, *states: tuple[State, str]) -> dict[str, Cut]:
+    """The texts that are too long for the link, by their parameters."""
+    parameters = _parameters(base, states)
+    return {
+        prefix + name: Cut(field.label, getattr(state, name), parameters[prefix + name])
+        for state, prefix in states
+        for name, field in _texts(state).items()
+        if parameters.get(prefix + name, getattr(state, name)) != getattr(state, name)
+    }
+
+
+def _parameters(base: str, states: Sequence[tuple[State, str]]) -> dict[str, str]:
+    parameters = {key: value for state, prefix in states for key, value in link_parameters(state, prefix).items()}
+    texts = [prefix + name for state, prefix in states for name in _texts(state) if prefix + name in parameters]
+    room = min(TEXT_CHARS, LINK_CHARS - len(f"{base}?{_encoded(parameters | dict.fromkeys(texts, ''))}"))
+    # Short texts first: what one of them leaves of its equal share is there for the longer ones.
+    for left, key in zip(
+        range(len(texts), 0, -1), sorted(texts, key=lambda t: len(quoted(parameters[t]))), strict=True
+    ):
+        parameters[key] = first_part(parameters[key], room // left)
+        room -= len(quoted(parameters[key]))
+    return parameters
+
+
+def _texts(state: State) -> dict[str, Text]:
+    return {name: field for name, (field, _) in controls_of(type(state)).items() if isinstance(field, Text)}
+
+
+def first_part(text: str, room: int) -> str:
+    """As much of a text as fits into `room` characters of a link, cut between two signs as a reader sees them."""
+    used = 0
+    for end, sign in enumerate(text):
+        used += len(quoted(sign))
+        if used > room:
+            whole = end
+            while whole and _joined(text, whole):
+                whole -= 1
+            return text[: whole or end]
+    return text
+
+
+def _joined(text: str, at: int) -> bool:
+    """Whether a cut here would part a letter from its marks, an emoji from its tone or family, or a flag in two."""
+    before, after = text[at - 1], text[at]
+    if _half_a_flag(before) and _half_a_flag(after):
+        halves = len(text[:at]) - len(text[:at].rstrip("".join(map(chr, range(0x1F1E6, 0x1F200)))))
+        return halves % 2 == 1
+    tone = "\U0001f3fb" <= after <= "\U0001f3ff"
+    return tone or "\u200d" in (before, after) or unicodedata.category(after).startswith("M")
+
+
+def _half_a_flag(sign: str) -> bool:
+    return "\U0001f1e6" <= sign <= "\U0001f1ff"
+
+
+def quoted(text: str) -> str:
+    """A text as it stands in a link."""
+    return quote_plus(text, errors="replace")  # half a surrogate pair has no place in a link
+
+
+def _encoded(parameters: Mapping[str, str]) -> str:
+    return urlencode(parameters, errors="replace")

@@ -1,0 +1,128 @@
+"""Controls that hold several numbers, as a short text in the link. Pure."""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from tfm_ui.state.fields import whole_number
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Which of the numbers from `low` on, written as "2 3", or as "q2 q3" where a letter says of what.
+
+    Attributes:
+        label: what stands beside it.
+        high: the highest number.
+        letters: one of these stands before each number, the same before all.
+        max_chars: how long the text may be.
+        low: the lowest number, 0 or 1.
+    """
+
+    label: str
+    high: int
+    letters: str = ""
+    max_chars: int = 60
+    low: int = 1
+
+    def read(self, raw: str, default: Any) -> tuple[str, str]:
+        """Those of the numbers that there are, each once, as many as there is room for."""
+        form = re.compile(f"([{self.letters}])(0|[1-9][0-9]*)" if self.letters else "()(0|[1-9][0-9]*)")
+        words = list(dict.fromkeys(raw.replace(",", " ").split()))
+        found = [match for match in map(form.fullmatch, words) if match and self._holds(match[2])]
+        found = [match for match in found if match[1] == found[0][1]]
+        if words and not found:
+            return default, f"it can hold {self._expected()}"
+        text = " ".join(match[0] for match in found)
+        while len(text) > self.max_chars:
+            text = text.rpartition(" ")[0]
+        return text, "" if text == " ".join(words) else f"it can hold {self._expected()}"
+
+    def _holds(self, digits: str) -> bool:
+        number = whole_number(digits)
+        return number is not None and self.low <= number <= self.high
+
+    def _expected(self) -> str:
+        behind = f", all behind {' or behind '.join(self.letters)}" if self.letters else ""
+        numbers = f"whole numbers from {self.low} to {self.high}{behind}"
+        return f"{numbers}, parted by spaces, of {self.max_chars} characters together"
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """A few vectors, written as "1,0.5 0,-1": numbers parted by commas, vectors by spaces.
+
+    The value is that text, each number rounded to two decimals; `vectors` reads it.
+
+    Attributes:
+        label: what stands beside it.
+        ranges: lowest and highest of each number of a vector.
+        fewest, most: how many vectors there may be.
+    """
+
+    label: str
+    ranges: tuple[tuple[float, float], ...]
+    fewest: int = 1
+    most: int = 1
+
+    def read(self, raw: str, default: Any) -> tuple[str, str]:
+        """The vectors with each number the nearest of its range; the default if they are not as many as needed."""
+        try:
+            found = vectors(raw)
+        except ValueError:
+            found = []
+        fits = self.fewest <= len(found) <= self.most and all(len(vector) == len(self.ranges) for vector in found)
+        if not fits or not all(math.isfinite(number) for vector in found for number in vector):
+            return default, self._expected()
+        near = [
+            [
+                round(min(max(number, low), high), 2) + 0.0
+                for number, (low, high) in zip(vector, self.ranges, strict=True)
+            ]
+            for vector in found  # + 0.0 makes 0 of -0
+        ]
+        text = " ".join(",".join(f"{number:g}" for number in vector) for vector in near)
+        inside = all(
+            low <= number <= high for vector in found for number, (low, high) in zip(vector, self.ranges, strict=True)
+        )
+        return text, "" if inside else f"its numbers go {self._ranges()}"
+
+    def _expected(self) -> str:
+        many = f"{self.fewest}" if self.fewest == self.most else f"{self.fewest} to {self.most}"
+        noun = "vector" if self.most == 1 else "vectors, parted by spaces,"
+        return f"{many} {noun} of {len(self.ranges)} numbers, parted by commas, were expected"
+
+    def _ranges(self) -> str:
+        each = [f"from {low:g} to {high:g}" for low, high in self.ranges]
+        return each[0] if len(set(each)) == 1 else " and ".join(each)
+
+
+def vectors(text: str) -> list[tuple[float, ...]]:
+    """What the text of a `Vectors` field stands for; a ValueError where a number is none."""
+    return [tuple(float(number) for number in vector.split(",")) for vector in text.split()]
+
+
+@dataclass(frozen=True)
+class Names:
+    """Some of a few names, written as "a,b"; in the order in which they were chosen.
+
+    Attributes:
+        label: what stands beside it.
+        options: what can be chosen.
+    """
+
+    label: str
+    options: tuple[str, ...]
+
+    def read(self, raw: str, default: Any) -> tuple[str, str]:
+        """Those of the names that there are, each once; the default where none is left."""
+        asked = list(dict.fromkeys(name for name in raw.split(",") if name))
+        found = [name for name in asked if name in self.options]
+        reason = f"it can hold some of {', '.join(self.options)}"
+        return ",".join(found) or default, "" if found and found == asked else reason
+
+
+def names(text: str) -> list[str]:
+    """What the text of a `Names` field stands for."""
+    return [name for name in text.split(",") if name]

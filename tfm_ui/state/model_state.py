@@ -1,0 +1,114 @@
+"""The one model that every lens shows: its controls, and what they make in tfm_core."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, TOKENIZERS, Tokens, TransformerConfig, encode
+from tfm_ui.state.fields import Choice, Flag, Length, Text, Whole, control
+from tfm_ui.state.samples import read_text
+from tfm_ui.state.work import HEAVY, pass_bytes
+
+MAX_TOKENS = 1024
+STOPS = (*range(2, 65), *range(72, 257, 8), *range(320, MAX_TOKENS + 1, 64))  # of the slider; links may lie between
+MAX_LEN = 1024  # rows of a learned table: a constant, so that a longer text moves no weight
+CHARS = 20_000  # of a typed text, more than ten times what a link carries
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelState:
+    """What the model panel holds; the link's parameters are its fields' names."""
+
+    text: str = control(Text("Text", CHARS), default="the cat sat on the mat because it was tired")
+    target: str = control(Text("Target text (the decoder's)", CHARS), default="die Katze war müde")
+    tokenizer: str = control(
+        Choice("Tokens by", tuple(TOKENIZERS), help="A token's id depends on nothing but itself."), default="word"
+    )
+    seq_len: int = control(
+        Length("Tokens", 2, MAX_TOKENS, stops=STOPS, help="Shorter texts are padded, longer ones are cut."), default=10
+    )
+    d_model: int = control(
+        Choice("d_model", tuple(range(32, 257, 32)), "slider", help="Width of the vector that stands for each token."),
+        default=32,
+    )
+    num_heads: int = control(
+        Choice("Heads", (1, 2, 4, 8, 16), "slider", help="Each head is d_model / heads wide."), default=4
+    )
+    num_layers: int = control(Whole("Layers", 1, 8), default=2)
+    d_ff: int = control(
+        Whole("d_ff", 0, 1024, box=True, help="Hidden units of the feed-forward network; 0 means 4 d_model."), default=0
+    )
+    positional: str = control(
+        Choice("Positions", tuple(POSITIONAL), help="How the model is told where a token stands."), default="sinusoidal"
+    )
+    norm: str = control(
+        Choice("Norm", NORMS, help="Before each sub-layer (pre) or after it (post, as in 2017)."), default="pre"
+    )
+    activation: str = control(Choice("Activation", tuple(ACTIVATIONS)), default="gelu")
+    architecture: str = control(Choice("Architecture", ARCHITECTURES), default="encoder")
+    causal: bool = control(
+        Flag("Causal: no looking ahead", help="A choice in encoders; decoders are always causal."), default=True
+    )
+    weights: str = control(
+        Choice("Weights", ("random",), help="Drawn from the seed, not trained: no head has a job."),
+        default="random",
+    )
+    seed: int = control(Whole("Seed", 0, 9999, box=True, help="Another seed, other random weights."), default=7)
+
+    @property
+    def config(self) -> TransformerConfig:
+        """The transformer that this panel describes."""
+        return TransformerConfig(
+            vocab_size=TOKENIZERS[self.tokenizer].vocab_size,
+            architecture=self.architecture,
+            d_model=self.d_model,
+            num_heads=self.num_heads,
+            num_layers=self.num_layers,
+            d_ff=self.d_ff,
+            max_len=MAX_LEN,
+            positional=self.positional,
+            norm=self.norm,
+            activation=self.activation,
+            tie_embeddings=True,
+            seed=self.seed,
+        )
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether a pass takes long, by what it writes."""
+        return pass_bytes(self.config, self.seq_len) > HEAVY
+
+    @property
+    def is_encoder_decoder(self) -> bool:
+        """Whether there are two stacks, and so a target text."""
+        return self.architecture == "encoder-decoder"
+
+    @property
+    def masks_the_future(self) -> bool:
+        """Whether a causal mask is handed to the model: a choice in encoders, built into decoders."""
+        return self.causal and self.architecture == "encoder"
+
+    @property
+    def looks_back_only(self) -> bool:
+        """Whether the last token's output was made without looking ahead, and so foretells a next one."""
+        return self.causal or self.architecture != "encoder"
+
+    @property
+    def read_text(self) -> str:
+        """The text behind a sample's name, or the text itself."""
+        return read_text(self.text)
+
+    @property
+    def read_target(self) -> str:
+        """The same of the target text."""
+        return read_text(self.target)
+
+    @cached_property
+    def source_tokens(self) -> Tokens:
+        """The text as the model reads it."""
+        return encode(self.read_text, self.tokenizer, self.seq_len)
+
+    @cached_property
+    def target_tokens(self) -> Tokens:
+        """The target text as the decoder of an encoder-decoder reads it: cut like the text, but never padded."""
+        pieces = len(encode(self.read_target, self.tokenizer).pieces)
+        return encode(self.read_target, self.tokenizer, max(1, min(pieces, self.seq_len)))

@@ -1,0 +1,65 @@
+"""Texts by name: `@alice` in a text box, or `text=@alice` in a link, stands for a file of assets/texts.
+
+Nobody owns these texts any more, anywhere. A name that is none stands for itself, as does "@bob hi".
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+FOLDER = "assets/texts"
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Where a text comes from."""
+
+    title: str
+    author: str
+    year: str
+
+    @property
+    def origin(self) -> str:
+        """In one line."""
+        return f"{self.author}, {self.title}, {self.year}, public domain"
+
+
+def sample_name(text: str) -> str | None:
+    """The name of the sample that a text box asks for, if it asks for one that there is."""
+    name = text.strip().removeprefix("@")
+    return name if text.strip().startswith("@") and name in SAMPLES else None
+
+
+def read_text(text: str) -> str:
+    """The text that the model reads: the sample's, or what stands there."""
+    name = sample_name(text)
+    return _file(name) if name else text
+
+
+def about(text: str) -> str:
+    """What is worth saying of a text box's content: a sample's origin, or that a name is none. Often nothing."""
+    if name := sample_name(text):
+        return SAMPLES[name].origin
+    if re.fullmatch(r"@\w+", text.strip()):
+        return f"No sample has this name, so it is read as it stands. There are {', '.join('@' + n for n in SAMPLES)}."
+    return ""
+
+
+def path(name: str) -> str:
+    """A sample's file, as seen from the project's root."""
+    return f"{FOLDER}/{name}.txt"
+
+
+@cache
+def _file(name: str) -> str:
+    return (ROOT / path(name)).read_text(encoding="utf-8").rstrip("\n")
+
+
+SAMPLES = {
+    "alice": Sample("Alice’s Adventures in Wonderland", "Lewis Carroll", "1865"),
+    "gettysburg": Sample("Gettysburg Address", "Abraham Lincoln", "1863"),
+    "jack": Sample("The House That Jack Built", "Nursery rhyme", "18th century"),
+    "faust": Sample("Faust, part one", "Johann Wolfgang von Goethe", "1808"),
+}

@@ -1,0 +1,1 @@
+"""How numbers, names and sentences are written, the same way everywhere."""

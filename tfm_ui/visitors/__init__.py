@@ -1,0 +1,1 @@
+"""Who visits, and whose turn it is to compute."""

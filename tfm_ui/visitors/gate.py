@@ -1,0 +1,109 @@
+"""The gate before all computing: so much at once, a short queue in which visitors take turns, and no more.
+
+There are two lanes. What takes long waits in a lane of its own and never takes the place of what is quick: one
+visitor's large models cost the others a share of the processor, and no wait.
+"""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from tfm_ui.visitors.ring import Ring
+from tfm_ui.visitors.visitor import address_of
+
+RETRY = 2  # seconds after which asking again makes sense
+
+
+class Busy(Exception):
+    """Too much waits already; the sentence says whose."""
+
+
+class Gone(Exception):
+    """Whoever asked has gone, so the rest of the work is not done."""
+
+
+@dataclass(eq=False)
+class Ticket:
+    """A place in a lane.
+
+    Attributes:
+        visitor: who asks (tfm_ui/visitors/visitor.py).
+        heavy: whether it is the lane of what takes long.
+        admitted: done when the computation may begin.
+        left: whether the place has been given back.
+    """
+
+    visitor: str
+    heavy: bool
+    admitted: Future[None] = field(default_factory=Future)
+    left: bool = False
+
+
+class Gate:
+    """Any thread may call it, and no call waits."""
+
+    def __init__(
+        self, *, light: int, heavy: int, per_visitor: int = 24, per_address: int = 96, in_all: int = 192
+    ) -> None:
+        """An open gate.
+
+        Args:
+            light: quick computations at once.
+            heavy: long ones at once.
+            per_visitor: how many of one visitor's may wait.
+            per_address: how many of one network address's, be it a class or one who invents visitors.
+            in_all: how many of all visitors'.
+        """
+        self._free = {False: light, True: heavy}
+        self._most = per_visitor, per_address, in_all
+        self._rings: dict[bool, Ring[Ticket]] = {False: Ring(), True: Ring()}
+        self._waiting: set[Ticket] = set()
+        self._lock = threading.Lock()
+
+    def ask(self, visitor: str, *, heavy: bool = False) -> Ticket:
+        """Take a ticket, which `leave` must give back whatever happens; it may be admitted already.
+
+        Raises:
+            Busy: if too much waits.
+        """
+        ticket = Ticket(visitor, heavy)
+        with self._lock:
+            if not self._free[heavy]:
+                self._refuse_too_many(ticket)
+            self._waiting.add(ticket)
+            self._rings[heavy].add(visitor, ticket)
+            self._admit(heavy)
+        return ticket
+
+    def leave(self, ticket: Ticket) -> None:
+        """The computation has ended, or nobody wants it any more. To leave twice does no harm."""
+        with self._lock:
+            if ticket.left:
+                return
+            ticket.left = True
+            if ticket in self._waiting:
+                self._waiting.discard(ticket)
+                self._rings[ticket.heavy].leave(ticket.visitor, ticket)
+            else:
+                self._free[ticket.heavy] += 1
+                self._admit(ticket.heavy)
+
+    def _admit(self, heavy: bool) -> None:
+        while self._free[heavy] and (ticket := self._rings[heavy].next()):
+            self._free[heavy] -= 1
+            self._waiting.discard(ticket)
+            ticket.admitted.set_result(None)
+
+    def _refuse_too_many(self, ticket: Ticket) -> None:
+        per_visitor, per_address, in_all = self._most
+
+        def waiting(whose: Callable[[Ticket], bool]) -> int:
+            return sum(map(whose, self._waiting))
+
+        if waiting(lambda other: other.visitor == ticket.visitor) >= per_visitor:
+            raise Busy(f"The server is busy, and {per_visitor} pictures or pages of yours are waiting already.")
+        if waiting(lambda other: address_of(other.visitor) == address_of(ticket.visitor)) >= per_address:
+            raise Busy(f"The server is busy: {per_address} pictures or pages wait that your network asked for.")
+        if len(self._waiting) >= in_all:
+            raise Busy(f"The server is busy: {in_all} pictures or pages of all visitors are waiting.")
