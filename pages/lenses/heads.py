@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from tfm_core import MultiHeadAttention, attention_scores, attention_weights, mask_scores
 from tfm_ui.lenses.heads.numbers import HeadsState, HeadsView, view
 from tfm_ui.lenses.heads.presets import HEADS
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.live.attention import SUMMARY, Attention, summarise
 from tfm_ui.live.recipe import recipe
 from tfm_ui.page import controls, frame
@@ -45,7 +45,7 @@ def pick(layer: int, head: int) -> None:
 
 
 @frame.lens("heads")
-def lens(model: ModelState, shown: compute.Pass) -> None:
+def lens(model: ModelState, shown: passes.Pass) -> None:
     """Both panels; a change of the lens's own controls runs this alone."""
     limits = HeadsState.limits(model)
 

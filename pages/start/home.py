@@ -6,7 +6,7 @@ from tfm_core import Transformer
 from tfm_ui.lenses.heads.numbers import HeadsState, view
 from tfm_ui.lenses.home.next_token import next_token
 from tfm_ui.lenses.home.presets import HOME
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.live.attention import summarise
 from tfm_ui.page import controls, frame
 from tfm_ui.page.panels import panel
@@ -20,7 +20,7 @@ MASKS = "pages/lenses/masks.py"
 PROFILING = "pages/lenses/profiling.py"
 
 
-def what_it_looks_at(model: ModelState, shown: compute.Pass) -> None:
+def what_it_looks_at(model: ModelState, shown: passes.Pass) -> None:
     """Every head as a thumbnail; a click opens it in its lens."""
     seen = view(model, shown, HeadsState.kind)
     with panel("looks") as show:
@@ -38,7 +38,7 @@ def what_it_looks_at(model: ModelState, shown: compute.Pass) -> None:
     st.page_link(HEADS, label="Open Heads: every head, large, with its numbers", icon=":material/arrow_forward:")
 
 
-def what_comes_next(model: ModelState, shown: compute.Pass) -> None:
+def what_comes_next(model: ModelState, shown: passes.Pass) -> None:
     """The other end of the model: its logits."""
     likely = next_token(model, shown)
     with panel("next") as show:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
@@ -39,7 +39,7 @@ def drawn(visitor) -> list[tuple[int, int, int, float]]:
 
 def weights(model: ModelState, layer: int = 0) -> np.ndarray:
     """(head, query, key)."""
-    attention = compute.run(model).attention["self"]
+    attention = passes.run(model).attention["self"]
     return np.stack([attention.exact(layer, head) for head in range(model.num_heads)])
 
 

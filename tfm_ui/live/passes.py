@@ -1,4 +1,4 @@
-"""What is computed of the model for the pages, and kept by tfm_ui/live/cache.py; lone schemes: compute_positions.py."""
+"""The model of a link, and one pass of it: computed once, and kept by tfm_ui/live/cache.py for all lenses."""
 
 import time
 from collections.abc import Mapping
@@ -12,23 +12,15 @@ from torch import Tensor, nn
 from tfm_core import (
     POSITIONAL,
     Positional,
-    ScaleExperiment,
     Transformer,
     TransformerConfig,
-    TransformerLayer,
     causal_mask,
     recording,
 )
-from tfm_core import scale_experiment as measure_scale
-from tfm_ui.lenses.attention.arcs.weights import Lines, kept, maps
-from tfm_ui.lenses.attention.change.feasible import tokens_of
-from tfm_ui.lenses.attention.inside import Inside
-from tfm_ui.lenses.attention.inside import inside as look_inside
-from tfm_ui.lenses.positions.readings import HeadSeen, Reading, Shared, read, see
-from tfm_ui.lenses.positions.readings import shared as compare_weights
 from tfm_ui.live import origins
 from tfm_ui.live.attention import Attention, Reader, bytes_needed
 from tfm_ui.live.cache import cached
+from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.model_state import ModelState
 
 BUDGET = 300_000_000  # bytes that one request may take beside its model
@@ -149,33 +141,6 @@ def stream_sites(state: ModelState) -> list[str]:
     return found + [memory_site(state)] * state.is_encoder_decoder
 
 
-@cached()
-def inside(state: ModelState, kind: str, layer: int) -> Inside:
-    """What one attention read and wrote.
-
-    Args:
-        state: the model, and the texts that it reads.
-        kind: "self" of a single stack; "encoder", "decoder" or "cross" of an encoder-decoder.
-        layer: from 0.
-    """
-    found, at = run(state), place(state, kind).replace("{layer}", str(layer))
-    path, _, name = at.removesuffix(".{what}").rpartition(".")
-    block = modules(state).get_submodule(path)
-    assert isinstance(block, TransformerLayer)
-    start = stack_of(state, kind)
-    first = ("embedding", "position") if layer == 0 and kind != "cross" else ()
-    before = {what: found.stream[start + what] for what in first if start + what in found.stream}
-    return look_inside(
-        block,
-        name,
-        residual=found.stream[at.format(what="residual_before")],
-        memory=found.stream[memory_site(state)] if kind == "cross" else None,
-        visible=torch.from_numpy(found.attention[kind].visible),
-        positional=scheme(state, kind),
-        before={what: x[0] if x.dim() == 3 else x for what, x in before.items()},  # positions have no batch axis
-    )
-
-
 def adds_bias(state: ModelState) -> bool:
     """Whether the positional scheme adds something to the scores."""
     return "bias_at" in POSITIONAL[state.positional].enters()
@@ -211,45 +176,3 @@ def run(state: ModelState) -> Pass:
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         milliseconds=milliseconds,
     )
-
-
-@cached()
-def lines(state: ModelState, kind: str, layer: int, how: str) -> Lines:
-    """The weights behind the arcs.
-
-    Args:
-        state: the model, and the texts that it reads.
-        kind: as in `Pass.attention`.
-        layer: from 0.
-        how: "heads", "mean", "max" or "rollout".
-    """
-    attention = run(state).attention[kind]
-    return kept(maps(attention, layer, how), attention.visible, how)
-
-
-@cached()
-def reading(state: ModelState, *, order: tuple[int, ...] = (), batch: int = 1, along: str = "") -> Reading:
-    """A pass of the single stack, or of the encoder of an encoder-decoder; arguments as in `readings.read`."""
-    kind = "encoder" if state.is_encoder_decoder else "self"
-    model = transformer(state.config)
-    stack = model.encoder if state.is_encoder_decoder else model.stack
-    return read(stack, state, place(state, kind), order=order, batch=batch, along=along)
-
-
-@cached()
-def head_seen(state: ModelState, layer: int, head: int) -> HeadSeen:
-    """A head of that pass; layer and head from 0."""
-    written = reading(state, order=())  # its key is what is given, and the shuffle gives an order
-    return see(written.attention[0], layer, head, len(state.source_tokens.pieces))
-
-
-@cached()
-def shared(config: TransformerConfig, plain: TransformerConfig) -> Shared:
-    """Which weights the models of these two have in common: with large ones side by side, that takes a while."""
-    return compare_weights(transformer(config), transformer(plain))
-
-
-@cached()
-def scale_experiment(widths: tuple[int, ...], draws: int, keys: int, seed: int) -> ScaleExperiment:
-    """The library's experiment of this name."""
-    return measure_scale(widths, draws=draws, keys=keys, seed=seed)

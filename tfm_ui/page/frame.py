@@ -9,7 +9,7 @@ from typing import Literal, ParamSpec
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.live.passes import Pass
 from tfm_ui.page import controls, notices, present, sidebar
 from tfm_ui.page.present import presenting as presenting
@@ -53,10 +53,10 @@ def model() -> ModelState:
 
 def run(state: ModelState) -> Pass:
     """The model's pass, or why there is none, and then the page ends."""
-    if reason := compute.too_large(state):
+    if reason := passes.too_large(state):
         st.error(reason, icon=":material/error:")
         st.stop()
-    return compute.run(state)
+    return passes.run(state)
 
 
 def in_turn(draw: Callable[P, None], *, heavy: bool = False) -> Callable[P, None]:

@@ -31,7 +31,7 @@ from tfm_ui.lenses.positions.pictures import POSITIONS
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.profiling.pictures import PROFILING
 from tfm_ui.lenses.profiling.state import ProfilingState
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.live.attention import EXACT_UP_TO
 from tfm_ui.page import controls
 from tfm_ui.pictures import bars, maps, pairs
@@ -64,14 +64,14 @@ States = tuple[tuple[Any, str], ...]  # each with its prefix, the model's first
 
 def all_heads(model: ModelState, state: HeadsState) -> Content:
     """The grid, the locked head ringed."""
-    seen = view(model, compute.run(model), state.kind)
+    seen = view(model, passes.run(model), state.kind)
     picked = (state.layer - 1, state.head - 1)
     return heads_grid.content(seen.attention, seen.sentences, top=seen.top(state.scale), picked=picked)
 
 
 def one_head(model: ModelState, state: HeadsState) -> Content:
     """The locked head, exactly."""
-    seen = view(model, compute.run(model), state.kind)
+    seen = view(model, passes.run(model), state.kind)
     layer, head = state.layer - 1, state.head - 1
     top = seen.top(state.scale)[layer, head].item()
     return head_map.content(seen.head(layer, head), top=top, about=seen.sentence_of(layer, head))
@@ -79,13 +79,13 @@ def one_head(model: ModelState, state: HeadsState) -> Content:
 
 def home_heads(model: ModelState) -> Content:
     """The grid on Home, where no head is locked."""
-    seen = view(model, compute.run(model), HeadsState.kind)
+    seen = view(model, passes.run(model), HeadsState.kind)
     return heads_grid.content(seen.attention, seen.sentences, top=seen.top(HeadsState.scale), picked=None)
 
 
 def home_next(model: ModelState) -> Content:
     """The likeliest next tokens."""
-    likely = next_token(model, compute.run(model))
+    likely = next_token(model, passes.run(model))
     return bars.content(likely.names, likely.shares, reference=likely.even, about=likely.sentence)
 
 
@@ -169,7 +169,7 @@ def made(name: str, query: str) -> bytes:
     model = states[0][0]
     if not model.source_tokens.pieces or (model.is_encoder_decoder and not model.target_tokens.pieces):
         raise CannotBeShown("expected a text, got one that has no tokens")
-    if reason := compute.too_large(model):
+    if reason := passes.too_large(model):
         raise CannotBeShown(reason)
     header, numbers = picture.content(*(state for state, _ in states))
     return encode({**header, "query": query_of(states)}, numbers)

@@ -7,8 +7,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from tfm_core import attention_weights, mask_scores, recording
 from tfm_core.study import analysis
-from tfm_ui.live import attention
-from tfm_ui.live import passes as compute
+from tfm_ui.live import attention, passes
 from tfm_ui.live.attention import EXACT_UP_TO, MASKED, POOLED_TO, SUMMARY, block_of, bytes_needed, summarise
 from tfm_ui.state.model_state import ModelState
 
@@ -28,16 +27,16 @@ def recorded(state: ModelState) -> dict[str, torch.Tensor]:
     inputs = [state.source_tokens.batch] + ([state.target_tokens.batch] if state.is_encoder_decoder else [])
     mask = torch.ones(state.seq_len, state.seq_len).tril().bool() if state.masks_the_future else None
     with torch.no_grad(), recording("*.weights") as trace:
-        compute.transformer(state.config)(*inputs, mask=mask)
+        passes.transformer(state.config)(*inputs, mask=mask)
     return dict(trace)
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_any_head_comes_back_to_the_last_digit_from_its_queries_and_keys(state):
-    shown, weights = compute.run(state), recorded(state)
+    shown, weights = passes.run(state), recorded(state)
     for kind, kept in shown.attention.items():
         for layer in range(state.num_layers):
-            whole = weights[compute.place(state, kind).format(layer=layer, what="weights")][0].numpy()
+            whole = weights[passes.place(state, kind).format(layer=layer, what="weights")][0].numpy()
             for head in (0, state.num_heads - 1):
                 np.testing.assert_array_equal(kept.exact(layer, head), whole[head])
             np.testing.assert_array_equal(whole != 0, (whole != 0) & kept.visible)
@@ -45,7 +44,7 @@ def test_any_head_comes_back_to_the_last_digit_from_its_queries_and_keys(state):
 
 @pytest.mark.parametrize("state", STATES)
 def test_the_maps_are_the_weights_or_their_blocks_largest(state):
-    for kept in compute.run(state).attention.values():
+    for kept in passes.run(state).attention.values():
         weights, block, maps = kept.exact(0, 1), kept.block, kept.layers[0].maps[1]
         rows, columns = (-(-size // block) for size in weights.shape)
         assert maps.shape == (rows, columns)
@@ -59,7 +58,7 @@ def test_the_maps_are_the_weights_or_their_blocks_largest(state):
 
 @pytest.mark.parametrize("state", STATES)
 def test_numbers_per_head_leave_padding_out(state):
-    for kept in compute.run(state).attention.values():
+    for kept in passes.run(state).attention.values():
         weights = torch.from_numpy(kept.exact(0, 1))
         rows = analysis.peaks(weights)
         assert kept.layers[0].largest[1] == weights.max()
@@ -103,10 +102,10 @@ def test_the_largest_view_needs_no_more_memory_than_was_said_and_less_than_300_m
         "tfm_core.model.scaled_dot_product._new_memory", lambda shape, dtype: torch.empty(shape, dtype=dtype)
     )  # memory that the profiler sees
     state = ModelState(text=WORDS, seq_len=1024, num_heads=16, num_layers=2, d_model=32, positional=positional)
-    model = compute.transformer(state.config)
+    model = passes.transformer(state.config)
     said = bytes_needed(state.num_heads, 1024, 1024, bias="bias_at" in model.stack.positional.enters())
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
-        compute.run.__wrapped__(state)
+        passes.run.__wrapped__(state)
     now, peak = 0, 0
     for event in sorted(profiler.profiler.kineto_results.events(), key=lambda event: event.start_ns()):
         if event.name() == "[memory]":
@@ -116,7 +115,7 @@ def test_the_largest_view_needs_no_more_memory_than_was_said_and_less_than_300_m
 
 
 def test_what_would_need_more_is_refused_before_anything_is_computed(monkeypatch):
-    monkeypatch.setattr(compute, "BUDGET", 50_000_000)
-    monkeypatch.setattr(compute, "transformer", None)  # to build it would fail
+    monkeypatch.setattr(passes, "BUDGET", 50_000_000)
+    monkeypatch.setattr(passes, "transformer", None)  # to build it would fail
     with pytest.raises(ValueError, match=r"16 heads on 1024 tokens need .* MB at a time; 50 MB is the limit"):
-        compute.run(LARGEST)
+        passes.run(LARGEST)

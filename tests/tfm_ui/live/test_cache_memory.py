@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 logging.disable(logging.WARNING)
 import torch
 torch.set_num_threads(1)
-from tfm_ui import cache
+from tfm_ui.live import cache
 from tfm_ui.pictures.registry import made
 
 class InUse(ctypes.Structure):  # mallinfo2(3)

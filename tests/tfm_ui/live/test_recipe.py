@@ -7,14 +7,15 @@ from tfm_ui.lenses.attention.arcs import numbers as arcs
 from tfm_ui.lenses.attention.arcs.recipe import recipe_of as arcs_recipe
 from tfm_ui.lenses.attention.arcs.weights import maps
 from tfm_ui.lenses.attention.change import numbers as change
-from tfm_ui.lenses.attention.change.feasible import order, texts_of
+from tfm_ui.lenses.attention.change.feasible import order
 from tfm_ui.lenses.attention.change.recipe import recipe_of as change_recipe
 from tfm_ui.lenses.attention.contribution import numbers as contribution
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.steps.one_head import one_head
 from tfm_ui.lenses.heads import numbers as heads
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.live.recipe import recipe
+from tfm_ui.live.texts import texts_of
 from tfm_ui.state.model_state import ModelState
 
 TEXTS = [
@@ -28,7 +29,7 @@ MODELS = [
     ModelState(text=TEXTS[0], target=TEXTS[1], seq_len=9, architecture="encoder-decoder"),
     ModelState(text=TEXTS[2], target=TEXTS[0], seq_len=9, architecture="encoder-decoder"),
 ]
-KINDS = [(model, kind) for model in MODELS for kind in compute.PLACES[model.is_encoder_decoder]]
+KINDS = [(model, kind) for model in MODELS for kind in passes.PLACES[model.is_encoder_decoder]]
 
 
 def run(script: str) -> dict:
@@ -40,7 +41,7 @@ def run(script: str) -> dict:
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_script_of_a_head_gives_the_numbers_shown(model, kind):
-    seen, one = heads.view(model, compute.run(model), kind), one_head(model, AttentionState(kind=kind, layer=2, head=3))
+    seen, one = heads.view(model, passes.run(model), kind), one_head(model, AttentionState(kind=kind, layer=2, head=3))
     weights = run(recipe(model, seen.place.format(layer=1, what="weights"), 2))["weights"]
     np.testing.assert_array_equal(weights, seen.head(1, 2).weights)
     np.testing.assert_array_equal(weights, one.weights)

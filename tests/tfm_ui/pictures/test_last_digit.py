@@ -8,6 +8,7 @@ import torch
 
 from tfm_core import POSITIONAL, causal_mask, recording
 from tfm_core.study.empty_rows import instead
+from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.change.computed import compared
 from tfm_ui.lenses.attention.change.grammar import parse
 from tfm_ui.lenses.attention.change.rerun import edits
@@ -17,7 +18,8 @@ from tfm_ui.lenses.masks.padding import computed as compute_padding
 from tfm_ui.lenses.masks.padding import padded
 from tfm_ui.lenses.masks.padding.batch import batch_of
 from tfm_ui.lenses.masks.state import MasksState, setting
-from tfm_ui.live import passes as compute
+from tfm_ui.lenses.positions import model_runs
+from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
 
 WORDS = " ".join(f"w{i % 40}" for i in range(300))
@@ -50,7 +52,7 @@ def same(kept, recorded) -> None:
 
 def recorded_of(model: ModelState, edits=None):
     with torch.no_grad(), recording(edits=edits) as trace:
-        logits = compute.forward(model)
+        logits = passes.forward(model)
     return dict(trace) | {"logits": logits}
 
 
@@ -61,9 +63,9 @@ def every_head(model: ModelState):
 @every_model
 def test_what_an_attention_read_and_wrote(model):
     trace = recorded_of(model)
-    for kind in compute.PLACES[model.is_encoder_decoder]:
+    for kind in passes.PLACES[model.is_encoder_decoder]:
         for layer in (0, model.num_layers - 1):
-            at, seen = compute.place(model, kind).replace("{layer}", str(layer)), compute.inside(model, kind, layer)
+            at, seen = passes.place(model, kind).replace("{layer}", str(layer)), computed.inside(model, kind, layer)
             start = at.partition("layers.")[0]
             own = {name: site for name in seen.recorded if (site := at.format(what=name)) in trace}
             assert seen.recorded.keys() - own.keys() <= {"embedding", "position"}
@@ -75,7 +77,7 @@ def test_what_an_attention_read_and_wrote(model):
             before = trace[at.format(what="residual_before")][0]
             same(seen.residual, before)
             same(seen.input, trace[at.format(what="normed")][0] if model.norm == "pre" else before)
-            same(seen.memory, trace[compute.memory_site(model)][0] if kind == "cross" else seen.input)
+            same(seen.memory, trace[passes.memory_site(model)][0] if kind == "cross" else seen.input)
             same(seen.visible, trace[at.format(what="mask")].expand(1, 1, *seen.visible.shape)[0, 0])
             for head in range(model.num_heads):
                 same(seen.origin.scores(head), trace[at.format(what="scores")][0, head])
@@ -85,22 +87,22 @@ def test_what_an_attention_read_and_wrote(model):
 @every_model
 def test_the_heads_of_a_scheme_and_the_output_that_is_shuffled(model):
     kind = "encoder" if model.is_encoder_decoder else "self"
-    trace, read = recorded_of(model), compute.reading(model)
-    stack = compute.stack_of(model, kind)
+    trace, read = recorded_of(model), model_runs.reading(model)
+    stack = passes.stack_of(model, kind)
     end = "final_norm" if model.norm == "pre" else f"layers.{model.num_layers - 1}.feed_forward.residual_after"
     same(read.output, trace[stack + end])
     for layer, head in every_head(model):
-        at = compute.place(model, kind)
+        at = passes.place(model, kind)
         same(read.attention[0].scores(layer, head), trace[at.format(layer=layer, what="scores")][0, head])
-        same(compute.head_seen(model, layer, head).weights, trace[at.format(layer=layer, what="weights")][0, head])
+        same(model_runs.head_seen(model, layer, head).weights, trace[at.format(layer=layer, what="weights")][0, head])
 
 
 @pytest.mark.parametrize("scheme", ["sinusoidal", "learned"])
 @pytest.mark.parametrize("kind", KINDS[:3])
 def test_each_sentence_of_a_batch_to_which_positions_are_added_along_the_wrong_axis(kind, scheme):
     model = replace(LENGTHS["padded"], positional=scheme, **kind)
-    read = compute.reading(model, batch=3, along="batch")
-    stack = compute.transformer(model.config).stack
+    read = model_runs.reading(model, batch=3, along="batch")
+    stack = passes.transformer(model.config).stack
     pe, mask = stack.positional.encode(model.config.max_len), causal_mask(model.seq_len)
     along = {"embedding": lambda x: x + pe[:3, None], "position": torch.zeros_like}
     with torch.no_grad(), recording("*.weights", along) as trace:
@@ -124,7 +126,7 @@ def test_the_weights_of_a_changed_model(model):
         assert not problems
 
         def at_of(which: str) -> str:
-            return compute.place(model, compute.kind_of(model, which))
+            return passes.place(model, passes.kind_of(model, which))
 
         there = {"source": np.arange(model.seq_len), "target": np.arange(model.seq_len)}
         trace = {"": recorded_of(model), CHANGES[kind]: recorded_of(model, edits(changes, there, at_of))}
@@ -150,7 +152,7 @@ def masked(model: ModelState):
 def test_heads_under_a_mask(model):
     for state in masked(model):
         now = setting(model, state)
-        where = compute.place(now.model, now.place)
+        where = passes.place(now.model, now.place)
         _, trace = compute_masks.forward(now, [where.format(layer="*", what=what) for what in ("scores", "weights")])
         for layer, head in every_head(model):
             found = compute_masks.obeyed(now, layer, head)
@@ -164,13 +166,13 @@ def test_heads_under_a_mask(model):
 def test_heads_of_a_sentence_alone_and_in_its_batch(model, side):
     for state in masked(model):
         batch = batch_of(model, replace(state, pad_side=side))
-        where, sites = compute.place(model, batch.setting.place), compute_padding.places(batch)
+        where, sites = passes.place(model, batch.setting.place), compute_padding.places(batch)
         found = compute_padding.runs(batch)
         alone, mask = batch.alone
-        passes = {"alone": (alone, mask, slice(0, len(mask)), 0)}
+        inputs = {"alone": (alone, mask, slice(0, len(mask)), 0)}
         for way, hidden in (("with", True), ("without", False)):
-            passes[way] = (batch.source, batch.masks(hidden=hidden), batch.queries, batch.item)
-        for way, (source, mask, rows, item) in passes.items():
+            inputs[way] = (batch.source, batch.masks(hidden=hidden), batch.queries, batch.item)
+        for way, (source, mask, rows, item) in inputs.items():
             wanted = [*sites, where.format(layer="*", what="weights")]
             _, trace = compute_masks.forward(batch.setting, wanted, mask=mask, source=source)
             same(found[way].streams, torch.stack([trace[site][item, rows] for site in sites]))
@@ -185,7 +187,7 @@ def test_what_layers_read_and_the_weight_on_rows_without_a_key(model):
     for state in masked(model):
         batch = batch_of(model, state)
         mask, empty, _ = padded.emptied(batch, 1)
-        where = compute.place(model, batch.setting.place)
+        where = passes.place(model, batch.setting.place)
         wanted = [site for layer in range(model.num_layers) for site in compute_masks.reads(batch.setting, layer)]
         wanted += [where.format(layer="*", what=what) for what in ("weights", "output")]
         _, trace = compute_masks.forward(batch.setting, wanted, mask=mask, source=batch.own_source)

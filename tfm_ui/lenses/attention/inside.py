@@ -76,7 +76,7 @@ class Inside:
         return weight[:, head * self.head_dim : (head + 1) * self.head_dim].mT
 
 
-def inside(
+def look_into(
     block: TransformerLayer,
     name: str,
     residual: Tensor,

@@ -8,9 +8,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tfm_core import POSITIONAL, Positional
-from tfm_ui.lenses.attention.change.feasible import tokens_of
 from tfm_ui.live.attention import SUMMARY, Attention
 from tfm_ui.live.passes import PLACES, Pass, kind_of, place
+from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.fields import Choice, Limits, Whole, control
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words

@@ -5,10 +5,10 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from tfm_core import MASKS
-from tfm_ui.lenses.attention.change.feasible import texts_of
 from tfm_ui.lenses.masks import paint as mask_paint
 from tfm_ui.lenses.masks.composition import Term, parse
 from tfm_ui.lenses.masks.setting import Setting
+from tfm_ui.live.texts import texts_of
 
 WAYS = {"and": "combine_masks", "or": "either_mask"}
 

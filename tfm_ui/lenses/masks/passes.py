@@ -25,8 +25,7 @@ from tfm_core.model.recording import Edit, Watch
 from tfm_core.model.tokens import FIRST_ID
 from tfm_ui.lenses.masks.composition import combined, parse
 from tfm_ui.lenses.masks.setting import Setting
-from tfm_ui.live import origins
-from tfm_ui.live import passes as compute
+from tfm_ui.live import origins, passes
 from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Heads
 from tfm_ui.live.passes import memory_site, modules, place, transformer
@@ -120,7 +119,7 @@ def heads_under(setting: Setting) -> Heads:
     """All heads of a pass under the setting's mask."""
     where = place(setting.model, setting.place)
     _, trace = forward(setting, origins.sites(where))
-    scheme = compute.scheme(setting.model, setting.place)
+    scheme = passes.scheme(setting.model, setting.place)
     return Heads(origins.origins(trace, where, setting.model.num_layers, scheme), setting.mask.numpy())
 
 

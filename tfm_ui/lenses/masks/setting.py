@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from tfm_core import Tokens, causal_mask
-from tfm_ui.lenses.attention.change.feasible import tokens_of
 from tfm_ui.lenses.masks import paint as mask_paint
 from tfm_ui.lenses.masks.composition import combined, parse
+from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.model_state import ModelState
 
 

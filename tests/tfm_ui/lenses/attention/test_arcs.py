@@ -12,7 +12,7 @@ from tfm_ui.lenses.attention.arcs import pictures as drawing
 from tfm_ui.lenses.attention.arcs.recipe import recipe_of
 from tfm_ui.lenses.attention.arcs.weights import ALL_UP_TO, LARGEST, MASKED, kept, maps
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.model_state import ModelState
 
@@ -25,8 +25,8 @@ TWO = ModelState(architecture="encoder-decoder", seq_len=12)
 def recorded(model: ModelState, kind: str = "self") -> list[torch.Tensor]:
     """The weights of every layer, (head, query, key), as the model had them."""
     with torch.no_grad(), recording("*.weights") as trace:
-        compute.forward(model)
-    return [trace[compute.place(model, kind).format(layer=i, what="weights")][0] for i in range(model.num_layers)]
+        passes.forward(model)
+    return [trace[passes.place(model, kind).format(layer=i, what="weights")][0] for i in range(model.num_layers)]
 
 
 def sent(model: ModelState, state: AttentionState):
@@ -46,7 +46,7 @@ def test_every_weight_that_travels_is_the_models_and_the_rest_is_what_is_missing
     real = recorded(model)[1].numpy()
     tokens = len(header["keys"])
     assert header["kept"] == (tokens if tokens <= ALL_UP_TO else LARGEST)
-    visible = compute.run(model).attention["self"].visible
+    visible = passes.run(model).attention["self"].visible
     for head, query in np.ndindex(rest.shape):
         row = real[head, query]
         assert len(set(keys[head, query])) == header["kept"]

@@ -8,13 +8,14 @@ import torch
 
 from tfm_core import causal_mask, encode, recording
 from tfm_ui.lenses.attention.change.computed import compared
-from tfm_ui.lenses.attention.change.feasible import order, texts_of
+from tfm_ui.lenses.attention.change.feasible import order
 from tfm_ui.lenses.attention.change.grammar import parse
 from tfm_ui.lenses.attention.change.numbers import view
 from tfm_ui.lenses.attention.change.recipe import recipe_of
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.live.passes import transformer
+from tfm_ui.live.texts import texts_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
@@ -35,12 +36,12 @@ def of(changes, **more):
 
 
 def test_a_is_run_once_while_b_is_dragged(monkeypatch):
-    passes, forward = [], compute.forward
-    monkeypatch.setattr(compute, "forward", lambda *arguments: passes.append(1) or forward(*arguments))
+    runs, forward = [], passes.forward
+    monkeypatch.setattr(passes, "forward", lambda *arguments: runs.append(1) or forward(*arguments))
     counted = []
     for weight in ("0.41", "0.42", "0.43"):
         of(f"weight 1.1 5>2 {weight}", pinned="silence 2.3")
-        counted.append(len(passes))
+        counted.append(len(runs))
     assert counted == [2, 3, 4]
 
 
@@ -110,7 +111,7 @@ def test_the_stream_moves_where_the_recordings_of_two_passes_differ():
     streams = []
     for edits in ({}, {"layers.0.self_attention.head_output": lambda x: torch.cat([x[:, :1] * 0, x[:, 1:]], 1)}):
         with torch.no_grad(), recording(["layers.0.self_attention.residual_before", site], edits) as trace:
-            compute.forward(MODEL)
+            passes.forward(MODEL)
         streams.append(torch.stack([x[0] for x in trace.values()], 1))
     found = of("silence 1.1")
     np.testing.assert_allclose(found.moved, (streams[1] - streams[0]).norm(dim=-1), atol=1e-5)

@@ -10,7 +10,7 @@ from tests.tfm_ui.payloads import decode
 from tfm_core import recording
 from tfm_ui.lenses.attention.contribution.numbers import ContributionView, laws, recipe_of, view
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.model_state import ModelState
 
@@ -33,7 +33,7 @@ def test_the_norms_are_those_of_the_models_own_output_with_one_value_alone(kind,
     """Independent: leave a single value vector in a single head, and see what the attention puts out."""
     model = ModelState(architecture="encoder-decoder", norm=norm, text="one two three", seq_len=4, target="u v")
     shown = view(model, AttentionState(kind=kind, layer=2, head=3))
-    place = compute.place(model, kind).replace("{layer}", "1")
+    place = passes.place(model, kind).replace("{layer}", "1")
     outputs = []
     for key in [None, *range(shown.weights.shape[1])]:
 
@@ -44,7 +44,7 @@ def test_the_norms_are_those_of_the_models_own_output_with_one_value_alone(kind,
             return kept
 
         with torch.no_grad(), recording("*.output", {place.format(what="value"): alone}) as trace:
-            compute.forward(model)
+            passes.forward(model)
         outputs.append(trace[place.format(what="output")][0])
     expected = torch.stack([(output - outputs[0]).norm(dim=-1) for output in outputs[1:]], -1)
     np.testing.assert_allclose(shown.norms, expected, atol=1e-5)

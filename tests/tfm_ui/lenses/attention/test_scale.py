@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from tfm_core import recording, scale_experiment
+from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.scale import pictures as scale
 from tfm_ui.lenses.attention.scale.numbers import scale_view, score_variances
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
@@ -29,14 +30,14 @@ MODELS = [
 @pytest.mark.parametrize(("model", "kind"), MODELS)
 def test_the_models_variances_agree_with_plain_loops_over_what_was_recorded(model, kind):
     layer = model.num_layers - 1
-    at = compute.place(model, kind).replace("{layer}", str(layer))
+    at = passes.place(model, kind).replace("{layer}", str(layer))
     turned = "rotated_" if model.positional == "rope" else ""
     with torch.no_grad(), recording() as trace:
-        compute.forward(model)
+        passes.forward(model)
     query, key = (trace[at.format(what=turned + what)][0].double() for what in ("query", "key"))
     weights = trace[at.format(what="weights")][0]
     read = len((model.target_tokens if kind != "self" else model.source_tokens).pieces)
-    found = score_variances(compute.inside(model, kind, layer), read)
+    found = score_variances(computed.inside(model, kind, layer), read)
     assert len(found) == model.num_heads
     for head, variance in enumerate(found):
         products = [
@@ -129,6 +130,6 @@ def test_the_recipe_gives_the_numbers_of_the_table():
 
 def test_rows_of_padding_are_not_counted():
     model = ModelState(text="a b c", seq_len=9, causal=False)
-    assert score_variances(compute.inside(model, "self", 0), 3) == pytest.approx(
-        score_variances(compute.inside(ModelState(text="a b c", seq_len=3, causal=False), "self", 0), 3), rel=1e-4
+    assert score_variances(computed.inside(model, "self", 0), 3) == pytest.approx(
+        score_variances(computed.inside(ModelState(text="a b c", seq_len=3, causal=False), "self", 0), 3), rel=1e-4
     )

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from tfm_ui.lenses.attention.change.feasible import tokens_of
 from tfm_ui.lenses.heads import grid as heads_grid
 from tfm_ui.lenses.heads import head_map
 from tfm_ui.lenses.heads.numbers import SCALES, HeadsState, view
 from tfm_ui.lenses.home.next_token import next_token
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.live.attention import MASKED
 from tfm_ui.live.recipe import recipe
+from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import words
 
@@ -24,11 +24,11 @@ MODELS = [
     ModelState(architecture="decoder", positional="rope", activation="swiglu", seq_len=14),
     ModelState(architecture="encoder-decoder", text='a "quoted" text\nof two lines', tokenizer="byte", seq_len=33),
 ]
-KINDS = [(model, kind) for model in MODELS for kind in compute.PLACES[model.is_encoder_decoder]]
+KINDS = [(model, kind) for model in MODELS for kind in passes.PLACES[model.is_encoder_decoder]]
 
 
 def seen(model: ModelState, kind: str = "encoder"):
-    return view(model, compute.run(model), kind)
+    return view(model, passes.run(model), kind)
 
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
@@ -43,7 +43,7 @@ def test_the_recipe_gives_the_numbers_on_screen_in_plain_python(model, kind):
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_rows_and_columns_are_the_tokens_that_this_attention_reads(model, kind):
     tokens = tokens_of(model, kind)
-    assert compute.run(model).attention[kind].visible.shape == tuple(len(text.ids) for text in tokens)
+    assert passes.run(model).attention[kind].visible.shape == tuple(len(text.ids) for text in tokens)
     assert (seen(model, kind).queries, seen(model, kind).keys) == tuple(words.labels(text) for text in tokens)
 
 
@@ -131,15 +131,15 @@ def test_cross_attention_names_target_rows_and_source_columns():
 
 def test_the_next_token_is_the_models_own_softmax():
     model = ModelState()
-    likely = next_token(model, compute.run(model))
-    probabilities = compute.run(model).next_token
+    likely = next_token(model, passes.run(model))
+    probabilities = passes.run(model).next_token
     assert likely.shares == sorted(probabilities.tolist(), reverse=True)[:5]
     assert math.isclose(probabilities.sum(), 1, rel_tol=1e-5)
-    assert likely.sentence != next_token(ModelState(seed=8), compute.run(ModelState(seed=8))).sentence
+    assert likely.sentence != next_token(ModelState(seed=8), passes.run(ModelState(seed=8))).sentence
 
 
 def test_defaults_are_of_the_kinds_that_exist():
-    assert HeadsState.kind in compute.PLACES[True]
+    assert HeadsState.kind in passes.PLACES[True]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tfm_ui.lenses.masks.padding.batch import ROUNDING, batch_of, most_places, t
 from tfm_ui.lenses.masks.padding.pictures import masks_padding, masks_padding_weights
 from tfm_ui.lenses.masks.padding.weights import Weights
 from tfm_ui.lenses.masks.state import MasksState
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
 
 FREE = ModelState(causal=False)
@@ -115,10 +115,10 @@ def test_automatic_padding_is_the_way_with_padding_hidden(item):
     state = MasksState(item=item, texts="the dog barked at me\nno")
     batch = batch_of(FREE, state)
     with torch.no_grad():
-        logits = compute.transformer(FREE.config)(batch.source)
+        logits = passes.transformer(FREE.config)(batch.source)
         end = compute_padding.runs(batch)["with"].streams[-1]
         assert torch.allclose(
-            compute.transformer(FREE.config).unembedding(end), logits[item - 1, : batch.read], atol=1e-5
+            passes.transformer(FREE.config).unembedding(end), logits[item - 1, : batch.read], atol=1e-5
         )
 
 
@@ -208,7 +208,7 @@ def test_what_takes_long_is_cut_and_said():
     model = ModelState(text="@alice", seq_len=1024, num_heads=16, num_layers=8, d_model=256)
     assert most_places(model, 8) == 128
     assert most_places(ModelState(), 8) == 1024
-    assert 8 * 16 * most_places(replace(model, num_layers=1, d_model=32), 8) ** 2 * 4 <= compute.BUDGET
+    assert 8 * 16 * most_places(replace(model, num_layers=1, d_model=32), 8) ** 2 * 4 <= passes.BUDGET
     seen = seen_of(replace(model, num_layers=4, num_heads=8, d_model=128), texts="\n".join("abcdefg"))
     assert "8 sentences of 1024 places" in seen.aside()
     assert seen.batch.source.shape[1] < 1024

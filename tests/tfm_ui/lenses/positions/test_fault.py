@@ -9,12 +9,11 @@ import torch
 
 from tfm_core import Transformer, causal_mask, padding_mask, sinusoidal_encoding
 from tfm_core.study import order
-from tfm_ui.lenses.positions import readings
+from tfm_ui.lenses.positions import model_runs, readings
 from tfm_ui.lenses.positions.fault import numbers as fault
 from tfm_ui.lenses.positions.fault.pictures import positions_fault_added, positions_fault_maps
 from tfm_ui.lenses.positions.fault.recipe import recipe_of
 from tfm_ui.lenses.positions.state import PositionsState
-from tfm_ui.live import passes as compute
 from tfm_ui.state.model_state import ModelState
 
 MODELS = [
@@ -47,11 +46,11 @@ def by_hand(model: ModelState, batch: int, *, wrong: bool) -> torch.Tensor:
 @pytest.mark.parametrize("scheme", ["sinusoidal", "learned"])
 def test_both_ways_are_what_a_model_by_hand_does(model, wrong, scheme):
     model = replace(model, positional=scheme)
-    found = compute.reading(model, batch=3, along="batch" if wrong else "sequence")
+    found = model_runs.reading(model, batch=3, along="batch" if wrong else "sequence")
     with torch.no_grad():
         torch.testing.assert_close(found.output, by_hand(model, 3, wrong=wrong), atol=1e-5, rtol=1e-4)
         if not wrong:  # it is what the model does by itself
-            assert torch.equal(found.output, compute.reading(model, batch=3).output)
+            assert torch.equal(found.output, model_runs.reading(model, batch=3).output)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -78,7 +77,7 @@ def test_the_functions_on_screen_are_those_that_run(monkeypatch, way):
         return add(x, pe)
 
     monkeypatch.setitem(readings.ALONG, way, spy)
-    compute.reading(model, batch=2, along=way)
+    model_runs.reading(model, batch=2, along=way)
     assert ran == [(2, 10, 32)] * 2  # of what is shown as added, too
 
 

@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from tfm_core import POSITIONAL, Transformer, causal_mask, recording
-from tfm_ui.lenses.positions import readings
+from tfm_ui.lenses.positions import model_runs, readings
 from tfm_ui.lenses.positions.in_model import entry as in_model_entry
 from tfm_ui.lenses.positions.in_model import numbers as in_model
 from tfm_ui.lenses.positions.in_model.pictures import positions_distance, positions_maps
 from tfm_ui.lenses.positions.in_model.recipe import distance_recipe, maps_recipe
 from tfm_ui.lenses.positions.state import PositionsState
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
 
 MODELS = [
@@ -60,7 +60,7 @@ def test_the_schemes_share_all_the_weights_that_they_have_in_common(model):
     assert all(in_model.view(model, STATE).laws().values())
     stacks = 2 if model.is_encoder_decoder else 1
     for name in POSITIONAL:
-        found = compute.shared(replace(model, positional=name).config, replace(model, positional="none").config)
+        found = model_runs.shared(replace(model, positional=name).config, replace(model, positional="none").config)
         assert found.alike == found.of
         assert found.added == (stacks if name in ("learned", "t5") else 0)
 
@@ -80,7 +80,7 @@ def test_weights_that_are_not_shared_would_be_seen(monkeypatch):
         ours.stack.final_norm.bias += 1
     found = readings.shared(ours, plain)
     assert found == readings.Shared(alike=33, of=35, added=1)
-    monkeypatch.setattr(compute, "shared", lambda *_: found)
+    monkeypatch.setattr(model_runs, "shared", lambda *_: found)
     laws = in_model.view(ModelState(), STATE).laws()
     assert next(iter(laws)).startswith("33 of 35")
     assert not all(laws.values())
@@ -203,7 +203,7 @@ def test_a_scheme_is_drawn_where_it_enters_and_can_be_read_there(name, architect
         assert texts[:3] == first
         assert len(texts) == (9 if "cross-attention" in texts else 6)
     with torch.no_grad(), recording() as trace:
-        compute.forward(replace(model, positional=name))
+        passes.forward(replace(model, positional=name))
     assert all(site in trace for site in in_model_entry.sites(model, name))
     others = {site for row in in_model_entry.STEPS.values() for site in row[1]}
     read = {site.rpartition(".")[2] for site in trace} & others

@@ -7,7 +7,7 @@ from tfm_core import POSITIONAL
 from tfm_ui.lenses.positions.schemes import schemes
 from tfm_ui.lenses.positions.sliders import knobs
 from tfm_ui.lenses.positions.state import NOTHING, VIEWS, PositionsState
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.model_state import ModelState
 
@@ -16,7 +16,7 @@ from tfm_ui.state.model_state import ModelState
 @pytest.mark.parametrize("architecture", ["encoder", "decoder"])
 def test_a_scheme_of_the_model_s_sizes_is_the_model_s_own(name, architecture):
     model = ModelState(positional=name, architecture=architecture, d_model=64, num_heads=8, seed=11)
-    own = compute.transformer(model.config).stack.positional
+    own = passes.transformer(model.config).stack.positional
     state = PositionsState(a=name, b=NOTHING, width=64, heads=8, max_len=1024)
     (shown,) = schemes(model, state)
     assert type(shown.module) is type(own)

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from tfm_core import attention_scores, attention_weights, mask_scores
 from tfm_core.study.aggregates import attention_rollout, max_over_heads, mean_over_heads
+from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.arcs.weights import Lines, maps, sums_to_one
-from tfm_ui.lenses.attention.change.feasible import tokens_of
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.live.attention import Attention
+from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
 
@@ -162,16 +163,16 @@ class ArcsView:
 
 def view(model: ModelState, state: AttentionState) -> ArcsView:
     """The lines that these controls ask for. Cross-attention has no rollout: its rows and columns are two texts."""
-    kind = compute.kind_of(model, state.kind)
+    kind = passes.kind_of(model, state.kind)
     cross = kind == "cross"
     queries, keys = tokens_of(model, kind)
-    attention = compute.run(model).attention[kind]
+    attention = passes.run(model).attention[kind]
     lines = "mean" if cross and state.lines == "rollout" else state.lines
     return ArcsView(
         lines=lines,
         heads=model.num_heads,
         attention=attention,
-        kept=compute.lines(model, kind, state.layer - 1, lines),
+        kept=computed.lines(model, kind, state.layer - 1, lines),
         layer=state.layer - 1,
         visible=attention.visible,
         queries=words.labels(queries),
@@ -180,5 +181,5 @@ def view(model: ModelState, state: AttentionState) -> ArcsView:
         read_keys=len(keys.pieces),
         same_text=not cross,
         stack=kind.replace("self", ""),
-        place=compute.place(model, kind).format(layer=state.layer - 1, what="weights"),
+        place=passes.place(model, kind).format(layer=state.layer - 1, what="weights"),
     )

@@ -12,9 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tfm_ui.lenses.attention.change.feasible import order, texts_of
+from tfm_ui.lenses.attention.change.feasible import order
 from tfm_ui.lenses.attention.change.grammar import Change, Weight
 from tfm_ui.lenses.attention.change.rerun import Bench, Looks, Side, looks_back_only, sizes
+from tfm_ui.live.texts import texts_of
 
 
 @dataclass(frozen=True)

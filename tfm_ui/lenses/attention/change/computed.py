@@ -5,7 +5,7 @@ One pass of each side serves all layers and heads, and of an encoder-decoder bot
 
 from tfm_ui.lenses.attention.change.compared import Compared, Effect, compare, effect
 from tfm_ui.lenses.attention.change.rerun import Bench, Side, possible
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
 from tfm_ui.state.model_state import ModelState
 
@@ -24,7 +24,7 @@ def compared(state: ModelState, a: str, b: str, kind: str, layer: int, head: int
     Raises:
         ValueError: if the model is `too_large`.
     """
-    if reason := compute.too_large(state):
+    if reason := passes.too_large(state):
         raise ValueError(reason)
     return _compared(state, a, b, kind if state.is_encoder_decoder else "encoder", layer, head)
 
@@ -48,12 +48,12 @@ def _effect(state: ModelState, a: str, b: str, of_decoder: bool) -> Effect:
 
 def _bench(state: ModelState, of_decoder: bool) -> Bench:
     def kind_of(kind: str) -> str:
-        return compute.kind_of(state, kind)
+        return passes.kind_of(state, kind)
 
     return Bench(
-        forward=lambda source, target: compute.forward(state, source, target if state.is_encoder_decoder else None),
-        place=lambda kind: compute.place(state, kind_of(kind)),
-        scheme=lambda kind: compute.scheme(state, kind_of(kind)),
+        forward=lambda source, target: passes.forward(state, source, target if state.is_encoder_decoder else None),
+        place=lambda kind: passes.place(state, kind_of(kind)),
+        scheme=lambda kind: passes.scheme(state, kind_of(kind)),
         state=state,
         kinds=("decoder", "cross") if of_decoder else ("encoder",),
     )

@@ -1,11 +1,10 @@
-"""Which texts an attention reads, what a model allows of changes, and what these do to the texts. Pure."""
+"""What a model allows of changes, and what these do to the texts. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tfm_core import Tokens
 from tfm_ui.lenses.attention.change.grammar import OF_TEXT, Change, Drop, Replace, Swap, Weight, Zero
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.live.texts import texts_of
 
 
 @dataclass(frozen=True)
@@ -35,17 +34,6 @@ def sort_out(changes: Iterable[Change], sizes: Sizes) -> tuple[list[Change], dic
         if not isinstance(change, Drop) and (reason := _problem(change, sizes) or _dropped(change, gone)):
             aside[change] = reason
     return [change for change in changes if change not in aside], aside
-
-
-def texts_of(kind: str) -> tuple[str, str]:
-    """The texts that queries and keys of this kind of attention come from; "self" is a single stack's."""
-    return "target" if kind in ("decoder", "cross") else "source", "target" if kind == "decoder" else "source"
-
-
-def tokens_of(model: ModelState, kind: str) -> tuple[Tokens, Tokens]:
-    """The tokens of these texts, as the model reads them."""
-    queries, keys = (model.target_tokens if text == "target" else model.source_tokens for text in texts_of(kind))
-    return queries, keys
 
 
 def _tokens(change: Change) -> list[tuple[str, int]]:

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from tfm_ui.lenses.attention.change.feasible import sort_out, texts_of
+from tfm_ui.lenses.attention.change.feasible import sort_out
 from tfm_ui.lenses.attention.change.grammar import Change, Drop, Replace, Silence, Swap, Weight, Zero, parse
 from tfm_ui.lenses.attention.change.rerun import possible, sizes
+from tfm_ui.live.texts import texts_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import words
 

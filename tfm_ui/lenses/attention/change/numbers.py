@@ -10,11 +10,12 @@ from tfm_core import encode
 from tfm_core.study.interventions import set_weight, silence_head, zero_value
 from tfm_ui.lenses.attention.change import computed as compute_changes
 from tfm_ui.lenses.attention.change.compared import Compared
-from tfm_ui.lenses.attention.change.feasible import replaced, texts_of
+from tfm_ui.lenses.attention.change.feasible import replaced
 from tfm_ui.lenses.attention.change.grammar import Change, Replace, Weight, fits, parse, with_change
 from tfm_ui.lenses.attention.change.naming import Naming
 from tfm_ui.lenses.attention.change.rerun import Bench, edits
 from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.live.texts import texts_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
 from tfm_ui.text.tied import one_of, tied

@@ -4,19 +4,20 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from tfm_ui.lenses.attention.change.feasible import order, texts_of
+from tfm_ui.lenses.attention.change.feasible import order
 from tfm_ui.lenses.attention.change.grammar import OF_TEXT, Change, Drop, Replace, Silence, Swap, Weight, Zero
 from tfm_ui.lenses.attention.change.numbers import ChangeView
 from tfm_ui.lenses.attention.change.rerun import At
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.live.recipe import script, weights_of
+from tfm_ui.live.texts import texts_of
 from tfm_ui.state.model_state import ModelState
 
 
 def recipe_of(seen: ChangeView) -> str:
     """Lines that leave B's weights of the shown head in `weights`, (query, key), in the order in which B reads."""
     model, state = seen.model, seen.state
-    site = compute.place(model, compute.kind_of(model, state.kind)).format(layer=state.layer - 1, what="weights")
+    site = passes.place(model, passes.kind_of(model, state.kind)).format(layer=state.layer - 1, what="weights")
     changes = seen.naming.possible(state.changes)
     at, before, tensors = {}, [], []
     for text in ["source", "target"][: 1 + model.is_encoder_decoder]:
@@ -69,6 +70,6 @@ def _edits(model: ModelState, changes: Iterable[Change], at: At) -> dict[str, li
                 what, call = "weights", f"set_weight({change.head - 1}, {cell}, {change.weight:g}, {rest})"
             case _:
                 continue
-        place = compute.place(model, compute.kind_of(model, change.kind)).format(layer=change.layer - 1, what=what)
+        place = passes.place(model, passes.kind_of(model, change.kind)).format(layer=change.layer - 1, what=what)
         found.setdefault(place, []).append(call)
     return found

@@ -12,10 +12,11 @@ from tfm_core import Positional, encode, recording
 from tfm_core.model.recording import Edit
 from tfm_core.model.tokens import FIRST_ID, PAD_ID, TOKENIZERS
 from tfm_core.study.interventions import in_turn, set_weight, silence_head, zero_value
-from tfm_ui.lenses.attention.change.feasible import Sizes, order, replaced, sort_out, texts_of
+from tfm_ui.lenses.attention.change.feasible import Sizes, order, replaced, sort_out
 from tfm_ui.lenses.attention.change.grammar import Change, Silence, Weight, Zero, parse
 from tfm_ui.live import origins
 from tfm_ui.live.origins import Heads
+from tfm_ui.live.texts import texts_of
 from tfm_ui.state.model_state import ModelState
 
 Forward = Callable[[Tensor, Tensor], Tensor]  # ids of the two texts -> logits, (1, seq, vocab)

@@ -10,11 +10,12 @@ import torch
 from numpy.typing import NDArray
 
 from tfm_core.study.contribution import contribution_norms
-from tfm_ui.lenses.attention.change.feasible import tokens_of
+from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.inside import Inside
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.live.recipe import script, weights_of
+from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
 from tfm_ui.text.tied import one_of, tied
@@ -176,8 +177,8 @@ class ContributionView:
 
 def view(model: ModelState, state: AttentionState) -> ContributionView:
     """The chosen head and row."""
-    kind = compute.kind_of(model, state.kind)
-    head, inside = state.head - 1, compute.inside(model, kind, state.layer - 1)
+    kind = passes.kind_of(model, state.kind)
+    head, inside = state.head - 1, computed.inside(model, kind, state.layer - 1)
     weights = inside.weights(head)
     queries, keys = tokens_of(model, kind)
     return ContributionView(
@@ -200,14 +201,14 @@ def caveat(model: ModelState) -> str:
 
 def laws(model: ModelState, state: AttentionState) -> dict[str, bool]:
     """That the contributions are parts of the output: tested on what the model recorded."""
-    inside = compute.inside(model, compute.kind_of(model, state.kind), state.layer - 1)
+    inside = computed.inside(model, passes.kind_of(model, state.kind), state.layer - 1)
     return contributions_add_up(inside, state.head - 1)
 
 
 def recipe_of(model: ModelState, state: AttentionState) -> str:
     """Lines of Python that leave the lengths in `norms`, (query, key)."""
-    kind, width = compute.kind_of(model, state.kind), model.d_model // model.num_heads
-    at = compute.place(model, kind).replace("{layer}", str(state.layer - 1))
+    kind, width = passes.kind_of(model, state.kind), model.d_model // model.num_heads
+    at = passes.place(model, kind).replace("{layer}", str(state.layer - 1))
     path = at.removesuffix(".{what}")
     module = path if model.is_encoder_decoder else f"stack.{path}"
     head = state.head - 1

@@ -7,12 +7,12 @@ import pandas as pd
 import torch
 
 from tfm_core import ScaleExperiment, attention_scores
-from tfm_ui.lenses.attention.change.feasible import tokens_of
+from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.inside import Inside
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes as compute
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import kind_of
+from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
@@ -136,7 +136,7 @@ def score_variances(inside: Inside, read: int) -> list[float]:
 def _model_variances(model: ModelState, kind: str, layer: int) -> list[float]:
     """The same of a layer, from 0, of the model."""
     queries, _ = tokens_of(model, kind)
-    return score_variances(compute.inside(model, kind, layer), len(queries.pieces))
+    return score_variances(computed.inside(model, kind, layer), len(queries.pieces))
 
 
 def scale_view(model: ModelState, state: AttentionState) -> ScaleView:
@@ -145,5 +145,5 @@ def scale_view(model: ModelState, state: AttentionState) -> ScaleView:
     widths = tuple(sorted({*WIDTHS, head_dim}))
     kind = kind_of(model, state.kind)
     heads = _model_variances(model, kind, state.layer - 1)
-    found = compute.scale_experiment(widths, state.draws, state.draw_keys, state.draw_seed)
+    found = computed.scale_experiment(widths, state.draws, state.draw_keys, state.draw_seed)
     return ScaleView(found, state.draw_seed, head_dim, heads, state.layer)

@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from tfm_core import attention_scores, attention_weights, mask_scores
-from tfm_ui.lenses.attention.change.feasible import tokens_of
+from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.inside import Inside
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
+from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import words
 
@@ -136,10 +137,10 @@ class OneHead:
 
 def one_head(model: ModelState, state: AttentionState) -> OneHead:
     """The head that the lens shows."""
-    kind = compute.kind_of(model, state.kind)
+    kind = passes.kind_of(model, state.kind)
     queries, keys = tokens_of(model, kind)
     return OneHead(
-        inside=compute.inside(model, kind, state.layer - 1),
+        inside=computed.inside(model, kind, state.layer - 1),
         head=state.head - 1,
         scaled=state.scaled,
         masked=state.masked,

@@ -8,7 +8,7 @@ from tfm_ui.lenses.attention.steps.derivations import derivation
 from tfm_ui.lenses.attention.steps.formula import latex, lines_of
 from tfm_ui.lenses.attention.steps.numbers import steps as lens_steps
 from tfm_ui.lenses.attention.steps.numbers import what
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.live.recipe import recipe
 from tfm_ui.page import frame
 from tfm_ui.page.controls_line import row
@@ -24,7 +24,7 @@ def draw(model: ModelState) -> None:
         state = boxes(model, where, "kind", "layer", "head", "scaled", "masked")
         seen = lens_steps(model, state)
         mode, one = frame.mode(), seen.one
-        site = compute.place(model, compute.kind_of(model, state.kind)).format(layer=state.layer - 1, what="weights")
+        site = passes.place(model, passes.kind_of(model, state.kind)).format(layer=state.layer - 1, what="weights")
         with st.container(horizontal=True, horizontal_alignment="center", key="formulas"):
             bias = one.bias is not None
             for formula in latex(state.step, mode, scaled=one.scaled, bias=bias, temperature=one.temperature):

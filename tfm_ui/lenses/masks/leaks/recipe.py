@@ -1,13 +1,13 @@
 """A script that measures the same matrix in a plain Python shell."""
 
 from tfm_core.model.tokens import TOKENIZERS
-from tfm_ui.lenses.attention.change.feasible import texts_of
 from tfm_ui.lenses.masks import passes as compute_masks
 from tfm_ui.lenses.masks.code_lines import composed, imports, painted, sizes
 from tfm_ui.lenses.masks.leaks.numbers import Leaks
 from tfm_ui.lenses.masks.setting import Setting
 from tfm_ui.lenses.masks.state import AS_COMPOSED, AS_PAINTED
 from tfm_ui.live.recipe import script
+from tfm_ui.live.texts import texts_of
 
 CALLED = ("influence", "leaks", "padding_mask", "reachability")
 

@@ -10,8 +10,7 @@ from tfm_core.study.empty_rows import TREATMENTS, Case, Treated, instead, minus_
 from tfm_ui.lenses.masks.padding import padded
 from tfm_ui.lenses.masks.padding.padded import Padded
 from tfm_ui.lenses.masks.passes import at, attention_of, forward, read_by, stream
-from tfm_ui.live import origins
-from tfm_ui.live import passes as compute
+from tfm_ui.live import origins, passes
 from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Heads
 from tfm_ui.live.passes import place
@@ -59,7 +58,7 @@ def _run(batch: Padded, source: Tensor, mask: Tensor, rows: slice, item: int) ->
         kept[site] = tensor[item : item + 1].clone()  # of the batch no more than this
 
     forward(setting, mask=mask, source=source, watch=dict.fromkeys([*sites, *origins.sites(where)], keep))
-    made_of = origins.origins(kept, where, setting.model.num_layers, compute.scheme(setting.model, setting.place))
+    made_of = origins.origins(kept, where, setting.model.num_layers, passes.scheme(setting.model, setting.place))
     heads = Heads(made_of, mask[item, 0].contiguous().numpy())
     return Run(torch.stack([kept[site][0, rows] for site in sites]), heads, rows)
 
@@ -121,7 +120,7 @@ def _read(batch: Padded, row: int) -> list[tuple[Tensor, Tensor]]:
 def _treated(batch: Padded, row: int, layer: int) -> Mapping[str, tuple[Treated, Case]]:
     setting = batch.setting
     mask, _, _ = padded.emptied(batch, row)
-    scheme = compute.scheme(setting.model, setting.place)
+    scheme = passes.scheme(setting.model, setting.place)
     acts = scheme is not None and {"rotate", "bias_at"} & set(scheme.enters())
     queries, keys = _read(batch, row)[layer]
     case = Case.of(attention_of(setting, layer), queries, keys, mask, scheme if acts else None)

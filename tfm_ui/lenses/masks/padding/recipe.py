@@ -1,6 +1,5 @@
 """Scripts that give the numbers of the view "padding" in a plain Python shell."""
 
-from tfm_ui.lenses.attention.change.feasible import texts_of
 from tfm_ui.lenses.masks.code_lines import composed, imports, painted
 from tfm_ui.lenses.masks.padding.computed import places
 from tfm_ui.lenses.masks.padding.empty_rows import Rows
@@ -9,6 +8,7 @@ from tfm_ui.lenses.masks.padding.padded import Padded
 from tfm_ui.lenses.masks.padding.spread import Spreading
 from tfm_ui.lenses.masks.passes import at, reads
 from tfm_ui.live.recipe import script
+from tfm_ui.live.texts import texts_of
 
 
 def beside_recipe(seen: Beside) -> str:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from tfm_core import POSITIONAL
 from tfm_core.study import order
-from tfm_ui.lenses.positions import readings
+from tfm_ui.lenses.positions import model_runs, readings
 from tfm_ui.lenses.positions.in_model.numbers import pairs_table
 from tfm_ui.lenses.positions.in_model.shuffle import ROUNDING, told, unmasked
 from tfm_ui.lenses.positions.readings import HeadSeen, Reading
 from tfm_ui.lenses.positions.state import PositionsState
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
 
@@ -181,7 +181,7 @@ def _effect(model: ModelState, state: PositionsState, along: str) -> Effect:
     text_order = tuple(order.shuffle_order(ids, state.shuffle))
 
     def run(model: ModelState, shuffled: tuple[int, ...] = ()) -> Reading:
-        return compute.reading(model, order=shuffled, batch=state.batch, along=along)
+        return model_runs.reading(model, order=shuffled, batch=state.batch, along=along)
 
     own, free = run(model), unmasked(model, model.positional)
     assert own.added is not None
@@ -200,7 +200,7 @@ def _effect(model: ModelState, state: PositionsState, along: str) -> Effect:
 def view(model: ModelState, state: PositionsState) -> Fault:
     """A batch of copies of the text, with the encoding added both ways."""
     model = model_of(model, state)
-    scheme = compute.scheme(model, compute.kind_of(model, "encoder"))
+    scheme = passes.scheme(model, passes.kind_of(model, "encoder"))
     assert scheme is not None
     pe = scheme.encode(model.seq_len)
     assert pe is not None

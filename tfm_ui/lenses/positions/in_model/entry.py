@@ -9,7 +9,7 @@ from tfm_core import POSITIONAL, MultiHeadAttention, Positional, TransformerLaye
 from tfm_core.model.transformer import Stack
 from tfm_ui.lenses.positions.in_model.numbers import sides
 from tfm_ui.lenses.positions.state import PositionsState
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
@@ -70,7 +70,7 @@ def enters(name: str) -> str:
 def sites(model: ModelState, name: str, layer: int = 0) -> list[str]:
     """The sites of the recording where what this scheme does can be read; layer from 0."""
     kind = "encoder" if model.is_encoder_decoder else "self"
-    at = compute.place(model, kind).replace("{layer}", str(layer))
+    at = passes.place(model, kind).replace("{layer}", str(layer))
     start = at.partition("layers.")[0]
     places = POSITIONAL[name].enters()
     return [start + site if place == "encode" else at.format(what=site) for place in places for site in STEPS[place][1]]

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from tfm_core import POSITIONAL, MultiHeadAttention, attention_scores, attention_weights
 from tfm_core.model.initialization import fill_parameters
 from tfm_core.study.analysis import mean_by_distance
-from tfm_ui.lenses.positions import readings
+from tfm_ui.lenses.positions import model_runs, readings
 from tfm_ui.lenses.positions.readings import HeadSeen
 from tfm_ui.lenses.positions.state import NOTHING, PositionsState
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.live.origins import Heads, Origin
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
@@ -50,7 +50,7 @@ def shown(model: ModelState, state: PositionsState) -> list[str]:
     rest = [name for name in POSITIONAL if name not in first]
     if model.num_layers * model.num_heads * model.seq_len**2 > ALL_UP_TO:
         rest = [name for name in rest if name == PLAIN]
-    return [name for name in (*first, *rest) if not compute.too_large(replace(model, positional=name))]
+    return [name for name in (*first, *rest) if not passes.too_large(replace(model, positional=name))]
 
 
 def left_out(model: ModelState, state: PositionsState) -> str:
@@ -155,7 +155,7 @@ class InModel:
         read = len(self.model.source_tokens.pieces)
         off = max(float(np.abs(seen.weights[:read].sum(-1) - 1).max()) for seen in self.heads.values())
         plain = replace(self.model, positional=PLAIN).config
-        found = {name: compute.shared(replace(plain, positional=name), plain) for name in self.heads}
+        found = {name: model_runs.shared(replace(plain, positional=name), plain) for name in self.heads}
         of = next(iter(found.values())).of
         added = [f"{name} adds {look.plural(own.added, 'tensor')}" for name, own in found.items() if own.added]
         all_of_them = all(own.alike == own.of for own in found.values())
@@ -222,7 +222,7 @@ def _tokens(distance: int) -> str:
 def view(model: ModelState, state: PositionsState) -> InModel:
     """The chosen head under each scheme that is shown."""
     heads = {
-        name: compute.head_seen(replace(model, positional=name), state.layer - 1, state.model_head - 1)
+        name: model_runs.head_seen(replace(model, positional=name), state.layer - 1, state.model_head - 1)
         for name in shown(model, state)
     }
     return InModel(model, state, heads)

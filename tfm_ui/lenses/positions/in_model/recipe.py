@@ -2,14 +2,14 @@
 
 from tfm_ui.lenses.positions.in_model.numbers import PLAIN, InModel
 from tfm_ui.lenses.positions.in_model.shuffle import OPEN, Shuffle
-from tfm_ui.live import passes as compute
+from tfm_ui.live import passes
 from tfm_ui.live.recipe import script
 from tfm_ui.state.model_state import ModelState
 
 
 def site_of(model: ModelState, layer: int, what: str) -> str:
     """Of the self-attention that the views look at; layer from 0."""
-    return compute.place(model, "encoder" if model.is_encoder_decoder else "self").format(layer=layer, what=what)
+    return passes.place(model, "encoder" if model.is_encoder_decoder else "self").format(layer=layer, what=what)
 
 
 def end_of(model: ModelState) -> str:

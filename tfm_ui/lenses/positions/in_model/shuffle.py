@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from tfm_core.model.transformer import Stack
 from tfm_core.study import order
-from tfm_ui.lenses.positions import readings
+from tfm_ui.lenses.positions import model_runs, readings
 from tfm_ui.lenses.positions.in_model.numbers import PLAIN, shown, title_of
 from tfm_ui.lenses.positions.state import PositionsState
-from tfm_ui.live import passes as compute
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
 
@@ -140,7 +139,7 @@ def unmasked(model: ModelState, name: str) -> ModelState:
 def moved(model: ModelState, title: str, text_order: tuple[int, ...]) -> Moved:
     """Run the model on the text as written and shuffled, and compare each word's output."""
     read = len(text_order)
-    before, after = (compute.reading(model, order=shuffled).output[0, :read] for shuffled in ((), text_order))
+    before, after = (model_runs.reading(model, order=shuffled).output[0, :read] for shuffled in ((), text_order))
     shares: NDArray[np.float32] = order.moved(before, after, text_order).numpy()
     return Moved(title, shares, float(order.difference(before, after, text_order).abs().max()))
 
