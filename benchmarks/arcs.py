@@ -21,7 +21,7 @@ from benchmarks.live.serve import chromium, running_app
 from benchmarks.measure import Figure, Figures, show, verdict
 from benchmarks.transfer import HEADS, LAYERS, recorded
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.pictures.registry import Drawing
+from tfm_ui.page.drawing import Drawing
 from tfm_ui.state.model_state import ModelState
 
 SIZES = (32, 128, 512)

@@ -52,7 +52,7 @@ def _samples(name: str) -> None:
         "Samples",
         [f"@{sample}" for sample in SAMPLES],
         format_func=lambda sample: f"{sample}  {SAMPLES[sample[1:]].title}",
-        on_click=lambda: controls.put({name: st.session_state[key]}),
+        on_click=lambda: controls.set_parameters({name: st.session_state[key]}),
         type="tertiary",
         key=key,
     )
@@ -74,7 +74,7 @@ def tools() -> None:
         width="stretch",
         disabled=not changes,
         help=f"Takes back: {plain(undo.in_words(changes))}" if changes else "Nothing to take back",
-        on_click=controls.take_back,
+        on_click=controls.undo_last,
         key="_undo",
     )
     share = row.popover("Link", icon=":material/link:", width="stretch", on_change="rerun", key="_link")

@@ -67,7 +67,7 @@ def _hold(report: Report | None, named: str) -> None:
     if report and report.id != named:
         if named and not measurements.is_here(named):
             notices.notify(measuring.forgotten(report))
-        controls.settle(PREFIX, run=report.id)
+        controls.set_without_undo(PREFIX, run=report.id)
         st.rerun()
 
 
@@ -79,7 +79,7 @@ def _settle(plan: Plan, seen: Seen | None) -> None:
     settled.add(seen.number)
     report = _report(seen)
     if report and measurements.find(plan, report.id) == report:
-        controls.settle(PREFIX, run=report.id)
+        controls.set_without_undo(PREFIX, run=report.id)
         st.rerun()
 
 

@@ -90,7 +90,7 @@ def _shuffle(model: ModelState, state: PositionsState) -> None:
             st.button(
                 "Shuffle again",
                 icon=":material/shuffle:",
-                on_click=controls.assign,
+                on_click=controls.change,
                 args=(PREFIX,),
                 kwargs={"shuffle": (state.shuffle + 1) % 10_000},
                 disabled=seen.in_order,
@@ -98,7 +98,13 @@ def _shuffle(model: ModelState, state: PositionsState) -> None:
             )
             if model.masks_the_future:
                 off = {"causal": False}
-                st.button("Switch the causal mask off", on_click=controls.take, args=(off,), key="_positions_causal")
+                st.button(
+                    "Switch the causal mask off",
+                    on_click=controls.change,
+                    args=("",),
+                    kwargs=off,
+                    key="_positions_causal",
+                )
         before, after = seen.texts()
         output = "encoder output" if model.is_encoder_decoder else "output"
         st.html(

@@ -139,7 +139,7 @@ def _box(state: PositionsState) -> None:
     key = "_dims"
 
     def changed() -> None:
-        controls.assign(PREFIX, dims=st.session_state[key])
+        controls.change(PREFIX, dims=st.session_state[key])
 
     st.session_state[key] = state.dims
     st.text_input(f"Dimensions, at most {see.CURVES}, parted by spaces", key=key, on_change=changed, width=360)

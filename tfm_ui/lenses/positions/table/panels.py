@@ -38,7 +38,7 @@ def draw(model: ModelState) -> None:
         for label, fields in TRY.items():
             st.button(
                 label,
-                on_click=controls.assign,
+                on_click=controls.change,
                 args=(PREFIX,),
                 kwargs=fields,
                 key=f"_try_{fields['view']}_{fields['a']}",

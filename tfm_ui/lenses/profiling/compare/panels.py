@@ -82,7 +82,7 @@ def _configurations(model: ModelState, chips: DeltaGenerator) -> ProfilingState:
     where.button(
         "Add the sidebar’s model",
         icon=":material/add:",
-        on_click=controls.assign,
+        on_click=controls.change,
         args=(PREFIX,),
         kwargs={"sizes": f"{state.sizes.rstrip()}\n{line_of(own)}".lstrip()},
         help=f"A line more: {line_of(own)}.",
@@ -109,7 +109,7 @@ def _targets(model: ModelState, where: DeltaGenerator, state: ProfilingState) ->
             type="primary" if name in chosen else "secondary",
             help=lacks or target.about,
             disabled=bool(lacks) and name not in chosen,
-            on_click=controls.assign,
+            on_click=controls.change,
             args=(PREFIX,),
             kwargs={"targets": ",".join(wanted)},
             key=f"_target_{number}",

@@ -1,0 +1,148 @@
+"""Recipes: the numbers of a picture as a script of plain Python, to be had and checked without the app.
+
+A recipe is a function: real code that mypy checks and tests run. Its script has the imports that it needs, its
+arguments as a header of parameters, and its body:
+
+    def weights(*, config: TransformerConfig, inputs: Inputs, mask: Tensor | None, site: str, head: int) -> Tensor:
+        \"\"\"The weights of one head, (query, key).\"\"\"
+        model = Transformer(config).eval()
+        with torch.no_grad(), recording("*.weights") as trace:
+            model(*inputs, mask=mask)
+        weights = trace[site][0, head]  # (query, key)
+        return weights
+
+    script(weights, **of_model(state), site="layers.0.self_attention.weights", head=2)
+
+The last line, `return`, is left out: whoever runs the script finds the names that it returns. A script needs tfm_core
+alone, so a recipe's file imports nothing of the app.
+"""
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from textwrap import dedent
+from types import ModuleType
+from typing import Any
+
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.samples import path, sample_name
+
+CORE = ("Transformer", "TransformerConfig", "causal_mask", "encode", "recording")  # of tfm_core, for headers
+HEADER = "# The parameters of this picture"
+THREADS = "torch.set_num_threads(1)  # as the app does: the last digit depends on it"
+
+
+class Code(str):
+    """An argument as an expression of Python, in place of its `repr`."""
+
+    __slots__ = ()
+
+
+def script(recipe: Callable[..., Any], **arguments: Any) -> str:
+    """A recipe as a script: imports, a header of parameters, the functions that it calls, its body.
+
+    It is run from the project's folder, where the sample texts are.
+
+    Args:
+        recipe: a function that has keyword arguments alone, and ends in `return`.
+        arguments: a value for each; `Code` stands in the header as it is, in the order in which it is given. The header
+            may hold more names than the recipe asks for, as expressions may need them.
+
+    Raises:
+        TypeError: if an argument is missing.
+    """
+    expected = inspect.signature(recipe).parameters
+    if missing := [name for name in expected if name not in arguments]:
+        raise TypeError(f"expected arguments for all of {list(expected)}, got none for {missing}")
+    module = sys.modules[recipe.__module__]
+    header = [f"{name} = {value if isinstance(value, Code) else repr(value)}" for name, value in arguments.items()]
+    helpers = list(_helpers(recipe, module))
+    body = _body(recipe)
+    code = "\n".join([*header, *helpers, body])
+    imports = _imports(module, code)
+    threads = [THREADS, ""] if "import torch" in imports else []
+    functions = [text for helper in helpers for text in ("", "", helper)] + [""] * bool(helpers)
+    return "\n".join([*imports, "", *threads, HEADER, *header, *functions, "", body])
+
+
+def of_model(state: ModelState) -> dict[str, Code]:
+    """The header's part on the model: `config`, the texts `source` and `target`, the model's `inputs`, its `mask`.
+
+    The user's text may look like any part of a script, so it is written as a literal.
+    """
+    texts = {"source": (state.text, state.seq_len)}
+    if state.is_encoder_decoder:
+        texts["target"] = (state.target, len(state.target_tokens.ids))
+    encoded = {
+        name: Code(f"encode({text_of(text)}, {state.tokenizer!r}, {count})") for name, (text, count) in texts.items()
+    }
+    inputs = ", ".join(f"{name}.batch" for name in texts)
+    mask = f"causal_mask({state.seq_len})" if state.masks_the_future else "None"
+    return {"config": config_of(state), **encoded, "inputs": Code(f"[{inputs}]"), "mask": Code(mask)}
+
+
+def config_of(state: ModelState) -> Code:
+    """The expression for the model's configuration: what differs from the defaults."""
+    config = state.config
+    fields = {name: getattr(config, name) for name in config.__dataclass_fields__}
+    default = type(config)(vocab_size=config.vocab_size)
+    changed = {k: v for k, v in fields.items() if k == "vocab_size" or v != getattr(default, k)}
+    return Code(f"TransformerConfig({', '.join(f'{name}={value!r}' for name, value in changed.items())})")
+
+
+def text_of(text: str) -> str:
+    """The expression for a text: itself, or its sample's file."""
+    name = sample_name(text)
+    return f'Path({path(name)!r}).read_text(encoding="utf-8").rstrip("\\n")' if name else repr(text)
+
+
+def _body(recipe: Callable[..., Any]) -> str:
+    """The lines of a function without its docstring and its last `return`."""
+    text = dedent(inspect.getsource(recipe))
+    definition = ast.parse(text).body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    statements = definition.body[1:] if ast.get_docstring(definition) else definition.body
+    if not isinstance(statements[-1], ast.Return):
+        raise TypeError(f"expected a recipe that ends in return, got {definition.name}")
+    first = (definition.body[0].end_lineno or 0) if ast.get_docstring(definition) else definition.body[0].lineno - 1
+    return dedent("\n".join(text.splitlines()[first : statements[-1].lineno - 1])).strip("\n")
+
+
+def _helpers(recipe: Callable[..., Any], module: ModuleType) -> Iterator[str]:
+    """The functions of the recipe's own file that it calls, and those that these call, the innermost first."""
+    known: dict[str, None] = {}
+
+    def visit(function: Callable[..., Any]) -> None:
+        for name in _names(inspect.getsource(function)):
+            helper: Any = vars(module).get(name)
+            here = inspect.isfunction(helper) and helper.__module__ == module.__name__
+            if here and helper not in (function, recipe) and name not in known:
+                visit(helper)
+                known.setdefault(name)
+
+    visit(recipe)
+    return (inspect.getsource(vars(module)[name]).strip() for name in known)
+
+
+def _names(code: str) -> list[str]:
+    """The names that code mentions, in the order of the text."""
+    return [node.id for node in ast.walk(ast.parse(dedent(code))) if isinstance(node, ast.Name)]
+
+
+def _imports(module: ModuleType, code: str) -> list[str]:
+    """The imports of a recipe's file that code needs, and those of expressions in the header."""
+    needed, lines = set(_names(code)), list[str]()
+    available: dict[str, list[str]] = {}
+    for node in ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, ast.Import):
+            lines += [f"import {alias.name}" for alias in node.names if alias.name.partition(".")[0] in needed]
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                if alias.name in needed:
+                    available.setdefault(node.module, []).append(alias.name)
+    available.setdefault("tfm_core", []).extend(name for name in CORE if name in needed)
+    if "Path" in needed:
+        available.setdefault("pathlib", ["Path"])
+    froms = [f"from {name} import {', '.join(sorted(set(names)))}" for name, names in available.items() if names]
+    return sorted(set(lines)) + sorted(froms, key=lambda line: (not line.startswith("from pathlib"), line))
