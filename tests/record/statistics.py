@@ -10,7 +10,8 @@ import torch
 RELATIVE, OF_THE_LARGEST, ABSOLUTE = 1e-4, 1e-5, 1e-7  # what processors may differ in
 NOISE = 1e-5  # where nothing is larger, it is rounding noise: of it only the shape is compared
 MOST = 40  # entries of a mapping or list that are described one by one
-SHORT = 160  # characters of a text that is kept as it is
+SHORT = 1000  # characters of a text that is kept as it is
+LINE = 200  # characters of a text that a difference tells
 GOLDEN = (5**0.5 - 1) / 2
 
 Described = Any  # JSON: statistics, a text, or a mapping of them
@@ -105,7 +106,8 @@ def differences(recorded: Described, now: Described, where: str) -> Iterator[str
         if abs(recorded - now) > RELATIVE * abs(recorded) + ABSOLUTE and max(abs(recorded), abs(now)) >= NOISE:
             yield f"{where}: was {recorded}, is {now}"
     elif recorded != now:
-        yield f"{where}: was {_short(recorded)}, is {_short(now)}"
+        was, is_now = _apart(recorded, now) if isinstance(recorded, str) and isinstance(now, str) else (recorded, now)
+        yield f"{where}: was {_short(was)}, is {_short(is_now)}"
 
 
 def _of_statistics(recorded: Mapping[str, Any], now: Described, where: str) -> Iterator[str]:
@@ -128,6 +130,16 @@ def _of_statistics(recorded: Mapping[str, Any], now: Described, where: str) -> I
             yield f"{where}: {name} was {recorded[name]}, is {now.get(name)}"
 
 
+def _apart(recorded: str, now: str) -> tuple[str, str]:
+    """Two texts from a little before where they part; short ones whole."""
+    if max(len(recorded), len(now)) <= LINE:
+        return recorded, now
+    parts = (at for at, (before, after) in enumerate(zip(recorded, now, strict=False)) if before != after)
+    begin = max(0, next(parts, min(len(recorded), len(now))) - 40)
+    first, second = ("…" * bool(begin) + value[begin : begin + LINE] for value in (recorded, now))
+    return first, second
+
+
 def _short(value: Any) -> str:
     shown = repr(value)
-    return shown if len(shown) <= 400 else shown[:399] + "…"
+    return shown if len(shown) <= 2 * LINE else shown[: 2 * LINE] + "…"
