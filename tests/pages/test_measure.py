@@ -12,7 +12,7 @@ from tfm_ui.jobs.job import Request, Tab
 from tfm_ui.jobs.messages import Gone
 from tfm_ui.lenses.profiling import measurements
 
-PAGE = "pages/lenses/profiling.py"
+PAGE = "profiling"
 MEASURE = "_profiling_measure"
 MACHINE = Machine(
     device="A Processor", processor="A Processor", cores=2, system="", torch="2.13", flops_per_second=1e11

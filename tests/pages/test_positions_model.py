@@ -7,7 +7,7 @@ from tests.pages.test_app import picture, start, text_on, widget
 from tfm_core import POSITIONAL
 from tfm_ui.lenses.positions.in_model import numbers as in_model
 
-PAGE = "pages/lenses/positions.py"
+PAGE = "positions"
 PICTURES = {
     "model": ["positions_maps", "positions_distance", "positions_shuffled", "positions_entry"],
     "fault": ["positions_fault_added", "positions_fault_maps"],

@@ -11,7 +11,7 @@ from tfm_core.profiling import Measured
 from tfm_ui.lenses.profiling import measurements
 from tfm_ui.lenses.profiling.state import SIZES
 
-PAGE = "pages/lenses/profiling.py"
+PAGE = "profiling"
 PICTURES = ("profiling_times", "profiling_ratios", "profiling_parameters")
 TIMES = [0.002, 0.01, 0.045, 0.02, 0.047]
 

@@ -11,7 +11,7 @@ from tests.tfm_ui.lenses.profiling.reports import plausible
 from tfm_ui.lenses.profiling import measurements
 from tfm_ui.lenses.profiling.asked import NOTHING
 
-PAGE = "pages/lenses/profiling.py"
+PAGE = "profiling"
 PICTURES = {
     "length": ["profiling_length_time", "profiling_length_memory", "profiling_length_parts"],
     "parts": ["profiling_parts_parameters", "profiling_parts_flops", "profiling_parts_time"],

@@ -26,16 +26,16 @@ import torch
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
+from tests.opening import go_to
 from tests.record.statistics import alike, describe, text
-from tests.tfm_ui.fake_worker import FakeQueue
+from tests.tfm_ui.jobs.fake_worker import FakeQueue
+from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.payloads import decode
-from tests.tfm_ui.profiling.reports import plausible
-from tfm_ui import measurements
 from tfm_ui.jobs import sessions
-from tfm_ui.pictures import made
+from tfm_ui.lenses.profiling import measurements
+from tfm_ui.pictures.registry import made
 
 ROOT = Path(__file__).parents[2]
-FILES = {path: f"pages/lenses/{path}.py" for path in ("heads", "attention", "positions", "masks", "profiling")}
 MEASURED = "#measured"  # behind a link: Profiling has measured what it asks for, with times made by hand
 MENUS = ("Numbers", "Source")  # by their labels; their content is made when they are open
 RUNS_A_CLOCK = re.compile(r"\bprofile\(")  # a recipe that measures is not run
@@ -66,7 +66,7 @@ def visited(link: str) -> Found:
     with _without_a_worker(measured="#" + mark == MEASURED):
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         if path:
-            app.switch_page(FILES[path])
+            go_to(app, path)
         for name, value in parse_qsl(query, keep_blank_values=True):
             app.query_params[name] = value
         _run(app)

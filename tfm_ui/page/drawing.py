@@ -58,7 +58,7 @@ class Drawing:
         heard = f"_heard_{key}"  # how many of the picture's wishes: the browser must know which page is behind
         data = {"name": self.name, "query": self.query, "early": self.early, "slow": self.slow, "local": self.local}
         data["heard"] = st.session_state.get(heard, 0)
-        canvas = PICTURES[self.name].picture.canvas
+        canvas = PICTURES[self.name].canvas
         at: tuple[int, int] | None = canvas.mount(
             key=key, data=data, on_picked_change=picked, on_changed_change=changed
         ).picked
@@ -71,4 +71,4 @@ class Drawing:
 
     def page(self, title: str, sentence: str, mode: Mode) -> str:
         """As an HTML page of its own."""
-        return standalone(PICTURES[self.name].picture.canvas, made(self.name, self.query), title, sentence, mode)
+        return standalone(PICTURES[self.name].canvas, made(self.name, self.query), title, sentence, mode)

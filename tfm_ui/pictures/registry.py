@@ -46,16 +46,14 @@ def for_both_sides(name: str, canvas: Canvas, content: Callable[..., Content]) -
 
 
 @dataclass(frozen=True)
-class Registered:
-    """A picture, and the lens's state that it depends on beside the model's.
+class Registered(Picture):
+    """A picture of the registry.
 
     Attributes:
-        picture: the picture.
-        state: the lens's state.
-        prefix: of its parameters in a link.
+        state: the lens's, which it depends on beside the model's.
+        prefix: of the lens's parameters in a link.
     """
 
-    picture: Picture
     state: type[LensState]
     prefix: str
 
@@ -75,7 +73,7 @@ def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: st
         ValueError: if another lens has a picture of that name.
     """
     for name, picture in pictures.items():
-        entry = Registered(picture, state, prefix)
+        entry = Registered(picture.canvas, picture.content, state, prefix)
         if PICTURES.setdefault(name, entry) != entry:
             raise ValueError(f"expected names that no other lens uses, got the picture {name!r} twice")
 
@@ -90,14 +88,14 @@ def made(name: str, query: str) -> bytes:
     Raises:
         CannotBeShown: if the link's model cannot.
     """
-    registered = PICTURES[name]
-    states = registered.states(_parameters(query))
+    picture = PICTURES[name]
+    states = picture.states(_parameters(query))
     model = states[0][0]
     if not model.source_tokens.pieces or (model.is_encoder_decoder and not model.target_tokens.pieces):
         raise CannotBeShown("expected a text, got one that has no tokens")
     if reason := passes.too_large(model):
         raise CannotBeShown(reason)
-    header, numbers = registered.picture.content(*(state for state, _ in states))
+    header, numbers = picture.content(*(state for state, _ in states))
     return encode({**header, "query": query_of(states)}, numbers)
 
 

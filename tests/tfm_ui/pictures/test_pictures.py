@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from tests.tfm_ui.payloads import decode
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.lenses.heads.numbers import HeadsState, view
+from tfm_ui.lenses.heads.numbers import all_heads
+from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home.next_token import next_token
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.profiling.state import ProfilingState
-from tfm_ui.live import cache, passes
+from tfm_ui.live import cache
 from tfm_ui.pictures.canvas import ASSETS, bundle, encode, version
 from tfm_ui.pictures.registry import PICTURES, Drawing, made, query_of
 from tfm_ui.state.links import read_link
@@ -75,7 +76,7 @@ def test_any_query_stands_for_a_state_and_says_which(name, query):
 
 
 def test_the_grid_and_the_map_are_of_the_state_in_the_query():
-    seen = view(MODEL, passes.run(MODEL), LENS.kind)
+    seen = all_heads(MODEL, LENS.kind)
     header, numbers = decode(made("head", query_of(STATES)))
     cells = np.frombuffer(numbers, np.float32).reshape(6, 6)
     np.testing.assert_array_equal(np.maximum(cells, 0), seen.head(1, 4).weights)
@@ -86,7 +87,7 @@ def test_the_grid_and_the_map_are_of_the_state_in_the_query():
 
 
 def test_the_bars_are_the_likeliest_tokens():
-    likely = next_token(MODEL, passes.run(MODEL))
+    likely = next_token(MODEL)
     header, numbers = decode(made("home_next", query_of(STATES[:1])))
     np.testing.assert_array_equal(np.frombuffer(numbers, np.float32), np.array(likely.shares, np.float32))
     assert (header["names"], header["reference"]) == (likely.names, likely.even)

@@ -14,7 +14,7 @@ from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_ui.lenses.attention import presets as attention
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.heads import presets as heads
-from tfm_ui.lenses.heads.numbers import SCALES, HeadsState
+from tfm_ui.lenses.heads.state import SCALES, HeadsState
 from tfm_ui.lenses.home import presets as home
 from tfm_ui.lenses.masks import presets as masks
 from tfm_ui.lenses.masks.state import MasksState

@@ -9,7 +9,8 @@ import torch
 
 from tfm_ui.lenses.heads import grid as heads_grid
 from tfm_ui.lenses.heads import head_map
-from tfm_ui.lenses.heads.numbers import SCALES, HeadsState, view
+from tfm_ui.lenses.heads.numbers import all_heads
+from tfm_ui.lenses.heads.state import SCALES, HeadsState
 from tfm_ui.lenses.home.next_token import next_token
 from tfm_ui.live import passes
 from tfm_ui.live.attention import MASKED
@@ -28,7 +29,7 @@ KINDS = [(model, kind) for model in MODELS for kind in passes.PLACES[model.is_en
 
 
 def seen(model: ModelState, kind: str = "encoder"):
-    return view(model, passes.run(model), kind)
+    return all_heads(model, kind)
 
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
@@ -131,11 +132,11 @@ def test_cross_attention_names_target_rows_and_source_columns():
 
 def test_the_next_token_is_the_models_own_softmax():
     model = ModelState()
-    likely = next_token(model, passes.run(model))
+    likely = next_token(model)
     probabilities = passes.run(model).next_token
     assert likely.shares == sorted(probabilities.tolist(), reverse=True)[:5]
     assert math.isclose(probabilities.sum(), 1, rel_tol=1e-5)
-    assert likely.sentence != next_token(ModelState(seed=8), passes.run(ModelState(seed=8))).sentence
+    assert likely.sentence != next_token(ModelState(seed=8)).sentence
 
 
 def test_defaults_are_of_the_kinds_that_exist():

@@ -9,7 +9,7 @@ from tfm_core import sinusoidal_encoding
 from tfm_core.study.order import along_batch
 from tfm_ui.lenses.positions.fault import numbers as fault
 from tfm_ui.lenses.positions.in_model import shuffle
-from tfm_ui.lenses.positions.presets import POSITIONS
+from tfm_ui.lenses.positions.presets import PRESETS
 from tfm_ui.lenses.positions.schemes import schemes
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.positions.why import turned as why_turned
@@ -18,7 +18,7 @@ from tfm_ui.state.model_state import ModelState
 
 
 def positions(name):
-    preset = next(preset for preset in POSITIONS if preset.name == name)
+    preset = next(preset for preset in PRESETS if preset.name == name)
     return ModelState(**preset.model), PositionsState(**preset.page)
 
 

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from tfm_core.profiling import Setup, costs
-from tfm_ui.lenses.profiling.presets import PROFILING
+from tfm_ui.lenses.profiling.presets import PRESETS
 from tfm_ui.lenses.profiling.state import ProfilingState, plan_of, rows_of
 from tfm_ui.state.model_state import ModelState
 
 
 def rows(name: str):
-    (preset,) = [preset for preset in PROFILING if preset.name == name]
+    (preset,) = [preset for preset in PRESETS if preset.name == name]
     state = ProfilingState(**preset.page)
     model = ModelState(**preset.model)
     assert rows_of(model, state)[1] == []
@@ -45,7 +45,7 @@ def test_not_only_transformers_have_as_many_parameters():
 
 def test_a_textbooks_sizes_have_the_textbooks_counts():
     found = rows("A textbook’s sizes")
-    (question,) = [preset.question for preset in PROFILING if preset.name == "A textbook’s sizes"]
+    (question,) = [preset.question for preset in PRESETS if preset.name == "A textbook’s sizes"]
     counts = [parameters(row) for row in found]
     assert counts == [163_968, 921_088, 4_994_560]
     assert all(f"{count:,}" in question for count in counts)
