@@ -109,19 +109,19 @@ IMPORT = re.compile(r'^import .* from "\./(.*)"\n', re.MULTILINE)
 
 def bundle(script: str) -> str:
     """A script and those that it imports as one, each once, what is needed first."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
 
     def add(name: str) -> None:
-        if name not in found:
+        if name not in texts:
             text = _read(name)
             for needed in IMPORT.findall(text):
                 add(needed)
-            found[name] = (
+            texts[name] = (
                 IMPORT.sub("", text).replace("export default function", "function draw").replace("export ", "")
             )
 
     add(script)
-    return "\n".join(found.values())
+    return "\n".join(texts.values())
 
 
 def standalone(kind: Canvas, data: bytes, title: str, caption: str, mode: Mode) -> str:

@@ -74,9 +74,9 @@ class Axis:
     role: str = "ink"
     counted: bool = False
 
-    def header(self, own: Sequence[str] | None) -> dict[str, Any]:
-        """What maps.js gets of it; own: the numbers of the part's rows or columns, if there is one."""
-        return {**vars(self), "counted": self.counted or list(self.names) == own}
+    def header(self, other_names: Sequence[str] | None) -> dict[str, Any]:
+        """What maps.js gets of it; other_names: the numbers of the part's rows or columns, if there is one."""
+        return {**vars(self), "counted": self.counted or list(self.names) == other_names}
 
 
 @dataclass(frozen=True)
