@@ -1,7 +1,7 @@
 """Each picture as a function of a link, and as what a panel shows.
 
-The browser asks for a picture by its name and the query of a link (assets/follow.js), a page needs the same bytes for
-its files: both get them here.
+The browser asks for a picture by its name and the query of a link (assets/pictures/follow.js), a page needs the same
+bytes for its files: both get them here.
 """
 
 from collections.abc import Callable

@@ -6,7 +6,7 @@ from tfm_ui.attention_lens.arcs import ArcsView
 from tfm_ui.components.canvas import Canvas, Content
 
 ARCS = Canvas(
-    "arcs",
+    "lenses/attention/arcs",
     """
 <div class="arcs" data-picture>
   <div class="tools">

@@ -9,7 +9,9 @@ from tfm_ui import words
 from tfm_ui.components.canvas import Canvas, Content
 from tfm_ui.figures import look
 
-BATCH = Canvas("batch", '<div class="batch" data-picture role="group" aria-label="Sentences of the batch"></div>')
+BATCH = Canvas(
+    "lenses/masks/batch", '<div class="batch" data-picture role="group" aria-label="Sentences of the batch"></div>'
+)
 SHOWN, PADS = 24, 12  # tokens of a row, and PADs beside them
 
 

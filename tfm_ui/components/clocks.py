@@ -7,7 +7,7 @@ from tfm_ui.components.canvas import Canvas, Content
 from tfm_ui.positions_lens.clocks import Clocks
 
 CLOCKS = Canvas(
-    "clocks",
+    "lenses/positions/clocks",
     """
 <div class="clocks" data-picture>
   <div class="drive">

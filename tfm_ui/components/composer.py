@@ -10,7 +10,7 @@ from tfm_ui.components.canvas import Canvas, Content
 from tfm_ui.mask_composition import MOST_TERMS, Term
 
 COMPOSER = Canvas(
-    "composer",
+    "lenses/masks/composer",
     """
 <div class="composer" data-picture>
   <div class="chips" role="group"></div>

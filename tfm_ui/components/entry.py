@@ -7,7 +7,7 @@ import numpy as np
 from tfm_ui.components.canvas import Canvas, Content
 from tfm_ui.positions_lens.in_model_entry import Diagram
 
-ENTRY = Canvas("entry", '<div class="entry" data-picture><canvas role="img"></canvas></div>')
+ENTRY = Canvas("lenses/positions/entry", '<div class="entry" data-picture><canvas role="img"></canvas></div>')
 
 
 def content(diagram: Diagram) -> Content:

@@ -7,7 +7,7 @@ from tfm_ui.components.cells import CELLS
 from tfm_ui.figures import look
 from tfm_ui.heads import HeadView
 
-MAP = Canvas("head_map", f'<div class="map" data-picture>{CELLS}</div>')
+MAP = Canvas("lenses/heads/head_map", f'<div class="map" data-picture>{CELLS}</div>')
 MASKED = -1.0  # stands where a weight may not be
 
 

@@ -12,7 +12,7 @@ from tfm_ui.components.canvas import Canvas, Content
 from tfm_ui.figures import look
 
 MATRICES_CANVAS = Canvas(
-    "matrices",
+    "lenses/attention/matrices",
     """
 <div class="matrices" data-picture>
   <div class="bar">

@@ -4,8 +4,8 @@
 
 import { gather, settings, sums, unpack, written } from "./arcs_lines.js"
 import { WHOLE, exact, height, measure, paint, values } from "./arcs_drawing.js"
-import { keep, save, stretch, watch } from "./canvas.js"
-import { clamp, dress } from "./paint.js"
+import { keep, save, stretch, watch } from "../../pictures/canvas.js"
+import { clamp, dress } from "../../pictures/paint.js"
 
 const FIRST = { attention_heads: "", attention_tokens: "", attention_mass: 90, attention_hide: "padding" }
 const PLACES = 190 // characters of the link for what is selected

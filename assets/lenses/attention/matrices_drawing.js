@@ -1,6 +1,6 @@
 /* One matrix on its canvas: cells in its colours, names of rows and columns, the cell in focus ringed, what fed it lit. */
 
-import { hatch, image, ink, ringAround, word } from "./paint.js"
+import { hatch, image, ink, ringAround, word } from "../../pictures/paint.js"
 
 const PRINTS = 26 // pixels from which a cell prints its number
 const LONGEST = 9 // signs of a name, before it is cut

@@ -1,7 +1,7 @@
 /* How a head's map is laid out and painted. A scene is {context, header, weights, view, skin, table, layout}: the canvas,
    what came from the server, the window of cells that is shown, the colours, and where everything goes. */
 
-import { colourBar, decimals, hatch, image, ink, paste, pool, veil, word } from "./paint.js"
+import { colourBar, decimals, hatch, image, ink, paste, pool, veil, word } from "../../pictures/paint.js"
 
 export const MASKED = -1 // stands where a weight may not be
 export const PRINTED = 12 // up to so many tokens a side, each cell prints its number if it has room

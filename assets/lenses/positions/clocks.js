@@ -4,9 +4,9 @@
    The server turns the hands: as a file (`alone`), where nobody answers, they stand. */
 
 import { face, lay } from "./clocks_drawing.js"
-import { keep, placeTip, save, stretch, watch } from "./canvas.js"
-import { clamp, dress, floats } from "./paint.js"
-import { slide } from "./slider.js"
+import { keep, placeTip, save, stretch, watch } from "../../pictures/canvas.js"
+import { clamp, dress, floats } from "../../pictures/paint.js"
+import { slide } from "../../pictures/slider.js"
 
 const BEAT = 600 // ms from position to position
 

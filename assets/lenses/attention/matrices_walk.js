@@ -1,6 +1,6 @@
 /* The bar above the matrices: from step to step by click, by keyboard or by itself, and the temperature. */
 
-import { slide } from "./slider.js"
+import { slide } from "../../pictures/slider.js"
 
 const REST = 1400 // ms between two steps of a walk by itself
 

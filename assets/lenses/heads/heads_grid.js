@@ -4,8 +4,8 @@
    weight, header.ends[head] that weight's place on the scale (1 is its dark end); 255 is masked.
    Everything but the click stays in the browser. User text reaches the page through textContent alone. */
 
-import { save, watch } from "./canvas.js"
-import { clamp, dress, image, palette, pool, veil, word } from "./paint.js"
+import { save, watch } from "../../pictures/canvas.js"
+import { clamp, dress, image, palette, pool, veil, word } from "../../pictures/paint.js"
 
 const MASKED = 255
 

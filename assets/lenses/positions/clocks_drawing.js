@@ -1,6 +1,6 @@
 /* Where clocks go, and how one is painted. */
 
-import { grouped, powered } from "./paint.js"
+import { grouped, powered } from "../../pictures/paint.js"
 
 const ROOM = 68, LARGEST = 128, BELOW = 38 // a clock's width at least and at most, and what is written below, at a root font of 16
 

@@ -1,7 +1,7 @@
 /* The sentences of a batch as rows of tokens, padding hatched: a click on one chooses it. They are buttons, carry no numbers
    and show user text through textContent alone. */
 
-import { dress } from "./paint.js"
+import { dress } from "../../pictures/paint.js"
 
 export default function ({ header, root, alone, commit }) {
   dress(root, header.skin)

@@ -1,8 +1,8 @@
 /* Masks combined by and / or: a chip for each, with its numbers, what combines it with all before it, and how to take it
    away. What the hand has made of them is kept until numbers come that know of it; the server reads the text and clamps. */
 
-import { dress } from "./paint.js"
-import { slide } from "./slider.js"
+import { dress } from "../../pictures/paint.js"
+import { slide } from "../../pictures/slider.js"
 
 const make = (tag, more, ...inside) => {
   const element = Object.assign(document.createElement(tag), more)

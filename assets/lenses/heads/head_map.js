@@ -3,10 +3,10 @@
    payload, behind the header: float32 [query][key], the weights; -1 where masked.
    All of it happens in the browser. User text reaches the page through textContent and fillText alone. */
 
-import { stretch } from "./canvas.js"
-import { browse } from "./cells.js"
+import { stretch } from "../../pictures/canvas.js"
+import { browse } from "../../pictures/cells.js"
 import { MASKED, PRINTED, lightUp, measure, paintMap } from "./head_map_drawing.js"
-import { decimals, dress, floats, palette } from "./paint.js"
+import { decimals, dress, floats, palette } from "../../pictures/paint.js"
 
 export default function ({ header, numbers, root }) {
   const memory = root._memory ??= {} // what outlives an update

@@ -4,9 +4,9 @@
    While something is moved, points stand where they were put, and numbers are the server's latest answer. As a file
    (`alone`), where nobody answers, nothing can be moved. */
 
-import { save, stretch, watch } from "./canvas.js"
+import { save, stretch, watch } from "../../pictures/canvas.js"
 import { brief, file, mapping, paint } from "./dictionary_drawing.js"
-import { clamp, decimals, dress, floats } from "./paint.js"
+import { clamp, decimals, dress, floats } from "../../pictures/paint.js"
 
 const FREE = [[-1, -1], [1, 1], [-1, 1], [1, -1]] // where a new key may stand
 

@@ -4,10 +4,10 @@
    payload, behind the header: float32, the matrices one after another; -Infinity where masked.
    User text reaches the page through textContent and fillText alone. */
 
-import { placeTip, save, stretch, watch } from "./canvas.js"
+import { placeTip, save, stretch, watch } from "../../pictures/canvas.js"
 import { exact, light, measure, paint, short } from "./matrices_drawing.js"
 import { walk } from "./matrices_walk.js"
-import { clamp, dress, floats, palette } from "./paint.js"
+import { clamp, dress, floats, palette } from "../../pictures/paint.js"
 
 const BEAT = 300 // ms that a new matrix takes to appear
 

@@ -2,7 +2,7 @@
    came from the server, what the reader has set, the part of a long text that is seen, and the tokens looked at. */
 
 import { hidden } from "./arcs_lines.js"
-import { ringAround } from "./paint.js"
+import { ringAround } from "../../pictures/paint.js"
 
 export const WHOLE = 40 // tokens a side, up to which a text needs no window
 const PER_HEAD = 4 // heads, up to which each has a column of its own numbers

@@ -1,9 +1,9 @@
 /* Where positional schemes enter a model: rows of boxes that a token passes from left to right, as lines of text are
    read, so that they fit any width. Nothing is to be clicked. */
 
-import { save, stretch, watch } from "./canvas.js"
+import { save, stretch, watch } from "../../pictures/canvas.js"
 import { layOut, paintRow } from "./entry_drawing.js"
-import { dress } from "./paint.js"
+import { dress } from "../../pictures/paint.js"
 
 export default function ({ header, root }) {
   const canvas = root.querySelector("canvas"), context = canvas.getContext("2d")
