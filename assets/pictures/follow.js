@@ -4,273 +4,166 @@
    from `pictures/<name>` for that query. If `early`, the query in the address bar is asked for as soon as it changes,
    which is when a control is moved: the picture is there in the time of one request, and the page with its words follows
    when it has been run. If `slow`, it is not even asked for while another picture is dragged. Where there is no answer,
-   the picture's place says so. */
+   the picture's place says so. Which question is asked when stands in follow_states.js. */
 
+import { picture } from "./ask.js"
+import { initial, isSettled, next } from "./follow_states.js"
 import { decode } from "./paint.js"
 
-const asked = new Map() // query -> the names asked for in this moment, and the answer to come
+/** @type {Set<Follower>} */
+const followers = new Set() // all pictures of this window
 
-/* One picture: {bytes}, or why there is none, {problem, again}: in words, and in how many ms it makes sense to ask again
-   (undefined where it never does). Pictures that are asked for at the same time travel together. */
-function picture(name, query) {
-  let together = asked.get(query)
-  if (!together) {
-    const names = []
-    const answer = Promise.resolve().then(() => { // when all have asked
-      asked.delete(query)
-      return question(names, query)
-    })
-    asked.set(query, together = { names, answer })
-  }
-  if (!together.names.includes(name)) together.names.push(name)
-  return together.answer.then(({ pictures, ...problem }) => pictures ? { bytes: pictures[name] } : problem)
-}
-
-const UNREACHED = { problem: "The server was not reached.", again: 0 }
-
-async function question(names, query) {
-  const address = new URL(`pictures/${names.join("+")}`, document.baseURI)
-  const response = await fetch(address, { method: "POST", body: query }).catch(() => null)
-  if (!response) return UNREACHED
-  if (!response.ok) {
-    const problem = await response.text().catch(() => "") || `The server answered ${response.status}.`
-    const wait = Number(response.headers.get("Retry-After"))
-    return [502, 503, 504].includes(response.status) ? { problem, again: 1000 * wait } : { problem }
-  }
-  const bytes = await response.arrayBuffer().catch(() => null) // broken off on its way
-  return bytes ? { pictures: apart(new Uint8Array(bytes), names) } : UNREACHED
-}
-
-/* answer: for each picture u32 length | bytes */
-function apart(bytes, names) {
-  const lengths = new DataView(bytes.buffer), found = {}
-  let at = 0
-  for (const name of names) {
-    const length = lengths.getUint32(at, true)
-    found[name] = bytes.subarray(at + 4, at + 4 + length)
-    at += 4 + length
-  }
-  return found
-}
-
-const PATIENCE = 1500 // ms that a page may take to catch up with its address; then the page is right
-const AGAIN = [1000, 30000] // ms until a question without an answer is asked again: at first, and at most
-const LONG = 10000 // and with a commit, which it is sure to have heard of, but may hear of many in a row
-
-/* Whether two queries say the same of what a picture depends on. */
-function same(a, b, local) {
-  const plain = query => JSON.stringify(
-    [...new URLSearchParams(query)].filter(([name]) => name !== "present" && !(name in local)).sort())
-  return a !== null && b !== null && plain(a) === plain(b)
-}
-
-const followers = new Set() // the memories of all pictures of this window
-
-/* What a picture that can be worked with gets beside its numbers:
-   preview(changes)  draw it for other values of these parameters, without telling the page: for what is dragged.
-                     One request is on its way at a time; the last wish is always fulfilled.
-   commit(changes)   the same, and the page and its link hold them from now on.
-   retract()         what has been previewed is not wanted: draw again what the page says, or was told last.
-                     With `true` behind their arguments, all pictures of the page do the same.
-   late              whether a newer wish is on its way: what the reader's hand has done since is not in these numbers.
-   local             parameter -> value, of what the browser alone works with: a commit of them asks for no bytes. */
+/** What a picture gets beside its numbers, if it can be worked with, is described at `PictureActs` in types.d.ts.
+ * @param {Component} component
+ * @param {Draw} draw */
 export function follow(component, draw) {
-  const { data, parentElement } = component
-  const root = parentElement.querySelector("[data-picture]")
-  const memory = root._follow ??= { asked: 0, commits: data.heard, shown: null, wanted: null, latest: null, ahead: false, failures: 0 }
-  const told = JSON.stringify(data.local ?? {}), moved = memory.told !== undefined && memory.told !== told
-  Object.assign(memory, { component, data, told })
+  const root = /** @type {PictureRoot} */ (component.parentElement.querySelector("[data-picture]"))
+  const follower = root._follow ??= new Follower(root, component)
+  followers.add(Object.assign(follower, { component, draw }))
+  const { query, heard, local = {} } = component.data
+  follower.dispatch({ type: "page", query, heard, local })
+}
 
-  async function ask(query) {
-    const number = ++memory.asked
-    memory.wanted = query
-    mark()
-    const { bytes, problem, again } = await picture(memory.data.name, query)
-    if (number !== memory.asked || !root.isConnected) return // a later one was asked for
-    memory.wanted = null
-    if (!bytes) return failed(problem, again, query)
-    const [header, numbers] = decode(bytes)
-    if (header.problem) return failed(header.problem, undefined, query)
-    memory.failures = 0
-    memory.refused = null
-    explain("")
-    memory.shown = header.query
-    memory.last = { header, numbers, late: memory.latest !== null && memory.latest !== query }
-    drawn()
-    if (memory.shown === memory.data.query && !behind() && (memory.latest ?? query) === query) caughtUp()
-    mark()
-  }
+/** A picture's place on the page: it tells the state machine what happens, and carries out what follows. */
+class Follower {
+  /** @type {Draw} */
+  draw = () => {}
+  /** @type {Drawn | undefined} */
+  last // what was drawn last
+  /** @type {(() => void) | void} */
+  leave = undefined // takes back what the last drawing has set up
+  /** @type {FollowEffect[]} */
+  effects = [] // still to be carried out
+  isBroken = false // whether the last drawing ended in an error
+  /** @type {HTMLElement | undefined} */
+  note // says why there is no picture
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer
 
-  /* Say why there is no picture, in its place, and ask again where that makes sense: each time after twice the time, and
-     not all windows at once. */
-  function failed(problem, again, query) {
-    if (again === undefined) {
-      memory.refused = query
-      explain(problem, true)
-      return mark()
+  /** @param {PictureRoot} root
+   * @param {Component} component */
+  constructor(root, component) {
+    this.root = root
+    this.component = component
+    this.state = initial(component.data.heard)
+    const path = location.pathname
+    let { search } = location
+    const moved = () => {
+      if (!root.isConnected) return navigation.removeEventListener("currententrychange", moved)
+      if (!this.component.data.early || location.pathname !== path || location.search === search) return
+      search = location.search
+      this.dispatch({ type: "address", query: search.slice(1) })
     }
-    const [first, most] = AGAIN
-    const wait = Math.max(again, Math.min(most, first * 2 ** memory.failures++)) * (1 + Math.random() / 4)
-    explain(`${problem} Asking again in ${Math.ceil(wait / 1000)} s.`)
-    later(wait)
+    globalThis.navigation?.addEventListener("currententrychange", moved) // not in every browser; then it comes later
   }
 
-  /* Words in the place of the picture; beside it, where there is one that may still be right. */
-  function explain(words, instead = false) {
-    memory.note ??= Object.assign(document.createElement("p"), { className: "problem", role: "status" })
-    if (!memory.note.isConnected) root.before(memory.note)
-    memory.note.textContent = words
-    memory.note.hidden = !words
-    root.toggleAttribute("data-failed", Boolean(words) && (instead || !memory.last))
+  get shown() {
+    return this.state.shown
   }
 
-  function drawn() {
-    memory.leave?.()
-    memory.leave = draw({ ...memory.component, ...memory.last, root, local: memory.data.local ?? {}, preview, commit, retract })
-    root.removeAttribute("data-settled")
-    mark()
+  /** @param {FollowEvent} event */
+  dispatch(event) {
+    const [state, effects] = next(this.state, event)
+    this.state = state
+    const isBusy = this.effects.length > 0 // an effect has caused this event
+    this.effects.push(...effects)
+    if (!isBusy) this.work()
+    this.mark()
   }
 
-  /* The attribute data-settled says that the picture is at rest: it shows what the page's last data ask for, or says why
-     it cannot, and nothing is on its way. It is set after the frame in which the picture is painted. */
-  function mark() {
-    if (!isSettled()) return root.removeAttribute("data-settled")
-    if (root.dataset.settled === memory.data.query) return
-    requestAnimationFrame(() => setTimeout(() => isSettled() ? root.dataset.settled = memory.data.query : undefined))
-  }
-
-  function isSettled() {
-    const { query } = memory.data, idle = memory.wanted === null && !memory.ahead && !memory.busy && !behind()
-    const told = Object.keys(memory.pending ?? {}).length > 0 // the page has not answered yet
-    return idle && !told && (memory.last && memory.shown === query || memory.refused === query)
-  }
-
-  /* Show what the page says, unless it is there, or on its way. */
-  function settle() {
-    clearTimeout(memory.timer)
-    caughtUp()
-    const { query } = memory.data
-    if (query === memory.shown) forget()
-    else if (query !== memory.wanted) ask(query)
-    mark()
-  }
-
-  /* What is on its way is no longer wanted: who goes there and back quickly would else end there. */
-  function forget() {
-    memory.asked++
-    memory.wanted = null
-  }
-
-  /* Whether the page has not heard of the last commit yet: then it may say what is shown, of a time before. */
-  function behind() {
-    return memory.data.heard < memory.commits
-  }
-
-  function caughtUp() {
-    memory.commits = memory.data.heard
-    memory.ahead = false
-    memory.joined = null
-    memory.latest = memory.committed = null
-    memory.pending = {}
-  }
-
-  function wait(patience) {
-    memory.ahead = true
-    mark()
-    later(patience)
-  }
-
-  function later(patience) {
-    clearTimeout(memory.timer)
-    memory.timer = setTimeout(settle, patience)
-  }
-
-  function preview(changes, everywhere) {
-    if (everywhere) others(other => other.data.slow || other.preview(changes))
-    const query = new URLSearchParams(memory.latest ?? memory.data.query)
-    for (const [name, value] of Object.entries(changes)) query.set(name, value)
-    wish(query.toString())
-  }
-
-  async function wish(query) {
-    memory.ahead = true
-    memory.latest = query
-    mark()
-    clearTimeout(memory.timer)
-    if (memory.busy) return
-    memory.busy = true
-    try {
-      for (let last = null; memory.latest && last !== memory.latest;) await ask(last = memory.latest)
-    } finally {
-      memory.busy = false
-      mark()
+  /* Carry out all effects, whatever goes wrong with one of them. */
+  work() {
+    while (this.effects.length) {
+      try {
+        this.carryOut(this.effects[0])
+      } catch (error) {
+        reportError(error)
+      }
+      this.effects.shift()
     }
   }
 
-  function retract(everywhere) {
-    if (everywhere) others(other => other.retract())
-    if (memory.committed == null) return settle()
-    wish(memory.committed)
-    wait(LONG)
+  /** @param {FollowEffect} effect */
+  carryOut(effect) {
+    if (effect.type === "ask") this.ask(effect.number, effect.query)
+    else if (effect.type === "draw") this.drawn({ .../** @type {Content} */ (effect.content), late: effect.late })
+    else if (effect.type === "redraw") this.drawn(this.last)
+    else if (effect.type === "explain") this.explain(effect.words, effect.instead)
+    else if (effect.type === "tell") this.component.setTriggerValue("changed", { changes: effect.changes, number: effect.number })
+    else if (effect.type === "release") this.others(other => other.dispatch({ type: "release", teller: this }))
+    else {
+      clearTimeout(this.timer)
+      if (effect.type === "timer") this.timer = setTimeout(() => this.dispatch({ type: "timeout" }), effect.wait)
+    }
   }
 
-  /* Another picture tells the page: until it knows that the page has heard, what the page says is of a time before. */
-  function join(changes, teller) {
-    preview(changes)
-    memory.committed = memory.latest
-    memory.joined = teller
-    wait(LONG)
+  /** @param {number} number
+   * @param {string} query */
+  async ask(number, query) {
+    const answer = await picture(this.component.data.name, query)
+    if (!this.root.isConnected) return this.dispatch({ type: "answer", number }) // nobody sees it
+    if ("problem" in answer) return this.dispatch({ type: "answer", number, ...answer, jitter: Math.random() })
+    const [header, numbers] = decode(answer.bytes)
+    this.dispatch(header.problem
+      ? { type: "answer", number, problem: header.problem }
+      : { type: "answer", number, drawn: header.query, content: { header, numbers } })
   }
 
-  function release(teller) {
-    if (memory.joined !== teller) return
-    memory.joined = null
-    later(PATIENCE) // what the page says now is on its way to this picture, too
+  /** @param {Drawn | undefined} drawn */
+  drawn(drawn) {
+    if (!drawn) return
+    this.last = drawn
+    this.isBroken = true
+    this.leave?.()
+    this.root.removeAttribute("data-settled")
+    const { root, state: { page: { local } }, preview, commit, retract } = this
+    this.leave = this.draw({ ...this.component, ...drawn, root, local, preview, commit, retract })
+    this.isBroken = false
   }
 
-  function others(act) {
+  /** Words in the place of the picture; beside it, where there is one that may still be right.
+   * @param {string} words
+   * @param {boolean} [instead] */
+  explain(words, instead = false) {
+    this.note ??= Object.assign(document.createElement("p"), { className: "problem", role: "status" })
+    if (!this.note.isConnected) this.root.before(this.note)
+    this.note.textContent = words
+    this.note.hidden = !words
+    this.root.toggleAttribute("data-failed", Boolean(words) && (instead || !this.last))
+  }
+
+  /* The attribute data-settled holds the query of a picture that is at rest. It is set after the frame in which it is painted. */
+  mark() {
+    const { root } = this, isAtRest = () => isSettled(this.state) && !this.isBroken
+    if (!isAtRest()) return root.removeAttribute("data-settled")
+    if (root.dataset.settled !== this.state.page.query) requestAnimationFrame(() => setTimeout(() => {
+      if (isAtRest()) root.dataset.settled = this.state.page.query ?? ""
+    }))
+  }
+
+  /** @param {(other: Follower) => void} act */
+  others(act) {
     for (const other of followers) {
       if (!other.root.isConnected) followers.delete(other)
-      else if (other !== memory) act(other)
+      else if (other !== this) act(other)
     }
   }
 
-  function commit(changes, everywhere) {
-    if (everywhere) others(other => other.join(changes, memory))
-    const bytes = Object.fromEntries(Object.entries(changes).filter(([name]) => !(name in (memory.data.local ?? {}))))
-    if (Object.keys(bytes).length) {
-      memory.commits++
-      preview(bytes)
-      memory.committed = memory.latest
-      wait(LONG)
-    }
-    memory.pending = { ...memory.pending, ...changes } // of two in a row, the page may hear of the second alone
-    mark()
-    memory.component.setTriggerValue("changed", { changes: memory.pending, number: memory.commits })
+  /** @type {PictureActs["preview"]} */
+  preview = (changes, everywhere) => {
+    if (everywhere) this.others(other => other.component.data.slow || other.preview(changes))
+    this.dispatch({ type: "preview", changes })
   }
 
-  function early() {
-    if (!root.isConnected) return navigation.removeEventListener("currententrychange", early)
-    const { pathname, search } = location
-    if (!memory.data.early || pathname !== memory.path || search === memory.search) return
-    memory.search = search
-    const local = memory.data.local ?? {}
-    // After a commit the picture is ahead of the address, which may get there in several steps.
-    if (memory.latest || same(search, memory.wanted ?? memory.shown, local)) return
-    wait(PATIENCE)
-    ask(search.slice(1))
+  /** @type {PictureActs["commit"]} */
+  commit = (changes, everywhere) => {
+    if (everywhere) this.others(other => other.dispatch({ type: "join", changes, teller: this }))
+    this.dispatch({ type: "commit", changes })
   }
 
-  followers.add(Object.assign(memory, { root, preview, retract, join, release }))
-  if (!memory.path) {
-    memory.path = location.pathname
-    memory.search = location.search
-    globalThis.navigation?.addEventListener("currententrychange", early) // not in every browser; then it comes later
+  /** @type {PictureActs["retract"]} */
+  retract = everywhere => {
+    if (everywhere) this.others(other => other.retract())
+    this.dispatch({ type: "retract" })
   }
-  // Caught up is a page that has heard of the last commit, with nothing newer on its way; or one that says what is shown.
-  if (!behind()) others(other => other.release(memory))
-  const heard = !memory.joined && memory.latest && memory.latest === memory.committed
-  if (!memory.ahead || (!behind() && (heard || (memory.wanted === null && data.query === memory.shown)))) settle()
-  if (moved && memory.last && data.query === memory.shown) drawn()
-  mark()
 }
