@@ -6,3 +6,16 @@ declare var navigation: EventTarget & {
   addEventListener(type: "currententrychange", listener: (event: Event & { navigationType: string | null }) => void): void
   removeEventListener(type: "currententrychange", listener: (event: any) => void): void
 }
+
+/** An element that a script looks up is there, as the HTML of its component (in tfm_ui) holds it; and it may have all that an
+ * input has, unless its tag is named. */
+interface ParentNode {
+  querySelector<Tag extends keyof HTMLElementTagNameMap>(selector: Tag): HTMLElementTagNameMap[Tag]
+  querySelector(selector: string): HTMLInputElement
+  querySelectorAll<Tag extends keyof HTMLElementTagNameMap>(selector: Tag): NodeListOf<HTMLElementTagNameMap[Tag]>
+  querySelectorAll(selector: string): NodeListOf<HTMLInputElement>
+}
+
+interface Node {
+  getRootNode(): Document | ShadowRoot
+}

@@ -10,13 +10,17 @@
 
    Without this script, or with a Streamlit that works otherwise, the app runs on with Streamlit's own entries. */
 
+/** @param {number} limit */
 function mend(limit) {
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history)
   const at = () => window.navigation?.currentEntry?.index ?? 0
-  const memory = { whole: new Map(), pushed: false, owes: false, at: at() }
-  const marked = { lab: true }, tooLong = url => new URL(url ?? "", location).href.length > limit
+  /** @type {HistoryMemory} */
+  const memory = { whole: new Map(), pushed: false, owes: false, at: at(), short: null }
+  const marked = { lab: true },
+    tooLong = (/** @type {string | URL | null | undefined} */ url) => new URL(url ?? "", location.href).href.length > limit
 
   // An act is over when the app has rested for a moment: it rests shortly between two runs, as on its way to a page.
+  /** @param {number} rested */
   function settle(rested) {
     clearTimeout(memory.timer)
     memory.pushed = rested < 2
@@ -37,10 +41,10 @@ function mend(limit) {
   // Before the popstate in which Streamlit reads the address: show it whole texts. (Browsers without a navigation API
   // come back to the part that the address holds.)
   window.navigation?.addEventListener("currententrychange", ({ navigationType }) => {
-    const long = new URL(location), cut = [...long.searchParams].filter(([, text]) => memory.whole.has(text))
+    const long = new URL(location.href), cut = [...long.searchParams].filter(([, text]) => memory.whole.has(text))
     if (navigationType !== "traverse" || !history.state?.lab || !cut.length) return
     memory.short = location.href
-    for (const [name, text] of cut) long.searchParams.set(name, memory.whole.get(text))
+    for (const [name, text] of cut) long.searchParams.set(name, memory.whole.get(text) ?? text)
     replace(marked, "", long)
   })
   addEventListener("popstate", () => { // after Streamlit's own listener
@@ -53,6 +57,7 @@ function mend(limit) {
   return memory
 }
 
+/** @param {{ data: { limit: number, address: string, whole: Record<string, string> } }} component */
 export default function ({ data: { limit, address, whole } }) {
   const memory = window.attentionLabHistory ??= mend(limit)
   for (const [cut, text] of Object.entries(whole)) memory.whole.set(cut, text)

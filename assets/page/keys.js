@@ -6,11 +6,13 @@
 const ALWAYS = ["PageUp", "PageDown"]
 const KEEPS = "input, textarea, select, summary, [role=slider], [role=combobox], [role=listbox], [role=dialog], [contenteditable]"
 
+/** @param {{ data: { keys: Record<string, string> } }} component */
 export default function ({ data: { keys } }) {
+  /** @param {KeyboardEvent} event */
   function press(event) {
     const [inside] = event.composedPath() // behind the shadow root of a component
     if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || !keys[event.key]) return
-    if (!ALWAYS.includes(event.key) && (inside !== event.target || event.target.closest?.(KEEPS))) return
+    if (!ALWAYS.includes(event.key) && (inside !== event.target || inside instanceof Element && inside.closest(KEEPS))) return
     const button = document.querySelector(`.st-key-${keys[event.key]} button`)
     if (!button || button.disabled) return
     event.preventDefault()

@@ -3,20 +3,24 @@
    payload, behind the header: float32 [bar], the shares. User text reaches the page through fillText alone. */
 
 import { save, stretch, watch } from "./canvas.js"
-import { dress, floats } from "./paint.js"
+import { contextOf, dress, floats } from "./paint.js"
 
+/** @param {number} share @param {number} digits */
 const percent = (share, digits) => `${(share * 100).toFixed(digits)}%`
 
-/* A share beside its value, with two digits. */
+/** A share beside its value, with two digits.
+ * @param {number} share */
 const brief = share => percent(share, share < 0.0995 ? 1 : 0)
 
+/** @param {Picture<BarsHeader>} picture */
 export default function ({ header, numbers, root }) {
   const memory = root._memory ??= {}
   const shares = floats(numbers)
   const { names, reference, values, gap } = header
   const said = Array.from(shares, (share, i) =>
     Number.isNaN(share) ? gap : !values.length ? percent(share, 2) : share ? `${values[i]}  ${brief(share)}` : values[i])
-  const canvas = root.querySelector("canvas"), context = canvas.getContext("2d")
+  const canvas = root.querySelector("canvas"), context = contextOf(canvas)
+  /** @type {Skin} */
   let skin
   Object.assign(memory, { header, shares })
 
@@ -29,10 +33,12 @@ export default function ({ header, numbers, root }) {
     stretch(canvas, width, height, skin.paper)
     context.font = `${15 * rem}px ${family}`
     context.textBaseline = "middle"
+    /** @param {string[]} texts */
     const widest = texts => Math.max(0, ...texts.map(text => context.measureText(text).width))
     const left = Math.min(widest(names) + 10, width * 0.4)
     const room = width - left - widest(values.length ? said : [percent(1, 2)]) - 12
-    const full = Math.max(reference ?? 0, ...shares.filter(share => share > 0)) || 1, x = share => left + share / full * room
+    const full = Math.max(reference ?? 0, ...shares.filter(share => share > 0)) || 1,
+      x = (/** @type {number} */ share) => left + share / full * room
     scale(skin, x, full, height)
     names.forEach((name, i) => {
       const middle = (i + 0.5) * line
@@ -57,9 +63,12 @@ export default function ({ header, numbers, root }) {
     context.setLineDash([])
   }
 
-  /* Lines at round shares, named below. */
+  /** Lines at round shares, named below.
+   * @param {Skin} skin @param {(share: number) => number} x @param {number} full @param {number} height */
   function scale(skin, x, full, height) {
-    const { rem, family } = skin, power = 10 ** Math.floor(Math.log10(full / 2)), step = [1, 2, 5, 10].map(n => n * power).find(s => full / s <= 4)
+    const { rem, family } = skin
+    const power = 10 ** Math.floor(Math.log10(full / 2))
+    const step = /** @type {number} */ ([1, 2, 5, 10].map(n => n * power).find(s => full / s <= 4))
     context.font = `${13 * rem}px ${family}`
     context.textAlign = "center"
     context.lineWidth = 1

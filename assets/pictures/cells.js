@@ -14,28 +14,34 @@
    brush              what a drag does first, if anything (maps_brush.js). */
 
 import { keep, placeTip, save, watch } from "./canvas.js"
-import { clamp } from "./paint.js"
+import { clamp, contextOf } from "./paint.js"
 
 const FEWEST = 4 // rows and columns that a window shows
 const DOUBLE = 250 // ms within which a second click makes a double one
 
-/* A table whose cells are all there. */
+/** A table whose cells are all there.
+ * @param {number} Q @param {number} K */
 function complete(Q, K) {
   const all = { left: 0, top: 0, columns: K, rows: Q }
   return { part: all, within: all, down: 1, over: 1, first: 1, height: Q, width: K, keep: true }
 }
 
+/** @param {PictureRoot} root @param {any} memory @param {Cells} picture */
 export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K), brush, paint, under, box, light, read, exact, lock }) {
-  const $ = selector => root.querySelector(selector), canvas = $("canvas"), buttons = [...root.querySelectorAll(".zoom button")]
+  /** @param {string} selector */
+  const $ = selector => root.querySelector(selector), canvas = root.querySelector("canvas"), buttons = [...root.querySelectorAll(".zoom button")]
   const { part, within, down, over } = grid, shape = `${grid.height}x${grid.width}`
   const resized = memory.shape !== shape
   if (resized) Object.assign(memory, { shape, spot: null })
   if (resized || !grid.keep) memory.window = part
   memory.view = seenOf(memory.window)
-  memory.at = found(memory.spot)
+  memory.at = cellOf(memory.spot)
+  /** @type {(() => void) | undefined} */
+  /** @type {(() => void) | null} */
   let bare = null
 
-  /* Which of the cells that are there a window sees: those within it; until others come, all if it reaches beyond. */
+  /** Which of the cells that are there a window sees: those within it; until others come, all if it reaches beyond.
+   * @param {Part} window */
   function seenOf({ left, top, columns, rows }) {
     const beyond = left < part.left || top < part.top || left + columns > part.left + part.columns || top + rows > part.top + part.rows
     if (beyond) return { left: 0, top: 0, columns: K, rows: Q }
@@ -46,9 +52,11 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     }
   }
 
-  /* Where a cell begins in the table, and the cell that holds a place of it. */
+  /** Where a cell begins in the table, and the cell that holds a place of it.
+   * @param {CellAt} at */
   const spotOf = ({ q, k, i }) => ({ i, row: part.top + q * down, column: part.left + k * over })
-  function found(spot) {
+  /** @param {any} spot */
+  function cellOf(spot) {
     if (!spot) return null
     const q = Math.floor((spot.row - part.top) / down), k = Math.floor((spot.column - part.left) / over)
     return q >= 0 && k >= 0 && q < Q && k < K ? { q, k, i: spot.i } : null
@@ -62,7 +70,8 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     look(memory.at && inSight(memory.at) ? memory.at : null, true)
   }
 
-  /* Light one cell, or none; `again` after drawing, which may have put the cell that was read out of sight. */
+  /** Light one cell, or none; `again` after drawing, which may have put the cell that was read out of sight.
+   * @param {CellAt | null} at @param {boolean} [again] */
   function look(at, again) {
     memory.at = at
     if (!again) memory.spot = at && spotOf(at)
@@ -74,17 +83,20 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     if (at) placeTip(tip, light(at), canvas.clientWidth, canvas.offsetTop)
   }
 
-  const isWhole = () => ["left", "top", "columns", "rows"].every(side => memory.window[side] === within[side])
+  const isWhole = () => /** @type {(keyof Part)[]} */ (["left", "top", "columns", "rows"]).every(side => memory.window[side] === within[side])
   function foot() {
     const { left, top, columns, rows } = memory.window, { first } = grid
     $(".zoom").hidden = !many && isWhole()
     for (const button of buttons) button.disabled = button.dataset.by === "1" ? columns <= FEWEST && rows <= FEWEST : isWhole()
-    const seen = (from, count, of, name) => `${name} ${from + first}–${from + count + first - 1} of ${of}`
-    const part = isWhole() ? "" : `${seen(top, rows, grid.height, called[0])}, ${seen(left, columns, grid.width, called[1])}; `
+    /** @param {number} from @param {number} count @param {number} of @param {string} name */
+    const range = (from, count, of, name) => `${name} ${from + first}–${from + count + first - 1} of ${of}`
+    const part = isWhole() ? "" : `${range(top, rows, grid.height, called[0])}, ${range(left, columns, grid.width, called[1])}; `
     $(".exact").textContent = exact(part, matchMedia("(pointer: coarse)").matches ? "+ zooms in" : "drag to zoom")
   }
 
-  /* Move the window; `rests` unless more is to come at once. */
+  /** Move the window; `rests` unless more is to come at once.
+   * @param {number} left @param {number} top @param {number} columns @param {number} rows
+   * @param {boolean} [rests] */
   function show(left, top, columns, rows, rests = true) {
     columns = clamp(Math.round(columns), Math.min(FEWEST, within.columns), within.columns)
     rows = clamp(Math.round(rows), Math.min(FEWEST, within.rows), within.rows)
@@ -97,20 +109,24 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     draw()
     grid.seek?.(memory.window, rests)
   }
+  /** @param {CellAt} at */
   function inSight({ q, k }) {
     const { left, top, columns, rows } = memory.view
     return q >= top && q < top + rows && k >= left && k < left + columns
   }
 
+  /** @param {number} by @param {CellAt | null} [at] @param {boolean} [rests] */
   function zoom(by, at = memory.at, rests = true) {
     const { left, top, columns, rows } = memory.window, factor = 2 ** -by
     if (!by) return show(within.left, within.top, within.columns, within.rows)
     const k = at ? part.left + (at.k + 0.5) * over : left + columns / 2, q = at ? part.top + (at.q + 0.5) * down : top + rows / 2
     show(k - (k - left) * factor, q - (q - top) * factor, columns * factor, rows * factor, rests)
   }
-  buttons.forEach(button => button.onclick = () => zoom(+button.dataset.by))
+  buttons.forEach(button => button.onclick = () => zoom(Number(button.dataset.by)))
 
-  const seen = event => bare && under(event)
+  /** @param {MouseEvent} event */
+  const cellUnder = event => bare ? under(event) : null
+  /** @type {CellAt | null} */
   let from = null // where a drag began
   canvas.onpointerdown = event => {
     if (brush && !bare) draw() // numbers have come this moment
@@ -119,28 +135,29 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
       return draw()
     }
     if (event.pointerType !== "mouse" || event.button) return
-    from = seen(event)
+    from = cellUnder(event)
     if (from) canvas.setPointerCapture(event.pointerId)
   }
   canvas.onpointermove = event => {
     if (brush?.busy) {
       if (!bare) draw()
       const passed = event.getCoalescedEvents?.() ?? []
-      for (const each of passed.length ? passed : [event]) brush.pass(seen(each))
+      for (const each of passed.length ? passed : [event]) brush.pass(cellUnder(each))
       memory.at = null
       return draw()
     }
     if (event.pointerType !== "mouse") return
-    const at = seen(event)
+    const at = cellUnder(event)
     brush?.hover(at)
     if (at?.q !== memory.at?.q || at?.k !== memory.at?.k || at?.i !== memory.at?.i) look(at)
     if (from && at && at.i === from.i) frame(box(from), box(at))
   }
-  function frame(one, other) {
-    const context = canvas.getContext("2d"), x = Math.min(one.x, other.x), y = Math.min(one.y, other.y)
+  /** @param {Box} corner @param {Box} other */
+  function frame(corner, other) {
+    const context = contextOf(canvas), x = Math.min(corner.x, other.x), y = Math.min(corner.y, other.y)
     context.strokeStyle = root.style.getPropertyValue("--ink")
     context.setLineDash([5, 4])
-    context.strokeRect(x, y, Math.abs(one.x - other.x) + one.w, Math.abs(one.y - other.y) + one.h)
+    context.strokeRect(x, y, Math.abs(corner.x - other.x) + corner.w, Math.abs(corner.y - other.y) + corner.h)
     context.setLineDash([])
   }
   canvas.onpointercancel = () => brush?.end()
@@ -149,7 +166,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   } : null
   canvas.onpointerup = event => {
     if (brush?.busy) return brush.end()
-    const to = seen(event), start = from
+    const to = cellUnder(event), start = from
     from = null
     if (event.pointerType !== "mouse") {
       look(to)
@@ -163,7 +180,8 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     show(column, row, (across + 1) * over, (along + 1) * down)
   }
   canvas.onpointerleave = event => event.pointerType === "mouse" && look(null)
-  /* Where a double click brings the whole back, it is no click. */
+  /** Where a double click brings the whole back, it is no click.
+   * @param {CellAt} at */
   function click(at) {
     if (!lock) return
     if (isWhole() || !grid.seek) return lock(at)
@@ -173,9 +191,10 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   canvas.ondblclick = event => {
     clearTimeout(memory.clicking)
     zoom(0)
-    look(seen(event)) // another cell than before
+    look(cellUnder(event)) // another cell than before
   }
 
+  /** @param {number[]} steps */
   function walk([rows, columns]) {
     const { at, view, window } = memory
     if (!at && !memory.spot) return look({ i: 0, q: view.top, k: view.left })
@@ -186,7 +205,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
       row: clamp(spot.row + rows * down, within.top, most.row),
       column: clamp(spot.column + columns * over, within.left, most.column),
     }
-    const there = found(next)
+    const there = cellOf(next)
     if (there && inSight(there)) return look(there)
     memory.spot = next
     memory.at = there
@@ -196,10 +215,10 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   }
   canvas.onkeydown = event => {
     const { at } = memory, { key } = event
-    const step = {
+    const step = /** @type {ByKey<number[]>} */ ({
       ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0],
       Home: [0, -grid.width], End: [0, grid.width],
-    }[key]
+    })[key]
     if (step) walk(step)
     else if ((key === "Enter" || key === " ") && at && brush?.on) { brush.dab(at); draw() }
     else if ((key === "Enter" || key === " ") && at && lock) lock(at)
@@ -215,7 +234,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   canvas.onwheel = event => {
     if (!event.ctrlKey) return // plain, it scrolls the page
     event.preventDefault()
-    zoom(event.deltaY < 0 ? 0.5 : -0.5, seen(event), false)
+    zoom(event.deltaY < 0 ? 0.5 : -0.5, cellUnder(event), false)
   }
 
   root.savePicture = name => { look(null); save(canvas, name) }

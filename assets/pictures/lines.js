@@ -6,21 +6,26 @@
 import { keep, save, stretch, watch } from "./canvas.js"
 import { colourOf, dot } from "./lines_curves.js"
 import { paint, place, written } from "./lines_drawing.js"
-import { dress, floats } from "./paint.js"
+import { contextOf, dress, floats } from "./paint.js"
 
+/** @param {Picture<LinesHeader>} picture */
 export default function ({ header, numbers, root }) {
   const memory = root._memory ??= { at: null } // at: {x, axis}, what is read
   const values = floats(numbers)
   let used = 0
+  /** @param {number} count */
   const take = count => values.subarray(used, used += count)
-  const charts = header.charts.map(chart => ({
+  const charts = header.charts.map(chart => /** @type {Chart} */ ({ // `place` adds where it goes
     ...chart, lines: chart.lines.map(line => ({ ...line, x: take(line.count), y: take(line.count) })),
   }))
-  const canvas = root.querySelector("canvas"), context = canvas.getContext("2d")
+  const canvas = root.querySelector("canvas"), context = contextOf(canvas)
   while (root.querySelectorAll(".tip").length < charts.length)
     root.append(Object.assign(document.createElement("div"), { className: "tip", hidden: true }))
   const tips = [...root.querySelectorAll(".tip")]
-  let skin, bare
+  /** @type {Skin} */
+  let skin
+  /** @type {(() => void) | undefined} */
+  let bare
 
   function draw() {
     const width = root.clientWidth
@@ -32,7 +37,8 @@ export default function ({ header, numbers, root }) {
     look(memory.at)
   }
 
-  /* Read one x of all charts that have it, or none. */
+  /** Read one x of all charts that have it, or none.
+   * @param {{ x: number, axis: string } | null} at */
   function look(at) {
     memory.at = at
     if (!bare) return // not drawn yet
@@ -42,6 +48,7 @@ export default function ({ header, numbers, root }) {
     root.querySelector(".say").textContent = said.filter(Boolean).join("; ")
   }
 
+  /** @param {Chart} chart @param {HTMLElement} tip @param {number} x */
   function mark(chart, tip, x) {
     const [across] = chart.at(x, 1), rows = []
     context.strokeStyle = skin.ink
@@ -64,16 +71,19 @@ export default function ({ header, numbers, root }) {
     return `${chart.y}: ${rows.join(", ")} at ${chart.x.split(",")[0]} = ${written(x)}`
   }
 
-  /* The x with a value that is nearest to the pointer. */
+  /** The x with a value that is nearest to the pointer.
+   * @param {MouseEvent} event */
   function under(event) {
     const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top
     const chart = charts.find(c => x >= c.x0 && x <= c.x0 + c.each && y >= c.y0 && y <= c.top + c.height + 42 * skin.rem)
     if (!chart?.stops.length) return null
+    /** @param {number} stop */
     const far = stop => Math.abs(chart.at(stop, 1)[0] - x)
     return { axis: chart.x, x: chart.stops.reduce((a, b) => far(b) < far(a) ? b : a) }
   }
 
-  /* Where a number stands among rising ones; -1 if it does not. */
+  /** Where a number stands among rising ones; -1 if it does not.
+   * @param {Float32Array} rising @param {number} number */
   function indexOf(rising, number) {
     let low = 0, high = rising.length - 1
     while (low <= high) {
@@ -93,7 +103,7 @@ export default function ({ header, numbers, root }) {
   canvas.onkeydown = event => {
     const { key } = event, chart = charts.find(c => c.x === memory.at?.axis) ?? charts[0], { stops } = chart
     const now = indexOf(stops, memory.at?.x), last = stops.length - 1
-    const next = { ArrowRight: Math.min(now + 1, last), ArrowLeft: Math.max(now - 1, 0), Home: 0, End: last }[key]
+    const next = /** @type {ByKey<number>} */ ({ ArrowRight: Math.min(now + 1, last), ArrowLeft: Math.max(now - 1, 0), Home: 0, End: last })[key]
     if (key === "Escape" && memory.at) look(null)
     else if (next !== undefined && stops.length) look({ axis: chart.x, x: stops[next] })
     else return

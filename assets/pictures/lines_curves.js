@@ -2,44 +2,53 @@
 
 const PIECE = 8 // points that are drawn at a time: one long path of many bends takes several times as long
 
-export const colourOf = (skin, { colour }) => colour.startsWith("head ") ? skin.heads[colour.slice(5) - 1] : skin[colour]
+/** @param {Skin} skin @param {{ colour: string }} line */
+export const colourOf = (skin, { colour }) =>
+  colour.startsWith("head ") ? skin.heads[Number(colour.slice(5)) - 1] : skin[/** @type {Role} */ (colour)]
 
-/* Its points in pixels; null where it has none to show. */
+/** Its points in pixels; null where it has none to show.
+ * @param {Chart} chart @param {Line} line */
 const points = (chart, { x, y }) => Array.from(x, (value, i) => {
   const [across, down] = chart.at(value, y[i])
-  return Number.isFinite(across) && Number.isFinite(down) ? [across, down] : null
+  return Number.isFinite(across) && Number.isFinite(down) ? /** @type {Point} */ ([across, down]) : null
 })
 
-/* Of many points in the width of a pixel the first, the extremes and the last are all that can be seen. */
-function thinned(found, width) {
-  if (found.length <= 4 * width) return found
+/** Of many points in the width of a pixel the first, the extremes and the last are all that can be seen.
+ * @param {(Point | null)[]} spots @param {number} width */
+function thinned(spots, width) {
+  if (spots.length <= 4 * width) return spots
   const kept = []
-  for (let i = 0; i < found.length;) {
-    const column = found[i] && Math.floor(found[i][0]), from = i
+  /** @param {number} i */
+  const columnAt = i => { const spot = spots[i]; return spot && Math.floor(spot[0]) }
+  /** @param {number} i */
+  const yAt = i => spots[i]?.[1] ?? NaN // no number is above or below NaN
+  for (let i = 0; i < spots.length;) {
+    const column = columnAt(i), from = i
     let low = i, high = i
-    for (; i < found.length && (found[i] && Math.floor(found[i][0])) === column; i++) {
-      if (!found[i]) continue
-      if (found[i][1] < found[low][1]) low = i
-      if (found[i][1] > found[high][1]) high = i
+    for (; i < spots.length && columnAt(i) === column; i++) {
+      const y = yAt(i)
+      if (y < yAt(low)) low = i
+      if (y > yAt(high)) high = i
     }
-    for (const k of new Set([from, ...[low, high].sort((a, b) => a - b), i - 1])) kept.push(found[k])
+    for (const k of new Set([from, ...[low, high].sort((a, b) => a - b), i - 1])) kept.push(spots[k])
   }
   return kept
 }
 
+/** @param {Context} context @param {Chart} chart @param {Line} line @param {string} colour @param {Skin} skin */
 export function curve(context, chart, line, colour, { ink, rem }) {
   context.strokeStyle = context.fillStyle = colour
-  const found = points(chart, line), dense = found.length > chart.width / (16 * rem)
+  const spots = points(chart, line), dense = spots.length > chart.width / (16 * rem)
   if (line.style === "dots") {
-    scatter(context, found, rem)
-    if (line.mark) for (const point of found) if (point) call(context, line.mark, point, chart.called, ink, rem)
+    scatter(context, spots, rem)
+    if (line.mark) for (const point of spots) if (point) call(context, line.mark, point, chart.called, ink, rem)
     return
   }
-  context.lineWidth = (line.style === "thin" || found.length > 2 * chart.width ? 1 : 2) * rem
+  context.lineWidth = (line.style === "thin" || spots.length > 2 * chart.width ? 1 : 2) * rem
   context.lineJoin = "round"
   context.setLineDash(line.style === "dashed" ? [6 * rem, 5 * rem] : [])
   context.beginPath()
-  const drawn = thinned(found, chart.width)
+  const drawn = thinned(spots, chart.width)
   const piece = line.style === "dashed" ? Infinity : PIECE // the dashes would begin anew
   drawn.forEach((point, i) => {
     if (point) drawn[i - 1] ? context.lineTo(...point) : context.moveTo(...point)
@@ -51,17 +60,18 @@ export function curve(context, chart, line, colour, { ink, rem }) {
   context.stroke()
   context.setLineDash([])
   const marked = line.style === "solid" && !dense
-  found.forEach((point, i) => {
-    const alone = point && !found[i - 1] && !found[i + 1] // no line shows it
+  spots.forEach((point, i) => {
+    const alone = point && !spots[i - 1] && !spots[i + 1] // no line shows it
     if (point && (marked || alone)) dot(context, point, line.style === "dashed", rem) // hollow: A's may lie below
   })
 }
 
-/* Points without an order; of thousands, small squares through which others show. */
-function scatter(context, found, rem) {
-  const many = found.length > 200, size = 3 * rem
+/** Points without an order; of thousands, small squares through which others show.
+ * @param {Context} context @param {(Point | null)[]} spots @param {number} rem */
+function scatter(context, spots, rem) {
+  const many = spots.length > 200, size = 3 * rem
   if (many) context.globalAlpha = 0.55
-  for (const point of found) {
+  for (const point of spots) {
     if (!point) continue
     if (many) context.fillRect(point[0] - size / 2, point[1] - size / 2, size, size)
     else dot(context, point, true, rem)
@@ -69,12 +79,16 @@ function scatter(context, found, rem) {
   context.globalAlpha = 1
 }
 
+/** @type {Point[]} */
 const AROUND = [[0, -12], [0, 13], [12, 0], [-12, 0]] // where a point's name may stand: over it, if it can
 
-/* What a point is called, where nothing is `called` yet: points may lie upon each other. */
+/** What a point is called, where nothing is `called` yet: points may lie upon each other.
+ * @param {Context} context @param {string} words @param {Point} point @param {Point[]} called
+ * @param {string} ink @param {number} rem */
 function call(context, words, [x, y], called, ink, rem) {
+  /** @param {Point} point */
   const free = ([a, b]) => called.every(([c, d]) => Math.hypot(a - c, b - d) > 11 * rem)
-  const place = AROUND.map(([right, down]) => [x + right * rem, y + down * rem]).find(free)
+  const place = AROUND.map(([right, down]) => /** @type {Point} */ ([x + right * rem, y + down * rem])).find(free)
   if (!place) return
   called.push(place)
   context.fillStyle = ink
@@ -82,6 +96,7 @@ function call(context, words, [x, y], called, ink, rem) {
   context.fillText(words, ...place)
 }
 
+/** @param {Context} context @param {Point} point @param {boolean} hollow @param {number} rem */
 export function dot(context, [x, y], hollow, rem) {
   context.beginPath()
   context.arc(x, y, (hollow ? 4 : 3) * rem, 0, 7)
@@ -90,7 +105,8 @@ export function dot(context, [x, y], hollow, rem) {
   context.stroke()
 }
 
-/* How far down a line ends, as far as it has values; of points without an order, their middle. */
+/** How far down a line ends, as far as it has values; of points without an order, their middle.
+ * @param {Chart} chart @param {Line} line */
 export function endOf(chart, { x, y, style }) {
   let last = NaN, sum = 0, count = 0
   for (let i = 0; i < x.length; i++) {

@@ -12,16 +12,18 @@ import { lightUp, paintMaps } from "./maps_drawing.js"
 import { NUMBERED, arrange, box, coloursOf, inDigits, largestOf, rawAt, valueAt } from "./maps_layout.js"
 import { whyOf } from "./maps_ticks.js"
 import { gridOf, range } from "./maps_window.js"
-import { dress, floats, palette } from "./paint.js"
+import { contextOf, dress, floats, palette } from "./paint.js"
 import { slide } from "./slider.js"
 
+/** @param {Picture<MapsHeader>} picture */
 export default function ({ header, numbers, root, alone, late, preview, commit, retract }) {
+  /** @param {string} selector */
   const $ = selector => root.querySelector(selector)
   const memory = root._memory ??= {} // what outlives an update
   const values = floats(numbers)
   const Q = header.rows.names.length, K = header.columns.names.length
   Object.assign(memory, { values, header })
-  const canvas = $("canvas"), context = canvas.getContext("2d")
+  const canvas = root.querySelector("canvas"), context = contextOf(canvas)
   const kinds = { masked: false, absent: false }
   for (const value of values) { kinds.masked ||= isNaN(value); kinds.absent ||= value === Infinity }
   const legend = kinds.masked || kinds.absent || header.crosses.length || header.maps[0].ticks
@@ -29,7 +31,10 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
   const grid = gridOf(header, memory, { alone, late, preview, commit, retract }, root)
   const blocks = header.part?.block ?? [1, 1]
   const many = Math.max(...(header.part ? [header.part.height, header.part.width] : [Q, K])) > NUMBERED * 2
-  let scene, layout
+  /** @type {MapsScene} */
+  let scene
+  /** @type {MapsLayout} */
+  let layout
 
   function paint() {
     const skin = dress(root, header.skin)
@@ -40,6 +45,7 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
     paintMaps(scene)
   }
 
+  /** @param {CellAt} at */
   function read({ q, k }) {
     const crossed = new Set(header.crosses.filter(([, row, column]) => row === q && column === k).map(([i]) => i))
     const pooled = Math.max(...blocks) > 1 ? ", furthest from 0" : ""
@@ -52,7 +58,8 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
     return `${called(0, rows, q)}${counted ? ", " : " → "}${called(1, columns, k)}\n${said.join("\n")}`
   }
 
-  /* Of a cell that a first map of ticks hides, what it holds nevertheless. */
+  /** Of a cell that a first map of ticks hides, what it holds nevertheless.
+   * @param {MapScale} map @param {number} i @param {number} q @param {number} k */
   function valueOf(map, i, q, k) {
     const value = valueAt(scene, i, q, k), raw = rawAt(scene, i, q, k)
     if (value === Infinity) return header.absent
@@ -61,17 +68,19 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
     return header.blank === "masked" ? "masked, 0" : header.blank
   }
 
-  /* A row or column in words: “query 3 “sat””, “position 16–31”. */
+  /** A row or column in words: “query 3 “sat””, “position 16–31”.
+   * @param {number} side @param {MapAxis} axis @param {number} at */
   function called(side, axis, at) {
     const { part } = header
-    if (blocks[side] > 1) {
+    if (part && blocks[side] > 1) {
       const [first, count] = side ? [part.left, part.columns] : [part.top, part.rows]
       return `${axis.noun} ${range(part.first + first, count, blocks[side], at)}`
     }
     return axis.counted ? `${axis.noun} ${axis.names[at]}` : `${axis.noun} ${header.places[side][at]} “${axis.names[at]}”`
   }
 
-  /* The cell under the pointer; of cells smaller than a pixel, the largest of those drawn there. */
+  /** The cell under the pointer; of cells smaller than a pixel, the largest of those drawn there.
+   * @param {MouseEvent} event */
   function under(event) {
     const edges = canvas.getBoundingClientRect(), { cw, ch, origins, block: [down, over] } = layout
     const { left, top, columns, rows } = memory.view
@@ -83,6 +92,7 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
     return null
   }
 
+  /** @param {string} part @param {string} how */
   function exact(part, how) {
     const [down, over] = layout.block.map((cells, side) => cells * blocks[side])
     const which = header.part ? "value furthest from 0" : "largest"
@@ -90,12 +100,15 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
     return many ? `${part}exact, ${how}` : header.part ? `${part}exact` : ""
   }
 
-  const place = at => box(scene, at.i ?? 0, at.q, at.k) // i is the map that it is read in
+  /** @param {CellAt} at */
+  const place = at => /** @type {Box} */ (box(scene, at.i ?? 0, at.q, at.k)) // i is the map that it is read in
+  /** @param {CellAt} at */
   function light(at) {
     lightUp(scene, at)
     return place(at)
   }
 
+  /** @param {CellAt} at */
   function lock(at) {
     if (header.asks) commit({ [header.asks[0]]: header.places[0][at.q], [header.asks[1]]: header.places[1][at.k] })
   }
@@ -107,7 +120,7 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
   /* A weight that is dragged: the picture follows at once, the page when it is let go. */
   function edit() {
     const { slider } = header, label = $(".edit"), input = $("input"), output = $("output")
-    label.hidden = !slider || alone // a page of its own has no server to ask
+    label.hidden = !slider || Boolean(alone) // a page of its own has no server to ask
     if (!slider) return
     $(".edit span").textContent = slider.label
     const value = () => ({ [slider.parameter]: `${slider.before}${+input.value}${slider.after}` })

@@ -9,6 +9,7 @@ import { hatch, image, ink, paste, ringAround, veil, word } from "./paint.js"
 
 const STROKED = 24 // up to so many, masked cells are hatched
 
+/** @param {MapsScene} scene */
 export function paintMaps(scene) {
   const { header, layout } = scene
   header.maps.forEach((map, i) => {
@@ -26,6 +27,7 @@ export function paintMaps(scene) {
   marksInWords(scene)
 }
 
+/** @param {MapsScene} scene @param {number} i */
 function fields(scene, i) {
   const { context, header, view, skin, tables, layout } = scene, { cw, ch, rem } = layout, map = header.maps[i]
   const gap = Math.min(cw, ch) >= 12 ? 2 : 1, most = Math.max(view.columns, view.rows)
@@ -34,7 +36,7 @@ function fields(scene, i) {
   context.textBaseline = "middle"
   context.font = `${(cw >= 40 * rem ? 14 : cw >= 34 * rem ? 13 : 11) * rem}px ${layout.family}`
   for (let q = view.top; q < view.top + view.rows; q++) for (let k = view.left; k < view.left + view.columns; k++) {
-    const value = valueAt(scene, i, q, k), { x, y, w, h } = box(scene, i, q, k)
+    const value = valueAt(scene, i, q, k), { x, y, w, h } = /** @type {Box} */ (box(scene, i, q, k))
     if (value === Infinity) { // there is no such cell
       context.strokeStyle = skin.rule
       context.strokeRect(x + 0.5, y + 0.5, w - gap - 1, h - gap - 1)
@@ -58,20 +60,22 @@ function fields(scene, i) {
   context.stroke(hatched)
 }
 
-/* Whether cells have room for their numbers. */
+/** Whether cells have room for their numbers.
+ * @param {MapsScene} scene */
 function numbered({ header, view, layout: { cw, ch, rem } }) {
   return Math.max(view.columns, view.rows) <= NUMBERED * (header.square ? 1 : 2) && ch >= 24 * rem && cw >= 26 * rem
 }
 
-/* Cells too small for borders: a pixel, or several cells to a pixel, of which the largest counts. */
+/** Cells too small for borders: a pixel, or several cells to a pixel, of which the largest counts.
+ * @param {MapsScene} scene @param {number} i */
 function points(scene, i) {
   const { context, header, view, skin, tables, layout } = scene, { cw, ch, block: [down, over], origins } = layout
   const words = tables[i].map(word), masked = word(skin.masked), paper = word(skin.paper), map = header.maps[i]
   const wide = Math.ceil(view.columns / over), high = Math.ceil(view.rows / down), apart = down === 1 && over === 1
   const tile = image(wide, high, at => {
     const q = view.top + Math.floor(at / wide) * down, k = view.left + at % wide * over
-    const found = apart ? { q, k } : largestOf(scene, i, q, k)
-    const value = valueAt(scene, i, found.q, found.k)
+    const cell = apart ? { q, k } : largestOf(scene, i, q, k)
+    const value = valueAt(scene, i, cell.q, cell.k)
     return value === Infinity ? paper : isNaN(value) ? masked : map.ticks ? paper : words[tint(value, map)]
   })
   const all = { ...origins[i], w: cw * view.columns, h: ch * view.rows }
@@ -79,6 +83,7 @@ function points(scene, i) {
   if (map.ticks) aroundTicks(context, skin, all)
 }
 
+/** @param {MapsScene} scene @param {number} i */
 function labels(scene, i) {
   const { context, header, view, skin, layout } = scene, { origins, ch, size, family, rem, every, ticks } = layout
   const { stacked, head, gutter, wrapped, low, across } = layout
@@ -108,7 +113,8 @@ function labels(scene, i) {
   context.restore()
 }
 
-/* `at` in cells from the left, and from the top. */
+/** `at` in cells from the left, and from the top.
+ * @param {MapsScene} scene @param {number} i @param {number} at @param {string} name */
 function columnName({ context, header, skin, layout }, i, at, name) {
   const { origins, cw, angle } = layout
   context.save()
@@ -121,6 +127,7 @@ function columnName({ context, header, skin, layout }, i, at, name) {
   context.restore()
 }
 
+/** @param {MapsScene} scene @param {number} i @param {number} at @param {string} name */
 function rowName({ context, header, skin, layout }, i, at, name) {
   context.fillStyle = skin[header.rows.role]
   context.textBaseline = "middle"
@@ -129,7 +136,8 @@ function rowName({ context, header, skin, layout }, i, at, name) {
   context.fillText(name, origins[stacked ? i : i - i % across].x - 8, origins[i].y + at * layout.ch)
 }
 
-/* A column that another picture shows, in its colour there: from below, where no name stands. */
+/** A column that another picture shows, in its colour there: from below, where no name stands.
+ * @param {MapsScene} scene @param {MapsHeader["marks"][number]} header */
 function below(scene, { column, colour }) {
   const { context, header, view, skin, layout } = scene, { origins, cw, ch, rem } = layout
   if (column < view.left || column >= view.left + view.columns) return
@@ -144,30 +152,34 @@ function below(scene, { column, colour }) {
   })
 }
 
-/* What is locked. */
+/** What is locked.
+ * @param {MapsScene} scene */
 function ring(scene) {
   const { context, header, view, skin } = scene
-  if (!header.picked) return
+  const { picked } = header
+  if (!picked) return
   header.maps.forEach((_, i) => {
-    const [q, k] = header.picked, at = header.wholeRow ? box(scene, i, q, view.left, view.columns) : box(scene, i, q, k)
+    const [q, k] = picked, at = header.wholeRow ? box(scene, i, q, view.left, view.columns) : box(scene, i, q, k)
     if (!at) return
     const around = { x: at.x - 2, y: at.y - 2, w: at.w + 2, h: at.h + 2 } // small cells would vanish below it
     ringAround(context, skin, around, 4, 2)
   })
 }
 
+/** @param {MapsScene} scene @param {number} i */
 function unread({ context, header, view, skin, layout: { origins, cw, ch } }, i) {
   const from = Math.max(0, header.read - view.top)
   if (from >= view.rows) return
   veil(context, skin.paper, origins[i].x, origins[i].y + from * ch, cw * view.columns, (view.rows - from) * ch)
 }
 
-/* The cell that is read, in all maps, and its two names. */
+/** The cell that is read, in all maps, and its two names.
+ * @param {MapsScene} scene @param {CellAt} at */
 export function lightUp(scene, { q, k }) {
   const { context, header, view, skin, layout } = scene
   const { size, family, angle, cw, ch, long, origins, stacked, across } = layout
   header.maps.forEach((_, i) => {
-    const at = box(scene, i, q, k)
+    const at = /** @type {Box} */ (box(scene, i, q, k))
     context.strokeStyle = skin.ink
     context.lineWidth = 2
     context.strokeRect(at.x, at.y, Math.max(at.w - 1, 4), Math.max(at.h - 1, 4))

@@ -4,14 +4,15 @@ import { coloursOf } from "./maps_layout.js"
 import { corner, painted, tick } from "./maps_ticks.js"
 import { colourBar, hatch } from "./paint.js"
 
-/* The colour bar below a map; rows of maps share the first one's. */
+/** The colour bar below a map; rows of maps share the first one's.
+ * @param {MapsScene} scene @param {number} i */
 export function bar({ context, header, view, skin, layout }, i) {
   const { rem, family, origins, ch, spare, width, wrapped, stacked, apart, pins } = layout, map = header.maps[i]
   const y = origins[wrapped ? origins.length - 1 : i].y + ch * view.rows + (wrapped ? 14 : 10) * rem + pins
   context.font = `${13 * rem}px ${family}`
   if (map.ticks) return unitAlone(context, skin, map.unit, origins[i].x, y)
-  const own = wrapped && header.maps.some(other => other.low !== map.low || other.high !== map.high)
-  const [low, end] = own ? endsOfEach(map) : [map.lowText, map.highText]
+  const differ = wrapped && header.maps.some(other => other.low !== map.low || other.high !== map.high)
+  const [low, end] = differ ? endsOfEach(map) : [map.lowText, map.highText]
   const high = `${end} ${map.unit}`
   const before = context.measureText(low).width + 6, room = stacked || wrapped ? 190 * rem : apart + spare - 12 * rem
   const w = Math.max(30 * rem, Math.min(120 * rem, room - before - context.measureText(high).width - 6))
@@ -19,13 +20,15 @@ export function bar({ context, header, view, skin, layout }, i) {
   colourBar(context, skin, coloursOf(map, skin), { x, y, w }, low, high)
 }
 
-/* What stands at the ends of scales that differ from map to map. */
+/** What stands at the ends of scales that differ from map to map.
+ * @param {MapScale} scale */
 function endsOfEach({ low, high }) {
   if (low < 0) return high > 0 ? ["−", "+ each one’s own largest"] : ["each one’s own lowest", "0"]
   return ["0", "each one’s own largest"]
 }
 
-/* A map of ticks has no scale. */
+/** A map of ticks has no scale.
+ * @param {Context} context @param {Skin} skin @param {string} unit @param {number} x @param {number} y */
 function unitAlone(context, skin, unit, x, y) {
   context.fillStyle = skin.ink
   context.textAlign = "left"
@@ -33,12 +36,13 @@ function unitAlone(context, skin, unit, x, y) {
   context.fillText(unit, x, y + 5 * skin.rem)
 }
 
-/* What grey, an empty frame, a tick, a corner and a cross mean, where there are any. */
+/** What grey, an empty frame, a tick, a corner and a cross mean, where there are any.
+ * @param {MapsScene} scene */
 export function marksInWords(scene) {
   const { context, kinds: { masked, absent }, header, skin, layout } = scene
   const { rem, family, origins, height } = layout, y = height - 20 * rem, side = 13 * rem
   let x = layout.stacked ? 20 * rem : origins[0].x
-  const drawn = [
+  const marks = /** @type {([string, () => void] | false | undefined)[]} */ ([
     masked && [header.blank, () => {
       const path = new Path2D()
       context.fillStyle = skin.masked
@@ -53,11 +57,11 @@ export function marksInWords(scene) {
     }],
     header.maps[0].ticks && ["may attend", () => tick(context, skin, { x, y, w: side, h: side })],
     painted(scene) && ["painted by hand", () => corner(context, skin, { x, y, w: side, h: side })],
-    header.crosses.length && [header.crossed, () => cross({ context, skin }, { x, y, w: side, h: side })],
-  ].filter(Boolean)
+    header.crosses.length > 0 && [header.crossed, () => cross({ context, skin }, { x, y, w: side, h: side })],
+  ])
   context.lineWidth = 1
   context.font = `${13 * rem}px ${family}`
-  for (const [text, mark] of drawn) {
+  for (const [text, mark] of marks.filter(mark => !!mark)) {
     if (x + side + 6 + context.measureText(text).width > layout.width) break
     mark()
     context.fillStyle = skin.muted
@@ -68,7 +72,8 @@ export function marksInWords(scene) {
   }
 }
 
-/* Over the cell, or in the corner of a framed one whose number is to be read. */
+/** Over the cell, or in the corner of a framed one whose number is to be read.
+ * @param {Pick<MapsScene, "context" | "skin">} scene @param {Box | null} at @param {boolean} [numbered] */
 export function cross({ context, skin }, at, numbered) {
   if (!at) return
   const side = Math.min(at.w, at.h), arm = numbered ? side * 0.12 : Math.max(4, side * 0.42)
@@ -78,7 +83,7 @@ export function cross({ context, skin }, at, numbered) {
     context.lineWidth = 2.5
     context.strokeRect(at.x + 1, at.y + 1, at.w - 4, at.h - 4)
   }
-  for (const [colour, wide] of [[skin.paper, 5], [skin.leak, 2.5]]) {
+  for (const [colour, wide] of /** @type {[string, number][]} */ ([[skin.paper, 5], [skin.leak, 2.5]])) {
     context.strokeStyle = colour
     context.lineWidth = wide
     context.beginPath()

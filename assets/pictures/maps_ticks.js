@@ -5,8 +5,10 @@ import { rawAt } from "./maps_layout.js"
 const PAINTS = 4 // a code is 4 times the sum of 2 ** i of all that hide a cell, and how it is painted
 const SEEN = 1, LEAST = 3 // px of a cell whose paint can be marked
 
+/** @param {MapsTable} scene @param {number} q @param {number} k */
 const codeOf = (scene, q, k) => scene.header.why ? rawAt(scene, scene.header.maps.length, q, k) : 0
 
+/** @param {Context} context @param {Skin} skin @param {Box} box */
 export function tick(context, skin, { x, y, w, h }) {
   context.strokeStyle = skin.rule
   context.lineWidth = 1
@@ -22,20 +24,23 @@ export function tick(context, skin, { x, y, w, h }) {
   context.stroke()
 }
 
-/* Cells without borders look like the page. */
+/** Cells without borders look like the page.
+ * @param {Context} context @param {Skin} skin @param {Box} box */
 export function aroundTicks(context, skin, { x, y, w, h }) {
   context.strokeStyle = skin.rule
   context.lineWidth = 1
   context.strokeRect(x - 0.5, y - 0.5, w + 1, h + 1)
 }
 
-/* Whether any cell is painted. */
+/** Whether any cell is painted.
+ * @param {MapsTable} scene */
 export function painted(scene) {
   const { header: { why, maps, rows, columns }, values } = scene
   return !!why && values.subarray(maps.length * rows.names.length * columns.names.length).some(code => code % PAINTS)
 }
 
-/* A dark corner on each cell that was painted, in small ones a dot. */
+/** A dark corner on each cell that was painted, in small ones a dot.
+ * @param {MapsScene} scene @param {number} i */
 export function paintMarks(scene, i) {
   const { context, header, skin, view, layout: { cw, ch, origins } } = scene
   if (!header.why || Math.min(cw, ch) < LEAST) return
@@ -49,6 +54,7 @@ export function paintMarks(scene, i) {
   }
 }
 
+/** @param {Context} context @param {Skin} skin @param {Box} box */
 export function corner(context, skin, { x, y, w, h }) {
   const arm = Math.max(5, Math.min(w, h) * 0.36)
   context.fillStyle = skin.ink
@@ -59,20 +65,23 @@ export function corner(context, skin, { x, y, w, h }) {
   context.fill()
 }
 
-/* Whether a cell may attend, and what hides it, in words. */
+/** Whether a cell may attend, and what hides it, in words.
+ * @param {MapsTable} scene @param {number} q @param {number} k @param {string} pooled */
 export function whyOf(scene, q, k, pooled) {
-  const seen = !isNaN(rawAt(scene, 0, q, k)), { why } = scene.header
-  if (pooled) return seen ? "some of its pairs may attend" : "none of its pairs may attend"
+  const visible = !isNaN(rawAt(scene, 0, q, k)), { why } = scene.header
+  if (pooled) return visible ? "some of its pairs may attend" : "none of its pairs may attend"
   const code = codeOf(scene, q, k), paint = code % PAINTS
   const by = (why ?? []).filter((_, i) => code / PAINTS >> i & 1).join(" and ")
-  if (!paint) return seen ? "may attend" : by ? `hidden by ${by}` : "hidden"
+  if (!paint) return visible ? "may attend" : by ? `hidden by ${by}` : "hidden"
   return paint === SEEN ? `shown by paint${by && `, else hidden by ${by}`}` : `hidden by paint${by && `, and by ${by}`}`
 }
 
-/* For painting: what the composition says of a cell, and what is painted over it. */
+/** For painting: what the composition says of a cell, and what is painted over it.
+ * @param {MapsTable} scene @param {number} q @param {number} k */
 export const composedAt = (scene, q, k) => codeOf(scene, q, k) < PAINTS
-export function setCell({ header, values }, q, k, seen, brush) {
+/** @param {MapsTable} table @param {number} q @param {number} k @param {boolean} visible @param {string} brush */
+export function setCell({ header, values }, q, k, visible, brush) {
   const K = header.columns.names.length, at = q * K + k, code = header.maps.length * header.rows.names.length * K + at
-  values[at] = seen ? 1 : NaN
+  values[at] = visible ? 1 : NaN
   values[code] = values[code] - values[code] % PAINTS + "ush".indexOf(brush)
 }

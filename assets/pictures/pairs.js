@@ -3,17 +3,19 @@
    payload, behind the header: float32 [2][name], the shares. User text reaches the page through fillText alone. */
 
 import { save, stretch, watch } from "./canvas.js"
-import { dress, floats } from "./paint.js"
+import { contextOf, dress, floats } from "./paint.js"
 
-/* What is not all is not called 100%, and what is not nothing not 0%, as in figures/look.py. */
+/** What is not all is not called 100%, and what is not nothing not 0%, as in figures/look.py.
+ * @param {number} share */
 const asPercent = share => share && share < 0.0001 ? "<0.01%" : share < 1 && share >= 0.9995 ? ">99.9%"
   : `${(share * 100).toFixed(share < 0.1 ? 2 : 1)}%`
 
+/** @param {Picture<PairsHeader>} picture */
 export default function ({ header, numbers, root }) {
   const memory = root._memory ??= {}
   const shares = floats(numbers)
   const { names, series, roles } = header
-  const canvas = root.querySelector("canvas"), context = canvas.getContext("2d")
+  const canvas = root.querySelector("canvas"), context = contextOf(canvas)
   Object.assign(memory, { header, shares })
 
   function draw() {
@@ -46,6 +48,7 @@ export default function ({ header, numbers, root }) {
     })
   }
 
+  /** @param {Skin} skin */
   function legend(skin) {
     const { rem } = skin
     context.textAlign = "left"

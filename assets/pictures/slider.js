@@ -5,10 +5,12 @@
    move()  as it is moved
    rest()  when it is let go
    back()  the same, where it began: of that a browser tells no "change" */
+/** @param {HTMLInputElement} input @param {SliderMemory} memory @param {{ value: number, late: boolean }} shown
+ * @param {{ move: () => void, rest: () => void, back: () => void }} acts */
 export function slide(input, memory, { value, late }, { move, rest, back }) {
   if (!memory.dragging && !late) stand()
   function stand() {
-    input.value = value
+    input.value = String(value)
     memory.began = input.value // what the browser made of it
   }
   function letGo() {

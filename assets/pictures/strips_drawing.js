@@ -5,25 +5,32 @@ import { axis, cutOff, written } from "./lines_drawing.js"
 
 const STRIP = 21, TEXT = 17, APART = 9 // a strip, a line of words, and between rows; in pixels at a root font of 16
 
+/** @param {Skin} skin @param {number} [size] @param {string} [weight] */
 const font = (skin, size = 14, weight = "") => `${weight} ${size * skin.rem}px ${skin.family}`
 
-/* Strips that follow each other with the same name and detail stand together. */
+/** Strips that follow each other with the same name and detail stand together.
+ * @param {Strip[]} strips */
 function rowsOf(strips) {
+  /** @type {StripRow[]} */
   const rows = []
   strips.forEach((strip, i) => {
     const last = rows.at(-1)
     if (last && last.name === strip.name && last.detail === strip.detail) last.strips.push(i)
-    else rows.push({ name: strip.name, detail: strip.detail, strips: [i] })
+    else rows.push({ name: strip.name, detail: strip.detail, strips: [i], top: 0 })
   })
   return rows
 }
 
-/* Where everything goes: names beside the strips if there is room, above them if not; then what stands at a strip's end
-   goes `above` it too where it is long. A place in `strips` has the `spots` of the dots. */
+/** Where everything goes: names beside the strips if there is room, above them if not; then what stands at a strip's end
+ * goes `above` it too where it is long. A place in `strips` has the `spots` of the dots.
+ * @param {Context} context @param {StripsHeader} header @param {Strip[]} strips @param {number} width
+ * @param {Skin} skin */
 export function arrange(context, header, strips, width, skin) {
   const { rem } = skin, rows = rowsOf(strips), strip = STRIP * rem, text = TEXT * rem
   context.font = font(skin)
+  /** @param {string} words */
   const wide = words => context.measureText(words).width
+  /** @param {string[]} all */
   const widest = all => Math.max(0, ...all.map(wide))
   const names = widest(rows.flatMap(row => [row.name, row.detail])) + 14 * rem
   const ends = widest(strips.map(each => each.end)) + 12 * rem
@@ -35,31 +42,36 @@ export function arrange(context, header, strips, width, skin) {
     Math.max(2, Math.floor((right - begin) / (40 * rem))), true)
   context.font = font(skin, 13)
   const left = begin + cutOff(context, scale, begin, right - begin)
+  /** @param {number} x */
   const at = x => left + scale.to(x) * (right - left)
-  const top = (header.groups.length > 1 ? 24 : 2) * rem + (header.line ? 18 * rem : 0), places = []
+  const top = (header.groups.length > 1 ? 24 : 2) * rem + (header.line ? 18 * rem : 0), /** @type {StripPlace[]} */ places = []
   let y = top
   for (const row of rows) {
     row.top = y
-    const own = row.strips.length * strip, height = beside ? Math.max((row.detail ? 2 : 1) * text, own) : own
-    if (beside) y += (height - own) / 2
+    const needed = row.strips.length * strip, height = beside ? Math.max((row.detail ? 2 : 1) * text, needed) : needed
+    if (beside) y += (height - needed) / 2
     else if (deep || !above) y += text
     for (const i of row.strips) {
       const first = row.strips[0] === i ? row.top : y
       if (above) y += text
       const middle = y + strip / 2
-      const spots = strips[i].dots.map((x, n) => Number.isFinite(at(x)) ? [at(x), middle + ((n * 2) % 5 - 2) * 1.7 * rem] : null)
+      const spots = strips[i].dots.map((x, n) =>
+        Number.isFinite(at(x)) ? /** @type {Point} */ ([at(x), middle + ((n * 2) % 5 - 2) * 1.7 * rem]) : null)
       y += strip
       places[i] = { top: first, height: y - first, middle, spots, left, right, at }
     }
-    if (beside) y += (height - own) / 2
+    if (beside) y += (height - needed) / 2
     y += APART * rem
   }
   const bottom = y - APART * rem / 2
   return { rows, beside, above, left, right, top, bottom, scale, at, strips: places, width, height: rows.length ? bottom + 46 * rem : 0 }
 }
 
+/** @param {StripRow} row */
 const headOf = row => `${row.name}  ${row.detail}`
 
+/** @param {Context} context @param {StripsHeader} header @param {Strip[]} strips @param {StripsLayout} layout
+ * @param {Skin} skin */
 export function paintStrips(context, header, strips, layout, skin) {
   const { rem } = skin
   context.textBaseline = "middle"
@@ -77,6 +89,7 @@ export function paintStrips(context, header, strips, layout, skin) {
   })
 }
 
+/** @param {Context} context @param {StripsHeader} header @param {Skin} skin */
 function legend(context, header, skin) {
   const { rem } = skin
   let x = 8 * rem
@@ -90,6 +103,7 @@ function legend(context, header, skin) {
   }
 }
 
+/** @param {Context} context @param {StripsHeader} header @param {StripsLayout} layout @param {Skin} skin */
 function grid(context, header, { scale, at, top, bottom, left, right, width }, skin) {
   const { rem } = skin
   context.font = font(skin, 13)
@@ -116,6 +130,7 @@ function grid(context, header, { scale, at, top, bottom, left, right, width }, s
   context.fillText(header.line.name, Math.max(name, Math.min(x, width - name)), top - 12 * rem)
 }
 
+/** @param {Context} context @param {StripRow} row @param {StripsLayout} layout @param {Skin} skin */
 function heading(context, row, { beside, strips: places }, skin) {
   const { rem } = skin, two = row.strips.length > 1, { middle } = places[row.strips[0]]
   context.font = font(skin)
@@ -128,7 +143,9 @@ function heading(context, row, { beside, strips: places }, skin) {
   words(context, row.detail, 0, y + (two ? STRIP : TEXT) * rem, "left", skin.muted, skin)
 }
 
-/* On paper, so that no line of the grid runs through them. */
+/** On paper, so that no line of the grid runs through them.
+ * @param {Context} context @param {string} text @param {number} x @param {number} y @param {Align} align
+ * @param {string} colour @param {Skin} skin */
 function words(context, text, x, y, align, colour, { paper, rem }) {
   const wide = context.measureText(text).width + 6 * rem
   context.fillStyle = paper
@@ -138,6 +155,8 @@ function words(context, text, x, y, align, colour, { paper, rem }) {
   context.fillText(text, x, y)
 }
 
+/** @param {Context} context @param {StripsHeader} header @param {Strip} strip @param {StripPlace} place
+ * @param {StripsLayout} layout @param {Skin} skin */
 function strip(context, header, { low, middle, high, dots, end, ...group }, { middle: y, spots, at }, { above, right, width }, skin) {
   const { rem } = skin, colour = colourOf(skin, group), tall = 15 * rem
   if (Number.isFinite(at(low)) && Number.isFinite(at(high))) {
@@ -161,6 +180,8 @@ function strip(context, header, { low, middle, high, dots, end, ...group }, { mi
   words(context, end, x, down, above ? "right" : "left", dots.length ? skin.ink : skin.muted, skin)
 }
 
+/** @param {Context} context @param {Point} point @param {{ hollow: boolean }} group @param {string} colour
+ * @param {number} rem */
 function spot(context, [x, y], { hollow }, colour, rem) {
   context.beginPath()
   context.arc(x, y, (hollow ? 3 : 3.2) * rem, 0, 7)
@@ -169,6 +190,7 @@ function spot(context, [x, y], { hollow }, colour, rem) {
   hollow ? context.stroke() : context.fill()
 }
 
+/** @param {Context} context @param {number} x @param {number} y @param {number} rem */
 function triangle(context, x, y, rem) {
   context.beginPath()
   context.moveTo(x, y - 5 * rem)
@@ -177,7 +199,9 @@ function triangle(context, x, y, rem) {
   context.fill()
 }
 
-/* What is read: all of a strip framed, or one dot; returns where that is. */
+/** What is read: all of a strip framed, or one dot; returns where that is.
+ * @param {Context} context @param {Strip} strip @param {StripPlace} place @param {number | null} dot
+ * @param {string} colour @param {Skin} skin */
 export function markStrip(context, strip, { middle, spots, left, right, at }, dot, colour, { ink, rem }) {
   context.strokeStyle = ink
   context.lineWidth = 1.5 * rem

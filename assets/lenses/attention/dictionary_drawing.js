@@ -1,21 +1,28 @@
 /* The plane of a soft dictionary, painted. A scene is {header, weights, work, skin, rem, family}: `work` holds keys,
    values and query as they are now, while a point is dragged ahead of what the server has answered. */
 
+import { contextOf } from "../../pictures/paint.js"
+
 const HALO = 44 // radius of all the weight, in pixels at a root font of 16
 export const INSET = 24 // between the plane's edge and its lowest and highest number, likewise
 
-/* Where a point of the plane goes in a square of this side, and back. */
+/** Where a point of the plane goes in a square of this side, and back.
+ * @param {number} side @param {Point} point @param {number} rem */
 export const mapping = (side, [low, high], rem) => {
   const room = side - 2 * INSET * rem
   return {
-    to: ([x, y]) => [INSET * rem + (x - low) / (high - low) * room, INSET * rem + (high - y) / (high - low) * room],
+    /** @param {Point} point */
+    to: ([x, y]) => /** @type {Point} */ ([INSET * rem + (x - low) / (high - low) * room, INSET * rem + (high - y) / (high - low) * room]),
+    /** @param {number} across @param {number} down */
     back: (across, down) => [low + (across - INSET * rem) / room * (high - low), high - (down - INSET * rem) / room * (high - low)],
   }
 }
 
-/* 0.41, 10, −1.5: two decimals at most. */
+/** 0.41, 10, −1.5: two decimals at most.
+ * @param {number} value */
 export const brief = value => `${+value.toFixed(2)}`.replace("-", "−").replace(/^−0$/, "0")
 
+/** @param {Context} context @param {number} side @param {DictionaryScene} scene @param {boolean} withPoints */
 export function paint(context, side, scene, withPoints) {
   const { header, weights, work, skin, rem, family } = scene
   const { to } = mapping(side, header.plane, rem), [low, high] = header.plane, line = path(context)
@@ -77,20 +84,23 @@ export function paint(context, side, scene, withPoints) {
   if (withPoints) points(context, scene, to)
 }
 
-const path = context => (a, b) => {
+/** @param {Context} context */
+const path = context => (/** @type {Point} */ a, /** @type {Point} */ b) => {
   context.beginPath()
   context.moveTo(...a)
   context.lineTo(...b)
   context.stroke()
 }
 
+/** @param {Context} context @param {Point} point @param {number} radius */
 function disc(context, [x, y], radius) {
   context.beginPath()
   context.arc(x, y, radius, 0, 7)
   context.fill()
 }
 
-/* Each key's value beside it, on the side with room. */
+/** Each key's value beside it, on the side with room.
+ * @param {Context} context @param {number} side @param {DictionaryScene} scene @param {ToPlane} to */
 function labels(context, side, { work, skin, rem, family }, to) {
   context.font = `600 ${15 * rem}px ${family}`
   context.fillStyle = skin.value
@@ -101,7 +111,8 @@ function labels(context, side, { work, skin, rem, family }, to) {
   })
 }
 
-/* For the file, in which there are no buttons. */
+/** For the file, in which there are no buttons.
+ * @param {Context} context @param {DictionaryScene} scene @param {ToPlane} to */
 function points(context, { header, work, skin, rem, family }, to) {
   context.textAlign = "center"
   context.font = `600 ${15 * rem}px ${family}`
@@ -120,9 +131,10 @@ function points(context, { header, work, skin, rem, family }, to) {
   context.fillText("q", ...to(work.query))
 }
 
-/* The plane, and what stands beside it as text: one picture for the file. */
+/** The plane, and what stands beside it as text: one picture for the file.
+ * @param {DictionaryScene} scene @param {number} side @param {string[]} lines */
 export function file(scene, side, lines) {
-  const { skin, rem, family } = scene, canvas = document.createElement("canvas"), context = canvas.getContext("2d")
+  const { skin, rem, family } = scene, canvas = document.createElement("canvas"), context = contextOf(canvas)
   context.font = `${15 * rem}px ${family}`
   canvas.width = 2 * (side + 40 * rem + Math.max(...lines.map(line => context.measureText(line).width)))
   canvas.height = 2 * side

@@ -5,23 +5,29 @@
    User text reaches the page through textContent and fillText alone. */
 
 import { placeTip, save, stretch, watch } from "../../pictures/canvas.js"
-import { exact, light, measure, paint, short } from "./matrices_drawing.js"
+import { exact, light, measure, paint, poster, short } from "./matrices_drawing.js"
 import { walk } from "./matrices_walk.js"
-import { clamp, dress, floats, palette } from "../../pictures/paint.js"
+import { clamp, contextOf, dress, floats, palette } from "../../pictures/paint.js"
 
 const BEAT = 300 // ms that a new matrix takes to appear
 
+/** @param {Picture<MatricesHeader>} picture */
 export default function ({ header, numbers: bytes, root, late, preview, commit, retract, alone }) {
+  /** @param {string} selector */
   const $ = selector => root.querySelector(selector)
   const memory = root._memory ??= { at: {}, step: null, playing: false }
   const numbers = floats(bytes)
   const { prefix, steps, step, whole, scene, matrices, starts } = header
+  /** @param {string} name */
   const of = name => numbers.subarray(matrices[name].begin, matrices[name].begin + matrices[name].rows * matrices[name].columns)
+  /** @param {Values} changes */
   const tell = changes => commit(Object.fromEntries(Object.entries(changes).map(([name, value]) => [prefix + name, value])))
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches
   Object.assign(memory, { header, numbers, of })
 
+  /** @param {string} axis @param {number} i */
   const label = (axis, i) => axis === "query" ? header.queries[i] : axis === "key" ? header.keys[i] : `${i + 1 + starts[axis]}`
+  /** @param {string} axis @param {number} i */
   const names = (axis, i) => short(label(axis, i))
 
   $(".bar").hidden = Boolean(alone) // a file has nobody to ask for another step
@@ -36,7 +42,9 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     $(".body").classList.toggle("whole", whole)
     stage.replaceChildren(...scene.map(name => name in matrices ? figure(name) : sign(name)))
   }
+  /** @param {string} text */
   function sign(text) { return Object.assign(document.createElement("span"), { className: "sign", textContent: text }) }
+  /** @param {string} name */
   function figure(name) {
     const box = document.createElement("figure"), title = document.createElement("figcaption")
     title.append(document.createElement("b"), document.createElement("small"), document.createElement("span"))
@@ -47,8 +55,13 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     return box
   }
   const figures = [...stage.querySelectorAll("figure")]
+  /** @param {HTMLElement} box */
+  const nameOf = box => box.dataset.name ?? ""
 
-  let skin, tables
+  /** @type {Skin} */
+  let skin
+  /** @type {Record<"weights" | "signed", string[]>} */
+  let tables
   function draw() {
     if (!root.clientWidth) return // on its way out of the page
     skin = dress(root, header.skin)
@@ -59,7 +72,8 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     memory.layouts = {}
     const width = whole ? figures[0].clientWidth - 18 : root.clientWidth, gaps = 14 * (scene.length - 1)
     const signs = gaps + [...stage.querySelectorAll(".sign")].reduce((sum, sign) => sum + sign.offsetWidth, 0)
-    const shown = figures.map(box => matrices[box.dataset.name]), pen = figures[0].querySelector("canvas").getContext("2d")
+    const shown = figures.map(box => matrices[nameOf(box)]), pen = contextOf(figures[0].querySelector("canvas"))
+    /** @param {string} axis */
     const widest = axis => {
       pen.font = `${13 * rem}px ${family}`
       return Math.max(...header[axis === "query" ? "queries" : "keys"].map(name => pen.measureText(short(name)).width))
@@ -68,24 +82,25 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
       : measure(shown, { whole, width, rem, signs, widest })
     figures.forEach((box, i) => {
       const canvas = box.querySelector("canvas"), { width, height } = layouts[i]
-      memory.layouts[box.dataset.name] = { ...layouts[i], family }
+      memory.layouts[nameOf(box)] = { ...layouts[i], family }
       dressFigure(box, shown[i])
       canvas.style.width = width + "px"
       stretch(canvas, width, height, skin.paper)
       drawn(box)
     })
-    for (const span of root.querySelectorAll(".lines span")) span.style.color = skin[span.className] ?? ""
+    for (const span of root.querySelectorAll(".lines span")) span.style.color = /** @type {any} */ (skin)[span.className] ?? ""
   }
 
+  /** @param {HTMLElement} box @param {Matrix} matrix */
   function dressFigure(box, matrix) {
-    const [name, shape, what] = box.querySelector("figcaption").children
+    const [name, shape, what] = box.querySelectorAll("figcaption > *")
     write(name, `${matrix.symbol} ${matrix.name}`)
     name.style.color = matrix.role ? skin[matrix.role] : ""
     write(shape, matrix.shape)
     what.textContent = matrix.what
     what.hidden = !root.classList.contains("roomy")
     box.classList.toggle("focus", whole && matrix.name === step)
-    const [low, bar, high] = box.querySelector(".colours").children
+    const [low, bar, high] = box.querySelectorAll(".colours > *")
     const mask = matrix.name === "mask"
     bar.hidden = mask
     low.textContent = mask ? "0 may attend, −∞ may not" : matrix.weights ? "0" : `−${matrix.topText}`
@@ -97,13 +112,15 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     canvas.setAttribute("role", "application")
     canvas.setAttribute("aria-label", `${matrix.name}, ${matrix.shape}. Arrow keys read the cells, Enter tells how one came about.`)
   }
-  /* Text in which _Q or _model stands lower. */
+  /** Text in which _Q or _model stands lower.
+   * @param {Element} element @param {string} text */
   function write(element, text) {
     element.replaceChildren(...text.split(/_(\w+)/).map((part, i) =>
       i % 2 ? Object.assign(document.createElement("sub"), { textContent: part }) : part))
   }
+  /** @param {HTMLElement} box @param {number} [upTo] */
   function drawn(box, upTo) {
-    const name = box.dataset.name, context = box.querySelector("canvas").getContext("2d")
+    const name = nameOf(box), context = contextOf(box.querySelector("canvas"))
     paint(context, matrices[name], of(name), memory.layouts[name], skin, tables, names, upTo)
     light(context, matrices[name], memory.layouts[name], skin, header.lit[name] ?? [])
     const at = memory.hover?.name === name ? memory.hover : null
@@ -116,32 +133,40 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
   }
 
   // reading cells
+  /** @param {HTMLElement} box @param {MouseEvent} event */
   function under(box, event) {
-    const name = box.dataset.name, { left, top, cell } = memory.layouts[name], frame = box.querySelector("canvas").getBoundingClientRect()
+    const name = nameOf(box), { left, top, cell } = memory.layouts[name], frame = box.querySelector("canvas").getBoundingClientRect()
     const column = Math.floor((event.clientX - frame.left - left) / cell.x), row = Math.floor((event.clientY - frame.top - top) / cell.y)
     const { rows, columns } = matrices[name]
     return row < 0 || column < 0 || row >= rows || column >= columns ? null : { name, row, column }
   }
+  /** @param {string} axis @param {number} i */
   const called = (axis, i) => axis === "query" || axis === "key" ? `${axis} ${i + starts[axis] + 1} “${label(axis, i)}”`
     : axis === "merged" ? inHead(i) : `${axis === "dim" ? "dimension" : "channel"} ${i + 1 + starts[axis]}`
+  /** @param {number} i */
   const inHead = i => `head ${Math.floor((i + starts.merged) / header.headDim) + 1}, dimension ${(i + starts.merged) % header.headDim + 1}`
+  /** @param {HTMLElement} box @param {MatrixCell | null} at */
   function look(box, at) {
     const before = memory.hover
     memory.hover = at
-    for (const other of figures) if (other === box || other.dataset.name === before?.name) drawn(other)
+    for (const other of figures) if (other === box || nameOf(other) === before?.name) drawn(other)
     const tip = $(".tip")
     tip.hidden = !at
     if (!at) return
     const matrix = matrices[at.name], value = of(at.name)[at.row * matrix.columns + at.column]
     tip.textContent = `${called(matrix.axes[0], at.row)}, ${called(matrix.axes[1], at.column)}\n${matrix.symbol} = ${exact(value, matrix.weights)}` +
       (steps.includes(at.name) ? "" : `\n${matrix.what}`)
-    const { left, top, cell } = memory.layouts[at.name], frame = box.querySelector("canvas").getBoundingClientRect(), mine = root.getBoundingClientRect()
+    const { left, top, cell } = memory.layouts[at.name], frame = box.querySelector("canvas").getBoundingClientRect()
+    const mine = root.getBoundingClientRect()
     const x = frame.left - mine.left + left + (at.column + 0.5) * cell.x, y = frame.top - mine.top + top + at.row * cell.y
     placeTip(tip, { x, y, h: cell.y }, root.clientWidth)
   }
-  /* A cell is told by its tokens, dimension and channel, and its matrix, if it is a step, comes into focus. */
+  /** A cell is told by its tokens, dimension and channel, and its matrix, if it is a step, comes into focus.
+   * @param {MatrixCell} cell */
   function pick({ name, row, column }) {
+    /** @type {Values} */
     const changes = steps.includes(name) && (whole || name === step) ? { step: name } : {}
+    /** @param {string} axis @param {number} i */
     const tellAxis = (axis, i) => {
       const at = i + starts[axis]
       if (axis === "merged") Object.assign(changes, { head: Math.floor(at / header.headDim) + 1, dim: at % header.headDim + 1 })
@@ -154,7 +179,7 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
   }
 
   figures.forEach(box => {
-    const canvas = box.querySelector("canvas"), { rows, columns, axes } = matrices[box.dataset.name]
+    const canvas = box.querySelector("canvas"), { rows, columns, axes } = matrices[nameOf(box)]
     canvas.onpointermove = event => {
       if (event.pointerType !== "mouse") return
       const at = under(box, event)
@@ -163,14 +188,16 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     canvas.onpointerleave = () => look(box, null)
     canvas.onclick = event => { const at = under(box, event); if (at) pick(at) }
     canvas.onkeydown = event => {
-      const by = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0], Home: [0, -columns], End: [0, columns] }[event.key]
-      const here = memory.hover?.name === box.dataset.name ? memory.hover : null
-      const first = header.lit[box.dataset.name]?.[0]?.[0] ?? [0, 0]
+      const by = /** @type {ByKey<number[]>} */ ({
+        ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0], Home: [0, -columns], End: [0, columns],
+      })[event.key]
+      const here = memory.hover?.name === nameOf(box) ? memory.hover : null
+      const first = header.lit[nameOf(box)]?.[0]?.[0] ?? [0, 0]
       if (by) {
         const row = (here?.row ?? first[0] ?? 0) + (here ? by[0] : 0), column = (here?.column ?? first[1] ?? 0) + (here ? by[1] : 0)
         if (!beyond(axes[0], row, rows) && !beyond(axes[1], column, columns))
-          look(box, { name: box.dataset.name, row: clamp(row, 0, rows - 1), column: clamp(column, 0, columns - 1) })
-        else pick({ name: box.dataset.name, row, column }) // the window moves on
+          look(box, { name: nameOf(box), row: clamp(row, 0, rows - 1), column: clamp(column, 0, columns - 1) })
+        else pick({ name: nameOf(box), row, column }) // the window moves on
       } else if ((event.key === "Enter" || event.key === " ") && here) pick(here)
       else if (event.key === "Escape" && here) look(box, null)
       else return
@@ -178,7 +205,8 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
       event.stopPropagation() // the page has keys of its own
     }
   })
-  /* Whether this row or column exists, but outside the part of the text that is shown. */
+  /** Whether this row or column exists, but outside the part of the text that is shown.
+   * @param {string} axis @param {number} i @param {number} count */
   const beyond = (axis, i, count) => (i < 0 ? starts[axis] + i >= 0 : i >= count && starts[axis] + i < header.ends[axis])
 
   // the derivation
@@ -192,7 +220,7 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
 
   /* A beat: the new matrix appears row by row. */
   function beat() {
-    const box = figures.find(box => box.dataset.name === step), { rows } = matrices[step], frames = Math.min(rows, 8)
+    const box = /** @type {HTMLElement} */ (figures.find(figure => nameOf(figure) === step)), { rows } = matrices[step], frames = Math.min(rows, 8)
     memory.beats = Array.from({ length: frames }, (_, i) =>
       setTimeout(() => drawn(box, i + 1 === frames ? undefined : Math.ceil(rows * (i + 1) / frames)), BEAT * i / frames))
   }
@@ -204,26 +232,6 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
   if (memory.step && memory.step !== step && !whole && !still) beat()
   memory.step = step
 
-  root.savePicture = name => save(poster(), name)
-  /* All figures on one sheet, for a file. */
-  function poster() {
-    const ratio = devicePixelRatio, origin = stage.getBoundingClientRect()
-    const sheet = Object.assign(document.createElement("canvas"), { width: origin.width * ratio, height: origin.height * ratio })
-    const context = sheet.getContext("2d")
-    context.scale(ratio, ratio)
-    context.fillStyle = skin.paper
-    context.fillRect(0, 0, origin.width, origin.height)
-    context.textBaseline = "top"
-    for (const part of stage.querySelectorAll("canvas, b, small, .sign")) {
-      const box = part.getBoundingClientRect(), style = getComputedStyle(part)
-      if (part.tagName === "CANVAS") context.drawImage(part, box.left - origin.left, box.top - origin.top, box.width, box.height)
-      else {
-        context.fillStyle = style.color
-        context.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`
-        context.fillText(part.textContent, box.left - origin.left, box.top - origin.top)
-      }
-    }
-    return sheet
-  }
+  root.savePicture = name => save(poster(stage, skin.paper), name)
   return watch(root, draw)
 }

@@ -1,20 +1,23 @@
 /* One matrix on its canvas: cells in its colours, names of rows and columns, the cell in focus ringed, what fed it lit. */
 
-import { hatch, image, ink, ringAround, word } from "../../pictures/paint.js"
+import { contextOf, hatch, image, ink, ringAround, word } from "../../pictures/paint.js"
 
 const PRINTS = 26 // pixels from which a cell prints its number
 const LONGEST = 9 // signs of a name, before it is cut
 
+/** @param {string} axis */
 const named = axis => axis === "query" || axis === "key"
 
-/* How large the cells are, and where they begin: of all matrices of a step the same, of the overview each its own. */
+/** How large the cells are, and where they begin: of all matrices of a step the same, of the overview each its own.
+ * @param {Matrix[]} matrices
+ * @param {{ whole: boolean, width: number, rem: number, signs: number, widest?: (axis: string) => number }} options */
 export function measure(matrices, { whole, width, rem, signs, widest }) {
   const sides = matrices.map(({ axes: [rows, columns] }) => ({
-    left: whole ? 2 : named(rows) ? widest(rows) + 10 : 26 * rem,
+    left: whole ? 2 : named(rows) ? (widest?.(rows) ?? 0) + 10 : 26 * rem,
     top: (whole || !named(columns) ? 2 : 52) * rem,
     right: (whole || !named(columns) ? 4 : 30) * rem,
   }))
-  const stacked = !whole && width < 700 * rem, total = list => list.reduce((sum, value) => sum + value, 0)
+  const stacked = !whole && width < 700 * rem, total = (/** @type {number[]} */ list) => list.reduce((sum, value) => sum + value, 0)
   const room = width - total(sides.map(side => side.left + side.right + 10)) - signs
   const share = room / total(matrices.map(matrix => matrix.columns))
   const tallest = whole ? 122 * rem : Math.min(420 * rem, innerHeight * 0.46), best = (whole ? 14 : 40) * rem
@@ -29,12 +32,16 @@ export function measure(matrices, { whole, width, rem, signs, widest }) {
   })
 }
 
-/* 0 to 255: the place on the scale; masked is -1. */
+/** 0 to 255: the place on the scale; masked is -1.
+ * @param {number} value @param {Matrix} matrix */
 function shade(value, { weights, top }) {
   if (value === -Infinity) return -1
   return Math.round(Math.max(0, Math.min(1, weights ? value / top : (value / top + 1) / 2)) * 255)
 }
 
+/** @param {Context} context @param {Matrix} matrix @param {Float32Array} numbers @param {MatrixLayout} layout
+ * @param {Skin} skin @param {Record<"weights" | "signed", string[]>} tables
+ * @param {(axis: string, i: number) => string} names @param {number} [upTo] */
 export function paint(context, matrix, numbers, layout, skin, tables, names, upTo = Infinity) {
   const { left, top, cell, rem } = layout, { rows, columns, axes } = matrix
   const table = matrix.weights ? tables.weights : tables.signed
@@ -55,7 +62,9 @@ export function paint(context, matrix, numbers, layout, skin, tables, names, upT
   if (layout.whole) return
   context.font = `${13 * rem}px ${layout.family}`
   context.textBaseline = "middle"
+  /** @param {string} axis */
   const colour = axis => named(axis) ? skin[axis] : skin.muted
+  /** @param {number} size @param {number} count */
   const every = (size, count) => Math.max(1, Math.ceil(size / count))
   context.fillStyle = colour(axes[0])
   context.textAlign = "right"
@@ -73,6 +82,8 @@ export function paint(context, matrix, numbers, layout, skin, tables, names, upT
   }
 }
 
+/** @param {Context} context @param {Matrix} matrix @param {Float32Array} numbers @param {MatrixLayout} layout
+ * @param {Skin} skin @param {string[]} table @param {number} shown */
 function cells(context, matrix, numbers, { left, top, cell, rem, family }, skin, table, shown) {
   const gap = Math.min(cell.x, cell.y) >= 12 ? 2 : 1, masked = new Path2D()
   const prints = Math.min(cell.x, cell.y) >= PRINTS * rem
@@ -99,16 +110,22 @@ function cells(context, matrix, numbers, { left, top, cell, rem, family }, skin,
   context.stroke(masked)
 }
 
+/** @param {string} text */
 const minus = text => text.replace("-", "−")
+/** @param {number} value @param {boolean} weights */
 const brief = (value, weights) => value === -Infinity ? "−∞" : weights ? value.toFixed(2)
   : minus(Math.abs(value) >= 99.5 ? value.toFixed(0) : Math.abs(value) >= 9.95 ? value.toFixed(1) : clean(value, 2))
+/** @param {number} value @param {number} digits */
 const clean = (value, digits) => Number(value.toFixed(digits)) === 0 ? (0).toFixed(digits) : value.toFixed(digits)
 
-/* The exact value, for the tip. */
+/** The exact value, for the tip.
+ * @param {number} value @param {boolean} weights */
 export const exact = (value, weights) => value === -Infinity ? "−∞ (masked)"
   : value && Math.abs(value) < 0.0005 ? minus(value.toExponential(2)) : minus(value.toFixed(weights ? 4 : 3))
 
-/* What fed the cell: outlines, the older the thinner; the cell itself has the amber ring. */
+/** What fed the cell: outlines, the older the thinner; the cell itself has the amber ring.
+ * @param {Context} context @param {Matrix} matrix @param {MatrixLayout} layout @param {Skin} skin
+ * @param {Lit[]} regions */
 export function light(context, matrix, layout, skin, regions) {
   const { left, top, cell } = layout
   for (const [[row, column], steps] of regions) {
@@ -126,4 +143,27 @@ export function light(context, matrix, layout, skin, regions) {
   }
 }
 
+/** @param {string} name */
 export const short = name => [...name].length > LONGEST ? [...name].slice(0, LONGEST - 1).join("") + "…" : name
+
+/** All figures of the scene on one sheet, for a file.
+ * @param {HTMLElement} stage @param {string} paper */
+export function poster(stage, paper) {
+  const ratio = devicePixelRatio, origin = stage.getBoundingClientRect()
+  const sheet = Object.assign(document.createElement("canvas"), { width: origin.width * ratio, height: origin.height * ratio })
+  const context = contextOf(sheet)
+  context.scale(ratio, ratio)
+  context.fillStyle = paper
+  context.fillRect(0, 0, origin.width, origin.height)
+  context.textBaseline = "top"
+  for (const part of /** @type {NodeListOf<HTMLElement>} */ (stage.querySelectorAll("canvas, b, small, .sign"))) {
+    const box = part.getBoundingClientRect(), style = getComputedStyle(part)
+    if (part instanceof HTMLCanvasElement) context.drawImage(part, box.left - origin.left, box.top - origin.top, box.width, box.height)
+    else {
+      context.fillStyle = style.color
+      context.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`
+      context.fillText(part.textContent, box.left - origin.left, box.top - origin.top)
+    }
+  }
+  return sheet
+}

@@ -4,24 +4,33 @@ import { slide } from "../../pictures/slider.js"
 
 const REST = 1400 // ms between two steps of a walk by itself
 
-/* Returns how to stop the walk. */
+/** Returns how to stop the walk.
+ * @param {Pick<Picture<MatricesHeader>, "root" | "header" | "late" | "preview" | "retract">
+ *   & { memory: any, tell: (changes: Values) => void }} picture */
 export function walk({ root, header: { prefix, steps, step, whole, temperature }, memory, late, tell, preview, retract }) {
+  /** @param {string} selector */
   const $ = selector => root.querySelector(selector)
+  /** @param {string} name */
   const go = name => tell({ step: name })
+  /** @param {number} count */
   const by = count => { const to = steps[steps.indexOf(step) + count]; if (to) go(to) }
   const chips = $(".chips")
+  /** @type {() => HTMLElement[]} */
+  const all = () => [...chips.querySelectorAll("button")]
   if (!chips.children.length) for (const name of steps) {
     const chip = Object.assign(document.createElement("button"), { textContent: name })
     chip.setAttribute("role", "tab")
     chips.append(chip)
   }
-  ;[...chips.children].forEach((chip, i) => {
-    chip.setAttribute("aria-selected", steps[i] === step)
+  all().forEach((chip, i) => {
+    chip.setAttribute("aria-selected", String(steps[i] === step))
     chip.tabIndex = steps[i] === step ? 0 : -1
     chip.onclick = () => { stop(); go(steps[i]) }
   })
   chips.onkeydown = event => {
-    const count = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -steps.length, End: steps.length }[event.key]
+    const count = /** @type {ByKey<number>} */ ({
+      ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -steps.length, End: steps.length,
+    })[event.key]
     if (!count) return
     event.preventDefault()
     event.stopPropagation()
@@ -29,11 +38,11 @@ export function walk({ root, header: { prefix, steps, step, whole, temperature }
     const now = steps.indexOf(memory.wanted ?? step)
     const to = Math.max(0, Math.min(steps.length - 1, now + count))
     memory.wanted = steps[to]
-    chips.children[to].focus()
+    all()[to].focus()
     go(steps[to])
   }
   memory.wanted = null
-  const lit = chips.children[steps.indexOf(step)]
+  const lit = all()[steps.indexOf(step)]
   chips.scrollLeft = lit.offsetLeft - (chips.clientWidth - lit.offsetWidth) / 2 // in the middle, where they have no room
   $(".back").disabled = step === steps[0]
   $(".next").disabled = step === steps.at(-1)
@@ -53,18 +62,18 @@ export function walk({ root, header: { prefix, steps, step, whole, temperature }
   $(".all").onclick = () => { stop(); tell({ whole: !whole }) }
 
   // temperature: ten steps of the slider are a factor of ten
-  const warmth = $(".warmth input"), degrees = () => +(10 ** (warmth.value / 10)).toPrecision(2)
+  const warmth = $(".warmth input"), degrees = () => +(10 ** (Number(warmth.value) / 10)).toPrecision(2)
   const wish = () => ({ [`${prefix}temperature`]: degrees() })
   slide(warmth, memory, { value: Math.round(10 * Math.log10(temperature)), late }, {
     move() {
-      $(".warmth output").textContent = degrees()
+      $(".warmth output").textContent = String(degrees())
       memory.waits ||= setTimeout(() => { memory.waits = 0; preview(wish()) }, 50)
     },
     rest: () => { still(); tell({ temperature: degrees() }) },
     back: () => { still(); retract() },
   })
   function still() { clearTimeout(memory.waits); memory.waits = 0 }
-  if (!memory.dragging && !late) $(".warmth output").textContent = temperature
+  if (!memory.dragging && !late) $(".warmth output").textContent = String(temperature)
 
   return stop
 }

@@ -6,17 +6,22 @@
 import { stretch } from "../../pictures/canvas.js"
 import { browse } from "../../pictures/cells.js"
 import { MASKED, PRINTED, lightUp, measure, paintMap } from "./head_map_drawing.js"
-import { decimals, dress, floats, palette } from "../../pictures/paint.js"
+import { contextOf, decimals, dress, floats, palette } from "../../pictures/paint.js"
 
+/** @param {Picture<HeadMapHeader>} picture */
 export default function ({ header, numbers, root }) {
   const memory = root._memory ??= {} // what outlives an update
   const weights = floats(numbers)
   const { queries, keys } = header, Q = queries.length, K = keys.length
   Object.assign(memory, { weights, header })
-  const canvas = root.querySelector("canvas"), context = canvas.getContext("2d")
+  const canvas = root.querySelector("canvas"), context = contextOf(canvas)
+  /** @param {CellAt} at */
   const weight = ({ q, k }) => weights[q * K + k]
   const many = Math.max(Q, K) > PRINTED
-  let scene, layout
+  /** @type {HeadMapScene} */
+  let scene
+  /** @type {HeadMapScene["layout"]} */
+  let layout
 
   function paint() {
     const skin = dress(root, header.skin)
@@ -27,10 +32,12 @@ export default function ({ header, numbers, root }) {
     root.classList.toggle("low", !many && !layout.phone) // then there is room beside the colour bar
   }
 
+  /** @param {CellAt} at */
   const read = ({ q, k }) => `query ${q + 1} “${queries[q]}” → key ${k + 1} “${keys[k]}”\n` + (weight({ q, k }) === MASKED
     ? "masked: may not attend, weight 0" : `weight ${decimals(weight({ q, k }), 4)} = ${header.formula}`)
 
-  /* The cell under the pointer; of cells smaller than a pixel, the largest weight of those drawn there. */
+  /** The cell under the pointer; of cells smaller than a pixel, the largest weight of those drawn there.
+   * @param {MouseEvent} event */
   function under(event) {
     const edges = canvas.getBoundingClientRect(), { x, y, cell, block } = layout, { left, top, columns, rows } = memory.view
     const c = Math.floor((event.clientX - edges.left - x) / (cell * block)) * block
@@ -43,15 +50,18 @@ export default function ({ header, numbers, root }) {
     return best
   }
 
+  /** @param {CellAt} at */
   function box({ q, k }) {
     const { x, y, cell } = layout, { left, top } = memory.view
     return { x: x + (k - left) * cell, y: y + (q - top) * cell, w: cell, h: cell }
   }
 
+  /** @param {string} part @param {string} how */
   const exact = (part, how) => part + (layout.block > 1 ? `pooled: the largest of ${layout.block} × ${layout.block} cells; ${how}`
     : many && !part ? `exact, ${how}` : "exact")
 
   canvas.setAttribute("aria-label", `${header.about} Arrow keys read the cells, + and − zoom.`)
-  const called = ["queries", "keys"], light = at => lightUp(scene, at)
+  const called = ["queries", "keys"],
+    light = (/** @type {CellAt} */ at) => lightUp(scene, at)
   return browse(root, memory, { Q, K, many, called, paint, under, box, light, read, exact })
 }

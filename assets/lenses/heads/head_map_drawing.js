@@ -9,19 +9,23 @@ const HATCHED = 24 // up to so many, masked cells are hatched
 const SIDE = 384, OF_WINDOW = 0.5 // of the whole map, at most: pixels, and share of the window's height
 const SLANT = 40 * Math.PI / 180
 
-/* Where everything goes, in CSS pixels; `block` is how many cells a pixel stands for, along each side. */
+/** Where everything goes, in CSS pixels; `block` is how many cells a pixel stands for, along each side.
+ * @param {Context} context @param {HeadMapHeader} header @param {Part} window @param {number} width
+ * @param {Pick<Skin, "rem" | "family">} skin */
 export function measure(context, { queries, keys }, { left, top, columns, rows }, width, { rem, family }) {
   const longest = Math.max(columns, rows)
   const size = (longest <= 12 ? 15 : longest <= 24 ? 13 : 11) * rem, phone = width < 480
   context.font = `${size}px ${family}`
   const highest = Math.max(180, Math.min(SIDE * rem, innerHeight * OF_WINDOW))
+  /** @param {string[]} names */
   const widest = names => Math.ceil(Math.max(...names.map(name => context.measureText(name).width)))
   const shown = keys.slice(left, left + columns), long = widest(shown)
   const gutter = widest(queries.slice(top, top + rows)) + size + 22 * rem
+  /** @param {number} over */
   const fit = over => Math.min((width - gutter - over) / columns, highest / rows, 56 * rem)
   const level = long + 6 <= fit(8) * stepOf(size, fit(8))
   const angle = level ? 0 : columns <= 12 && !phone ? SLANT : Math.PI / 2
-  const over = angle === SLANT ? Math.max(8, context.measureText(shown.at(-1)).width * Math.cos(SLANT)) : 8
+  const over = angle === SLANT ? Math.max(8, context.measureText(shown[shown.length - 1]).width * Math.cos(SLANT)) : 8
   const cell = fit(over) >= 8 ? Math.floor(fit(over)) : fit(over)
   const head = 22 * rem + size + long * Math.sin(angle)
   return {
@@ -31,9 +35,11 @@ export function measure(context, { queries, keys }, { left, top, columns, rows }
   }
 }
 
-/* Every so many-th row and column is named, so that names do not overlap. */
+/** Every so many-th row and column is named, so that names do not overlap.
+ * @param {number} size @param {number} cell */
 const stepOf = (size, cell) => Math.max(1, Math.ceil(size * 1.05 / cell))
 
+/** @param {HeadMapScene} scene */
 export function paintMap(scene) {
   if (scene.layout.cell >= 8) cells(scene)
   else pixels(scene)
@@ -42,8 +48,10 @@ export function paintMap(scene) {
   scale(scene)
 }
 
+/** @param {number} w @param {number} top */
 const shade = (w, top) => Math.min(255, Math.round(w / top * 255))
 
+/** @param {HeadMapScene} scene */
 function cells({ context, header, weights, view, skin, table, layout }) {
   const { x, y, cell, rem } = layout, { left, top: first, columns, rows } = view, K = header.keys.length, Q = header.queries.length
   const gap = cell >= 12 ? 2 : 1, hatched = Math.max(columns, rows) <= HATCHED
@@ -60,7 +68,8 @@ function cells({ context, header, weights, view, skin, table, layout }) {
     if (w === MASKED || !prints || first + r >= header.read) continue
     context.fillStyle = ink(fill)
     context.font = `${(cell >= 40 * rem ? 15 : cell >= 34 * rem ? 13 : 11) * rem}px ${layout.family}`
-    const digits = columns === K && rows === Q ? 2 : [4, 3, 2].find(n => n === 2 || context.measureText((0).toFixed(n)).width < side - 4)
+    const digits = columns === K && rows === Q ? 2 : /** @type {number} */ (
+      [4, 3, 2].find(n => n === 2 || context.measureText((0).toFixed(n)).width < side - 4))
     context.fillText(columns === K && rows === Q ? w.toFixed(2) : decimals(w, digits), at + side / 2, down + side / 2 + 1)
   }
   context.strokeStyle = skin.hatch
@@ -68,6 +77,7 @@ function cells({ context, header, weights, view, skin, table, layout }) {
   context.stroke(masked)
 }
 
+/** @param {HeadMapScene} scene */
 function pixels({ context, header, weights, view, skin, table, layout }) {
   const { x, y, cell, block } = layout, masked = word(skin.masked), words = table.map(word)
   const { largest, across, down } = pool(weights, header.keys.length, view, block, MASKED)
@@ -75,11 +85,13 @@ function pixels({ context, header, weights, view, skin, table, layout }) {
   paste(context, tile, { x, y, w: cell * view.columns, h: cell * view.rows }, across * block * cell, down * block * cell)
 }
 
+/** @param {HeadMapScene} scene */
 function unread({ context, header, view, skin, layout }) {
   const { x, y, cell } = layout, { top: first, columns, rows } = view, from = Math.max(0, header.read - first)
   if (from < rows) veil(context, skin.paper, x, y + from * cell, columns * cell, (rows - from) * cell)
 }
 
+/** @param {HeadMapScene} scene */
 function names(scene) {
   const { context, header, view, skin, layout } = scene
   const { x, y, cell, size, family, rem, step } = layout, { left, top: first, columns, rows } = view
@@ -99,6 +111,7 @@ function names(scene) {
   context.restore()
 }
 
+/** @param {HeadMapScene} scene @param {string} text @param {"query" | "key"} role @param {number} at */
 function name({ context, skin, layout: { x, y, cell, angle } }, text, role, at) {
   context.fillStyle = skin[role]
   context.textBaseline = "middle"
@@ -114,7 +127,8 @@ function name({ context, skin, layout: { x, y, cell, angle } }, text, role, at) 
   context.restore()
 }
 
-/* The colour bar, and what grey means if there is any: centred below the map. */
+/** The colour bar, and what grey means if there is any: centred below the map.
+ * @param {HeadMapScene} scene */
 function scale({ context, header, weights, view, skin, layout }) {
   const { rem, family, width, height, x, cell } = layout, bar = 150 * rem, y = height - 22 * rem
   const text = `${header.topText} weight`, masked = weights.includes(MASKED)
@@ -133,7 +147,8 @@ function scale({ context, header, weights, view, skin, layout }) {
   context.stroke()
 }
 
-/* The cell that is read: outlined, its two names lit; returns where it is. */
+/** The cell that is read: outlined, its two names lit; returns where it is.
+ * @param {HeadMapScene} scene @param {CellAt} at */
 export function lightUp(scene, { q, k }) {
   const { context, header, view, skin, layout } = scene, { x, y, cell, size, family, block, rem, angle, long, step } = layout
   const side = block * cell, c = x + Math.floor((k - view.left) / block) * side, r = y + Math.floor((q - view.top) / block) * side
@@ -141,7 +156,9 @@ export function lightUp(scene, { q, k }) {
   context.lineWidth = 2
   context.strokeRect(c, r, Math.max(side - 1, 4), Math.max(side - 1, 4))
   context.font = `700 ${size}px ${family}`
-  for (const [role, text, i] of [["query", header.queries[q], q - view.top], ["key", header.keys[k], k - view.left]]) {
+  /** @type {["query" | "key", string, number][]} */
+  const lit = [["query", header.queries[q], q - view.top], ["key", header.keys[k], k - view.left]]
+  for (const [role, text, i] of lit) {
     const wide = context.measureText(text).width + 4, tall = size * 1.2, middle = (i + 0.5) * cell
     context.save() // paper under the name, which may lie over its neighbours'
     context.fillStyle = skin.paper

@@ -4,14 +4,20 @@
 import { dress } from "../../pictures/paint.js"
 import { slide } from "../../pictures/slider.js"
 
+/** An element with these properties, around others.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag @param {object} more @param {...(Node | string)} inside */
 const make = (tag, more, ...inside) => {
   const element = Object.assign(document.createElement(tag), more)
   element.append(...inside)
   return element
 }
 
+/** @param {Picture<ComposerHeader>} picture */
 export default function ({ header, root, late, preview, commit, retract }) {
+  /** @param {string} selector */
   const $ = selector => root.querySelector(selector), chips = $(".chips"), about = $(".about span"), offer = $(".about button")
+  /** @type {{ chips: Map<number, Chip>, added: number, terms: ChipTerm[], [more: string]: any }} */
   const memory = root._memory ??= { chips: new Map(), added: 0 }
   const known = Object.fromEntries(header.known.map(mask => [mask.name, mask]))
   dress(root, header.skin)
@@ -22,35 +28,43 @@ export default function ({ header, root, late, preview, commit, retract }) {
     return { ...term, id: before?.name === term.name ? before.id : ++memory.added } // by it, a chip stays the same element
   })
 
+  /** @param {ChipTerm[]} list @param {number} [at] @param {(number | string)[]} [numbers] */
   const textOf = (list, at, numbers) => list.map((term, i) =>
-    `${i ? `${term.how} ` : ""}${term.name} ${(i === at ? numbers : term.numbers).join(" ")}`.trim()).join(" ")
+    `${i ? `${term.how} ` : ""}${term.name} ${(i === at && numbers || term.numbers).join(" ")}`.trim()).join(" ")
+  /** @param {ChipTerm[]} list */
   function send(list) {
     memory.terms = list
     commit({ [header.parameter]: textOf(list) }, true)
     draw()
   }
+  /** @param {ChipTerm} term @param {Partial<Term>} more */
   const changed = (term, more) => memory.terms.map(other => other.id === term.id ? { ...other, ...more } : other)
 
-  /* What a mask does, while it is looked at. */
+  /** What a mask does, while it is looked at.
+   * @param {string} [name] */
   function tell(name) {
     const mask = name && known[name], told = $(".told")
     told.hidden = !mask
     told.textContent = mask ? `${mask.name}: ${mask.about} ${mask.source}.` : ""
   }
 
+  /** @param {string} text @param {string} label @param {() => void} act */
   function button(text, label, act) {
     const element = make("button", { textContent: text, ariaLabel: label, type: "button" })
     element.onclick = act
     return element
   }
 
+  /** @param {ChipTerm} term */
   function chipOf(term) {
-    if (memory.chips.has(term.id)) return memory.chips.get(term.id)
-    const chip = { slider: {}, inputs: [], element: make("span", { className: "chip", role: "group" }) }
-    chip.how = button("", "", () => {})
+    const before = memory.chips.get(term.id)
+    if (before) return before
+    /** @type {Chip} */
+    const chip = {
+      slider: {}, inputs: [], element: make("span", { className: "chip", role: "group" }), name: make("b", { textContent: term.name }),
+      how: button("", "", () => {}), off: button("×", `Remove ${term.name}`, () => {}),
+    }
     chip.how.className = "how"
-    chip.name = make("b", { textContent: term.name })
-    chip.off = button("×", `Remove ${term.name}`, () => {})
     chip.element.append(chip.name)
     for (const event of ["mouseenter", "focusin"]) chip.element.addEventListener(event, () => memory.tell(term.name))
     for (const event of ["mouseleave", "focusout"]) chip.element.addEventListener(event, () => memory.tell())
@@ -60,13 +74,14 @@ export default function ({ header, root, late, preview, commit, retract }) {
       if (argument.several) box.inputMode = "numeric"
       const range = argument.several ? null : make("input", { type: "range", ariaLabel: label })
       chip.inputs.push({ argument, box, range })
-      chip.element.append(...[box, range].filter(Boolean))
+      chip.element.append(box, ...range ? [range] : [])
     }
     chip.element.append(chip.off)
     memory.chips.set(term.id, chip)
     return chip
   }
 
+  /** @param {ChipTerm} term @param {number} i */
   function fill(term, i) {
     const chip = chipOf(term), now = () => memory.terms.find(other => other.id === term.id) ?? term
     const idle = !late && header.idle.includes(i) && header.terms[i]?.name === term.name
@@ -76,13 +91,14 @@ export default function ({ header, root, late, preview, commit, retract }) {
     Object.assign(chip.how, { textContent: term.how, ariaLabel: `${term.how}, before ${term.name}: make it “${other}”` })
     chip.how.onclick = () => send(changed(term, { how: other }))
     chip.off.onclick = () => {
-      const at = memory.terms.findIndex(one => one.id === term.id)
-      send(memory.terms.filter(one => one.id !== term.id))
+      const at = memory.terms.findIndex(candidate => candidate.id === term.id)
+      send(memory.terms.filter(candidate => candidate.id !== term.id))
       tell()
       const next = memory.chips.get(memory.terms[Math.min(at, memory.terms.length - 1)]?.id)
       ;(next?.off ?? $(".add")).focus()
     }
     for (const { argument, box, range } of chip.inputs) {
+      /** @param {(number | string)[]} numbers */
       const say = numbers => { if (box.getRootNode().activeElement !== box) box.value = numbers.join(" ") }
       if (!argument.several) Object.assign(box, { min: argument.low, step: 1 })
       say(now().numbers)
@@ -100,10 +116,10 @@ export default function ({ header, root, late, preview, commit, retract }) {
       if (!range) continue
       Object.assign(range, { min: argument.low, max: argument.high, step: 1 })
       const wish = () => {
-        const at = memory.terms.findIndex(one => one.id === term.id)
+        const at = memory.terms.findIndex(candidate => candidate.id === term.id)
         return { [header.parameter]: textOf(memory.terms, at, [range.value]) }
       }
-      slide(range, chip.slider, { value: now().numbers[0], late }, {
+      slide(range, chip.slider, { value: Number(now().numbers[0]), late }, {
         move: () => { say([range.value]); preview(wish(), true) },
         rest: () => send(changed(term, { numbers: [range.value] })),
         back: () => { say(now().numbers); retract(true) },
@@ -118,20 +134,21 @@ export default function ({ header, root, late, preview, commit, retract }) {
   function locked() {
     if (!header.locked) return []
     const { text, lift } = header.locked
-    const chip = memory.locked ??= make("span", { className: "chip locked" }, make("b"))
+    const chip = memory.locked ??= make("span", { className: "chip locked" }, make("b", {}))
     chip.firstChild.textContent = text
     chip.querySelector("button")?.remove()
     if (lift) chip.append(button("×", "Let all look ahead: switch the sidebar’s causal mask off", () => commit(lift, true)))
     return [chip]
   }
 
+  /** @param {string} text @param {string} [className] */
   const sign = (text, className = "sign") => make("span", { textContent: text, className, ariaHidden: "true" })
 
   function draw() {
     const list = memory.terms, changes = list.map((term, i) => i > 1 && term.how !== list[i - 1].how)
-    const around = header.locked && list.length > 1 && list.at(-1).how === "or"
+    const around = Boolean(header.locked) && list.length > 1 && list[list.length - 1].how === "or"
     const row = [...locked(), ...header.locked && list.length ? [sign("and")] : []]
-    row.push(...Array(changes.filter(Boolean).length + around).fill("(").map(text => sign(text, "bracket")))
+    row.push(...Array(changes.filter(Boolean).length + Number(around)).fill("(").map(text => sign(text, "bracket")))
     list.forEach((term, i) => {
       const chip = fill(term, i)
       if (changes[i]) row.push(sign(")", "bracket"))
@@ -143,6 +160,7 @@ export default function ({ header, root, late, preview, commit, retract }) {
     row.push(adder(list))
     chips.ariaLabel = `Masks: ${header.title}`
     const now = [...chips.childNodes]
+    /** @param {Element} element @param {Node} other */
     const like = (element, other) => element === other || /sign|bracket/.test(element.className) && element.isEqualNode(other)
     if (row.length !== now.length || !row.every((element, i) => like(element, now[i]))) rearrange(row)
     for (const id of [...memory.chips.keys()]) if (!list.some(term => term.id === id)) memory.chips.delete(id)
@@ -150,13 +168,15 @@ export default function ({ header, root, late, preview, commit, retract }) {
     offer.hidden = !header.offer
   }
 
-  /* An element that is moved loses the focus, and with it what is being typed. */
+  /** An element that is moved loses the focus, and with it what is being typed.
+   * @param {Element[]} row */
   function rearrange(row) {
     const had = chips.getRootNode().activeElement
     chips.replaceChildren(...row)
-    if (had?.isConnected && chips.contains(had)) had.focus()
+    if (had instanceof HTMLElement && had.isConnected && chips.contains(had)) had.focus()
   }
 
+  /** @param {ChipTerm[]} list */
   function adder(list) {
     const select = memory.add ??= make("select", { className: "add", ariaLabel: "Add a mask" })
     if (!select.options.length) {
@@ -169,11 +189,11 @@ export default function ({ header, root, late, preview, commit, retract }) {
       select.value = ""
       if (value) send([...memory.terms, { how: "and", name: value, numbers: [], id: ++memory.added }])
     }
-    select.onkeydown = event => event.stopPropagation()
+    select.onkeydown = (/** @type {KeyboardEvent} */ event) => event.stopPropagation()
     return select
   }
 
-  offer.onclick = () => commit(header.locked.lift, true)
+  offer.onclick = () => header.locked && commit(header.locked.lift, true)
   chips.onkeydown = event => event.stopPropagation()
   draw()
 }

@@ -5,24 +5,32 @@
 
 import { face, lay } from "./clocks_drawing.js"
 import { keep, placeTip, save, stretch, watch } from "../../pictures/canvas.js"
-import { clamp, dress, floats } from "../../pictures/paint.js"
+import { clamp, contextOf, dress, floats } from "../../pictures/paint.js"
 import { slide } from "../../pictures/slider.js"
 
 const BEAT = 600 // ms from position to position
 
+/** @param {Picture<ClocksHeader>} picture */
 export default function ({ header, numbers, root, late, alone, preview, commit, retract }) {
+  /** @param {string} selector */
   const $ = selector => root.querySelector(selector)
   const memory = root._memory ??= { sliders: { query: {}, key: {} }, look: null }
-  const { parameters, last } = header, hands = floats(numbers), canvas = $("canvas"), context = canvas.getContext("2d")
+  const { parameters, last } = header, hands = floats(numbers), canvas = root.querySelector("canvas"), context = contextOf(canvas)
   const clocks = header.pairs.map((pair, i) => ({ pair, wavelength: header.wavelengths[i], hands: hands.subarray(5 * i, 5 * i + 5) }))
   const held = () => memory.sliders.query.dragging || memory.sliders.key.dragging
   if (!memory.at || (!held() && !late && !memory.playing)) memory.at = { ...header.at } // where the hand has put them
   for (const which in memory.at) memory.at[which] = Math.min(memory.at[which], last) // the length may have shrunk
   Object.assign(memory, { header, clocks })
-  let places, skin, bare
+  /** @type {ReturnType<typeof lay>} */
+  let places
+  /** @type {Skin} */
+  let skin
+  /** @type {(() => void) | undefined} */
+  let bare
 
   /* ---- moving */
   const wish = () => ({ [parameters.query]: memory.at.query, [parameters.key]: memory.at.key })
+  /** @param {"query" | "key"} which @param {number} to */
   function move(which, to) {
     const { query, key } = memory.began ??= { ...memory.at }
     const by = clamp(to - (which === "query" ? query : key), -Math.min(query, key), last - Math.max(query, key))
@@ -31,15 +39,15 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
     preview(wish(), true)
   }
   function say() {
-    for (const which of ["query", "key"]) {
+    for (const which of /** @type {const} */ (["query", "key"])) {
       $(`.${which} span`).textContent = `${which} at ${which === "query" ? "m" : "n"} = ${memory.at[which]}`
-      $(`.${which} input`).value = memory.at[which]
+      $(`.${which} input`).value = String(memory.at[which])
     }
     $(".apart").textContent = `m − n = ${`${memory.at.query - memory.at.key}`.replace("-", "−")}`
   }
-  for (const which of ["query", "key"]) {
+  for (const which of /** @type {const} */ (["query", "key"])) {
     const input = $(`.${which} input`)
-    input.max = last
+    input.max = String(last)
     input.ariaLabel = `position of the ${which}`
     slide(input, memory.sliders[which], { value: memory.at[which], late }, {
       move: () => { stop(); move(which, +input.value) },
@@ -49,11 +57,11 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
     input.onkeydown = event => event.stopPropagation() // the page has keys of its own
   }
   say()
-  $(".drive").hidden = alone
-  $(".together").ariaPressed = !!memory.together
+  $(".drive").hidden = Boolean(alone)
+  $(".together").ariaPressed = String(!!memory.together)
   $(".together").onclick = () => {
     memory.together = !memory.together
-    $(".together").ariaPressed = memory.together
+    $(".together").ariaPressed = String(memory.together)
   }
 
   function beat() {
@@ -96,6 +104,7 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
     look(memory.look)
   }
 
+  /** @param {number | null} i */
   function look(i) {
     memory.look = i = i === null || i >= clocks.length ? null : i
     if (!bare) return // not drawn yet
@@ -111,7 +120,9 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
     placeTip(tip, { x: x + side / 2, y, h: places.tall }, canvas.clientWidth, canvas.offsetTop)
   }
 
+  /** @param {number} value */
   const digits = value => value.toFixed(4).replace("-", "−")
+  /** @param {Clock} clock */
   function read({ pair, wavelength, hands: [qc, qs, kc, ks, between] }) {
     const { query, key } = header.at
     return [
@@ -129,7 +140,9 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
   canvas.onpointerleave = event => event.pointerType === "mouse" && look(null)
   canvas.onkeydown = event => {
     const { key } = event, now = memory.look, { across } = places
-    const by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across, Home: -clocks.length, End: clocks.length }[key]
+    const by = /** @type {ByKey<number>} */ ({
+      ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across, Home: -clocks.length, End: clocks.length,
+    })[key]
     if (key === "Escape" && now !== null) look(null)
     else if (by) look(now === null ? 0 : clamp(now + by, 0, clocks.length - 1))
     else return

@@ -4,13 +4,16 @@ import { grouped, powered } from "../../pictures/paint.js"
 
 const ROOM = 68, LARGEST = 128, BELOW = 38 // a clock's width at least and at most, and what is written below, at a root font of 16
 
-/* In rows of equal length, as far as that is possible. */
+/** In rows of equal length, as far as that is possible.
+ * @param {number} count @param {number} width @param {number} rem */
 export function lay(count, width, rem) {
   const most = Math.max(1, Math.min(count, Math.floor(width / (ROOM * rem)))), rows = Math.max(1, Math.ceil(count / most))
   const across = Math.max(1, Math.ceil(count / rows)), side = Math.min(width / across, LARGEST * rem), tall = side + BELOW * rem
   return {
     across, tall, height: rows * tall,
+    /** @param {number} i */
     at: i => ({ x: (i % across) * side, y: Math.floor(i / across) * tall, side }),
+    /** @param {number} x @param {number} y */
     under(x, y) {
       const column = Math.floor(x / side), row = Math.floor(y / tall), i = row * across + column
       return column >= 0 && column < across && row >= 0 && i < count ? i : null
@@ -18,6 +21,8 @@ export function lay(count, width, rem) {
   }
 }
 
+/** @param {Context} context @param {Clock} clock @param {{ x: number, y: number, side: number }} place
+ * @param {Skin} skin */
 export function face(context, { pair, wavelength, hands: [qc, qs, kc, ks] }, { x, y, side }, skin) {
   const { rem, family } = skin, cx = x + side / 2, cy = y + side / 2, r = side / 2 - 7 * rem
   context.lineWidth = 1
@@ -46,7 +51,9 @@ export function face(context, { pair, wavelength, hands: [qc, qs, kc, ks] }, { x
   context.fillText(`λ ${brief(wavelength)}`, cx, y + side + 23 * rem, side)
 }
 
-/* A hand ends in a dot, the key's in a hollow one: they are told apart without their colours. */
+/** A hand ends in a dot, the key's in a hollow one: they are told apart without their colours.
+ * @param {Context} context @param {number} cx @param {number} cy @param {number} dx @param {number} dy
+ * @param {string} colour @param {boolean} hollow @param {number} rem */
 function hand(context, cx, cy, dx, dy, colour, hollow, rem) {
   context.strokeStyle = context.fillStyle = colour
   context.lineWidth = 2.5 * rem
@@ -61,4 +68,5 @@ function hand(context, cx, cy, dx, dy, colour, hollow, rem) {
   else context.fill()
 }
 
+/** @param {number} number */
 const brief = number => number < 1000 ? `${+number.toPrecision(3)}` : number < 1e7 ? grouped(number) : powered(number)

@@ -3,10 +3,11 @@
 
 import { save, stretch, watch } from "../../pictures/canvas.js"
 import { layOut, paintRow } from "./entry_drawing.js"
-import { dress } from "../../pictures/paint.js"
+import { contextOf, dress } from "../../pictures/paint.js"
 
+/** @param {Picture<EntryHeader>} picture */
 export default function ({ header, root }) {
-  const canvas = root.querySelector("canvas"), context = canvas.getContext("2d")
+  const canvas = root.querySelector("canvas"), context = contextOf(canvas)
 
   function draw() {
     const width = root.clientWidth

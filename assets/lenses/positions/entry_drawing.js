@@ -3,15 +3,19 @@
 
 const COLOURS = { A: 0, B: 1 } // of the heads' colours, as everywhere on the page
 
+/** @param {number} rem */
 const sizes = rem => ({
   box: 34 * rem, arrow: 16 * rem, title: 28 * rem, pad: 9 * rem, chip: 20 * rem, band: 8 * rem,
 })
 
-/* Boxes flow to the right and break into lines like words. */
+/** Boxes flow to the right and break into lines like words.
+ * @param {Context} context @param {EntryHeader} header @param {number} width
+ * @param {Pick<Skin, "rem" | "family">} skin */
 export function layOut(context, header, width, { rem, family }) {
   const size = sizes(rem)
   let y = 0
   const rows = header.rows.map(row => {
+    /** @type {EntryBox[][]} */
     const lines = [[]]
     let x = size.band
     for (const step of row.steps) {
@@ -21,8 +25,8 @@ export function layOut(context, header, width, { rem, family }) {
       const chips = step.marks.reduce((sum, [side, name]) => sum + chipWidth(context, side, name, rem) + 4 * rem, 0)
       const w = Math.max(inner + 2 * size.pad, context.measureText(step.note).width + 4, chips)
       const after = step === row.steps.at(-1) ? 2 : size.arrow // to the right of it, or further on
-      if (x + w + after > width && lines.at(-1).length) { lines.push([]); x = size.band + size.arrow }
-      lines.at(-1).push({ ...step, x, w })
+      if (x + w + after > width && lines[lines.length - 1].length) { lines.push([]); x = size.band + size.arrow }
+      lines[lines.length - 1].push({ ...step, x, y: 0, w })
       x += w + size.arrow
     }
     const top = y
@@ -39,9 +43,12 @@ export function layOut(context, header, width, { rem, family }) {
   return { rows, height: y }
 }
 
+/** @param {"A" | "B"} side @param {string} name */
 const chipText = (side, name) => `${side}: ${name}`
+/** @param {Context} context @param {"A" | "B"} side @param {string} name @param {number} rem */
 const chipWidth = (context, side, name, rem) => context.measureText(chipText(side, name)).width + 14 * rem
 
+/** @param {Context} context @param {EntryRow} row @param {EntryHeader} header @param {Skin} skin */
 export function paintRow(context, row, header, skin) {
   const { rem, family } = skin, size = sizes(rem)
   context.textBaseline = "middle"
@@ -61,11 +68,13 @@ export function paintRow(context, row, header, skin) {
   })
 }
 
-/* What is repeated in each layer lies on a band. */
+/** What is repeated in each layer lies on a band.
+ * @param {Context} context @param {EntryBox[]} line @param {EntryHeader} header @param {Skin} skin
+ * @param {EntrySizes} size @param {boolean} first */
 function band(context, line, { layers }, skin, size, first) {
   const inside = line.filter(step => step.layer)
   if (!inside.length) return
-  const { rem, family } = skin, { x, y } = inside[0], end = inside.at(-1).x + inside.at(-1).w
+  const { rem, family } = skin, { x, y } = inside[0], last = inside[inside.length - 1], end = last.x + last.w
   context.fillStyle = skin.rule
   context.globalAlpha = 0.4
   context.beginPath()
@@ -80,6 +89,7 @@ function band(context, line, { layers }, skin, size, first) {
   context.fillText(!first ? "…" : fits ? full : text, x, y - 13 * rem, end - x)
 }
 
+/** @param {Context} context @param {number} from @param {number} to @param {number} y @param {Skin} skin */
 function arrow(context, from, to, y, { muted, rem }) {
   const head = 3.5 * rem, start = from + 2 * rem, end = to - 2 * rem
   context.strokeStyle = context.fillStyle = muted
@@ -95,7 +105,8 @@ function arrow(context, from, to, y, { muted, rem }) {
   context.fill()
 }
 
-/* A place where schemes can enter is dashed and pale as long as none does. */
+/** A place where schemes can enter is dashed and pale as long as none does.
+ * @param {Context} context @param {EntryBox} step @param {Skin} skin @param {EntrySizes} size */
 function box(context, { text, note, marks, place, x, y, w }, skin, size) {
   const { rem, family } = skin, pale = place && !marks.length, colour = marks.length ? skin.heads[COLOURS[marks[0][0]]] : skin.muted
   context.beginPath()
@@ -119,7 +130,9 @@ function box(context, { text, note, marks, place, x, y, w }, skin, size) {
   for (const [side, name] of marks) at = chip(context, side, name, at, y - size.chip - 5 * rem, skin, size)
 }
 
-/* Which scheme enters here; its side is a letter too, not a colour alone. */
+/** Which scheme enters here; its side is a letter too, not a colour alone.
+ * @param {Context} context @param {"A" | "B"} side @param {string} name @param {number} x @param {number} y
+ * @param {Skin} skin @param {EntrySizes} size */
 function chip(context, side, name, x, y, skin, size) {
   const { rem } = skin, w = chipWidth(context, side, name, rem)
   context.beginPath()
