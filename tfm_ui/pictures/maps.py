@@ -13,7 +13,7 @@ from tfm_ui.pictures.cells import CELLS
 from tfm_ui.pictures.map_scale import Scale
 
 MAPS = Canvas(
-    "maps",
+    "pictures/maps",
     f"""
 <div class="maps" data-picture>
   <label class="edit" hidden><span></span><input type="range" min="0" max="1" step="0.01"><output></output></label>
