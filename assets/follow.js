@@ -84,24 +84,31 @@ export function follow(component, draw) {
   async function ask(query) {
     const number = ++memory.asked
     memory.wanted = query
+    mark()
     const { bytes, problem, again } = await picture(memory.data.name, query)
     if (number !== memory.asked || !root.isConnected) return // a later one was asked for
     memory.wanted = null
-    if (!bytes) return failed(problem, again)
+    if (!bytes) return failed(problem, again, query)
     const [header, numbers] = decode(bytes)
-    if (header.problem) return failed(header.problem)
+    if (header.problem) return failed(header.problem, undefined, query)
     memory.failures = 0
+    memory.refused = null
     explain("")
     memory.shown = header.query
     memory.last = { header, numbers, late: memory.latest !== null && memory.latest !== query }
     drawn()
     if (memory.shown === memory.data.query && !behind() && (memory.latest ?? query) === query) caughtUp()
+    mark()
   }
 
   /* Say why there is no picture, in its place, and ask again where that makes sense: each time after twice the time, and
      not all windows at once. */
-  function failed(problem, again) {
-    if (again === undefined) return explain(problem, true)
+  function failed(problem, again, query) {
+    if (again === undefined) {
+      memory.refused = query
+      explain(problem, true)
+      return mark()
+    }
     const [first, most] = AGAIN
     const wait = Math.max(again, Math.min(most, first * 2 ** memory.failures++)) * (1 + Math.random() / 4)
     explain(`${problem} Asking again in ${Math.ceil(wait / 1000)} s.`)
@@ -120,6 +127,22 @@ export function follow(component, draw) {
   function drawn() {
     memory.leave?.()
     memory.leave = draw({ ...memory.component, ...memory.last, root, local: memory.data.local ?? {}, preview, commit, retract })
+    root.removeAttribute("data-settled")
+    mark()
+  }
+
+  /* The attribute data-settled says that the picture is at rest: it shows what the page's last data ask for, or says why
+     it cannot, and nothing is on its way. It is set after the frame in which the picture is painted. */
+  function mark() {
+    if (!isSettled()) return root.removeAttribute("data-settled")
+    if (root.dataset.settled === memory.data.query) return
+    requestAnimationFrame(() => setTimeout(() => isSettled() ? root.dataset.settled = memory.data.query : undefined))
+  }
+
+  function isSettled() {
+    const { query } = memory.data, idle = memory.wanted === null && !memory.ahead && !memory.busy && !behind()
+    const told = Object.keys(memory.pending ?? {}).length > 0 // the page has not answered yet
+    return idle && !told && (memory.last && memory.shown === query || memory.refused === query)
   }
 
   /* Show what the page says, unless it is there, or on its way. */
@@ -129,6 +152,7 @@ export function follow(component, draw) {
     const { query } = memory.data
     if (query === memory.shown) forget()
     else if (query !== memory.wanted) ask(query)
+    mark()
   }
 
   /* What is on its way is no longer wanted: who goes there and back quickly would else end there. */
@@ -152,6 +176,7 @@ export function follow(component, draw) {
 
   function wait(patience) {
     memory.ahead = true
+    mark()
     later(patience)
   }
 
@@ -170,6 +195,7 @@ export function follow(component, draw) {
   async function wish(query) {
     memory.ahead = true
     memory.latest = query
+    mark()
     clearTimeout(memory.timer)
     if (memory.busy) return
     memory.busy = true
@@ -177,6 +203,7 @@ export function follow(component, draw) {
       for (let last = null; memory.latest && last !== memory.latest;) await ask(last = memory.latest)
     } finally {
       memory.busy = false
+      mark()
     }
   }
 
@@ -218,6 +245,7 @@ export function follow(component, draw) {
       wait(LONG)
     }
     memory.pending = { ...memory.pending, ...changes } // of two in a row, the page may hear of the second alone
+    mark()
     memory.component.setTriggerValue("changed", { changes: memory.pending, number: memory.commits })
   }
 
@@ -244,4 +272,5 @@ export function follow(component, draw) {
   const heard = !memory.joined && memory.latest && memory.latest === memory.committed
   if (!memory.ahead || (!behind() && (heard || (memory.wanted === null && data.query === memory.shown)))) settle()
   if (moved && memory.last && data.query === memory.shown) drawn()
+  mark()
 }
