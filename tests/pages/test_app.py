@@ -26,7 +26,6 @@ def start(page: str = HEADS, **query: str | list[str]) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     for name, value in query.items():
         app.query_params[name] = value
-    app.run()
     app.switch_page(page).run()
     assert not app.exception
     return app
