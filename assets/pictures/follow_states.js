@@ -104,12 +104,12 @@ const HANDLERS = {
   },
 
   answer(state, event, effects) {
-    const newest = event.number === state.asked
-    if (newest && state.question) answered(state, state.question.query, event, effects)
+    const isNewest = event.number === state.question?.number
+    if (isNewest && state.question) answered(state, state.question.query, event, effects)
     if (event.number !== state.preview?.number) return
     const { query } = state.preview
     state.preview = null
-    if (state.latest !== null && !(newest && state.latest === query)) askForPreview(state, state.latest, effects)
+    if (state.latest !== null && !(isNewest && state.latest === query)) askForPreview(state, state.latest, effects)
   },
 
   timeout(state, _, effects) {
@@ -156,10 +156,9 @@ function settle(state, effects) {
   effects.push({ type: "stopTimer" })
   caughtUp(state)
   const { query } = state.page
-  if (query === state.shown) { // what is on its way is no longer wanted: who goes there and back quickly would else end there
-    state.asked++
-    state.question = null
-  } else if (query !== null && query !== state.question?.query) ask(state, query, effects)
+  // What is on its way is no longer wanted: who goes there and back quickly would else end there.
+  if (query === state.shown) state.question = null
+  else if (query !== null && query !== state.question?.query) ask(state, query, effects)
 }
 
 /** @param {FollowState} state */
@@ -208,7 +207,6 @@ function answered(state, query, { drawn, problem, again, jitter = 0, content }, 
   state.question = null
   if (drawn === undefined) return problem === undefined ? undefined : failed(state, query, problem, again, jitter, effects)
   state.failures = 0
-  state.refused = null
   state.shown = drawn
   effects.push({ type: "explain", words: "" })
   effects.push({ type: "draw", content, late: state.latest !== null && state.latest !== query })
