@@ -6,7 +6,7 @@
    A state's name says what the picture shows:
    following    what the page says: its last query is drawn, or asked for
    ahead        what the address says, since a control was moved; the page has not been run yet
-   previewing   what the hand is dragging; neither the page nor its link know of it
+   previewing   what is being dragged; neither the page nor its link know of it
    committed    what the page was told to hold, from this picture; the page has not answered yet
    joined       the same, where another picture of the page has told it, the "teller"
 
@@ -156,7 +156,7 @@ function settle(state, effects) {
   effects.push({ type: "stopTimer" })
   caughtUp(state)
   const { query } = state.page
-  // What is on its way is no longer wanted: who goes there and back quickly would else end there.
+  // An answer on its way is no longer wanted: otherwise a control that was moved there and back would end there.
   if (query === state.shown) state.question = null
   else if (query !== null && query !== state.question?.query) ask(state, query, effects)
 }
