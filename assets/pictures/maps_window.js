@@ -1,4 +1,4 @@
-/* Maps that are a part of a larger table, pooled by the server (windows.py): a move of the window asks for another
+/* Maps that are a part of a larger table, pooled by the server (tfm_ui/windows.py): a move of the window asks for another
    part. What is there is shown enlarged until it comes. */
 
 const REST = 300 // ms without a turn of the wheel or a step, after which the page is told
