@@ -25,7 +25,7 @@ def uploaded_bytes() -> Mapping[str, int]:
     return {session: sum(len(file.data) for file in files.values()) for session, files in store.file_storage.items()}
 
 
-class FewTabs:
+class TabLimit:
     """Middleware: an open tab is a session, which takes about 2 MB, so a visitor, an address and all have so many."""
 
     def __init__(self, app: ASGIApp, per_visitor: int = 60, per_address: int = 200, in_all: int = 500) -> None:
@@ -49,7 +49,7 @@ class FewTabs:
             self._open -= Counter(counted)  # drops those that are 0
 
 
-class BodiesInTime:
+class BodyTimeout:
     """Middleware: a request whose body does not arrive in time counts as one whose sender has gone."""
 
     def __init__(self, app: ASGIApp, seconds: float = BODY) -> None:
@@ -77,7 +77,7 @@ class BodiesInTime:
         await self.app(scope, in_time, send)
 
 
-class FewUploads:
+class UploadLimit:
     """Middleware: what Streamlit keeps of uploaded files, until their tab is closed, has a bound.
 
     Args:

@@ -16,8 +16,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tfm_ui.pictures.canvas import encode
 from tfm_ui.pictures.registry import PICTURES, CannotBeShown, made, takes_long
-from tfm_ui.server.own_pages import from_own_page
-from tfm_ui.server.pictures_first import ON_THEIR_WAY, browser_of
+from tfm_ui.server.picture_priority import PENDING, browser_of
+from tfm_ui.server.same_origin import is_same_origin
 from tfm_ui.visitors.admission import PATIENCE, TOO_LONG, Turn, within
 from tfm_ui.visitors.gate import RETRY, Busy, Gone
 from tfm_ui.visitors.giving_way import GivingWay
@@ -53,7 +53,7 @@ class Pictures:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, unless whoever asks has gone."""
         request = Request(scope, receive)
-        with ON_THEIR_WAY.picture(browser_of(request)), suppress(ClientDisconnect, Gone):
+        with PENDING.picture(browser_of(request)), suppress(ClientDisconnect, Gone):
             try:
                 response = await self._answer(request)
             except Refusal as refusal:
@@ -62,7 +62,7 @@ class Pictures:
                 await response(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
-        if not from_own_page(request):
+        if not is_same_origin(request):
             raise Refusal(403, "expected a question from a page of this server")
         names = _names(request.path_params["names"])
         try:

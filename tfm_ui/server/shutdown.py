@@ -17,7 +17,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def ends_when_told() -> Iterator[None]:
+def quick_shutdown() -> Iterator[None]:
     """While the server runs: the first signal has it finish, the second one, or PATIENCE, ends it at once."""
     told: list[int] = []  # and no Event: the second signal may come while the first is being noted
     usual = {number: signal.getsignal(number) for number in SIGNALS}

@@ -12,12 +12,11 @@ from starlette.testclient import TestClient
 from tests.tfm_ui.loops import run
 from tests.tfm_ui.payloads import decode
 from tfm_ui.pictures.registry import PICTURES, made
-from tfm_ui.server import app as server
-from tfm_ui.server import picture_requests
+from tfm_ui.server import asgi, picture_requests
 from tfm_ui.visitors import admission
 from tfm_ui.visitors.gate import Gate
 
-client = TestClient(Starlette(routes=server.ROUTES, middleware=server.MIDDLEWARE), base_url="http://lab.test")
+client = TestClient(Starlette(routes=asgi.ROUTES, middleware=asgi.MIDDLEWARE), base_url="http://lab.test")
 
 
 def apart(data: bytes, number: int) -> list[bytes]:

@@ -18,7 +18,7 @@ DRAWING = 0.02  # seconds from an answer's leaving to the picture on screen
 PATIENCE = 0.08  # seconds that Streamlit waits at most
 
 
-class OnTheirWay:
+class PendingPictures:
     """The pictures that are being made or drawn, by browser. For the event loop's thread alone."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class OnTheirWay:
                 return
 
 
-ON_THEIR_WAY = OnTheirWay()
+PENDING = PendingPictures()
 
 
 def browser_of(connection: HTTPConnection) -> str:
@@ -62,7 +62,7 @@ def browser_of(connection: HTTPConnection) -> str:
     return who if who != address_of(who) else ""
 
 
-class PicturesFirst:
+class PicturePriority:
     """Middleware: what a websocket brings waits for the same browser's pictures."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -76,7 +76,7 @@ class PicturesFirst:
 
         async def patiently() -> Message:
             message = await receive()
-            await ON_THEIR_WAY.wait(browser)
+            await PENDING.wait(browser)
             return message
 
         await self.app(scope, patiently, send)

@@ -13,11 +13,12 @@ from starlette.staticfiles import StaticFiles
 from streamlit import config
 
 from tfm_ui.pictures.canvas import ASSETS
-from tfm_ui.server.connections import BodiesInTime, FewTabs, FewUploads
-from tfm_ui.server.own_pages import OwnPagesOnly, SecurityHeaders
+from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
+from tfm_ui.server.picture_priority import PicturePriority
 from tfm_ui.server.picture_requests import Pictures
-from tfm_ui.server.pictures_first import PicturesFirst
-from tfm_ui.server.shutdown import ends_when_told
+from tfm_ui.server.same_origin import SameOriginOnly
+from tfm_ui.server.security_headers import SecurityHeaders
+from tfm_ui.server.shutdown import quick_shutdown
 
 FILES = Path("/dev/fd")  # this process's open files, where the system shows them
 
@@ -33,7 +34,7 @@ def routes(base: str) -> list[BaseRoute]:
 
 
 ROUTES = routes(config.get_option("server.baseUrlPath"))
-PARTS = (SecurityHeaders, OwnPagesOnly, FewTabs, FewUploads, BodiesInTime, PicturesFirst)  # the outermost first
+PARTS = (SecurityHeaders, SameOriginOnly, TabLimit, UploadLimit, BodyTimeout, PicturePriority)  # the outermost first
 MIDDLEWARE = [Middleware(part) for part in PARTS]
 
 
@@ -50,5 +51,5 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
         with suppress(OSError), socket.socket(fileno=os.dup(int(file.name))) as listener:
             if listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                 listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    with ends_when_told():
+    with quick_shutdown():
         yield
