@@ -8,7 +8,7 @@ from tfm_ui.jobs.caps import IN_ALL, OF_ADDRESS, OF_VISITOR
 from tfm_ui.jobs.job import Job, Request, Seen, State, Tab
 from tfm_ui.jobs.messages import Came, Ended, FromWorker, Gone, Ready, Start, Stop, Worker
 from tfm_ui.jobs.process import Process
-from tfm_ui.visitors.ring import Ring
+from tfm_ui.visitors.fair_queue import FairQueue
 
 GRACE = 10.0  # seconds that a tab may be away: a reconnect or a reload loses nothing
 OBEYS = 2.0  # seconds in which a stopped job ends, or its worker is killed
@@ -32,7 +32,7 @@ class Queue:
         """
         self._hire, self._clock = hire, clock
         self._lock = threading.RLock()
-        self._ring: Ring[Job] = Ring()
+        self._waiting: FairQueue[Job] = FairQueue()
         self._jobs: dict[int, Job] = {}
         self._count = 0
         self._tabs: dict[tuple[str, Tab], float] = {}  # of visitors who wait for something: when each was last open
@@ -72,19 +72,19 @@ class Queue:
                 self._count += 1
                 job = self._jobs[self._count] = Job(self._count, request)
             elif job.state == "waiting" and visitor not in job.visitors:  # the others' caps count it already
-                OF_VISITOR.check(self._ring.of(visitor), request.seconds)
+                OF_VISITOR.check(self._waiting.of(visitor), request.seconds)
             self._tabs[visitor, tab] = self._clock()
             job.visitors.add(visitor)
             job.asked.add(visitor)
             if job.state == "waiting":
-                self._ring.add(visitor, job)
+                self._waiting.add(visitor, job)
             self._feed()
             return job.number
 
     def _check(self, visitor: str, request: Request) -> None:
-        OF_VISITOR.check(self._ring.of(visitor), request.seconds)
-        OF_ADDRESS.check(self._ring.of_address(visitor), request.seconds)
-        IN_ALL.check(self._ring.order(), request.seconds)
+        OF_VISITOR.check(self._waiting.of(visitor), request.seconds)
+        OF_ADDRESS.check(self._waiting.of_address(visitor), request.seconds)
+        IN_ALL.check(self._waiting.order(), request.seconds)
 
     def stop(self, visitor: str, number: int) -> None:
         """This visitor no longer wants it. What nobody wants is not done, or ends; what has come of it stays."""
@@ -93,7 +93,7 @@ class Queue:
             if job is None or visitor not in job.visitors:
                 return
             job.visitors.discard(visitor)
-            self._ring.leave(visitor, job)
+            self._waiting.leave(visitor, job)
             if job.visitors:
                 return
             if job.state == "waiting":
@@ -189,7 +189,7 @@ class Queue:
             why = f"ended by signal {-code}, as when memory runs out" if code < 0 else f"ended with code {code}"
             self._end(job, "failed", f"The process that worked on it was {why}.")
         elif not self._ready:  # it would do so again
-            for job in self._ring.clear():
+            for job in self._waiting.clear():
                 self._end(job, "failed", f"The process that works could not start; it ended with code {code}.")
             return
         self.open()
@@ -197,10 +197,10 @@ class Queue:
     # of the lock's owner alone
 
     def _feed(self) -> None:
-        if self._closed.is_set() or self._running or not self._ring.order():
+        if self._closed.is_set() or self._running or not self._waiting.order():
             return
         self.open()
-        if self._worker and self._ready and (job := self._ring.next()):
+        if self._worker and self._ready and (job := self._waiting.next()):
             self._running, job.state, job.began = job, "running", self._clock()
             self._worker.say(Start(job.number, job.request.name, job.request.argument))
 
@@ -231,7 +231,7 @@ class Queue:
         )
 
     def _seen(self, visitor: str, job: Job) -> Seen:
-        now, order = self._clock(), ([self._running] if self._running else []) + self._ring.order()
+        now, order = self._clock(), ([self._running] if self._running else []) + self._waiting.order()
         before = order[: order.index(job)] if job in order else []
         return Seen(
             number=job.number,

@@ -23,8 +23,8 @@ import cachetools
 import numpy as np
 from torch import Tensor
 
-from tfm_ui.visitors.admission import admitted
 from tfm_ui.visitors.settings import SETTINGS
+from tfm_ui.visitors.turn import turn_to_compute
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -104,7 +104,7 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy) -> Callable[[Callable[P, R
             if _computing.get():  # others may wait for what this is part of: it must not wait for a turn
                 return once(*args, **more)
             long = heavy(*args, **more)
-            with admitted(heavy=long):
+            with turn_to_compute(heavy=long):
                 result = once(*args, **more)
             if long or next(_results) % OFTEN == 0:
                 give_back()

@@ -19,8 +19,8 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 from tfm_ui.text.plain import plain
 from tfm_ui.text.words import about_tokens
-from tfm_ui.visitors.admission import admitted
-from tfm_ui.visitors.gate import Busy
+from tfm_ui.visitors.compute_limiter import Busy
+from tfm_ui.visitors.turn import turn_to_compute
 
 P = ParamSpec("P")
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -73,7 +73,7 @@ def in_turn(draw: Callable[P, None], *, heavy: bool = False) -> Callable[P, None
     @wraps(draw)
     def drawn(*args: P.args, **more: P.kwargs) -> None:
         try:
-            with admitted(heavy=heavy):
+            with turn_to_compute(heavy=heavy):
                 draw(*args, **more)
         except Busy as busy:
             st.warning(f"{busy} Any change of a control asks again.", icon=":material/hourglass_top:")

@@ -18,9 +18,9 @@ from tfm_ui.pictures.canvas import encode
 from tfm_ui.pictures.registry import PICTURES, CannotBeShown, made, takes_long
 from tfm_ui.server.picture_priority import PENDING, browser_of
 from tfm_ui.server.same_origin import is_same_origin
-from tfm_ui.visitors.admission import PATIENCE, TOO_LONG, Turn, within
-from tfm_ui.visitors.gate import RETRY, Busy, Gone
-from tfm_ui.visitors.giving_way import GivingWay
+from tfm_ui.visitors.compute_limiter import RETRY, Busy, VisitorGone
+from tfm_ui.visitors.transfer_limit import TransferLimit
+from tfm_ui.visitors.turn import PATIENCE, TOO_LONG, Turn, use_turn
 from tfm_ui.visitors.visitor import visitor_of
 
 LONGEST = 250_000  # bytes of a query: every sign of the longest text, percent-encoded
@@ -47,13 +47,13 @@ class Pictures:
     """The endpoint."""
 
     def __init__(self) -> None:
-        self.questions = GivingWay(256, seconds=10)
-        self.answers = GivingWay(96_000_000, seconds=60)  # in bytes
+        self.questions = TransferLimit(256, seconds=10)
+        self.answers = TransferLimit(96_000_000, seconds=60)  # in bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, unless whoever asks has gone."""
         request = Request(scope, receive)
-        with PENDING.picture(browser_of(request)), suppress(ClientDisconnect, Gone):
+        with PENDING.picture(browser_of(request)), suppress(ClientDisconnect, VisitorGone):
             try:
                 response = await self._answer(request)
             except Refusal as refusal:
@@ -66,7 +66,7 @@ class Pictures:
             raise Refusal(403, "expected a question from a page of this server")
         names = _names(request.path_params["names"])
         try:
-            async with self.questions.under_way():
+            async with self.questions.transfer():
                 query = await _query(request)
         except TimeoutError:
             raise Refusal(408, "expected the whole question at once") from None
@@ -74,7 +74,7 @@ class Pictures:
 
     def _stream(self, data: bytes) -> StreamingResponse:
         async def chunks() -> AsyncIterator[bytes]:
-            async with self.answers.under_way(len(data)):
+            async with self.answers.transfer(len(data)):
                 for start in range(0, len(data), CHUNK):
                     yield data[start : start + CHUNK]
 
@@ -109,7 +109,7 @@ async def _computed(request: Request, names: list[str], query: str) -> bytes:
             first: set[asyncio.Future[Any]] = {asyncio.wrap_future(turn.ticket.admitted), gone}
             await asyncio.wait(first, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
             if gone.done():
-                raise Gone
+                raise VisitorGone
             if not turn.ticket.admitted.done():
                 raise Busy(TOO_LONG)
             return await asyncio.get_running_loop().run_in_executor(_threads, _packed, turn, names, query)
@@ -125,12 +125,12 @@ def _packed(turn: Turn, names: list[str], query: str) -> bytes:
     """The pictures one behind the other, a length before each; one that fails says so, and the others are there."""
     parts: list[bytes] = []
     problems = []
-    with within(turn):
+    with use_turn(turn):
         for name in names:
-            turn.go_on()
+            turn.check_wanted()
             try:
                 parts.append(made(name, query))
-            except (Busy, Gone, CannotBeShown):
+            except (Busy, VisitorGone, CannotBeShown):
                 raise
             except Exception:
                 problems.append(_logged(name, query))

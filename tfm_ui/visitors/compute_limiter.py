@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from tfm_ui.visitors.ring import Ring
+from tfm_ui.visitors.fair_queue import FairQueue
 from tfm_ui.visitors.visitor import address_of
 
 RETRY = 2  # seconds after which asking again makes sense
@@ -19,7 +19,7 @@ class Busy(Exception):
     """Too much waits already; the sentence says whose."""
 
 
-class Gone(Exception):
+class VisitorGone(Exception):
     """Whoever asked has gone, so the rest of the work is not done."""
 
 
@@ -40,7 +40,7 @@ class Ticket:
     left: bool = False
 
 
-class Gate:
+class ComputeLimiter:
     """Any thread may call it, and no call waits."""
 
     def __init__(
@@ -57,7 +57,7 @@ class Gate:
         """
         self._free = {False: light, True: heavy}
         self._most = per_visitor, per_address, in_all
-        self._rings: dict[bool, Ring[Ticket]] = {False: Ring(), True: Ring()}
+        self._queues: dict[bool, FairQueue[Ticket]] = {False: FairQueue(), True: FairQueue()}
         self._waiting: set[Ticket] = set()
         self._lock = threading.Lock()
 
@@ -72,7 +72,7 @@ class Gate:
             if not self._free[heavy]:
                 self._refuse_too_many(ticket)
             self._waiting.add(ticket)
-            self._rings[heavy].add(visitor, ticket)
+            self._queues[heavy].add(visitor, ticket)
             self._admit(heavy)
         return ticket
 
@@ -84,13 +84,13 @@ class Gate:
             ticket.left = True
             if ticket in self._waiting:
                 self._waiting.discard(ticket)
-                self._rings[ticket.heavy].leave(ticket.visitor, ticket)
+                self._queues[ticket.heavy].leave(ticket.visitor, ticket)
             else:
                 self._free[ticket.heavy] += 1
                 self._admit(ticket.heavy)
 
     def _admit(self, heavy: bool) -> None:
-        while self._free[heavy] and (ticket := self._rings[heavy].next()):
+        while self._free[heavy] and (ticket := self._queues[heavy].next()):
             self._free[heavy] -= 1
             self._waiting.discard(ticket)
             ticket.admitted.set_result(None)

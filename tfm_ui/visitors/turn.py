@@ -8,14 +8,14 @@ from contextvars import ContextVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from tfm_ui.visitors.gate import Busy, Gate, Gone
+from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, VisitorGone
 from tfm_ui.visitors.settings import SETTINGS
 from tfm_ui.visitors.visitor import visitor_here
 
-GATE = Gate(light=SETTINGS.light_at_once, heavy=SETTINGS.heavy_at_once)
+LIMITER = ComputeLimiter(light=SETTINGS.light_at_once, heavy=SETTINGS.heavy_at_once)
 PATIENCE = 60.0  # seconds that anything waits for its turn
 TOO_LONG = f"The server is busy: this has waited {PATIENCE:.0f} seconds for its turn."
-LOOK = 0.05  # seconds after which what waits looks whether it is still wanted
+POLL = 0.05  # seconds after which what waits looks whether it is still wanted
 
 
 class Turn:
@@ -33,46 +33,46 @@ class Turn:
             Busy: if too much waits.
         """
         self._who, self._wanted = who, wanted
-        self.ticket = GATE.ask(who, heavy=heavy)
+        self.ticket = LIMITER.ask(who, heavy=heavy)
 
     def wait(self) -> None:
         """Until it may begin.
 
         Raises:
             Busy: if that takes too long.
-            Gone: if it is no longer wanted.
+            VisitorGone: if it is no longer wanted.
         """
         begin = time.monotonic()
         while True:
-            self.go_on()
+            self.check_wanted()
             try:
-                return self.ticket.admitted.result(timeout=LOOK)
+                return self.ticket.admitted.result(timeout=POLL)
             except TimeoutError:
                 if time.monotonic() - begin > PATIENCE:
                     raise Busy(TOO_LONG) from None
 
-    def go_on(self) -> None:
-        """Raises Gone if it is no longer wanted."""
+    def check_wanted(self) -> None:
+        """Raises VisitorGone if it is no longer wanted."""
         if not self._wanted():
-            raise Gone
+            raise VisitorGone
 
-    def takes_long(self) -> None:
+    def enter_slow_lane(self) -> None:
         """Wait for a place in the lane of what takes long, unless it has one; raises as `wait` does."""
         if not self.ticket.heavy:
             self.end()
-            self.ticket = GATE.ask(self._who, heavy=True)
+            self.ticket = LIMITER.ask(self._who, heavy=True)
             self.wait()
 
     def end(self) -> None:
         """Let the next one begin."""
-        GATE.leave(self.ticket)
+        LIMITER.leave(self.ticket)
 
 
 _turn: ContextVar[Turn | None] = ContextVar("turn", default=None)
 
 
 @contextmanager
-def within(turn: Turn) -> Iterator[None]:
+def use_turn(turn: Turn) -> Iterator[None]:
     """What this thread computes now, it computes in this turn, which has begun."""
     token = _turn.set(turn)
     try:
@@ -82,7 +82,7 @@ def within(turn: Turn) -> Iterator[None]:
 
 
 @contextmanager
-def admitted(*, heavy: bool = False) -> Iterator[Turn]:
+def turn_to_compute(*, heavy: bool = False) -> Iterator[Turn]:
     """Compute in the turn that this thread is in, or else in a new one of the visitor whose script runs.
 
     Args:
@@ -90,18 +90,18 @@ def admitted(*, heavy: bool = False) -> Iterator[Turn]:
 
     Raises:
         Busy: if too much waits.
-        Gone: if whoever asked has gone.
+        VisitorGone: if whoever asked has gone.
     """
     if turn := _turn.get():
-        turn.go_on()
+        turn.check_wanted()
         if heavy:
-            turn.takes_long()
+            turn.enter_slow_lane()
         yield turn
         return
     turn = Turn(visitor_here() if _runs_a_script() else "", _still_wanted, heavy=heavy)
     try:
         turn.wait()
-        with within(turn):
+        with use_turn(turn):
             yield turn
     finally:
         turn.end()

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class GivingWay:
+class TransferLimit:
     """For the event loop's thread alone.
 
     Args:
