@@ -5,8 +5,8 @@ from functools import cached_property
 
 from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, TOKENIZERS, Tokens, TransformerConfig, encode
 from tfm_ui.state.fields import Choice, Flag, Length, Text, Whole, control
+from tfm_ui.state.pass_cost import HEAVY, pass_bytes
 from tfm_ui.state.samples import read_text
-from tfm_ui.state.work import HEAVY, pass_bytes
 
 MAX_TOKENS = 1024
 STOPS = (*range(2, 65), *range(72, 257, 8), *range(320, MAX_TOKENS + 1, 64))  # of the slider; links may lie between
