@@ -88,7 +88,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Seen:
+class JobStatus:
     """What one visitor sees of a job at one moment, in all of their tabs.
 
     Attributes:

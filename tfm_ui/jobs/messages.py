@@ -46,7 +46,7 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Came:
+class Stepped:
     """From the worker: a job's latest step."""
 
     number: int
@@ -69,13 +69,13 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Gone:
+class WorkerExited:
     """Of the worker, from whoever listens to it: its process is no more; its exit code, negative for a signal."""
 
     code: int
 
 
-FromWorker = Ready | Came | Ended | Gone
+FromWorker = Ready | Stepped | Ended | WorkerExited
 
 
 class Worker(Protocol):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from tfm_ui.jobs.messages import FromWorker, Gone, Start, Stop
+from tfm_ui.jobs.messages import FromWorker, Start, Stop, WorkerExited
 
 ROOT = Path(__file__).parents[2]
 TABLE = "tfm_ui.jobs.table:JOBS"
@@ -26,7 +26,7 @@ class Process:
         """Start it.
 
         Args:
-            heard: is told what the worker says, in a thread of its own; `Gone` is the last.
+            heard: is told what the worker says, in a thread of its own; `WorkerExited` is the last.
             table: where the jobs' table is.
             memory: bytes that a job may take.
         """
@@ -50,7 +50,7 @@ class Process:
                 while True:
                     self._heard(self, pickle.load(outbox))
         finally:  # a worker that nobody hears any more must not hold up the queue
-            self._heard(self, Gone(self._end()))
+            self._heard(self, WorkerExited(self._end()))
 
     def _end(self) -> int:
         """Its exit code. It has closed its output, or says what nobody understands."""

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 
 from tfm_ui.jobs.caps import IN_ALL, OF_ADDRESS, OF_VISITOR
-from tfm_ui.jobs.job import Job, Request, Seen, State, Tab
-from tfm_ui.jobs.messages import Came, Ended, FromWorker, Gone, Ready, Start, Stop, Worker
+from tfm_ui.jobs.job import Job, JobStatus, Request, State, Tab
+from tfm_ui.jobs.messages import Ended, FromWorker, Ready, Start, Stepped, Stop, Worker, WorkerExited
 from tfm_ui.jobs.process import Process
 from tfm_ui.visitors.fair_queue import FairQueue
 
@@ -101,7 +101,7 @@ class Queue:
             elif job is self._running:
                 self._tell_to_stop(job)
 
-    def find(self, visitor: str, name: str, argument: Hashable, tab: Tab | None = None) -> Seen | None:
+    def find(self, visitor: str, name: str, argument: Hashable, tab: Tab | None = None) -> JobStatus | None:
         """The job that does this now, for whomever; else this visitor's last that did; None if there is neither.
 
         Args:
@@ -118,7 +118,7 @@ class Queue:
             asked = [job for job in self._jobs.values() if visitor in job.asked and job.request.same(name, argument)]
             return self._seen(visitor, asked[-1]) if asked else None
 
-    def of(self, visitor: str) -> list[Seen]:
+    def of(self, visitor: str) -> list[JobStatus]:
         """What this visitor waits for."""
         with self._lock:
             return [self._seen(visitor, job) for job in self._of(visitor)]
@@ -170,13 +170,13 @@ class Queue:
             job = self._running
             if isinstance(message, Ready):
                 self._ready = True
-            elif isinstance(message, Came) and job and job.number == message.number:
+            elif isinstance(message, Stepped) and job and job.number == message.number:
                 job.step = message.step
             elif isinstance(message, Ended) and job and job.number == message.number:
                 self._running = None
                 self._end(job, "failed" if message.problem else "stopped" if message.stopped else "done",
                           message.problem)  # fmt: skip
-            elif isinstance(message, Gone):
+            elif isinstance(message, WorkerExited):
                 self._replace(message.code)
             self._feed()
 
@@ -230,10 +230,10 @@ class Queue:
             (job for job in self._under_way() if job.told_to_stop is None and job.request.same(name, argument)), None
         )
 
-    def _seen(self, visitor: str, job: Job) -> Seen:
+    def _seen(self, visitor: str, job: Job) -> JobStatus:
         now, order = self._clock(), ([self._running] if self._running else []) + self._waiting.order()
         before = order[: order.index(job)] if job in order else []
-        return Seen(
+        return JobStatus(
             number=job.number,
             state=job.state,
             mine=visitor in job.visitors,

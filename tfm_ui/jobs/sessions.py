@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from tfm_ui.jobs.job import Request, Seen, Tab
+from tfm_ui.jobs.job import JobStatus, Request, Tab
 from tfm_ui.jobs.queue import Queue
 from tfm_ui.visitors.visitor import visitor_here
 
@@ -39,12 +39,12 @@ def stop(number: int) -> None:
     queue().stop(visitor_here(), number)
 
 
-def find(name: str, argument: Hashable) -> Seen | None:
+def find(name: str, argument: Hashable) -> JobStatus | None:
     """The job that does this now, for whomever; else the last that did for this visitor."""
     return queue().find(visitor_here(), name, argument, _tab())
 
 
-def mine() -> list[Seen]:
+def mine() -> list[JobStatus]:
     """What this visitor waits for."""
     return queue().of(visitor_here())
 

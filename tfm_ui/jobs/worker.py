@@ -19,7 +19,7 @@ from pkgutil import resolve_name
 from queue import SimpleQueue
 from typing import BinaryIO
 
-from tfm_ui.jobs.messages import Came, Ended, FromWorker, Ready, Start, Step, Stop
+from tfm_ui.jobs.messages import Ended, FromWorker, Ready, Start, Step, Stepped, Stop
 
 PAUSE = 0.2  # seconds between two steps that are told; the last is told in any case
 NO_MEMORY = "allocate memory", "out of memory"  # what torch says, which raises no MemoryError
@@ -84,7 +84,7 @@ def _run(job: Job, start: Start, stops: set[int], say: Callable[[FromWorker], No
         for step in steps:
             untold = step
             if time.monotonic() - told >= PAUSE:
-                say(Came(start.number, step))
+                say(Stepped(start.number, step))
                 untold, told = None, time.monotonic()
             if start.number in stops and step.share < 1:
                 stopped = True
@@ -93,7 +93,7 @@ def _run(job: Job, start: Start, stops: set[int], say: Callable[[FromWorker], No
     except Exception as error:
         problem = _sentence(error, memory)
     if untold is not None:
-        say(Came(start.number, untold))
+        say(Stepped(start.number, untold))
     return Ended(start.number, stopped, problem)
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from tfm_core.profiling import Plan, Progress, Report
 from tfm_ui.jobs import sessions
-from tfm_ui.jobs.job import Refused, Request, Seen
+from tfm_ui.jobs.job import Refused, Request, JobStatus
 from tfm_ui.jobs.messages import Step
 from tfm_ui.lenses.profiling import measurements, measuring
 from tfm_ui.lenses.profiling.budget import limit, needs, refused
@@ -54,7 +54,7 @@ def _shown(plan: Plan | None, named: str) -> Report | None:
     return report
 
 
-def _watched(seen: Seen | None) -> Seen | None:
+def _watched(seen: JobStatus | None) -> JobStatus | None:
     """A job that this session has seen under way: how another one ended is nothing that happened on this page."""
     watched: set[int] = st.session_state.setdefault(WATCHED, set())
     if seen and seen.under_way:
@@ -71,7 +71,7 @@ def _hold(report: Report | None, named: str) -> None:
         st.rerun()
 
 
-def _settle(plan: Plan, seen: Seen | None) -> None:
+def _settle(plan: Plan, seen: JobStatus | None) -> None:
     """Once a job of this visitor is over, the link holds what came of it, and all that follows is drawn anew."""
     settled: set[int] = st.session_state.setdefault(SETTLED, set())
     if seen is None or seen.under_way or seen.number in settled:
@@ -83,7 +83,7 @@ def _settle(plan: Plan, seen: Seen | None) -> None:
         st.rerun()
 
 
-def _idle(plan: Plan, report: Report | None, seen: Seen | None, named: str) -> None:
+def _idle(plan: Plan, report: Report | None, seen: JobStatus | None, named: str) -> None:
     """Nothing of this is under way: the button, and what was measured before."""
     reason = refused(plan)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_line"):
@@ -137,12 +137,12 @@ def _elsewhere() -> None:
         _stop(others[0])
 
 
-def _progress(seen: Seen, before: str = "") -> None:
+def _progress(seen: JobStatus, before: str = "") -> None:
     share = seen.step.share if seen.step and seen.state == "running" else 0.0
     st.progress(min(max(share, 0.0), 1.0), plain(before + measuring.progress(seen)))
 
 
-def _stop(seen: Seen) -> None:
+def _stop(seen: JobStatus) -> None:
     st.button(
         "Stop",
         on_click=sessions.stop,
@@ -169,5 +169,5 @@ def _keep(step: Step) -> None:
         measurements.keep(step.report)
 
 
-def _report(seen: Seen) -> Report | None:
+def _report(seen: JobStatus) -> Report | None:
     return seen.step.report if isinstance(seen.step, Progress) else None

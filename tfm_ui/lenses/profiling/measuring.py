@@ -5,13 +5,13 @@ from datetime import datetime
 from tfm_core.profiling import Plan, Progress, Report
 from tfm_core.profiling.estimate import in_seconds
 from tfm_core.profiling.report import FEWEST_CLEAN
-from tfm_ui.jobs.job import Seen
+from tfm_ui.jobs.job import JobStatus
 from tfm_ui.text import look
 
 SHARED = 0.1  # of the blocks contended: from here on the machine is called a shared one
 
 
-def progress(seen: Seen) -> str:
+def progress(seen: JobStatus) -> str:
     """Of a job that is under way."""
     if seen.stopping:
         return "Stopping: what is done stays."
@@ -26,7 +26,7 @@ def progress(seen: Seen) -> str:
     return f"{whose}: {done}{doing}; about {in_seconds(seen.seconds_left)} left."
 
 
-def ended(seen: Seen | None, report: Report | None) -> str:
+def ended(seen: JobStatus | None, report: Report | None) -> str:
     """Of this visitor's last job, where it did not come to its end; "" if it did."""
     if seen is None or seen.state not in ("stopped", "failed"):
         return ""
