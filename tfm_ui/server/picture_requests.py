@@ -1,4 +1,4 @@
-"""The server's answer to a question for pictures: `POST /pictures/heads+head`, the query of a link in the body."""
+"""The route for pictures: `POST /pictures/heads+head`, with the query of a link in the body."""
 
 import asyncio
 import gzip
@@ -23,35 +23,35 @@ from tfm_ui.visitors.transfer_limit import TransferLimit
 from tfm_ui.visitors.turn import PATIENCE, TOO_LONG, Turn, use_turn
 from tfm_ui.visitors.visitor import visitor_of
 
-LONGEST = 250_000  # bytes of a query: every sign of the longest text, percent-encoded
-MOST = 16  # pictures of one request: more than a page has
+LONGEST = 250_000  # bytes of a query: room for the longest text, percent-encoded
+MOST = 16  # pictures of one request: more than any page has
 LARGEST = 32_000_000  # bytes of an answer: the three largest maps of a page take half of it
-CHUNK = 2**16  # bytes that are handed to the network at a time, so that no more lies there for who reads slowly
+CHUNK = 2**16  # bytes handed to the network at a time: a slow reader has no more than that buffered
 
 NOTHING = np.zeros(0, np.float32)
 
 _log = logging.getLogger(__name__)
-# Threads of their own: Streamlit's files and its health probe never wait for a picture. The gate tells how many of them
-# compute, the others wait for their turn.
+# A separate pool, so that Streamlit's files and its health probe never wait for a picture. The limiter decides how many
+# of the threads compute at the same time; the others wait for their turn.
 _threads = ThreadPoolExecutor(64, thread_name_prefix="picture")
 
 
 class Refusal(Exception):
-    """An answer that is no picture."""
+    """An HTTP error in place of the pictures."""
 
     def __init__(self, status: int, words: str, headers: dict[str, str] | None = None) -> None:
         self.response = Response(words, status, headers, media_type="text/plain")
 
 
 class Pictures:
-    """The endpoint."""
+    """The endpoint, as an ASGI app."""
 
     def __init__(self) -> None:
         self.questions = TransferLimit(256, seconds=10)
         self.answers = TransferLimit(96_000_000, seconds=60)  # in bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, unless whoever asks has gone."""
+        """Answer, unless the client has disconnected."""
         request = Request(scope, receive)
         with PENDING.picture(browser_of(request)), suppress(ClientDisconnect, VisitorGone):
             try:
@@ -101,7 +101,7 @@ async def _query(request: Request) -> str:
 
 
 async def _computed(request: Request, names: list[str], query: str) -> bytes:
-    """The pictures, when it is this visitor's turn; what has not begun when the visitor leaves is not computed."""
+    """The pictures, computed in this visitor's turn. If the visitor leaves, pictures not yet begun are not computed."""
     gone = asyncio.create_task(_gone(request.receive))
     try:
         turn = Turn(visitor_of(request), lambda: not gone.done(), heavy=takes_long(query))
@@ -122,7 +122,7 @@ async def _computed(request: Request, names: list[str], query: str) -> bytes:
 
 
 def _packed(turn: Turn, names: list[str], query: str) -> bytes:
-    """The pictures one behind the other, a length before each; one that fails says so, and the others are there."""
+    """The pictures one after the other, each preceded by its length; in place of one that fails stands the problem."""
     parts: list[bytes] = []
     problems = []
     with use_turn(turn):
@@ -140,18 +140,18 @@ def _packed(turn: Turn, names: list[str], query: str) -> bytes:
         if len(problems) == len(names):
             raise Refusal(500, problems[0])
         together = b"".join(len(data).to_bytes(4, "little") + data for data in parts)
-        return gzip.compress(together, compresslevel=1)  # a half to a quarter of what is sent, for a millisecond or two
+        return gzip.compress(together, compresslevel=1)  # a half to a quarter of the size, for a millisecond or two
 
 
 def _logged(name: str, query: str) -> str:
-    """Put the exception that is being handled into the log; what its reader, who sees no log, is told."""
+    """Log the current exception, and return a sentence for the visitor, who cannot see the log."""
     reference = secrets.token_hex(4)
     _log.exception("Reference %s: the picture %s of the link %.500r", reference, name, query)
     return f"This picture could not be computed. The server's log says why, under the reference {reference}."
 
 
 async def _gone(receive: Receive) -> Message:
-    """Ends when the connection does."""
+    """Return when the client has disconnected."""
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":

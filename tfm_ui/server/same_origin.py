@@ -12,8 +12,8 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 def is_same_origin(connection: HTTPConnection) -> bool:
     """Whether a request comes from a page of this server, or from no page at all.
 
-    By Streamlit's own settings: server.allowedHosts, server.corsAllowedOrigins, server.enableCORS and
-    browser.serverAddress. Unlike Streamlit, it asks nobody on the network for this machine's address.
+    Streamlit's settings decide: server.allowedHosts, server.corsAllowedOrigins, server.enableCORS and
+    browser.serverAddress. Unlike Streamlit, this check never looks up the machine's public address over the network.
     """
     host, origin = connection.headers.get("host"), connection.headers.get("origin")
     if not is_host_allowed(host):
@@ -31,13 +31,13 @@ def is_same_origin(connection: HTTPConnection) -> bool:
 
 
 class SameOriginOnly:
-    """Middleware: a websocket that a foreign page opens is refused, before Streamlit hears of it."""
+    """Middleware that refuses websockets opened by pages of other sites, before Streamlit sees them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Routes ask `is_same_origin` by themselves."""
+        """Check websockets only: the route for pictures calls `is_same_origin` itself."""
         if scope["type"] == "websocket" and not is_same_origin(HTTPConnection(scope)):
             await send({"type": "websocket.close", "code": 1008})
             return

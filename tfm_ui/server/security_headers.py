@@ -5,8 +5,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tfm_ui.visitors.settings import SETTINGS
 
-# Streamlit's page has inline scripts and styles, and runs components' scripts from blobs; its parser of tables and its
-# map compile code. Nothing may come from, or be sent to, another server.
+# The page may load nothing from other servers and send nothing to them. 'unsafe-inline', 'unsafe-eval' and blob: are
+# needed by Streamlit: it has inline scripts and styles, loads components' scripts from blobs, and compiles code for
+# tables and maps.
 POLICY = "; ".join(
     (
         "default-src 'self'",
@@ -25,22 +26,22 @@ POLICY = "; ".join(
 HEADERS = {
     "Content-Security-Policy": f"{POLICY}; frame-ancestors {SETTINGS.embed}",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",  # a link may hold a text
+    "Referrer-Policy": "same-origin",  # a link may contain the visitor's text
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-# What browsers knew before frame-ancestors; it can say no more than these two.
+# Older browsers do not know frame-ancestors; their header can express only these two values.
 if SETTINGS.embed in ("'self'", "'none'"):
     HEADERS["X-Frame-Options"] = "SAMEORIGIN" if SETTINGS.embed == "'self'" else "DENY"
 
 
 class SecurityHeaders:
-    """Middleware: these headers go out with every answer."""
+    """Middleware that adds the headers to every answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Those that an answer has already stay as they are."""
+        """Headers that an answer already has stay as they are."""
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

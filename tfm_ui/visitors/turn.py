@@ -1,4 +1,4 @@
-"""This server's one gate, and how whatever computes for a visitor passes it: a page, a picture, a download."""
+"""Turns: every computation for a visitor (a page, a picture, a download) waits for one at the server's limiter."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -13,34 +13,34 @@ from tfm_ui.visitors.settings import SETTINGS
 from tfm_ui.visitors.visitor import visitor_here
 
 LIMITER = ComputeLimiter(light=SETTINGS.light_at_once, heavy=SETTINGS.heavy_at_once)
-PATIENCE = 60.0  # seconds that anything waits for its turn
+PATIENCE = 60.0  # seconds that a computation waits for its turn
 TOO_LONG = f"The server is busy: this has waited {PATIENCE:.0f} seconds for its turn."
-POLL = 0.05  # seconds after which what waits looks whether it is still wanted
+POLL = 0.05  # seconds between two checks whether a waiting computation is still wanted
 
 
 class Turn:
-    """What is computed for one visitor in one go: it may begin in the quick lane, and change."""
+    """The right to compute for one visitor. It may begin in the quick lane and move to the slow one."""
 
     def __init__(self, who: str, wanted: Callable[[], bool] = lambda: True, *, heavy: bool = False) -> None:
-        """Ask for it; `end` must follow whatever happens.
+        """Ask for a turn. The caller must call `end`, also after an error.
 
         Args:
             who: the visitor.
-            wanted: whether the answer is still wanted; it may raise something of its own instead.
-            heavy: whether it takes long from its beginning.
+            wanted: tells whether the visitor still waits for the answer; it may also raise an exception.
+            heavy: whether to begin in the slow lane.
 
         Raises:
-            Busy: if too much waits.
+            Busy: if too many computations wait.
         """
         self._who, self._wanted = who, wanted
         self.ticket = LIMITER.ask(who, heavy=heavy)
 
     def wait(self) -> None:
-        """Until it may begin.
+        """Wait until the computation may begin.
 
         Raises:
             Busy: if that takes too long.
-            VisitorGone: if it is no longer wanted.
+            VisitorGone: if the answer is no longer wanted.
         """
         begin = time.monotonic()
         while True:
@@ -52,19 +52,19 @@ class Turn:
                     raise Busy(TOO_LONG) from None
 
     def check_wanted(self) -> None:
-        """Raises VisitorGone if it is no longer wanted."""
+        """Raise VisitorGone if the answer is no longer wanted."""
         if not self._wanted():
             raise VisitorGone
 
     def enter_slow_lane(self) -> None:
-        """Wait for a place in the lane of what takes long, unless it has one; raises as `wait` does."""
+        """Wait for a place in the slow lane, unless the turn has one. Raises what `wait` raises."""
         if not self.ticket.heavy:
             self.end()
             self.ticket = LIMITER.ask(self._who, heavy=True)
             self.wait()
 
     def end(self) -> None:
-        """Let the next one begin."""
+        """Give the place back, so that the next computation can begin."""
         LIMITER.leave(self.ticket)
 
 
@@ -73,7 +73,7 @@ _turn: ContextVar[Turn | None] = ContextVar("turn", default=None)
 
 @contextmanager
 def use_turn(turn: Turn) -> Iterator[None]:
-    """What this thread computes now, it computes in this turn, which has begun."""
+    """Let what this thread computes in the block count as part of this turn, which has begun."""
     token = _turn.set(turn)
     try:
         yield
@@ -83,14 +83,14 @@ def use_turn(turn: Turn) -> Iterator[None]:
 
 @contextmanager
 def turn_to_compute(*, heavy: bool = False) -> Iterator[Turn]:
-    """Compute in the turn that this thread is in, or else in a new one of the visitor whose script runs.
+    """Compute in this thread's current turn, or else in a new turn for the visitor whose script runs.
 
     Args:
-        heavy: whether it takes long.
+        heavy: whether the computation is slow.
 
     Raises:
-        Busy: if too much waits.
-        VisitorGone: if whoever asked has gone.
+        Busy: if too many computations wait.
+        VisitorGone: if the answer is no longer wanted.
     """
     if turn := _turn.get():
         turn.check_wanted()
@@ -108,12 +108,12 @@ def turn_to_compute(*, heavy: bool = False) -> Iterator[Turn]:
 
 
 def _runs_a_script() -> bool:
-    """Whether this thread runs a page's script; the server itself and tests compute without one."""
+    """Whether this thread runs a page's script; the server's start and tests compute without one."""
     return get_script_run_ctx(suppress_warning=True) is not None
 
 
 def _still_wanted() -> bool:
-    """Streamlit ends a script that nobody waits for when the script touches its session: here, by its own exception."""
+    """True, or Streamlit's own exception: it stops an abandoned script as soon as the script reads its session."""
     if _runs_a_script():
         _ = "_" in st.session_state
     return True

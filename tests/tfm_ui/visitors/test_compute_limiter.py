@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter
-from tfm_ui.visitors.fair_queue import NEW, FairQueue
+from tfm_ui.visitors.fair_queue import HEAD_START, FairQueue
 
 
 def begun(tickets) -> list[bool]:
@@ -116,7 +116,7 @@ def test_however_many_visitors_are_made_up_each_question_of_a_quiet_one_has_its_
             turns += 1
         waits.append(turns)
         finish_one()
-    assert max(waits) < 2 * NEW
+    assert max(waits) < 2 * HEAD_START
 
 
 def test_the_order_that_is_told_is_the_one_that_comes():
