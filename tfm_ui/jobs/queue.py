@@ -71,9 +71,7 @@ class Queue:
                 self._check(visitor, request)
                 self._count += 1
                 job = self._jobs[self._count] = Job(self._count, request)
-            elif (
-                job.state == "waiting" and visitor not in job.visitors
-            ):  # the other caps count it already
+            elif job.state == "waiting" and visitor not in job.visitors:  # the other caps count it already
                 OF_VISITOR.check(self._waiting.of(visitor), request.seconds)
             self._tabs[visitor, tab] = self._clock()
             job.visitors.add(visitor)
@@ -119,9 +117,8 @@ class Queue:
                 self._tabs[visitor, tab] = self._clock()
             if job := self._same(name, argument):
                 return self._status(visitor, job)
-            asked = [
-                job for job in self._jobs.values() if visitor in job.requesters and job.request.same(name, argument)
-            ]
+            past = [job for job in self._jobs.values() if visitor in job.requesters]
+            past = [job for job in past if job.request.same(name, argument)]
             return self._status(visitor, past[-1]) if past else None
 
     def of(self, visitor: str) -> list[JobStatus]:

@@ -1,4 +1,4 @@
-"""What is added to Streamlit's ASGI app: routes for pictures and for the files of assets/, middleware, start and end."""
+"""What is added to Streamlit's ASGI app: routes for pictures and the files of assets/, middleware, start and end."""
 
 import os
 import socket

@@ -93,7 +93,7 @@ def _address(queued: Queued[Item]) -> str:
 def _longest(
     waiting: Sequence[Queued[Item]], name: Callable[[Queued[Item]], str], served: Mapping[str, int]
 ) -> list[Queued[Item]]:
-    """The items of the name (a visitor or an address) that has waited longest, in the order in which they were added."""
+    """The items of the visitor or address that has waited longest, in the order in which they were added."""
     groups: dict[str, list[Queued[Item]]] = {}
     for queued in waiting:
         groups.setdefault(name(queued), []).append(queued)

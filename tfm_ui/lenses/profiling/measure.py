@@ -6,7 +6,7 @@ import streamlit as st
 
 from tfm_core.profiling import Plan, Progress, Report
 from tfm_ui.jobs import sessions
-from tfm_ui.jobs.job import Refused, Request, JobStatus
+from tfm_ui.jobs.job import JobStatus, Refused, Request
 from tfm_ui.jobs.messages import Step
 from tfm_ui.lenses.profiling import measurements, measuring
 from tfm_ui.lenses.profiling.budget import limit, needs, refused
