@@ -123,7 +123,7 @@ def _run_again(prefix: str) -> None:
 
 
 def current(state: type[S], prefix: str = "", limits: Limits | None = None) -> S:
-    """The state, read from the widgets, for held fields from the address; a field that is in neither has its default."""
+    """The state, read from the widgets, for held fields from the address; a field in neither has its default."""
     held = held_by(state)
     values = {}
     for name, (field, default) in controls_of(state, limits).items():
@@ -198,9 +198,7 @@ def change(prefix: str, /, **values: Any) -> None:
     """
     changes = {prefix + name: value for name, value in values.items()}
     page, known = st.session_state[PAGE], st.session_state[KNOWN]
-    now = {
-        prefix: current(known[prefix], prefix) for prefix in page
-    }  # a value that cannot be read at all changes nothing
+    now = {prefix: current(known[prefix], prefix) for prefix in page}  # an unreadable value changes nothing
     fields = {
         prefix + name: (field, getattr(now[prefix], name))
         for prefix in page
