@@ -40,7 +40,9 @@ def model_panel() -> ModelState:
     if architecture == "encoder":
         draw(mask, "causal")
     else:
-        mask.toggle("Causal: no looking ahead", value=True, disabled=True, key="_causal", help="Decoders always are.")
+        mask.toggle(
+            "Causal: no looking ahead", value=True, disabled=True, key="_causal", help="Decoders are always causal."
+        )
     draw(more, "tokenizer", "norm", "activation", "d_ff", "weights")
     return controls.current(ModelState)
 
