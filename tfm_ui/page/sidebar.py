@@ -40,9 +40,8 @@ def model_panel() -> ModelState:
     if architecture == "encoder":
         draw(mask, "causal")
     else:
-        mask.toggle(
-            "Causal: no looking ahead", value=True, disabled=True, key="_causal", help="Decoders are always causal."
-        )
+        about = "Decoders are always causal."
+        mask.toggle("Causal: no looking ahead", value=True, disabled=True, key="_causal", help=about)
     draw(more, "tokenizer", "norm", "activation", "d_ff", "weights")
     return controls.current(ModelState)
 
