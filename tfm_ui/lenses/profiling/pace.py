@@ -23,9 +23,13 @@ class Pace:
     blocks: Blocks
     work: float = 1.0
 
+    def over(self, other: "Pace") -> "Ratio":
+        """This row's time over the other's, for the same work."""
+        return Ratio(paired(self.blocks, other.blocks).times(other.work / self.work))
+
 
 @dataclass(frozen=True)
-class Beside:
+class Ratio:
     """One row's time over another's.
 
     Attributes:
@@ -54,7 +58,7 @@ class Beside:
         """2.5× as long as; 0.4% longer than: only of two that can be told apart."""
         return units.beside(self.interval.middle, "long", "longer", "shorter")
 
-    def of(self, this: str, other: str, takes: str = "takes") -> str:
+    def in_words(self, this: str, other: str, takes: str = "takes") -> str:
         """All of it as the end of a sentence: row 5 takes 4.7× as long as row 2."""
         if self.differs:
             return f"{this} {takes} {self.factor} {other}"
@@ -63,11 +67,6 @@ class Beside:
         return f"there are too few rounds to tell {other} and {this} apart in time"
 
 
-def beside(this: Pace, other: Pace) -> Beside:
-    """One row's time over another's, for the same work."""
-    return Beside(paired(this.blocks, other.blocks).times(other.work / this.work))
-
-
-def alike(number: int, paces: Mapping[int, Pace]) -> list[int]:
+def not_told_apart(number: int, paces: Mapping[int, Pace]) -> list[int]:
     """The rows that cannot be told apart from this one, and itself."""
-    return [other for other, pace in paces.items() if other == number or not beside(pace, paces[number]).differs]
+    return [other for other, pace in paces.items() if other == number or not pace.over(paces[number]).differs]

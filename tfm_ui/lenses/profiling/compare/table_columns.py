@@ -6,8 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from tfm_core.profiling import files
-from tfm_ui.lenses.profiling.compare.numbers import Compared
-from tfm_ui.lenses.profiling.compare.table import table
+from tfm_ui.lenses.profiling.compare.table import CostTable
 
 HELP = {
     "parameters": "By formula.",
@@ -23,18 +22,17 @@ KIND = ("architecture", "causal", "norm", "activation", "positions", "vocabulary
 BARS = ("parameters", "MFLOP", "forward ms", "forward + backward ms", "GFLOP/s")
 
 
-def columns(seen: Compared) -> dict[str, Any]:
+def columns(costs: CostTable) -> dict[str, Any]:
     """How the table is drawn: bars where rows are to be compared at a glance, and nothing that is empty throughout."""
-    found = table(seen)
-    stamp = files.provenance(seen.report) if seen.report else {}
-    return {str(name): _column(str(name), found[name], seen) for name in found} | dict.fromkeys(stamp)
+    table, report, rows = costs.table(), costs.comparison.report, costs.comparison.plan.rows
+    hidden = {*KIND, "batch", *(files.provenance(report) if report else {})}
+    hidden |= set() if any(row.size.d_ff for row in rows) else {"d_ff"}
+    hidden |= set() if report else {"blocks", "contended blocks", "problem"}
+    return {str(name): None if name in hidden else _column(str(name), table[name]) for name in table}
 
 
-def _column(name: str, values: pd.Series, seen: Compared) -> Any:
-    plain = name == "d_ff" and all(not row.size.d_ff for row in seen.plan.rows)
-    unmeasured = name in ("blocks", "contended blocks", "problem") and seen.report is None
-    empty = values.isna().all() or (values == "").all()
-    if name in KIND or plain or unmeasured or empty or name == "batch":
+def _column(name: str, values: pd.Series) -> Any:
+    if values.isna().all() or (values == "").all():
         return None
     if name in BARS and (top := float(values.max())) > 0:
         form = "localized" if name == "parameters" else "%.4g"

@@ -1,50 +1,78 @@
-"""Configurations beside each other: which rows there are, what was measured of each, and what that comes to."""
+"""Rows of a plan beside each other: what was measured of each, and how rows are named in words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-from tfm_core.profiling import Blocks, Measured, Plan, Report, files
+from tfm_core.profiling import Blocks, Measured, Plan, Report, Size, costs, files
+from tfm_core.profiling.files_text import differences
 from tfm_core.profiling.report import FEWEST
-from tfm_ui.lenses.profiling import measurements
-from tfm_ui.lenses.profiling.state import ProfilingState, line_of, plan_of
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.live.script import Code, script
 from tfm_ui.text import look
 
 LISTED = 8  # rows that a sentence names one by one
 FORWARD, TRAINING = "forward", "forward + backward"
+NOT_MEASURED = "Nothing is measured yet: press Measure."
+UNMEASURED = "Nothing of this is measured yet: press Measure."
 
 
 @dataclass(frozen=True)
-class Compared:
-    """The rows that the controls ask for, and their measurement.
+class Comparison:
+    """The rows that the controls ask for, and their measurement. Rows are counted from 1.
 
     Attributes:
         plan: what is asked for.
         report: a measurement of it; None if there is none.
         rows: a measurement for each row of the plan, an empty one where there is none.
-        baseline: the number of the row, from 1, that others are compared with.
+        baseline: the number of the row that others are compared with.
+        chosen: the number of the row that is looked at part by part.
     """
 
     plan: Plan
     report: Report | None
     rows: list[Measured]
-    baseline: int
+    baseline: int = 1
+    chosen: int = 1
+
+    @classmethod
+    def of(cls, plan: Plan, report: Report | None, *, baseline: int = 1, chosen: int = 1) -> "Comparison":
+        """A plan with a measurement of it; of rows that there are not, the last is taken."""
+        most = len(plan.rows)
+        return cls(plan, report, aligned(plan, report), min(baseline, most), min(chosen, most))
+
+    @property
+    def numbers(self) -> range:
+        """Of all rows."""
+        return range(1, len(self.rows) + 1)
 
     def name(self, number: int) -> str:
-        """Of a row, counted from 1: 3 · with weights."""
+        """Of a row: 3 · with weights."""
         return f"{number} · {self.plan.rows[number - 1].target}"
 
     def size(self, number: int) -> str:
-        """Of a row, counted from 1, as in the text box."""
+        """Of a row, as in the text box."""
         return line_of(self.plan.rows[number - 1].size)
 
+    def label(self, number: int) -> str:
+        """A row in a picture: its target where there are several, and its line of the text box."""
+        several = len({row.target for row in self.plan.rows}) > 1
+        return f"{self.name(number) if several else number}: {self.size(number)}"
+
+    def parameters(self, number: int) -> int:
+        """All of a row's, in closed form."""
+        return sum(costs.parameters(self.plan.rows[number - 1]).values())
+
+    def flops(self, number: int) -> int:
+        """Of a forward pass of all of a row's batch, in closed form."""
+        return sum(costs.flops(self.plan.rows[number - 1]).values())
+
     def kinds(self, number: int) -> dict[str, Blocks]:
-        """What was to be timed of a row, counted from 1: forward, and forward + backward if that was asked for."""
-        one = self.rows[number - 1]
-        backward = {TRAINING: one.training or Blocks()} if self.plan.setup.backward else {}
-        return {FORWARD: one.forward} | backward
+        """What was to be timed of a row: forward, and forward + backward if that was asked for."""
+        measured = self.rows[number - 1]
+        backward = {TRAINING: measured.training or Blocks()} if self.plan.setup.backward else {}
+        return {FORWARD: measured.forward} | backward
 
     @property
     def measured(self) -> list[int]:
@@ -53,7 +81,7 @@ class Compared:
 
     def timed(self, kind: str) -> list[int]:
         """The numbers of the rows that have a time of this kind."""
-        return [number for number in range(1, len(self.rows) + 1) if self.kinds(number)[kind].sample]
+        return [number for number in self.numbers if self.kinds(number)[kind].sample]
 
     def under_load(self, *kinds: str) -> str:
         """Which rows' times are of contended blocks too, a sentence; "" if none are.
@@ -71,6 +99,12 @@ class Compared:
         if self.plan.setup.backward and self.timed(TRAINING):
             return "No row has a time of its forward pass."
         return "No row has a time."
+
+    @property
+    def kind(self) -> str:
+        """What the rows have of the sidebar's model, in a sentence; and which targets differ from it, in one each."""
+        words = self.plan.rows[0].size.in_words()
+        return " ".join([f"Rows are of the sidebar’s kind: {words}.", *differences(self.plan.rows)])
 
     @property
     def setting(self) -> str:
@@ -99,40 +133,62 @@ class Compared:
         return table.assign(**files.provenance(self.report)) if self.report else table
 
     def reason(self, number: int, kind: str = FORWARD) -> str:
-        """Why a row, counted from 1, has no figure of this kind; "" if it has one."""
-        one, kinds = self.rows[number - 1], self.kinds(number)
+        """Why a row has no figure of this kind; "" if it has one."""
+        problem, kinds = self.rows[number - 1].problem, self.kinds(number)
         if kinds[kind].sample:
             return ""
-        if one.problem and (kind == TRAINING or not one.problem.startswith(TRAINING)):
-            return one.problem
+        if problem and (kind == TRAINING or not problem.startswith(TRAINING)):
+            return problem
         rounds = {len(blocks.every) for blocks in kinds.values() if not blocks.sample}
-        apart = one.problem or len(rounds) > 1 or any(blocks.sample for blocks in kinds.values())
+        apart = problem or len(rounds) > 1 or any(blocks.sample for blocks in kinds.values())
         return _too_few(len(kinds[kind].every), f" of {kind}" if apart else "")
 
     def reasons(self, number: int) -> list[str]:
-        """Why a row, counted from 1, lacks figures of any kind that was asked for, each once."""
+        """Why a row lacks figures of any kind that was asked for, each once."""
         return [reason for reason in dict.fromkeys(self.reason(number, kind) for kind in self.kinds(number)) if reason]
 
+    def recipe(self, function: Callable[..., Any], **arguments: Any) -> str:
+        """A recipe of this lens as a script; all of them measure the plan.
 
-def compared(model: ModelState, state: ProfilingState) -> Compared | None:
-    """What is asked for, as far as it was measured; None if no row is asked for."""
-    plan = plan_of(model, state)
-    if plan is None:
-        return None
-    report = measurements.find(plan, state.run)
-    return Compared(plan, report, aligned(plan, report), min(state.baseline, len(plan.rows)))
+        Args:
+            function: of recipes.py.
+            arguments: what it asks for beside the plan.
+        """
+        rows = "".join(f"    {row!r},\n" for row in self.plan.rows)
+        return script(function, rows=Code(f"(\n{rows})"), setup=self.plan.setup, **arguments)
+
+    @property
+    def without_time(self) -> str:
+        """Which rows have no time of their forward pass, and why; "" where all have one."""
+        pairs = ((self.reason(number), number) for number in self.numbers)
+        by_reason = grouped((reason, number) for reason, number in pairs if reason)
+        return " ".join(f"{listed_rows(rows).capitalize()}: {reason}." for reason, rows in by_reason.items())
 
 
 def aligned(plan: Plan, report: Report | None) -> list[Measured]:
     """A measurement for each row of the plan: of a run that was stopped, some rows have none."""
     if report is None:
         return [Measured(row, problem="not measured yet") for row in plan.rows]
-    left, found = list(report.measured), []
+    left, rows = list(report.measured), []
     missing = "not measured" if report.complete else "the run was stopped before"
     for row in plan.rows:
         there = bool(left) and left[0].row == row
-        found.append(left.pop(0) if there else Measured(row, problem=missing))
-    return found
+        rows.append(left.pop(0) if there else Measured(row, problem=missing))
+    return rows
+
+
+def grouped(pairs: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    """The numbers of each word, both in the order in which they came."""
+    groups: dict[str, list[int]] = {}
+    for word, number in pairs:
+        groups.setdefault(word, []).append(number)
+    return groups
+
+
+def line_of(size: Size) -> str:
+    """The line of the text box that describes a size, without its batch: `sizes_of` in sizes.py reads it."""
+    numbers = [size.d_model, size.num_heads, size.num_layers, size.seq_len]
+    return ", ".join(map(str, numbers + ([size.d_ff] if size.d_ff else [])))
 
 
 def listed_rows(numbers: list[int]) -> str:
@@ -145,8 +201,8 @@ def listed_rows(numbers: list[int]) -> str:
 
 
 def under_load(rows: Sequence[Measured], kinds: Sequence[str], name: Callable[[list[int]], str]) -> str:
-    """`Compared.under_load`, with words for rows by their numbers, from 1."""
-    marked = [[number for number, one in enumerate(rows, 1) if kind in one.under_load] for kind in kinds]
+    """`Comparison.under_load`, with words for rows by their numbers."""
+    marked = [[number for number, row in enumerate(rows, 1) if kind in row.under_load] for kind in kinds]
     if not any(marked):
         return ""
     if all(numbers == marked[0] for numbers in marked):
@@ -159,21 +215,3 @@ def _too_few(rounds: int, what: str) -> str:
     if rounds:
         return f"{look.plural(rounds, 'round')}{what} alone, where a time takes {FEWEST}"
     return f"no round{what} was measured"
-
-
-def recipe(plan: Plan, *more: str) -> str:
-    """Lines of Python that measure the plan and leave the `report`, and each row's median in `medians`, in seconds."""
-    return "\n".join(
-        [
-            "from tfm_core.profiling import Plan, Row, Setup, Size, profile",
-            "",
-            "rows = (",
-            *(f"    {row!r}," for row in plan.rows),
-            ")",
-            f"for progress in profile(Plan(rows, {plan.setup!r})):",
-            '    print(f"{progress.share:.0%} {progress.doing}")',
-            "report = progress.report",
-            "medians = [measured.forward.median for measured in report.measured]",
-            *more,
-        ]
-    )
