@@ -8,7 +8,7 @@ from tfm_core.profiling import Plan, Progress, Report
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Refused, Request, Seen
 from tfm_ui.jobs.messages import Step
-from tfm_ui.lenses.profiling import measurements, measuring
+from tfm_ui.lenses.profiling import measure_words, measurements
 from tfm_ui.lenses.profiling.budget import limit, needs, refused
 from tfm_ui.lenses.profiling.state import PREFIX
 from tfm_ui.page import controls, notices
@@ -21,7 +21,7 @@ WATCHED, SETTLED, LAST = "_watched", "_settled", "_last_run"
 OFTEN = 0.5  # seconds between two looks at what is under way
 
 
-def bar(plan: Plan | None, named: str) -> Report | None:
+def draw(plan: Plan | None, named: str) -> Report | None:
     """Draw it, and return the measurement that is to be shown, if there is one.
 
     Args:
@@ -31,13 +31,13 @@ def bar(plan: Plan | None, named: str) -> Report | None:
     report = _shown(plan, named)
     with st.container(key="measure"):
         if plan is not None:
-            seen = _watched(sessions.find(JOB, plan))
-            _settle(plan, seen)
+            job = _watched(sessions.find(JOB, plan))
+            _settle(plan, job)
             _hold(report, named)
-            if seen and seen.under_way:
+            if job and job.under_way:
                 st.fragment(_live, run_every=OFTEN)(plan)
             else:
-                _idle(plan, report, seen, named)
+                _idle(plan, report, job, named)
                 if sessions.mine():
                     st.fragment(_elsewhere, run_every=OFTEN)()
     return report
@@ -54,36 +54,36 @@ def _shown(plan: Plan | None, named: str) -> Report | None:
     return report
 
 
-def _watched(seen: Seen | None) -> Seen | None:
+def _watched(job: Seen | None) -> Seen | None:
     """A job that this session has seen under way: how another one ended is nothing that happened on this page."""
     watched: set[int] = st.session_state.setdefault(WATCHED, set())
-    if seen and seen.under_way:
-        watched.add(seen.number)
-    return seen if seen and seen.number in watched else None
+    if job and job.under_way:
+        watched.add(job.number)
+    return job if job and job.number in watched else None
 
 
 def _hold(report: Report | None, named: str) -> None:
     """The link names what is shown, so that it brings back these numbers and no later ones."""
     if report and report.id != named:
         if named and not measurements.is_here(named):
-            notices.notify(measuring.forgotten(report))
+            notices.notify(measure_words.forgotten(report))
         controls.set_without_undo(PREFIX, run=report.id)
         st.rerun()
 
 
-def _settle(plan: Plan, seen: Seen | None) -> None:
+def _settle(plan: Plan, job: Seen | None) -> None:
     """Once a job of this visitor is over, the link holds what came of it, and all that follows is drawn anew."""
     settled: set[int] = st.session_state.setdefault(SETTLED, set())
-    if seen is None or seen.under_way or seen.number in settled:
+    if job is None or job.under_way or job.number in settled:
         return
-    settled.add(seen.number)
-    report = _report(seen)
+    settled.add(job.number)
+    report = _report(job)
     if report and measurements.find(plan, report.id) == report:
         controls.set_without_undo(PREFIX, run=report.id)
         st.rerun()
 
 
-def _idle(plan: Plan, report: Report | None, seen: Seen | None, named: str) -> None:
+def _idle(plan: Plan, report: Report | None, job: Seen | None, named: str) -> None:
     """Nothing of this is under way: the button, and what was measured before."""
     reason = refused(plan)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_line"):
@@ -96,16 +96,16 @@ def _idle(plan: Plan, report: Report | None, seen: Seen | None, named: str) -> N
             disabled=bool(reason),
             key="_profiling_measure",
         )
-        said = [f"<span>{escape(fact)}</span>" for fact in measuring.facts(report)] if report else []
+        said = [f"<span>{escape(fact)}</span>" for fact in measure_words.facts(report)] if report else []
         if report:
-            said.append(f"<span>{escape(measuring.blocks(report))}</span>")
-            if measuring.is_shared(report):
+            said.append(f"<span>{escape(measure_words.blocks(report))}</span>")
+            if measure_words.is_shared(report):
                 said.append('<span class="shared">⚠ shared machine</span>')
         else:
-            said.append(f"<span>{escape(reason or measuring.before(plan, needs(plan).seconds))}</span>")
+            said.append(f"<span>{escape(reason or measure_words.before(plan, needs(plan).seconds))}</span>")
         if named and not measurements.is_here(named):
-            said.append(f"<span>⚠ {escape(measuring.forgotten(report))}</span>")
-        if how := measuring.ended(seen, report):
+            said.append(f"<span>⚠ {escape(measure_words.forgotten(report))}</span>")
+        if how := measure_words.ended(job, report):
             said.append(f"<span>⚠ {escape(how)}</span>")
         if reason and report:
             said.append(f"<span>⚠ {escape(reason)}</span>")
@@ -114,13 +114,13 @@ def _idle(plan: Plan, report: Report | None, seen: Seen | None, named: str) -> N
 
 def _live(plan: Plan) -> None:
     """What is under way: again and again, until it is over; then the page shows what came out."""
-    seen = sessions.find(JOB, plan)
-    if seen is None or not seen.under_way:
+    job = sessions.find(JOB, plan)
+    if job is None or not job.under_way:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_line"):
-        _progress(seen)
-        if seen.mine or seen.stopping:
-            _stop(seen)
+        _progress(job)
+        if job.mine or job.stopping:
+            _stop(job)
         else:
             st.button("Join", on_click=_ask, args=(plan,), help="It goes on if whoever asked leaves.",
                       key="_profiling_join")  # fmt: skip
@@ -137,19 +137,19 @@ def _elsewhere() -> None:
         _stop(others[0])
 
 
-def _progress(seen: Seen, before: str = "") -> None:
-    share = seen.step.share if seen.step and seen.state == "running" else 0.0
-    st.progress(min(max(share, 0.0), 1.0), plain(before + measuring.progress(seen)))
+def _progress(job: Seen, before: str = "") -> None:
+    share = job.step.share if job.step and job.state == "running" else 0.0
+    st.progress(min(max(share, 0.0), 1.0), plain(before + measure_words.progress(job)))
 
 
-def _stop(seen: Seen) -> None:
+def _stop(job: Seen) -> None:
     st.button(
         "Stop",
         on_click=sessions.stop,
-        args=(seen.number,),
+        args=(job.number,),
         icon=":material/stop:",
-        disabled=seen.stopping,
-        key=f"_profiling_stop_{seen.number}",
+        disabled=job.stopping,
+        key=f"_profiling_stop_{job.number}",
     )
 
 
@@ -165,9 +165,9 @@ def _ask(plan: Plan) -> None:
 
 
 def _keep(step: Step) -> None:
-    if isinstance(step, Progress) and measuring.worth_keeping(step.report):
+    if isinstance(step, Progress) and measure_words.worth_keeping(step.report):
         measurements.keep(step.report)
 
 
-def _report(seen: Seen) -> Report | None:
-    return seen.step.report if isinstance(seen.step, Progress) else None
+def _report(job: Seen) -> Report | None:
+    return job.step.report if isinstance(job.step, Progress) else None

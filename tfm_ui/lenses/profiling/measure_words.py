@@ -11,28 +11,28 @@ from tfm_ui.text import look
 SHARED = 0.1  # of the blocks contended: from here on the machine is called a shared one
 
 
-def progress(seen: Seen) -> str:
+def progress(job: Seen) -> str:
     """Of a job that is under way."""
-    if seen.stopping:
+    if job.stopping:
         return "Stopping: what is done stays."
-    if seen.state == "waiting":
-        asked = "" if seen.mine else "Someone has asked for this. "
-        if not seen.before:
+    if job.state == "waiting":
+        asked = "" if job.mine else "Someone has asked for this. "
+        if not job.before:
             return f"{asked}It starts in a moment."
-        return f"{asked}{look.plural(seen.before, 'job')} before it; it starts in about {in_seconds(seen.wait)}."
-    done = f"{100 * seen.step.share:.0f}%" if seen.step else "0%"
-    doing = f", {seen.step.doing}" if seen.step and seen.step.doing else ""
-    whose = "Measuring" if seen.mine else "Someone is measuring this now"
-    return f"{whose}: {done}{doing}; about {in_seconds(seen.seconds_left)} left."
+        return f"{asked}{look.plural(job.before, 'job')} before it; it starts in about {in_seconds(job.wait)}."
+    done = f"{100 * job.step.share:.0f}%" if job.step else "0%"
+    doing = f", {job.step.doing}" if job.step and job.step.doing else ""
+    whose = "Measuring" if job.mine else "Someone is measuring this now"
+    return f"{whose}: {done}{doing}; about {in_seconds(job.seconds_left)} left."
 
 
-def ended(seen: Seen | None, report: Report | None) -> str:
+def ended(job: Seen | None, report: Report | None) -> str:
     """Of this visitor's last job, where it did not come to its end; "" if it did."""
-    if seen is None or seen.state not in ("stopped", "failed"):
+    if job is None or job.state not in ("stopped", "failed"):
         return ""
-    stays = isinstance(seen.step, Progress) and seen.step.report == report
+    stays = isinstance(job.step, Progress) and job.step.report == report
     what = "What was done stays." if stays else "Nothing was measured by then."
-    return f"{seen.problem or 'Stopped.'} {what}"
+    return f"{job.problem or 'Stopped.'} {what}"
 
 
 def forgotten(report: Report | None) -> str:
@@ -61,24 +61,24 @@ def facts(report: Report) -> list[str]:
 
 def blocks(report: Report) -> str:
     """How much of it counts."""
-    found, contended = report.blocks
-    if not found:
+    measured, contended = report.blocks
+    if not measured:
         return "No block was measured."
     if not contended:
-        return f"{found} blocks, all clean." if found > 1 else "1 block, and clean."
+        return f"{measured} blocks, all clean." if measured > 1 else "1 block, and clean."
     if not report.under_load:
-        return f"{contended} of {found} blocks contended and left out."
+        return f"{contended} of {measured} blocks contended and left out."
     return (
-        f"Other work kept the processor busy in {contended} of {found} blocks. Figures with fewer than {FEWEST_CLEAN} "
-        "clean rounds are of all blocks, and marked as measured under load: their intervals show how they spread. "
+        f"Other work kept the processor busy in {contended} of {measured} blocks. Figures with fewer than "
+        f"{FEWEST_CLEAN} clean rounds are of all blocks, and marked as measured under load: their intervals show how they spread. "
         "Measure again when it is quieter."
     )
 
 
 def is_shared(report: Report) -> bool:
     """Whether so many blocks were contended that the reader must know."""
-    found, contended = report.blocks
-    return contended > SHARED * found
+    measured, contended = report.blocks
+    return contended > SHARED * measured
 
 
 def worth_keeping(report: Report) -> bool:

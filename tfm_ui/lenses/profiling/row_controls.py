@@ -1,6 +1,5 @@
 """The lens's controls that several views share: how it is measured, the rows, and the line with the button."""
 
-import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui.lenses.profiling import measure_bar

@@ -11,14 +11,13 @@ from tfm_ui.lenses.profiling.shown import comparison_of
 from tfm_ui.lenses.profiling.sizes import sizes_of
 from tfm_ui.lenses.profiling.state import PREFIX, SIZES, ProfilingState
 from tfm_ui.page import controls, controls_line
-from tfm_ui.page.lens import Arranged
 from tfm_ui.page.panels import Box
 from tfm_ui.state.lists import names
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.plain import plain
 
 
-def arrange(model: ModelState) -> Arranged[ProfilingState]:
+def layout(model: ModelState) -> tuple[ProfilingState, list[DeltaGenerator | Box]]:
     """What is asked for on the left, the table on the right; below, the runs and the ratios, parameters beside time."""
     chips = st.container(horizontal=True, gap="small", vertical_alignment="center", key="profiling_targets")
     left, right = st.columns([3, 8])
@@ -28,18 +27,13 @@ def arrange(model: ModelState) -> Arranged[ProfilingState]:
     runs, below = st.container(key="profiling_runs"), st.container(key="profiling_below")
     comparison = comparison_of(model, state, "compare")
     if comparison is None:
-        return Arranged(state, right)
-    boxes = {}
-    if comparison.report:
-        times, ratios = runs.columns(2)
-        boxes["profiling_times"] = Box.of("profiling_times", times)
-    else:  # the control of the ratios is part of the link, so it is there before there are ratios
-        ratios = runs
-    boxes["profiling_ratios"] = Box.of("profiling_ratios", ratios)
-    boxes["profiling_parameters"] = Box.of("profiling_parameters", below)
-    with boxes["profiling_ratios"].inside:
+        return state, [right]
+    # The control of the ratios is part of the link, so it is there before there are ratios.
+    times, ratios = runs.columns(2) if comparison.report else (None, runs)
+    box = Box.of("profiling_ratios", ratios)
+    with box.inside:
         state = row_controls.draw(model, controls_line.row("line_profiling_baseline"), "baseline")
-    return Arranged(state, right, boxes)
+    return state, [right, right, *([times] if times else []), box, below]
 
 
 def _configurations(model: ModelState, chips: DeltaGenerator) -> ProfilingState:

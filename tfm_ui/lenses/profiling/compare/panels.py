@@ -3,7 +3,7 @@
 from functools import partial
 
 from tfm_core.profiling import costs, files, profile, statistics
-from tfm_ui.lenses.profiling.compare.configurations import arrange
+from tfm_ui.lenses.profiling.compare.configurations import layout
 from tfm_ui.lenses.profiling.compare.parameters import ParametersAndCost
 from tfm_ui.lenses.profiling.compare.ratios import Ratios
 from tfm_ui.lenses.profiling.compare.table import CostTable
@@ -22,7 +22,7 @@ WRITE = "Write a configuration on the left: d_model, heads, layers, length."
 
 
 def blocks(model: ModelState, state: ProfilingState) -> list[Block]:
-    """The table; if it was measured every run, the ratios, and parameters beside time."""
+    """The table, every run if it was measured, the ratios, and parameters beside time: each in its place of `layout`."""
     comparison = comparison_of(model, state, "compare")
     if comparison is None:
         return [Note(why_no_row(model, state, WRITE), icon=":material/edit:")]
@@ -86,4 +86,4 @@ def _parameters(comparison: Comparison) -> Panel:
     )
 
 
-VIEW = View(blocks=blocks, arrange=arrange)
+VIEW = View(blocks=blocks, layout=layout)

@@ -1,30 +1,26 @@
 """Time against length: what was measured, the power law fitted to it, and what the closed form of FLOPs says."""
 
 import math
-from collections.abc import Mapping
 from functools import cached_property
 
 import pandas as pd
 
 from tfm_core.profiling import Blocks, costs, scaling
-from tfm_core.profiling.estimate import in_bytes, in_seconds
 from tfm_core.profiling.scaling import Fit
-from tfm_ui.lenses.profiling.asked import UNMEASURED, Lengths, asked
-from tfm_ui.lenses.profiling.beside import Pace, beside
-from tfm_ui.lenses.profiling.budget import BUDGET
-from tfm_ui.lenses.profiling.compare.numbers import FORWARD, recipe
-from tfm_ui.lenses.profiling.state import ProfilingState
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.lenses.profiling.comparison import FORWARD, UNMEASURED, grouped
+from tfm_ui.lenses.profiling.length.lengths import Lengths, in_tokens
+from tfm_ui.lenses.profiling.pace import Pace
+from tfm_ui.lenses.profiling.recipes import growth
 from tfm_ui.text import look, units
 
 
-class Sweep(Lengths):
+class TimeByLength(Lengths):
     """The times of one target at several lengths."""
 
     @cached_property
     def blocks(self) -> dict[str, list[Blocks]]:
         """forward, and forward + backward if it was asked for: the blocks of each length."""
-        each = [self.of.kinds(number) for number in range(1, len(self.lengths) + 1)]
+        each = [self.comparison.kinds(number) for number in self.comparison.numbers]
         return {way: [kinds[way] for kinds in each] for way in each[0]}
 
     def milliseconds(self, way: str) -> list[float]:
@@ -45,7 +41,7 @@ class Sweep(Lengths):
     @cached_property
     def flops(self) -> list[int]:
         """Of a forward pass at each length, in closed form."""
-        return [sum(costs.flops(row).values()) for row in self.of.plan.rows]
+        return [self.comparison.flops(number) for number in self.comparison.numbers]
 
     def span(self, way: str) -> list[int]:
         """The lengths that its power law was fitted to; all that are asked for where there is none."""
@@ -65,7 +61,7 @@ class Sweep(Lengths):
     @property
     def power(self) -> int:
         """The exponent of the FLOPs in the end: 2 where there are products of all queries with all keys."""
-        return 2 if "products" in costs.flops(self.of.plan.rows[0]) else 1
+        return 2 if "products" in costs.flops(self.comparison.plan.rows[0]) else 1
 
     def scaled(self) -> list[float]:
         """The FLOPs as milliseconds, at the rate that fits the measured forward passes best in logs; empty if none.
@@ -98,15 +94,13 @@ class Sweep(Lengths):
         last = there[-1]
         first = last // 4 if last // 4 in there else there[0]
         at = dict(zip(self.lengths, self.blocks[FORWARD], strict=True))
-        apart = beside(Pace(at[last]), Pace(at[first]))
-        long, short = f"{look.count(last)} tokens", look.plural(first, "token")
-        said = apart.of(long, short, "take")
-        if not apart.differs:
+        ratio = Pace(at[last]).over(Pace(at[first]))
+        said = ratio.in_words(f"{look.count(last)} tokens", look.plural(first, "token"), "take")
+        if not ratio.differs:
             return f"{said[0].upper()}{said[1:]}."
-        local = scaling.exponent([first, last], [1, apart.interval.middle])
+        local = scaling.exponent([first, last], [1, ratio.interval.middle])
         return f"{units.times(last / first)} the length: {said}, as n^{local:.2f}."
 
-    @property
     def sentence(self) -> str:
         """What it comes to."""
         if not any(self.timed(way) for way in self.blocks):
@@ -115,7 +109,7 @@ class Sweep(Lengths):
         said = [self.growth]
         for way, fit in self.fits.items():
             n = fit.exponent
-            said.append(f"Over {self._measured(way)} {way} grows as n^{n.middle:.2f} ({between(fit)}).")
+            said.append(f"Over {self._measured(way)} {way} grows as n^{n.middle:.2f} ({_interval(fit)}).")
         return " ".join(part for part in (*said, self.grows, self.problems, self.under_load(*self.blocks)) if part)
 
     @property
@@ -144,16 +138,14 @@ class Sweep(Lengths):
     @property
     def problems(self) -> str:
         """Which lengths lack a figure, and why; "" where all have theirs, or none was measured."""
-        if not self.of.report:
+        if not self.comparison.report:
             return ""
-        found: dict[str, list[str]] = {}
-        for number, length in enumerate(self.lengths, 1):
-            for reason in self.of.reasons(number):
-                found.setdefault(reason, []).append(look.count(length))
-        return " ".join(
-            f"{look.listed(lengths)} {'token' if lengths == ['1'] else 'tokens'}: {reason}."
-            for reason, lengths in found.items()
+        by_reason = grouped(
+            (reason, length)
+            for number, length in enumerate(self.lengths, 1)
+            for reason in self.comparison.reasons(number)
         )
+        return " ".join(f"{in_tokens(lengths)}: {reason}." for reason, lengths in by_reason.items())
 
     def table(self) -> pd.DataFrame:
         """A row per length."""
@@ -167,42 +159,17 @@ class Sweep(Lengths):
             columns[f"{way}, contended blocks"] = [b.contended for b in blocks]
             if way in self.fits:
                 columns[f"{way}, fitted ms"] = self.fitted(way)
-        columns["without a figure"] = ["; ".join(self.of.reasons(number)) for number in range(1, len(self.lengths) + 1)]
-        return self.of.stamped(pd.DataFrame(columns, index=pd.Index(self.lengths, name="length")))
+        columns["without a figure"] = ["; ".join(self.comparison.reasons(number)) for number in self.comparison.numbers]
+        return self.comparison.stamped(pd.DataFrame(columns, index=pd.Index(self.lengths, name="length")))
 
-    @property
     def recipe(self) -> str:
-        """Lines of Python that leave `medians`, `fit` and `theory`."""
-        of_fit = "[f if one.forward.sample else 0 for f, one in zip(flops, report.measured)])  # the fit's lengths"
-        return recipe(
-            self.of.plan,
-            "",
-            "from tfm_core.profiling import costs, scaling",
-            "lengths = [row.size.seq_len for row in rows]",
-            "fit = scaling.fit(lengths, [one.forward for one in report.measured])  # its exponent with a 95 % interval",
-            "flops = [sum(costs.flops(row).values()) for row in rows]",
-            f"theory = scaling.exponent(lengths, {of_fit if FORWARD in self.fits else 'flops)'}",
-        )
+        """A script that leaves `medians`, `fit` and `theory`."""
+        return self.comparison.recipe(growth)
 
 
-def between(fit: Fit) -> str:
+def _interval(fit: Fit) -> str:
     """Its interval in words, or why there is none."""
     low, high = fit.exponent.low, fit.exponent.high
     if math.isnan(low) or math.isnan(high):
         return "too few rounds for an interval"
     return f"95% interval {low:.2f} to {high:.2f}"
-
-
-def beyond(left_out: Mapping[int, str]) -> str:
-    """Which lengths are not asked for, and what they would need; "" if none is left out."""
-    if not left_out:
-        return ""
-    needs = [f"{look.count(length)} tokens would need {need}" for length, need in left_out.items()]
-    limit = f"{in_bytes(BUDGET.bytes)}, and {in_seconds(BUDGET.seconds)} with the shorter lengths"
-    return f"{look.listed(needs)}. The limit is {limit}."
-
-
-def sweep(model: ModelState, state: ProfilingState) -> Sweep | None:
-    """What the view "length" shows; None if no length is within the budget."""
-    found = asked(model, state, "length")
-    return Sweep(found) if found else None

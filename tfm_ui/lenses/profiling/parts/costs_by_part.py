@@ -1,55 +1,47 @@
 """One configuration part by part: parameters and FLOPs in closed form, time from torch.profiler."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
 
 from tfm_core.profiling import Measured, Row, costs
-from tfm_ui.lenses.profiling.asked import UNMEASURED, asked, described
-from tfm_ui.lenses.profiling.compare.numbers import Compared, recipe
-from tfm_ui.lenses.profiling.parts import formulas as parts_formulas
-from tfm_ui.lenses.profiling.state import ProfilingState
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.lenses.profiling.comparison import UNMEASURED, Comparison
+from tfm_ui.lenses.profiling.part_names import ORDER, SEPARATE_PASSES, in_order
+from tfm_ui.lenses.profiling.parts import formulas
+from tfm_ui.lenses.profiling.recipes import parts_of_row
+from tfm_ui.pictures.panel import Result
 from tfm_ui.text import look, units
 
-ORDER = (
-    "embedding", "positions", "projections", "products", "softmax", "feed-forward", "norms", "recurrence",
-    "convolution", "output", "logits", "rest",
-)  # fmt: skip
-OWN = "torch.profiler timed passes of its own"  # said where no time of a call is shown
 UNTIMED = "positions"  # their time is within that of other parts
 MOST = 8  # operators by name; the others are summed
 
 
-def in_order(names: Iterable[str]) -> list[str]:
-    """Each once: parts in the order of a pass, then operators as they came."""
-    found = dict.fromkeys(names)
-    return [name for name in ORDER if name in found] + [name for name in found if name not in ORDER]
-
-
 @dataclass(frozen=True)
-class Parts:
-    """A row that was chosen.
+class Parts(Result):
+    """The chosen row.
 
     Attributes:
-        of: all rows, and their measurement.
-        number: of the row, from 0.
+        comparison: all rows, and their measurement.
     """
 
-    of: Compared
-    number: int
+    comparison: Comparison
+
+    @property
+    def number(self) -> int:
+        """Of the row, from 1."""
+        return self.comparison.chosen
 
     @property
     def row(self) -> Row:
         """What is looked at."""
-        return self.of.plan.rows[self.number]
+        return self.comparison.plan.rows[self.number - 1]
 
     @property
     def measured(self) -> Measured:
         """What became of it."""
-        return self.of.rows[self.number]
+        return self.comparison.rows[self.number - 1]
 
     @cached_property
     def parameters(self) -> dict[str, int]:
@@ -67,13 +59,13 @@ class Parts:
 
         Of many operators the longest stand alone.
         """
-        found = {part.name: part.seconds for part in self.measured.parts}
-        if len(found) <= len(ORDER):
-            return found
-        longest = sorted(found, key=lambda name: found[name], reverse=True)
+        seconds = {part.name: part.seconds for part in self.measured.parts}
+        if len(seconds) <= len(ORDER):
+            return seconds
+        longest = sorted(seconds, key=lambda name: seconds[name], reverse=True)
         others = longest[MOST:]
-        kept = {name: found[name] for name in longest[:MOST]}
-        return kept | {f"{len(others)} others": sum(found[name] for name in others)}
+        by_name = {name: seconds[name] for name in longest[:MOST]}
+        return by_name | {f"{len(others)} others": sum(seconds[name] for name in others)}
 
     @property
     def by_operator(self) -> bool:
@@ -91,15 +83,41 @@ class Parts:
         """The names in the picture of the time."""
         return list(self.seconds) if self.by_operator else [name for name in self.names if name != UNTIMED]
 
-    @property
-    def about_parameters(self) -> str:
+    def table(self) -> pd.DataFrame:
+        """A row per part."""
+        names = in_order([*self.names, *self.timed])
+        columns: dict[str, list[float | None]] = {
+            "parameters": [self.parameters.get(name, 0) for name in names],
+            "FLOPs": [self.flops.get(name, 0) for name in names],
+        }
+        if self.seconds:
+            columns["ms"] = [1e3 * self.seconds[name] if name in self.seconds else None for name in names]
+            columns["measured under load"] = [self.measured.parts_under_load] * len(names)
+        return self.comparison.stamped(pd.DataFrame(columns, index=pd.Index(names, name="part")))
+
+    def recipe(self) -> str:
+        """A script that leaves `parameters`, `flops` and, measured anew, `seconds`, by part."""
+        return self.comparison.recipe(parts_of_row, number=self.number - 1)
+
+
+class PartParameters(Parts):
+    """How many parameters each part has."""
+
+    def sentence(self) -> str:
         """Where most of them are."""
         total, most = sum(self.parameters.values()), _largest(self.parameters)
         share = look.percent(self.parameters[most] / total)
         return f"{look.count(total)} parameters in all; {most}: {share} of them."
 
-    @property
-    def about_flops(self) -> str:
+    def laws(self) -> dict[str, bool]:
+        """Formulas that give these counts."""
+        return formulas.laws(formulas.parameters, self.parameters, self.row.size)
+
+
+class PartFlops(Parts):
+    """How many operations each part does in a forward pass."""
+
+    def sentence(self) -> str:
         """Where most of them are; softmax and norms have none by convention."""
         total, most = sum(self.flops.values()), _largest(self.flops)
         share = look.percent(self.flops[most] / total)
@@ -108,15 +126,22 @@ class Parts:
             f"{share} of them. Softmax, norms and activations count 0."
         )
 
-    @property
-    def about_time(self) -> str:
+    def laws(self) -> dict[str, bool]:
+        """Formulas that give these counts."""
+        return formulas.laws(formulas.flops, self.flops, self.row.size)
+
+
+class PartTimes(Parts):
+    """How long each part takes in a forward pass."""
+
+    def sentence(self) -> str:
         """Which takes most, and where time and FLOPs disagree; whose passes they are, where calls have no time."""
         if not self.seconds:
             return self._unmeasured
-        reason = self.of.reason(self.number + 1)
-        own = f"{OWN}; no time of a forward call is shown: {reason}." if reason else ""
+        reason = self.comparison.reason(self.number)
+        separate = f"{SEPARATE_PASSES}; no time of a forward call is shown: {reason}." if reason else ""
         load = "Measured under load." if self.measured.parts_under_load else ""
-        return " ".join(part for part in (self._share, own, load) if part)
+        return " ".join(part for part in (self._share, separate, load) if part)
 
     @property
     def _share(self) -> str:
@@ -147,56 +172,21 @@ class Parts:
 
     @property
     def _unmeasured(self) -> str:
-        if not self.of.report:
+        if not self.comparison.report:
             return UNMEASURED
-        reason = self.of.reason(self.number + 1) or "its time was measured, but not by part"
-        return f"Row {self.number + 1}: {reason}."
-
-    @property
-    def title(self) -> str:
-        """Which row this is."""
-        return f"Row {self.number + 1} of {len(self.of.plan.rows)} in the view “compare”: {described(self.row)}."
-
-    @property
-    def parameter_laws(self) -> dict[str, bool]:
-        """Formulas that give these counts."""
-        return parts_formulas.laws(parts_formulas.parameters, self.parameters, self.row.size)
-
-    @property
-    def flop_laws(self) -> dict[str, bool]:
-        """Likewise."""
-        return parts_formulas.laws(parts_formulas.flops, self.flops, self.row.size)
-
-    def table(self) -> pd.DataFrame:
-        """A row per part."""
-        names = in_order([*self.names, *self.timed])
-        columns: dict[str, list[float | None]] = {
-            "parameters": [self.parameters.get(name, 0) for name in names],
-            "FLOPs": [self.flops.get(name, 0) for name in names],
-        }
-        if self.seconds:
-            columns["ms"] = [1e3 * self.seconds[name] if name in self.seconds else None for name in names]
-            columns["measured under load"] = [self.measured.parts_under_load] * len(names)
-        return self.of.stamped(pd.DataFrame(columns, index=pd.Index(names, name="part")))
-
-    @property
-    def recipe(self) -> str:
-        """Lines of Python that leave `parameters`, `flops` and, measured anew, `seconds`, by part."""
-        return recipe(
-            self.of.plan,
-            "",
-            "from tfm_core.profiling import costs",
-            f"row = rows[{self.number}]",
-            "parameters, flops = costs.parameters(row), costs.flops(row)",
-            f"seconds = {{part.name: part.seconds for part in report.measured[{self.number}].parts}}",
-        )
+        reason = self.comparison.reason(self.number) or "its time was measured, but not by part"
+        return f"Row {self.number}: {reason}."
 
 
 def _largest(values: Mapping[str, float]) -> str:
     return max(values, key=lambda name: values[name])
 
 
-def parts(model: ModelState, state: ProfilingState) -> Parts | None:
-    """What the view "parts" shows: the chosen row, or the last where there are fewer; None if there are none."""
-    found = asked(model, state, "parts")
-    return Parts(found, min(state.row, len(found.rows)) - 1) if found else None
+def which_row(comparison: Comparison) -> str:
+    """Which row was chosen: with weights, d_model 64, 4 heads, 2 layers, 50 tokens, batch 16."""
+    number, rows = comparison.chosen, comparison.plan.rows
+    row, size = rows[number - 1], rows[number - 1].size
+    heads, layers = look.plural(size.num_heads, "head"), look.plural(size.num_layers, "layer")
+    tokens = look.plural(size.seq_len, "token")
+    words = f"{row.target}, d_model {size.d_model}, {heads}, {layers}, {tokens}, batch {size.batch}"
+    return f"Row {number} of {len(rows)} in the view “compare”: {words}."

@@ -41,7 +41,9 @@ class Roofline(Rates, Result):
     def _marked(self) -> str:
         """Which rows have no figure, and what was measured under load."""
         roof = "The roof was measured under load." if self.machine and self.machine.under_load else ""
-        return " ".join(part for part in (self.comparison.without_time, self.comparison.under_load(FORWARD), roof) if part)
+        return " ".join(
+            part for part in (self.comparison.without_time, self.comparison.under_load(FORWARD), roof) if part
+        )
 
     @property
     def _above(self) -> list[str]:
@@ -90,7 +92,9 @@ class Roofline(Rates, Result):
             "measured under load": [measured.forward.under_load for measured in self.comparison.rows],
             "without a figure": [point.why for point in points],
         }
-        return self.comparison.stamped(pd.DataFrame(columns, index=pd.Index([point.number for point in points], name="row")))
+        return self.comparison.stamped(
+            pd.DataFrame(columns, index=pd.Index([point.number for point in points], name="row"))
+        )
 
     def recipe(self) -> str:
         """A script that leaves `intensity`, `rate` and `roof`, one for each row."""
