@@ -21,8 +21,8 @@ WATCHED, SETTLED, LAST = "_watched", "_settled", "_last_run"
 OFTEN = 0.5  # seconds between two looks at what is under way
 
 
-def draw(plan: Plan | None, named: str) -> Report | None:
-    """Draw it, and return the measurement that is to be shown, if there is one.
+def draw(plan: Plan | None, named: str) -> None:
+    """Draw it; the link then names the measurement that is to be shown, if there is one.
 
     Args:
         plan: what the button measures; None if there is nothing.
@@ -40,7 +40,6 @@ def draw(plan: Plan | None, named: str) -> Report | None:
                 _idle(plan, report, job, named)
                 if sessions.mine():
                     st.fragment(_elsewhere, run_every=OFTEN)()
-    return report
 
 
 def _shown(plan: Plan | None, named: str) -> Report | None:

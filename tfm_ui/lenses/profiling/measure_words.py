@@ -70,8 +70,8 @@ def blocks(report: Report) -> str:
         return f"{contended} of {measured} blocks contended and left out."
     return (
         f"Other work kept the processor busy in {contended} of {measured} blocks. Figures with fewer than "
-        f"{FEWEST_CLEAN} clean rounds are of all blocks, and marked as measured under load: their intervals show how they spread. "
-        "Measure again when it is quieter."
+        f"{FEWEST_CLEAN} clean rounds are of all blocks, and marked as measured under load: their intervals show how "
+        "they spread. Measure again when it is quieter."
     )
 
 

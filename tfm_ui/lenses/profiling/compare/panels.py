@@ -22,7 +22,7 @@ WRITE = "Write a configuration on the left: d_model, heads, layers, length."
 
 
 def blocks(model: ModelState, state: ProfilingState) -> list[Block]:
-    """The table, every run if it was measured, the ratios, and parameters beside time: each in its place of `layout`."""
+    """The table, every run if it was measured, the ratios, and parameters beside time, each where `layout` says."""
     comparison = comparison_of(model, state, "compare")
     if comparison is None:
         return [Note(why_no_row(model, state, WRITE), icon=":material/edit:")]
@@ -44,7 +44,7 @@ def _table(comparison: Comparison) -> Panel:
         how_to_read="Click a column’s head to sort. Times: medians over rounds; memory beyond weights and input.",
         shape=comparison.setting,
         result=result,
-        open_table=OpenTable(columns(result)),
+        open_table=OpenTable(columns(result.table(), comparison)),
         files={"JSON": ("every block, and where", partial(files.as_json, report), JSON)} if report else {},
         sources=[costs.parameters, costs.flops, costs.peak_memory, files.table, profile],
     )

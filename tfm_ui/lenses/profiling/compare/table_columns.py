@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from tfm_core.profiling import files
-from tfm_ui.lenses.profiling.compare.table import CostTable
+from tfm_ui.lenses.profiling.comparison import Comparison
 
 HELP = {
     "parameters": "By formula.",
@@ -22,9 +22,9 @@ KIND = ("architecture", "causal", "norm", "activation", "positions", "vocabulary
 BARS = ("parameters", "MFLOP", "forward ms", "forward + backward ms", "GFLOP/s")
 
 
-def columns(costs: CostTable) -> dict[str, Any]:
+def columns(table: pd.DataFrame, comparison: Comparison) -> dict[str, Any]:
     """How the table is drawn: bars where rows are to be compared at a glance, and nothing that is empty throughout."""
-    table, report, rows = costs.table(), costs.comparison.report, costs.comparison.plan.rows
+    report, rows = comparison.report, comparison.plan.rows
     hidden = {*KIND, "batch", *(files.provenance(report) if report else {})}
     hidden |= set() if any(row.size.d_ff for row in rows) else {"d_ff"}
     hidden |= set() if report else {"blocks", "contended blocks", "problem"}
