@@ -1,12 +1,12 @@
-/* What the browser's history and address bar hold. Streamlit writes both; four things are mended on their way:
+/* What the browser's history and address bar hold. Streamlit writes both; this script corrects four things:
 
-   1. One act, one entry. A click that sets several parameters makes Streamlit push an entry for each, so Back would
+   1. One act is one entry. A click that sets several parameters makes Streamlit push an entry for each, so Back would
       lead through states that never were on screen. Of the pushes of one run of the app only the first is a push.
-   2. Not too long. An address beyond the limit is not written; the server says (`address`) what stands there instead:
+   2. No address is too long. An address beyond the limit is not written; the server says (`address`) what stands there instead:
       the same link with its texts cut.
    3. Back brings back whole texts. What the address had to cut is remembered here, and Streamlit is shown it in full.
-   4. Back does not stop at a link that was mended. Streamlit pushes the mended one before this script is there; what
-      it pushed by then bears no mark, and is passed over.
+   4. Back does not stop at a link that the server has corrected. Streamlit pushes the corrected one before this script
+      is loaded; such entries lack our mark, and are skipped.
 
    Without this script, or with a Streamlit that works otherwise, the app runs on with Streamlit's own entries. */
 

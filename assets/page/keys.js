@@ -1,4 +1,4 @@
-/* Keys that press buttons, for presenting: data.keys is key -> the Streamlit key of a button.
+/* Keys that press buttons, for presenting: data.keys maps a key to the Streamlit key of a button.
 
    A picture or a box that has the focus keeps its keys. PageUp and PageDown, which a presenter's remote control sends,
    always count. */

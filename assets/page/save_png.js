@@ -1,4 +1,4 @@
-/* Has the panel's picture save itself. */
+/* The button "PNG" of a panel: its picture saves itself. */
 /** @param {{ data: { panel: string, file: string }, parentElement: HTMLElement }} component */
 export default function ({ data, parentElement }) {
   parentElement.querySelector("button").onclick = () => {

@@ -1,8 +1,9 @@
-/* What every picture does with its canvas: its size, what is drawn under a hover, the tip, the file, drawing again. */
+/* What every picture needs for its canvas: set its size, take back what a hover has drawn, place the tip, save a file, draw
+   again when the size changes. */
 
 import { contextOf } from "./paint.js"
 
-/** Give it a size in CSS pixels, in which all is drawn from now on, whatever the screen has; and paper.
+/** Set a canvas's size in CSS pixels, in which everything is drawn from now on, and fill it with the paper's colour.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height @param {string} paper */
 export function stretch(canvas, width, height, paper) {
   const context = contextOf(canvas)
@@ -14,7 +15,7 @@ export function stretch(canvas, width, height, paper) {
   context.fillRect(0, 0, width, height)
 }
 
-/** Keep what is drawn now; returns how to have it back, without what was drawn over it since.
+/** Remember what is drawn now; returns a function that restores it, without what was drawn over it since.
  * @param {HTMLCanvasElement} canvas */
 export function keep(canvas) {
   if (!canvas.height) return () => {} // a picture of nothing

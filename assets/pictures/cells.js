@@ -1,9 +1,9 @@
 /* Reading a table of cells through a window: drag, wheel, keys and buttons move and zoom it, and the pointer or arrow keys
    read one cell, memory.at: {q, k} and, of maps beside each other, i. memory.view is what is seen of the cells.
 
-   A picture is Q rows by K columns, `many` if zooming needs buttons, `called` what rows and columns are called,
-   `grid` what its cells are of the table, if that is larger (maps_window.js); the window, memory.window, counts in rows
-   and columns of the table. And:
+   A picture is Q rows by K columns, `many` if zooming needs buttons, `called` what rows and columns are called, `grid`
+   which rows and columns of a larger table its cells stand for, if there is one (maps_window.js); the window,
+   memory.window, counts in rows and columns of the table. And:
    paint()            draws the window, and leaves in memory.layout where everything is
    under(event)       the cell there, or null
    box(at)            where a cell is on the canvas
@@ -161,7 +161,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     context.setLineDash([])
   }
   canvas.onpointercancel = () => brush?.end()
-  canvas.ontouchstart = brush ? event => { // else the first move of a finger scrolls the page
+  canvas.ontouchstart = brush ? event => { // otherwise the first move of a finger scrolls the page
     if (bare && brush.takes(under(event.touches[0]))) event.preventDefault()
   } : null
   canvas.onpointerup = event => {

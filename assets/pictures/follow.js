@@ -4,7 +4,7 @@
    from `pictures/<name>` for that query. If `early`, the query in the address bar is asked for as soon as it changes,
    which is when a control is moved: the picture is there in the time of one request, and the page with its words follows
    when it has been run. If `slow`, it is not even asked for while another picture is dragged. Where there is no answer,
-   the picture's place says so. Which question is asked when stands in follow_states.js. */
+   the picture's place says so. follow_states.js decides which question is asked when. */
 
 import { picture } from "./ask.js"
 import { initial, isSettled, next } from "./follow_states.js"

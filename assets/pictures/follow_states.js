@@ -6,7 +6,7 @@
    A state's name says what the picture shows:
    following    what the page says: its last query is drawn, or asked for
    ahead        what the address says, since a control was moved; the page has not been run yet
-   previewing   what the hand is dragging; neither the page nor its link know of it
+   previewing   what is being dragged; neither the page nor its link know of it
    committed    what the page was told to hold, from this picture; the page has not answered yet
    joined       the same, where another picture of the page has told it, the "teller"
 
@@ -104,12 +104,12 @@ const HANDLERS = {
   },
 
   answer(state, event, effects) {
-    const newest = event.number === state.asked
-    if (newest && state.question) answered(state, state.question.query, event, effects)
+    const isNewest = event.number === state.question?.number
+    if (isNewest && state.question) answered(state, state.question.query, event, effects)
     if (event.number !== state.preview?.number) return
     const { query } = state.preview
     state.preview = null
-    if (state.latest !== null && !(newest && state.latest === query)) askForPreview(state, state.latest, effects)
+    if (state.latest !== null && !(isNewest && state.latest === query)) askForPreview(state, state.latest, effects)
   },
 
   timeout(state, _, effects) {
@@ -156,10 +156,9 @@ function settle(state, effects) {
   effects.push({ type: "stopTimer" })
   caughtUp(state)
   const { query } = state.page
-  if (query === state.shown) { // what is on its way is no longer wanted: who goes there and back quickly would else end there
-    state.asked++
-    state.question = null
-  } else if (query !== null && query !== state.question?.query) ask(state, query, effects)
+  // An answer on its way is no longer wanted: otherwise a control that was moved there and back would end there.
+  if (query === state.shown) state.question = null
+  else if (query !== null && query !== state.question?.query) ask(state, query, effects)
 }
 
 /** @param {FollowState} state */
@@ -208,7 +207,6 @@ function answered(state, query, { drawn, problem, again, jitter = 0, content }, 
   state.question = null
   if (drawn === undefined) return problem === undefined ? undefined : failed(state, query, problem, again, jitter, effects)
   state.failures = 0
-  state.refused = null
   state.shown = drawn
   effects.push({ type: "explain", words: "" })
   effects.push({ type: "draw", content, late: state.latest !== null && state.latest !== query })

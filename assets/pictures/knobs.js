@@ -1,4 +1,5 @@
-/* Sliders that move every picture of the page: they draw nothing themselves, and carry no numbers but their values. */
+/* Sliders that move every picture of the page: they draw nothing themselves, and need no numbers but
+   their values. */
 
 import { clamp, dress } from "./paint.js"
 import { slide } from "./slider.js"

@@ -1,7 +1,7 @@
-/* Cells of a first map of ticks that are painted by hand: a drag hides what was seen, or lets see what was hidden, as its
-   first cell decides. The map is drawn again at once, the others follow; when the hand lets go, the page and its link.
+/* Cells of a first map of ticks that are painted by hand: a drag over cells hides them all if the first one was visible,
+   and shows them all if it was hidden. The map is drawn again at once, the others follow; when the hand lets go, the page and its link.
 
-   memory.stroke outlives updates: what was painted since the numbers were asked for, as cells "row.column" -> [seen, brush];
+   memory.stroke outlives updates: what was painted since the numbers were asked for, as cells "row.column" -> [shown, brush];
    the brush is s, h, or u where a cell comes back to what is composed. */
 
 import { rawAt } from "./maps_layout.js"

@@ -31,7 +31,7 @@ export function arrange(context, header, legend, { left, top, columns, rows }, w
   /** @param {number} over */
   const fits = over => (width - gutter - over * across) / across / columns
   const level = counted || Math.min(fits(16 * rem), most) >= long + 6
-  const slant = !level && columns <= 12 && fits(40 * rem) > size * 1.5 ? 40 * Math.PI / 180 : 0 // else names would touch
+  const slant = !level && columns <= 12 && fits(40 * rem) > size * 1.5 ? 40 * Math.PI / 180 : 0 // otherwise names would touch
   const angle = level ? 0 : slant || Math.PI / 2
   context.font = `${size}px ${family}`
   const over = Math.max(16 * rem, slant ? context.measureText(shown[shown.length - 1]).width * Math.cos(slant) + 6 : 0)

@@ -10,7 +10,7 @@ const REST = 300 // ms without a turn of the wheel or a step, after which the pa
 export function gridOf({ part }, memory, { alone, late, preview, commit, retract }, root) {
   if (!part) return
   const { top, left, rows, columns, height, width, block: [down, over], parameter, first } = part
-  const here = { top, left, rows, columns }, reachable = parameter && !alone // else there is no server to ask
+  const here = { top, left, rows, columns }, reachable = parameter && !alone // otherwise there is no server to ask
   const grid = { part: here, down, over, first, height, width, keep: late || !reachable }
   if (!reachable) return { ...grid, within: here }
   /** @param {Part} window */

@@ -3,7 +3,7 @@
 /** @param {string} hex */
 export const rgb = hex => [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16))
 
-/** What to draw with: no canvas of ours is asked for anything but its 2d context, so it is never refused.
+/** The context to draw with. It is never null: no script asks a canvas for any other context.
  * @param {HTMLCanvasElement | OffscreenCanvas} canvas */
 export const contextOf = canvas => /** @type {Context} */ (canvas.getContext("2d"))
 
@@ -36,8 +36,8 @@ export const grouped = number => Math.round(number).toString().replace(/\B(?=(\d
  * @param {number} weight @param {number} digits */
 export const decimals = (weight, digits) => weight === 0 || +weight.toFixed(digits) ? weight.toFixed(digits) : powered(weight, 0)
 
-/** What a picture wears: the colours of the mode that the page is in, also as variables for its style sheet, the page's
- * font, and `rem`, how many pixels there are to one of a root font of 16.
+/** The colours of the mode that the page is in, which also become variables for the picture's style sheet; the page's font;
+ * and `rem`, how many pixels there are to one of a root font of 16.
  * @param {HTMLElement} root @param {Header["skin"]} skins */
 export function dress(root, skins) {
   const paper = getComputedStyle(root).getPropertyValue("--st-background-color").trim().slice(0, 7)

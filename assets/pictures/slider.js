@@ -1,10 +1,10 @@
 /* A slider in a picture that is redrawn while it is dragged.
 
-   value   where the numbers that are drawn say that it stands
+   value   the value that the drawn numbers are of
    late    whether it has been moved since they were asked for
    move()  as it is moved
    rest()  when it is let go
-   back()  the same, where it began: of that a browser tells no "change" */
+   back()  when it is let go where it began, for which a browser sends no "change" */
 /** @param {HTMLInputElement} input @param {SliderMemory} memory @param {{ value: number, late: boolean }} shown
  * @param {{ move: () => void, rest: () => void, back: () => void }} acts */
 export function slide(input, memory, { value, late }, { move, rest, back }) {

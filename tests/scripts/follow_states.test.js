@@ -84,6 +84,19 @@ test("a preview that begins while an older one is still on its way is drawn, eve
   assert.equal(picture.drawn.at(-1), "base=10")
 })
 
+test("the same, where what was on its way was taken back", () => {
+  const picture = new Simulation().tell(preview({ base: 10 })).tell({ type: "retract" }).tell(preview({ base: 10 }))
+  assert.deepEqual(picture.questions, [])
+  assert.deepEqual(picture.answer({ query: "base=10" }).questions, ["base=10"])
+})
+
+test("a preview on the way back to what the page says is not the end, if a newer one waits", () => {
+  const picture = new Simulation("head=1").tell(preview({ head: 2 })).tell(preview({ head: 1 })).answer()
+  assert.deepEqual(picture.questions, ["head=1"])
+  picture.tell(preview({ head: 2 })).answer()
+  assert.deepEqual([picture.state.name, picture.questions], ["previewing", ["head=2"]])
+})
+
 test("a commit is drawn at once, told with its number, and holds until the page has heard of it", () => {
   const picture = new Simulation().tell(commit({ step: "key" }))
   assert.deepEqual(picture.questions, ["step=key"])
@@ -149,6 +162,8 @@ test("values that no numbers depend on are told, and drawn with the same numbers
   picture.page("", 0, { zoom: 2 })
   assert.deepEqual(picture.effects.map(effect => effect.type).filter(type => type === "redraw"), ["redraw"])
   assert.ok(picture.isSettled)
+  picture.page("", 0, { zoom: 2 })
+  assert.deepEqual(picture.effects.map(effect => effect.type).filter(type => type === "redraw"), [], "it is drawn")
 })
 
 test("a picture goes ahead with the address, and waits for the page only for a while", () => {

@@ -1,6 +1,6 @@
-/* Who looks at whom: queries on the left, keys on the right, a line per weight. arcs_lines.js says what came and which
-   lines there are, arcs_drawing.js where they go; here is what the reader does with them, without any traffic. What
-   shall come back from the link is committed when the hand rests. */
+/* Which query attends to which key: queries on the left, keys on the right, a line for each weight. arcs_lines.js computes
+   which lines there are, arcs_drawing.js paints them; this file handles the pointer and the keyboard, without asking the
+   server. What the link has to hold is committed once the reader has stopped for a moment. */
 
 import { gather, settingsOf, sums, unpack, written } from "./arcs_lines.js"
 import { WHOLE, exact, height, measure, paint, values } from "./arcs_drawing.js"
@@ -9,8 +9,8 @@ import { clamp, contextOf, dress } from "../../pictures/paint.js"
 
 /** @type {Values} */
 const FIRST = { attention_heads: "", attention_tokens: "", attention_mass: 90, attention_hide: "padding" }
-const PLACES = 190 // characters of the link for what is selected
-const RESTS = 350 // ms until a hand rests
+const PLACES = 190 // characters that the selected tokens may take in the link
+const RESTS = 350 // ms without an act, after which the page is told
 const PATIENCE = 3000 // ms that the page may take to hold what was committed; then the page is right
 const WINDOW = 30 // tokens of a text that is too long to be shown whole
 
@@ -54,7 +54,7 @@ export default function ({ header, numbers, root, local, commit }) {
     look(memory.at)
   }
 
-  /** Light one token, [side, index], or none: then what is selected, or else all.
+  /** Light one token, [side, index], or none: then what is selected, or all.
    * @param {Point | null} at */
   function look(at) {
     memory.at = at

@@ -1,5 +1,5 @@
-/* How the arcs are laid out and painted. A scene is {context, data, own, window, focus, skin, layout}: the canvas, what
-   came from the server, what the reader has set, the part of a long text that is seen, and the tokens looked at. */
+/* How the arcs are laid out and painted. A scene is {context, data, settings, window, focus, skin, layout}: the
+   canvas, what came from the server, what the reader has set, the part of a long text that is seen, and the tokens looked at. */
 
 import { hidden } from "./arcs_lines.js"
 import { ringAround } from "../../pictures/paint.js"

@@ -1,7 +1,8 @@
 /* Which lines there are: arithmetic on what came from the server, without a canvas.
 
    payload, behind the header: float32 rest [map][query] | float32 weights [map][query][kept], falling; -1 where masked
-   | uint16 keys [map][query][kept]. A token is told by its side, 0 query or 1 key, and its index from 0. */
+   | uint16 keys [map][query][kept]. A token is given by its side (0 for queries, 1 for
+   keys) and its index from 0. */
 
 /** @param {Content<ArcsHeader>} header */
 export function unpack({ header, numbers }) {
@@ -14,7 +15,7 @@ export function unpack({ header, numbers }) {
   }
 }
 
-/** What the link says, of which anything may be wrong.
+/** The settings in the link, which anyone may have written: what cannot be is left out.
  * @param {ArcsData} data @param {any} local */
 export function settingsOf(data, local) {
   /** @param {string} text @param {number} last */
@@ -31,7 +32,7 @@ export function settingsOf(data, local) {
   }
 }
 
-/** The same as it stands in the link.
+/** The settings as the link holds them.
  * @param {ArcsSettings} settings @param {ArcsData} data */
 export function written({ maps, side, tokens, mass, hide }, data) {
   const on = Object.keys(hide).filter(name => hide[name])

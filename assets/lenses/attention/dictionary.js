@@ -1,8 +1,8 @@
 /* A soft dictionary: keys and a query as points to drag, values to edit, a temperature; the server answers.
 
    payload, behind the header: float32 [key][4]: q·k, score, weight, weight × value.
-   While something is moved, points stand where they were put, and numbers are the server's latest answer. As a file
-   (`alone`), where nobody answers, nothing can be moved. */
+   While something is moved, points stand where they were put, and numbers are the server's latest answer. In a file
+   (`alone`) there is no server, and nothing can be moved. */
 
 import { save, stretch, watch } from "../../pictures/canvas.js"
 import { brief, file, mapping, paint } from "./dictionary_drawing.js"

@@ -1,4 +1,4 @@
-/* The plane of a soft dictionary, painted. A scene is {header, weights, work, skin, rem, family}: `work` holds keys,
+/* Paints the plane of a soft dictionary. A scene is {header, weights, work, skin, rem, family}: `work` holds keys,
    values and query as they are now, while a point is dragged ahead of what the server has answered. */
 
 import { contextOf } from "../../pictures/paint.js"

@@ -1,4 +1,5 @@
-/* One matrix on its canvas: cells in its colours, names of rows and columns, the cell in focus ringed, what fed it lit. */
+/* One matrix on its canvas: cells in its colours, names of rows and columns, a ring around the cell in focus, and
+   outlines around the cells that it was computed from. */
 
 import { contextOf, hatch, image, ink, ringAround, word } from "../../pictures/paint.js"
 

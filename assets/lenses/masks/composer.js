@@ -1,5 +1,6 @@
 /* Masks combined by and / or: a chip for each, with its numbers, what combines it with all before it, and how to take it
-   away. What the hand has made of them is kept until numbers come that know of it; the server reads the text and clamps. */
+   away. What the reader has changed is kept until the server's answer contains it; the server reads the text and limits
+   the numbers. */
 
 import { dress } from "../../pictures/paint.js"
 import { slide } from "../../pictures/slider.js"

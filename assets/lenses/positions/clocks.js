@@ -1,7 +1,7 @@
 /* Pairs of dimensions as clocks: a query's hand and a key's, moved along the positions by sliders or by itself.
 
    payload, behind the header: float32 [clock][5]: cosine and sine of the query, of the key, and the angle between them.
-   The server turns the hands: as a file (`alone`), where nobody answers, they stand. */
+   The server computes the hands: in a file (`alone`) there is none, and they stand still. */
 
 import { face, lay } from "./clocks_drawing.js"
 import { keep, placeTip, save, stretch, watch } from "../../pictures/canvas.js"
