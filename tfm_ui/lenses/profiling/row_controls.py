@@ -25,6 +25,11 @@ def how_it_is_measured(model: ModelState, where: DeltaGenerator, *first: str) ->
     return draw(model, menu.container(), *settings)
 
 
+def chosen_row(model: ModelState) -> ProfilingState:
+    """`rows_of_compare`, and which of them is looked at."""
+    return rows_of_compare(model, "row")
+
+
 def rows_of_compare(model: ModelState, *first: str) -> ProfilingState:
     """A line with these controls, the rows of the view "compare", and how they are measured; the button below.
 

@@ -3,7 +3,6 @@
 from functools import partial
 
 from tfm_core.profiling import costs, files, profile, statistics
-from tfm_ui.lenses.profiling.compare.configurations import layout
 from tfm_ui.lenses.profiling.compare.parameters import ParametersAndCost
 from tfm_ui.lenses.profiling.compare.ratios import Ratios
 from tfm_ui.lenses.profiling.compare.table import CostTable
@@ -13,7 +12,6 @@ from tfm_ui.lenses.profiling.comparison import Comparison
 from tfm_ui.lenses.profiling.plan import why_no_row
 from tfm_ui.lenses.profiling.shown import comparison_of
 from tfm_ui.lenses.profiling.state import ProfilingState
-from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 
@@ -84,6 +82,3 @@ def _parameters(comparison: Comparison) -> Panel:
         result=result,
         sources=[costs.parameters, costs.flops],
     )
-
-
-VIEW = View(blocks=blocks, layout=layout)
