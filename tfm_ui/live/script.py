@@ -25,10 +25,10 @@ from textwrap import dedent
 from types import ModuleType
 from typing import Any
 
+import tfm_core
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import path, sample_name
 
-CORE = ("Transformer", "TransformerConfig", "causal_mask", "encode", "recording")  # of tfm_core, for headers
 HEADER = "# The parameters of this picture"
 APP = __name__.partition(".")[0]
 THREADS = "torch.set_num_threads(1)  # as the app does: the last digit depends on it"
@@ -60,7 +60,8 @@ def script(recipe: Callable[..., Any], **arguments: Any) -> str:
     helpers = _helpers(recipe)
     sources = [inspect.getsource(helper).strip() for helper in helpers]
     body = _body(recipe)
-    imports = _imports({_module_of(function) for function in (recipe, *helpers)}, "\n".join([*header, *sources, body]))
+    code = "\n".join([*header, *sources, body])
+    imports = _imports({_module_of(function) for function in (recipe, *helpers)}, code, "\n".join(header))
     threads = [THREADS, ""] if "import torch" in imports else []
     functions = [text for source in sources for text in ("", "", source)] + [""] * bool(sources)
     return "\n".join([*imports, "", *threads, HEADER, *header, *functions, "", body])
@@ -134,7 +135,7 @@ def _names(code: str) -> list[str]:
     return [node.id for node in ast.walk(ast.parse(dedent(code))) if isinstance(node, ast.Name)]
 
 
-def _imports(modules: Iterable[ModuleType], code: str) -> list[str]:
+def _imports(modules: Iterable[ModuleType], code: str, header: str) -> list[str]:
     """The imports of these files that code needs, and those of expressions in the header."""
     needed, lines = set(_names(code)), list[str]()
     available: dict[str, list[str]] = {}
@@ -145,7 +146,8 @@ def _imports(modules: Iterable[ModuleType], code: str) -> list[str]:
             for alias in node.names:
                 if alias.name in needed:
                     available.setdefault(node.module, []).append(alias.name)
-    available.setdefault("tfm_core", []).extend(name for name in CORE if name in needed)
+    in_header = set(_names(header))
+    available.setdefault("tfm_core", []).extend(name for name in tfm_core.__all__ if name in in_header)
     if "Path" in needed:
         available.setdefault("pathlib", ["Path"])
     froms = [f"from {name} import {', '.join(sorted(set(names)))}" for name, names in available.items() if names]
