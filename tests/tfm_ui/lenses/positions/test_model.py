@@ -8,10 +8,11 @@ import torch
 
 from tfm_core import POSITIONAL, Transformer, causal_mask, recording
 from tfm_ui.lenses.positions import model_runs, readings
-from tfm_ui.lenses.positions.in_model import entry as in_model_entry
-from tfm_ui.lenses.positions.in_model import numbers as in_model
-from tfm_ui.lenses.positions.in_model.pictures import positions_distance, positions_maps
-from tfm_ui.lenses.positions.in_model.recipe import distance_recipe, maps_recipe
+from tfm_ui.lenses.positions.model.entry import STEPS, diagram, sites
+from tfm_ui.lenses.positions.model.numbers import Distances, Maps, maps
+from tfm_ui.lenses.positions.model.pictures import mean_scores, one_head
+from tfm_ui.lenses.positions.model_runs import left_out, run_schemes
+from tfm_ui.lenses.positions.schemes import enters
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
@@ -33,15 +34,15 @@ def recorded(model: ModelState, name: str) -> tuple[torch.Tensor, torch.Tensor, 
     mask = causal_mask(model.seq_len) if model.masks_the_future else None
     with torch.no_grad(), recording(f"{prefix}layers.1.self_attention.*") as trace:
         transformer(*inputs, mask=mask)
-    found = (trace[f"{prefix}layers.1.self_attention.{what}"][0, 2] for what in ("weights", "scores"))
-    return *found, len(model.source_tokens.pieces)
+    both = (trace[f"{prefix}layers.1.self_attention.{what}"][0, 2] for what in ("weights", "scores"))
+    return *both, len(model.source_tokens.pieces)
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_maps_and_means_are_what_each_model_does(model):
-    seen = in_model.view(model, STATE)
-    assert list(seen.heads) == ["alibi", "learned", "none", "sinusoidal", "rope", "t5"]
-    for name, head in seen.heads.items():
+    result = maps(model, STATE)
+    assert list(result.heads) == ["alibi", "learned", "none", "sinusoidal", "rope", "t5"]
+    for name, head in result.heads.items():
         weights, scores, read = recorded(model, name)
         np.testing.assert_allclose(head.weights, weights, atol=2e-6)
         pairs: dict[int, list[float]] = {}
@@ -57,19 +58,21 @@ def test_maps_and_means_are_what_each_model_does(model):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_schemes_share_all_the_weights_that_they_have_in_common(model):
-    assert all(in_model.view(model, STATE).laws().values())
+    assert all(maps(model, STATE).laws().values())
     stacks = 2 if model.is_encoder_decoder else 1
     for name in POSITIONAL:
-        found = model_runs.shared(replace(model, positional=name).config, replace(model, positional="none").config)
-        assert found.alike == found.of
-        assert found.added == (stacks if name in ("learned", "t5") else 0)
+        shared = model_runs.shared_weights(
+            replace(model, positional=name).config, replace(model, positional="none").config
+        )
+        assert shared.alike == shared.of
+        assert shared.added == (stacks if name in ("learned", "t5") else 0)
 
 
 @pytest.mark.parametrize("text", ["🦊", "a b"])
 def test_rows_that_do_not_sum_to_1_would_be_seen(text):
-    seen = in_model.view(ModelState(text=text), STATE)
-    head = seen.heads["alibi"]
-    broken = replace(seen, heads=seen.heads | {"alibi": replace(head, weights=head.weights * 0.9)})
+    result = maps(ModelState(text=text), STATE)
+    head = result.heads["alibi"]
+    broken = replace(result, heads=result.heads | {"alibi": replace(head, weights=head.weights * 0.9)})
     assert list(broken.laws().values()) == [True, False]
 
 
@@ -78,82 +81,89 @@ def test_weights_that_are_not_shared_would_be_seen(monkeypatch):
     with torch.no_grad():
         ours.unembedding.weight[0, 0] += 1
         ours.stack.final_norm.bias += 1
-    found = readings.shared(ours, plain)
-    assert found == readings.Shared(alike=33, of=35, added=1)
-    monkeypatch.setattr(model_runs, "shared", lambda *_: found)
-    laws = in_model.view(ModelState(), STATE).laws()
+    shared = readings.shared_weights(ours, plain)
+    assert shared == readings.SharedWeights(alike=33, of=35, added=1)
+    monkeypatch.setattr(model_runs, "shared_weights", lambda *_: shared)
+    laws = maps(ModelState(), STATE).laws()
     assert next(iter(laws)).startswith("33 of 35")
     assert not all(laws.values())
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_sentences_are_computed(model):
-    seen = in_model.view(model, STATE)
-    said = seen.about_maps()
+    result = maps(model, STATE)
+    said = result.sentence()
     assert said.startswith("Positions in the sidebar’s model: sinusoidal.")
-    a, b = seen.heads["alibi"].weights, seen.heads["learned"].weights
+    a, b = result.heads["alibi"].weights, result.heads["learned"].weights
     read = len(model.source_tokens.pieces)
     if read > 1:
         query, key = np.unravel_index(np.abs(a - b)[:read].argmax(), a.shape)
-        assert f"“{seen.names[query]}” looks at “{seen.names[key]}”: {a[query, key]:.4f} under alibi" in said
-        rows = [q for q in range(read) if seen.heads["none"].visible[q].sum() > 1]
-        apart = [np.abs(a[q] - seen.heads["none"].weights[q]).sum() / 2 for q in rows]
+        assert f"“{result.names[query]}” looks at “{result.names[key]}”: {a[query, key]:.4f} under alibi" in said
+        rows = [q for q in range(read) if result.heads["none"].visible[q].sum() > 1]
+        apart = [np.abs(a[q] - result.heads["none"].weights[q]).sum() / 2 for q in rows]
         assert f"{100 * np.mean(apart):.2g}% under alibi" in said
-        which = f"one of the {len(rows)} rows of {seen.where} with a choice" if len(rows) < read else "a row of layer"
+        which = f"one of the {len(rows)} rows of {result.where} with a choice" if len(rows) < read else "a row of layer"
         assert f"Compared with no positions, {which}" in said  # a first row that sees itself alone is left out
     else:
         assert "No token has a choice" in said
-    assert "pair" in seen.about_distance()
+    assert "pair" in Distances(result).sentence()
 
 
 def test_the_scripts_give_the_numbers_shown():
     for model in MODELS:
-        seen, scope = in_model.view(model, STATE), {}
-        exec(maps_recipe(seen), scope)
-        for name, head in seen.heads.items():
+        result, scope = maps(model, STATE), {}
+        exec(result.recipe(), scope)
+        for name, head in result.heads.items():
             np.testing.assert_allclose(scope["weights"][name], head.weights, atol=2e-6)
-        exec(distance_recipe(seen), scope)
-        for name, head in seen.heads.items():
-            assert scope["found"][name].pairs.tolist() == head.by_distance.pairs.tolist()
-            np.testing.assert_allclose(scope["found"][name].mean, head.by_distance.mean, atol=1e-5)
+        exec(Distances(result).recipe(), scope)
+        for name, head in result.heads.items():
+            assert scope["by_distance"][name].pairs.tolist() == head.by_distance.pairs.tolist()
+            np.testing.assert_allclose(scope["by_distance"][name].mean, head.by_distance.mean, atol=1e-5)
 
 
 def test_a_model_that_takes_long_is_run_under_fewer_schemes_and_that_is_said():
     model = ModelState(text="@alice", seq_len=1024, num_layers=8, num_heads=16)
-    assert in_model.shown(model, STATE) == ["alibi", "learned", "none"]
-    assert "left out sinusoidal, rope and t5" in in_model.left_out(model, STATE)
+    assert run_schemes(model, STATE) == ["alibi", "learned", "none"]
+    assert "left out sinusoidal, rope and t5" in left_out(model, STATE)
     alone = PositionsState(a="none", b="nothing")
-    assert in_model.shown(model, alone) == ["none"]
-    plain = in_model.view(replace(model, seq_len=8), alone).heads["none"]
-    said = in_model.InModel(replace(model, seq_len=8), alone, {"none": plain}).about_maps()
+    assert run_schemes(model, alone) == ["none"]
+    plain = maps(replace(model, seq_len=8), alone).heads["none"]
+    said = Maps(replace(model, seq_len=8), alone, {"none": plain}).sentence()
     assert said.endswith("Nothing beside none is run, to be compared with it.")
-    assert in_model.left_out(ModelState(), STATE) == ""
+    assert left_out(ModelState(), STATE) == ""
 
 
 def test_one_scheme_twice_and_nothing_beside_it_are_one_column():
     for state in (PositionsState(a="rope", b="rope"), PositionsState(a="rope", b="nothing")):
-        seen = in_model.view(ModelState(), state)
-        assert seen.titles == ["A: rope", "none", "sinusoidal", "learned", "alibi", "t5"]
-        assert "A and B" not in seen.about_maps()
+        result = maps(ModelState(), state)
+        assert [state.title_of(name) for name in result.heads] == [
+            "A: rope",
+            "none",
+            "sinusoidal",
+            "learned",
+            "alibi",
+            "t5",
+        ]
+        assert "A and B" not in result.sentence()
 
 
 def test_pictures_hold_the_weights_masked_where_none_may_be_and_pooled_where_they_must():
     model = ModelState(text="@alice", seq_len=300, num_layers=1, num_heads=1)
     state = PositionsState(a="none", b="rope")
-    header, numbers = positions_maps(model, state)
-    seen = in_model.view(model, state)
+    header, numbers = one_head(model, state)
+    result = maps(model, state)
     assert header["part"]["block"] == (2, 2)
     assert numbers.shape == (6, 150, 150)
     assert header["part"]["parameter"] == "positions_part_maps"
-    for drawn, head in zip(numbers, seen.heads.values(), strict=True):
+    for drawn, head in zip(numbers, result.heads.values(), strict=True):
         for row, column in [(0, 0), (77, 13), (149, 149), (3, 100)]:
             block = np.s_[2 * row : 2 * row + 2, 2 * column : 2 * column + 2]
             there = head.weights[block][head.visible[block]]
             assert np.isnan(drawn[row, column]) if not there.size else drawn[row, column] == there.max()
-    part, exact = positions_maps(model, replace(state, part_maps="10,20,40,30"))
+    part, exact = one_head(model, replace(state, part_maps="10,20,40,30"))
     assert exact.shape == (6, 40, 30)
-    np.testing.assert_array_equal(np.nan_to_num(exact[1]), seen.heads["rope"].weights[10:50, 20:50])
-    assert part["columns"]["names"] == seen.names[20:50]
+    np.testing.assert_array_equal(np.nan_to_num(exact[1]), result.heads["rope"].weights[10:50, 20:50])
+    assert part["columns"]["names"] == result.names[20:50]
 
 
 @pytest.mark.parametrize(
@@ -161,27 +171,29 @@ def test_pictures_hold_the_weights_masked_where_none_may_be_and_pooled_where_the
 )
 def test_rows_of_tokens_are_not_veiled_as_padding(seq_len, part, read):
     model = ModelState(text="@alice", seq_len=seq_len, num_layers=1, num_heads=1)
-    assert positions_maps(model, PositionsState(part_maps=part))[0]["read"] == read
+    assert one_head(model, PositionsState(part_maps=part))[0]["read"] == read
 
 
 def test_the_table_has_a_row_per_pair_that_may_look():
-    seen = in_model.view(ModelState(text="a a b", seq_len=5), STATE)
-    table = seen.maps_table()
+    result = maps(ModelState(text="a a b", seq_len=5), STATE)
+    table = result.table()
     assert [tuple(row) for row in table[["query", "key"]].itertuples(index=False)] == [
         ("a", "a"), ("a₂", "a"), ("a₂", "a₂"), ("b", "a"), ("b", "a₂"), ("b", "b")
     ]  # fmt: skip
-    assert table["weight, rope"].tolist() == [seen.heads["rope"].weights[q, k] for q in range(3) for k in range(q + 1)]
+    assert table["weight, rope"].tolist() == [
+        result.heads["rope"].weights[q, k] for q in range(3) for k in range(q + 1)
+    ]
 
 
 def test_the_lines_are_the_means():
-    header, numbers = positions_distance(ModelState(), STATE)
-    lines, at, found = header["charts"][0]["lines"], 0, {}
+    header, numbers = mean_scores(ModelState(), STATE)
+    lines, at, means = header["charts"][0]["lines"], 0, {}
     for line in lines:
-        found[line["name"]] = numbers[at + line["count"] : at + 2 * line["count"]]
+        means[line["name"]] = numbers[at + line["count"] : at + 2 * line["count"]]
         at += 2 * line["count"]
-    seen = in_model.view(ModelState(), STATE)
-    for title, head in zip(seen.titles, seen.heads.values(), strict=True):
-        np.testing.assert_allclose(found[title], head.by_distance.mean, rtol=1e-5)
+    result = maps(ModelState(), STATE)
+    for name, head in result.heads.items():
+        np.testing.assert_allclose(means[STATE.title_of(name)], head.by_distance.mean, rtol=1e-5)
     assert [line["style"] for line in lines if line["name"][:2] in ("A:", "B:")] == ["dashed", "solid"]
 
 
@@ -190,11 +202,11 @@ def test_the_lines_are_the_means():
 @pytest.mark.parametrize("name", POSITIONAL)
 def test_a_scheme_is_drawn_where_it_enters_and_can_be_read_there(name, architecture, norm):
     model = ModelState(architecture=architecture, norm=norm)
-    drawing = in_model_entry.diagram(model, PositionsState(a=name, b="nothing"))
+    drawing = diagram(model, PositionsState(a=name, b="nothing"))
     *stacks, inside = drawing.rows.values()
     places = POSITIONAL[name].enters()
     lit = {step.text for row in drawing.rows.values() for step in row if step.marks}
-    assert lit == {in_model_entry.STEPS[place][0] for place in places}
+    assert lit == {STEPS[place][0] for place in places}
     assert sum(bool(step.marks) for row in stacks for step in row) == ("encode" in places) * len(stacks)
     assert sum(bool(step.marks) for step in inside) == len(set(places) - {"encode"})
     for row in stacks:
@@ -204,8 +216,8 @@ def test_a_scheme_is_drawn_where_it_enters_and_can_be_read_there(name, architect
         assert len(texts) == (9 if "cross-attention" in texts else 6)
     with torch.no_grad(), recording() as trace:
         passes.forward(replace(model, positional=name))
-    assert all(site in trace for site in in_model_entry.sites(model, name))
-    others = {site for row in in_model_entry.STEPS.values() for site in row[1]}
+    assert all(site in trace for site in sites(model, name))
+    others = {site for row in STEPS.values() for site in row[1]}
     read = {site.rpartition(".")[2] for site in trace} & others
-    assert read == {site.rpartition(".")[2] for site in in_model_entry.sites(model, name)}
-    assert in_model_entry.table(model, PositionsState()).loc[name, "enters"] == in_model_entry.enters(name)
+    assert read == {site.rpartition(".")[2] for site in sites(model, name)}
+    assert diagram(model, PositionsState()).table().loc[name, "enters"] == enters(name)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tfm_ui.lenses.positions.in_model.entry import Diagram
+from tfm_ui.lenses.positions.model.entry import Diagram
 from tfm_ui.pictures.canvas import Canvas, Content
 
 ENTRY = Canvas("lenses/positions/entry", '<div class="entry" data-picture><canvas role="img"></canvas></div>')

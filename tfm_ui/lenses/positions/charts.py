@@ -1,4 +1,4 @@
-"""What the lens's pictures share: how A and B are told apart, lines across a chart, and what stands for no scheme."""
+"""What the pictures of several views share: the colours of A and B, lines across a chart, pictures of no scheme."""
 
 from collections.abc import Sequence
 from typing import Literal

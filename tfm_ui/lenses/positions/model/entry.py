@@ -7,9 +7,10 @@ import pandas as pd
 
 from tfm_core import POSITIONAL, MultiHeadAttention, Positional, TransformerLayer
 from tfm_core.model.transformer import Stack
-from tfm_ui.lenses.positions.in_model.numbers import sides
+from tfm_ui.lenses.positions.model_runs import site_of
+from tfm_ui.lenses.positions.schemes import enters
 from tfm_ui.lenses.positions.state import PositionsState
-from tfm_ui.live import passes
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
@@ -20,11 +21,6 @@ STEPS = {
     "encode": ("+ position vectors", ("position",)),
     "rotate": ("turn Q and K", ("rotated_query", "rotated_key")),
     "bias_at": ("+ bias", ("position_bias",)),
-}
-WORDS = {
-    "encode": "before the first layer, where it is added to the embeddings",
-    "rotate": "inside each self-attention, where it turns queries and keys",
-    "bias_at": "inside each self-attention, where it is added to the scores",
 }
 
 
@@ -48,32 +44,49 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Diagram:
+class Diagram(Result):
     """The drawing.
 
     Attributes:
+        model, state: what was asked for.
         rows: title -> its boxes, in the order in which a token meets them.
         layers: of each stack.
         about: the drawing in words.
     """
 
+    model: ModelState
+    state: PositionsState
     rows: Mapping[str, list[Step]]
     layers: int
     about: str
 
+    def sentence(self) -> str:
+        """The drawing in words."""
+        return self.about
 
-def enters(name: str) -> str:
-    """Where a scheme enters, in words."""
-    return " and ".join(WORDS[place] for place in POSITIONAL[name].enters()) or "nowhere"
+    def table(self) -> pd.DataFrame:
+        """A row per scheme."""
+        rows = [
+            {
+                "scheme": name,
+                "pinned as": self.state.sides.get(name, ""),
+                "enters": enters(name),
+                "to be read at": ", ".join(sites(self.model, name, self.state.layer - 1)),
+            }
+            for name in POSITIONAL
+        ]
+        return pd.DataFrame(rows).set_index("scheme")
 
 
 def sites(model: ModelState, name: str, layer: int = 0) -> list[str]:
     """The sites of the recording where what this scheme does can be read; layer from 0."""
-    kind = "encoder" if model.is_encoder_decoder else "self"
-    at = passes.place(model, kind).replace("{layer}", str(layer))
-    start = at.partition("layers.")[0]
+    start = "encoder." if model.is_encoder_decoder else ""
     places = POSITIONAL[name].enters()
-    return [start + site if place == "encode" else at.format(what=site) for place in places for site in STEPS[place][1]]
+    return [
+        start + site if place == "encode" else site_of(model, layer, site)
+        for place in places
+        for site in STEPS[place][1]
+    ]
 
 
 def diagram(model: ModelState, state: PositionsState) -> Diagram:
@@ -94,17 +107,15 @@ def diagram(model: ModelState, state: PositionsState) -> Diagram:
         Step("× V"),
         Step("Wᴼ"),
     ]
-    said = [
-        f"{side}, {name}, enters {enters(name)}." for name, side in sorted(sides(state).items(), key=lambda i: i[1])
-    ]
+    said = [f"{side}, {name}, enters {enters(name)}." for name, side in state.sides.items()]
     read = [
         f"{name} at {' and '.join(sites(model, name, state.layer - 1))}"
-        for name in sorted(sides(state), key=lambda name: sides(state)[name])
+        for name in state.sides
         if POSITIONAL[name].enters()
     ]
     both = ", and in the decoder likewise" if model.is_encoder_decoder else ""
     where = f" To be read in a recording: {'; '.join(read)}{both}." if read else ""
-    return Diagram(rows, model.num_layers, " ".join(said) + where)
+    return Diagram(model, state, rows, model.num_layers, " ".join(said) + where)
 
 
 def _stack(model: ModelState, state: PositionsState, *, cross: bool, last: bool) -> list[Step]:
@@ -124,19 +135,5 @@ def _stack(model: ModelState, state: PositionsState, *, cross: bool, last: bool)
 
 def _place(state: PositionsState, place: str) -> Step:
     text, read = STEPS[place]
-    marks = {side: name for name, side in sides(state).items() if place in POSITIONAL[name].enters()}
-    return Step(text, ", ".join(read), dict(sorted(marks.items())), place=True)
-
-
-def table(model: ModelState, state: PositionsState) -> pd.DataFrame:
-    """A row per scheme."""
-    rows = [
-        {
-            "scheme": name,
-            "pinned as": sides(state).get(name, ""),
-            "enters": enters(name),
-            "to be read at": ", ".join(sites(model, name, state.layer - 1)),
-        }
-        for name in POSITIONAL
-    ]
-    return pd.DataFrame(rows).set_index("scheme")
+    marks = {side: name for name, side in state.sides.items() if place in POSITIONAL[name].enters()}
+    return Step(text, ", ".join(read), marks, place=True)

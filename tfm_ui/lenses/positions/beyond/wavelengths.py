@@ -5,23 +5,24 @@ from dataclasses import dataclass
 import pandas as pd
 from torch import Tensor
 
-from tfm_ui.lenses.positions.measured import opening
-from tfm_ui.lenses.positions.schemes import Scheme, schemes
+from tfm_ui.lenses.positions import maths
+from tfm_ui.lenses.positions.schemes import Scheme, schemes, specs_of
 from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.live.script import script
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
 
 @dataclass(frozen=True)
-class Turns:
+class Wavelengths(Result):
     """Schemes of waves.
 
     Attributes:
-        model, state: what was asked for.
+        state: what was asked for.
         sides: each with the wavelengths of its pairs, float64.
     """
 
-    model: ModelState
     state: PositionsState
     sides: list[tuple[Scheme, Tensor]]
 
@@ -29,7 +30,6 @@ class Turns:
         """Which of them have not come round at the last position within max_len."""
         return waves > self.state.max_len - 1
 
-    @property
     def sentence(self) -> str:
         """How many, and where the slowest gets."""
         said: dict[str, list[str]] = {}
@@ -66,18 +66,14 @@ class Turns:
             )
         return pd.DataFrame(columns).rename_axis("pair")
 
-    @property
     def recipe(self) -> str:
-        """Lines of Python that leave the wavelengths in `waves_A` and `waves_B`."""
-        shown = [scheme for scheme, _ in self.sides]
-        lines = (f"waves_{scheme.side} = {scheme.side}.wavelengths({scheme.width})" for scheme in shown)
-        return "\n".join([*opening(self.model, shown), *lines])
+        """A script that leaves the wavelengths in `waves`, by side."""
+        return script(maths.wavelengths, schemes=specs_of([scheme for scheme, _ in self.sides]))
 
 
-def turns(model: ModelState, state: PositionsState) -> Turns:
+def wavelengths(model: ModelState, state: PositionsState) -> Wavelengths:
     """What is asked for of A and B."""
-    return Turns(
-        model,
+    return Wavelengths(
         state,
         [
             (scheme, waves)

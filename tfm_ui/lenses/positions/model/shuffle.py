@@ -7,16 +7,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tfm_core.model.transformer import Stack
 from tfm_core.study import order
-from tfm_ui.lenses.positions import model_runs, readings
-from tfm_ui.lenses.positions.in_model.numbers import PLAIN, shown, title_of
+from tfm_ui.lenses.positions import model_runs
+from tfm_ui.lenses.positions.model import recipe
+from tfm_ui.lenses.positions.model_runs import PLAIN, ROUNDING, difference_in_words, end_of, run_schemes, unmasked
 from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.live.script import of_model, script
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
 
-SOURCES = (order.shuffle_order, order.moved, order.difference, readings.read, Stack.forward, Stack.run)
-ROUNDING = 1e-5  # what moves by less than this share of its length has moved by rounding alone
 OPEN = "none, not causal"  # the row that shows what no positions are like where the mask tells no order either
 READ_UP_TO = 24  # tokens of the two texts that are written out
 
@@ -42,7 +42,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Shuffle:
+class Shuffle(Result):
     """The experiment.
 
     Attributes:
@@ -103,7 +103,7 @@ class Shuffle:
             return {}
         row = self.rows[OPEN if self.masked else PLAIN]
         law = "without positions and without a causal mask, rows are permuted exactly"
-        return {f"{law} (largest difference {told(row.largest)})": row.stayed == len(self.order)}
+        return {f"{law} (largest difference {difference_in_words(row.largest)})": row.stayed == len(self.order)}
 
     def table(self) -> pd.DataFrame:
         """A row per token: its places, and how far it moved under each scheme; below, the largest difference."""
@@ -112,6 +112,18 @@ class Shuffle:
         table = pd.DataFrame({"place before": np.arange(len(back)), "place after": back, **columns}, index=self.names)
         ends = {f"moved, {name}": row.largest for name, row in self.rows.items()}
         return pd.concat([table, pd.DataFrame([ends], index=["largest difference of a number"])])
+
+    def recipe(self) -> str:
+        """A script that leaves `share`, row -> how far each token's output moved."""
+        return script(
+            recipe.shuffled,
+            **of_model(self.model),
+            schemes=tuple(name for name in self.rows if name != OPEN),
+            without_mask=OPEN if self.masked else "",
+            end=end_of(self.model),
+            read=len(self.order),
+            shuffle=self.state.shuffle,
+        )
 
 
 def _kept(count: int, total: int) -> str:
@@ -125,17 +137,6 @@ def _share(value: float) -> str:
     return look.percent(value)
 
 
-def told(difference: float) -> str:
-    """A difference that may be rounding, or not."""
-    return look.tiny(difference) if difference < 0.001 else look.number(difference)
-
-
-def unmasked(model: ModelState, name: str) -> ModelState:
-    """The same weights in an encoder that sees everything: weights are drawn by name, and a decoder's names are its."""
-    architecture = "encoder" if model.architecture == "decoder" else model.architecture
-    return replace(model, positional=name, causal=False, architecture=architecture)
-
-
 def moved(model: ModelState, title: str, text_order: tuple[int, ...]) -> Moved:
     """Run the model on the text as written and shuffled, and compare each word's output."""
     read = len(text_order)
@@ -144,12 +145,13 @@ def moved(model: ModelState, title: str, text_order: tuple[int, ...]) -> Moved:
     return Moved(title, shares, float(order.difference(before, after, text_order).abs().max()))
 
 
-def view(model: ModelState, state: PositionsState) -> Shuffle:
+def shuffle(model: ModelState, state: PositionsState) -> Shuffle:
     """Shuffle the text, and run it under each scheme that is shown."""
     ids = model.source_tokens.ids[: len(model.source_tokens.pieces)]
     text_order = tuple(order.shuffle_order(ids, state.shuffle))
     rows = {
-        name: moved(replace(model, positional=name), title_of(name, state), text_order) for name in shown(model, state)
+        name: moved(replace(model, positional=name), state.title_of(name), text_order)
+        for name in run_schemes(model, state)
     }
     if model.architecture == "decoder" or model.masks_the_future:
         rows[OPEN] = moved(unmasked(model, PLAIN), OPEN, text_order)
