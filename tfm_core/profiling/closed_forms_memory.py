@@ -6,7 +6,7 @@ S = B h n^2, the scores of one attention.
 
 from dataclasses import dataclass
 
-from tfm_core.model.scaled_dot_product import FASTER_WRITTEN, SCORES_AT_A_TIME
+from tfm_core.model.weights_in_parts import FASTER_WRITTEN, SCORES_AT_A_TIME
 from tfm_core.profiling.closed_forms import ITEMSIZE, ends, outputs, scores, stream
 from tfm_core.profiling.plan import Setup, Size
 

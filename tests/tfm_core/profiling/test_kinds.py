@@ -12,7 +12,7 @@ from tests.tfm_core.profiling.kinds import KINDS, described, possible, sized
 from tests.tfm_core.profiling.test_costs import slow_path
 from tests.tfm_core.toys import largest_error
 from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, Transformer, causal_mask
-from tfm_core.model import scaled_dot_product
+from tfm_core.model import attention, scaled_dot_product
 from tfm_core.model.transformer import Stack
 from tfm_core.profiling import TARGETS, Machine, Plan, Report, Row, Setup, Size, costs, files
 from tfm_core.profiling.run_subject import Subject, refusal
@@ -142,7 +142,8 @@ def test_parameters_of_any_kind(fields):
 @pytest.fixture
 def unlooked(monkeypatch):
     """Nobody looks at values, which tensors on the meta device have none of."""
-    monkeypatch.setattr(scaled_dot_product, "_empty_rows", lambda mask: None)
+    for module in (scaled_dot_product, attention):
+        monkeypatch.setattr(module, "empty_rows", lambda mask: None)
     monkeypatch.setattr(Stack, "padding", lambda self, tokens: None)
     monkeypatch.setattr(Transformer, "_check_ids", lambda self, name, tokens: None)
 
