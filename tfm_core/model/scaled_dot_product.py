@@ -9,6 +9,7 @@ Vaswani et al. 2017, equation 1.
 """
 
 import math
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import torch
@@ -111,4 +112,5 @@ def _batch_shape(*tensors: Tensor) -> torch.Size:
 
     Not by torch.broadcast_shapes, whose first call loads SymPy and takes a second.
     """
-    return torch.broadcast_tensors(*(x[..., :1, :1] for x in tensors))[0].shape[:-2]
+    broadcast: Callable[..., Sequence[Tensor]] = torch.broadcast_tensors
+    return broadcast(*(x[..., :1, :1] for x in tensors))[0].shape[:-2]
