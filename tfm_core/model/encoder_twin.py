@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from tfm_core.model.blocks import TransformerLayer
+from tfm_core.model.layer import TransformerLayer
 from tfm_core.model.torch_twin import as_torch
 
 

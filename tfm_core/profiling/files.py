@@ -8,8 +8,10 @@ from dataclasses import asdict
 from typing import Any
 
 from tfm_core.profiling import costs
-from tfm_core.profiling.plan import Plan, Row, Setup, Size
+from tfm_core.profiling.plan import Plan, Row
 from tfm_core.profiling.report import Blocks, Machine, Measured, Memory, PartTime, Report
+from tfm_core.profiling.setup import Setup
+from tfm_core.profiling.size import Size
 from tfm_core.profiling.targets import TARGETS
 
 MIB = 2**20

@@ -19,7 +19,7 @@ from torch.autograd.profiler_util import FunctionEvent
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from tfm_core.model.attention import MultiHeadAttention
-from tfm_core.model.blocks import FeedForward
+from tfm_core.model.feed_forward import FeedForward
 from tfm_core.profiling.contention import MOST_STALLED, Gate
 from tfm_core.profiling.report import FEWEST, PartTime, taken
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tfm_core.profiling.plan import Size
 from tfm_core.profiling.report import Blocks
+from tfm_core.profiling.size import Size
 from tfm_core.profiling.statistics import Interval
 
 RESAMPLES = 2000

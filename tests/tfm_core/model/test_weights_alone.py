@@ -15,7 +15,7 @@ from tfm_core import (
     scaled_dot_product_attention,
 )
 from tfm_core.model import weights_in_parts
-from tfm_core.model.blocks import IN_PLACE
+from tfm_core.model.feed_forward import IN_PLACE
 from tfm_core.model.scaled_dot_product import weights_alone
 
 BATCH, HEADS, QUERIES, KEYS = 5, 2, 3, 21

@@ -16,6 +16,7 @@ from tfm_core.model import attention, scaled_dot_product
 from tfm_core.model.transformer import Stack
 from tfm_core.profiling import TARGETS, Machine, Plan, Report, Row, Setup, Size, costs, files
 from tfm_core.profiling.run_subject import Subject, refusal
+from tfm_core.profiling.targets_transformer import config_of
 
 NUMBERS = {"d_model": 16, "num_heads": 4, "num_layers": 2, "seq_len": 9, "batch": 2, "d_ff": 20}
 OTHERS = ("LSTM", "GRU", "convolution")
@@ -43,7 +44,7 @@ def input_of(size: Size, device: str = "cpu") -> torch.Tensor:
 @EVERY_KIND
 def test_with_embedding_and_output_a_row_is_the_transformer_itself(kind):
     size = sized({**kind, "vocab_size": 30}, **NUMBERS)
-    model, tokens = Transformer(size.config(3)), input_of(size)
+    model, tokens = Transformer(config_of(size, 3)), input_of(size)
     both = (tokens, tokens) if size.num_stacks == 2 else (tokens,)
     mask = causal_mask(size.seq_len) if size.causal else None
     with torch.inference_mode():
@@ -187,7 +188,7 @@ def test_what_is_compared_has_as_many_parameters_and_says_what_it_lacks(target, 
 def test_the_textbooks_totals(numbers, count):
     size = Size(**dict(zip(("d_model", "num_heads", "num_layers"), numbers, strict=True)), seq_len=50, **TEXTBOOK)
     assert parameters("without weights", size) == count
-    assert sum(tensor.numel() for tensor in Transformer(size.config()).parameters()) == count
+    assert sum(tensor.numel() for tensor in Transformer(config_of(size)).parameters()) == count
 
 
 @pytest.mark.parametrize(

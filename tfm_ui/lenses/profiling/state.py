@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Plan, Row, Setup, Size
-from tfm_core.profiling.estimate import in_bytes, in_seconds
+from tfm_core.profiling.units import in_bytes, in_seconds
 from tfm_ui.lenses.profiling.budget import BUDGET, needs
 from tfm_ui.state.fields import Choice, Flag, Limits, Text, Whole, control, whole_number
 from tfm_ui.state.lists import Names, names

@@ -7,8 +7,8 @@ from functools import cached_property
 import pandas as pd
 
 from tfm_core.profiling import Blocks, costs, scaling
-from tfm_core.profiling.estimate import in_bytes, in_seconds
 from tfm_core.profiling.scaling import Fit
+from tfm_core.profiling.units import in_bytes, in_seconds
 from tfm_ui.lenses.profiling.asked import UNMEASURED, Lengths, asked
 from tfm_ui.lenses.profiling.beside import Pace, beside
 from tfm_ui.lenses.profiling.budget import BUDGET
