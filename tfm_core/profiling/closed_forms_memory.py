@@ -166,7 +166,7 @@ class Held:
 
     def _saved_by_attentions(self) -> float:
         """Beside the inputs of their products."""
-        size, a, found = self.size, self.a, 0.0
+        size, a, saved = self.size, self.a, 0.0
         for inside, many in ((True, size.num_feed_forwards), (False, size.num_attentions - size.num_feed_forwards)):
             written = self._trains_written(inside=inside)
             each = self.s if written else size.batch * size.num_heads * size.seq_len
@@ -174,8 +174,8 @@ class Held:
             if inside and not written:
                 each += a if size.positional == "rope" else 0
                 each += self.bias or (self.mask if self.masked or self.attention == "ours" else 0)
-            found += many * each
-        return found
+            saved += many * each
+        return saved
 
     def _trains_written(self, *, inside: bool) -> bool:
         """Whether weights are written where gradients are asked for: MATH does so, which ours takes with a bias."""

@@ -55,11 +55,11 @@ def estimate(plan: Plan, machine: Machine | None = None) -> Estimate:
     rows = [row for row in plan.rows if row.target in TARGETS and not TARGETS[row.target].cannot(row.size, setup)]
     same = replace(setup, rounds=1, seed=0)  # what a row needs in a round hangs on neither
     each = [_needs(row, same, machine) for row in rows]
-    for one in each:
-        for call in (one.forward, BACKWARD * one.forward)[: 1 + setup.backward]:
+    for needs in each:
+        for call in (needs.forward, BACKWARD * needs.forward)[: 1 + setup.backward]:
             seconds += PREPARING * call + setup.rounds * TRIES * _block(call)
-    beside = min(KEPT_BYTES[setup.device], sum(one.held for one in each)) + 2 * COPY_BYTES[setup.device]
-    return Estimate(seconds + BUILDING * len(rows), beside + max((one.peak for one in each), default=0))
+    beside = min(KEPT_BYTES[setup.device], sum(needs.held for needs in each)) + 2 * COPY_BYTES[setup.device]
+    return Estimate(seconds + BUILDING * len(rows), beside + max((needs.peak for needs in each), default=0))
 
 
 @dataclass(frozen=True)

@@ -131,9 +131,9 @@ class _Run:
         for blocks in clock.turn(before, call, number, threads, self.gate, self.patience, partial(mode, direction)):
             self._found(index, **{direction: blocks})
             yield
-        one = self.measured[index]
-        untold = one.parts_under_load or not one.parts
-        if direction == "forward" and untold and number in one.forward.rounds and self.patience.left > 0:
+        measured = self.measured[index]
+        untold = measured.parts_under_load or not measured.parts
+        if direction == "forward" and untold and number in measured.forward.rounds and self.patience.left > 0:
             begin = time.perf_counter()  # it was contended before, and now there is room
             self._look_into(index, subject)
             self.patience.left -= time.perf_counter() - begin

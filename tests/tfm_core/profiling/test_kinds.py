@@ -80,17 +80,17 @@ def test_what_computes_the_same_gives_the_same(kind):
 @EVERY_KIND
 def test_gradients_agree_too(kind):
     size = sized(kind, **NUMBERS)
-    x, found = input_of(size), {}
+    x, gradients = input_of(size), {}
     for target in here(size):
         if target not in (*OTHERS, *MASKED, "nn.TransformerEncoder"):  # whose parameters have names of their own
             model = TARGETS[target].build(size).train()
             model(x).sin().sum().backward()
             layer = next(model.layers())
-            found[target] = layer.feed_forward.input_projection.weight.grad
-    expected = found["with weights"]
-    assert len(found) >= 4
+            gradients[target] = layer.feed_forward.input_projection.weight.grad
+    expected = gradients["with weights"]
+    assert len(gradients) >= 4
     assert expected.abs().max() > 0.01
-    for target, gradient in found.items():
+    for target, gradient in gradients.items():
         assert largest_error(gradient, expected) < 1e-4 * expected.abs().max(), target
 
 
