@@ -62,14 +62,19 @@ def forward(
     state = setting.model
     inputs = [state.source_tokens.batch if source is None else source]
     if state.is_encoder_decoder:
-        own = state.target_tokens.batch if target is None else target
-        inputs.append(own.expand(len(inputs[0]), -1) if len(own) == 1 else own)
+        second = state.target_tokens.batch if target is None else target
+        inputs.append(second.expand(len(inputs[0]), -1) if len(second) == 1 else second)
     mask = setting.mask if mask is None else mask
-    ours = {at(setting, "*", "mask"): lambda own: mask.expand_as(own)}
-    given = {"cross_mask" if setting.place == "cross" else "mask": mask}
-    with torch.no_grad(), recording(sites, ours | dict(edits or {}), watch) as trace:
+    exactly = {at(setting, "*", "mask"): lambda automatic: mask.expand_as(automatic)}
+    given = {argument_of(setting): mask}
+    with torch.no_grad(), recording(sites, exactly | dict(edits or {}), watch) as trace:
         logits: Tensor = (model or transformer(state.config))(*inputs, **given)
     return logits, trace
+
+
+def argument_of(setting: Setting) -> str:
+    """The name of the model's argument that hands over the mask."""
+    return "cross_mask" if setting.place == "cross" else "mask"
 
 
 def at(setting: Setting, layer: int | str, what: str) -> str:
@@ -176,7 +181,7 @@ def streams(setting: Setting) -> Callable[[Tensor], Tensor]:
     """
     state, model, mask = setting.model, precise(setting.model.config), setting.mask
     sites = [stream(state, layer) for layer in range(state.num_layers)]
-    exactly = {at(setting, "*", "mask"): lambda own: mask.expand_as(own)}
+    exactly = {at(setting, "*", "mask"): lambda automatic: mask.expand_as(automatic)}
     source, target, padding = (
         state.source_tokens.batch,
         state.target_tokens.batch,
@@ -199,7 +204,7 @@ def streams(setting: Setting) -> Callable[[Tensor], Tensor]:
 
 
 def _takes_long(setting: Setting, places: tuple[int, ...], tries: int) -> bool:
-    """Each place is tried by a pass of its own."""
+    """Each place is tried in a pass by itself."""
     state = setting.model
     return len(places) * tries * pass_bytes(state.config, state.seq_len) > HEAVY
 

@@ -7,15 +7,15 @@ import torch
 from torch import Tensor
 
 from tfm_core import Tokens, causal_mask
-from tfm_ui.lenses.masks import paint as mask_paint
 from tfm_ui.lenses.masks.composition import combined, parse
+from tfm_ui.lenses.masks.paint import SIDE, Cells, painted, resized, unpacked
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.model_state import ModelState
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What a pass under a mask hangs on.
+    """What a pass under a mask depends on.
 
     Attributes:
         model: the sidebar's, reading the sentence that was chosen.
@@ -69,9 +69,14 @@ class Setting:
         """What the model gets: the composition, and the paint over it; boolean (query, key)."""
         if not self.paint or not self.paintable:
             return self.composed
-        return torch.from_numpy(mask_paint.painted(self.composed.numpy(), mask_paint.unpacked(self.paint)))
+        return torch.from_numpy(painted(self.composed.numpy(), self.painted))
+
+    @property
+    def painted(self) -> Cells:
+        """How each pair is painted, (query, key), as in tfm_ui/lenses/masks/paint.py."""
+        return resized(unpacked(self.paint if self.paintable else ""), *self.composed.shape)
 
     @property
     def paintable(self) -> bool:
         """Whether the mask is small enough to be painted; a larger one is shown, and run, without its paint."""
-        return max(self.composed.shape) <= mask_paint.SIDE
+        return max(self.composed.shape) <= SIDE

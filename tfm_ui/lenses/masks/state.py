@@ -3,23 +3,25 @@
 Sentences, layers, heads and tokens are counted from 1.
 """
 
+import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_ui.lenses.masks.composition import Composition
 from tfm_ui.lenses.masks.conventions.mask_text import SIDE
-from tfm_ui.lenses.masks.conventions.pasted_file import Digest
 from tfm_ui.lenses.masks.conventions.pasted_guess import READINGS
-from tfm_ui.lenses.masks.padding.padded import SIDES
 from tfm_ui.lenses.masks.paint import Paint
 from tfm_ui.lenses.masks.setting import Setting
 from tfm_ui.live import windows
 from tfm_ui.state.fields import Choice, Limits, Text, Whole, control
+from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 
 PREFIX = "masks_"
 VIEWS = ("see", "leaks", "padding", "conventions")
 SENTENCES = 8  # of a batch, at most
+SIDES = ("right", "left")  # where padding stands: behind the tokens, or before them
 AS_COMPOSED = "as composed"  # the promise of the list of masks, without what was painted over it
 AS_PAINTED = "as painted"  # of the very mask that the model gets
 PROMISES = (AS_COMPOSED, "causal", "padding", "causal and padding", "window 3", AS_PAINTED)
@@ -31,8 +33,19 @@ PASTED = """tensor([[False,  True,  True,  True],
         [False, False, False, False]])"""
 
 
+@dataclass(frozen=True)
+class UploadName:
+    """A control that holds which upload is looked at: its name in `uploads`, as no link has room for a file."""
+
+    label: str
+
+    def read(self, raw: str, default: Any) -> tuple[str, str]:
+        """The name, if it may be one."""
+        return (raw, "") if re.fullmatch(r"[0-9a-f]{16}|", raw) else (default, "it is no name of an upload")
+
+
 @dataclass(frozen=True, kw_only=True)
-class MasksState:
+class MasksState(LensState):
     """One for all views, so that the batch and the mask stay what they were when the view changes."""
 
     view: str = control(Choice("View", VIEWS, "buttons"), default="see")
@@ -69,7 +82,7 @@ class MasksState:
     # conventions
     convention: str = control(Choice("Convention", tuple(CONVENTIONS)), default="MHA, key_padding_mask")
     pasted: str = control(Text("Paste a mask", PASTED_CHARS, height=140), default=PASTED)
-    upload: str = control(Digest("Uploaded mask"), default="", held=True)
+    upload: str = control(UploadName("Uploaded mask"), default="", held=True)
     read_as: str = control(Choice("Read as", (GUESSED, *READINGS)), default=GUESSED)
     part_pasted: str = control(windows.field("Part of the pasted mask", SIDE), default=windows.WHOLE, held=True)
 
@@ -77,6 +90,11 @@ class MasksState:
     def limits(model: ModelState) -> Limits:
         """What the model leaves to choose from."""
         return {"layer": {"high": model.num_layers}, "head": {"high": model.num_heads}}
+
+    @staticmethod
+    def without_meaning(model: ModelState) -> set[str]:
+        """A single stack has one kind of attention."""
+        return set() if model.is_encoder_decoder else {"place"}
 
 
 def sentences(model: ModelState, state: MasksState) -> list[str]:
