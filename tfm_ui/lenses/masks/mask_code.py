@@ -7,7 +7,7 @@ import numpy as np
 from tfm_core import MASKS
 from tfm_ui.lenses.masks.composition import Term, parse
 from tfm_ui.lenses.masks.paint import SEE
-from tfm_ui.lenses.masks.setting import Setting
+from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.live.script import Code
 from tfm_ui.live.texts import texts_of
 

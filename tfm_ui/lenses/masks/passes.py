@@ -24,7 +24,7 @@ from tfm_core import (
 from tfm_core.model.recording import Edit, Watch
 from tfm_core.model.tokens import FIRST_ID
 from tfm_ui.lenses.masks.composition import combined, parse
-from tfm_ui.lenses.masks.setting import Setting
+from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.live import origins, passes
 from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Heads
@@ -92,6 +92,14 @@ def stream(state: ModelState, layer: int, *, encoder: bool = False) -> str:
     """The recording's name of the residual stream behind a layer, from 0, of the stack that writes the output."""
     stack = ("encoder." if encoder else "decoder.") if state.is_encoder_decoder else ""
     return f"{stack}layers.{layer}.feed_forward.residual_after"
+
+
+def stream_sites(state: ModelState) -> list[str]:
+    """The recording's names of the residual stream: what enters the first layer, what each leaves, and the output."""
+    stack = "decoder." if state.is_encoder_decoder else ""
+    layers = [stream(state, layer) for layer in range(state.num_layers)]
+    end = [f"{stack}final_norm"] if state.norm == "pre" else []
+    return [f"{stack}layers.0.self_attention.residual_before", *layers, *end]
 
 
 @cached()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tfm_core import causal_mask
 from tfm_ui.lenses.masks.composition import Term, bracketed, joined, parse
-from tfm_ui.lenses.masks.setting import Setting
+from tfm_ui.lenses.masks.state import Setting
 
 Mask = NDArray[np.bool_]
 PAINTS = 4  # a reason is 4 times the sum of 2**i of all that hide a cell, and how it is painted

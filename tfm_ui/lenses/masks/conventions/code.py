@@ -7,7 +7,7 @@ from tfm_core.masks.patterns import Pattern
 from tfm_ui.lenses.masks import passes as compute_masks
 from tfm_ui.lenses.masks.composition import Term, parse
 from tfm_ui.lenses.masks.conventions.numbers import Conventions
-from tfm_ui.lenses.masks.setting import Setting
+from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.live.recipe import script, text_of
 
 WRITTEN = 16  # rows and columns of a mask that is written out

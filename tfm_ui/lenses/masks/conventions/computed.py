@@ -13,7 +13,7 @@ from tfm_core import MultiHeadAttention
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_core.study.mask_verified import Verified, verify
 from tfm_ui.lenses.masks.passes import attention_of, read_by
-from tfm_ui.lenses.masks.setting import Setting
+from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.live.cache import cached
 
 CELLS_AT_ONCE = 2**22  # cells of all heads of a batch whose calls are compared; a larger batch is left to one sentence

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tfm_core.study.mask_conventions import CONVENTIONS, Convention
 from tfm_core.study.mask_verified import Verified
 from tfm_ui.lenses.masks.conventions import computed as compute_conventions
-from tfm_ui.lenses.masks.setting import Setting
+from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.lenses.masks.state import MasksState, item_of, sentences, setting
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look

@@ -22,7 +22,7 @@ from tfm_ui.lenses.masks.conventions.pasted_guess import (
     odd_values,
 )
 from tfm_ui.lenses.masks.conventions.uploads import UPLOADS
-from tfm_ui.lenses.masks.setting import Setting
+from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.lenses.masks.state import GUESSED, MasksState, item_of, setting
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look

@@ -45,8 +45,8 @@ class Changes(Result):
             more += f", and {look.count(CROSSES)} are crossed out" if count > CROSSES else ""
             token, output = self.measured.token(row), self.measured.output(column)
             return (
-                f"Leak: {output} moves by up to {look.number(moved[row, column])} when {token} changes, which {promise} "
-                f"not promise{more}."
+                f"Leak: {output} moves by up to {look.number(moved[row, column])} when {token} changes, which "
+                f"{promise} not promise{more}."
             )
         count, of_them = int(promised.sum()), look.count(int((self.measured.moves[-1] & promised).sum()))
         of = f"of {look.count(count)} promised pair{'s' * (count != 1)} {of_them} moved"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tfm_core import Tokens
-from tfm_ui.lenses.masks.setting import Setting
+from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.live.passes import adds_bias
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look

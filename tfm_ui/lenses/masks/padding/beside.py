@@ -1,29 +1,98 @@
-"""The chosen sentence alone and in a padded batch, with padding hidden and without: what moves, and by how much."""
+"""The chosen sentence alone and in a padded batch, with padding hidden and without: the passes, and what they give."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import pandas as pd
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tfm_core import POSITIONAL, padding_mask
-from tfm_core.study import order
-from tfm_ui.lenses.masks import passes as compute_masks
-from tfm_ui.lenses.masks.padding import computed as compute_padding
-from tfm_ui.lenses.masks.padding import padded
-from tfm_ui.lenses.masks.padding.batch import ROUNDING, batch_of, most_places, moved, names_of, titles_of, told
-from tfm_ui.lenses.masks.padding.computed import Run
-from tfm_ui.lenses.masks.padding.padded import Padded
+from tfm_core import POSITIONAL
+from tfm_ui.lenses.masks.padding.padded import Padded, batch_of, ids, key_mask, laid, most_places, real
+from tfm_ui.lenses.masks.padding.shares import ROUNDING, moved, names_of
+from tfm_ui.lenses.masks.passes import forward, stream_sites
 from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.live import origins, passes
+from tfm_ui.live.cache import cached
+from tfm_ui.live.origins import Heads
+from tfm_ui.live.passes import place
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
-from tfm_ui.text.tied import one_of, tied
 
+WAYS = ("alone", "with", "without")
 TITLES = {"with": "Padding hidden", "without": "Padding not hidden"}
-SOURCES = (order.apart, padding_mask, padded.laid, padded.key_mask, compute_masks.forward)
+AMOUNTS = (0, 1, 2, 4, 8, 16, 32, 64)  # of PADs
+
+
+@dataclass(frozen=True)
+class Run:
+    """One pass of the sentence.
+
+    Attributes:
+        streams: (place, row, d_model): what enters the first layer, what each layer leaves, and the output.
+        heads: of the attention that the mask is for.
+        rows: which of its queries the rows are.
+    """
+
+    streams: Tensor
+    heads: Heads
+    rows: slice
+
+    def weights(self, layer: int, head: int) -> Tensor:
+        """(row, key) of a head, columns of padding included; layer and head from 0."""
+        return torch.from_numpy(self.heads.exact(layer, head)[self.rows])
+
+
+def _run(batch: Padded, source: Tensor, mask: Tensor, rows: slice, item: int) -> Run:
+    """A pass, of which `rows` of sentence `item` are kept; its mask is boolean (batch, 1, query, key)."""
+    setting, sites = batch.setting, stream_sites(batch.setting.model)
+    where = place(setting.model, setting.place)
+    kept: dict[str, Tensor] = {}
+
+    def keep(site: str, tensor: Tensor) -> None:
+        kept[site] = tensor[item : item + 1].clone()  # of the batch no more than this
+
+    forward(setting, mask=mask, source=source, watch=dict.fromkeys([*sites, *origins.sites(where)], keep))
+    made_of = origins.origins(kept, where, setting.model.num_layers, passes.scheme(setting.model, setting.place))
+    heads = Heads(made_of, mask[item, 0].contiguous().numpy())
+    return Run(torch.stack([kept[site][0, rows] for site in sites]), heads, rows)
+
+
+@cached()
+def runs(batch: Padded) -> Mapping[str, Run]:
+    """The chosen sentence "alone", and in the batch "with" padding hidden and "without"; rows that are no padding."""
+    source, mask = batch.alone
+    alone = _run(batch, source, mask[None, None], slice(0, len(mask)), 0)
+    beside = (
+        _run(batch, batch.source, batch.masks(hidden=hidden), batch.queries, batch.item) for hidden in (True, False)
+    )
+    return dict(zip(WAYS, (alone, *beside), strict=True))
+
+
+@cached()
+def by_amount(batch: Padded, most: int) -> Mapping[int, tuple[Tensor, Tensor]]:
+    """How many PADs -> the sentence's output (token, d_model) with PAD hidden, and without.
+
+    Args:
+        batch: the sentence that is looked at is run, one copy with the mask and one without it.
+        most: places that tokens and padding may take together.
+    """
+    setting, outputs = batch.setting, {}
+    text, side = setting.model.source_tokens, batch.side
+    for pads in sorted({*AMOUNTS, batch.pads}):
+        if batch.read + pads > most:
+            break
+        free = laid(setting, side, words=True, pads=pads)
+        masks = torch.stack([free & key_mask(setting, side, pads), free])[:, None]
+        source = ids(text, side, pads).expand(2, -1)
+        rows = real(text, side, pads) if setting.place == "self" else batch.queries
+        output = stream_sites(batch.setting.model)[-1]
+        _, trace = forward(setting, [output], mask=masks, source=source)
+        with_it, without = trace[output][:, rows]
+        outputs[pads] = (with_it, without)
+    return outputs
 
 
 @dataclass(frozen=True)
@@ -34,7 +103,7 @@ class Beside:
         model: the sidebar's.
         state: the lens's controls.
         batch: what is run.
-        runs: as `compute_padding.runs` gives them.
+        runs: as `runs` gives them.
         amounts: PADs -> the largest move of an output, with padding hidden and without.
     """
 
@@ -107,112 +176,15 @@ class Beside:
             f"long: of each the first {read} are read."
         )
 
-    def sentence(self) -> str:
-        """What moves, and why."""
-        hidden, free = (self.largest(way) for way in TITLES)
-        if not self.batch.pads:
-            places = look.plural(self.batch.setting.model.seq_len, "place")
-            return (
-                f"The sentence fills all of its {places}: it has no padding, and there is nothing to hide. Alone and "
-                f"in the batch its outputs differ by {told(max(hidden, free))} of their length at most. Choose a "
-                "shorter sentence, or more tokens in the sidebar."
-            )
-        if self.harmless:
-            return (
-                f"{self.where}: hidden or not, each output is what it is alone, to rounding "
-                f"({told(max(hidden, free))} of its length at most). {self._reason()}"
-            )
-        if hidden < ROUNDING:
-            count = int((self.shares["without"][-1] >= ROUNDING).sum())
-            most = tied(self.shares["without"][-1], size=max(1.0, free))
-            total = look.plural(len(self.names), "output")
-            return (
-                f"{self.where}: hidden, they change nothing but the last digits ({told(hidden)} of an output’s length "
-                f"at most). Not hidden, they move {count} of {total}, “{self.names[most[0]]}” "
-                f"most{one_of(len(most))}, by {told(free)} of its length."
-            )
-        why = (
-            f", as each token stands {look.plural(self.batch.pads, 'place')} further on, where "
-            f"{self.model.positional} positions are others"
-            if self.shifted
-            else ""
-        )
-        schemes = [name for name, scheme in POSITIONAL.items() if "encode" not in scheme.enters()]
-        return (
-            f"{self.where}: even hidden, they move outputs by up to {told(hidden)} of their length{why}. "
-            f"Not hidden, by up to {told(free)}. Positions by distance alone, or none ({', '.join(schemes)}), "
-            "do not mind padding that is hidden."
-        )
 
-    def _reason(self) -> str:
-        setting = self.batch.setting
-        if setting.place == "decoder":
-            return "The decoder’s own text is never padded, and the encoder hides PAD by itself: look at “cross”."
-        if self.may_look:
-            return "Tokens may look at PAD, and get no more from it than rounding."
-        if setting.causal_anyway and self.batch.side == "right":
-            return (
-                "Nobody looks ahead, and padding on the right lies ahead of every token: with causality it does no "
-                "harm to them, as it may on the left."
-            )
-        return "The composed mask lets no token look at PAD, even where PAD is taken for a word."
-
-    def laws(self) -> dict[str, bool]:
-        """What padding should not change, measured."""
-        if not self.batch.pads:
-            return {}
-        return {
-            f"{TITLES[way].lower()}: the outputs of the sentence alone (largest move "
-            f"{told(self.largest(way))} of an output’s length)": self.largest(way) < ROUNDING
-            for way in TITLES
-        }
-
-    def about_amounts(self) -> str:
-        """How the number of PADs matters."""
-        counts = [count for count in self.amounts if count]
-        if not counts:
-            return "There is no room for padding beside this sentence."
-        first, last = (self.amounts[counts[i]] for i in (0, -1))
-        span = (
-            f"From {look.plural(counts[0], 'PAD')} to {counts[-1]}"
-            if len(counts) > 1
-            else f"With {look.plural(counts[0], 'PAD')}"
-        )
-
-        def way(i: int) -> str:
-            return f"{told(first[i])} to {told(last[i])}" if len(counts) > 1 else told(first[i])
-
-        setting = self.batch.setting
-        bare = " Paint on PAD is left out here." if setting.paint and self.batch.side == "right" else ""
-        return f"{span} the largest move of an output goes, hidden: {way(0)}; not hidden: {way(1)} of its length.{bare}"
-
-    def table(self) -> pd.DataFrame:
-        """A row per token, a column per way and place."""
-        titles = titles_of(self.batch)
-        return pd.DataFrame(
-            {
-                f"{TITLES[way]}, {title}": row
-                for way in TITLES
-                for title, row in zip(titles, self.shares[way], strict=True)
-            },
-            index=pd.Index(self.names, name="token"),
-        )
-
-    def amounts_table(self) -> pd.DataFrame:
-        """A row per number of PADs."""
-        index = pd.Index(list(self.amounts), name="PADs")
-        columns = [f"largest move, {title.lower()}" for title in TITLES.values()]
-        return pd.DataFrame(list(self.amounts.values()), index=index, columns=columns)
-
-
-def view(model: ModelState, state: MasksState) -> Beside:
+def run_beside(model: ModelState, state: MasksState) -> Beside:
     """Run the sentence alone, in its batch, and with more or less padding."""
     batch = batch_of(model, state)
-    runs = compute_padding.runs(batch)
-    end = runs["alone"].streams[-1]
-    most = max(batch.read, most_places(model, 2 * len(compute_padding.AMOUNTS)))  # of all of them together
+    three_runs = runs(batch)
+    end = three_runs["alone"].streams[-1]
+    most = max(batch.read, most_places(model, 2 * len(AMOUNTS)))  # of all of them together
     amounts = {
         pads: (float(moved(end, with_it).max()), float(moved(end, without).max()))
-        for pads, (with_it, without) in compute_padding.by_amount(batch, most).items()
+        for pads, (with_it, without) in by_amount(batch, most).items()
     }
-    return Beside(model, state, batch, runs, amounts)
+    return Beside(model, state, batch, three_runs, amounts)

@@ -16,8 +16,7 @@ from tfm_ui.lenses.masks.paint import HIDE, SEE, SIDE, painted
 from tfm_ui.lenses.masks.passes import Obeyed, argument_of, at, forward, obeyed
 from tfm_ui.lenses.masks.see import recipe
 from tfm_ui.lenses.masks.see.savings import about_saved, empty_blocks
-from tfm_ui.lenses.masks.setting import Setting
-from tfm_ui.lenses.masks.state import MasksState, setting
+from tfm_ui.lenses.masks.state import MasksState, Setting, setting
 from tfm_ui.lenses.masks.terms import PAINTS, Terms, terms_of
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
