@@ -31,17 +31,16 @@ def _compared(conventions: Conventions, verified: Verified, lost: int) -> str:
         return "This mask hides everything: there is no query whose output could be compared."
     if lost:
         return (
-            f"So the call’s output is off by up to {look.number(verified.difference)}; from ours under the mask that it "
-            f"was told, by {look.tiny(verified.of_said)}."
+            f"So the call’s output is off by up to {look.number(verified.difference)}; from ours under the mask that "
+            f"it was told, by {look.tiny(verified.of_said)}."
         )
-    compared = (
-        "what the heads gathered" if conventions.convention.compares == "head_output" else "the attention’s output"
-    )
+    gathered = conventions.convention.compares == "head_output"
+    compared = f"{'what the heads gathered' if gathered else 'the attention’s output'} of {conventions.where}"
     if verified.difference == 0:
-        return f"It equals ours to the last digit, in {compared} of {conventions.where}."
+        return f"It equals ours to the last digit, in {compared}."
     return (
-        f"Largest difference from ours, in {compared} of {conventions.where}: {look.tiny(verified.difference)}, of numbers "
-        f"up to {look.number(verified.largest)}."
+        f"Largest difference from ours, in {compared}: {look.tiny(verified.difference)}, of numbers up to "
+        f"{look.number(verified.largest)}."
     )
 
 

@@ -53,17 +53,14 @@ class HandedMask(Result):
 
     def slice(self) -> tuple[NDArray[np.float64], str]:
         """Of what is handed over the two axes that concern the chosen sentence and head, and what to call them."""
-        values, name = self.conventions.handed, "handed over"
-        if self.conventions.handed.dim() == 4:
-            values, name = self.conventions.handed[self.conventions.at, 0], f"mask[{self.conventions.at}, 0]"
-        elif self.conventions.handed.dim() == 3:
-            at = (
-                self.conventions.at * self.conventions.model.num_heads
-                + min(self.conventions.state.head, self.conventions.model.num_heads)
-                - 1
-            )
-            values, name = self.conventions.handed[at], f"mask[{at}]"
-        return values.double().numpy(), name
+        batch, handed = self.conventions, self.conventions.handed
+        if handed.dim() == 4:
+            return handed[batch.at, 0].double().numpy(), f"mask[{batch.at}, 0]"
+        if handed.dim() == 3:
+            heads = batch.model.num_heads
+            at = batch.at * heads + min(batch.state.head, heads) - 1
+            return handed[at].double().numpy(), f"mask[{at}]"
+        return handed.double().numpy(), "handed over"
 
     def slice_names(self) -> tuple[list[str], list[str]]:
         """Of its rows and columns."""
@@ -83,8 +80,8 @@ class HandedMask(Result):
 
     def sentence(self) -> str:
         """What is handed over in words."""
-        hides, keeps = self.conventions.convention.hides, self.conventions.convention.keeps
-        return f"{self.conventions.shape}, {self.conventions.dtype}: {keeps} where a pair may attend, {hides} where it may not."
+        shape, dtype, convention = self.conventions.shape, self.conventions.dtype, self.conventions.convention
+        return f"{shape}, {dtype}: {convention.keeps} where a pair may attend, {convention.hides} where it may not."
 
     def table(self) -> pd.DataFrame:
         """What of the call's mask is drawn."""

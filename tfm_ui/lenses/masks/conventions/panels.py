@@ -74,7 +74,7 @@ def _one_call(batch: Conventions) -> Columns:
         shape=f"query × key = {rows} × {columns}",
         picture="masks_ours",
         result=OurMask(batch),
-        sources=[batch.convention.back],
+        sources=(batch.convention.back,),
     )
     result = HandedMask(batch)
     handed = Panel(
@@ -84,7 +84,7 @@ def _one_call(batch: Conventions) -> Columns:
         shape=batch.shape,
         picture="masks_handed",
         result=result,
-        sources=[batch.convention.to, batch.convention.call],
+        sources=(batch.convention.to, batch.convention.call),
     )
     return Columns([[ours, handed], [partial(_code, batch)]])
 

@@ -28,7 +28,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 from tfm_ui.text.words import labels
 
-SOURCES = [read_text, read_file, guess, facts, mask_of]
+SOURCES = (read_text, read_file, guess, facts, mask_of)
 READ_AS = {
     ATTEND: "1 or True = may attend",
     IGNORE: "1 or True = ignored",
@@ -171,7 +171,7 @@ def pasted_mask(model: ModelState, state: MasksState, visitor: str | None = None
     Args:
         model: the sidebar's.
         state: the lens's.
-        visitor: who asks, and gets only what that visitor uploaded; None for a picture, which knows the upload's name alone.
+        visitor: who asks, and gets only what that visitor uploaded; None for a picture, which knows the name alone.
     """
     try:
         table = _read(state, visitor)
