@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from urllib.parse import parse_qs, urlencode
 
 import numpy as np
@@ -131,7 +132,7 @@ def test_numbers_begin_where_a_float32array_may():
 
 @pytest.mark.parametrize("picture", PICTURES.values(), ids=PICTURES)
 def test_a_bundle_holds_each_script_once_and_imports_nothing(picture):
-    script = bundle(f"{picture.canvas.name}.js")
+    script = bundle(f"{picture.canvas.path}.js")
     assert "import " not in script.replace("important", "")
     assert "export " not in script
     assert script.count("function dress(") == 1
@@ -141,9 +142,8 @@ def test_a_bundle_holds_each_script_once_and_imports_nothing(picture):
 
 def test_another_script_has_another_address(tmp_path, monkeypatch):
     before = version()
-    for file in [*ASSETS.glob("*.js"), *ASSETS.glob("*.css")]:
-        (tmp_path / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(ASSETS, tmp_path, dirs_exist_ok=True)
     monkeypatch.setattr("tfm_ui.pictures.canvas.ASSETS", tmp_path)
     assert version() == before
-    (tmp_path / "paint.js").write_text("// new")
+    (tmp_path / "pictures/paint.js").write_text("// new")
     assert version() != before
