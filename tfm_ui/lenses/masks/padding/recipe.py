@@ -29,8 +29,9 @@ def shares_moved(
     free = with_tokens(free, rows, columns, among_tokens)
     before = run(alone, among_tokens)
     shares = {}
-    for way, mask in {"with": free & padding_mask(key_ids)[0, 0], "without": free}.items():  # padding hidden, and not
-        after = run(padded, mask)
+    masks = {"with": free & padding_mask(key_ids)[0, 0], "without": free}  # padding hidden, and not
+    for way in masks:
+        after = run(padded, masks[way])
         shares[way] = [apart(before[site], after[site][:, rows])[0] for site in sites]
     return shares
 
@@ -54,8 +55,9 @@ def weights_beside(
     run = under(Transformer(config).eval(), argument, mask_site)
     free = with_tokens(free, rows, columns, among_tokens)
     weights = {"alone": run(alone, among_tokens)[site][0, head]}
-    for way, mask in {"with": free & padding_mask(key_ids)[0, 0], "without": free}.items():  # padding hidden, and not
-        weights[way] = run(padded, mask)[site][0, head, rows]
+    masks = {"with": free & padding_mask(key_ids)[0, 0], "without": free}  # padding hidden, and not
+    for way in masks:
+        weights[way] = run(padded, masks[way])[site][0, head, rows]
     return weights
 
 
@@ -105,7 +107,8 @@ def treatments(
     positional_path: str | None,
 ) -> dict[str, Treated]:
     """What each treatment makes of rows without a key: output (1, query, d_model), weights (1, head, query, key)."""
-    mask = with_tokens(free, rows, columns, among_tokens)
+    free = with_tokens(free, rows, columns, among_tokens)
+    mask = free.clone()
     mask[emptied] = False
     model = Transformer(config).eval()
     trace = under(model, argument, mask_site)(padded, mask)
@@ -133,7 +136,8 @@ def spread_through_the_model(
     sites: Sequence[str],
 ) -> tuple[dict[str, list[Tensor]], dict[str, Tensor]]:
     """Streams, way -> for each place (token, d_model), and logits, way -> (token, vocab)."""
-    mask = with_tokens(free, rows, columns, among_tokens)
+    free = with_tokens(free, rows, columns, among_tokens)
+    mask = free.clone()
     mask[emptied] = False
     model = Transformer(config).eval()
     exactly = {mask_site: lambda automatic: mask.expand_as(automatic)}  # in place of what the model hides by itself
@@ -142,8 +146,8 @@ def spread_through_the_model(
     for way, weights_of in ways.items():
         edits = instead(weights_of, attention) if weights_of else {}
         with torch.no_grad(), recording(sites, exactly | edits) as trace:
-            logits[way] = model(*padded, **{argument: mask})[0]
-        streams[way] = [trace[site][0] for site in sites]
+            output = model(*padded, **{argument: mask})
+        streams[way], logits[way] = [trace[site][0] for site in sites], output[0]
     return streams, logits
 
 

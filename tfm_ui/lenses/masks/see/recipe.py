@@ -32,5 +32,6 @@ def pairs_kept(*, composed: Callable[[Tensor, Tensor, int, int], Tensor], length
     kept = {}
     for length in lengths:
         tokens = torch.ones(1, length, dtype=torch.long)  # words: no padding
-        kept[length] = int(composed(tokens, tokens, length, length).sum())
+        mask = composed(tokens, tokens, length, length)
+        kept[length] = int(mask.sum())
     return kept
