@@ -1,19 +1,22 @@
-"""The view "conventions": the batch's mask as each library's calls want it, and what these calls made of it."""
+"""The batch's mask as other libraries' calls expect it, and what these calls make of it."""
 
+import gc
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from importlib import import_module
 
 import numpy as np
-import pandas as pd
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
+from tfm_core import MultiHeadAttention
 from tfm_core.study.mask_conventions import CONVENTIONS, Convention
-from tfm_core.study.mask_verified import Verified
-from tfm_ui.lenses.masks.conventions import computed as compute_conventions
-from tfm_ui.lenses.masks.setting import Setting
-from tfm_ui.lenses.masks.state import MasksState, item_of, sentences, setting
+from tfm_core.study.mask_verified import Verified, verify
+from tfm_ui.lenses.masks.passes import attention_of, read_by
+from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, sentences, setting
+from tfm_ui.live.cache import cached
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 from tfm_ui.text.words import labels
@@ -21,6 +24,61 @@ from tfm_ui.text.words import labels
 ROUNDING = 1e-5  # of float32 outputs summed in another order, beside the largest of them
 ACROSS = "HF, attention_mask"
 INSIDE = {"rope": "turns queries and keys", "alibi": "adds to the scores", "t5": "adds to the scores"}
+CELLS_AT_ONCE = 2**22  # cells of all heads of a batch whose calls are compared; a larger batch is left to one sentence
+
+
+@dataclass(frozen=True)
+class Live:
+    """What a layer's attention works on in a pass under the mask.
+
+    Attributes:
+        attention: the layer's.
+        query: (batch, query, d_model), what its queries are made of.
+        key: (batch, key, d_model), likewise; the same tensor in self-attention.
+        mask: boolean (batch, query, key), True = may attend.
+    """
+
+    attention: MultiHeadAttention
+    query: Tensor
+    key: Tensor
+    mask: Tensor
+
+
+@cached()
+def _read(settings: tuple[Setting, ...]) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
+    """The masks of a batch, and what each layer's attention reads of it, as in `read_by`."""
+    mask = torch.stack([setting.mask for setting in settings])
+    source = torch.cat([setting.model.source_tokens.batch for setting in settings])
+    return mask, read_by(settings[0], mask=mask[:, None], source=source)
+
+
+def live(settings: Sequence[Setting], layer: int) -> Live:
+    """A pass of a batch, each sentence under its own mask, up to the attention of a layer, from 0."""
+    mask, read = _read(tuple(settings))
+    return Live(attention_of(settings[0], layer), *read[layer], mask)
+
+
+@cached()
+def verified(settings: tuple[Setting, ...], layer: int, hugging_face: bool) -> dict[str, Verified]:
+    """Each convention's call, by its name, beside ours; without transformers' calls, if it is not installed."""
+    inputs = live(settings, layer)
+    return {
+        name: verify(convention, inputs.attention, inputs.query, inputs.key, inputs.mask)
+        for name, convention in CONVENTIONS.items()
+        if (hugging_face or convention.library == "torch") and (convention.across or settings[0].place != "cross")
+    }
+
+
+@cache
+def hugging_face() -> bool:
+    """Load transformers, and say whether it is there: this takes seconds, and only the view that calls it pays."""
+    try:
+        import_module("transformers.models.bert.modeling_bert")
+    except ImportError:
+        return False
+    gc.collect()
+    gc.freeze()  # as when the server starts: else each run of a page looks through all of this anew
+    return True
 
 
 @dataclass(frozen=True)
@@ -51,14 +109,14 @@ class Conventions:
         return CONVENTIONS[self.name]
 
     @property
-    def own(self) -> int:
+    def at(self) -> int:
         """The chosen sentence, from 0, among those that were run."""
         return item_of(self.model, self.state) - 1 if len(self.settings) == self.count else 0
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
         """Of the chosen sentence's queries and keys."""
-        chosen = self.settings[self.own]
+        chosen = self.settings[self.at]
         return labels(chosen.queries), labels(chosen.keys)
 
     @cached_property
@@ -78,9 +136,9 @@ class Conventions:
         return (said != self.mask).numpy()
 
     @cached_property
-    def found(self) -> dict[str, Verified]:
+    def verified(self) -> dict[str, Verified]:
         """What the calls gave, by convention."""
-        return compute_conventions.verified(self.settings, self.layer - 1, compute_conventions.hugging_face())
+        return verified(self.settings, self.layer - 1, hugging_face())
 
     @property
     def layer(self) -> int:
@@ -103,53 +161,6 @@ class Conventions:
         """Whether what is handed over has a row per query, rather than one per sentence."""
         return "query" in self.convention.shape
 
-    def slice(self) -> tuple[NDArray[np.float64], str]:
-        """Of what is handed over the two axes that concern the chosen sentence and head, and what to call them."""
-        values, name = self.handed, "handed over"
-        if self.handed.dim() == 4:
-            values, name = self.handed[self.own, 0], f"mask[{self.own}, 0]"
-        elif self.handed.dim() == 3:
-            at = self.own * self.model.num_heads + min(self.state.head, self.model.num_heads) - 1
-            values, name = self.handed[at], f"mask[{at}]"
-        return values.double().numpy(), name
-
-    def slice_names(self) -> tuple[list[str], list[str]]:
-        """Of its rows and columns."""
-        queries, keys = self.names
-        if self.per_query:
-            return queries, keys
-        count = len(self.settings)
-        return [str(i + 1) for i in range(count)], keys if count == 1 else [str(i + 1) for i in range(len(keys))]
-
-    def about_slice(self) -> str:
-        """What the drawing shows of what is handed over."""
-        if self.handed.dim() > 2:
-            head = " and head" * (self.handed.dim() == 3)
-            return f"Of what the call gets, the part of the chosen sentence{head}."
-        return "All that the call gets: " + ("one mask for all sentences." if self.per_query else "a row per sentence.")
-
-    def ours_table(self) -> pd.DataFrame:
-        """The chosen sentence's mask."""
-        return _frame(self.mask[self.own].numpy(), *self.names)
-
-    def handed_table(self) -> pd.DataFrame:
-        """What of the call's mask is drawn."""
-        return _frame(self.slice()[0], *self.slice_names())
-
-    def about_ours(self) -> str:
-        """The mask of the chosen sentence in words."""
-        mask = self.mask[self.own]
-        kept, lost = int(mask.sum()), int(self.lost[self.own].sum())
-        said = f"Of {look.count(mask.numel())} pairs {look.count(kept)} may attend."
-        if not lost:
-            return f"{said} “{self.name}” says all of it."
-        return f"{said} “{self.name}” cannot say {look.count(lost)} of the {look.count(mask.numel())}."
-
-    def about_handed(self) -> str:
-        """What is handed over in words."""
-        hides, keeps = self.convention.hides, self.convention.keeps
-        return f"{self.shape}, {self.dtype}: {keeps} where a pair may attend, {hides} where it may not."
-
     @property
     def dtype(self) -> str:
         """Of what is handed over."""
@@ -171,20 +182,11 @@ class Conventions:
         return " ".join(said)
 
 
-def _frame(values: NDArray[Any], rows: list[str], columns: list[str]) -> pd.DataFrame:
-    """With numbers before the names, of which several may be PAD."""
-    return pd.DataFrame(
-        values,
-        index=[f"{i + 1} {name}" for i, name in enumerate(rows)],
-        columns=[f"{i + 1} {name}" for i, name in enumerate(columns)],
-    )
-
-
-def view(model: ModelState, state: MasksState) -> Conventions:
+def conventions(model: ModelState, state: MasksState) -> Conventions:
     """What the lens's controls ask for."""
     count = len(sentences(model, state))
     settings = tuple(setting(model, state, item + 1) for item in range(count))
     cells = model.num_heads * settings[0].mask.numel() * count
-    if cells > compute_conventions.CELLS_AT_ONCE:
+    if cells > CELLS_AT_ONCE:
         settings = (setting(model, state),)
     return Conventions(model, state, settings, count)

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tfm_core import causal_mask
-from tfm_ui.lenses.masks import paint as mask_paint
 from tfm_ui.lenses.masks.composition import Term, bracketed, joined, parse
-from tfm_ui.lenses.masks.setting import Setting
+from tfm_ui.lenses.masks.state import Setting
 
 Mask = NDArray[np.bool_]
 PAINTS = 4  # a reason is 4 times the sum of 2**i of all that hide a cell, and how it is painted
@@ -37,7 +36,7 @@ class Terms:
 
     @cached_property
     def masks(self) -> list[Mask]:
-        """Each one's own, boolean (query, key)."""
+        """The mask of each term alone, boolean (query, key)."""
         queries, keys = self.setting.queries.batch, self.setting.keys.batch
         return [term.mask(queries, keys).numpy() for term in self.terms]
 
@@ -57,44 +56,37 @@ class Terms:
 
         Joined by "and", each mask that does not let see hides; by "or", all that do not, together.
         """
-        mask: Mask = np.ones(self.setting.composed.shape, np.bool_)
-        found = np.zeros(mask.shape, np.int16)
-        for i, (term, own) in enumerate(zip(self.terms, self.masks, strict=True)):
-            hides = np.where(own, 0, 2**i).astype(np.int16)
+        before: Mask = np.ones(self.setting.composed.shape, np.bool_)
+        hidden_by = np.zeros(before.shape, np.int16)
+        for i, (term, mask) in enumerate(zip(self.terms, self.masks, strict=True)):
+            hides = np.where(mask, 0, 2**i).astype(np.int16)
             if term.how == "and":
-                found, mask = found | hides, mask & own
+                hidden_by, before = hidden_by | hides, before & mask
             else:
-                mask = mask | own
-                found = np.where(mask, 0, found | hides)
+                before = before | mask
+                hidden_by = np.where(before, 0, hidden_by | hides)
         if self.back is not None:
-            found |= np.where(self.back, 0, 2 ** len(self.terms)).astype(np.int16)
-        return found * PAINTS + self.paint
-
-    @property
-    def paint(self) -> NDArray[np.int16]:
-        """How each pair is painted, (query, key), as in tfm_ui/lenses/masks/paint.py."""
-        setting = self.setting
-        cells = mask_paint.unpacked(setting.paint if setting.paintable else "")
-        return mask_paint.resized(cells, *setting.composed.shape).astype(np.int16)
+            hidden_by |= np.where(self.back, 0, 2 ** len(self.terms)).astype(np.int16)
+        return hidden_by * PAINTS + self.setting.painted
 
     @cached_property
     def idle(self) -> list[int]:
-        """Those that change nothing for this sentence: without them the same pairs are seen."""
+        """Those that change nothing for this sentence: without them the same pairs are visible."""
         return [i for i in range(len(self.terms)) if np.array_equal(self._without(i), self.setting.composed)]
 
     def _without(self, left_out: int) -> Mask:
-        rest = [(term.how, own) for term, own in zip(self.terms, self.masks, strict=True)]
+        rest = [(term.how, mask) for term, mask in zip(self.terms, self.masks, strict=True)]
         del rest[left_out]
-        mask: Mask = joined(rest, np.ones(self.setting.composed.shape, np.bool_))
-        return mask if self.back is None else mask & self.back
+        others: Mask = joined(rest, np.ones(self.setting.composed.shape, np.bool_))
+        return others if self.back is None else others & self.back
 
     @cached_property
     def ahead(self) -> list[int]:
         """Those that only say who may look ahead, where nobody may anyway."""
         if self.back is None:
             return []
-        hides = [(i, own) for i, own in enumerate(self.masks) if i in self.idle and not own.all()]
-        return [i for i, own in hides if own[self.back].all()]
+        hides = [(i, mask) for i, mask in enumerate(self.masks) if i in self.idle and not mask.all()]
+        return [i for i, mask in hides if mask[self.back].all()]
 
     def notes(self) -> str:
         """What has no effect, in sentences; "" if all have one."""
@@ -102,10 +94,9 @@ class Terms:
         idle = [f"“{self.terms[i]}”" for i in self.idle if i not in self.ahead]
         said = []
         if ahead:
-            one = len(ahead) == 1
             said.append(
-                f"{_listed(ahead)} only {'says' if one else 'say'} who may look ahead, and nobody may: causality is "
-                f"{'on by ' if self.setting.model.masks_the_future else ''}{anyway(self.setting)}."
+                f"{_listed(ahead)} only {'says' if len(ahead) == 1 else 'say'} who may look ahead, and nobody may: "
+                f"causality is {'on by ' if self.setting.model.masks_the_future else ''}{anyway(self.setting)}."
             )
         if len(idle) == 1:
             said.append(f"{idle[0]} changes nothing for this sentence.")
