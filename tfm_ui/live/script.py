@@ -20,10 +20,10 @@ alone, so a recipe's file imports nothing of the app.
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from textwrap import dedent
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import path, sample_name
@@ -34,9 +34,20 @@ THREADS = "torch.set_num_threads(1)  # as the app does: the last digit depends o
 
 
 class Code(str):
-    """An argument as an expression of Python, in place of its `repr`."""
+    """An argument as an expression of Python, in place of its `repr`.
 
-    __slots__ = ()
+    Attributes:
+        functions: that the expression names, if they are no part of `CORE`: the script imports them.
+    """
+
+    __slots__ = ("functions",)
+    functions: tuple[Callable[..., Any], ...]
+
+    def __new__(cls, expression: str, *functions: Callable[..., Any]) -> Self:
+        """An expression, and the functions that it names."""
+        code = super().__new__(cls, expression)
+        code.functions = functions
+        return code
 
 
 def script(recipe: Callable[..., Any], **arguments: Any) -> str:
@@ -60,7 +71,8 @@ def script(recipe: Callable[..., Any], **arguments: Any) -> str:
     helpers = list(_helpers(recipe, module))
     body = _body(recipe)
     code = "\n".join([*header, *helpers, body])
-    imports = _imports(module, code)
+    named = [function for value in arguments.values() if isinstance(value, Code) for function in value.functions]
+    imports = _imports(module, code, named)
     threads = [THREADS, ""] if "import torch" in imports else []
     functions = [text for helper in helpers for text in ("", "", helper)] + [""] * bool(helpers)
     return "\n".join([*imports, "", *threads, HEADER, *header, *functions, "", body])
@@ -130,10 +142,12 @@ def _names(code: str) -> list[str]:
     return [node.id for node in ast.walk(ast.parse(dedent(code))) if isinstance(node, ast.Name)]
 
 
-def _imports(module: ModuleType, code: str) -> list[str]:
+def _imports(module: ModuleType, code: str, functions: Iterable[Callable[..., Any]]) -> list[str]:
     """The imports of a recipe's file that code needs, and those of expressions in the header."""
     needed, lines = set(_names(code)), list[str]()
     available: dict[str, list[str]] = {}
+    for function in functions:
+        available.setdefault(function.__module__, []).append(function.__name__)
     for node in ast.parse(inspect.getsource(module)).body:
         if isinstance(node, ast.Import):
             lines += [f"import {alias.name}" for alias in node.names if alias.name.partition(".")[0] in needed]
