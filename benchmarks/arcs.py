@@ -106,14 +106,14 @@ def main(sizes: Sequence[int] = SIZES) -> Figures:
 def compared(ours: Seen, theirs: Sequence[Seen]) -> Iterator[list[str]]:
     """A row per measure, held against the better of the others."""
     for what, name, scale, _ in MEASURES:
-        values = (f"{getattr(seen, name) / scale:.3g}" for seen in (ours, *theirs))
+        values = (f"{getattr(library, name) / scale:.3g}" for library in (ours, *theirs))
         times = times_less(ours, theirs, name)
         yield [what, *values, f"{times:.1f} {verdict(times, 1, at_least=True)}"]
 
 
 def times_less(ours: Seen, theirs: Sequence[Seen], name: str) -> float:
     """The better of the others over ours."""
-    return float(min(getattr(seen, name) for seen in theirs) / getattr(ours, name))
+    return float(min(getattr(library, name) for library in theirs) / getattr(ours, name))
 
 
 def visit_arcs(tokens: int, more: dict[str, Any]) -> Seen:

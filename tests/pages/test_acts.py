@@ -148,10 +148,10 @@ def test_presenting_has_a_bar_and_no_tools(page):
 def test_presenting_arrows_walk_presets():
     app = start(present="true")
     widget(app, "_next_preset").click().run()
-    assert heads.HEADS[1].question in text_on(app)
+    assert heads.PRESETS[1].question in text_on(app)
     widget(app, "_previous_preset").click().run()
     widget(app, "_previous_preset").click().run()
-    assert heads.HEADS[-1].question in text_on(app)
+    assert heads.PRESETS[-1].question in text_on(app)
 
 
 @pytest.mark.parametrize(

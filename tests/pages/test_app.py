@@ -23,8 +23,7 @@ HEADS = "heads"
 
 
 def start(page: str = HEADS, **query: str | list[str]) -> AppTest:
-    app = new_app(**query).run()
-    go_to(app, page).run()
+    app = go_to(new_app(**query), page).run()
     assert not app.exception
     return app
 

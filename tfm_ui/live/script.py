@@ -25,10 +25,10 @@ from textwrap import dedent
 from types import ModuleType
 from typing import Any, Self
 
+import tfm_core
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import path, sample_name
 
-CORE = ("Transformer", "TransformerConfig", "causal_mask", "encode", "recording")  # of tfm_core, for headers
 HEADER = "# The parameters of this picture"
 THREADS = "torch.set_num_threads(1)  # as the app does: the last digit depends on it"
 
@@ -37,7 +37,7 @@ class Code(str):
     """An argument as an expression of Python, in place of its `repr`.
 
     Attributes:
-        functions: that the expression names, if they are no part of `CORE`: the script imports them.
+        functions: that the expression names and `tfm_core` does not export: the script imports them.
     """
 
     __slots__ = ("functions",)
@@ -72,7 +72,7 @@ def script(recipe: Callable[..., Any], **arguments: Any) -> str:
     body = _body(recipe)
     code = "\n".join([*header, *helpers, body])
     named = [function for value in arguments.values() if isinstance(value, Code) for function in value.functions]
-    imports = _imports(module, code, named)
+    imports = _imports(module, code, "\n".join(header), named)
     threads = [THREADS, ""] if "import torch" in imports else []
     functions = [text for helper in helpers for text in ("", "", helper)] + [""] * bool(helpers)
     return "\n".join([*imports, "", *threads, HEADER, *header, *functions, "", body])
@@ -142,11 +142,11 @@ def _names(code: str) -> list[str]:
     return [node.id for node in ast.walk(ast.parse(dedent(code))) if isinstance(node, ast.Name)]
 
 
-def _imports(module: ModuleType, code: str, functions: Iterable[Callable[..., Any]]) -> list[str]:
-    """The imports of a recipe's file that code needs, and those of expressions in the header."""
+def _imports(module: ModuleType, code: str, header: str, named: Iterable[Callable[..., Any]]) -> list[str]:
+    """The imports of a recipe's file that code needs, and those of expressions in its header, which names functions."""
     needed, lines = set(_names(code)), list[str]()
     available: dict[str, list[str]] = {}
-    for function in functions:
+    for function in named:
         available.setdefault(function.__module__, []).append(function.__name__)
     for node in ast.parse(inspect.getsource(module)).body:
         if isinstance(node, ast.Import):
@@ -155,7 +155,8 @@ def _imports(module: ModuleType, code: str, functions: Iterable[Callable[..., An
             for alias in node.names:
                 if alias.name in needed:
                     available.setdefault(node.module, []).append(alias.name)
-    available.setdefault("tfm_core", []).extend(name for name in CORE if name in needed)
+    in_header = set(_names(header))
+    available.setdefault("tfm_core", []).extend(name for name in tfm_core.__all__ if name in in_header)
     if "Path" in needed:
         available.setdefault("pathlib", ["Path"])
     froms = [f"from {name} import {', '.join(sorted(set(names)))}" for name, names in available.items() if names]

@@ -34,7 +34,7 @@ def set_up(page: Page) -> None:
     st.set_page_config(f"{page.title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")
     present.check_link()
     st.logo(str(ASSETS / "logo.svg"), size="large")
-    sheets = ["page.css", "present.css"] if presenting() else ["page.css"]
+    sheets = ["page/page.css", *(["page/present.css"] if presenting() else [])]
     st.html(f"<style>{''.join((ASSETS / sheet).read_text(encoding='utf-8') for sheet in sheets)}</style>")
 
 

@@ -9,9 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import Page
 
 from tfm_ui.page import controls, controls_line, frame
-from tfm_ui.page.panels import Box, draw_blocks
+from tfm_ui.page.panels import Box, draw_blocks, draw_panel
 from tfm_ui.page.presets import Preset
-from tfm_ui.pictures.panel import Block
+from tfm_ui.pictures.panel import Block, Panel
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -34,6 +34,9 @@ class View(Generic[S]):
         line: the key of that line on the page.
         inside: the key of a panel that the line stands in, in place of above all; `places` says where that panel is.
         places: where panels stand whose place must be known before the controls are read: panel's key -> its place.
+        layout: in place of `controls` and `places`, for controls that stand among the panels: draws them, and returns
+            what they hold, and for each of the blocks, in their order, where it stands: a container, or the box of a
+            panel that holds controls already.
         running: what is said while the blocks are computed, where that takes seconds; "" where it takes none.
     """
 
@@ -42,6 +45,7 @@ class View(Generic[S]):
     line: str = ""
     inside: str = ""
     places: Callable[[ModelState], Mapping[str, DeltaGenerator]] | None = None
+    layout: Callable[[ModelState], tuple[S, Sequence[DeltaGenerator | Box]]] | None = None
     running: Callable[[ModelState, S], str] = _nothing_runs
 
 
@@ -109,7 +113,8 @@ def _show_view(lens: Lens, model: ModelState) -> None:
         state = controls.current(lens.state, lens.prefix)
         if len(lens.views) > 1:
             state = controls_line.draw(lens.state, lens.prefix, model, st.container(key="view"), "view")
-        _draw(lens, lens.view_of(state), model)
+        view = lens.view_of(state)
+        (_draw_in_layout if view.layout else _draw)(lens, view, model)
     with pills:
         frame.presets(lens.presets, lens.state, lens.prefix)
 
@@ -123,8 +128,27 @@ def _draw(lens: Lens, view: View[Any], model: ModelState) -> None:
         elif view.controls:
             line = controls_line.row(view.line or f"line_{lens.name}")
             state = controls_line.draw(lens.state, lens.prefix, model, line, *view.controls)
-    with st.container():
-        text = view.running(model, state)
-        with st.spinner(text, show_time=True) if text else st.container():
-            blocks = view.blocks(model, state)
+    blocks = _computed(view, model, state, st.container())
     draw_blocks(blocks, ((model, ""), (state, lens.prefix)), boxes)
+
+
+def _draw_in_layout(lens: Lens, view: View[Any], model: ModelState) -> None:
+    assert view.layout
+    state, places = view.layout(model)
+    first = places[0].inside if isinstance(places[0], Box) else places[0]
+    blocks = _computed(view, model, state, first)
+    for block, place in zip(blocks, places, strict=True):
+        states = ((model, ""), (state, lens.prefix))
+        if isinstance(place, Box):
+            assert isinstance(block, Panel)
+            draw_panel(block, states, place)
+        else:
+            with place:
+                draw_blocks([block], states)
+
+
+def _computed(view: View[S], model: ModelState, state: S, place: DeltaGenerator) -> Sequence[Block | None]:
+    """The blocks; while they are computed, the reader is told so in this place."""
+    text = view.running(model, state)
+    with place.container(), st.spinner(text, show_time=True) if text else st.container():
+        return view.blocks(model, state)

@@ -226,7 +226,7 @@ def test_of_an_encoder_decoder_the_other_stacks_stream_is_another_pass_of_a_and_
 
 
 def test_home_heads_and_the_attention_lens_share_one_pass(counted):
-    ask(None, BOTH, None)
+    ask(LensState, BOTH, LensState())
     ask(HeadsState, BOTH, HeadsState())
     ask(AttentionState, BOTH, AttentionState(changes=""))
     assert (counted["forward"], counted["fill_parameters"]) == (3, 1)  # and A and B of the view "change"

@@ -130,7 +130,7 @@ def test_a_picture_of_a_hostile_link_is_drawn(name):
     picture = PICTURES[name]
     fields = [
         "text",
-        *(picture.prefix + field for field in (controls_of(picture.page) if picture.page else ["target"])),
+        *(picture.prefix + field for field in (controls_of(picture.state) or ["target"])),
     ]
     states = {}
     for value in (HOSTILE[kind][:5_000] for kind in OF_PICTURES):

@@ -1,6 +1,6 @@
 """The Heads lens: all heads of all layers as a grid, one of them large."""
 
-from tfm_ui.lenses.heads.panels import blocks, places
+from tfm_ui.lenses.heads.panels import blocks, layout
 from tfm_ui.lenses.heads.pictures import PICTURES
 from tfm_ui.lenses.heads.presets import PRESETS
 from tfm_ui.lenses.heads.state import HeadsState
@@ -10,15 +10,7 @@ LENS = Lens(
     name="heads",
     title="Heads",
     state=HeadsState,
-    views={
-        "heads": View(
-            blocks=blocks,
-            places=places,
-            inside="head",
-            line="boxes_heads",
-            controls=("kind", "layer", "head", "scale"),
-        )
-    },
+    views={"heads": View(blocks=blocks, layout=layout)},
     presets=PRESETS,
     pictures=PICTURES,
 )

@@ -7,7 +7,7 @@ from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.cells import CELLS
 from tfm_ui.text import look
 
-MAP = Canvas("head_map", f'<div class="map" data-picture>{CELLS}</div>')
+MAP = Canvas("lenses/heads/head_map", f'<div class="map" data-picture>{CELLS}</div>')
 MASKED = -1.0  # stands where a weight may not be
 
 

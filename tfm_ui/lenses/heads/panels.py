@@ -1,7 +1,7 @@
 """The panels of the Heads lens: the overview, and one head large."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -9,17 +9,21 @@ from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core import MultiHeadAttention, attention_scores, attention_weights, mask_scores
 from tfm_ui.lenses.heads.numbers import AllHeads, all_heads
-from tfm_ui.lenses.heads.state import HeadsState
+from tfm_ui.lenses.heads.state import PREFIX, HeadsState
 from tfm_ui.live.attention import SUMMARY, Attention, summarise
-from tfm_ui.page import controls
+from tfm_ui.page import controls, controls_line
+from tfm_ui.page.panels import Box
 from tfm_ui.pictures.panel import OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 
 
-def places(model: ModelState) -> Mapping[str, DeltaGenerator]:
-    """The overview on the left; the head on the right, whose panel holds the controls."""
+def layout(model: ModelState) -> tuple[HeadsState, Sequence[DeltaGenerator | Box]]:
+    """The kind of attention above both panels; the overview on the left, on the right the head, with its controls."""
+    controls_line.draw(HeadsState, PREFIX, model, st.container(), "kind")
     left, right = st.columns([9, 11] if model.num_heads <= 8 else [1, 1], gap="medium")
-    return {"grid": left, "head": right}
+    box = Box.of("head", right)
+    line = box.inside.container(horizontal=True, gap="small", key="boxes_heads")
+    return controls_line.draw(HeadsState, PREFIX, model, line, "layer", "head", "scale"), [left, box]
 
 
 def blocks(model: ModelState, state: HeadsState) -> list[Panel]:
@@ -63,7 +67,7 @@ def _locked(state: HeadsState, heads: AllHeads) -> Panel:
 
 def _lock(layer: int, head: int) -> None:
     """A click on a head, counted from 0."""
-    controls.change("heads_", layer=layer + 1, head=head + 1)
+    controls.change(PREFIX, layer=layer + 1, head=head + 1)
 
 
 def _columns(keys: int) -> dict[str, Any]:

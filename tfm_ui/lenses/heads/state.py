@@ -7,6 +7,7 @@ from tfm_ui.state.fields import Choice, Limits, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
+PREFIX = "heads_"
 SCALES = ("largest", "choice", "own", "1", "0.1", "0.01")
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from tfm_ui.lenses.positions.in_model.entry import Diagram
 from tfm_ui.pictures.canvas import Canvas, Content
 
-ENTRY = Canvas("entry", '<div class="entry" data-picture><canvas role="img"></canvas></div>')
+ENTRY = Canvas("lenses/positions/entry", '<div class="entry" data-picture><canvas role="img"></canvas></div>')
 
 
 def content(diagram: Diagram) -> Content:

@@ -7,7 +7,7 @@ from tfm_ui.lenses.positions.see.clocks import Clocks
 from tfm_ui.pictures.canvas import Canvas, Content
 
 CLOCKS = Canvas(
-    "clocks",
+    "lenses/positions/clocks",
     """
 <div class="clocks" data-picture>
   <div class="drive">
