@@ -1,6 +1,7 @@
 """The changed model as a script: what recipe.py is told."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from tfm_ui.lenses.attention.change import recipe
 from tfm_ui.lenses.attention.change.changes import edits, positions, replaced
@@ -8,6 +9,8 @@ from tfm_ui.lenses.attention.change.kinds import Call, Change, Drop, OfText, Swa
 from tfm_ui.live import passes
 from tfm_ui.live.script import Code, of_model, script
 from tfm_ui.state.model_state import ModelState
+
+T = TypeVar("T", bound=OfText)
 
 
 def script_of(model: ModelState, changes: Sequence[Change], kind: str, layer: int, head: int) -> str:
@@ -17,7 +20,8 @@ def script_of(model: ModelState, changes: Sequence[Change], kind: str, layer: in
         model: the model.
         changes: all that are made to it.
         kind: of attention, as changes call it.
-        layer, head: that are looked at, from 1.
+        layer: that is looked at, from 1.
+        head: likewise.
     """
     header = of_model(model)
     texts = ["source", "target"][: 1 + model.is_encoder_decoder]
@@ -31,18 +35,19 @@ def script_of(model: ModelState, changes: Sequence[Change], kind: str, layer: in
     if not any(isinstance(change, OfText) for change in changes):
         return script(recipe.changed_weights, **header, **arguments)
     del header["inputs"]  # other texts are read
-    swaps, drops = (
-        [[change for change in changes if isinstance(change, kind) and change.text == text] for text in texts]
-        for kind in (Swap, Drop)
-    )
     of_texts = {
         "texts": Code(f"[{', '.join(texts)}]"),
         "tokenizer": model.tokenizer,
         "replaced": [replaced(changes, text) for text in texts],
-        "swapped": [[(swap.first - 1, swap.second - 1) for swap in those] for those in swaps],
-        "dropped": [[drop.token - 1 for drop in those] for those in drops],
+        "swapped": [[(swap.first - 1, swap.second - 1) for swap in _of(Swap, text, changes)] for text in texts],
+        "dropped": [[drop.token - 1 for drop in _of(Drop, text, changes)] for text in texts],
     }
     return script(recipe.weights_of_changed_texts, **header, **of_texts, **arguments)
+
+
+def _of(sort: type[T], text: str, changes: Sequence[Change]) -> list[T]:
+    """The changes of one sort that are made to a text."""
+    return [change for change in changes if isinstance(change, sort) and change.text == text]
 
 
 def _literal(made: dict[str, list[Call]]) -> str:
