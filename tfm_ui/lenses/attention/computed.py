@@ -1,4 +1,7 @@
-"""What several views of this lens compute of the model, kept by tfm_ui/live/cache.py. Results are shared: never write."""
+"""What several views of this lens compute of the model, kept by tfm_ui/live/cache.py.
+
+Results are shared: read them, never write into them.
+"""
 
 import torch
 
