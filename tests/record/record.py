@@ -15,7 +15,8 @@ FILE = Path(__file__).parent / "recorded.json.gz"
 PANELS: dict[str, str] = {}
 PICTURES: dict[str, str] = {}  # by key
 DRAWN: dict[str, str] = {}  # what the page asks for: the picture's name in the registry
-RECIPE_NAMES: dict[str, str] = {}  # variables that recipes leave behind; of one panel alone as "panel key/name"
+# Variables that recipes leave behind; of one panel alone as "panel key/name".
+RECIPE_NAMES: dict[str, str] = {"scale/found": "measured"}
 
 
 def read() -> dict[str, Found]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 Places = NDArray[np.intp]
+NOTHING = 1e-6  # what moves less than this, as a share, has not moved but for rounding
 
 
 def in_either(places: Sequence[Places]) -> Places:

@@ -17,27 +17,12 @@ from tfm_core.model.tokens import FIRST_ID, PAD_ID, TOKENIZERS
 from tfm_ui.lenses.attention.change.aligned import by_token, distances, in_either
 from tfm_ui.lenses.attention.change.changes import edits, order, positions, possible, replaced, sizes
 from tfm_ui.lenses.attention.change.kinds import Change, Weight
+from tfm_ui.lenses.attention.change.leak import Leak
 from tfm_ui.lenses.attention.change.rerun import Edit, Input, Looks, Side, final_text, rerun
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
 from tfm_ui.live.texts import texts_of
 from tfm_ui.state.model_state import ModelState
-
-
-@dataclass(frozen=True)
-class Leak:
-    """A weight that was set where the mask forbids to look.
-
-    Attributes:
-        change: that weight.
-        more: how many other weights leak too.
-        moved: how far the query's output moves when the key's token is another one, as a share of its length; without
-            the leak it could not depend on it at all. None if the query is of the text that is not looked at.
-    """
-
-    change: Weight
-    more: int
-    moved: float | None
 
 
 @dataclass(frozen=True)

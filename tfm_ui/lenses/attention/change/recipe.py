@@ -9,15 +9,13 @@ from tfm_core import Tokens, Transformer, TransformerConfig, encode, recording
 from tfm_core.model.tokens import PAD_ID
 from tfm_core.study.interventions import in_turn
 
-Edit = Callable[[Tensor], Tensor]
-
 
 def changed_weights(
     *,
     config: TransformerConfig,
     inputs: Sequence[Tensor],
     mask: Tensor | None,
-    edits: Mapping[str, Sequence[Edit]],
+    edits: Mapping[str, Sequence[Callable[[Tensor], Tensor]]],
     site: str,
     head: int,
 ) -> Tensor:
@@ -38,7 +36,7 @@ def weights_of_changed_texts(
     swapped: Sequence[Sequence[tuple[int, int]]],
     dropped: Sequence[Sequence[int]],
     mask: Tensor | None,
-    edits: Mapping[str, Sequence[Edit]],
+    edits: Mapping[str, Sequence[Callable[[Tensor], Tensor]]],
     site: str,
     head: int,
 ) -> Tensor:
@@ -51,7 +49,7 @@ def weights_of_changed_texts(
         for pair in swaps:
             first, second = (order.index(token) for token in pair)
             order[first], order[second] = order[second], order[first]
-        read = [ids[token] for token in order if token not in gone]
-        inputs.append(torch.tensor([read + [PAD_ID] * (len(ids) - len(read))]))
+        order = [token for token in order if token not in gone]
+        inputs.append(torch.tensor([[ids[token] for token in order] + [PAD_ID] * (len(ids) - len(order))]))
     weights = changed_weights(config=config, inputs=inputs, mask=mask, edits=edits, site=site, head=head)
     return weights

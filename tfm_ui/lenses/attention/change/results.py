@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tfm_core import encode
+from tfm_ui.lenses.attention.change.aligned import NOTHING
 from tfm_ui.lenses.attention.change.compared import Compared, compared
 from tfm_ui.lenses.attention.change.kinds import Replace
 from tfm_ui.lenses.attention.change.scripts import script_of
@@ -20,7 +21,6 @@ from tfm_ui.text import look, words
 from tfm_ui.text.tied import one_of, tied
 
 SHOWN = 8  # tokens whose probability moved most
-NOTHING = 1e-6  # what moves less than this, as a share, has not moved but for rounding
 
 
 @dataclass(frozen=True)
@@ -78,22 +78,9 @@ class ChangedWeights(Changed):
         ).strip()
 
     def about_leak(self) -> str:
-        """Who sees whom though the mask forbids it, and what was measured."""
-        if not (leak := self.compared.effect.leak):
-            return ""
-        names, change = self.setting.names, leak.change
-        query, key = (names.token(*token) for token in change.tokens())
-        more = f"; {look.plural(leak.more, 'other weight')} of B leak{'s' if leak.more == 1 else ''} too"
-        where = names.head(change.kind, change.layer, change.head)
-        said = f"✕ A leak in B, {where}: {query} sees {key}, which comes later{more if leak.more else ''}."
-        if leak.moved is None:
-            return said
-        if leak.moved < NOTHING:
-            return f"{said} Yet reading another token for {key} moves the output at {query} by nothing."
-        return (
-            f"{said} Reading another token for {key} now moves the output at {query} by {look.percent(leak.moved)} "
-            "of its length."
-        )
+        """Who sees whom though the mask forbids it; "" if nobody does."""
+        leak = self.compared.effect.leak
+        return leak.said(self.setting.names) if leak else ""
 
     def laws(self) -> dict[str, bool]:
         """What holds of every attention, tested on B: edits may break it."""
@@ -140,9 +127,10 @@ class ChangedStream(Changed):
         """Where it moved most, for how far it had come."""
         effect, both = self.compared.effect, self.compared.both
         moved = effect.relative * both[:, None]
-        if self.setting.same or not moved.size or moved.max() < NOTHING:
-            same = self.setting.same
-            return "The residual stream is the same in A and B." if same else "No vector of this stream moved."
+        if self.setting.same:
+            return "The residual stream is the same in A and B."
+        if not moved.size or moved.max() < NOTHING:
+            return "No vector of this stream moved."
         most = tied(moved, size=max(1.0, float(moved.max())))  # a share of the vector that it is a difference of
         row, place = divmod(most[0], moved.shape[1])
         reached = both & (moved[:, -1] >= NOTHING)

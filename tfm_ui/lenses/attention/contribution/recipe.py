@@ -21,6 +21,6 @@ def norms(
     attention = model.get_submodule(module)
     assert isinstance(attention, MultiHeadAttention)
     columns = slice(head * value.shape[-1], (head + 1) * value.shape[-1])  # of this head
-    matrix = attention.output_projection.weight.detach()[:, columns]  # (d_model, head_dim)
-    norms = contribution_norms(weights, value, matrix.mT)  # (query, key)
+    output_weight = attention.output_projection.weight.detach()[:, columns].mT  # (head_dim, d_model)
+    norms = contribution_norms(weights, value, output_weight)  # (query, key)
     return weights, norms
