@@ -55,10 +55,10 @@ def _draw_block(block: Block | None, states: States, boxes: "Boxes | None") -> N
                     draw_blocks(column, states, boxes)
         case Note(text, "plain"):
             st.html(f'<p class="note">{escape(text)}</p>')
-        case Note(text, "warning"):
-            st.warning(text)
-        case Note(text):
-            st.info(text)
+        case Note(text, "warning", icon):
+            st.warning(text, icon=icon)
+        case Note(text, _, icon):
+            st.info(text, icon=icon)
         case None:
             pass
         case draw:

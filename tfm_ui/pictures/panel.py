@@ -93,10 +93,17 @@ class Panel:
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence in the place of a panel, or above panels: why something is not shown, or what to know first."""
+    """A sentence in the place of a panel, or above panels: why something is not shown, or what to know first.
+
+    Attributes:
+        text: the sentence.
+        kind: in a coloured box, or as plain text.
+        icon: in a box, such as ":material/edit:".
+    """
 
     text: str
     kind: Literal["info", "warning", "plain"] = "info"
+    icon: str | None = None
 
 
 @dataclass(frozen=True)
