@@ -23,11 +23,11 @@ def ways(steps, token: int, output: int):
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 5), layers=st.integers(1, 4), share=st.floats(0, 1))
 def test_reachability_is_what_a_search_for_ways_finds(seed, size, layers, share):
     mask = random_mask(seed, size, share=share)
-    found, way = reachability(mask, layers), hops(mask, layers)
+    reached, way = reachability(mask, layers), hops(mask, layers)
     steps = [(mask, True)] * layers
     for token, output in itertools.product(range(size), repeat=2):
         known = list(ways(steps, token, output))
-        assert found[output, token] == bool(known)
+        assert reached[output, token] == bool(known)
         walked = route(way, token, output)
         assert bool(walked) == bool(known)
         if known:
@@ -38,17 +38,17 @@ def test_reachability_is_what_a_search_for_ways_finds(seed, size, layers, share)
 
 @given(seed=st.integers(0, 10_000), target=st.integers(1, 3), source=st.integers(1, 3), layers=st.integers(1, 3))
 def test_a_source_token_reaches_a_target_output_through_any_layer_of_cross_attention(seed, target, source, layers):
-    own, cross, encoder = (
+    causal, cross, encoder = (
         random_mask(seed, *shape) for shape in ((target, target), (target, source), (source, source))
     )
-    found = reachability(own, layers, cross=cross, encoder=encoder)
-    way = hops(own, layers, cross=cross, encoder=encoder)
+    reached = reachability(causal, layers, cross=cross, encoder=encoder)
+    way = hops(causal, layers, cross=cross, encoder=encoder)
     for token, output in itertools.product(range(source), range(target)):
         known = False
         for enters in range(layers):  # in which layer of the decoder the source is looked at
-            steps = [(encoder, True)] * layers + [(cross, False)] + [(own, True)] * (layers - 1 - enters)
+            steps = [(encoder, True)] * layers + [(cross, False)] + [(causal, True)] * (layers - 1 - enters)
             known |= any(True for _ in ways(steps, token, output))
-        assert found[output, token] == known
+        assert reached[output, token] == known
         walked = route(way, token, output)
         assert bool(walked) == known
         if known:

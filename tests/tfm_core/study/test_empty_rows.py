@@ -50,10 +50,10 @@ def by_loops(case, row, *, hidden):
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("name", TREATMENTS)
 def test_rows_with_keys_are_right_under_each_treatment(name, causal):
-    own, _ = TREATMENTS[name].run(found := case(causal=causal))
+    treated, _ = TREATMENTS[name].run(example := case(causal=causal))
     with torch.no_grad():
         for row in set(range(TOKENS)) - {ROW}:
-            assert (own.output[0, row] - by_loops(found, row, hidden=-1e9)).abs().max() < 1e-4
+            assert (treated.output[0, row] - by_loops(example, row, hidden=-1e9)).abs().max() < 1e-4
 
 
 @pytest.mark.parametrize("name", TREATMENTS)
@@ -61,55 +61,56 @@ def test_rows_with_keys_are_right_under_each_treatment(name, causal):
     ("heads", "crosses", "nan"), [(4, False, FAST), (1, False, NAN), (4, True, NAN)], ids=["even", "odd", "cross"]
 )
 def test_who_makes_the_row_nan(name, heads, crosses, nan):
-    found = case(heads, keys=torch.randn(1, TOKENS, WIDTH) if crosses else None)
-    own, _ = TREATMENTS[name].run(found)
-    assert own.output[0, ROW].isnan().all() == (name in nan)
-    assert own.output[0, ROW].isnan().any() == (name in nan)
-    if own.weights is not None and name in nan:
-        assert own.weights[0, :, ROW].isnan().all()
+    example = case(heads, keys=torch.randn(1, TOKENS, WIDTH) if crosses else None)
+    treated, _ = TREATMENTS[name].run(example)
+    assert treated.output[0, ROW].isnan().all() == (name in nan)
+    assert treated.output[0, ROW].isnan().any() == (name in nan)
+    if treated.weights is not None and name in nan:
+        assert treated.weights[0, :, ROW].isnan().all()
 
 
 def test_asked_for_weights_torch_gives_nan_in_training_too():
-    found = case()
-    twin = as_torch(found.attention).train()
-    output, _ = twin(found.queries, found.queries, found.queries, attn_mask=~found.mask)
+    example = case()
+    twin = as_torch(example.attention).train()
+    x, hidden = example.queries, ~example.mask
+    output, _ = twin(x, x, x, attn_mask=hidden)
     assert output[0, ROW].isnan().all()
     # with gradients there is no fast path, in eval mode either
-    output, _ = twin.eval()(found.queries, found.queries, found.queries, attn_mask=~found.mask, need_weights=False)
+    output, _ = twin.eval()(x, x, x, attn_mask=hidden, need_weights=False)
     assert not output.isnan().any()
 
 
 def test_what_the_row_is_where_it_is_no_nan():
-    found = case()
+    example = case()
     with torch.no_grad():
-        large, _ = TREATMENTS["−1e9 and softmax"].run(found)
+        large, _ = TREATMENTS["−1e9 and softmax"].run(example)
         assert torch.allclose(large.weights[0, :, ROW], torch.tensor(1 / TOKENS))
-        assert (large.output[0, ROW] - by_loops(found, ROW, hidden=-1e9)).abs().max() < 1e-5
+        assert (large.output[0, ROW] - by_loops(example, ROW, hidden=-1e9)).abs().max() < 1e-5
         for name in ("F.sdpa", "nn.MHA, train()", "ours"):
-            own, _ = TREATMENTS[name].run(found)
-            assert largest_error(own.output[0, ROW], found.attention.output_projection.bias) < 1e-6
+            treated, _ = TREATMENTS[name].run(example)
+            assert largest_error(treated.output[0, ROW], example.attention.output_projection.bias) < 1e-6
 
 
 @pytest.mark.parametrize("scheme", INSIDE)
 @pytest.mark.parametrize("name", TREATMENTS)
 def test_positions_inside_the_attention_are_there_where_they_have_a_place(name, scheme):
-    found = case(scheme=scheme)
-    own, beside = TREATMENTS[name].run(found)
+    example = case(scheme=scheme)
+    treated, beside = TREATMENTS[name].run(example)
     others = [row for row in range(TOKENS) if row != ROW]
-    assert (beside is found) == (not name.startswith("nn.MHA"))
-    assert largest_error(own.output[0, others], beside.output[0, others]) < 1e-5
-    if beside is not found:
-        assert largest_error(own.output[0, others], found.output[0, others]) > 1e-3
+    assert (beside is example) == (not name.startswith("nn.MHA"))
+    assert largest_error(treated.output[0, others], beside.output[0, others]) < 1e-5
+    if beside is not example:
+        assert largest_error(treated.output[0, others], example.output[0, others]) > 1e-3
 
 
 def test_the_kernel_agrees_with_the_written_way_where_a_bias_is_added():
-    found = case(scheme="alibi")
+    example = case(scheme="alibi")
     expected = F.scaled_dot_product_attention(
-        found.query, found.key, found.value, mask_scores(found.bias[None], found.mask)
+        example.query, example.key, example.value, mask_scores(example.bias[None], example.mask)
     )
-    own, _ = TREATMENTS["F.sdpa"].run(found)
+    treated, _ = TREATMENTS["F.sdpa"].run(example)
     with torch.no_grad():
-        assert largest_error(own.output, found.gathered(expected)) < 1e-6
+        assert largest_error(treated.output, example.gathered(expected)) < 1e-6
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])

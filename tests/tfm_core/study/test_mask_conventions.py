@@ -69,29 +69,29 @@ def test_padding_and_causality_are_said_by_whom_they_should():
 def test_each_call_equals_ours_in_self_attention(name, size, heads):
     batch, queries, _, seed = size
     mask, x = random_mask(batch, queries, queries, seed), torch.randn(batch, queries, 8)
-    found = verify(CONVENTIONS[name], layer(heads), x, x, mask)
-    assert found.of_said < 1e-5
-    if not found.lost:
-        assert found.difference == found.of_said
-    assert found.empty == ""
-    assert (name in ANY_MASK) <= (not found.lost)
+    verified = verify(CONVENTIONS[name], layer(heads), x, x, mask)
+    assert verified.of_said < 1e-5
+    if not verified.lost:
+        assert verified.difference == verified.of_said
+    assert verified.empty == ""
+    assert (name in ANY_MASK) <= (not verified.lost)
 
 
 @pytest.mark.parametrize("name", [name for name, convention in CONVENTIONS.items() if convention.across])
 def test_each_call_equals_ours_in_cross_attention(name):
     mask = random_mask(2, 3, 5, 1)
-    found = verify(CONVENTIONS[name], layer(), torch.randn(2, 3, 8), torch.randn(2, 5, 8), mask)
-    assert found.of_said < 1e-5
+    verified = verify(CONVENTIONS[name], layer(), torch.randn(2, 3, 8), torch.randn(2, 5, 8), mask)
+    assert verified.of_said < 1e-5
 
 
 def test_masks_of_padding_and_causality_through_the_two_axes_of_hugging_face():
     keep = torch.tensor([[True] * 4, [True, True, False, False]])[:, None].expand(2, 4, 4)
     x = torch.randn(2, 4, 8)
     for name, mask in {"HF, attention_mask": keep, "HF, causal model": keep & causal_mask(4)}.items():
-        found = verify(CONVENTIONS[name], layer(), x, x, mask)
-        assert not found.lost
-        assert found.difference < 1e-5
-        assert found.slipped > 0.01
+        verified = verify(CONVENTIONS[name], layer(), x, x, mask)
+        assert not verified.lost
+        assert verified.difference < 1e-5
+        assert verified.slipped > 0.01
 
 
 @pytest.mark.parametrize(
@@ -105,31 +105,31 @@ def test_masks_of_padding_and_causality_through_the_two_axes_of_hugging_face():
 )
 def test_what_a_query_gets_that_sees_nothing(name, gives):
     mask, x = causal_mask(4, diagonal=0)[None] & ~torch.eye(4).bool(), torch.randn(1, 4, 8)
-    found = verify(CONVENTIONS[name], layer(), x, x, mask)
-    assert (found.empty, found.difference < 1e-5) == (gives, True)
+    verified = verify(CONVENTIONS[name], layer(), x, x, mask)
+    assert (verified.empty, verified.difference < 1e-5) == (gives, True)
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
 def test_a_mask_that_hides_everything_is_no_error(name):
     x = torch.randn(1, 3, 8)
-    found = verify(CONVENTIONS[name], layer(), x, x, torch.zeros(1, 3, 3).bool())
-    assert found.difference == 0
-    assert found.slipped == found.slipped_nan == 0
+    verified = verify(CONVENTIONS[name], layer(), x, x, torch.zeros(1, 3, 3).bool())
+    assert verified.difference == 0
+    assert verified.slipped == verified.slipped_nan == 0
 
 
 def test_the_wrong_way_round_is_measured_against_a_naive_call():
     """nn.MultiheadAttention with True = attend: the last causal query may see nothing, and gets NaN."""
     attention, x, mask = layer(), torch.randn(1, 5, 8), causal_mask(5)[None]
-    found = verify(CONVENTIONS["MHA, attn_mask per head"], attention, x, x, mask)
+    verified = verify(CONVENTIONS["MHA, attn_mask per head"], attention, x, x, mask)
     inverted = attention(x, mask=~mask[:, None])[0, :4] - attention(x, mask=mask[:, None])[0, :4]
-    assert found.slipped == pytest.approx(inverted.abs().max().item(), abs=1e-6)
-    assert found.slipped_nan == 1
+    assert verified.slipped == pytest.approx(inverted.abs().max().item(), abs=1e-6)
+    assert verified.slipped_nan == 1
 
 
 def test_one_and_zero_as_floats_hide_nothing():
     attention, x, mask = layer(1), torch.randn(1, 5, 8), causal_mask(5)[None]
-    found = verify(CONVENTIONS["SDPA, additive"], attention, x, x, mask)
+    verified = verify(CONVENTIONS["SDPA, additive"], attention, x, x, mask)
     q, k, v = attention.query_projection(x), attention.key_projection(x), attention.value_projection(x)
     naive = (q @ k.mT / 8**0.5 + mask).softmax(-1) @ v
     ours = (q @ k.mT / 8**0.5).masked_fill(~mask, -torch.inf).softmax(-1) @ v
-    assert found.slipped == pytest.approx((naive - ours).abs().max().item(), abs=1e-6)
+    assert verified.slipped == pytest.approx((naive - ours).abs().max().item(), abs=1e-6)

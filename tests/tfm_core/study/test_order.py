@@ -62,5 +62,5 @@ def test_along_the_sequence_each_position_has_its_own_along_the_batch_each_sente
 
 
 def test_apart_is_a_share_of_the_length():
-    one = torch.tensor([[3.0, 4.0], [0.0, 2.0]])
-    assert apart(one, one + torch.tensor([0.0, 1.0])).tolist() == pytest.approx([0.2, 0.5])
+    vectors = torch.tensor([[3.0, 4.0], [0.0, 2.0]])
+    assert apart(vectors, vectors + torch.tensor([0.0, 1.0])).tolist() == pytest.approx([0.2, 0.5])

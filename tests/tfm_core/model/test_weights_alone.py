@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-import tfm_core.model.scaled_dot_product
 from tests.tfm_core.toys import build, largest_error, random_ids, scramble
 from tfm_core import (
     ACTIVATIONS,
@@ -15,7 +14,8 @@ from tfm_core import (
     recording,
     scaled_dot_product_attention,
 )
-from tfm_core.model.blocks import IN_PLACE
+from tfm_core.model import weights_in_parts
+from tfm_core.model.feed_forward import IN_PLACE
 from tfm_core.model.scaled_dot_product import weights_alone
 
 BATCH, HEADS, QUERIES, KEYS = 5, 2, 3, 21
@@ -38,7 +38,7 @@ MASKS = [
 @pytest.fixture(params=[1, 2 * HEADS * QUERIES * KEYS, 2**20], ids=["one by one", "two at a time", "all at once"])
 def at_a_time(request, monkeypatch):
     """The way for many tokens, on few: 5 sequences in 5 parts, in 3, and the way for few tokens."""
-    monkeypatch.setattr(tfm_core.model.scaled_dot_product, "SCORES_AT_A_TIME", request.param)
+    monkeypatch.setattr(weights_in_parts, "SCORES_AT_A_TIME", request.param)
 
 
 def in_steps(query, key, mask=None, bias=None):

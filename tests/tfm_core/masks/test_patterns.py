@@ -36,8 +36,8 @@ def test_a_diagonal_lets_each_query_see_so_many_tokens_ahead(queries, keys, diag
 
 @given(lengths, lengths, numbers)
 def test_window(queries, keys, window):
-    found = window_mask(queries, keys, window=window)
-    assert found.tolist() == loop(queries, keys, lambda i, j: j in range(i - window + 1, i + window))
+    mask = window_mask(queries, keys, window=window)
+    assert mask.tolist() == loop(queries, keys, lambda i, j: j in range(i - window + 1, i + window))
 
 
 @given(lengths, numbers)
@@ -96,9 +96,9 @@ def test_documents_packed_into_one_row_are_blocks_on_the_diagonal():
 @given(st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=4), min_size=1, max_size=3))
 def test_real_tokens_look_at_real_tokens(rows):
     queries, keys = torch.tensor(rows), torch.tensor(rows)[:, :3]
-    found = cross_mask(queries, keys)
-    assert found.shape == (len(rows), 1, 4, 3)
-    assert found[:, 0].tolist() == [[[q != 0 and k != 0 for k in row[:3]] for q in row] for row in rows]
+    mask = cross_mask(queries, keys)
+    assert mask.shape == (len(rows), 1, 4, 3)
+    assert mask[:, 0].tolist() == [[[q != 0 and k != 0 for k in row[:3]] for q in row] for row in rows]
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=1, max_size=4))
@@ -141,12 +141,12 @@ def test_every_entry_makes_a_mask_of_token_ids(name, query_len, key_len):
     queries, keys = torch.ones(2, query_len, dtype=torch.int64), torch.ones(2, key_len, dtype=torch.int64)
     keys[1, -1] = 0
     entry = MASKS[name]
-    found = entry.mask(queries, keys)
-    assert found.dtype == torch.bool
-    assert found.expand(2, 1, query_len, key_len).shape == (2, 1, query_len, key_len)
+    mask = entry.mask(queries, keys)
+    assert mask.dtype == torch.bool
+    assert mask.expand(2, 1, query_len, key_len).shape == (2, 1, query_len, key_len)
     assert entry.about.endswith(".")
     assert entry.source
     assert [argument.several for argument in entry.arguments[:-1]] == [False] * (len(entry.arguments) - 1)
     given = [(argument.low,) if argument.several else argument.low for argument in entry.arguments]
     assert entry.mask(queries, keys, *given).dtype == torch.bool
-    assert not math.isnan(found.float().mean())
+    assert not math.isnan(mask.float().mean())

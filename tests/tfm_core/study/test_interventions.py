@@ -39,7 +39,7 @@ def test_contributions_are_the_norms_of_what_each_key_alone_would_write():
 def test_contributions_of_several_heads_at_once_are_those_of_each():
     weights, value, matrix = torch.rand(3, 5, 7).softmax(-1), torch.randn(3, 7, 4), torch.randn(3, 4, 12)
     together = contribution_norms(weights, value, matrix)
-    alone = torch.stack([contribution_norms(*one) for one in zip(weights, value, matrix, strict=True)])
+    alone = torch.stack([contribution_norms(*sentence) for sentence in zip(weights, value, matrix, strict=True)])
     assert largest_error(together, alone) < 1e-6
 
 

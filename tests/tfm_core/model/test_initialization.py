@@ -50,24 +50,24 @@ def test_the_same_configuration_gives_the_same_weights_on_any_thread():
 
     with ThreadPoolExecutor(8) as pool:
         for built in pool.map(build_many, range(8)):
-            for scheme, found in built:
-                assert_equal(found, expected[scheme])
+            for scheme, drawn in built:
+                assert_equal(drawn, expected[scheme])
 
 
 @pytest.mark.parametrize("positional", POSITIONAL)
 def test_no_global_random_state_is_read_or_moved(positional):
     before = torch.get_rng_state(), random.getstate()
-    found = weights(positional=positional)
+    drawn = weights(positional=positional)
     after = torch.get_rng_state(), random.getstate()
     assert torch.equal(before[0], after[0])
     assert before[1] == after[1]
     torch.manual_seed(99)
-    assert_equal(found, weights(positional=positional))
+    assert_equal(drawn, weights(positional=positional))
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize(
-    ("changes", "own"),
+    ("changes", "extra"),
     [
         *[({"positional": scheme}, "positional.weight") for scheme in POSITIONAL],
         *[({"norm": norm}, "final_norm") for norm in NORMS],
@@ -77,11 +77,11 @@ def test_no_global_random_state_is_read_or_moved(positional):
     ],
     ids=str,
 )
-def test_two_configurations_share_all_weights_that_they_have_in_common(architecture, changes, own):
+def test_two_configurations_share_all_weights_that_they_have_in_common(architecture, changes, extra):
     plain, changed = weights(architecture=architecture), weights(architecture=architecture, **changes)
     common = plain.keys() & changed.keys()
     assert_equal({name: plain[name] for name in common}, {name: changed[name] for name in common})
-    assert all(own is not None and own in name for name in plain.keys() ^ changed.keys())
+    assert all(extra is not None and extra in name for name in plain.keys() ^ changed.keys())
     assert len(common) > 20
 
 
@@ -113,11 +113,11 @@ def test_no_two_drawn_parameters_are_alike_and_another_seed_changes_them_all(arc
     ],
 )
 def test_the_spread_of_each_kind_of_weight(name, std):
-    found = weights(d_model=64, d_ff=256, vocab_size=300, positional="learned")[name]
-    assert found.dtype == torch.float32
-    assert found.std().item() == pytest.approx(std, rel=0.05)
-    assert abs(found.mean().item()) < 0.05 * std * 3
-    assert found.abs().max() <= std * math.sqrt(3) * (1 + 1e-6)
+    drawn = weights(d_model=64, d_ff=256, vocab_size=300, positional="learned")[name]
+    assert drawn.dtype == torch.float32
+    assert drawn.std().item() == pytest.approx(std, rel=0.05)
+    assert abs(drawn.mean().item()) < 0.05 * std * 3
+    assert drawn.abs().max() <= std * math.sqrt(3) * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("positional", POSITIONAL)

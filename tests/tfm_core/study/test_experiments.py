@@ -23,31 +23,31 @@ def drawn(width, draws, keys, seed):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_every_number_agrees_with_plain_loops_and_torchs_own_softmax_and_jacobian(width):
     draws, keys, seed = 7, 5, 3
-    found = scale_experiment([width], draws=draws, keys=keys, seed=seed)
+    measured = scale_experiment([width], draws=draws, keys=keys, seed=seed)
     query, key = drawn(width, draws, keys, seed)
     products = [
         [sum(a * b for a, b in zip(q[0], k, strict=True)).item() for k in ks] for q, ks in zip(query, key, strict=True)
     ]
     flat = [product for row in products for product in row]
     mean = sum(flat) / len(flat)
-    assert found.variance.item() == pytest.approx(sum((x - mean) ** 2 for x in flat) / len(flat), rel=1e-4)
+    assert measured.variance.item() == pytest.approx(sum((x - mean) ** 2 for x in flat) / len(flat), rel=1e-4)
     for name, scale in {"scaled": 1 / math.sqrt(width), "unscaled": 1.0}.items():
         scores = torch.tensor(products, dtype=torch.float64) * scale
         entropies = torch.distributions.Categorical(logits=scores).entropy()
         jacobians = [torch.autograd.functional.jacobian(lambda x: torch.softmax(x, 0), row) for row in scores]
         largest = sorted(jacobian.abs().max().item() for jacobian in jacobians)
-        assert found.entropy[name].item() == pytest.approx(entropies.mean().item(), rel=1e-4)
-        assert found.gradient[name].item() == pytest.approx(sum(largest) / draws, rel=1e-4)
-        assert found.median_gradient[name].item() == pytest.approx(largest[draws // 2], rel=1e-4)
+        assert measured.entropy[name].item() == pytest.approx(entropies.mean().item(), rel=1e-4)
+        assert measured.gradient[name].item() == pytest.approx(sum(largest) / draws, rel=1e-4)
+        assert measured.median_gradient[name].item() == pytest.approx(largest[draws // 2], rel=1e-4)
 
 
 @given(st.lists(st.floats(-30, 30), min_size=2, max_size=9))
 def test_the_largest_entry_of_the_jacobian_stands_on_its_diagonal_and_is_a_quarter_at_most(scores):
     row = torch.tensor(scores, dtype=torch.float64)
     jacobian = torch.autograd.functional.jacobian(lambda x: torch.softmax(x, 0), row)
-    found = largest_gradient(row.softmax(-1)).item()
-    assert found == pytest.approx(jacobian.abs().max().item(), abs=1e-12)
-    assert found <= 0.25
+    gradient = largest_gradient(row.softmax(-1)).item()
+    assert gradient == pytest.approx(jacobian.abs().max().item(), abs=1e-12)
+    assert gradient <= 0.25
 
 
 def test_the_largest_gradient_in_closed_form():
@@ -59,26 +59,26 @@ def test_the_largest_gradient_in_closed_form():
 def test_the_variance_follows_its_law(seed):
     """The variance of (q.k)^2 is 2 d_k^2 + 6 d_k, and that of |q|^2, which a query's keys share, 2 d_k."""
     draws, keys = 400, 16
-    found = scale_experiment(WIDTHS, draws=draws, keys=keys, seed=seed)
-    for width, variance in zip(WIDTHS, found.variance.tolist(), strict=True):
+    measured = scale_experiment(WIDTHS, draws=draws, keys=keys, seed=seed)
+    for width, variance in zip(WIDTHS, measured.variance.tolist(), strict=True):
         spread = math.sqrt((2 * width**2 + 6 * width) / (draws * keys) + 2 * width / draws)
         assert abs(variance - width) < 4 * spread
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_wide_heads_without_scaling_starve_the_softmax(seed):
-    found = scale_experiment((4, 256), draws=200, seed=seed)
-    ratio = {name: (found.entropy[name][1] / found.entropy[name][0]).item() for name in found.entropy}
+    measured = scale_experiment((4, 256), draws=200, seed=seed)
+    ratio = {name: (measured.entropy[name][1] / measured.entropy[name][0]).item() for name in measured.entropy}
     assert ratio["unscaled"] < 0.2 < 0.9 < ratio["scaled"] < 1.1
-    assert found.gradient["unscaled"][1] < found.gradient["scaled"][1] / 2
-    assert found.median_gradient["unscaled"][1] < found.median_gradient["scaled"][1] / 10
-    assert all((values <= math.log(16)).all() for values in found.entropy.values())
-    assert all((values <= 0.25).all() for values in found.gradient.values())
+    assert measured.gradient["unscaled"][1] < measured.gradient["scaled"][1] / 2
+    assert measured.median_gradient["unscaled"][1] < measured.median_gradient["scaled"][1] / 10
+    assert all((values <= math.log(16)).all() for values in measured.entropy.values())
+    assert all((values <= 0.25).all() for values in measured.gradient.values())
 
 
 def test_at_width_one_there_is_nothing_to_scale():
-    found = scale_experiment([1], draws=50)
-    for measured in (found.entropy, found.gradient, found.median_gradient):
+    experiment = scale_experiment([1], draws=50)
+    for measured in (experiment.entropy, experiment.gradient, experiment.median_gradient):
         assert measured["scaled"] == measured["unscaled"]
 
 

@@ -30,6 +30,6 @@ def test_rounding_is_more_than_float32_changes_in_a_pass(sizes):
     tokens = torch.randint(1000, (1, 64))
     single = Transformer(TransformerConfig(vocab_size=1000, d_model=d_model, num_heads=heads, num_layers=layers)).eval()
     with torch.no_grad():
-        found, exact = single(tokens), single.double()(tokens)
-    off = ((found - exact).abs().max() / exact.abs().max()).item()
+        rounded, exact = single(tokens), single.double()(tokens)
+    off = ((rounded - exact).abs().max() / exact.abs().max()).item()
     assert 0 < off < ROUNDING / 2  # of two numbers that are compared, each may be so wrong

@@ -27,10 +27,10 @@ def gradients(model, tokens, path):
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("positional", POSITIONAL)
 def test_every_parameter_gets_a_gradient(path, architecture, positional):
-    found = gradients(build(architecture=architecture, positional=positional), random_ids(4, 8), path)
+    by_name = gradients(build(architecture=architecture, positional=positional), random_ids(4, 8), path)
     # A key's bias adds the same to all scores of a row, which the softmax takes away again.
-    silent = {name for name, gradient in found.items() if gradient.abs().max() < 1e-7}
-    assert silent <= {name for name in found if name.endswith("key_projection.bias")}
+    silent = {name for name, gradient in by_name.items() if gradient.abs().max() < 1e-7}
+    assert silent <= {name for name in by_name if name.endswith("key_projection.bias")}
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

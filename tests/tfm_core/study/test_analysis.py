@@ -65,12 +65,12 @@ def test_a_single_token_has_no_previous_one():
 @given(rows=st.integers(1, 5), keys=st.integers(1, 7), seed=st.integers(0, 99))
 def test_peaks_are_the_two_largest_of_each_row(rows, keys, seed):
     weights = torch.rand(2, rows, keys, generator=torch.Generator().manual_seed(seed)).softmax(-1)
-    found = analysis.peaks(weights)
+    peaks = analysis.peaks(weights)
     for head in range(2):
         for row in range(rows):
             largest = sorted(weights[head, row].tolist(), reverse=True)
-            assert found.first[head, row] == largest[0] == weights[head, row, found.key[head, row]]
-            assert found.second[head, row] == (largest[1] if keys > 1 else 0)
+            assert peaks.first[head, row] == largest[0] == weights[head, row, peaks.key[head, row]]
+            assert peaks.second[head, row] == (largest[1] if keys > 1 else 0)
 
 
 @given(size=st.integers(1, 9), seed=st.integers(0, 99), share=st.floats(0, 1))
@@ -82,9 +82,9 @@ def test_the_mean_of_each_distance_is_that_of_a_plain_loop(size, seed, share):
         for key in range(size):
             if visible[query, key]:
                 by_distance.setdefault(query - key, []).append(scores[query, key].item())
-    found = analysis.mean_by_distance(scores, visible)
-    assert found.distance.tolist() == sorted(by_distance)
-    assert found.pairs.tolist() == [len(by_distance[d]) for d in sorted(by_distance)]
-    assert found.mean.tolist() == pytest.approx(
+    means = analysis.mean_by_distance(scores, visible)
+    assert means.distance.tolist() == sorted(by_distance)
+    assert means.pairs.tolist() == [len(by_distance[d]) for d in sorted(by_distance)]
+    assert means.mean.tolist() == pytest.approx(
         [math.fsum(by_distance[d]) / len(by_distance[d]) for d in sorted(by_distance)]
     )
