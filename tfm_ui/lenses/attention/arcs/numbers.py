@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tfm_ui.lenses.attention import recipe as shared_recipe
 from tfm_ui.lenses.attention.arcs import recipe
 from tfm_ui.lenses.attention.arcs.weights import Lines, lines, maps, sums_to_one
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes
+from tfm_ui.live import head_recipe, passes
 from tfm_ui.live.attention import Attention
 from tfm_ui.live.script import of_model, script
 from tfm_ui.live.texts import tokens_of
@@ -164,7 +163,7 @@ class Arcs(Result):
         header = of_model(self.model)
         site = self.place.format(layer=self.layer, what="weights")
         if self.how == "heads":
-            return script(shared_recipe.head_weights, **header, site=site, head=self.chosen[0])
+            return script(head_recipe.weights, **header, site=site, head=self.chosen[0])
         if self.how == "rollout":
             sites = [self.place.format(layer=layer, what="weights") for layer in range(self.layer + 1)]
             return script(recipe.rollout, **header, sites=sites)

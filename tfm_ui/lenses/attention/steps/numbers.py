@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tfm_ui.lenses.attention import computed, recipe
+from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.derivation import Cell, Derivation
 from tfm_ui.lenses.attention.steps.derivations import derivation
 from tfm_ui.lenses.attention.steps.matrices import MATRICES, Region, history, place
 from tfm_ui.lenses.attention.steps.one_head import OneHead
 from tfm_ui.lenses.attention.steps.scenes import SCENES
-from tfm_ui.live import passes
+from tfm_ui.live import head_recipe, passes
 from tfm_ui.live.script import of_model, script
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.pictures.panel import Result
@@ -188,7 +188,7 @@ class Steps(Result):
             return ""
         place = passes.place(self.model, passes.kind_of(self.model, self.state.kind))
         site = place.format(layer=self.state.layer - 1, what="weights")
-        return script(recipe.head_weights, **of_model(self.model), site=site, head=self.head.number)
+        return script(head_recipe.weights, **of_model(self.model), site=site, head=self.head.number)
 
 
 def window(at: int, count: int, size: int = WINDOW) -> slice:

@@ -1,4 +1,4 @@
-"""The weights of one head, without the app: for the views that show weights as the model computed them."""
+"""The weights of one head, without the app: for all lenses that show weights as the model computed them."""
 
 from collections.abc import Sequence
 
@@ -8,10 +8,10 @@ from torch import Tensor
 from tfm_core import Transformer, TransformerConfig, recording
 
 
-def head_weights(
+def weights(
     *, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, site: str, head: int
 ) -> Tensor:
-    """The weights of this head, (query, key)."""
+    """The weights that the picture shows, (query, key)."""
     model = Transformer(config).eval()
     with torch.no_grad(), recording("*.weights") as trace:
         model(*inputs, mask=mask)
