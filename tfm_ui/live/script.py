@@ -23,7 +23,7 @@ import sys
 from collections.abc import Callable, Iterable
 from textwrap import dedent
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 import tfm_core
 from tfm_ui.state.model_state import ModelState
@@ -35,9 +35,20 @@ THREADS = "torch.set_num_threads(1)  # as the app does: the last digit depends o
 
 
 class Code(str):
-    """An argument as an expression of Python, in place of its `repr`."""
+    """An argument as an expression of Python, in place of its `repr`.
 
-    __slots__ = ()
+    Attributes:
+        functions: that the expression names and `tfm_core` does not export: the script imports them.
+    """
+
+    __slots__ = ("functions",)
+    functions: tuple[Callable[..., Any], ...]
+
+    def __new__(cls, expression: str, *functions: Callable[..., Any]) -> Self:
+        """An expression, and the functions that it names."""
+        code = super().__new__(cls, expression)
+        code.functions = functions
+        return code
 
 
 def script(recipe: Callable[..., Any], **arguments: Any) -> str:
@@ -61,7 +72,9 @@ def script(recipe: Callable[..., Any], **arguments: Any) -> str:
     sources = [inspect.getsource(helper).strip() for helper in helpers]
     body = _body(recipe)
     code = "\n".join([*header, *sources, body])
-    imports = _imports({_module_of(function) for function in (recipe, *helpers)}, code, "\n".join(header))
+    modules = {_module_of(function) for function in (recipe, *helpers)}
+    named = [function for value in arguments.values() if isinstance(value, Code) for function in value.functions]
+    imports = _imports(modules, code, "\n".join(header), named)
     threads = [THREADS, ""] if "import torch" in imports else []
     functions = [text for source in sources for text in ("", "", source)] + [""] * bool(sources)
     return "\n".join([*imports, "", *threads, HEADER, *header, *functions, "", body])
@@ -135,10 +148,12 @@ def _names(code: str) -> list[str]:
     return [node.id for node in ast.walk(ast.parse(dedent(code))) if isinstance(node, ast.Name)]
 
 
-def _imports(modules: Iterable[ModuleType], code: str, header: str) -> list[str]:
-    """The imports of these files that code needs, and those of expressions in the header."""
+def _imports(modules: Iterable[ModuleType], code: str, header: str, named: Iterable[Callable[..., Any]]) -> list[str]:
+    """The imports of these files that code needs, and those of expressions in the header, which name functions."""
     needed, lines = set(_names(code)), list[str]()
     available: dict[str, list[str]] = {}
+    for function in named:
+        available.setdefault(function.__module__, []).append(function.__name__)
     for node in (node for module in modules for node in ast.parse(inspect.getsource(module)).body):
         if isinstance(node, ast.Import):
             lines += [f"import {alias.name}" for alias in node.names if alias.name.partition(".")[0] in needed]
