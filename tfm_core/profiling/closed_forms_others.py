@@ -5,9 +5,9 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from tfm_core.profiling.closed_forms import Parts, ends, logits, outputs, stream
-from tfm_core.profiling.closed_forms_transformer import Transformer
-from tfm_core.profiling.plan import Setup, Size
+from tfm_core.profiling.closed_forms import Parts, ends, logits, transformer_parameters
+from tfm_core.profiling.setup import Setup
+from tfm_core.profiling.size import Size
 
 
 class OfEqualCount(ABC):
@@ -45,9 +45,9 @@ class OfEqualCount(ABC):
         between = self.peak_between(size, setup, backward=backward)
         if not size.vocab_size:
             return between
-        table = sum(ends(size).values()) if backward else 0
+        table = size.table if backward else 0
         saved = 0.75 * between if backward else 0
-        return stream(size) + table + max(between, saved + outputs(size))
+        return size.stream + table + max(between, saved + size.outputs)
 
     def units(self, size: Size) -> int:
         """Numbers of one layer's output, B n H."""
@@ -55,7 +55,7 @@ class OfEqualCount(ABC):
 
     def results(self, size: Size) -> int:
         """The output, B n d, or the logits B n V."""
-        return outputs(size)
+        return size.outputs
 
 
 @dataclass(frozen=True)
@@ -170,10 +170,13 @@ class Convolution(OfEqualCount):
 @lru_cache(maxsize=1024)
 def _width(forms: OfEqualCount, size: Size) -> int:
     """The parameters rise with the width, so that it is found by halving."""
-    wanted = sum(Transformer().parameters(size).values()) - sum(ends(size).values())
+    wanted = sum(transformer_parameters(size).values()) - size.table
 
     def count(width: int) -> int:
         return sum(forms.of_width(size, width).values())
 
     enough = bisect_left(range(1, wanted), wanted, key=count) + 1
     return min((max(1, enough - 1), enough), key=lambda width: abs(count(width) - wanted))
+
+
+LSTM, GRU, CONVOLUTION = Recurrent(4, 1.5), Recurrent(3, 0.7), Convolution(3, 1.4)

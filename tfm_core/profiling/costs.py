@@ -1,8 +1,21 @@
-"""What a row must cost, before anything is measured: parameters, operations, bytes moved, bytes at the peak."""
+"""What a row must cost, before anything is measured: parameters, operations, bytes moved and held, seconds."""
 
-from tfm_core.profiling.closed_forms import ITEMSIZE, Parts, input_bytes
-from tfm_core.profiling.plan import Row, Setup
+import math
+
+from tfm_core.profiling.closed_forms import Parts, input_bytes
+from tfm_core.profiling.plan import Row
+from tfm_core.profiling.report import Machine
+from tfm_core.profiling.setup import Setup
 from tfm_core.profiling.targets import TARGETS
+
+FLOPS = {
+    "cpu": {"float32": 20e9, "float64": 10e9, "bfloat16": 10e9, "float16": 2e9},  # of one core
+    "cuda": {"float32": 5e12, "float64": 0.2e12, "bfloat16": 20e12, "float16": 20e12},
+}
+BYTES = {"cpu": 10e9, "cuda": 200e9}
+"""Cautious rates, a second, where a machine has not been measured: a rented core, a small GPU."""
+
+CALL_SECONDS = {"cpu": 4e-6, "cuda": 10e-6}  # of an operator, however little it does
 
 
 def parameters(row: Row) -> Parts:
@@ -38,7 +51,7 @@ def bytes_moved(row: Row, setup: Setup) -> int:
     """
     forms = TARGETS[row.target].forms
     numbers = sum(forms.parameters(row.size).values()) + forms.results(row.size)
-    return ITEMSIZE[setup.dtype] * numbers + input_bytes(row.size, setup)
+    return setup.itemsize * numbers + input_bytes(row.size, setup)
 
 
 def peak_memory(row: Row, setup: Setup, *, backward: bool = False) -> int:
@@ -52,4 +65,25 @@ def peak_memory(row: Row, setup: Setup, *, backward: bool = False) -> int:
         setup: its dtype, device and threads, on which the way of computing depends.
         backward: of forward + backward.
     """
-    return round(ITEMSIZE[setup.dtype] * TARGETS[row.target].forms.peak(row.size, setup, backward=backward))
+    return round(setup.itemsize * TARGETS[row.target].forms.peak(row.size, setup, backward=backward))
+
+
+def call_seconds(row: Row, setup: Setup, machine: Machine | None = None) -> float:
+    """Of one forward pass: products at a share of the rate, what lies between at the bandwidth, and each call."""
+    flops_rate, bytes_rate = _rates(setup, machine)
+    forms = TARGETS[row.target].forms
+    return (
+        sum(forms.flops(row.size).values()) / (forms.efficiency * flops_rate)
+        + setup.itemsize * forms.moved(row.size, setup) / bytes_rate
+        + CALL_SECONDS[setup.device] * forms.calls(row.size)
+    )
+
+
+def _rates(setup: Setup, machine: Machine | None) -> tuple[float, float]:
+    """Operations and bytes a second: measured where they were, else cautious ones."""
+    cores = setup.threads if setup.device == "cpu" else 1
+    flops, moved = FLOPS[setup.device][setup.dtype] * cores, BYTES[setup.device]
+    if machine is None:
+        return flops, moved
+    measured = machine.flops_per_second, machine.bytes_per_second
+    return (flops if math.isnan(measured[0]) else measured[0], moved if math.isnan(measured[1]) else measured[1])

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch.utils.benchmark import timer
 
-from tfm_core.profiling.plan import Setup
 from tfm_core.profiling.report import Blocks, Machine
+from tfm_core.profiling.setup import Setup
 
 CPUINFO = Path("/proc/cpuinfo")
 PRODUCT_SIDE = {"cpu": 1024, "cuda": 8192}  # three matrices that no cache next to a core holds

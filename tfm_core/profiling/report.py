@@ -27,8 +27,8 @@ def taken(clean: Mapping[int, Value], every: Mapping[int, Value]) -> tuple[Mappi
         every: round -> what was measured in it, clean or not.
     """
     under_load = len(clean) < min(FEWEST_CLEAN, len(every))
-    found = every if under_load else clean
-    return (found, under_load) if len(found) >= FEWEST else ({}, False)
+    by_round = every if under_load else clean
+    return (by_round, under_load) if len(by_round) >= FEWEST else ({}, False)
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class Blocks:
     @property
     def every(self) -> dict[int, float]:
         """Round -> seconds, the median of all of its blocks."""
-        found: dict[int, list[float]] = defaultdict(list)
+        by_round: dict[int, list[float]] = defaultdict(list)
         rounds, seconds = (*self.rounds, *self.loaded_rounds), (*self.seconds, *self.loaded)
-        for number, one in sorted(zip(rounds, seconds, strict=True)):
-            found[number].append(one)
-        return {number: median(of_round) for number, of_round in found.items()}
+        for number, block_seconds in sorted(zip(rounds, seconds, strict=True)):
+            by_round[number].append(block_seconds)
+        return {number: median(of_round) for number, of_round in by_round.items()}
 
     @property
     def sample(self) -> dict[int, float]:
@@ -212,11 +212,11 @@ class Report:
     @property
     def under_load(self) -> bool:
         """Whether any figure is of contended blocks too."""
-        return self.machine.under_load or any(one.under_load for one in self.measured)
+        return self.machine.under_load or any(row.under_load for row in self.measured)
 
     @property
     def _blocks(self) -> list[Blocks]:
-        return [blocks for one in self.measured for blocks in (one.forward, one.training) if blocks is not None]
+        return [blocks for row in self.measured for blocks in (row.forward, row.training) if blocks is not None]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from torch.utils.benchmark.utils.common import set_torch_threads
 
 from tfm_core.profiling import clock, contention, machine, memory, parts
+from tfm_core.profiling.costs import call_seconds
 from tfm_core.profiling.plan import Plan
 from tfm_core.profiling.report import Blocks, Measured, Progress, Report
 from tfm_core.profiling.run_forecast import Forecast
@@ -50,7 +51,8 @@ class _Run:
         self.measured: dict[int, Measured] = {}
         self.peaks: list[machine.Peak] = []
         self.bench = Bench(plan.setup)
-        self.forecast = Forecast(plan, limits=2)
+        guesses = [0.0 if refusal(row, plan.setup) else call_seconds(row, plan.setup) for row in plan.rows]
+        self.forecast = Forecast(plan, guesses, limits=2)
         self.share, self.patience = 0.0, clock.Patience()
         self.ways: dict[int, Sequence[str]] = {}  # of each row, the directions that have not failed
 
@@ -129,9 +131,9 @@ class _Run:
         for blocks in clock.turn(before, call, number, threads, self.gate, self.patience, partial(mode, direction)):
             self._found(index, **{direction: blocks})
             yield
-        one = self.measured[index]
-        untold = one.parts_under_load or not one.parts
-        if direction == "forward" and untold and number in one.forward.rounds and self.patience.left > 0:
+        measured = self.measured[index]
+        untold = measured.parts_under_load or not measured.parts
+        if direction == "forward" and untold and number in measured.forward.rounds and self.patience.left > 0:
             begin = time.perf_counter()  # it was contended before, and now there is room
             self._look_into(index, subject)
             self.patience.left -= time.perf_counter() - begin

@@ -7,7 +7,8 @@ from itertools import chain
 import torch
 from torch.utils.benchmark.utils.common import set_torch_threads
 
-from tfm_core.profiling.plan import Row, Setup
+from tfm_core.profiling.plan import Row
+from tfm_core.profiling.setup import Setup
 from tfm_core.profiling.targets import TARGETS
 
 KEPT_BYTES = {"cpu": 2**28, "cuda": 2**33}

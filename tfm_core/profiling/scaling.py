@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tfm_core.profiling.plan import Size
 from tfm_core.profiling.report import Blocks
+from tfm_core.profiling.size import Size
 from tfm_core.profiling.statistics import Interval
 
 RESAMPLES = 2000
@@ -42,14 +42,14 @@ def fit(lengths: Sequence[float], blocks: Sequence[Blocks], *, level: float = 0.
         level: the interval's.
         seed: of the resampling.
     """
-    samples = zip(lengths, (list(own.sample.values()) for own in blocks), strict=True)
-    seen = [(length, np.asarray(sample)) for length, sample in samples if sample]
-    logs = np.log([length for length, _ in seen])
-    exponent, factor = _line(logs, np.log([np.median(seconds) for _, seconds in seen]))
+    samples = zip(lengths, (list(of_length.sample.values()) for of_length in blocks), strict=True)
+    measured = [(length, np.asarray(sample)) for length, sample in samples if sample]
+    logs = np.log([length for length, _ in measured])
+    exponent, factor = _line(logs, np.log([np.median(seconds) for _, seconds in measured]))
     low = high = math.nan
-    if not math.isnan(exponent) and min(len(seconds) for _, seconds in seen) >= FEWEST_BLOCKS:
+    if not math.isnan(exponent) and min(len(seconds) for _, seconds in measured) >= FEWEST_BLOCKS:
         drawn = np.random.default_rng(seed)
-        medians = [np.median(drawn.choice(seconds, (RESAMPLES, len(seconds))), axis=1) for _, seconds in seen]
+        medians = [np.median(drawn.choice(seconds, (RESAMPLES, len(seconds))), axis=1) for _, seconds in measured]
         slopes = _slopes(logs, np.log(np.stack(medians, axis=1)))
         low, high = map(float, np.quantile(slopes, ((1 - level) / 2, (1 + level) / 2)))
     return Fit(Interval(low, exponent, high), math.exp(factor))

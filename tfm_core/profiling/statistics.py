@@ -65,7 +65,7 @@ class Paired:
 
     def times(self, factor: float) -> "Paired":
         """The same of other units: of rates where all ratios are of times, say."""
-        return Paired({number: factor * one for number, one in self.rounds.items()}, self.under_load)
+        return Paired({number: factor * value for number, value in self.rounds.items()}, self.under_load)
 
 
 def paired(a: Blocks, b: Blocks) -> Paired:

@@ -16,18 +16,11 @@ from torch.nn.attention import SDPBackend
 
 from tfm_core.masks.patterns import strided_mask, window_mask
 from tfm_core.profiling.closed_forms import Forms
+from tfm_core.profiling.closed_forms_others import CONVOLUTION, GRU, LSTM
 from tfm_core.profiling.closed_forms_transformer import Transformer
-from tfm_core.profiling.plan import Setup, Size
-from tfm_core.profiling.targets_others import (
-    CONVOLUTION,
-    GRU,
-    LSTM,
-    convolution_differs,
-    convolutions,
-    gru,
-    lstm,
-    recurrence_differs,
-)
+from tfm_core.profiling.setup import Setup
+from tfm_core.profiling.size import Size
+from tfm_core.profiling.targets_others import convolution_differs, convolutions, recurrence_differs, recurrent
 from tfm_core.profiling.targets_transformer import (
     fused,
     lacks_gradient_of_bias,
@@ -191,21 +184,21 @@ TARGETS: dict[str, Target] = {
         differs=masks_the_decoder_alone,
     ),
     "LSTM": Target(
-        lstm,
+        partial(recurrent, network=nn.LSTM, width=LSTM.width),
         LSTM,
         "nn.LSTM of as many layers and a linear map, the hidden units chosen for the transformer's parameter count.",
         "Hochreiter and Schmidhuber 1997",
         differs=recurrence_differs,
     ),
     "GRU": Target(
-        gru,
+        partial(recurrent, network=nn.GRU, width=GRU.width),
         GRU,
         "nn.GRU of as many layers and a linear map, the hidden units chosen for the transformer's parameter count.",
         "Cho et al. 2014",
         differs=recurrence_differs,
     ),
     "convolution": Target(
-        convolutions,
+        partial(convolutions, kernel=CONVOLUTION.kernel, width=CONVOLUTION.width),
         CONVOLUTION,
         f"nn.Conv1d over {CONVOLUTION.kernel} tokens, of as many layers, and a linear map, of the transformer's "
         "parameter count.",

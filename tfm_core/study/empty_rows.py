@@ -65,9 +65,9 @@ class Case:
         with torch.no_grad(), recording() as trace:
             output = attention(queries, keys, mask=mask, positional=positional)
         # Sites bear the path that the attention has in its model, if it has one.
-        seen = {site.rpartition(".")[2]: tensor for site, tensor in trace.items()}
-        query, key = (seen.get(f"rotated_{name}", seen[name]) for name in ("query", "key"))
-        rest = (query, key, seen["value"], seen.get("position_bias"), seen["scores"], output, seen["weights"])
+        sites = {site.rpartition(".")[2]: tensor for site, tensor in trace.items()}
+        query, key = (sites.get(f"rotated_{name}", sites[name]) for name in ("query", "key"))
+        rest = (query, key, sites["value"], sites.get("position_bias"), sites["scores"], output, sites["weights"])
         return cls(attention, queries, keys, mask, positional, *rest)
 
     def gathered(self, heads: Tensor) -> Tensor:
@@ -180,7 +180,7 @@ def instead(weights_of: Callable[[Tensor], Tensor], attention: str = "*.self_att
         made.append(weights_of(masked_scores))
         return masked_scores
 
-    return {f"{attention}.masked_scores": look, f"{attention}.weights": lambda own: made.pop()}
+    return {f"{attention}.masked_scores": look, f"{attention}.weights": lambda weights: made.pop()}
 
 
 TREATMENTS: dict[str, Treatment] = {

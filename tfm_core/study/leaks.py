@@ -53,9 +53,9 @@ def hops(mask: Tensor, num_layers: int, *, cross: Tensor | None = None, encoder:
     if num_layers < 1 or mask.dim() != 2 or len(mask) != mask.shape[1]:
         raise ValueError(f"expected a square mask and a layer or more, got {tuple(mask.shape)} and {num_layers}")
     stays = _staying(mask)
-    own = [Hop("self", layer, stays) for layer in range(num_layers)]
+    self_hops = [Hop("self", layer, stays) for layer in range(num_layers)]
     if cross is None:
-        return own
+        return self_hops
     source = cross.shape[1]
     encoder = torch.ones(source, source, dtype=torch.bool) if encoder is None else encoder
     if len(cross) != len(mask) or encoder.shape != (source, source):
@@ -65,7 +65,7 @@ def hops(mask: Tensor, num_layers: int, *, cross: Tensor | None = None, encoder:
         )
     stays = _staying(encoder)
     before = [Hop("encoder", layer, stays) for layer in range(num_layers)]
-    return [*before, Hop("cross", 0, cross), *own[1:]]
+    return [*before, Hop("cross", 0, cross), *self_hops[1:]]
 
 
 def _staying(mask: Tensor) -> Tensor:
@@ -80,13 +80,13 @@ def reach_by_layer(way: Sequence[Hop], tokens: Sequence[int] | None = None) -> T
         tokens: those that are asked for; all of them by default.
     """
     size = way[0].sees.shape[1]
-    seen = torch.eye(size)[:, range(size) if tokens is None else list(tokens)]  # (place, token)
-    found = []
+    reached = torch.eye(size)[:, range(size) if tokens is None else list(tokens)]  # (place, token)
+    after_each = []
     for hop in way:
-        seen = (hop.sees.float() @ seen > 0).float()
+        reached = (hop.sees.float() @ reached > 0).float()
         if hop.where != "encoder":
-            found.append(seen > 0)
-    return torch.stack(found)
+            after_each.append(reached > 0)
+    return torch.stack(after_each)
 
 
 def reachability(
@@ -176,12 +176,12 @@ def influence(
     for first in range(0, len(places), at_once):
         changed = places[first : first + at_once]
         variants = tokens.repeat(len(changed), tries, 1)  # (token, try, seq)
-        for own, at in zip(variants, changed, strict=True):
-            own[:, at] = torch.tensor(
+        for variant, at in zip(variants, changed, strict=True):
+            variant[:, at] = torch.tensor(
                 replacements(int(tokens[0, at]), at, vocab_size=vocab_size, tries=tries, seed=seed, pad_id=pad_id)
             )
-        found = run(variants.flatten(0, 1)).sub_(plain).abs_().amax(-1)
-        moved.append(found.reshape(len(changed), tries, *found.shape[1:]).amax(1))
+        distance = run(variants.flatten(0, 1)).sub_(plain).abs_().amax(-1)
+        moved.append(distance.reshape(len(changed), tries, *distance.shape[1:]).amax(1))
     return Influence(torch.cat(moved), plain.abs().max().item())
 
 
@@ -200,10 +200,10 @@ def replacements(token: int, at: int, *, vocab_size: int, tries: int, seed: int 
         ValueError: for fewer ids than are needed.
     """
     drawn = torch.randperm(vocab_size, generator=generator(seed, f"replacements of token {at}"))[: tries + 2].tolist()
-    found = [other for other in drawn if other not in (token, pad_id)][:tries]
-    if not 0 < tries == len(found):
-        raise ValueError(f"expected {tries} replacements of id {token} among {vocab_size} ids, got {len(found)}")
-    return found
+    chosen = [other for other in drawn if other not in (token, pad_id)][:tries]
+    if not 0 < tries == len(chosen):
+        raise ValueError(f"expected {tries} replacements of id {token} among {vocab_size} ids, got {len(chosen)}")
+    return chosen
 
 
 def leaks(moved: Tensor, promised: Tensor, tolerance: float) -> Tensor:

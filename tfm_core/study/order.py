@@ -22,8 +22,8 @@ def shuffle_order(ids: Sequence[int], seed: int) -> list[int]:
     order = torch.arange(len(ids))
     while len(set(ids)) > 1 and torch.equal(text[order], text):
         order = torch.randperm(len(ids), generator=numbers)
-    found: list[int] = order.tolist()
-    return found
+    places: list[int] = order.tolist()
+    return places
 
 
 def moved(before: Tensor, after: Tensor, order: Sequence[int]) -> Tensor:

@@ -12,10 +12,11 @@ from tests.tfm_core.profiling.kinds import KINDS, described, possible, sized
 from tests.tfm_core.profiling.test_costs import slow_path
 from tests.tfm_core.toys import largest_error
 from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, Transformer, causal_mask
-from tfm_core.model import scaled_dot_product
+from tfm_core.model import attention, scaled_dot_product
 from tfm_core.model.transformer import Stack
 from tfm_core.profiling import TARGETS, Machine, Plan, Report, Row, Setup, Size, costs, files
 from tfm_core.profiling.run_subject import Subject, refusal
+from tfm_core.profiling.targets_transformer import config_of
 
 NUMBERS = {"d_model": 16, "num_heads": 4, "num_layers": 2, "seq_len": 9, "batch": 2, "d_ff": 20}
 OTHERS = ("LSTM", "GRU", "convolution")
@@ -43,7 +44,7 @@ def input_of(size: Size, device: str = "cpu") -> torch.Tensor:
 @EVERY_KIND
 def test_with_embedding_and_output_a_row_is_the_transformer_itself(kind):
     size = sized({**kind, "vocab_size": 30}, **NUMBERS)
-    model, tokens = Transformer(size.config(3)), input_of(size)
+    model, tokens = Transformer(config_of(size, 3)), input_of(size)
     both = (tokens, tokens) if size.num_stacks == 2 else (tokens,)
     mask = causal_mask(size.seq_len) if size.causal else None
     with torch.inference_mode():
@@ -79,17 +80,17 @@ def test_what_computes_the_same_gives_the_same(kind):
 @EVERY_KIND
 def test_gradients_agree_too(kind):
     size = sized(kind, **NUMBERS)
-    x, found = input_of(size), {}
+    x, gradients = input_of(size), {}
     for target in here(size):
         if target not in (*OTHERS, *MASKED, "nn.TransformerEncoder"):  # whose parameters have names of their own
             model = TARGETS[target].build(size).train()
             model(x).sin().sum().backward()
             layer = next(model.layers())
-            found[target] = layer.feed_forward.input_projection.weight.grad
-    expected = found["with weights"]
-    assert len(found) >= 4
+            gradients[target] = layer.feed_forward.input_projection.weight.grad
+    expected = gradients["with weights"]
+    assert len(gradients) >= 4
     assert expected.abs().max() > 0.01
-    for target, gradient in found.items():
+    for target, gradient in gradients.items():
         assert largest_error(gradient, expected) < 1e-4 * expected.abs().max(), target
 
 
@@ -142,7 +143,8 @@ def test_parameters_of_any_kind(fields):
 @pytest.fixture
 def unlooked(monkeypatch):
     """Nobody looks at values, which tensors on the meta device have none of."""
-    monkeypatch.setattr(scaled_dot_product, "_empty_rows", lambda mask: None)
+    for module in (scaled_dot_product, attention):
+        monkeypatch.setattr(module, "empty_rows", lambda mask: None)
     monkeypatch.setattr(Stack, "padding", lambda self, tokens: None)
     monkeypatch.setattr(Transformer, "_check_ids", lambda self, name, tokens: None)
 
@@ -186,7 +188,7 @@ def test_what_is_compared_has_as_many_parameters_and_says_what_it_lacks(target, 
 def test_the_textbooks_totals(numbers, count):
     size = Size(**dict(zip(("d_model", "num_heads", "num_layers"), numbers, strict=True)), seq_len=50, **TEXTBOOK)
     assert parameters("without weights", size) == count
-    assert sum(tensor.numel() for tensor in Transformer(size.config()).parameters()) == count
+    assert sum(tensor.numel() for tensor in Transformer(config_of(size)).parameters()) == count
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.tfm_core.profiling.kinds import KINDS, described, sized
-from tfm_core.model.scaled_dot_product import is_faster_written
+from tfm_core.model.weights_in_parts import is_faster_written
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Row, Setup, Size
 from tfm_core.profiling.costs import peak_memory
 from tfm_core.profiling.memory import allocated

@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from tfm_core.profiling import Plan, Progress, Report
-from tfm_core.profiling.estimate import in_seconds
 from tfm_core.profiling.report import FEWEST_CLEAN
+from tfm_core.profiling.units import in_seconds
 from tfm_ui.jobs.job import Seen
 from tfm_ui.text import look
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tfm_core.profiling import TARGETS, Plan, Row, Setup, Size
-from tfm_core.profiling.estimate import in_bytes, in_seconds
+from tfm_core.profiling.units import in_bytes, in_seconds
 from tfm_ui.lenses.profiling.budget import BUDGET, needs
 from tfm_ui.lenses.profiling.sizes import sizes_of
 from tfm_ui.lenses.profiling.state import LENGTHS, MOST_ROWS, ProfilingState

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from tfm_core.model.kind import MAX_LEN
 from tfm_core.profiling import Size
 from tfm_ui.text import look
 
@@ -17,7 +18,6 @@ def parameters(size: Size) -> dict[str, tuple[str, int]]:
     norms = many + each + (size.num_stacks if size.norm == "pre" else 0)
     last = f" + {size.num_stacks}" if size.norm == "pre" else ""
     of_stacks = "2 × " * (size.num_stacks == 2)
-    longest = size.config().max_len
     terms = {
         "embedding": ("{vocabulary} × {d}", size.vocab_size * d),
         "projections": (f"{attentions} × 4({{d}}² + {{d}})", many * 4 * (d**2 + d)),
@@ -28,7 +28,7 @@ def parameters(size: Size) -> dict[str, tuple[str, int]]:
         gated = f"{networks} × (3 × {{d}} × {{d_ff}} + 2 × {{d_ff}} + {{d}})"
         terms["feed-forward"] = gated, each * (3 * d * d_ff + 2 * d_ff + d)
     if size.positional == "learned":
-        terms["positions"] = f"{of_stacks}{longest} × {{d}}", size.num_stacks * longest * d
+        terms["positions"] = f"{of_stacks}{MAX_LEN} × {{d}}", size.num_stacks * MAX_LEN * d
     if size.positional == "t5":
         terms["positions"] = f"{of_stacks}32 × {{heads}}", size.num_stacks * 32 * size.num_heads
     return terms
