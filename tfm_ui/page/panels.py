@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
+from tfm_ui.page.box import Box, Boxes
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.save_png import save_png
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
@@ -28,7 +28,7 @@ def on_phone() -> bool:
     return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
-def draw_blocks(blocks: Sequence[Block | None], states: States, boxes: "Boxes | None" = None) -> None:
+def draw_blocks(blocks: Sequence[Block | None], states: States, boxes: Boxes | None = None) -> None:
     """Draw blocks below each other, each in a place that stays where it is when others are empty.
 
     Args:
@@ -44,7 +44,7 @@ def draw_blocks(blocks: Sequence[Block | None], states: States, boxes: "Boxes | 
                 _draw_block(block, states, boxes)
 
 
-def _draw_block(block: Block | None, states: States, boxes: "Boxes | None") -> None:
+def _draw_block(block: Block | None, states: States, boxes: Boxes | None) -> None:
     match block:
         case Panel():
             draw_panel(block, states, Box.of(block.key, st.container()))
@@ -63,21 +63,6 @@ def _draw_block(block: Block | None, states: States, boxes: "Boxes | None") -> N
             pass
         case draw:
             draw()
-
-
-class Box:
-    """The bordered box of a panel: its heading on top, though what that says may depend on the controls below it."""
-
-    def __init__(self, inside: DeltaGenerator) -> None:
-        self.inside, self.heading = inside, inside.empty()
-
-    @classmethod
-    def of(cls, key: str, place: DeltaGenerator) -> "Box":
-        """A new box in this place."""
-        return cls(place.container(border=True, key=f"panel_{key}"))
-
-
-Boxes = dict[str, Box]
 
 
 def draw_panel(panel: Panel, states: States, box: Box) -> None:
