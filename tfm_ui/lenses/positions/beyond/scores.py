@@ -7,7 +7,7 @@ from torch import Tensor
 
 from tfm_core.positional.schemes import T5
 from tfm_ui.lenses.positions.beyond import recipe
-from tfm_ui.lenses.positions.beyond.vectors import where
+from tfm_ui.lenses.positions.beyond.max_len import where
 from tfm_ui.lenses.positions.schemes import Scheme, schemes, specs_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import script
