@@ -6,7 +6,7 @@ UNDEFINED = "not defined"
 
 
 def where(state: PositionsState) -> list[str]:
-    """Of each position, or distance, whether it lies within max_len."""
+    """Whether each position, or distance, lies within max_len."""
     return ["within" if i < state.max_len else "beyond" for i in range(state.length)]
 
 

@@ -71,7 +71,7 @@ class Scores(Result):
 
 
 def scores(model: ModelState, state: PositionsState) -> Scores:
-    """What is asked for of A and B: of keys behind the query, as every model has them."""
+    """The scores or biases of A and B, for keys behind the query: every model has these."""
     sides = []
     for scheme in schemes(model, state):
         if scheme.has("bias_at") or scheme.has("rotate"):

@@ -55,7 +55,7 @@ class Beyond(Result):
         return last_within(self.state)
 
     def sentence(self) -> str:
-        """Of each side, what is there beyond."""
+        """What vectors each side has beyond max_len."""
         return " ".join(self._about(side) for side in self.sides)
 
     def _about(self, side: Vectors) -> str:
@@ -81,7 +81,7 @@ class Beyond(Result):
         return " and ".join(side.scheme.title for side in self.sides if side.norm.isnan().any())
 
     def laws(self) -> dict[str, bool]:
-        """Of turns, and of waves in pairs."""
+        """What holds of rotations, and of waves that come in pairs."""
         kept = {}
         for side in self.sides:
             low, high = side.norm.min().item(), side.norm.max().item()
@@ -127,7 +127,7 @@ def _words(values: Tensor) -> list[float] | list[str]:
 
 
 def beyond(model: ModelState, state: PositionsState) -> Beyond:
-    """What is asked for of A and B."""
+    """The vectors of A and B, as far as they have any."""
     last, sides = last_within(state), []
     for scheme in schemes(model, state):
         if vectors := scheme.compared(state.length):
