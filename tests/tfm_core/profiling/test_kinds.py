@@ -207,23 +207,6 @@ def test_what_a_target_has_no_place_for_is_a_sentence_and_it_is_not_built(kind, 
         assert refusal(Row(name, size), Setup()) == TARGETS[name].lacks(size).removesuffix(".")
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"norm": "batch"}, "norm: expected one of pre, post; got 'batch'"),
-        ({"positional": "rope", "d_model": 12}, "expected an even d_model / num_heads"),
-        ({"positional": "learned", "seq_len": 1025}, "learned positions: expected at most 1024 tokens, got 1025"),
-        ({"vocab_size": 1}, "vocab_size: expected 0 or at least 2"),
-        ({"vocab_size": -1}, "vocab_size: expected a whole number of at least 0"),
-        ({"causal": 1}, "causal: expected True or False, got 1"),
-        ({"architecture": "CNN"}, "architecture: expected one of encoder"),
-    ],
-)
-def test_impossible_kinds_are_refused(fields, words):
-    with pytest.raises(ValueError, match=words):
-        Size(**{**NUMBERS, **fields})
-
-
 def test_what_was_written_before_there_were_kinds_is_still_read():
     """Rows were pre-norm stacks with GELU, without positions, causality, embedding and output."""
     report = Report(id="old", plan=Plan((Row("fused", Size(**NUMBERS)),)), machine=NOWHERE)
@@ -231,14 +214,6 @@ def test_what_was_written_before_there_were_kinds_is_still_read():
     for field in ("norm", "activation", "positional", "architecture", "causal", "vocab_size"):
         del whole["report"]["plan"]["rows"][0]["size"][field]
     assert files.from_json(json.dumps(whole)).plan == report.plan
-
-
-def test_a_kind_in_words():
-    assert Size(**NUMBERS).in_words() == "encoder, pre-norm, gelu, no positions; without embedding and output"
-    size = Size(**NUMBERS, causal=True, positional="rope", norm="post", activation="swiglu", vocab_size=1000)
-    assert size.in_words() == (
-        "encoder, causal, post-norm, swiglu, rope positions; with embedding and output, one matrix for 1,000 token ids"
-    )
 
 
 @EVERY_KIND
