@@ -7,6 +7,7 @@ import logging
 
 import streamlit as st
 
+from tfm_ui.lenses import lenses
 from tfm_ui.page import frame, present, sidebar
 from tfm_ui.server import start
 from tfm_ui.server.app import MIDDLEWARE, ROUTES, lifespan
@@ -14,21 +15,14 @@ from tfm_ui.server.app import MIDDLEWARE, ROUTES, lifespan
 
 def route() -> tuple[st.Page, list[st.Page]]:
     """The page that the address asks for, and the table of all, in teaching order."""
-    pages = [
-        st.Page("pages/start/home.py", title="Home", default=True),
-        st.Page("pages/lenses/heads.py", title="Heads", url_path="heads"),
-        st.Page("pages/lenses/attention.py", title="Attention", url_path="attention"),
-        st.Page("pages/lenses/positions.py", title="Positions", url_path="positions"),
-        st.Page("pages/lenses/masks.py", title="Masks", url_path="masks"),
-        st.Page("pages/lenses/profiling.py", title="Profiling", url_path="profiling"),
-    ]
+    pages = [lens.page(default=number == 0) for number, lens in enumerate(lenses())]
     return st.navigation(pages, position="top"), pages
 
 
 def visit() -> None:
     """What surrounds all pages, and the one that is asked for."""
     page, pages = route()
-    frame.set_up(page.title)
+    frame.set_up(page)
     sidebar.model_panel()
     if present.presenting():
         present.bar(pages, page)

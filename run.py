@@ -29,6 +29,15 @@ CHECKS = (
     ["ruff", "format", "--check", "."],
     ["mypy"],
     ["lint-imports", "--no-cache"],
+    ["node", "node_modules/typescript/bin/tsc"],
+    ["node", "node_modules/typescript/bin/tsc", "--project", "tests/scripts"],
+    ["node", "node_modules/eslint/bin/eslint.js", "."],
+    [
+        "node",
+        "--test",
+        "--test-reporter=spec",
+        *sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("tests/scripts/*.test.js")),
+    ],
 )
 
 
@@ -38,6 +47,7 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["test"]:
         install("requirements-dev.txt")
         install_browser()
+        install_script_checks()
         return test(arguments[1:])
     streamlits = for_streamlit(arguments)
     install("requirements.txt")
@@ -93,6 +103,11 @@ def install_debians_chromium() -> bool:
 
     The one without windows, where there is such a package: it needs a fifth less time for the same tests.
     """
+    return any(install_from_debian("libatomic1", package) for package in BROWSERS[:2])
+
+
+def install_from_debian(*packages: str) -> bool:
+    """Whether there is apt, we are allowed to install with it, and it had these."""
     if not shutil.which("apt-get") or not (os.geteuid() == 0 or shutil.which("sudo")):
         return False
     apt = [*([] if os.geteuid() == 0 else ["sudo"]), "apt-get", "-y", "-qq"]
@@ -101,8 +116,25 @@ def install_debians_chromium() -> bool:
     def get(*step: str) -> bool:
         return subprocess.run([*apt, *step], stdout=subprocess.DEVNULL, env=unasked).returncode == 0
 
-    install = ("install", "--no-install-recommends", "libatomic1")
-    return get("update") and any(get(*install, package) for package in BROWSERS[:2])
+    return get("update") and get("install", "--no-install-recommends", *packages)
+
+
+def install_script_checks() -> None:
+    """What checks the browser scripts: Node, from Debian if need be, and the packages of package-lock.json.
+
+    Without them the checks fail, and all other checks and tests are run nevertheless.
+    """
+    wanted, done = (ROOT / "package-lock.json").read_text(), ROOT / "node_modules" / ".installed"
+    if shutil.which("node") and done.exists() and done.read_text() == wanted:
+        return
+    print("Setting up node_modules from package-lock.json, for the checks of the browser scripts.", flush=True)
+    if not (shutil.which("node") and shutil.which("npm")):
+        install_from_debian("nodejs", "npm")
+    npm = shutil.which("npm")
+    if not npm or subprocess.run([npm, "ci", "--no-audit", "--no-fund", "--loglevel=error"]).returncode:
+        print("The checks of the browser scripts will FAIL: they need Node 18.18 or newer, npm, and its registry.")
+        return
+    done.write_text(wanted)
 
 
 def test(arguments: list[str]) -> int:
@@ -114,9 +146,13 @@ def test(arguments: list[str]) -> int:
 
 
 def call(*command: str) -> int:
-    """Run a tool of .venv; its exit code."""
+    """Run a tool of .venv, or Node; its exit code."""
     print(f"\n$ {' '.join(command)}", flush=True)
-    return subprocess.run([BIN / command[0], *command[1:]]).returncode
+    tool = shutil.which("node") if command[0] == "node" else BIN / command[0]
+    if tool is None:
+        print("FAILED: there is no node.", flush=True)
+        return 1
+    return subprocess.run([tool, *command[1:]]).returncode
 
 
 def serve(*command: str) -> int:

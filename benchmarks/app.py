@@ -89,20 +89,20 @@ def cold_start(browser: Browser, rounds: int) -> Figures:
     The server answers by then: who starts it waits for that as well, and who visits it over a network for the network.
     """
     boots: dict[str, list[float]] = {"app.py": [], FLOOR: []}
-    seen: dict[str, list[dict[str, float]]] = {"app.py": [], FLOOR: []}
+    visits: dict[str, list[dict[str, float]]] = {"app.py": [], FLOOR: []}
     for _ in range(rounds):
         for script, path in (("app.py", "/heads"), (FLOOR, "")):
             begin = time.perf_counter()
             with running_app(script=script) as address:
                 boots[script].append(time.perf_counter() - begin)
                 page = Clocked(browser, address + path)
-                seen[script].append(page.first_seen())
+                visits[script].append(page.first_seen())
                 page.close()
 
     rows: list[Sequence[object]] = []
     for name, of, bar in (("text", "text", TEXT_WITHIN), ("first canvas picture", "canvas", PICTURE_WITHIN)):
-        ours = [one[of] for one in seen["app.py"]]
-        floor = [one["text"] for one in seen[FLOOR]]
+        ours = [visit[of] for visit in visits["app.py"]]
+        floor = [visit["text"] for visit in visits[FLOOR]]
         median = statistics.median(ours)
         rows.append([name, f"{median:.2f} s", _range(ours), verdict(median, bar), ratio(ours, floor)])
     ours, floor = boots["app.py"], boots[FLOOR]
@@ -112,9 +112,9 @@ def cold_start(browser: Browser, rounds: int) -> Figures:
         ["until", "median", "range", "bar (s)", "times the floor's text"],
         rows,
     )
-    visits = {of: [one[of] for one in seen["app.py"]] for of in ("text", "canvas")}
-    both = [boot + picture for boot, picture in zip(ours, visits["canvas"], strict=True)]
-    seconds = {"server": ours, **visits, "all": both}
+    seconds_until = {of: [visit[of] for visit in visits["app.py"]] for of in ("text", "canvas")}
+    both = [boot + picture for boot, picture in zip(ours, seconds_until["canvas"], strict=True)]
+    seconds = {"server": ours, **seconds_until, "all": both}
     return {STARTS[of]: statistics.median(values) for of, values in seconds.items()}
 
 

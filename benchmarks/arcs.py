@@ -21,7 +21,7 @@ from benchmarks.live.serve import chromium, running_app
 from benchmarks.measure import Figure, Figures, show, verdict
 from benchmarks.transfer import HEADS, LAYERS, recorded
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.pictures.registry import Drawing
+from tfm_ui.page.drawing import Drawing
 from tfm_ui.state.model_state import ModelState
 
 SIZES = (32, 128, 512)
@@ -106,14 +106,14 @@ def main(sizes: Sequence[int] = SIZES) -> Figures:
 def compared(ours: Seen, theirs: Sequence[Seen]) -> Iterator[list[str]]:
     """A row per measure, held against the better of the others."""
     for what, name, scale, _ in MEASURES:
-        values = (f"{getattr(seen, name) / scale:.3g}" for seen in (ours, *theirs))
+        values = (f"{getattr(library, name) / scale:.3g}" for library in (ours, *theirs))
         times = times_less(ours, theirs, name)
         yield [what, *values, f"{times:.1f} {verdict(times, 1, at_least=True)}"]
 
 
 def times_less(ours: Seen, theirs: Sequence[Seen], name: str) -> float:
     """The better of the others over ours."""
-    return float(min(getattr(seen, name) for seen in theirs) / getattr(ours, name))
+    return float(min(getattr(library, name) for library in theirs) / getattr(ours, name))
 
 
 def visit_arcs(tokens: int, more: dict[str, Any]) -> Seen:

@@ -35,7 +35,7 @@ Longest = dict[str, float]  # what was done -> milliseconds of its longest task;
 def main(sizes: Sequence[int] = SIZES, rounds: int = 3) -> Figures:
     """Visits of a reader who does all there is to do, and the floor's page for what is Streamlit's own."""
     heads = {f"/heads, {tokens} tokens": link("/heads", tokens) for tokens in sizes if can_show(tokens)}
-    found: dict[str, list[Longest]] = {}
+    measured: dict[str, list[Longest]] = {}
     problems: list[str] = []
     foreign: list[str] = []
     with running_app() as app, running_app(script=FLOOR) as floor, chromium() as browser:
@@ -47,10 +47,10 @@ def main(sizes: Sequence[int] = SIZES, rounds: int = 3) -> Figures:
         for _ in range(rounds):
             for name, (address, path, acts) in visits.items():
                 longest, window = visit(browser, address, path, acts)
-                found.setdefault(name, []).append(longest)
+                measured.setdefault(name, []).append(longest)
                 problems += window.problems
                 foreign += window.foreign
-    rows = [row(name, longest) for name, longest in found.items()]
+    rows = [row(name, longest) for name, longest in measured.items()]
     rows += [[f"/heads, {tokens} tokens", "the app does not offer it"] for tokens in sizes if not can_show(tokens)]
     show(
         f"Longest task after the first paint in ms: median of {rounds} visits (worst); below 50 is not counted",
@@ -59,7 +59,7 @@ def main(sizes: Sequence[int] = SIZES, rounds: int = 3) -> Figures:
     )
     for what, all_of_them in (("console errors", problems), ("foreign addresses", foreign)):
         print(f"  {what}: {verdict(len(all_of_them), 0)}", *sorted(set(all_of_them)), sep="\n    ")
-    return {VISITS[name]: longest_of(longest) for name, longest in found.items() if name in VISITS}
+    return {VISITS[name]: longest_of(longest) for name, longest in measured.items() if name in VISITS}
 
 
 def row(name: str, rounds: Sequence[Longest]) -> list[str]:

@@ -28,7 +28,7 @@ def main(rounds: int = 25) -> Figures:
             for length in LENGTHS[:: 1 if number % 2 else -1]:
                 milliseconds[length].append(tick(pages[length], MASK, next(masks)))
     first = milliseconds[LENGTHS[0]]
-    rows = [[length, f"{statistics.median(found):.0f}", ratio(found, first)] for length, found in milliseconds.items()]
+    rows = [[length, f"{statistics.median(times):.0f}", ratio(times, first)] for length, times in milliseconds.items()]
     show("A tick of a dragged window in the view see, ms until drawn", ["tokens", "ms", "ratio (quartiles)"], rows)
     times = [ratio(milliseconds[length], first).median for length in LENGTHS[1:]]
     return dict(zip(FIGURES, [statistics.median(first), *times], strict=True))

@@ -64,9 +64,9 @@ def _profiling(browser: Browser, address: str) -> Page:
 
 def _ticks(lens: Clocked, seeds: Iterator[int], number: int) -> list[Tick]:
     """A step of the Tokens slider each, with weights that no cache knows."""
-    found = []
+    seconds = []
     for _ in range(number):
         lens.press("Tokens", "ArrowLeft")
         lens.fill("Seed", next(seeds))
-        found.append(lens.press("Tokens", "ArrowRight"))
-    return found
+        seconds.append(lens.press("Tokens", "ArrowRight"))
+    return seconds

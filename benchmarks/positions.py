@@ -38,10 +38,10 @@ def main(rounds: int = 25) -> Figures:
             for page in pages.values():
                 page.context.close()
             small, large = milliseconds.values()
-            found = ratio(large, small)
-            told.append(found.median)
+            measured = ratio(large, small)
+            told.append(measured.median)
             medians = [f"{statistics.median(numbers):.0f}" for numbers in (small, large)]
-            rows.append([f"{a}, {b}", *medians, found, verdict(found, BAR)])
+            rows.append([f"{a}, {b}", *medians, measured, verdict(measured, BAR)])
     show("A tick of the base in the view see, ms until drawn", ["A, B", *SIZES, "ratio (quartiles)", "bar"], rows)
     served()
     return dict(zip(FIGURES, told, strict=True))

@@ -48,15 +48,15 @@ def main() -> Figures:
 def _line(row: Row) -> tuple[list[object], float]:
     """A row of the table, and its median ratio."""
     ratios, last = _ratios(row)
-    found, size = median_interval(ratios), row.size
+    interval, size = median_interval(ratios), row.size
     cells: list[object] = [
         f"{size.d_model}, {size.num_heads}, {size.num_layers}, {size.seq_len}",
         f"{1000 * last.median:.2f} ms",
-        f"{found.middle:.3f} ({found.low:.3f} to {found.high:.3f})  {_verdict(found, len(ratios))}",
+        f"{interval.middle:.3f} ({interval.low:.3f} to {interval.high:.3f})  {_verdict(interval, len(ratios))}",
         last.contended,
         _count(row),
     ]
-    return cells, found.middle
+    return cells, interval.middle
 
 
 def _ratios(row: Row) -> tuple[list[float], Blocks]:
@@ -67,7 +67,7 @@ def _ratios(row: Row) -> tuple[list[float], Blocks]:
     ratios: list[float] = []
     before, begin = Blocks(), time.perf_counter()
     for progress in profile(Plan((row,), setup)):
-        forward = next((one.forward for one in progress.report.measured), Blocks())
+        forward = next((row.forward for row in progress.report.measured), Blocks())
         if len(ratios) == RATIOS or time.perf_counter() - begin > PATIENCE:
             break
         if forward.contended > before.contended:
@@ -81,10 +81,10 @@ def _ratios(row: Row) -> tuple[list[float], Blocks]:
     return ratios, forward
 
 
-def _verdict(found: Interval, count: int) -> str:
+def _verdict(interval: Interval, count: int) -> str:
     if count < RATIOS:
         return f"only {count} undisturbed pairs ✕"
-    met = found.low <= NEAR[1] and found.high >= NEAR[0] and found.high - found.low <= WIDE
+    met = interval.low <= NEAR[1] and interval.high >= NEAR[0] and interval.high - interval.low <= WIDE
     return f"meets {NEAR[0]} to {NEAR[1]}, at most {WIDE} wide {'✓' if met else '✕'}"
 
 

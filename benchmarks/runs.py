@@ -19,18 +19,18 @@ from benchmarks.measure import Figure, Figures
 
 def repeat(names: Sequence[str], runs: int) -> None:
     """Run all of them one after the other, then all of them again; at the end print the tables."""
-    found: dict[str, list[list[float | None]]] = {name: [] for name in names}
+    figures: dict[str, list[list[float | None]]] = {name: [] for name in names}
     minutes: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(runs):
         for name in names:
             begin = time.monotonic()
-            found[name].append(in_new_process(name))
+            figures[name].append(in_new_process(name))
             minutes[name].append((time.monotonic() - begin) / 60)
     print(f"\n{machine()}")
     for name in names:
         title = (import_module(f"benchmarks.{name}").__doc__ or "").partition("\n")[0]
         print(f"\n### {name}\n\n{title} A run took {statistics.median(minutes[name]):.1f} minutes.\n")
-        print("\n".join(table(figures_of(name), found[name])))
+        print("\n".join(table(figures_of(name), figures[name])))
 
 
 def figures_of(name: str) -> list[Figure]:

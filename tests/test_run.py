@@ -62,3 +62,12 @@ def test_the_help_says_what_another_address_means(capsys):
         run.main(["--help"])
     assert ended.value.code == 0
     assert "whoever can reach this machine can use the app" in " ".join(capsys.readouterr().out.split())
+
+
+def test_without_node_the_checks_of_scripts_fail_and_say_so(monkeypatch, capsys):
+    checks = [check for check in run.CHECKS if check[0] == "node"]
+    assert len(checks) == 4
+    assert any(part.endswith("follow_states.test.js") for part in checks[-1])
+    monkeypatch.setattr("run.shutil.which", lambda name: None)
+    assert all(run.call(*check) == 1 for check in checks)
+    assert "there is no node" in capsys.readouterr().out

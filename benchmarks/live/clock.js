@@ -31,30 +31,30 @@
 
   /* what is on screen now: name -> something that changes when it does */
   function look() {
-    const seen = {}
+    const shown = {}
     for (const canvas of drawn) known.add(canvas)
     for (const canvas of known) {
       if (!canvas.isConnected) known.delete(canvas)
-      else if (isPicture(canvas)) seen[nameOf(canvas)] = drawn.has(canvas) ? hash(canvas) : state.seen[nameOf(canvas)]
+      else if (isPicture(canvas)) shown[nameOf(canvas)] = drawn.has(canvas) ? hash(canvas) : state.shown[nameOf(canvas)]
     }
     drawn.clear()
     const map = [...document.querySelectorAll(".js-plotly-plot .heatmaplayer image")].map(image => image.href.baseVal)
-    if (map.length) seen.plotly = map.join()
+    if (map.length) shown.plotly = map.join()
     const text = document.querySelector("[data-testid=stText]")
-    if (text) seen.text = text.textContent
-    return seen
+    if (text) shown.text = text.textContent
+    return shown
   }
 
-  const state = { begin: 0, seen: {}, marks: {}, latest: 0, watching: true }
+  const state = { begin: 0, shown: {}, marks: {}, latest: 0, watching: true }
   const first = window.firstSeen = {} // milliseconds from the start of the visit
   const channel = new MessageChannel()
   const frame = () => { if (state.watching) { channel.port2.postMessage(0); requestAnimationFrame(frame) } }
   channel.port1.onmessage = () => {
     const now = performance.now()
     if (document.querySelector("h1, [data-testid=stText]")?.textContent) first.text ??= now
-    const seen = look()
-    for (const name in seen) if (seen[name] !== state.seen[name]) {
-      state.seen[name] = seen[name]
+    const shown = look()
+    for (const name in shown) if (shown[name] !== state.shown[name]) {
+      state.shown[name] = shown[name]
       if (name !== "text" && name !== "plotly") first.canvas ??= now
       const mark = state.marks[name] ??= { first: now - state.begin }
       mark.last = now - state.begin

@@ -15,8 +15,8 @@ from tfm_ui.state.model_state import ModelState
 CLOCK = Path(__file__).with_name("clock.js")
 # 260 words, 1,039 characters: enough for 256 tokens by word, and for 1,024 by character.
 TEXT = " ".join(
-    f"the {one} {does} by the {other} and then the {other} {does} too ,"
-    for one, other, does in zip(
+    f"the {animal} {does} by the {other} and then the {other} {does} too ,"
+    for animal, other, does in zip(
         "cat dog fox hen owl bat cow pig elk ant bee cod eel emu gnu jay kid yak rat ram".split(),
         "sea oak hut den bay hay inn ivy log mud pit rod sun tub van web yew zoo fog bog".split(),
         "sat ran hid dug ate sang slept stood swam spoke fell woke cried froze grew drew lay rose shone wept".split(),

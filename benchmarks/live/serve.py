@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, sync_playwright
 
 from run import BROWSERS
 
@@ -85,9 +85,18 @@ class Window:
         self.page, self.address = page, address
         self.problems: list[str] = []
         self.foreign: list[str] = []
-        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("pageerror", self._error)
         page.on("console", self._console)
         page.on("request", self._request)
+
+    def forget(self) -> None:
+        """What happens in it from now on is not noted."""
+        self.page.remove_listener("pageerror", self._error)
+        self.page.remove_listener("console", self._console)
+        self.page.remove_listener("request", self._request)
+
+    def _error(self, error: Error) -> None:
+        self.problems.append(str(error))
 
     def _console(self, message: ConsoleMessage) -> None:
         expected = any(end in message.location["url"] for end in EXPECTED_404)

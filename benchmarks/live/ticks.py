@@ -35,5 +35,5 @@ def opened(browser: Browser, url: str) -> Page:
 
 def tick(page: Page, parameter: str, value: object) -> float:
     """Milliseconds until this value of the link's parameter is on screen."""
-    found: float = page.evaluate(TICK, [parameter, str(value)])
-    return found
+    milliseconds: float = page.evaluate(TICK, [parameter, str(value)])
+    return milliseconds

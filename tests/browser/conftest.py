@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, WebSocketRoute, expect
+from playwright.sync_api import Browser, Locator, Page, WebSocket, WebSocketRoute, expect
 
 from benchmarks.live.serve import Window, chromium, running_app
 
@@ -35,9 +35,26 @@ class Visitor(Window):
     def __init__(self, page: Page, address: str) -> None:
         super().__init__(page, address)
         self.frames_sent = 0
-        page.on(
-            "websocket", lambda ws: ws.on("framesent", lambda _: setattr(self, "frames_sent", self.frames_sent + 1))
-        )
+        self.spoilt = False  # whether the next test would notice
+        page.on("websocket", self._websocket)
+
+    def _websocket(self, socket: WebSocket) -> None:
+        socket.on("framesent", self._frame)
+
+    def _frame(self, _: str | bytes) -> None:
+        self.frames_sent += 1
+
+    def leave(self) -> None:
+        """The window is left as if nobody had been in it."""
+        self.forget()
+        self.page.remove_listener("websocket", self._websocket)
+        self.page.unroute_all()
+        self.page.evaluate("() => { try { localStorage.clear(); sessionStorage.clear() } catch {} }")  # about:blank
+        self.page.goto("about:blank")
+        self.page.mouse.up()
+        self.page.mouse.move(0, 0)
+        self.page.context.clear_cookies()
+        self.page.context.new_cdp_session(self.page).send("Page.resetNavigationHistory")
 
     def open(self, path: str) -> "Visitor":
         self.page.goto(self.address + path)
@@ -66,6 +83,7 @@ class Visitor(Window):
             holding = False
             return len(held)
 
+        self.spoilt = True
         self.page.route_web_socket("**", hold)
         self.page.reload()
         self.wait()
@@ -129,44 +147,36 @@ class Visitor(Window):
 
 
 @pytest.fixture(scope="session")
-def profiles(browser: Browser) -> Iterator[dict[str, BrowserContext]]:
-    """Browsers that have been here before, by their kind: with scripts in their cache a page opens in half the time."""
-    found: dict[str, BrowserContext] = {}
-    yield found
-    for context in found.values():
-        context.close()
+def windows(browser: Browser) -> Iterator[dict[str, Page]]:
+    """Windows that tests leave to each other, by their kind: with scripts that are compiled a page opens in a third
+    of the time. Each belongs to a browser of its own."""
+    kept: dict[str, Page] = {}
+    yield kept
+    for page in kept.values():
+        page.context.close()
 
 
 @pytest.fixture
-def visit(browser: Browser, address: str, profiles: dict[str, BrowserContext]) -> Iterator:
+def visit(browser: Browser, address: str, windows: dict[str, Page]) -> Iterator:
     """Open windows: `visit("/heads", width=390, color_scheme="dark")`. At the end none may have had a problem.
 
-    The first is that of a browser which has forgotten all but its cache, each other one that of a new browser.
+    Each is that of another browser, which has forgotten all but its cache.
     """
-    visitors, contexts = [], []
+    visitors: dict[str, Visitor] = {}
 
     def opened(path: str = "/heads", *, at: str = address, width: int = 1440, height: int = 900, **more) -> Visitor:
-        size = {"width": width, "height": height}
-        kind = repr(sorted(more.items()))
-        if visitors or kind not in profiles:
-            context = browser.new_context(viewport=size, **more)
-            if not visitors:
-                profiles[kind] = context
-            else:
-                contexts.append(context)
-        else:
-            context = profiles[kind]
-        page = context.new_page()
-        page.set_viewport_size(size)
-        visitors.append(Visitor(page, at))
-        return visitors[-1].open(path)
+        kind = f"{len(visitors)} {sorted(more.items())}"
+        if kind not in windows:
+            windows[kind] = browser.new_context(**more).new_page()
+        windows[kind].set_viewport_size({"width": width, "height": height})
+        windows[kind].emulate_media(color_scheme=more.get("color_scheme", "light"))  # a test may have changed it
+        visitors[kind] = Visitor(windows[kind], at)
+        return visitors[kind].open(path)
 
     yield opened
-    for visitor in visitors[:1]:
-        visitor.page.evaluate("() => { try { localStorage.clear() } catch {} }")  # about:blank has none
-        visitor.page.context.clear_cookies()
-        visitor.page.close()
-    for context in contexts:
-        context.close()
-    assert [problem for visitor in visitors for problem in visitor.problems] == []
-    assert [url for visitor in visitors for url in visitor.foreign] == []
+    for kind, visitor in visitors.items():
+        visitor.leave()
+        if visitor.spoilt:
+            windows.pop(kind).context.close()
+    assert [problem for visitor in visitors.values() for problem in visitor.problems] == []
+    assert [url for visitor in visitors.values() for url in visitor.foreign] == []

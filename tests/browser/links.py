@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 
-from tfm_ui.lenses.heads.numbers import HeadsState
+from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.live.passes import place
 from tfm_ui.live.recipe import recipe
 from tfm_ui.state.links import state_of

@@ -1,4 +1,4 @@
-"""assets/follow.js between a page and a server that answer as they are told: no app, so every order can be tried."""
+"""assets/pictures/follow.js between a page and a server that answer as they are told, in any order: no app."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ ASSETS = Path(__file__).parents[2] / "assets"
 PAGE = "<!doctype html><body><div id=page><div data-picture>picture</div></div>"
 # says(query, heard): the page has run; acts: what a picture may do; drawn: the queries whose pictures were drawn
 SCRIPT = """async () => {
-  const { follow } = await import("/follow.js"), parentElement = document.querySelector("#page")
+  const { follow } = await import("/pictures/follow.js"), parentElement = document.querySelector("#page")
   Object.assign(window, { drawn: [], late: [], told: [], breaks: 0 })
   const picture = acts => {
     window.acts = acts
@@ -43,7 +43,7 @@ def page(browser: Browser, refusals: Refusals) -> Iterator[Page]:
 
     def answer(route: Route) -> None:
         url = route.request.url
-        if "/pictures/" in url:
+        if route.request.method == "POST":
             if refusals:
                 status, words, headers = refusals.pop()
                 route.fulfill(status=status, body=words, headers=headers, content_type="text/plain")
@@ -54,7 +54,7 @@ def page(browser: Browser, refusals: Refusals) -> Iterator[Page]:
                 body=(len(data).to_bytes(4, "little") + data) * parts, content_type="application/octet-stream"
             )
         elif url.endswith(".js"):
-            route.fulfill(path=ASSETS / url.rsplit("/", 1)[1], content_type="text/javascript")
+            route.fulfill(path=ASSETS / url.removeprefix("http://page.test/"), content_type="text/javascript")
         else:
             route.fulfill(body=PAGE, content_type="text/html")
 
@@ -140,7 +140,7 @@ def test_numbers_that_a_newer_wish_has_overtaken_say_so(page):
 
 # A second picture of the page: drawn2, says2.
 SECOND = """async () => {
-  const { follow } = await import("/follow.js"), parentElement = document.createElement("div")
+  const { follow } = await import("/pictures/follow.js"), parentElement = document.createElement("div")
   parentElement.innerHTML = "<div data-picture></div>"
   document.body.append(parentElement)
   window.drawn2 = []

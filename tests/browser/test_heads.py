@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.links import same
-from tfm_ui.lenses.heads.numbers import view
-from tfm_ui.live.passes import run
+from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.state.model_state import ModelState
 
 
@@ -187,7 +186,7 @@ def test_a_row_of_the_table_locks_its_head_sorted_or_not_and_the_locked_head_is_
     expect_locked(1, 3)
     table_row(visitor, -1)  # the heading "entropy": now the lowest is first
     model = ModelState()
-    entropy = view(model, run(model), "encoder").summary()["entropy"]
+    entropy = all_heads(model, "encoder").summary()["entropy"]
     lowest = int(entropy.argmin())
     table_row(visitor, 0)
     expect(heading).to_contain_text(f"Layer {lowest // 4 + 1}, head {lowest % 4 + 1}")

@@ -1,17 +1,16 @@
 """Acts that change many controls at once, and taking them back: presets, samples, Undo, Reset, presenting."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.pages.test_app import HEADS, PAGES, shown, start, text_on, widget
+from tests.opening import PAGES, go_to
+from tests.pages.test_app import HEADS, shown, start, text_on, widget
 from tfm_ui.lenses.heads import presets as heads
-from tfm_ui.lenses.heads.numbers import HeadsState
+from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home import presets as home
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.model_state import ModelState
 
-HOME = "pages/start/home.py"
+HOME = "home"
 
 
 def held(app) -> tuple[ModelState, HeadsState]:
@@ -30,7 +29,7 @@ def pick(app, name: str):
     return app
 
 
-@pytest.mark.parametrize(("page", "these"), [(HOME, home.HOME), (HEADS, heads.HEADS)])
+@pytest.mark.parametrize(("page", "these"), [(HOME, home.PRESETS), (HEADS, heads.PRESETS)])
 def test_every_preset_can_be_picked_and_says_why(page, these):
     app = start(page, seed="99", heads_head="3")
     assert "Try this." not in text_on(app)
@@ -87,9 +86,9 @@ def test_undo_brings_back_a_head_that_a_smaller_model_had_none_of():
 def test_undo_on_one_page_takes_back_what_was_done_on_another():
     app = start()
     widget(app, "heads_head").set_value(3).run()
-    app.switch_page(HOME).run()
+    go_to(app, HOME).run()
     widget(app, "_undo").click().run()
-    app.switch_page(HEADS).run()
+    go_to(app, HEADS).run()
     assert app.session_state["heads_head"] == 1
 
 
@@ -135,13 +134,10 @@ def test_many_corrections_are_one_notice_folded_until_dismissed():
     assert not app.warning
 
 
-ORDER = ["home", "heads", "attention", "positions", "masks", "profiling"]  # of the lenses
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_presenting_has_a_bar_and_no_tools(page):
     app = start(page, present="true")
-    assert f"{ORDER.index(Path(page).stem) + 1} of {len(PAGES)}" in text_on(app)
+    assert f"{PAGES.index(page) + 1} of {len(PAGES)}" in text_on(app)
     widget(app, "_exit").click().run()
     assert not app.exception
     assert f" of {len(PAGES)}<" not in text_on(app)
@@ -152,10 +148,10 @@ def test_presenting_has_a_bar_and_no_tools(page):
 def test_presenting_arrows_walk_presets():
     app = start(present="true")
     widget(app, "_next_preset").click().run()
-    assert heads.HEADS[1].question in text_on(app)
+    assert heads.PRESETS[1].question in text_on(app)
     widget(app, "_previous_preset").click().run()
     widget(app, "_previous_preset").click().run()
-    assert heads.HEADS[-1].question in text_on(app)
+    assert heads.PRESETS[-1].question in text_on(app)
 
 
 @pytest.mark.parametrize(

@@ -9,25 +9,21 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from tests.opening import PAGES, go_to, new_app
 from tests.tfm_ui.payloads import decode
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
 from tfm_ui.lenses.heads.head_map import MASKED
-from tfm_ui.lenses.heads.numbers import SCALES
+from tfm_ui.lenses.heads.state import SCALES
 from tfm_ui.pictures.registry import made
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.model_state import ModelState
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "pages").rglob("*.py"))
-HEADS = "pages/lenses/heads.py"
+HEADS = "heads"
 
 
 def start(page: str = HEADS, **query: str | list[str]) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page(page).run()
+    app = go_to(new_app(**query), page).run()
     assert not app.exception
     return app
 
@@ -55,14 +51,6 @@ def shown(app: AppTest) -> np.ndarray:
 
 def text_on(app: AppTest) -> str:
     return " ".join(element.proto.body for element in app.get("html")) + " ".join(w.value for w in app.warning)
-
-
-def test_there_is_a_test_for_each_page():
-    assert PAGES == [
-        "pages/lenses/attention.py", "pages/lenses/heads.py", "pages/lenses/masks.py", "pages/lenses/positions.py",
-        "pages/lenses/profiling.py",
-        "pages/start/home.py",
-    ]  # fmt: skip
 
 
 def test_no_page_lies_directly_in_pages():

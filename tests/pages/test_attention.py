@@ -2,16 +2,15 @@
 
 import pytest
 
-from tests.pages.test_app import PAGES, picture, start, text_on, widget
+from tests.pages.test_app import picture, start, text_on, widget
 from tfm_ui.lenses.attention.state import STEPS, VIEWS
 
-ATTENTION = "pages/lenses/attention.py"
+ATTENTION = "attention"
 
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("architecture", ["encoder", "encoder-decoder"])
 def test_every_view_runs(view, architecture):
-    assert ATTENTION in PAGES
     app = start(ATTENTION, attention_view=view, architecture=architecture)
     assert "Attention" in text_on(app)
 

@@ -8,7 +8,7 @@ from tests.pages.test_app import start, text_on, widget
 from tests.tfm_ui.payloads import decode
 from tfm_ui.pictures.registry import made
 
-PAGE = "pages/lenses/attention.py"
+PAGE = "attention"
 
 
 def arcs(**query: str):

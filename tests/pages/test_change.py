@@ -5,7 +5,7 @@ import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
 
-PAGE = "pages/lenses/attention.py"
+PAGE = "attention"
 
 
 def lens(view: str, **query: str):

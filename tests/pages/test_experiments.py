@@ -7,12 +7,12 @@ from tests.pages.test_acts import pick
 from tests.pages.test_app import picture, start, text_on, widget
 from tfm_core import scale_experiment
 from tfm_ui.lenses.attention.dictionary.numbers import look_up
-from tfm_ui.lenses.attention.presets import ATTENTION
+from tfm_ui.lenses.attention.presets import PRESETS
 from tfm_ui.lenses.attention.state import ENTRIES, AttentionState
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.model_state import ModelState
 
-PAGE = "pages/lenses/attention.py"
+PAGE = "attention"
 ARCHITECTURES = controls_of(ModelState)["architecture"][0].options
 
 
@@ -93,7 +93,7 @@ def test_a_bad_dictionary_in_a_link_is_corrected_and_that_is_said(name, raw, val
 @pytest.mark.parametrize("name", ["Why √dₖ", "Longer keys win"])
 def test_their_presets_can_be_picked_from_any_view_and_taken_back(name):
     app = lens("dictionary", seed="99", attention_ask="1,1")
-    (preset,) = [preset for preset in ATTENTION if preset.name == name]
+    (preset,) = [preset for preset in PRESETS if preset.name == name]
     pick(app, name)
     assert preset.question in text_on(app)
     view = preset.page["view"]

@@ -9,7 +9,7 @@ import pytest
 from tests.pages.test_app import picture, start, text_on, widget
 from tfm_core.study.mask_conventions import CONVENTIONS
 
-PAGE = "pages/lenses/masks.py"
+PAGE = "masks"
 PICTURES = ["masks_ours", "masks_handed", "masks_pasted"]
 
 

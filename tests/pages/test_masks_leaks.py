@@ -6,7 +6,7 @@ import pytest
 from tests.pages.test_app import picture, start, text_on, widget
 from tfm_ui.lenses.masks.leaks import plan as leaks_plan
 
-PAGE = "pages/lenses/masks.py"
+PAGE = "masks"
 PICTURES = ["masks_leaks", "masks_leaks_layers", "masks_leaks_distance"]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
 
-PAGE = "pages/lenses/masks.py"
+PAGE = "masks"
 PICTURES = ["masks_padding", "masks_padding_amount", "masks_padding_weights", "masks_empty_row", "masks_nan_spreads"]
 
 

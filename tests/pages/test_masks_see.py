@@ -7,7 +7,7 @@ from tests.pages.test_app import picture, start, text_on, widget
 from tfm_core import MASKS
 from tfm_ui.pictures.maps import MASKED
 
-PAGE = "pages/lenses/masks.py"
+PAGE = "masks"
 PICTURES = ["masks_batch", "masks_composer", "masks_see", "masks_growth"]
 PLACES = [("encoder", "decoder"), ("decoder", "decoder"), ("encoder-decoder", "decoder"), ("encoder-decoder", "cross")]
 

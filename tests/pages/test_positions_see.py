@@ -6,7 +6,7 @@ import pytest
 from tests.pages.test_app import picture, start, text_on, widget
 from tfm_core import POSITIONAL
 
-POSITIONS = "pages/lenses/positions.py"
+POSITIONS = "positions"
 SIZES = {
     "odd": {"positions_width": "33", "positions_heads": "3"},
     "least": {"positions_width": "1", "positions_heads": "1", "positions_length": "2", "positions_max_len": "2"},

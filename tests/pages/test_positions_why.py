@@ -5,7 +5,7 @@ import pytest
 from tests.pages.test_app import picture, start, text_on, widget
 from tfm_core import POSITIONAL
 
-POSITIONS = "pages/lenses/positions.py"
+POSITIONS = "positions"
 
 
 def page(view: str, a: str, b: str, **more: str):

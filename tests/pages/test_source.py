@@ -9,15 +9,16 @@ ROOT = Path(__file__).parents[2]
 VISIT = """
 import sys
 from streamlit.testing.v1 import AppTest
+from tests.opening import go_to
 from tests.pages.test_app import HEADS, shown
 app = AppTest.from_file("app.py", default_timeout=60).run()
-app.switch_page(HEADS).run()
+go_to(app, HEADS).run()
 app.session_state["source_head"] = True  # the menu is open
 app.run()
 assert not app.exception
 print(shown(app)[1].round(6).tolist())
 print("\\n".join(block.value for block in app.code))
-app.switch_page("pages/lenses/masks.py").run()
+go_to(app, "masks").run()
 assert not app.exception
 assert "transformers" not in sys.modules  # it takes seconds: only the view that calls it waits
 """

@@ -109,8 +109,8 @@ def forward(state: ModelState, source: Tensor | None = None, target: Tensor | No
 def scheme(state: ModelState, kind: str) -> Positional | None:
     """The positional scheme that may act in this kind of attention."""
     stack = {"self": "stack", "encoder": "encoder"}.get(kind, "decoder")
-    found: Positional | None = None if kind == "cross" else getattr(transformer(state.config), stack).positional
-    return found
+    positional: Positional | None = None if kind == "cross" else getattr(transformer(state.config), stack).positional
+    return positional
 
 
 def modules(state: ModelState) -> nn.Module:
@@ -132,13 +132,13 @@ def memory_site(state: ModelState) -> str:
 
 def stream_sites(state: ModelState) -> list[str]:
     """The recording's names of what a pass keeps of the residual stream: all that any of its attentions read."""
-    found = []
+    sites = []
     for kind in PLACES[state.is_encoder_decoder]:
-        found.append(place(state, kind).format(layer="*", what="residual_before"))
+        sites.append(place(state, kind).format(layer="*", what="residual_before"))
         if kind != "cross":
             added = ["position"] * ("encode" in POSITIONAL[state.positional].enters())
-            found += [f"{stack_of(state, kind)}{name}" for name in ("embedding", *added)]
-    return found + [memory_site(state)] * state.is_encoder_decoder
+            sites += [f"{stack_of(state, kind)}{name}" for name in ("embedding", *added)]
+    return sites + [memory_site(state)] * state.is_encoder_decoder
 
 
 def adds_bias(state: ModelState) -> bool:

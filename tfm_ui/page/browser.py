@@ -11,7 +11,7 @@ _keys = st.components.v2.component("keys", js=LOADER % (version(), "keys"))
 
 
 def mend_history(limit: int, *, address: str = "", whole: Mapping[str, str] | None = None) -> None:
-    """One act, one entry of the history; no address longer than `limit`; assets/history.js says how.
+    """One act, one entry of the history; no address longer than `limit`; assets/page/history.js says how.
 
     Args:
         limit: characters that an address may have.

@@ -21,7 +21,7 @@ from tfm_ui.state.links import as_text, read_link
 S = TypeVar("S", bound=State)
 
 # Keys of ours start with an underscore: no parameter does.
-KNOWN, PAGE, WANTED = "_known", "_page", "_wanted"
+KNOWN, PAGE, REQUESTED = "_known", "_page", "_requested"
 BEFORE, KEPT = "_before", "_kept"  # the page of the run before; what the held fields of all pages held last
 FOOT = "foot"  # the frame's fragment that tells what Undo would take back
 
@@ -31,7 +31,7 @@ def open_link(state: type[State], prefix: str = "", limits: Limits | None = None
 
     Comes before any `draw` of theirs. Without a prefix they are the model's, and the page's list begins anew.
     """
-    _grant()
+    _apply_requested()
     known: dict[str, type[State]] = st.session_state.setdefault(KNOWN, {})
     if not prefix:  # the model's fields come first, on every page
         st.session_state[BEFORE] = st.session_state.get(PAGE, [])
@@ -41,11 +41,11 @@ def open_link(state: type[State], prefix: str = "", limits: Limits | None = None
     if prefix not in known:
         known[prefix] = state
         query = {name: st.query_params.get_all(name) for name in st.query_params}
-        found = read_link(state, prefix, query, limits)
-        for correction in found:
+        corrections = read_link(state, prefix, query, limits)
+        for correction in corrections:
             notify(str(correction))
             st.query_params[correction.name] = as_text(correction.value)
-        if found:
+        if corrections:
             st.rerun()  # with a link that is right: Streamlit takes the values and shows them in the address bar
 
 
@@ -67,7 +67,7 @@ def draw(
         prefix: of the page's parameters.
         limits: field name -> attributes of its control that depend on the model now, such as `high`.
     """
-    _grant()
+    _apply_requested()
     field, default = controls_of(state, limits)[name]
     key = prefix + name
     if isinstance(field, Whole) and st.session_state.get(key, field.low) > field.high:
@@ -125,11 +125,11 @@ def _run_again(prefix: str) -> None:
 def current(state: type[S], prefix: str = "", limits: Limits | None = None) -> S:
     """The state as the widgets, and for held fields the address, hold it; a field that is not drawn has its default."""
     held = held_by(state)
-    found = {}
+    values = {}
     for name, (field, default) in controls_of(state, limits).items():
         key = prefix + name
-        found[name] = _held(key, field, default) if name in held else st.session_state.get(key)
-    return state(**{name: value for name, value in found.items() if value is not None})
+        values[name] = _held(key, field, default) if name in held else st.session_state.get(key)
+    return state(**{name: value for name, value in values.items() if value is not None})
 
 
 def _held(key: str, field: Field, default: Any) -> Any:
@@ -148,50 +148,51 @@ def _come_back(state: type[State], prefix: str) -> None:
             st.query_params[key] = as_text(kept[key])
 
 
-def put(changes: Mapping[str, Any]) -> None:
-    """Set parameters from code, as one act that can be undone: only in a callback."""
+def set_parameters(changes: Mapping[str, Any]) -> None:
+    """Set parameters to values that are known to be possible, as one act that can be undone: only in a callback."""
     undo.remember()
-    _want(changes)
+    _request(changes)
 
 
-def settle(prefix: str, **values: Any) -> None:
-    """Set fields of this page that follow from what the server has done: no act, and Undo passes it over.
+def set_without_undo(prefix: str, **values: Any) -> None:
+    """Set fields of this page that follow from what the server has done: not an act of the reader, so none to undo.
 
     Anywhere in a run; the next one draws them.
     """
     changes = {prefix + name: value for name, value in values.items()}
-    _want(changes)
-    undo.settle(changes)
+    _request(changes)
+    undo.leave_out(changes)
 
 
-def _want(changes: Mapping[str, Any]) -> None:
-    st.session_state[WANTED] = st.session_state.get(WANTED, {}) | changes
+def _request(changes: Mapping[str, Any]) -> None:
+    st.session_state[REQUESTED] = st.session_state.get(REQUESTED, {}) | changes
     for key, value in changes.items():
         undo.shown(key, value)
 
 
-def _grant() -> None:
-    """Set what a callback wanted: not there, as Streamlit forgets to tell the browser of it if the callback reruns."""
-    wanted = st.session_state.pop(WANTED, {})
+def _apply_requested() -> None:
+    """Set what a callback asked for. If a callback that reruns set it, Streamlit would not tell the browser."""
+    requested = st.session_state.pop(REQUESTED, {})
     known: dict[str, type[State]] = st.session_state.get(KNOWN, {})
     held = {prefix + name: controls_of(state)[name][1] for prefix, state in known.items() for name in held_by(state)}
-    for key, value in wanted.items():
+    for key, value in requested.items():
         if key not in held:
             st.session_state[key] = value
         elif value == held[key] and key in st.query_params:
             del st.query_params[key]
-    changed = {key: as_text(value) for key, value in wanted.items() if key in held and value != held[key]}
+    changed = {key: as_text(value) for key, value in requested.items() if key in held and value != held[key]}
     if changed:
         st.query_params.update(changed)  # all at once: each assignment is a change of the address
 
 
-def assign(prefix: str, **values: Any) -> None:
-    """Set fields of this page, as far as they can be: only in a callback."""
-    take({prefix + name: value for name, value in values.items()})
+def change(prefix: str, /, **values: Any) -> None:
+    """Set fields as a button or a picture asks for it, each to the nearest possible value: only in a callback.
 
-
-def take(changes: Mapping[str, Any]) -> None:
-    """What a picture or a button asks for, parameter -> value, as far as it can be: only in a callback."""
+    Args:
+        prefix: of the page's parameters; "" if whole parameters are named, or the model's.
+        values: field -> value.
+    """
+    changes = {prefix + name: value for name, value in values.items()}
     page, known = st.session_state[PAGE], st.session_state[KNOWN]
     now = {prefix: current(known[prefix], prefix) for prefix in page}  # what cannot be at all changes nothing
     fields = {
@@ -200,7 +201,7 @@ def take(changes: Mapping[str, Any]) -> None:
         for name, (field, _) in controls_of(known[prefix]).items()
     }
     read = {key: fields[key][0].read(as_text(value), fields[key][1]) for key, value in changes.items() if key in fields}
-    put({key: value for key, (value, _) in read.items()})
+    set_parameters({key: value for key, (value, _) in read.items()})
     reasons = [f"{fields[key][0].label}: {reason}." for key, (_, reason) in read.items() if reason]
     for reason in reasons:
         notify(reason)
@@ -228,7 +229,7 @@ def reset_all() -> None:
     """Put the model and all pages back to their defaults: only in a callback. Runs all of the page."""
     dismiss()
     known: dict[str, type[State]] = st.session_state[KNOWN]
-    put({key: value for prefix, state in known.items() for key, value in defaults(state, prefix).items()})
+    set_parameters({key: value for prefix, state in known.items() for key, value in defaults(state, prefix).items()})
     st.rerun()
 
 
@@ -237,7 +238,7 @@ def defaults(state: type[State], prefix: str) -> dict[str, Any]:
     return {prefix + name: default for name, (_, default) in controls_of(state).items()}
 
 
-def take_back() -> None:
+def undo_last() -> None:
     """Undo the reader's last act: only in a callback. Runs all of the page."""
-    _want(undo.take_back())
+    _request(undo.take_last())
     st.rerun()

@@ -6,18 +6,21 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui.page import controls
-from tfm_ui.state.fields import Limits, State
+from tfm_ui.state.lens_state import LensState
+from tfm_ui.state.model_state import ModelState
 
-S = TypeVar("S", bound=State)
+S = TypeVar("S", bound=LensState)
 
 
-def boxes(state: type[S], prefix: str, limits: Limits, where: DeltaGenerator, *names: str) -> S:
-    """Draw these controls of a page, and return what all of them hold."""
+def draw(state: type[S], prefix: str, model: ModelState, where: DeltaGenerator, *names: str) -> S:
+    """Draw these controls of a lens, as far as they mean something for the model; what all of its controls hold."""
+    limits, without_meaning = state.limits(model), state.without_meaning(model)
     for name in names:
-        controls.draw(state, name, where, prefix=prefix, limits=limits)
+        if name not in without_meaning:
+            controls.draw(state, name, where, prefix=prefix, limits=limits)
     return controls.current(state, prefix, limits)
 
 
 def row(key: str) -> DeltaGenerator:
-    """A line of controls above a picture."""
-    return st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"line_{key}")
+    """A line of controls above a picture; `key` names it on the page."""
+    return st.container(horizontal=True, gap="small", vertical_alignment="center", key=key)

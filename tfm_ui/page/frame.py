@@ -17,7 +17,6 @@ from tfm_ui.page.presets import Preset, lit, neighbour
 from tfm_ui.state.fields import State
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
-from tfm_ui.text.look import Mode
 from tfm_ui.text.plain import plain
 from tfm_ui.text.words import about_tokens
 from tfm_ui.visitors.admission import admitted
@@ -25,25 +24,29 @@ from tfm_ui.visitors.gate import Busy
 
 P = ParamSpec("P")
 ASSETS = Path(__file__).parents[2] / "assets"
+LENS_SCRIPT = "pages/lenses/lens.py"  # of all lenses' pages, but Home's
+ASKED = "_lens"  # in the session: the address of the page
 
 
-def set_up(title: str) -> None:
+def set_up(page: Page) -> None:
     """Window title, icon, logo and style; first thing on every page."""
-    st.set_page_config(f"{title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")
+    st.session_state[ASKED] = page.url_path
+    st.set_page_config(f"{page.title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")
     present.check_link()
     st.logo(str(ASSETS / "logo.svg"), size="large")
-    sheets = ["page.css", "present.css"] if presenting() else ["page.css"]
+    sheets = ["page/page.css", *(["page/present.css"] if presenting() else [])]
     st.html(f"<style>{''.join((ASSETS / sheet).read_text(encoding='utf-8') for sheet in sheets)}</style>")
 
 
-def mode() -> Mode:
-    """The reader's colour scheme."""
-    return "dark" if st.context.theme.type == "dark" else "light"
+def asked_lens() -> str:
+    """The name of the lens whose page was asked for."""
+    name: str = st.session_state[ASKED]
+    return name
 
 
-def on_phone() -> bool:
-    """Whether the browser says that it runs on a phone."""
-    return "Mobi" in (st.context.headers.get("User-Agent") or "")
+def page_of(lens: str) -> Page:
+    """The page of a lens, for links to it."""
+    return st.Page(LENS_SCRIPT, url_path=lens)
 
 
 def model() -> ModelState:
@@ -79,25 +82,22 @@ def in_turn(draw: Callable[P, None], *, heavy: bool = False) -> Callable[P, None
     return drawn
 
 
-def lens(key: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """A page's controls and pictures: a change of its own controls runs this alone, by this key."""
+def fragment(key: str, draw: Callable[P, None]) -> Callable[P, None]:
+    """A lens's controls and pictures: a change of the lens's controls runs this part of the page alone, by this key."""
 
-    def decorate(draw: Callable[P, None]) -> Callable[P, None]:
-        @wraps(draw)
-        def drawn(*args: P.args, **more: P.kwargs) -> None:
-            in_turn(draw, heavy=model().is_heavy)(*args, **more)
+    @wraps(draw)
+    def drawn(*args: P.args, **more: P.kwargs) -> None:
+        in_turn(draw, heavy=model().is_heavy)(*args, **more)
 
-        return st.fragment(key=key)(drawn)
-
-    return decorate
+    return st.fragment(key=key)(drawn)
 
 
-def title(text: str, shown: Pass, *, beside: str = "") -> None:
+def title(text: str, this_pass: Pass, *, beside: str = "") -> None:
     """The page's title, the badge that says which model this is, and what the reader must know.
 
     Args:
         text: the title.
-        shown: the model's pass.
+        this_pass: the model's pass.
         beside: names the model, where the page shows other things than this pass.
     """
     state = model()
@@ -106,11 +106,11 @@ def title(text: str, shown: Pass, *, beside: str = "") -> None:
         f"seed {state.seed}",
         f"{state.architecture}, {look.plural(state.num_layers, 'layer')} × {look.plural(state.num_heads, 'head')}",
         f"d<sub>model</sub> {state.d_model}",
-        f"{look.count(shown.parameters)} parameters",
+        f"{look.count(this_pass.parameters)} parameters",
     ]
     if not beside:
-        exact = "exact weights" if shown.exact else "pooled weights"
-        facts += [f"computed in {look.duration(shown.milliseconds)}", exact]
+        exact = "exact weights" if this_pass.exact else "pooled weights"
+        facts += [f"computed in {look.duration(this_pass.milliseconds)}", exact]
     spans = "".join(f"<span>{fact}</span>" for fact in facts)
     badge = f'<div class="badge"><span class="dot"></span><b>{beside or "Random weights"}</b>{spans}</div>'
     with st.container(horizontal=True, vertical_alignment="bottom", key="title"):
@@ -134,10 +134,10 @@ def _notes(state: ModelState) -> None:
 
 def _notices() -> None:
     """What was changed of what the reader asked for: three lines, the others folded, until it is dismissed."""
-    if found := [plain(notice) for notice in notices.notices()]:
+    if texts := [plain(notice) for notice in notices.notices()]:
         with st.container(key="notices"):
-            st.warning("\n\n".join(found[:3]), icon=":material/warning:")
-            if more := found[3:]:
+            st.warning("\n\n".join(texts[:3]), icon=":material/warning:")
+            if more := texts[3:]:
                 st.expander(f"and {len(more)} more").markdown("\n\n".join(more))
             st.button("Dismiss", on_click=notices.dismiss, icon=":material/close:", type="tertiary", key="_dismiss")
 
@@ -152,18 +152,17 @@ def asks_for_text(state: ModelState) -> bool:
     return bool(empty)
 
 
-def presets(these: Sequence[Preset], page: type[State] | None = None, prefix: str = "") -> None:
+def presets(these: Sequence[Preset], state: type[State], prefix: str) -> None:
     """A row of pills, and the question of the one that is on screen.
 
-    A page that draws its controls in a fragment calls this there too: the pill goes out when one of them moves.
+    It stands in the fragment of the lens's controls: the pill goes out when one of them moves.
     """
-    now = lit(these, model(), controls.current(page, prefix) if page else None)
+    now = lit(these, model(), controls.current(state, prefix))
 
     def apply(preset: Preset) -> None:
         values = controls.defaults(ModelState, "") | dict(preset.model)
-        if page:
-            values |= controls.defaults(page, prefix) | {prefix + name: value for name, value in preset.page.items()}
-        controls.put(values)
+        values |= controls.defaults(state, prefix) | {prefix + name: value for name, value in preset.page.items()}
+        controls.set_parameters(values)
         st.rerun()  # all of it, also when the pills stand in a fragment
 
     # Buttons and no st.pills: pills hold a value, and the browser sends it along with whatever else is moved, also when

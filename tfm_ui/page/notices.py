@@ -7,8 +7,8 @@ NOTICES = "_notices"  # a key of the session; no parameter of a link starts with
 
 def notices() -> list[str]:
     """All of them, in order."""
-    found: list[str] = st.session_state.get(NOTICES, [])
-    return found
+    texts: list[str] = st.session_state.get(NOTICES, [])
+    return texts
 
 
 def notify(notice: str) -> None:

@@ -1,93 +1,123 @@
-"""A chart with what it owes its viewer: how to read it, a sentence, the numbers, files, and the source."""
+"""Draws blocks: each panel's heading, picture, sentence and laws; its numbers, downloads and source on demand."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.save_png import save_png
-from tfm_ui.pictures.registry import Drawing
+from tfm_ui.pictures.panel import Block, Columns, Note, Panel
+from tfm_ui.pictures.registry import States
 from tfm_ui.text.csv_file import csv_of
 from tfm_ui.text.look import Mode
 
-Source = Callable[..., Any]
-Show = Callable[..., Any]  # what `panel` yields
-Files = Mapping[str, tuple[str, Callable[[], str], str]]  # kind -> what it holds, its content, its MIME type
+
+def mode() -> Mode:
+    """The reader's colour scheme."""
+    return "dark" if st.context.theme.type == "dark" else "light"
 
 
-@contextmanager
-def panel(key: str) -> Iterator[Show]:
-    """A bordered box for one chart. Yields `show`, to be called once in it; what is drawn before stands above.
+def on_phone() -> bool:
+    """Whether the browser says that it runs on a phone."""
+    return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
-    with panel("head") as show:
-        ...controls that decide on the picture...
-        show(title=..., how_to_read=..., picture=..., sentence=..., table=..., sources=...)
+
+def draw_blocks(blocks: Sequence[Block | None], states: States, boxes: "Boxes | None" = None) -> None:
+    """Draw blocks below each other, each in a place that stays where it is when others are empty.
+
+    Args:
+        blocks: of a view, see tfm_ui/pictures/panel.py.
+        states: what the pictures show.
+        boxes: of panels that stand already, by their keys.
     """
-    with st.container(border=True, key=f"panel_{key}"):
-        heading = st.empty()  # on top, though what it says may depend on the controls below it
+    for block in blocks:
+        if isinstance(block, Panel) and boxes and block.key in boxes:
+            draw_panel(block, states, boxes[block.key])
+        else:
+            with st.container():
+                _draw_block(block, states, boxes)
 
-        def show(
-            *,
-            title: str,
-            how_to_read: str,
-            sentence: str,
-            table: Callable[[], pd.DataFrame],
-            sources: Sequence[Source],
-            mode: Mode,
-            picture: Drawing | None = None,
-            shape: str = "",
-            locked: bool = False,
-            laws: Mapping[str, bool] | None = None,
-            recipe: str = "",
-            columns: Mapping[str, Any] | None = None,
-            row: tuple[int, Callable[[int], None]] | None = None,
-            files: Files | None = None,
-        ) -> Any:
-            """Draw the chart with all that belongs to it, and return what its picture returned.
 
-            Args:
-                title: what it is.
-                how_to_read: one line on axes and colours.
-                sentence: what it comes to, computed from its data.
-                table: its data.
-                sources: the functions that computed it, shown as they run.
-                mode: "light" or "dark", for the file.
-                picture: the chart itself; where it is no picture, it was drawn before.
-                shape: in symbols and numbers.
-                locked: whether it shows what the reader locked; the title then has the amber bar.
-                laws: invariants that were tested on what is shown -> whether they hold.
-                recipe: lines of Python that give the same numbers.
-                columns: how the table's columns are drawn, if it stands open below the sentence, to be sorted.
-                row: of such a table, the selected row, from 0, and what is called with the row that is clicked.
-                files: what else can be downloaded.
-            """
-            name = f'<span class="lock">{escape(title)}</span>' if locked else escape(title)
-            heading.html(
-                f'<div class="phead"><h3>{name} <small>{escape(shape)}</small></h3><p>{escape(how_to_read)}</p></div>'
-            )
-            returned = picture.draw(key) if picture else None
-            st.html(f'<p class="said">{escape(sentence)}</p>')
-            if laws:
-                marks = "".join(f"<span>{'✓' if ok else '✕'} {escape(law)}</span>" for law, ok in laws.items())
-                st.html(f'<p class="law">{marks}</p>')
-            if columns:
-                drawn: dict[str, Any] = {"column_config": dict(columns), "row_height": 28, "alt": sentence}
-                if row:
-                    _with_a_selected_row(table(), f"table_{key}", *row, **drawn)
-                else:
-                    st.dataframe(table(), key=f"table_{key}", **drawn)
-            with st.container(horizontal=True, gap="small", key=f"actions_{key}"):
-                if not columns:
-                    _numbers(key, table)
-                _download(key, title, sentence, picture, table, mode, files or {})
-                _source(key, sources, recipe)
-            return returned
+def _draw_block(block: Block | None, states: States, boxes: "Boxes | None") -> None:
+    match block:
+        case Panel():
+            draw_panel(block, states, Box.of(block.key, st.container()))
+        case Columns(columns, widths):
+            places = st.columns(list(widths) or len(columns), gap="medium")
+            for place, column in zip(places, columns, strict=True):
+                with place:
+                    draw_blocks(column, states, boxes)
+        case Note(text, "plain"):
+            st.html(f'<p class="note">{escape(text)}</p>')
+        case Note(text, "warning", icon):
+            st.warning(text, icon=icon)
+        case Note(text, _, icon):
+            st.info(text, icon=icon)
+        case None:
+            pass
+        case draw:
+            draw()
 
-        yield show
+
+class Box:
+    """The bordered box of a panel: its heading on top, though what that says may depend on the controls below it."""
+
+    def __init__(self, inside: DeltaGenerator) -> None:
+        self.inside, self.heading = inside, inside.empty()
+
+    @classmethod
+    def of(cls, key: str, place: DeltaGenerator) -> "Box":
+        """A new box in this place."""
+        return cls(place.container(border=True, key=f"panel_{key}"))
+
+
+Boxes = dict[str, Box]
+
+
+def draw_panel(panel: Panel, states: States, box: Box) -> None:
+    """Draw the picture with all that belongs to it."""
+    key, result = panel.key, panel.result
+    with box.inside:
+        name = f'<span class="lock">{escape(panel.title)}</span>' if panel.locked else escape(panel.title)
+        shape, how_to_read = escape(panel.shape), escape(panel.how_to_read)
+        box.heading.html(f'<div class="phead"><h3>{name} <small>{shape}</small></h3><p>{how_to_read}</p></div>')
+        if panel.tools:
+            panel.tools()
+        drawing = Drawing(panel.picture, states, panel.on_pick, panel.slow) if panel.picture else None
+        if drawing and (clicked := drawing.draw(key)) and panel.opens:
+            panel.opens(*clicked)
+        st.html(f'<p class="said">{escape(result.sentence())}</p>')
+        if laws := result.laws():
+            marks = "".join(f"<span>{'✓' if ok else '✕'} {escape(law)}</span>" for law, ok in laws.items())
+            st.html(f'<p class="law">{marks}</p>')
+        if panel.open_table:
+            _open_table(panel)
+        with st.container(horizontal=True, gap="small", key=f"actions_{key}"):
+            if not panel.open_table:
+                _numbers(key, result.table)
+            _download(panel, drawing)
+            _source(panel)
+        if panel.below:
+            panel.below()
+
+
+def _open_table(panel: Panel) -> None:
+    shown, key = panel.open_table, f"table_{panel.key}"
+    assert shown
+    drawn: dict[str, Any] = {"column_config": dict(shown.columns), "row_height": 28, "alt": panel.result.sentence()}
+    table = panel.result.table()
+    if shown.not_on_phones and on_phone():
+        table = table.drop(columns=list(shown.not_on_phones), errors="ignore")
+    if shown.row is None:
+        st.dataframe(table, key=key, **drawn)
+    else:
+        _with_a_selected_row(table, key, shown.row, shown.choose, **drawn)
 
 
 def _with_a_selected_row(
@@ -120,23 +150,16 @@ def _numbers(key: str, table: Callable[[], pd.DataFrame]) -> None:
         menu.dataframe(table())
 
 
-def _download(
-    key: str,
-    title: str,
-    sentence: str,
-    picture: Drawing | None,
-    table: Callable[[], pd.DataFrame],
-    mode: Mode,
-    more: Files,
-) -> None:
+def _download(panel: Panel, drawing: Drawing | None) -> None:
+    key, result, scheme = panel.key, panel.result, mode()
     menu = _menu(key, "Download", ":material/download:")
     if not menu.open:
         return
     name = f"attention-lab-{key}"
-    files = {"CSV": ("the numbers", lambda: csv_of(table()), "text/csv"), **more}
-    if picture:
-        page = picture.page
-        files["HTML"] = ("the picture, live, as a page", lambda: page(title, sentence, mode), "text/html")
+    files = {"CSV": ("the numbers", lambda: csv_of(result.table()), "text/csv"), **panel.files}
+    if drawing:
+        page = partial(drawing.page, panel.title, result.sentence(), scheme)
+        files["HTML"] = ("the picture, live, as a page", page, "text/html")
     with menu:
         for kind, (what, content, mime) in files.items():
             st.download_button(
@@ -148,18 +171,18 @@ def _download(
                 type="tertiary",
                 key=f"{kind.lower()}_{key}",
             )
-        if picture:
+        if drawing:
             save_png(key, f"{name}.png")
 
 
-def _source(key: str, sources: Sequence[Source], recipe: str) -> None:
-    menu = _menu(key, "Source", ":material/code:")
+def _source(panel: Panel) -> None:
+    menu = _menu(panel.key, "Source", ":material/code:")
     if not menu.open:
         return
-    with menu.container(key=f"lines_{key}"):
-        if recipe:
+    with menu.container(key=f"lines_{panel.key}"):
+        if recipe := panel.result.recipe():
             st.caption("The same numbers in a plain Python shell")
             st.code(recipe)
         st.caption("The functions that computed them, as they ran")
-        for function in sources:
+        for function in panel.sources:
             st.code(inspect.getsource(function))

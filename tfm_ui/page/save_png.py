@@ -7,8 +7,8 @@ from tfm_ui.pictures.canvas import ASSETS
 _component = st.components.v2.component(
     "save_png",
     html="<button>PNG: the picture, as you see it</button>",
-    css=(ASSETS / "save_png.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "save_png.js").read_text(encoding="utf-8"),
+    css=(ASSETS / "page/save_png.css").read_text(encoding="utf-8"),
+    js=(ASSETS / "page/save_png.js").read_text(encoding="utf-8"),
 )
 
 

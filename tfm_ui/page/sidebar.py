@@ -52,7 +52,7 @@ def _samples(name: str) -> None:
         "Samples",
         [f"@{sample}" for sample in SAMPLES],
         format_func=lambda sample: f"{sample}  {SAMPLES[sample[1:]].title}",
-        on_click=lambda: controls.put({name: st.session_state[key]}),
+        on_click=lambda: controls.set_parameters({name: st.session_state[key]}),
         type="tertiary",
         key=key,
     )
@@ -74,22 +74,22 @@ def tools() -> None:
         width="stretch",
         disabled=not changes,
         help=f"Takes back: {plain(undo.in_words(changes))}" if changes else "Nothing to take back",
-        on_click=controls.take_back,
+        on_click=controls.undo_last,
         key="_undo",
     )
     share = row.popover("Link", icon=":material/link:", width="stretch", on_change="rerun", key="_link")
     states = controls.states()
     cut = cuts(address(), *states).values()
     if share.open:
-        left_out = " and ".join(f"“{one.label}”" for one in cut)
+        left_out = " and ".join(f"“{text.label}”" for text in cut)
         share.caption(f"Brings back all but the end of {left_out}." if cut else "Brings back this very picture.")
         share.code(share_link(address(), *states), language=None, wrap_lines=True)
     row.button("Reset", icon=":material/restart_alt:", width="stretch", on_click=controls.reset_all, key="_reset")
     with st.sidebar.container(key="carried"):
-        for one in cut:
-            _about_link(one)
+        for text in cut:
+            _about_link(text)
     shown = share_link(address(), *states).removeprefix(address()) + ("&present=true" if presenting() else "")
-    mend_history(LINK_CHARS, address=shown if cut else "", whole={one.part: one.whole for one in cut})
+    mend_history(LINK_CHARS, address=shown if cut else "", whole={text.part: text.whole for text in cut})
 
 
 def _about_link(cut: Cut) -> None:

@@ -28,17 +28,17 @@ def remember() -> None:
         st.session_state[STEPS] = [*steps, dict(now)][-MOST:]
 
 
-def settle(values: Values) -> None:
+def leave_out(values: Values) -> None:
     """Note that controls hold this by nobody's act: no step takes it back."""
     st.session_state[STEPS] = [{**step, **values} for step in _steps()]
 
 
 def changes() -> dict[str, tuple[Any, Any]]:
     """What taking back the last act would change: parameter -> (its value now, its value then)."""
-    return next((found for step in reversed(_steps()) if (found := difference(_now(), step))), {})
+    return next((differing for step in reversed(_steps()) if (differing := difference(_now(), step))), {})
 
 
-def take_back() -> dict[str, Any]:
+def take_last() -> dict[str, Any]:
     """Drop the last act, and return the values to put back."""
     back = changes()
     steps = _steps()
@@ -66,10 +66,10 @@ def _short(value: Any) -> str:
 
 
 def _now() -> Values:
-    found: Values = st.session_state.get(SHOWN, {})
-    return found
+    values: Values = st.session_state.get(SHOWN, {})
+    return values
 
 
 def _steps() -> list[Values]:
-    found: list[Values] = st.session_state.get(STEPS, [])
-    return found
+    steps: list[Values] = st.session_state.get(STEPS, [])
+    return steps

@@ -7,7 +7,7 @@ import numpy as np
 
 from tfm_ui.pictures.canvas import Canvas, Content
 
-BARS = Canvas("bars", '<div class="bars" data-picture><canvas role="img"></canvas></div>')
+BARS = Canvas("pictures/bars", '<div class="bars" data-picture><canvas role="img"></canvas></div>')
 
 
 def content(

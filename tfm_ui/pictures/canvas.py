@@ -1,12 +1,13 @@
 """Pictures that the browser draws: numbers travel as bytes, the script comes from assets/ and is read once.
 
-A picture is a script `assets/<name>.js` and a style `assets/<name>.css`, which follows `assets/canvas.css`; the
-script's default export draws a header and its numbers. `standalone` makes of the same script and the same
+A picture is a script `assets/<path>.js` and a style `assets/<path>.css`, which follows `assets/pictures/canvas.css`;
+the script's default export draws a header and its numbers. `standalone` makes of the same script and the same
 bytes a page that needs nothing else.
 """
 
 import base64
 import json
+import posixpath
 import re
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
@@ -47,7 +48,7 @@ SKIN = {
 
 # Streamlit sends a component's script and style with every update: so these only fetch the real ones, once.
 LOADER = """
-const script = import(new URL("assets/%s/%s.js", document.baseURI))
+const script = import(new URL("assets/%s/page/%s.js", document.baseURI))
 export default function (component) {
   let cleanup, gone
   script.then(module => { if (!gone) cleanup = module.default(component) })
@@ -59,7 +60,7 @@ let follow, draw, style
 const file = name => new URL("assets/%s/" + name, document.baseURI)
 const text = name => fetch(file(name)).then(answer => answer.text())
 const all = Promise.all([
-  import(file("follow.js")), import(file("%s.js")), text("canvas.css"), text("%s.css")
+  import(file("pictures/follow.js")), import(file("%s.js")), text("pictures/canvas.css"), text("%s.css")
 ]).then(([first, second, ...css]) => {
   follow = first.follow
   draw = second.default
@@ -84,17 +85,24 @@ def _read(name: str) -> str:
 
 def version() -> str:
     """Stands in the address of scripts and styles: a new version has a new address, and no browser shows an old one."""
-    files = sorted([*ASSETS.glob("*.js"), *ASSETS.glob("*.css")])
+    files = sorted([*ASSETS.rglob("*.js"), *ASSETS.rglob("*.css")])
     return blake2b(b"".join(file.read_bytes() for file in files), digest_size=6).hexdigest()
 
 
 class Canvas:
-    """One kind of picture: its script and style by name, the elements they work on, and the Streamlit component."""
+    """One kind of picture: its script and style, the elements they work on, and the Streamlit component.
 
-    def __init__(self, name: str, html: str) -> None:
-        self.name, self.html = name, html
-        script = CANVAS_LOADER % (version(), name, name)
-        self.mount: Callable[..., Any] = st.components.v2.component(name, html=html, js=script)
+    Attributes:
+        path: of the script and the style below assets/, without their endings.
+        name: the last part of the path, under which Streamlit knows the component.
+        html: the elements.
+        mount: puts the component on the page.
+    """
+
+    def __init__(self, path: str, html: str) -> None:
+        self.path, self.name, self.html = path, posixpath.basename(path), html
+        script = CANVAS_LOADER % (version(), path, path)
+        self.mount: Callable[..., Any] = st.components.v2.component(self.name, html=html, js=script)
 
 
 def encode(header: Mapping[str, Any], numbers: NDArray[Any]) -> bytes:
@@ -104,24 +112,24 @@ def encode(header: Mapping[str, Any], numbers: NDArray[Any]) -> bytes:
     return len(text).to_bytes(4, "little") + text + numbers.tobytes()
 
 
-IMPORT = re.compile(r'^import .* from "\./(.*)"\n', re.MULTILINE)
+IMPORT = re.compile(r'^import .* from "(.*)"\n', re.MULTILINE)
 
 
 def bundle(script: str) -> str:
     """A script and those that it imports as one, each once, what is needed first."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
 
-    def add(name: str) -> None:
-        if name not in found:
-            text = _read(name)
-            for needed in IMPORT.findall(text):
-                add(needed)
-            found[name] = (
+    def add(path: str) -> None:
+        if path not in texts:
+            text = _read(path)
+            for needed in IMPORT.findall(text):  # relative to the script that imports it
+                add(posixpath.normpath(posixpath.join(posixpath.dirname(path), needed)))
+            texts[path] = (
                 IMPORT.sub("", text).replace("export default function", "function draw").replace("export ", "")
             )
 
     add(script)
-    return "\n".join(found.values())
+    return "\n".join(texts.values())
 
 
 def standalone(kind: Canvas, data: bytes, title: str, caption: str, mode: Mode) -> str:
@@ -140,13 +148,13 @@ def standalone(kind: Canvas, data: bytes, title: str, caption: str, mode: Mode) 
 body {{ margin: 2rem auto; max-width: 72rem; padding: 0 1rem; background: {look.PAPER[mode]}; color: {look.INK[mode]};
   font-family: system-ui, sans-serif }}
 h1 {{ overflow-wrap: anywhere }}
-{_read("canvas.css")}{_read(f"{kind.name}.css")}</style>
+{_read("pictures/canvas.css")}{_read(f"{kind.path}.css")}</style>
 <h1>{escape(title)}</h1>
 <div id="picture">{kind.html}</div>
 <p>{escape(caption)}</p>
 <footer></footer>
 <script type="module">
-{bundle(f"{kind.name}.js")}
+{bundle(f"{kind.path}.js")}
 const data = Uint8Array.from(atob("{base64.b64encode(data).decode()}"), sign => sign.charCodeAt(0))
 const [header, numbers] = decode(data)
 // There is no server to ask.

@@ -1,4 +1,4 @@
-"""What assets/cells.js works on: a canvas, the tip of the cell that is read, the buttons that zoom, and words."""
+"""What assets/pictures/cells.js works on: canvas, a tip for the cell that is read, buttons that zoom, and words."""
 
 CELLS = """
   <canvas tabindex="0" role="application"></canvas>

@@ -7,7 +7,7 @@ import numpy as np
 
 from tfm_ui.pictures.canvas import Canvas, Content
 
-KNOBS = Canvas("knobs", '<div class="knobs" data-picture></div>')
+KNOBS = Canvas("pictures/knobs", '<div class="knobs" data-picture></div>')
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from tfm_ui.pictures.canvas import Canvas, Content
 
 LINES = Canvas(
-    "lines",
+    "pictures/lines",
     """
 <div class="lines" data-picture>
   <canvas tabindex="0" role="application"></canvas>

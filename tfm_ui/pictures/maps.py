@@ -13,7 +13,7 @@ from tfm_ui.pictures.cells import CELLS
 from tfm_ui.pictures.map_scale import Scale
 
 MAPS = Canvas(
-    "maps",
+    "pictures/maps",
     f"""
 <div class="maps" data-picture>
   <label class="edit" hidden><span></span><input type="range" min="0" max="1" step="0.01"><output></output></label>
@@ -74,9 +74,9 @@ class Axis:
     role: str = "ink"
     counted: bool = False
 
-    def header(self, own: Sequence[str] | None) -> dict[str, Any]:
-        """What maps.js gets of it; own: the numbers of the part's rows or columns, if there is one."""
-        return {**vars(self), "counted": self.counted or list(self.names) == own}
+    def header(self, other_names: Sequence[str] | None) -> dict[str, Any]:
+        """What maps.js gets of it; other_names: the numbers of the part's rows or columns, if there is one."""
+        return {**vars(self), "counted": self.counted or list(self.names) == other_names}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tfm_ui.pictures.canvas import Canvas, Content
 
-PAIRS = Canvas("pairs", '<div class="pairs" data-picture><canvas role="img"></canvas></div>')
+PAIRS = Canvas("pictures/pairs", '<div class="pairs" data-picture><canvas role="img"></canvas></div>')
 
 
 def content(

@@ -9,7 +9,7 @@ import numpy as np
 from tfm_ui.pictures.canvas import Canvas, Content
 
 STRIPS = Canvas(
-    "strips",
+    "pictures/strips",
     """
 <div class="strips" data-picture>
   <canvas tabindex="0" role="application"></canvas>

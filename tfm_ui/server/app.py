@@ -47,8 +47,8 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     """
     sockets = [file for file in FILES.iterdir() if file.is_socket()] if FILES.is_dir() else []
     for file in sockets:
-        with suppress(OSError), socket.socket(fileno=os.dup(int(file.name))) as one:
-            if one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with suppress(OSError), socket.socket(fileno=os.dup(int(file.name))) as listener:
+            if listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     with ends_when_told():
         yield

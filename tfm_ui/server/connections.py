@@ -121,5 +121,5 @@ def _uploading(scope: Scope) -> str | None:
     """The session that an upload is for; None if this is none."""
     if scope["type"] != "http" or scope["method"] not in ("PUT", "POST"):
         return None
-    _, found, behind = scope["path"].partition("/_stcore/upload_file/")
-    return behind.partition("/")[0] if found else None
+    _, uploads, behind = scope["path"].partition("/_stcore/upload_file/")
+    return behind.partition("/")[0] if uploads else None

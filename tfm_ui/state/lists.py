@@ -30,11 +30,11 @@ class Numbers:
         """Those of the numbers that there are, each once, as many as there is room for."""
         form = re.compile(f"([{self.letters}])(0|[1-9][0-9]*)" if self.letters else "()(0|[1-9][0-9]*)")
         words = list(dict.fromkeys(raw.replace(",", " ").split()))
-        found = [match for match in map(form.fullmatch, words) if match and self._holds(match[2])]
-        found = [match for match in found if match[1] == found[0][1]]
-        if words and not found:
+        numbers = [match for match in map(form.fullmatch, words) if match and self._holds(match[2])]
+        numbers = [match for match in numbers if match[1] == numbers[0][1]]
+        if words and not numbers:
             return default, f"it can hold {self._expected()}"
-        text = " ".join(match[0] for match in found)
+        text = " ".join(match[0] for match in numbers)
         while len(text) > self.max_chars:
             text = text.rpartition(" ")[0]
         return text, "" if text == " ".join(words) else f"it can hold {self._expected()}"
@@ -69,22 +69,22 @@ class Vectors:
     def read(self, raw: str, default: Any) -> tuple[str, str]:
         """The vectors with each number the nearest of its range; the default if they are not as many as needed."""
         try:
-            found = vectors(raw)
+            points = vectors(raw)
         except ValueError:
-            found = []
-        fits = self.fewest <= len(found) <= self.most and all(len(vector) == len(self.ranges) for vector in found)
-        if not fits or not all(math.isfinite(number) for vector in found for number in vector):
+            points = []
+        fits = self.fewest <= len(points) <= self.most and all(len(vector) == len(self.ranges) for vector in points)
+        if not fits or not all(math.isfinite(number) for vector in points for number in vector):
             return default, self._expected()
         near = [
             [
                 round(min(max(number, low), high), 2) + 0.0
                 for number, (low, high) in zip(vector, self.ranges, strict=True)
             ]
-            for vector in found  # + 0.0 makes 0 of -0
+            for vector in points  # + 0.0 makes 0 of -0
         ]
         text = " ".join(",".join(f"{number:g}" for number in vector) for vector in near)
         inside = all(
-            low <= number <= high for vector in found for number, (low, high) in zip(vector, self.ranges, strict=True)
+            low <= number <= high for vector in points for number, (low, high) in zip(vector, self.ranges, strict=True)
         )
         return text, "" if inside else f"its numbers go {self._ranges()}"
 
@@ -118,9 +118,9 @@ class Names:
     def read(self, raw: str, default: Any) -> tuple[str, str]:
         """Those of the names that there are, each once; the default where none is left."""
         asked = list(dict.fromkeys(name for name in raw.split(",") if name))
-        found = [name for name in asked if name in self.options]
+        chosen = [name for name in asked if name in self.options]
         reason = f"it can hold some of {', '.join(self.options)}"
-        return ",".join(found) or default, "" if found and found == asked else reason
+        return ",".join(chosen) or default, "" if chosen and chosen == asked else reason
 
 
 def names(text: str) -> list[str]:

@@ -16,8 +16,8 @@ def tied(values: NDArray[np.floating], size: float | None = None) -> list[int]:
     """
     flat = np.ravel(values)
     largest = float(np.nanmax(np.abs(flat), initial=0)) if size is None else size
-    found: list[int] = ties(torch.from_numpy(np.ascontiguousarray(flat)), ROUNDING * largest).tolist()
-    return found
+    places: list[int] = ties(torch.from_numpy(np.ascontiguousarray(flat)), ROUNDING * largest).tolist()
+    return places
 
 
 def one_of(count: int, what: str = "") -> str:

@@ -85,13 +85,13 @@ class Rows:
         first: the largest weight.
         key: the column it stands in.
         second: the next.
-        seen: how many keys the row may see.
+        visible: how many keys the row may see.
     """
 
     first: NDArray[np.float32]
     key: NDArray[np.intp]
     second: NDArray[np.float32]
-    seen: NDArray[np.intp]
+    visible: NDArray[np.intp]
 
 
 def about_head(rows: Rows, queries: Sequence[str], keys: Sequence[str], *, same_text: bool = True) -> str:
@@ -103,10 +103,10 @@ def about_head(rows: Rows, queries: Sequence[str], keys: Sequence[str], *, same_
         keys: a label per column.
         same_text: whether rows and columns are the same tokens: only then is there a previous one.
     """
-    free = np.flatnonzero(rows.seen > 1)
+    free = np.flatnonzero(rows.visible > 1)
     if len(free) == 0:
         return NO_CHOICE
-    if (rows.first[free] * rows.seen[free] < 1 + TIE).all():
+    if (rows.first[free] * rows.visible[free] < 1 + TIE).all():
         return "No pattern: every row spreads its weight evenly over the tokens that it may see."
     return f"{_habit(rows, free, keys, same_text)} {_strongest(rows, free, queries, keys)}"
 
@@ -149,20 +149,20 @@ def _strongest(rows: Rows, free: NDArray[np.intp], queries: Sequence[str], keys:
     return f"Strongest: {queries[row]} → {keys[rows.key[row]]}, {_weight(largest)}."
 
 
-def about_heads(first: NDArray[np.float32], seen: NDArray[np.intp]) -> str:
+def about_heads(first: NDArray[np.float32], visible: NDArray[np.intp]) -> str:
     """Which head is the sharpest of all, beside an even spread.
 
     Args:
         first: (layer, head, query), the largest weight of each row that is a token.
-        seen: (query), how many keys the row may see.
+        visible: (query), how many keys the row may see.
     """
-    free = seen > 1
+    free = visible > 1
     if not free.any():
         return NO_CHOICE
     sharpness = first[:, :, free].mean(-1)  # (layer, head)
     sharpest = tied(sharpness)
     layer, head = divmod(sharpest[0], first.shape[1])
-    even = (1 / seen[free]).mean()
+    even = (1 / visible[free]).mean()
     if sharpness[layer, head] < even * (1 + TIE):
         return f"No head is sharper than an even spread, whose top weight averages {_weight(even)} a row."
     top = _weight(sharpness[layer, head])

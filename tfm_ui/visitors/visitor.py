@@ -61,11 +61,11 @@ def _token(text: str) -> bytes:
 
 def _network(address: str | None) -> str:
     try:
-        found = ip_address(address or "")
+        host = ip_address(address or "")
     except ValueError:
         return ""
-    if isinstance(found, IPv6Address):
-        if not found.ipv4_mapped:
-            return "" if found.is_loopback else str(IPv6Network((int(found), 64), strict=False))
-        found = found.ipv4_mapped
-    return "" if found.is_loopback else str(found)
+    if isinstance(host, IPv6Address):
+        if not host.ipv4_mapped:
+            return "" if host.is_loopback else str(IPv6Network((int(host), 64), strict=False))
+        host = host.ipv4_mapped
+    return "" if host.is_loopback else str(host)

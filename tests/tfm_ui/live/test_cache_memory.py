@@ -16,7 +16,9 @@ logging.disable(logging.WARNING)
 import torch
 torch.set_num_threads(1)
 from tfm_ui.live import cache
+from tfm_ui.lenses import lenses
 from tfm_ui.pictures.registry import made
+lenses()
 
 class InUse(ctypes.Structure):  # mallinfo2(3)
     names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"

@@ -11,16 +11,17 @@ from tfm_core.model import initialization, transformer
 from tfm_core.model.transformer import Stack
 from tfm_ui.lenses.attention.contribution import numbers as contribution
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.lenses.heads.numbers import HeadsState
+from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.masks.conventions import numbers as conventions
 from tfm_ui.lenses.masks.conventions.pasted_guess import READINGS
 from tfm_ui.lenses.masks.state import MasksState
-from tfm_ui.lenses.positions import computed as compute_positions
+from tfm_ui.lenses.positions import maths as positions_maths
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.live import cache
-from tfm_ui.pictures.registry import PICTURES, Lens, made, query_of
+from tfm_ui.pictures.registry import PICTURES, made, query_of
 from tfm_ui.state.fields import local_to
+from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
 SINGLE = ModelState(text="a b c d", seq_len=6, positional="rope", causal=False)
@@ -141,9 +142,9 @@ STARTS = {
     MasksState: MasksState(place="cross"),
     ProfilingState: ProfilingState(),
 }
-PAGES: dict[type[Lens] | None, list[str]] = {}
+PAGES: dict[type[LensState], list[str]] = {}
 for name, picture in PICTURES.items():
-    PAGES.setdefault(picture.page, []).append(name)
+    PAGES.setdefault(picture.state, []).append(name)
 
 
 @pytest.fixture
@@ -163,7 +164,7 @@ def counted(monkeypatch) -> Counter:
     count(Stack, "forward")
     count(Transformer, "forward")
     count(transformer, "fill_parameters")
-    count(compute_positions, "fill_parameters")
+    count(positions_maths, "fill_parameters")
     cache.clear()
     return counts
 
@@ -174,10 +175,10 @@ def without_local(states):
     return tuple((replace(state, **own), prefix) for (state, prefix), own in zip(states, local, strict=True))
 
 
-def ask(page: type[Lens] | None, model: ModelState, state) -> None:
+def ask(page: type[LensState], model: ModelState, state) -> None:
     """For all pictures of a page, and for what its panels say beside them that is not in a picture."""
     for name in PAGES[page]:
-        states = ((model, ""), (state, PICTURES[name].prefix)) if page else ((model, ""),)
+        states = ((model, ""), (state, PICTURES[name].prefix))
         assert PICTURES[name].states(parse_qs(query_of(states), keep_blank_values=True)) == without_local(states)
         made(name, query_of(states))
     if page is MasksState:
@@ -187,7 +188,7 @@ def ask(page: type[Lens] | None, model: ModelState, state) -> None:
 
 
 def test_each_field_of_each_page_is_one_that_a_pass_hangs_on_or_is_none():
-    assert {page for page in PAGES if page} == set(LOOKS)
+    assert set(PAGES) == {LensState, *LOOKS}
     for page, looks in LOOKS.items():
         named = [*looks, *RUNS.get(page, {}), *EITHER.get(page, ())]
         assert sorted(named) == sorted(field.name for field in fields(page))
@@ -225,11 +226,11 @@ def test_of_an_encoder_decoder_the_other_stacks_stream_is_another_pass_of_a_and_
 
 
 def test_home_heads_and_the_attention_lens_share_one_pass(counted):
-    ask(None, BOTH, None)
+    ask(LensState, BOTH, LensState())
     ask(HeadsState, BOTH, HeadsState())
     ask(AttentionState, BOTH, AttentionState(changes=""))
     assert (counted["forward"], counted["fill_parameters"]) == (3, 1)  # and A and B of the view "change"
 
 
 def test_the_weights_are_drawn_by_what_is_counted():
-    assert transformer.fill_parameters is compute_positions.fill_parameters is initialization.fill_parameters
+    assert transformer.fill_parameters is positions_maths.fill_parameters is initialization.fill_parameters

@@ -14,7 +14,7 @@ from tfm_ui.state.fields import LARGEST, State, controls_of, whole_number
 from tfm_ui.state.links import Query, as_text, cuts, link_parameters, read_link, share_link, state_of
 from tfm_ui.state.model_state import ModelState
 
-LENSES = {picture.prefix: picture.page for picture in PICTURES.values() if picture.page}
+LENSES = {picture.prefix: picture.state for picture in PICTURES.values()}
 STATES = {"": ModelState, **LENSES}
 MODELS = [{}, {"seq_len": ["2"], "num_layers": ["1"], "num_heads": ["1"]}, {"architecture": ["encoder-decoder"]}]
 
@@ -130,7 +130,7 @@ def test_a_picture_of_a_hostile_link_is_drawn(name):
     picture = PICTURES[name]
     fields = [
         "text",
-        *(picture.prefix + field for field in (controls_of(picture.page) if picture.page else ["target"])),
+        *(picture.prefix + field for field in (controls_of(picture.state) or ["target"])),
     ]
     states = {}
     for value in (HOSTILE[kind][:5_000] for kind in OF_PICTURES):

@@ -10,19 +10,20 @@ from tfm_ui.lenses.attention.arcs import numbers as arcs
 from tfm_ui.lenses.attention.change import numbers as change
 from tfm_ui.lenses.attention.contribution import numbers as contribution
 from tfm_ui.lenses.attention.dictionary.numbers import look_up
-from tfm_ui.lenses.attention.presets import ATTENTION
+from tfm_ui.lenses.attention.presets import PRESETS as ATTENTION
 from tfm_ui.lenses.attention.scale.numbers import scale_view
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.steps.one_head import one_head
-from tfm_ui.lenses.heads.numbers import HeadsState, view
-from tfm_ui.lenses.heads.presets import HEADS
+from tfm_ui.lenses.heads.numbers import all_heads
+from tfm_ui.lenses.heads.presets import PRESETS as HEADS
+from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home.next_token import next_token
-from tfm_ui.lenses.home.presets import HOME
-from tfm_ui.lenses.masks.presets import MASKS
+from tfm_ui.lenses.home.presets import PRESETS as HOME
+from tfm_ui.lenses.masks.presets import PRESETS as MASKS
 from tfm_ui.lenses.masks.state import MasksState
-from tfm_ui.lenses.positions.presets import POSITIONS
+from tfm_ui.lenses.positions.presets import PRESETS as POSITIONS
 from tfm_ui.lenses.positions.state import PositionsState
-from tfm_ui.lenses.profiling.presets import PROFILING
+from tfm_ui.lenses.profiling.presets import PRESETS as PROFILING
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.live.passes import run
 from tfm_ui.page.presets import lit, neighbour
@@ -46,7 +47,7 @@ def named(presets, name):
 def seen(name):
     preset = named(HEADS, name)
     model = ModelState(**preset.model)
-    return view(model, run(model), HeadsState(**preset.page).kind)
+    return all_heads(model, HeadsState(**preset.page).kind)
 
 
 def weights_of(shown):
@@ -144,7 +145,7 @@ def test_home_the_untrained_model_repeats_the_last_word_and_a_larger_one_more_so
     likely, parameters = {}, {}
     for preset in HOME:
         model = ModelState(**preset.model)
-        likely[preset.name], parameters[preset.name] = next_token(model, run(model)), run(model).parameters
+        likely[preset.name], parameters[preset.name] = next_token(model), run(model).parameters
     assert likely["First look"].names[0] == likely["Much larger"].names[0] == "“tired”"
     assert likely["Much larger"].shares[0] > likely["First look"].shares[0]
     assert round(parameters["Much larger"] / parameters["First look"]) == 47
@@ -154,7 +155,7 @@ def test_another_seed_moves_the_sharpest_head_and_leaves_what_the_mask_decides()
     shown = []
     for name in ("First look", "Another seed"):
         model = ModelState(**named(HOME, name).model)
-        shown.append(view(model, run(model), HeadsState.kind))
+        shown.append(all_heads(model, HeadsState.kind))
     first, other = shown
     assert first.sentence.partition(". ")[0] != other.sentence.partition(". ")[0]
     assert (first.queries, first.keys) == (other.queries, other.keys)

@@ -3,8 +3,7 @@
 import numpy as np
 
 from tfm_core import Transformer
-from tfm_ui.lenses.heads.numbers import view
-from tfm_ui.live.passes import run
+from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.state.model_state import ModelState
 
 
@@ -12,7 +11,7 @@ def test_another_seed_draws_every_random_weight_anew_and_leaves_the_cells_that_h
     one, other = (dict(Transformer(ModelState(seed=seed).config).named_parameters()) for seed in (7, 8))
     assert list(one) == list(other)
     assert all((one[name] != other[name]).all() for name in one if one[name].std() > 0)
-    heads = [view(model, run(model), "encoder").head(0, 0) for model in (ModelState(seed=7), ModelState(seed=8))]
+    heads = [all_heads(model, "encoder").head(0, 0) for model in (ModelState(seed=7), ModelState(seed=8))]
     same = heads[0].weights == heads[1].weights
     choice = heads[0].visible & (heads[0].visible.sum(1, keepdims=True) > 1)
     np.testing.assert_array_equal(same, ~choice)
@@ -20,5 +19,5 @@ def test_another_seed_draws_every_random_weight_anew_and_leaves_the_cells_that_h
 
 def test_words_that_are_the_same_spread_their_weight_evenly_without_positions():
     model = ModelState(text="word word word", seq_len=3, positional="none")
-    weights = view(model, run(model), "encoder").head(0, 0).weights
+    weights = all_heads(model, "encoder").head(0, 0).weights
     np.testing.assert_allclose(weights, [[1, 0, 0], [1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3]], atol=1e-6)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from urllib.parse import parse_qs, urlencode
 
 import numpy as np
@@ -11,14 +12,17 @@ from hypothesis import strategies as st
 
 from tests.tfm_ui.payloads import decode
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.lenses.heads.numbers import HeadsState, view
+from tfm_ui.lenses.heads.numbers import all_heads
+from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home.next_token import next_token
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.profiling.state import ProfilingState
-from tfm_ui.live import cache, passes
+from tfm_ui.live import cache
+from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures.canvas import ASSETS, bundle, encode, version
-from tfm_ui.pictures.registry import PICTURES, Drawing, made, query_of
+from tfm_ui.pictures.registry import PICTURES, made, query_of
+from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.links import read_link
 from tfm_ui.state.model_state import ModelState
 
@@ -26,6 +30,7 @@ MODEL = ModelState(text="one two three four", seq_len=6, num_heads=8, seed=3, po
 LENS = HeadsState(layer=2, head=5, scale="own")
 STATES = ((MODEL, ""), (LENS, "heads_"))
 LENSES = {
+    LensState: LensState(),
     HeadsState: LENS,
     AttentionState: AttentionState(layer=2, head=5, query=3, lines="rollout"),
     MasksState: MasksState(texts="five six", mask="causal and window 2", paint="2x3.TPwA", item=2),
@@ -36,7 +41,7 @@ LENSES = {
 
 def states_for(name: str):
     picture = PICTURES[name]
-    return ((MODEL, ""), (LENSES[picture.page], picture.prefix)) if picture.page else STATES[:1]
+    return ((MODEL, ""), (LENSES[picture.state], picture.prefix))
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -75,18 +80,18 @@ def test_any_query_stands_for_a_state_and_says_which(name, query):
 
 
 def test_the_grid_and_the_map_are_of_the_state_in_the_query():
-    seen = view(MODEL, passes.run(MODEL), LENS.kind)
+    heads = all_heads(MODEL, LENS.kind)
     header, numbers = decode(made("head", query_of(STATES)))
     cells = np.frombuffer(numbers, np.float32).reshape(6, 6)
-    np.testing.assert_array_equal(np.maximum(cells, 0), seen.head(1, 4).weights)
-    assert header["top"] == pytest.approx(seen.head(1, 4).weights.max())
+    np.testing.assert_array_equal(np.maximum(cells, 0), heads.head(1, 4).weights)
+    assert header["top"] == pytest.approx(heads.head(1, 4).weights.max())
     grid, _ = decode(made("heads", query_of(STATES)))
-    assert (grid["picked"], grid["about"]) == ([1, 4], seen.sentences)
+    assert (grid["picked"], grid["about"]) == ([1, 4], heads.sentences)
     assert decode(made("home_heads", query_of(STATES)))[0]["picked"] is None
 
 
 def test_the_bars_are_the_likeliest_tokens():
-    likely = next_token(MODEL, passes.run(MODEL))
+    likely = next_token(MODEL)
     header, numbers = decode(made("home_next", query_of(STATES[:1])))
     np.testing.assert_array_equal(np.frombuffer(numbers, np.float32), np.array(likely.shares, np.float32))
     assert (header["names"], header["reference"]) == (likely.names, likely.even)
@@ -127,7 +132,7 @@ def test_numbers_begin_where_a_float32array_may():
 
 @pytest.mark.parametrize("picture", PICTURES.values(), ids=PICTURES)
 def test_a_bundle_holds_each_script_once_and_imports_nothing(picture):
-    script = bundle(f"{picture.canvas.name}.js")
+    script = bundle(f"{picture.canvas.path}.js")
     assert "import " not in script.replace("important", "")
     assert "export " not in script
     assert script.count("function dress(") == 1
@@ -137,9 +142,8 @@ def test_a_bundle_holds_each_script_once_and_imports_nothing(picture):
 
 def test_another_script_has_another_address(tmp_path, monkeypatch):
     before = version()
-    for file in [*ASSETS.glob("*.js"), *ASSETS.glob("*.css")]:
-        (tmp_path / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(ASSETS, tmp_path, dirs_exist_ok=True)
     monkeypatch.setattr("tfm_ui.pictures.canvas.ASSETS", tmp_path)
     assert version() == before
-    (tmp_path / "paint.js").write_text("// new")
+    (tmp_path / "pictures/paint.js").write_text("// new")
     assert version() != before

@@ -11,34 +11,22 @@ from tests.tfm_ui.payloads import decode
 from tests.tfm_ui.pictures.scale_laws import LAWS
 from tfm_core import POSITIONAL
 from tfm_core.study.mask_conventions import CONVENTIONS
-from tfm_ui.lenses.attention import presets as attention
+from tfm_ui.lenses import lenses
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
-from tfm_ui.lenses.heads import presets as heads
-from tfm_ui.lenses.heads.numbers import SCALES, HeadsState
-from tfm_ui.lenses.home import presets as home
-from tfm_ui.lenses.masks import presets as masks
+from tfm_ui.lenses.heads.state import SCALES, HeadsState
 from tfm_ui.lenses.masks.state import MasksState
-from tfm_ui.lenses.positions import presets as positions
-from tfm_ui.lenses.positions.pairs import MEASURES
-from tfm_ui.lenses.positions.state import NOTHING, OWN_SCALES, PositionsState
+from tfm_ui.lenses.positions.state import MEASURES, NOTHING, OWN_SCALES, PositionsState
 from tfm_ui.lenses.profiling import measurements
-from tfm_ui.lenses.profiling import presets as profiling
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.pictures.canvas import encode
 from tfm_ui.pictures.map_scale import SHARES, Scale, around_zero, from_zero, holding, powers_of_ten
 from tfm_ui.pictures.maps import Axis, Map, content
 from tfm_ui.pictures.registry import PICTURES, made, query_of
+from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
 Values = dict[str, Any]
-PRESETS = {
-    None: home.HOME,
-    HeadsState: heads.HEADS,
-    AttentionState: attention.ATTENTION,
-    MasksState: masks.MASKS,
-    PositionsState: positions.POSITIONS,
-    ProfilingState: profiling.PROFILING,
-}
+PRESETS = {lens.state: lens.presets for lens in lenses()}
 MODELS: list[Values] = [
     {"text": "one", "seq_len": 2},  # no row has a choice
     {"text": "one two three", "seq_len": 6, "causal": False, "num_heads": 1},  # padding that is not hidden by order
@@ -48,7 +36,7 @@ MODELS: list[Values] = [
     {"text": "@alice", "seq_len": 300, "num_layers": 1, "num_heads": 2, "causal": False},  # pooled
 ]
 LENSES: dict[Any, list[Values]] = {
-    None: [{}],
+    LensState: [{}],
     HeadsState: [
         {"scale": scale, "kind": kind} for scale, kind in zip(SCALES, ("encoder", "cross", "decoder") * 2, strict=True)
     ],
@@ -116,9 +104,9 @@ def faults(page: Any, model: Values, state: Values) -> list[str]:
     """What is off in the pictures of a link."""
     found = []
     for name, picture in PICTURES.items():
-        if picture.page is not page:
+        if picture.state is not page:
             continue
-        states = ((ModelState(**model), ""), *([(page(**state), picture.prefix)] if page else []))
+        states = ((ModelState(**model), ""), (page(**state), picture.prefix))
         query = query_of(states)
         try:
             LAWS[picture.canvas.name](*decode(made(name, query)))

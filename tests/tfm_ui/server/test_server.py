@@ -13,7 +13,11 @@ from tfm_ui.server import app as server
 
 def test_scripts_come_from_assets_under_any_version():
     client = TestClient(Starlette(routes=server.ROUTES))
-    for script in ("paint.js", "follow.js", *(f"{picture.canvas.name}.js" for picture in PICTURES.values())):
+    for script in (
+        "pictures/paint.js",
+        "pictures/follow.js",
+        *(f"{picture.canvas.path}.js" for picture in PICTURES.values()),
+    ):
         answer = client.get(f"/assets/abc/{script}")
         assert answer.status_code == 200
         assert "javascript" in answer.headers["content-type"]
@@ -23,9 +27,9 @@ def test_scripts_come_from_assets_under_any_version():
 @pytest.mark.parametrize("base", ["lab", "/lab", "lab/", "/a/lab/"])
 def test_below_a_path_of_a_server_all_of_it_is_below(base):
     lab, path = TestClient(Starlette(routes=server.routes(base))), f"/{base.strip('/')}"
-    assert lab.get(f"{path}/assets/abc/paint.js").status_code == 200
+    assert lab.get(f"{path}/assets/abc/pictures/paint.js").status_code == 200
     assert lab.post(f"{path}/pictures/heads", content="").status_code == 200
-    assert lab.get("/assets/abc/paint.js").status_code == 404
+    assert lab.get("/assets/abc/pictures/paint.js").status_code == 404
 
 
 def test_connections_send_at_once():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_core import Transformer
-from tfm_ui.lenses.heads.numbers import HeadsState
+from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.state.fields import Choice, Flag, Whole, controls_of
 from tfm_ui.state.links import as_text, link_parameters, read_link, share_link
 from tfm_ui.state.model_state import CHARS, ModelState

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tfm_ui.lenses.attention.change.grammar import Changes
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.lenses.heads.numbers import HeadsState
+from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.state.fields import Choice, Flag, Number, Whole, controls_of
 from tfm_ui.state.links import LINK_CHARS, TEXT_CHARS, as_text, cuts, first_part, read_link, share_link, state_of
 from tfm_ui.state.lists import Numbers, Vectors

@@ -5,7 +5,7 @@ What their questions take for granted is computed in tests/tfm_ui/page/test_pres
 
 from tfm_ui.page.presets import Preset
 
-ATTENTION = (
+PRESETS = (
     Preset(
         "Step by step",
         "Every number here has a history. Click one: which two vectors did it come from?",

@@ -8,7 +8,7 @@ from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.text import look
 
 GRID = Canvas(
-    "heads_grid",
+    "lenses/heads/heads_grid",
     """
 <div class="heads" data-picture>
   <div class="scroll"><div class="cells"></div></div>

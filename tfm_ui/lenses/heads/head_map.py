@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from tfm_ui.lenses.heads.numbers import HeadView
+from tfm_ui.lenses.heads.numbers import OneHead
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.cells import CELLS
 from tfm_ui.text import look
 
-MAP = Canvas("head_map", f'<div class="map" data-picture>{CELLS}</div>')
+MAP = Canvas("lenses/heads/head_map", f'<div class="map" data-picture>{CELLS}</div>')
 MASKED = -1.0  # stands where a weight may not be
 
 
-def content(head: HeadView, *, top: float, about: str) -> Content:
+def content(head: OneHead, *, top: float, about: str) -> Content:
     """What head_map.js draws.
 
     Args:

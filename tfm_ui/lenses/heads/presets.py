@@ -5,7 +5,7 @@ What their questions take for granted is computed in tests/tfm_ui/page/test_pres
 
 from tfm_ui.page.presets import Preset
 
-HEADS = (
+PRESETS = (
     Preset(
         "First look",
         "The first row of every head is 1.00 and nothing else. Why could no training change that?",

@@ -1,1 +1,20 @@
-"""Home."""
+"""Home: the model at work, before anything is asked of the reader."""
+
+from tfm_ui.lenses.home.panels import blocks
+from tfm_ui.lenses.home.pictures import PICTURES
+from tfm_ui.lenses.home.presets import PRESETS
+from tfm_ui.page.lens import Lens, View
+from tfm_ui.state.lens_state import LensState
+
+LENS = Lens(
+    name="home",
+    title="Home",
+    heading="Attention Lab",
+    lead="This is a whole transformer, running now. Type a sentence in the sidebar, change the model, "
+    "and every number on screen is computed anew from its real weights.",
+    state=LensState,
+    views={"home": View(blocks=blocks)},
+    presets=PRESETS,
+    pictures=PICTURES,
+    script="pages/start/home.py",
+)

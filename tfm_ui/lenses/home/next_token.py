@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from tfm_ui.live.passes import Pass
+from tfm_ui.live.passes import run
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, units
 from tfm_ui.text.tied import one_of, tied
@@ -14,38 +15,43 @@ SHOWN = 5
 
 
 @dataclass(frozen=True)
-class NextToken:
+class NextToken(Result):
     """The likeliest tokens at the last place of the text.
 
     Attributes:
         names: the token, or its id where no word of the text has that id (a hash cannot be turned back).
         shares: their probabilities, falling.
         even: the probability of each if all were equal.
-        sentence: what it comes to.
+        about: what it comes to.
     """
 
     names: list[str]
     shares: list[float]
     even: float
-    sentence: str
+    about: str
+
+    def sentence(self) -> str:
+        """What it comes to."""
+        return self.about
 
     def table(self) -> pd.DataFrame:
         """The shares by name."""
         return pd.DataFrame({"probability": self.shares}, index=pd.Index(self.names, name="token"))
 
 
-def next_token(state: ModelState, shown: Pass) -> NextToken:
+def next_token(state: ModelState) -> NextToken:
     """Read the probabilities of one pass; the text must not be empty."""
+    probabilities = run(state).next_token
     texts = [state.source_tokens] + ([state.target_tokens] if state.is_encoder_decoder else [])
     tokens = texts[-1]
-    order = shown.next_token.argsort()[::-1][:SHOWN]
+    order = probabilities.argsort()[::-1][:SHOWN]
     names = token_names(order.tolist(), texts)
-    shares = shown.next_token[order].tolist()
+    shares = probabilities[order].tolist()
     last = labels(tokens)[len(tokens.pieces) - 1]
-    even, alike = 1 / len(shown.next_token), one_of(len(tied(shown.next_token)))
+    even, alike = 1 / len(probabilities), one_of(len(tied(probabilities)))
     likeliest = f"{names[0]}{alike}, {look.percent(shares[0], 3)}: {units.times(shares[0] / even)} an even share"
     sentence = (
-        f"At “{last}” the likeliest of {look.count(len(shown.next_token))} tokens is {likeliest}. "
+        f"At “{last}” the likeliest of {look.count(len(probabilities))} tokens is {likeliest}. "
         "Random weights: this says nothing about language."
     )
     return NextToken(names, shares, even, sentence)

@@ -5,7 +5,7 @@ What their questions take for granted is computed in tests/tfm_ui/page/test_pres
 
 from tfm_ui.page.presets import Preset
 
-HOME = (
+PRESETS = (
     Preset(
         "First look",
         "Nobody has trained this model, and yet it would say “tired” again. Where could that come from?",

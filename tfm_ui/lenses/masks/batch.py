@@ -8,7 +8,9 @@ from tfm_core import Tokens
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.text import look, words
 
-BATCH = Canvas("batch", '<div class="batch" data-picture role="group" aria-label="Sentences of the batch"></div>')
+BATCH = Canvas(
+    "lenses/masks/batch", '<div class="batch" data-picture role="group" aria-label="Sentences of the batch"></div>'
+)
 SHOWN, PADS = 24, 12  # tokens of a row, and PADs beside them
 
 

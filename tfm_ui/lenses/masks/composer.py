@@ -10,7 +10,7 @@ from tfm_ui.lenses.masks.composition import MOST_TERMS, Term
 from tfm_ui.pictures.canvas import Canvas, Content
 
 COMPOSER = Canvas(
-    "composer",
+    "lenses/masks/composer",
     """
 <div class="composer" data-picture>
   <div class="chips" role="group"></div>

@@ -5,7 +5,7 @@ What their questions take for granted is computed in tests/tfm_ui/lenses/masks/t
 
 from tfm_ui.page.presets import Preset
 
-MASKS = (
+PRESETS = (
     Preset(
         "First look",
         "Five of these ten columns are grey from top to bottom. Who took them away, and who pays the weight back?",

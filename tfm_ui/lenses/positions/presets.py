@@ -5,7 +5,7 @@ What their questions take for granted is computed in tests/tfm_ui/lenses/positio
 
 from tfm_ui.page.presets import Preset
 
-POSITIONS = (
+PRESETS = (
     Preset(
         "First look",
         "Both sides are made of the same 32 wavelengths. What is added on the left, and what is turned on the right?",

@@ -5,7 +5,7 @@ What their questions take for granted is computed in tests/tfm_ui/lenses/profili
 
 from tfm_ui.page.presets import Preset
 
-PROFILING = (
+PRESETS = (
     Preset(
         "First look",
         "Rows 2, 4 and 5 have the same parameters, only longer texts. What does their time follow, if not parameters?",

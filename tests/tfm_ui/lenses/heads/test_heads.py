@@ -9,11 +9,11 @@ import torch
 
 from tfm_ui.lenses.heads import grid as heads_grid
 from tfm_ui.lenses.heads import head_map
-from tfm_ui.lenses.heads.numbers import SCALES, HeadsState, view
+from tfm_ui.lenses.heads.numbers import all_heads
+from tfm_ui.lenses.heads.state import SCALES, HeadsState
 from tfm_ui.lenses.home.next_token import next_token
 from tfm_ui.live import passes
 from tfm_ui.live.attention import MASKED
-from tfm_ui.live.recipe import recipe
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import words
@@ -27,16 +27,12 @@ MODELS = [
 KINDS = [(model, kind) for model in MODELS for kind in passes.PLACES[model.is_encoder_decoder]]
 
 
-def seen(model: ModelState, kind: str = "encoder"):
-    return view(model, passes.run(model), kind)
-
-
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_recipe_gives_the_numbers_on_screen_in_plain_python(model, kind):
-    shown = seen(model, kind)
+    shown = all_heads(model, kind)
     layer, head = model.num_layers - 1, model.num_heads - 1
     scope: dict[str, torch.Tensor] = {}
-    exec(recipe(model, shown.place.format(layer=layer, what="weights"), head), scope)
+    exec(shown.head(layer, head).recipe(), scope)
     np.testing.assert_array_equal(scope["weights"].numpy(), shown.head(layer, head).weights)
 
 
@@ -44,20 +40,20 @@ def test_the_recipe_gives_the_numbers_on_screen_in_plain_python(model, kind):
 def test_rows_and_columns_are_the_tokens_that_this_attention_reads(model, kind):
     tokens = tokens_of(model, kind)
     assert passes.run(model).attention[kind].visible.shape == tuple(len(text.ids) for text in tokens)
-    assert (seen(model, kind).queries, seen(model, kind).keys) == tuple(words.labels(text) for text in tokens)
+    assert (all_heads(model, kind).queries, all_heads(model, kind).keys) == tuple(words.labels(text) for text in tokens)
 
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_laws_hold_and_would_be_seen_broken(model, kind):
-    shown = seen(model, kind)
+    shown = all_heads(model, kind)
     head = shown.head(0, 0)
     assert all(head.laws().values())
     assert not all(replace(head, weights=head.weights * 1.01).laws().values())
 
 
 def test_the_summary_agrees_with_plain_loops():
-    shown = seen(ModelState(seq_len=12, causal=False))
-    row = shown.summary().loc["L2 h3"]
+    shown = all_heads(ModelState(seq_len=12, causal=False), "encoder")
+    row = shown.table().loc["L2 h3"]
     weights = shown.head(1, 2).weights[: shown.attention.read].tolist()
     rows = len(weights)
     assert row["entropy"] == pytest.approx(
@@ -72,7 +68,7 @@ def test_the_summary_agrees_with_plain_loops():
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_grids_bytes_are_the_weights(scale):
-    shown = seen(ModelState(seq_len=12))
+    shown = all_heads(ModelState(seq_len=12), "encoder")
     top = shown.top(scale)
     header, cells = heads_grid.content(shown.attention, shown.sentences, top=top, picked=(1, 2))
     assert (cells.shape, cells.dtype) == ((2, 4, 12, 12), np.uint8)
@@ -90,7 +86,7 @@ def test_the_grids_bytes_are_the_weights(scale):
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_maps_bytes_are_the_exact_weights_and_its_names(model, kind):
-    shown = seen(model, kind)
+    shown = all_heads(model, kind)
     header, cells = head_map.content(shown.head(0, 0), top=0.5, about="words")
     assert cells.dtype == np.float32
     visible = shown.attention.visible
@@ -100,7 +96,7 @@ def test_the_maps_bytes_are_the_exact_weights_and_its_names(model, kind):
 
 
 def test_scales_end_at_the_largest_weight_at_one_or_at_each_heads_own():
-    shown = seen(ModelState(causal=False))
+    shown = all_heads(ModelState(causal=False), "encoder")
     assert (shown.top("1") == 1).all()
     largest = [[shown.head(layer, head).weights.max() for head in range(4)] for layer in range(2)]
     assert (shown.top("largest") == np.max(largest)).all()
@@ -108,34 +104,34 @@ def test_scales_end_at_the_largest_weight_at_one_or_at_each_heads_own():
 
 
 def test_the_scale_of_choice_leaves_out_the_row_that_has_none():
-    shown = seen(ModelState())
+    shown = all_heads(ModelState(), "encoder")
     weights = np.stack([shown.head(layer, head).weights for layer in range(2) for head in range(4)])
     assert weights[:, 0, 0].min() == 1 == shown.top("largest").max()
     assert shown.top("choice").max() == weights[:, 1:].max() < 1
 
 
 def test_padding_is_neither_looked_at_nor_counted():
-    shown = seen(ModelState(text="a b c", seq_len=5, causal=False))
+    shown = all_heads(ModelState(text="a b c", seq_len=5, causal=False), "encoder")
     assert shown.queries[3:] == ["PAD", "PAD"]
     assert not shown.head(1, 3).weights[:, 3:].any()
-    short = seen(ModelState(text="a b c", seq_len=3, causal=False))
-    np.testing.assert_allclose(shown.summary(), short.summary(), rtol=1e-4, atol=1e-4)
+    short = all_heads(ModelState(text="a b c", seq_len=3, causal=False), "encoder")
+    np.testing.assert_allclose(shown.table(), short.table(), rtol=1e-4, atol=1e-4)
 
 
 def test_cross_attention_names_target_rows_and_source_columns():
     model = ModelState(architecture="encoder-decoder", text="a b c", target="x y", seq_len=3)
-    cross = seen(model, "cross")
+    cross = all_heads(model, "cross")
     assert (cross.queries, cross.keys, cross.attention.read) == (["x", "y"], ["a", "b", "c"], 2)
-    assert list(cross.summary()) == ["entropy", "first"]
+    assert list(cross.table()) == ["entropy", "first"]
 
 
 def test_the_next_token_is_the_models_own_softmax():
     model = ModelState()
-    likely = next_token(model, passes.run(model))
+    likely = next_token(model)
     probabilities = passes.run(model).next_token
     assert likely.shares == sorted(probabilities.tolist(), reverse=True)[:5]
     assert math.isclose(probabilities.sum(), 1, rel_tol=1e-5)
-    assert likely.sentence != next_token(ModelState(seed=8), passes.run(ModelState(seed=8))).sentence
+    assert likely.sentence() != next_token(ModelState(seed=8)).sentence()
 
 
 def test_defaults_are_of_the_kinds_that_exist():
@@ -152,4 +148,4 @@ def test_defaults_are_of_the_kinds_that_exist():
     ],
 )
 def test_the_hover_names_the_formula_of_this_scheme(positional, kind, formula):
-    assert seen(ModelState(architecture="encoder-decoder", positional=positional), kind).formula == formula
+    assert all_heads(ModelState(architecture="encoder-decoder", positional=positional), kind).formula == formula

@@ -9,14 +9,14 @@ from tfm_ui.lenses.masks.padding import numbers as padding
 from tfm_ui.lenses.masks.padding import spread as empty_rows_spread
 from tfm_ui.lenses.masks.padding.batch import ROUNDING
 from tfm_ui.lenses.masks.padding.weights import Weights
-from tfm_ui.lenses.masks.presets import MASKS
+from tfm_ui.lenses.masks.presets import PRESETS
 from tfm_ui.lenses.masks.see import numbers as see
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
 
 
 def masks(name):
-    preset = next(preset for preset in MASKS if preset.name == name)
+    preset = next(preset for preset in PRESETS if preset.name == name)
     return ModelState(**preset.model), MasksState(**preset.page)
 
 

@@ -6,7 +6,7 @@ from tfm_ui.lenses.attention.arcs.numbers import ArcsView
 from tfm_ui.pictures.canvas import Canvas, Content
 
 ARCS = Canvas(
-    "arcs",
+    "lenses/attention/arcs",
     """
 <div class="arcs" data-picture>
   <div class="tools">

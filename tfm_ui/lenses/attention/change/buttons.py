@@ -96,4 +96,4 @@ def _replace(now: Sequence[Change], text: str, token: int) -> None:
 def hold(changes: Sequence[Change] | None = None, pinned: Sequence[Change] | None = None) -> None:
     """Put changes into the link: of B, or of A."""
     values = {"changes": changes, "pinned": pinned}
-    controls.assign(PREFIX, **{name: written(those) for name, those in values.items() if those is not None})
+    controls.change(PREFIX, **{name: written(those) for name, those in values.items() if those is not None})

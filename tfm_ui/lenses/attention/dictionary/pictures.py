@@ -7,7 +7,7 @@ from tfm_ui.lenses.attention.state import PLANE, VALUES
 from tfm_ui.pictures.canvas import Canvas, Content
 
 DICTIONARY = Canvas(
-    "dictionary",
+    "lenses/attention/dictionary",
     """
 <div class="dictionary" data-picture>
   <div class="plane"><canvas role="img"></canvas></div>

@@ -12,7 +12,7 @@ from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.text import look
 
 MATRICES_CANVAS = Canvas(
-    "matrices",
+    "lenses/attention/matrices",
     """
 <div class="matrices" data-picture>
   <div class="bar">

@@ -148,7 +148,7 @@ def _foreign(model: ModelState) -> None:
             refused = bool(seen.refused())
             st.button(
                 "Use as this lens’s mask",
-                on_click=controls.assign,
+                on_click=controls.change,
                 args=(PREFIX,),
                 kwargs={"paint": "" if refused else seen.paint()},
                 disabled=refused or seen.in_use,
@@ -162,7 +162,7 @@ def _took() -> None:
     file = st.session_state[UPLOAD]
     st.session_state.pop(PROBLEM, None)
     if file is None:
-        controls.assign(PREFIX, upload="")
+        controls.change(PREFIX, upload="")
         return
     data = file.getvalue()
     try:
@@ -170,9 +170,9 @@ def _took() -> None:
     except ValueError as problem:
         state = controls.current(MasksState, PREFIX)
         st.session_state[PROBLEM] = f"{file.name[:60]}: {problem}", state.pasted
-        controls.assign(PREFIX, upload="")  # the uploader does not hold that one any more
+        controls.change(PREFIX, upload="")  # the uploader does not hold that one any more
         return
     visitor = visitor_here()
     name = uploads.name_of(data, visitor)
     uploads.UPLOADS.keep(name, visitor, found)
-    controls.assign(PREFIX, upload=name, pasted="")
+    controls.change(PREFIX, upload=name, pasted="")

@@ -43,12 +43,12 @@ def _beside(model: ModelState, state: MasksState, seen: padding.Beside) -> None:
     with panel("masks_padding") as show:
         with st.container(horizontal=True, gap="small", key="masks_padding_acts"):
             if seen.harmless and model.masks_the_future and state.pad_side == "right":
-                off = {"causal": False}
-                st.button("Switch the causal mask off", on_click=controls.take, args=(off,), key="_masks_causal")
+                off = {"args": ("",), "kwargs": {"causal": False}}
+                st.button("Switch the causal mask off", on_click=controls.change, **off, key="_masks_causal")
             if seen.batch.setting.place == "decoder":
                 st.button(
                     "Look at cross-attention",
-                    on_click=controls.assign,
+                    on_click=controls.change,
                     args=(PREFIX,),
                     kwargs={"place": "cross"},
                     key="_masks_cross",

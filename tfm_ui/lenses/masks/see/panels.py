@@ -34,7 +34,7 @@ def _maps(model: ModelState, state: MasksState) -> None:
                 st.button(
                     "Undo",
                     icon=":material/undo:",
-                    on_click=controls.take_back,
+                    on_click=controls.undo_last,
                     disabled=not painted_last,
                     help="Take back what was painted last." if painted_last else "Nothing was painted last.",
                     key="_masks_undo",
@@ -42,7 +42,7 @@ def _maps(model: ModelState, state: MasksState) -> None:
                 st.button(
                     "Clear",
                     icon=":material/ink_eraser:",
-                    on_click=controls.assign,
+                    on_click=controls.change,
                     args=(PREFIX,),
                     kwargs={"paint": ""},
                     disabled=not state.paint,

@@ -8,17 +8,20 @@ import torch
 from torch import Tensor
 
 from tfm_core.study.ties import ties
-from tfm_ui.lenses.positions.schemes import Scheme
+from tfm_ui.lenses.positions.schemes import Scheme, specs_of
+from tfm_ui.lenses.positions.see import recipe
 from tfm_ui.lenses.positions.state import OWN_SCALES, PositionsState
 from tfm_ui.live import windows
+from tfm_ui.live.script import script
 from tfm_ui.live.windows import Part
 from tfm_ui.pictures.map_scale import Scale, holding
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
 
 @dataclass(frozen=True)
-class Bias:
+class Bias(Result):
     """One scheme's bias.
 
     Attributes:
@@ -83,7 +86,6 @@ class Bias:
         even = torch.equal(self.values, step[:, None] * self.distance.abs())
         return (-step).tolist() if even and not self.scheme.is_trained else []
 
-    @property
     def sentence(self) -> str:
         """What it comes to."""
         low, high = (look.number(end.item()) for end in self.values.aminmax())
@@ -97,13 +99,12 @@ class Bias:
             )
         return " ".join(said)
 
-    @property
-    def by_distance(self) -> str:
-        """How it hangs on the distance."""
+    def about_distance(self) -> str:
+        """How it depends on the distance."""
         if self.buckets is not None:
-            return self.about_buckets
+            return self._about_buckets()
         if not (slopes := self.slopes):
-            return self.sentence
+            return self.sentence()
         if len(slopes) == 1:
             return f"The bias falls by {slopes[0]:.4g} with every step of distance."
         return f"Each head’s bias falls by its slope with every step of distance: {_listed(slopes)}."
@@ -117,8 +118,7 @@ class Bias:
         spans = [(bucket, [distance for distance, _ in run]) for bucket, run in runs]
         return [(bucket, span[0], span[-1]) for bucket, span in spans if len(span) > 1]
 
-    @property
-    def about_buckets(self) -> str:
+    def _about_buckets(self) -> str:
         """Which distances share one."""
         assert self.buckets is not None
         used = len(set(self.buckets.tolist()))
@@ -141,6 +141,29 @@ class Bias:
         heads = {f"head {i + 1}": row.double().numpy() for i, row in enumerate(self.values)}
         columns = ({} if self.buckets is None else {"bucket": self.buckets.numpy()}) | heads
         return pd.DataFrame(columns, index=pd.Index(self.distance.numpy(), name="distance key − query"))
+
+    def recipe(self) -> str:
+        """A script that leaves the matrices in `values`, side -> (head, query, key)."""
+        return script(recipe.bias, schemes=specs_of([self.scheme]), length=self.length)
+
+
+@dataclass(frozen=True)
+class BiasByDistance(Result):
+    """The same bias by distance: its matrices hold no more."""
+
+    bias: Bias
+
+    def sentence(self) -> str:
+        """How it depends on the distance."""
+        return self.bias.about_distance()
+
+    def table(self) -> pd.DataFrame:
+        """A row per distance, a column per head."""
+        return self.bias.table()
+
+    def recipe(self) -> str:
+        """A script that leaves the matrices in `values`, side -> (head, query, key)."""
+        return self.bias.recipe()
 
 
 def _span(first: int, last: int) -> str:

@@ -1,0 +1,169 @@
+/* How the arcs are laid out and painted. A scene is {context, data, settings, window, focus, skin, layout}: the
+   canvas, what came from the server, what the reader has set, the part of a long text that is seen, and the tokens looked at. */
+
+import { hidden } from "./arcs_lines.js"
+import { ringAround } from "../../pictures/paint.js"
+
+export const WHOLE = 40 // tokens a side, up to which a text needs no window
+const PER_HEAD = 4 // heads, up to which each has a column of its own numbers
+
+/** Where everything goes, in CSS pixels.
+ * @param {Context} context @param {ArcsData} data @param {ArcsSettings} settings @param {ArcsWindow} window
+ * @param {number} width @param {Pick<Skin, "rem" | "family">} skin */
+export function measure(context, data, settings, window, width, { rem, family }) {
+  const phone = width < 560 * rem
+  const size = (phone ? 14 : 15) * rem, tall = Math.min(window.rows, Math.max(data.Q, data.K))
+  context.font = `700 ${size}px ${family}`
+  const names = Math.ceil(Math.max(...[...data.queries, ...data.keys].map(name => context.measureText(name).width)))
+  context.font = `${13 * rem}px ${family}`
+  const number = context.measureText(data.sparse ? "≥ 0.0000" : "0.0000").width + 8 * rem, bar = phone ? 0 : 72 * rem
+  /** @param {number} each */
+  const wide = each => names + 16 * rem + bar + number * (1 + each), heads = settings.maps.length
+  const each = heads > 1 && heads <= PER_HEAD && width > 2 * wide(heads) + 280 * rem ? heads : 0, side = wide(each)
+  const full = Math.min(width, 2 * side + 480 * rem), step = Math.max(22 * rem, Math.min(34 * rem, 340 * rem / tall))
+  const ends = [data.Q, data.K].some(count => count > window.rows) ? step : 0
+  const y = 26 * rem, from = (width - full) / 2
+  return {
+    rem, phone, size, family, names, number, bar, each, side, width, step, ends, y, height: y + 2 * ends + tall * step + 6 * rem,
+    x: [from + side, from + full - side],
+    low: [data.Q, data.K].map(count => y + ends + (tall - Math.min(count, window.rows)) * step / 2),
+  }
+}
+
+/** The height of a token's middle; of those outside the window, that of the end where they are gathered.
+ * @param {Pick<ArcsScene, "data" | "window" | "layout">} scene @param {number} side @param {number} i */
+export function height({ data, window, layout: { low, step } }, side, i) {
+  const rows = Math.min(window.rows, side ? data.K : data.Q), at = i - window.tops[side]
+  return low[side] + (Math.max(-1, Math.min(rows, at)) + 0.5) * step
+}
+
+/** @param {ArcsScene} scene @param {ArcsLines} lines */
+export function paint(scene, lines) {
+  const { context, layout, skin } = scene
+  context.fillStyle = skin.paper
+  context.fillRect(0, 0, layout.width, layout.height)
+  strokes(scene, lines)
+  names(scene, lines)
+}
+
+/** @param {ArcsScene} scene @param {ArcsLines} lines */
+function strokes(scene, { drawn, top }) {
+  const { context, data, settings, window, skin, layout: { x, rem, step } } = scene, ends = new Map(), kept = []
+  /** @param {number} side @param {number} i */
+  const outside = (side, i) => i < window.tops[side] ? -1 : i >= window.tops[side] + window.rows ? 1 : 0
+  for (const line of drawn) { // what ends outside is gathered into one line for each end
+    const out = [outside(0, line.q), outside(1, line.k)]
+    if (!out[0] && !out[1]) { kept.push(line); continue }
+    const name = `${line.m} ${out[0] ? "e" + out[0] : line.q} ${out[1] ? "e" + out[1] : line.k}`, bundle = ends.get(name)
+    if (bundle) bundle.w += line.w
+    else ends.set(name, { ...line, many: true })
+  }
+  const gap = 7 * rem, bend = (x[1] - x[0]) / 2, many = settings.maps.length
+  /** @param {number} m */
+  const beside = m => (settings.maps.indexOf(m) - (many - 1) / 2) * Math.min(4 * rem, step * 0.7 / many) // heads lie side by side
+  for (const { m, q, k, w, many: gathered } of [...ends.values(), ...kept].sort((a, b) => a.w - b.w)) {
+    const share = Math.min(1, w / top), a = height(scene, 0, q) + beside(m), b = height(scene, 1, k) + beside(m)
+    context.globalAlpha = gathered ? 0.3 : 0.1 + 0.85 * share // their sum is another scale: it is printed
+    context.lineWidth = (0.5 + (gathered ? Math.min(1, w) : 3.5 * share)) * rem
+    context.strokeStyle = data.heads ? skin.heads[m % 8] : skin.weights[11]
+    context.setLineDash(data.heads && m >= 8 ? [6 * rem, 4 * rem] : [])
+    context.beginPath()
+    context.moveTo(x[0] + gap, a)
+    context.bezierCurveTo(x[0] + bend, a, x[1] - bend, b, x[1] - gap, b)
+    context.stroke()
+  }
+  context.globalAlpha = 1
+  context.setLineDash([])
+}
+
+/** @type {Role[]} */
+const ROLES = ["query", "key"]
+
+/** @param {ArcsScene} scene @param {ArcsLines} lines */
+function names(scene, { away }) {
+  const { context, data, settings, window, focus, skin, layout } = scene, { x, size, family, rem, step, phone } = layout
+  context.textBaseline = "middle"
+  for (const side of [0, 1]) {
+    const all = side ? data.keys : data.queries, sign = side ? 1 : -1, edge = x[side] + sign * 4 * rem
+    context.textAlign = side ? "left" : "right"
+    context.font = `${14 * rem}px ${family}`
+    context.fillStyle = skin[ROLES[side]]
+    context.fillText(["query: looks", "key: is looked at"][side].split(phone ? ":" : "\n")[0], edge, 12 * rem)
+    const rows = Math.min(window.rows, all.length)
+    for (let i = window.tops[side]; i < window.tops[side] + rows; i++) {
+      const y = height(scene, side, i)
+      const chosen = settings.side === side && settings.tokens.includes(i), lit = focus?.side === side && focus.tokens.includes(i)
+      context.font = `${lit ? 700 : 400} ${size}px ${family}`
+      context.globalAlpha = hidden(data, settings, side, i) ? 0.45 : 1
+      context.fillStyle = skin[ROLES[side]]
+      context.fillText(all[i], edge, y + 1)
+      context.globalAlpha = 1
+      if (lit) {
+        context.beginPath()
+        context.arc(x[side] - sign * 3 * rem, y, 3.5 * rem, 0, 7)
+        context.fill()
+      }
+      if (chosen) {
+        const w = context.measureText(all[i]).width + 10 * rem, x = edge - (side ? 5 * rem : w - 5 * rem)
+        ringAround(context, skin, { x, y: y - step / 2 + 2 * rem, w, h: step - 4 * rem }, 4 * rem, 2.5 * rem)
+      }
+      if (side === 0 && !data.seen[i] && !focus) note(scene, "may see nothing", x[0] + 10 * rem, y, "left")
+    }
+    for (const end of [-1, 1]) {
+      const more = end < 0 ? window.tops[side] : all.length - rows - window.tops[side]
+      const y = layout.low[side] + (end < 0 ? -0.5 : rows + 0.5) * step
+      const weight = side && !focus ? `, ${away[end + 1] < 0.005 ? "under 0.01" : away[end + 1].toFixed(2)} of a row` : ""
+      if (more > 0) note(scene, `${end < 0 ? "↑" : "↓"} ${more} more${weight}`, edge, y, side ? "left" : "right")
+    }
+  }
+}
+
+/** @param {ArcsScene} scene @param {string} text @param {number} x @param {number} y @param {Align} align */
+function note({ context, skin, layout: { rem, family } }, text, x, y, align) {
+  context.font = `${13 * rem}px ${family}`
+  context.fillStyle = skin.muted
+  context.textAlign = align
+  context.fillText(text, x, y + 1)
+}
+
+/** @param {Sum} w */
+export const exact = w => w === undefined ? "–" : w === null ? "masked" : w === 0 ? "0" : w < 0.0001 ? "<0.0001" : w.toFixed(4)
+
+/** Beside the other side's tokens: what the focus gives them or gets from them, as bars and numbers.
+ * @param {ArcsScene & { focus: ArcsFocus }} scene @param {ArcsSums} sums */
+export function values(scene, { each, total, least }) {
+  const { context, data, settings, window, focus, skin, layout } = scene, { x, rem, names, bar, number, family } = layout
+  const side = 1 - focus.side, sign = side ? 1 : -1, rows = Math.min(window.rows, total.length)
+  const from = x[side] + sign * (names + 12 * rem), top = Math.max(1e-12, ...total.map(w => w ?? 0)), outside = [0, 0]
+  /** @param {number} at */
+  const right = at => side ? from + bar + number * (at + 1) - 2 * rem : from - bar - 6 * rem - number * at
+  context.textBaseline = "middle"
+  total.forEach((w, i) => {
+    if (i < window.tops[side]) outside[0] += w ?? 0
+    else if (i >= window.tops[side] + rows) outside[1] += w ?? 0
+    else if (w !== undefined) line(w, settings.maps.map((_, at) => each[at][i]), height(scene, side, i), least[i])
+  })
+  outside.forEach((w, end) => w && line(w, [], layout.low[side] + (end ? rows + 0.5 : -0.5) * layout.step, data.sparse))
+  if (layout.each) ["mean", ...settings.maps.map(m => `head ${m + 1}`)].forEach((text, at) => {
+    note(scene, text, right(at), 12 * rem, "right")
+  })
+
+  /** @param {Sum} w @param {Sum[]} heads @param {number} y @param {boolean} least */
+  function line(w, heads, y, least) {
+    if (bar && w) {
+      context.fillStyle = skin.result
+      context.globalAlpha = 0.8
+      const long = Math.max(1, bar * Math.min(1, w / top))
+      context.fillRect(side ? from : from - long, y - 5 * rem, long, 10 * rem)
+      context.globalAlpha = 1
+    }
+    context.font = `${13 * rem}px ${family}`
+    context.textAlign = "right"
+    context.fillStyle = w === null || w === undefined ? skin.muted : skin.ink
+    context.fillText((least && w !== null ? "≥ " : "") + exact(w), right(0), y + 1)
+    if (layout.each && w !== null && w !== undefined) heads.forEach((weight, at) => {
+      context.fillStyle = skin.heads[settings.maps[at] % 8]
+      context.fillText(exact(weight), right(at + 1), y + 1)
+    })
+  }
+}

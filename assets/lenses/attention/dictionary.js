@@ -1,0 +1,203 @@
+/* A soft dictionary: keys and a query as points to drag, values to edit, a temperature; the server answers.
+
+   payload, behind the header: float32 [key][4]: q·k, score, weight, weight × value.
+   While something is moved, points stand where they were put, and numbers are the server's latest answer. In a file
+   (`alone`) there is no server, and nothing can be moved. */
+
+import { save, stretch, watch } from "../../pictures/canvas.js"
+import { brief, file, mapping, paint } from "./dictionary_drawing.js"
+import { clamp, contextOf, decimals, dress, floats } from "../../pictures/paint.js"
+
+/** @type {Point[]} */
+const FREE = [[-1, -1], [1, 1], [-1, 1], [1, -1]] // where a new key may stand
+
+const PAUSE = 200 // ms
+
+/** @param {Picture<DictionaryHeader>} picture */
+export default function ({ header, numbers, root, late, preview, commit, alone }) {
+  /** @param {string} selector */
+  const $ = selector => root.querySelector(selector)
+  const memory = root._memory ??= { moving: false }
+  const cells = floats(numbers)
+  const weights = header.keys.map((_, i) => cells[4 * i + 2]), { names, most } = header, [low, high] = header.plane
+  if ((!memory.moving && !late) || !memory.work) memory.work = {
+    keys: header.keys.map(key => [...key]), values: [...header.values], query: [...header.asked], temperature: header.temperature,
+  }
+  /** @type {DictionaryScene["work"]} */
+  const work = memory.work, written = (/** @type {number} */ value) => `${+value.toFixed(2)}`
+  Object.assign(memory, { header, weights, answer: header.answerText })
+
+  const wishes = {
+    entries: () => ({ attention_entries: work.keys.map(([x, y], i) => [x, y, work.values[i]].map(written).join(",")).join(" ") }),
+    ask: () => ({ attention_ask: work.query.map(written).join(",") }),
+    temperature: () => ({ attention_temperature: work.temperature }),
+  }
+  /** @param {keyof typeof wishes} what */
+  function move(what) {
+    memory.moving = true
+    clearTimeout(memory.pause)
+    preview(wishes[what]())
+  }
+  /** Tell the page: at once, or when no key has been pressed for a moment, as each answer brings back what it was for.
+   * @param {keyof typeof wishes} what @param {number} [pause] */
+  function settle(what, pause = 0) {
+    memory.wishes = { ...memory.wishes, ...wishes[what]() }
+    clearTimeout(memory.pause)
+    const tell = () => {
+      memory.moving = false
+      commit(memory.wishes)
+      memory.wishes = null
+    }
+    if (pause) memory.pause = setTimeout(tell, pause)
+    else tell()
+  }
+
+  /** As many elements as there are keys, each with its place in the list.
+   * @param {HTMLElement} parent @param {string} selector @param {number} count @param {() => any} make */
+  function fit(parent, selector, count, make) {
+    const elements = [...parent.querySelectorAll(selector)]
+    for (const element of elements.splice(count)) element.remove()
+    while (elements.length < count) {
+      elements.push(make())
+      parent.append(elements[elements.length - 1])
+    }
+    return elements
+  }
+  /** @param {string} tag @param {string} className @param {object} [more] */
+  const make = (tag, className, more) => Object.assign(document.createElement(tag), { className, ...more })
+
+  function makeEntry() {
+    const row = make("div", "entry"), bar = make("div", "bar")
+    bar.append(make("i", ""))
+    row.append(make("b", ""), bar, make("span", "weight"), make("span", "times", { textContent: "×" }),
+      make("input", "", { type: "number", step: 1 }), make("span", "share"),
+      make("button", "drop", { textContent: "×" }), make("div", "why"))
+    return row
+  }
+
+  /** @type {DictionaryScene} */
+  let scene
+  function draw() {
+    const side = $(".plane").clientWidth
+    if (!side) return // on its way out of the page
+    const canvas = root.querySelector("canvas"), skin = dress(root, header.skin), { rem, family } = skin
+    scene = { header, weights, work, rem, skin, family }
+    canvas.style.width = side + "px" // whole pixels, or it is blurred
+    stretch(canvas, side, side, skin.paper)
+    paint(contextOf(canvas), side, scene, false)
+    place(side, rem)
+    book()
+  }
+
+  /** @param {number} side @param {number} rem */
+  function place(side, rem) {
+    const { to, back } = mapping(side, header.plane, rem),
+      what = (/** @type {number} */ i) => i < work.keys.length ? "entries" : "ask"
+    const points = fit($(".plane"), ".point", work.keys.length + 1, () => make("button", "point"))
+    points.forEach((point, i) => {
+      const at = work.keys[i] ?? work.query, [x, y] = to(at), asks = what(i) === "ask"
+      point.style.left = x + "px"
+      point.style.top = y + "px"
+      point.classList.toggle("asks", asks)
+      point.textContent = asks ? "q" : names[i]
+      point.ariaLabel = `${asks ? "query" : `key ${names[i]}`} at ${brief(at[0])}, ${brief(at[1])}`
+      point.disabled = Boolean(alone)
+      /** @param {number} a @param {number} b */
+      const put = (a, b) => {
+        const near = [a, b].map(n => clamp(+n.toFixed(2), low, high))
+        if (near[0] === at[0] && near[1] === at[1]) return
+        at.splice(0, 2, ...near)
+        move(what(i))
+        draw()
+      }
+      /** @param {Event} event */
+      const release = event => { if (memory.moving) settle(what(i), event.type === "keyup" ? PAUSE : 0) }
+      point.onpointerdown = event => { if (!event.button) point.setPointerCapture(event.pointerId) }
+      point.onpointermove = event => {
+        if (!point.hasPointerCapture(event.pointerId)) return
+        const box = $(".plane").getBoundingClientRect()
+        const [a, b] = back(event.clientX - box.left, event.clientY - box.top)
+        put(a, b)
+      }
+      point.onlostpointercapture = point.onkeyup = point.onblur = release
+      point.onkeydown = event => {
+        const step = /** @type {ByKey<number[]>} */ ({ ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] })[event.key]
+        if (!step) return
+        event.preventDefault()
+        event.stopPropagation() // the page has keys of its own
+        const by = event.shiftKey ? 0.01 : 0.1
+        put(at[0] + step[0] * by, at[1] + step[1] * by)
+      }
+    })
+  }
+
+  /** @param {number} value */
+  const signed = value => value < 0 ? `(${brief(value)})` : brief(value)
+  /** @param {number} i */
+  const why = i => `q·k = ${signed(header.asked[0])}×${signed(header.keys[i][0])} + ${signed(header.asked[1])}×${signed(header.keys[i][1])}` +
+    ` = ${cells[4 * i].toFixed(2).replace("-", "−")}; ÷ (√2×${header.temperature}) = ${cells[4 * i + 1].toFixed(2).replace("-", "−")}`
+  const answer = () => `answer = ${weights.map((_, i) => signed(cells[4 * i + 3])).join(" + ")} = ${header.answerText}`
+  const hard = () => `Hard look-up: ${header.hardText}`
+
+  function book() {
+    const focused = root.getRootNode().activeElement
+    fit($(".entries"), ".entry", work.keys.length, makeEntry).forEach((row, i) => {
+      /** @param {string} selector */
+      const part = selector => row.querySelector(selector), value = part("input"), drop = part(".drop")
+      part("b").textContent = names[i]
+      part("i").style.cssText = `width: ${100 * (weights[i] ?? 0)}%; background: ${scene.skin.weights[10]}`
+      part(".weight").textContent = decimals(weights[i] ?? 0, 4)
+      part(".share").textContent = `= ${brief(cells[4 * i + 3] ?? 0)}`
+      part(".why").textContent = i < weights.length ? why(i) : ""
+      if (value !== focused || !memory.moving) value.value = written(work.values[i])
+      Object.assign(value, { min: -most, max: most, ariaLabel: `value of key ${names[i]}`, disabled: alone })
+      value.onkeydown = event => event.stopPropagation()
+      value.oninput = () => {
+        if (value.value === "") return
+        work.values[i] = clamp(+value.value, -most, most)
+        move("entries")
+      }
+      value.onchange = value.onblur = () => { // a blur alone if what was typed is what had been there
+        if (value.value === "") value.value = written(work.values[i])
+        if (memory.moving) settle("entries")
+      }
+      Object.assign(drop, { ariaLabel: `Remove key ${names[i]}`, title: `Remove key ${names[i]}`, disabled: alone || work.keys.length < 3 })
+      drop.onclick = () => {
+        work.keys.splice(i, 1)
+        work.values.splice(i, 1)
+        settle("entries")
+      }
+    })
+    const add = $(".add"), warm = $(".warm input")
+    add.disabled = alone || work.keys.length === names.length
+    add.onclick = () => {
+      /** @param {Point} point */
+      const taken = ([x, y]) => work.keys.some(key => Math.hypot(key[0] - x, key[1] - y) < 0.3)
+      work.keys.push([...FREE.find(place => !taken(place)) ?? [0, 0]])
+      work.values.push(10 * work.keys.length)
+      settle("entries")
+    }
+    $(".warm b").textContent = String(header.temperature)
+    if (!memory.moving) warm.value = String(Math.log10(work.temperature))
+    warm.disabled = Boolean(alone)
+    warm.ariaValueText = `${header.temperature}`
+    warm.onkeydown = event => event.stopPropagation()
+    warm.oninput = () => {
+      work.temperature = clamp(+(10 ** Number(warm.value)).toPrecision(3), 0.05, 10)
+      move("temperature")
+    }
+    warm.onchange = () => { if (memory.moving) settle("temperature", PAUSE) }
+    warm.onpointerup = warm.onblur = () => { if (memory.moving) settle("temperature") }
+    $(".answer").textContent = answer()
+    $(".hard").textContent = hard()
+    if (!memory.moving) $(".say").textContent = header.about
+  }
+
+  root.querySelector("canvas").setAttribute("aria-label", header.about)
+  root.savePicture = name => {
+    const rows = weights.map((w, i) =>
+      `${names[i]}   ${why(i)};   weight ${decimals(w, 4)} × ${brief(header.values[i])} = ${brief(cells[4 * i + 3])}`)
+    save(file(scene, $(".plane").clientWidth, [`temperature ${header.temperature}`, ...rows, answer(), hard()]), name)
+  }
+  return watch($(".plane"), draw)
+}

@@ -1,0 +1,170 @@
+/* One matrix on its canvas: cells in its colours, names of rows and columns, a ring around the cell in focus, and
+   outlines around the cells that it was computed from. */
+
+import { contextOf, hatch, image, ink, ringAround, word } from "../../pictures/paint.js"
+
+const PRINTS = 26 // pixels from which a cell prints its number
+const LONGEST = 9 // signs of a name, before it is cut
+
+/** @param {string} axis */
+const named = axis => axis === "query" || axis === "key"
+
+/** How large the cells are, and where they begin: of all matrices of a step the same, of the overview each its own.
+ * @param {Matrix[]} matrices
+ * @param {{ whole: boolean, width: number, rem: number, signs: number, widest?: (axis: string) => number }} options */
+export function measure(matrices, { whole, width, rem, signs, widest }) {
+  const sides = matrices.map(({ axes: [rows, columns] }) => ({
+    left: whole ? 2 : named(rows) ? (widest?.(rows) ?? 0) + 10 : 26 * rem,
+    top: (whole || !named(columns) ? 2 : 52) * rem,
+    right: (whole || !named(columns) ? 4 : 30) * rem,
+  }))
+  const stacked = !whole && width < 700 * rem, total = (/** @type {number[]} */ list) => list.reduce((sum, value) => sum + value, 0)
+  const room = width - total(sides.map(side => side.left + side.right + 10)) - signs
+  const share = room / total(matrices.map(matrix => matrix.columns))
+  const tallest = whole ? 122 * rem : Math.min(420 * rem, innerHeight * 0.46), best = (whole ? 14 : 40) * rem
+  return matrices.map(({ rows, columns, axes }, i) => {
+    const { left, top, right } = sides[i]
+    const across = whole || stacked ? (width - left - right) / columns : share
+    const x = Math.max(1, Math.min(best, across)), y = Math.max((whole ? 4 : 11) * rem, Math.min(x, tallest / rows))
+    const square = named(axes[0]) && named(axes[1])
+    const cell = square ? { x: Math.min(x, y), y: Math.min(x, y) } : { x: Math.min(x, 1.25 * y), y: whole ? Math.min(best, tallest / rows) : y }
+    if (whole && !square) cell.x = Math.max(1, Math.min(best, across))
+    return { left, top, cell, rem, whole, width: left + cell.x * columns + right, height: top + cell.y * rows + 4 }
+  })
+}
+
+/** 0 to 255: the place on the scale; masked is -1.
+ * @param {number} value @param {Matrix} matrix */
+function shade(value, { weights, top }) {
+  if (value === -Infinity) return -1
+  return Math.round(Math.max(0, Math.min(1, weights ? value / top : (value / top + 1) / 2)) * 255)
+}
+
+/** @param {Context} context @param {Matrix} matrix @param {Float32Array} numbers @param {MatrixLayout} layout
+ * @param {Skin} skin @param {Record<"weights" | "signed", string[]>} tables
+ * @param {(axis: string, i: number) => string} names @param {number} [upTo] */
+export function paint(context, matrix, numbers, layout, skin, tables, names, upTo = Infinity) {
+  const { left, top, cell, rem } = layout, { rows, columns, axes } = matrix
+  const table = matrix.weights ? tables.weights : tables.signed
+  context.fillStyle = skin.paper
+  context.fillRect(0, 0, layout.width, layout.height)
+  const shown = Math.min(rows, upTo), small = cell.x < 6 || cell.y < 6
+  if (small && shown) {
+    const tile = image(columns, shown, i => {
+      const at = shade(numbers[i], matrix)
+      return word(at < 0 ? skin.masked : table[at])
+    })
+    context.imageSmoothingEnabled = false
+    context.drawImage(tile, left, top, columns * cell.x, shown * cell.y)
+  } else cells(context, matrix, numbers, layout, skin, table, shown)
+  context.strokeStyle = skin.rule
+  context.lineWidth = 1
+  context.strokeRect(left - 0.5, top - 0.5, columns * cell.x + 1, rows * cell.y + 1)
+  if (layout.whole) return
+  context.font = `${13 * rem}px ${layout.family}`
+  context.textBaseline = "middle"
+  /** @param {string} axis */
+  const colour = axis => named(axis) ? skin[axis] : skin.muted
+  /** @param {number} size @param {number} count */
+  const every = (size, count) => Math.max(1, Math.ceil(size / count))
+  context.fillStyle = colour(axes[0])
+  context.textAlign = "right"
+  for (let r = 0; r < rows; r += every(13 * rem, cell.y))
+    context.fillText(names(axes[0], r), left - 5, top + (r + 0.5) * cell.y)
+  if (!named(axes[1])) return
+  context.fillStyle = colour(axes[1])
+  for (let c = 0; c < columns; c += every(13 * rem, cell.x)) {
+    context.save()
+    context.translate(left + (c + 0.5) * cell.x, top - 5)
+    context.rotate(-Math.PI / 4)
+    context.textAlign = "left"
+    context.fillText(names(axes[1], c), 0, 0)
+    context.restore()
+  }
+}
+
+/** @param {Context} context @param {Matrix} matrix @param {Float32Array} numbers @param {MatrixLayout} layout
+ * @param {Skin} skin @param {string[]} table @param {number} shown */
+function cells(context, matrix, numbers, { left, top, cell, rem, family }, skin, table, shown) {
+  const gap = Math.min(cell.x, cell.y) >= 12 ? 2 : 1, masked = new Path2D()
+  const prints = Math.min(cell.x, cell.y) >= PRINTS * rem
+  context.textAlign = "center"
+  context.textBaseline = "middle"
+  context.font = `${(cell.x >= 38 * rem ? 13 : 11) * rem}px ${family}`
+  for (let r = 0; r < shown; r++) for (let c = 0; c < matrix.columns; c++) {
+    const value = numbers[r * matrix.columns + c], at = shade(value, matrix)
+    const x = left + c * cell.x, y = top + r * cell.y, wide = cell.x - gap, tall = cell.y - gap
+    const fill = at < 0 ? skin.masked : table[at]
+    context.fillStyle = fill
+    context.fillRect(x, y, wide, tall)
+    if (at < 0) {
+      hatch(masked, x, y, wide, tall)
+      if (!prints || matrix.weights) continue
+    }
+    if (prints) {
+      context.fillStyle = at < 0 ? skin.muted : ink(fill)
+      context.fillText(brief(value, matrix.weights), x + wide / 2, y + tall / 2 + 1)
+    }
+  }
+  context.strokeStyle = skin.hatch
+  context.lineWidth = 1
+  context.stroke(masked)
+}
+
+/** @param {string} text */
+const minus = text => text.replace("-", "−")
+/** @param {number} value @param {boolean} weights */
+const brief = (value, weights) => value === -Infinity ? "−∞" : weights ? value.toFixed(2)
+  : minus(Math.abs(value) >= 99.5 ? value.toFixed(0) : Math.abs(value) >= 9.95 ? value.toFixed(1) : clean(value, 2))
+/** @param {number} value @param {number} digits */
+const clean = (value, digits) => Number(value.toFixed(digits)) === 0 ? (0).toFixed(digits) : value.toFixed(digits)
+
+/** The exact value, for the tip.
+ * @param {number} value @param {boolean} weights */
+export const exact = (value, weights) => value === -Infinity ? "−∞ (masked)"
+  : value && Math.abs(value) < 0.0005 ? minus(value.toExponential(2)) : minus(value.toFixed(weights ? 4 : 3))
+
+/** What fed the cell: outlines, the older the thinner; the cell itself has the amber ring.
+ * @param {Context} context @param {Matrix} matrix @param {MatrixLayout} layout @param {Skin} skin
+ * @param {Lit[]} regions */
+export function light(context, matrix, layout, skin, regions) {
+  const { left, top, cell } = layout
+  for (const [[row, column], steps] of regions) {
+    if (row !== null && (row < 0 || row >= matrix.rows) || column !== null && (column < 0 || column >= matrix.columns)) continue
+    const x = left + (column ?? 0) * cell.x, y = top + (row ?? 0) * cell.y
+    const wide = column === null ? matrix.columns * cell.x : cell.x, tall = row === null ? matrix.rows * cell.y : cell.y
+    if (steps === 0) ringAround(context, skin, { x, y, w: wide, h: tall }, 5, 3)
+    else {
+      context.strokeStyle = skin.ink
+      context.lineWidth = steps === 1 ? 2.5 : 1.25
+      context.setLineDash(steps === 1 ? [] : [3, 3])
+      context.strokeRect(x, y, wide, tall)
+      context.setLineDash([])
+    }
+  }
+}
+
+/** @param {string} name */
+export const short = name => [...name].length > LONGEST ? [...name].slice(0, LONGEST - 1).join("") + "…" : name
+
+/** All figures of the scene on one sheet, for a file.
+ * @param {HTMLElement} stage @param {string} paper */
+export function poster(stage, paper) {
+  const ratio = devicePixelRatio, origin = stage.getBoundingClientRect()
+  const sheet = Object.assign(document.createElement("canvas"), { width: origin.width * ratio, height: origin.height * ratio })
+  const context = contextOf(sheet)
+  context.scale(ratio, ratio)
+  context.fillStyle = paper
+  context.fillRect(0, 0, origin.width, origin.height)
+  context.textBaseline = "top"
+  for (const part of /** @type {NodeListOf<HTMLElement>} */ (stage.querySelectorAll("canvas, b, small, .sign"))) {
+    const box = part.getBoundingClientRect(), style = getComputedStyle(part)
+    if (part instanceof HTMLCanvasElement) context.drawImage(part, box.left - origin.left, box.top - origin.top, box.width, box.height)
+    else {
+      context.fillStyle = style.color
+      context.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`
+      context.fillText(part.textContent, box.left - origin.left, box.top - origin.top)
+    }
+  }
+  return sheet
+}

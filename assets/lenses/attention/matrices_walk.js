@@ -1,0 +1,79 @@
+/* The bar above the matrices: from step to step by click, by keyboard or by itself, and the temperature. */
+
+import { slide } from "../../pictures/slider.js"
+
+const REST = 1400 // ms between two steps of a walk by itself
+
+/** Returns how to stop the walk.
+ * @param {Pick<Picture<MatricesHeader>, "root" | "header" | "late" | "preview" | "retract">
+ *   & { memory: any, tell: (changes: Values) => void }} picture */
+export function walk({ root, header: { prefix, steps, step, whole, temperature }, memory, late, tell, preview, retract }) {
+  /** @param {string} selector */
+  const $ = selector => root.querySelector(selector)
+  /** @param {string} name */
+  const go = name => tell({ step: name })
+  /** @param {number} count */
+  const by = count => { const to = steps[steps.indexOf(step) + count]; if (to) go(to) }
+  const chips = $(".chips")
+  /** @type {() => HTMLElement[]} */
+  const all = () => [...chips.querySelectorAll("button")]
+  if (!chips.children.length) for (const name of steps) {
+    const chip = Object.assign(document.createElement("button"), { textContent: name })
+    chip.setAttribute("role", "tab")
+    chips.append(chip)
+  }
+  all().forEach((chip, i) => {
+    chip.setAttribute("aria-selected", String(steps[i] === step))
+    chip.tabIndex = steps[i] === step ? 0 : -1
+    chip.onclick = () => { stop(); go(steps[i]) }
+  })
+  chips.onkeydown = event => {
+    const count = /** @type {ByKey<number>} */ ({
+      ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -steps.length, End: steps.length,
+    })[event.key]
+    if (!count) return
+    event.preventDefault()
+    event.stopPropagation()
+    stop()
+    const now = steps.indexOf(memory.wanted ?? step)
+    const to = Math.max(0, Math.min(steps.length - 1, now + count))
+    memory.wanted = steps[to]
+    all()[to].focus()
+    go(steps[to])
+  }
+  memory.wanted = null
+  const lit = all()[steps.indexOf(step)]
+  chips.scrollLeft = lit.offsetLeft - (chips.clientWidth - lit.offsetWidth) / 2 // in the middle, where they have no room
+  $(".back").disabled = step === steps[0]
+  $(".next").disabled = step === steps.at(-1)
+  $(".back").onclick = () => { stop(); by(-1) }
+  $(".next").onclick = () => { stop(); by(1) }
+  function stop() { clearTimeout(memory.timer); memory.playing = false; $(".play").textContent = "Play" }
+  function play() {
+    memory.playing = true
+    tell(step === steps.at(-1) || whole ? { step: steps[0], whole: false } : { step: steps[steps.indexOf(step) + 1] })
+  }
+  $(".play").textContent = memory.playing ? "Pause" : "Play"
+  $(".play").onclick = () => memory.playing ? stop() : play()
+  clearTimeout(memory.timer)
+  if (memory.playing && step !== steps.at(-1)) memory.timer = setTimeout(play, REST)
+  else stop()
+  $(".all").textContent = whole ? "One step" : "All at once"
+  $(".all").onclick = () => { stop(); tell({ whole: !whole }) }
+
+  // temperature: ten steps of the slider are a factor of ten
+  const warmth = $(".warmth input"), degrees = () => +(10 ** (Number(warmth.value) / 10)).toPrecision(2)
+  const wish = () => ({ [`${prefix}temperature`]: degrees() })
+  slide(warmth, memory, { value: Math.round(10 * Math.log10(temperature)), late }, {
+    move() {
+      $(".warmth output").textContent = String(degrees())
+      memory.waits ||= setTimeout(() => { memory.waits = 0; preview(wish()) }, 50)
+    },
+    rest: () => { still(); tell({ temperature: degrees() }) },
+    back: () => { still(); retract() },
+  })
+  function still() { clearTimeout(memory.waits); memory.waits = 0 }
+  if (!memory.dragging && !late) $(".warmth output").textContent = String(temperature)
+
+  return stop
+}

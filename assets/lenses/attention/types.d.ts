@@ -1,0 +1,135 @@
+/* What the pictures of the Attention lens get of tfm_ui, and what their parts say to each other. */
+
+/** Of a head's matrices: what it is, and where its numbers are. */
+interface Matrix {
+  symbol: string
+  name: string
+  what: string
+  shape: string
+  axes: [string, string]
+  role: Role | ""
+  weights: boolean
+  begin: number
+  rows: number
+  columns: number
+  top: number
+  topText: string
+}
+
+/** A row, a column (null: all of them), and how many steps ago it fed the cell in focus. */
+type Lit = [[number | null, number | null], number]
+
+interface MatricesHeader extends Header {
+  prefix: string
+  steps: string[]
+  step: string
+  whole: boolean
+  scene: string[]
+  matrices: Record<string, Matrix>
+  queries: string[]
+  keys: string[]
+  starts: Record<string, number>
+  ends: Record<string, number>
+  headDim: number
+  lit: Record<string, Lit[]>
+  temperature: number
+  title: string
+  lines: [string, string][][]
+  code: string
+}
+
+interface MatrixCell {
+  name: string
+  row: number
+  column: number
+}
+
+interface MatrixLayout {
+  left: number
+  top: number
+  cell: { x: number; y: number }
+  rem: number
+  whole: boolean
+  width: number
+  height: number
+  family?: string
+}
+
+interface ArcsHeader extends Header {
+  queries: string[]
+  keys: string[]
+  read: Point
+  seen: number[]
+  maps: string[]
+  heads: boolean
+  kept: number
+  at: Point
+}
+
+type ArcsData = ReturnType<typeof import("./arcs_lines.js").unpack>
+
+/** What the reader has set. A side is 0 for queries, 1 for keys. */
+interface ArcsSettings {
+  maps: number[]
+  side: number
+  tokens: number[]
+  mass: number
+  hide: Record<string, boolean>
+}
+
+/** The tokens that are looked at. */
+type ArcsFocus = Pick<ArcsSettings, "side" | "tokens">
+
+/** The part of a long text that is shown: so many rows, from these tokens on. */
+interface ArcsWindow {
+  rows: number
+  tops: Point
+}
+
+interface ArcsLine {
+  m: number
+  q: number
+  k: number
+  w: number
+  many?: boolean // several lines that end at the same place outside the window
+}
+
+type ArcsLines = ReturnType<typeof import("./arcs_lines.js").gather>
+type ArcsSums = ReturnType<typeof import("./arcs_lines.js").sums>
+type ArcsLayout = ReturnType<typeof import("./arcs_drawing.js").measure>
+
+/** A sum of weights; null where all are masked, undefined where none is known. */
+type Sum = number | null | undefined
+
+interface ArcsScene {
+  context: Context
+  data: ArcsData
+  settings: ArcsSettings
+  window: ArcsWindow
+  focus: ArcsFocus | null
+  skin: Skin
+  layout: ArcsLayout
+}
+
+interface DictionaryHeader extends Header {
+  names: string[]
+  keys: Point[]
+  values: number[]
+  asked: Point
+  temperature: number
+  answerText: string
+  hardText: string
+  plane: Point
+  most: number
+}
+
+interface DictionaryScene {
+  header: DictionaryHeader
+  weights: number[]
+  work: { keys: Point[]; values: number[]; query: Point; temperature: number }
+  skin: Skin
+  rem: number
+  family: string
+}
+
+type ToPlane = (point: Point) => Point

@@ -1,0 +1,176 @@
+/* Layers x heads as thumbnails: one transfer of bytes, one canvas, a real button per head.
+
+   payload, behind the header: uint8 [layer][head][row][column]. A byte of 0 to 254 is a share of the head's largest
+   weight, header.ends[head] that weight's place on the scale (1 is its dark end); 255 is masked.
+   Everything but the click stays in the browser. User text reaches the page through textContent alone. */
+
+import { save, watch } from "../../pictures/canvas.js"
+import { clamp, contextOf, dress, image, palette, pool, veil, word } from "../../pictures/paint.js"
+
+/** One head as an image: a pixel per cell, or, where cells are smaller than pixels, the largest weight of each block;
+ * rows of padding are veiled. A byte that is masked counts as less than any weight.
+ * @param {Uint8Array} map @param {HeadsGridHeader} header @param {number} end @param {number} block
+ * @param {number[]} table @param {number} masked @param {string} paper */
+function tileOf(map, { rows, columns, read }, end, block, table, masked, paper) {
+  const ranks = map.map(byte => (byte + 1) & 255) // masked is 0, and the weights follow
+  const { largest, across, down } = pool(ranks, columns, { left: 0, top: 0, columns, rows }, block, 0)
+  const tile = image(across, down, i =>
+    largest[i] ? table[Math.min(255, Math.round((largest[i] - 1) / 254 * end * 255))] : masked)
+  veil(contextOf(tile), paper, 0, Math.ceil(read / block), across, down)
+  return tile
+}
+
+/** The grid with its labels, for a file.
+ * @param {HTMLElement} cells @param {HTMLCanvasElement} canvas @param {Skin} skin */
+function poster(cells, canvas, skin) {
+  const ratio = devicePixelRatio, sheet = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height })
+  const context = contextOf(sheet), origin = cells.getBoundingClientRect()
+  context.fillStyle = skin.paper
+  context.fillRect(0, 0, sheet.width, sheet.height)
+  context.drawImage(canvas, 0, 0)
+  context.fillStyle = skin.muted
+  context.font = `${13 * ratio}px ${getComputedStyle(cells).fontFamily}`
+  context.textAlign = "center"
+  context.textBaseline = "middle"
+  for (const label of cells.querySelectorAll(".column, .row")) {
+    const box = label.getBoundingClientRect()
+    context.fillText(label.innerText, (box.left - origin.left + box.width / 2) * ratio, (box.top - origin.top + box.height / 2) * ratio)
+  }
+  return sheet
+}
+
+/** @param {Picture<HeadsGridHeader>} picture */
+export default function ({ header, numbers: maps, root, alone, setTriggerValue }) {
+  const memory = root._memory ??= { shape: "", isolated: null } // what outlives an update
+  const { layers, heads, rows, columns, picked } = header
+  /** @param {string} selector */
+  const $ = selector => root.querySelector(selector)
+  /** @type {Skin} */
+  let skin
+  /** @type {number[]} */
+  let table
+  /** @type {number} */
+  let masked
+  const size = rows * columns
+  /** @param {number} side */
+  const blockFor = side => Math.max(1, Math.ceil(Math.max(rows, columns) / side))
+  /** @param {number} i @param {number} side */
+  const tile = (i, side) =>
+    tileOf(maps.subarray(i * size, (i + 1) * size), header, header.ends[i], blockFor(side), table, masked, skin.paper)
+  /** @param {number} i */
+  const nameOf = i => `layer ${Math.floor(i / heads) + 1} · head ${i % heads + 1}`
+
+  // the frame: labels, and a button per head, which brings focus, touch and screen readers
+  const cells = $(".cells")
+  if (memory.shape !== `${layers}x${heads}`) {
+    memory.shape = `${layers}x${heads}`
+    memory.isolated = null
+    cells.style.setProperty("--columns", String(heads))
+    cells.classList.toggle("dense", heads > 8)
+    cells.replaceChildren(document.createElement("canvas"))
+    /** @param {string} kind @param {string} text @param {string} [tag] */
+    const add = (kind, text, tag = "span") =>
+      cells.appendChild(Object.assign(document.createElement(tag), { className: kind, textContent: text }))
+    add("corner", "")
+    for (let head = 1; head <= heads; head++) {
+      const word = Object.assign(document.createElement("span"), { textContent: "head " }) // hidden where it has no room
+      add("column", "").append(word, String(head))
+    }
+    for (let layer = 0; layer < layers; layer++) {
+      add("row", `L${layer + 1}`).title = `layer ${layer + 1}`
+      for (let head = 0; head < heads; head++) add("head", "", "button")
+    }
+  }
+  const buttons = [...cells.querySelectorAll("button")]
+  const canvas = cells.querySelector("canvas")
+
+  function wear() {
+    skin = dress(root, header.skin)
+    table = palette(skin.weights).map(word)
+    masked = word(skin.masked)
+    $(".bar i").style.background = `linear-gradient(90deg, ${skin.weights.join(",")})`
+  }
+
+  wear() // a focus may come before the first drawing
+
+  function draw() {
+    if (!cells.offsetWidth) return // on its way out of the page
+    wear()
+    const ratio = devicePixelRatio
+    canvas.width = 0 // so that it does not hold the cells apart while they are measured
+    const width = cells.scrollWidth, height = cells.scrollHeight, origin = cells.getBoundingClientRect()
+    canvas.width = width * ratio
+    canvas.height = height * ratio
+    canvas.style.width = width + "px"
+    canvas.style.height = height + "px"
+    const context = contextOf(canvas)
+    context.imageSmoothingEnabled = false
+    const inset = parseInt(getComputedStyle(cells).getPropertyValue("--inset"))
+    let side = 1
+    buttons.forEach((button, i) => {
+      const box = button.getBoundingClientRect(), edge = (/** @type {number} */ at) => Math.round(at * ratio) // whole device pixels
+      const left = edge(box.left - origin.left + inset), top = edge(box.top - origin.top + inset)
+      side = Math.max(1, edge(box.width - 2 * inset))
+      context.globalAlpha = memory.isolated !== null && memory.isolated !== i ? 0.25 : 1
+      context.drawImage(tile(i, side), left, top, side, side)
+    })
+    const block = header.block * blockFor(side)
+    $(".exact").textContent = block > 1 ? `pooled: the largest of ${block} × ${block} cells` : "exact"
+  }
+
+  // the magnifier: the head under the pointer, large enough to read, with its sentence
+  const glass = $(".glass"), chosen = picked ? picked[0] * heads + picked[1] : null
+  const act = picked ? "lock" : "open"
+  /** @param {number | null} i @param {string} how */
+  const say = (i, how) => $(".say").replaceChildren(
+    Object.assign(document.createElement("b"), { textContent: i === null ? "" : nameOf(i) }), ` ${how}`)
+  /** @param {number | null} i */
+  function preview(i) {
+    glass.hidden = i === null || i === chosen
+    if (i === null) return say(chosen, picked ? "locked" : alone ? "hover or tap to look" : "hover to look, click to open")
+    const button = buttons[i], lens = glass.querySelector("canvas"), side = 176 * devicePixelRatio
+    lens.width = lens.height = side
+    const context = contextOf(lens)
+    context.imageSmoothingEnabled = false
+    context.drawImage(tile(i, side), 0, 0, side, side)
+    glass.querySelector("b").textContent = nameOf(i)
+    glass.querySelector("p").textContent = header.about[i]
+    const middle = button.offsetLeft + button.offsetWidth / 2 - $(".scroll").scrollLeft
+    glass.style.left = clamp(middle - 104, 0, root.clientWidth - 208) + "px"
+    glass.style.top = button.offsetTop + button.offsetHeight + 14 + "px"
+    say(i, i === chosen ? "locked" : alone ? "" : `preview: click to ${act}`)
+  }
+  /** @param {number} i */
+  const lock = i => { if (alone) return preview(i); glass.hidden = true; setTriggerValue("picked", [Math.floor(i / heads), i % heads]) }
+  /** @param {number} i */
+  function isolate(i) {
+    memory.isolated = memory.isolated === i ? null : i
+    draw()
+  }
+
+  buttons.forEach((button, i) => {
+    button.tabIndex = i === (chosen ?? 0) ? 0 : -1 // one stop for Tab, arrows inside
+    button.setAttribute("aria-pressed", String(i === chosen))
+    button.setAttribute("aria-label", `${nameOf(i)}. ${header.about[i]}`)
+    button.onpointerenter = event => event.pointerType === "mouse" && preview(i)
+    button.onfocus = () => button.matches(":focus-visible") && preview(i)
+    button.onclick = () => lock(i)
+    button.ondblclick = () => isolate(i)
+  })
+  cells.onpointerleave = () => preview(null)
+  cells.onkeydown = event => {
+    const i = buttons.findIndex(button => button === cells.getRootNode().activeElement)
+    if (i < 0) return
+    const at = /** @type {ByKey<number>} */ ({
+      ArrowRight: i + 1, ArrowLeft: i - 1, ArrowDown: i + heads, ArrowUp: i - heads, Home: 0, End: buttons.length - 1,
+    })[event.key]
+    if (at !== undefined) { buttons[at]?.focus(); event.preventDefault() }
+    if (event.key === "i") isolate(i)
+    if (event.key === "Escape") { if (memory.isolated !== null) isolate(memory.isolated); preview(null) }
+  }
+  $(".bar b").textContent = header.topText
+  $(".chip").hidden = !header.masked
+  preview(null)
+  root.savePicture = name => save(poster(cells, canvas, skin), name)
+  return watch(cells, draw)
+}

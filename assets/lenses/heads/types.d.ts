@@ -1,0 +1,34 @@
+/* What head_map.js and heads_grid.js get of tfm_ui. */
+
+interface HeadMapHeader extends Header {
+  queries: string[]
+  keys: string[]
+  read: number
+  top: number
+  topText: string
+  formula: string
+}
+
+interface HeadMapScene {
+  context: Context
+  header: HeadMapHeader
+  weights: Float32Array
+  view: Part
+  skin: Skin
+  table: string[]
+  layout: ReturnType<typeof import("./head_map_drawing.js").measure>
+}
+
+interface HeadsGridHeader extends Header {
+  layers: number
+  heads: number
+  rows: number
+  columns: number
+  block: number
+  read: number
+  ends: number[]
+  picked: Point | null
+  masked: boolean
+  topText: string
+  about: string[]
+}

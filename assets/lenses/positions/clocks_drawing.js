@@ -1,0 +1,72 @@
+/* Where clocks go, and how one is painted. */
+
+import { grouped, powered } from "../../pictures/paint.js"
+
+const ROOM = 68, LARGEST = 128, BELOW = 38 // a clock's width at least and at most, and what is written below, at a root font of 16
+
+/** In rows of equal length, as far as that is possible.
+ * @param {number} count @param {number} width @param {number} rem */
+export function lay(count, width, rem) {
+  const most = Math.max(1, Math.min(count, Math.floor(width / (ROOM * rem)))), rows = Math.max(1, Math.ceil(count / most))
+  const across = Math.max(1, Math.ceil(count / rows)), side = Math.min(width / across, LARGEST * rem), tall = side + BELOW * rem
+  return {
+    across, tall, height: rows * tall,
+    /** @param {number} i */
+    at: i => ({ x: (i % across) * side, y: Math.floor(i / across) * tall, side }),
+    /** @param {number} x @param {number} y */
+    under(x, y) {
+      const column = Math.floor(x / side), row = Math.floor(y / tall), i = row * across + column
+      return column >= 0 && column < across && row >= 0 && i < count ? i : null
+    },
+  }
+}
+
+/** @param {Context} context @param {Clock} clock @param {{ x: number, y: number, side: number }} place
+ * @param {Skin} skin */
+export function face(context, { pair, wavelength, hands: [qc, qs, kc, ks] }, { x, y, side }, skin) {
+  const { rem, family } = skin, cx = x + side / 2, cy = y + side / 2, r = side / 2 - 7 * rem
+  context.lineWidth = 1
+  context.strokeStyle = skin.muted
+  context.beginPath()
+  context.arc(cx, cy, r, 0, 7)
+  context.stroke()
+  context.fillStyle = skin.muted // where both pointed before they were turned
+  context.fillRect(cx + r - 4 * rem, cy - 0.5, 8 * rem, 1)
+  const from = Math.atan2(ks, kc), turn = Math.atan2(qs * kc - qc * ks, qc * kc + qs * ks) // from key to query, the short way
+  context.fillStyle = skin.rule
+  context.globalAlpha = 0.8
+  context.beginPath()
+  context.moveTo(cx, cy)
+  context.arc(cx, cy, r * 0.55, -from, -from - turn, turn > 0) // upwards is plus, as in mathematics
+  context.fill()
+  context.globalAlpha = 1
+  hand(context, cx, cy, r * kc, -r * ks, skin.key, true, rem)
+  hand(context, cx, cy, r * qc, -r * qs, skin.query, false, rem)
+  context.textAlign = "center"
+  context.textBaseline = "middle"
+  context.font = `${13 * rem}px ${family}`
+  context.fillStyle = skin.ink
+  context.fillText(`pair ${pair}`, cx, y + side + 6 * rem)
+  context.fillStyle = skin.muted
+  context.fillText(`λ ${brief(wavelength)}`, cx, y + side + 23 * rem, side)
+}
+
+/** A hand ends in a dot, the key's in a hollow one: they are told apart without their colours.
+ * @param {Context} context @param {number} cx @param {number} cy @param {number} dx @param {number} dy
+ * @param {string} colour @param {boolean} hollow @param {number} rem */
+function hand(context, cx, cy, dx, dy, colour, hollow, rem) {
+  context.strokeStyle = context.fillStyle = colour
+  context.lineWidth = 2.5 * rem
+  const size = Math.hypot(dx, dy), short = hollow && size > 5 * rem ? 1 - 5 * rem / size : 1
+  context.beginPath()
+  context.moveTo(cx, cy)
+  context.lineTo(cx + dx * short, cy + dy * short)
+  context.stroke()
+  context.beginPath()
+  context.arc(cx + dx, cy + dy, (hollow ? 5 : 4) * rem, 0, 7)
+  if (hollow) context.stroke()
+  else context.fill()
+}
+
+/** @param {number} number */
+const brief = number => number < 1000 ? `${+number.toPrecision(3)}` : number < 1e7 ? grouped(number) : powered(number)

@@ -1,0 +1,72 @@
+/* What the browser's history and address bar hold. Streamlit writes both; this script corrects four things:
+
+   1. One act is one entry. A click that sets several parameters makes Streamlit push an entry for each, so Back would
+      lead through states that never were on screen. Of the pushes of one run of the app only the first is a push.
+   2. No address is too long. An address beyond the limit is not written; the server says (`address`) what stands there instead:
+      the same link with its texts cut.
+   3. Back brings back whole texts. What the address had to cut is remembered here, and Streamlit is shown it in full.
+   4. Back does not stop at a link that the server has corrected. Streamlit pushes the corrected one before this script
+      is loaded; such entries lack our mark, and are skipped.
+
+   Without this script, or with a Streamlit that works otherwise, the app runs on with Streamlit's own entries. */
+
+/** @param {number} limit */
+function mend(limit) {
+  const push = history.pushState.bind(history), replace = history.replaceState.bind(history)
+  const at = () => window.navigation?.currentEntry?.index ?? 0
+  /** @type {HistoryMemory} */
+  const memory = { whole: new Map(), pushed: false, owes: false, at: at(), short: null }
+  const marked = { lab: true },
+    tooLong = (/** @type {string | URL | null | undefined} */ url) => new URL(url ?? "", location.href).href.length > limit
+
+  // An act is over when the app has rested for a moment: it rests shortly between two runs, as on its way to a page.
+  /** @param {number} rested */
+  function settle(rested) {
+    clearTimeout(memory.timer)
+    memory.pushed = rested < 2
+    const rests = () => document.querySelector("[data-test-script-state]")?.dataset.testScriptState !== "running"
+    if (memory.pushed) memory.timer = setTimeout(() => settle(rests() ? rested + 1 : 0), 150)
+  }
+
+  history.pushState = (_, title, url) => {
+    if (tooLong(url)) { memory.owes = true; return }
+    if (memory.pushed) replace(marked, title, url)
+    else push(marked, title, url)
+    memory.at = at()
+    settle(0)
+  }
+  history.replaceState = (_, title, url) => tooLong(url) || replace(marked, title, url)
+  replace(marked, "")
+
+  // Before the popstate in which Streamlit reads the address: show it whole texts. (Browsers without a navigation API
+  // come back to the part that the address holds.)
+  window.navigation?.addEventListener("currententrychange", ({ navigationType }) => {
+    const long = new URL(location.href), cut = [...long.searchParams].filter(([, text]) => memory.whole.has(text))
+    if (navigationType !== "traverse" || !history.state?.lab || !cut.length) return
+    memory.short = location.href
+    for (const [name, text] of cut) long.searchParams.set(name, memory.whole.get(text) ?? text)
+    replace(marked, "", long)
+  })
+  addEventListener("popstate", () => { // after Streamlit's own listener
+    const forwards = at() > memory.at
+    memory.at = at()
+    if (!history.state?.lab) return history.go(forwards ? 1 : -1)
+    if (memory.short) replace(marked, "", memory.short)
+    memory.short = null
+  })
+  return memory
+}
+
+/** @param {{ data: { limit: number, address: string, whole: Record<string, string> } }} component */
+export default function ({ data: { limit, address, whole } }) {
+  const memory = window.attentionLabHistory ??= mend(limit)
+  for (const [cut, text] of Object.entries(whole)) memory.whole.set(cut, text)
+  const told = location.pathname + address
+  if (told === memory.told) return // drawn again, and nothing new
+  memory.told = told
+  if (address && address !== location.search) {
+    if (memory.owes) history.pushState(null, "", address)
+    else history.replaceState(null, "", address)
+  }
+  memory.owes = false
+}

@@ -1,0 +1,15 @@
+/* What history.js keeps for as long as the window lives. */
+
+interface HistoryMemory {
+  whole: Map<string, string> // what the address holds of a text -> the whole text
+  pushed: boolean // whether this act has an entry already
+  owes: boolean // whether an entry was not written, as its address was too long
+  at: number // the place in the browser's history
+  short: string | null // the address with cut texts, while Streamlit is shown them whole
+  timer?: ReturnType<typeof setTimeout>
+  told?: string // the address that the server said last
+}
+
+interface Window {
+  attentionLabHistory?: HistoryMemory
+}

@@ -1,0 +1,60 @@
+/* What follow.js, follow_states.js and ask.js say to each other. */
+
+interface Question {
+  number: number
+  query: string
+}
+
+interface FollowState {
+  name: "following" | "ahead" | "previewing" | "committed" | "joined"
+  page: { query: string | null; heard: number; local: Values } // what the page said last
+  commits: number // how many there were; the page is behind until it has heard of as many
+  shown: string | null // the query that is drawn
+  refused: string | null // the query of which the server said that there will be no picture
+  question: Question | null // what is on its way and will be drawn
+  asked: number // the number of the newest question; older ones are not drawn
+  preview: Question | null // the question of a wish that is on its way, wanted or not
+  latest: string | null // the newest wish
+  committed: string | null // what the page was told last
+  teller: object | null // the picture that has told it, if it was another
+  pending: Values // all changes that the page was told and has not answered
+  failures: number // questions in a row that had no answer
+}
+
+interface AnswerEvent {
+  type: "answer"
+  number: number
+  drawn?: string // the query that the numbers are of; without it, and without a problem, nobody sees the picture
+  content?: Content
+  problem?: string // why there are no numbers
+  again?: number // ms after which it makes sense to ask again; undefined where it never does
+  jitter?: number // a random number from 0 to 1
+}
+
+type FollowEvent =
+  | { type: "page"; query: string; heard: number; local: Values }
+  | { type: "address"; query: string }
+  | { type: "preview"; changes: Values }
+  | { type: "commit"; changes: Values }
+  | { type: "retract" }
+  | { type: "join"; changes: Values; teller: object }
+  | { type: "release"; teller: object }
+  | { type: "timeout" }
+  | AnswerEvent
+
+type FollowEffect =
+  | { type: "ask"; number: number; query: string }
+  | { type: "draw"; content: Content | undefined; late: boolean }
+  | { type: "redraw" } // the same numbers, with other local values
+  | { type: "explain"; words: string; instead?: boolean } // instead of the picture, or beside it
+  | { type: "tell"; changes: Values; number: number } // the page
+  | { type: "release" } // the pictures that have joined a commit of this one
+  | { type: "timer"; wait: number }
+  | { type: "stopTimer" }
+
+interface Problem {
+  problem: string
+  again?: number
+}
+
+type AnswerForAll = { pictures: Record<string, Uint8Array> } | Problem

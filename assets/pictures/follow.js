@@ -1,0 +1,169 @@
+/* A picture is a function of the link, so it need not wait for the page around it.
+
+   What Streamlit sends is an address: {name, query, early, slow}, and how many commits it has heard of. The bytes come
+   from `pictures/<name>` for that query. If `early`, the query in the address bar is asked for as soon as it changes,
+   which is when a control is moved: the picture is there in the time of one request, and the page with its words follows
+   when it has been run. If `slow`, it is not even asked for while another picture is dragged. Where there is no answer,
+   the picture's place says so. follow_states.js decides which question is asked when. */
+
+import { picture } from "./ask.js"
+import { initial, isSettled, next } from "./follow_states.js"
+import { decode } from "./paint.js"
+
+/** @type {Set<Follower>} */
+const followers = new Set() // all pictures of this window
+
+/** What a picture gets beside its numbers, if it can be worked with, is described at `PictureActs` in types.d.ts.
+ * @param {Component} component
+ * @param {Draw} draw */
+export function follow(component, draw) {
+  const root = /** @type {PictureRoot} */ (component.parentElement.querySelector("[data-picture]"))
+  const follower = root._follow ??= new Follower(root, component)
+  followers.add(Object.assign(follower, { component, draw }))
+  const { query, heard, local = {} } = component.data
+  follower.dispatch({ type: "page", query, heard, local })
+}
+
+/** A picture's place on the page: it tells the state machine what happens, and carries out what follows. */
+class Follower {
+  /** @type {Draw} */
+  draw = () => {}
+  /** @type {Drawn | undefined} */
+  last // what was drawn last
+  /** @type {(() => void) | void} */
+  leave = undefined // takes back what the last drawing has set up
+  /** @type {FollowEffect[]} */
+  effects = [] // still to be carried out
+  isBroken = false // whether the last drawing ended in an error
+  /** @type {HTMLElement | undefined} */
+  note // says why there is no picture
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer
+
+  /** @param {PictureRoot} root
+   * @param {Component} component */
+  constructor(root, component) {
+    this.root = root
+    this.component = component
+    this.state = initial(component.data.heard)
+    const path = location.pathname
+    let { search } = location
+    const moved = () => {
+      if (!root.isConnected) return navigation.removeEventListener("currententrychange", moved)
+      if (!this.component.data.early || location.pathname !== path || location.search === search) return
+      search = location.search
+      this.dispatch({ type: "address", query: search.slice(1) })
+    }
+    globalThis.navigation?.addEventListener("currententrychange", moved) // not in every browser; then it comes later
+  }
+
+  get shown() {
+    return this.state.shown
+  }
+
+  /** @param {FollowEvent} event */
+  dispatch(event) {
+    const [state, effects] = next(this.state, event)
+    this.state = state
+    const isBusy = this.effects.length > 0 // an effect has caused this event
+    this.effects.push(...effects)
+    if (!isBusy) this.work()
+    this.mark()
+  }
+
+  /* Carry out all effects, whatever goes wrong with one of them. */
+  work() {
+    while (this.effects.length) {
+      try {
+        this.carryOut(this.effects[0])
+      } catch (error) {
+        reportError(error)
+      }
+      this.effects.shift()
+    }
+  }
+
+  /** @param {FollowEffect} effect */
+  carryOut(effect) {
+    if (effect.type === "ask") this.ask(effect.number, effect.query)
+    else if (effect.type === "draw") this.drawn({ .../** @type {Content} */ (effect.content), late: effect.late })
+    else if (effect.type === "redraw") this.drawn(this.last)
+    else if (effect.type === "explain") this.explain(effect.words, effect.instead)
+    else if (effect.type === "tell") this.component.setTriggerValue("changed", { changes: effect.changes, number: effect.number })
+    else if (effect.type === "release") this.others(other => other.dispatch({ type: "release", teller: this }))
+    else {
+      clearTimeout(this.timer)
+      if (effect.type === "timer") this.timer = setTimeout(() => this.dispatch({ type: "timeout" }), effect.wait)
+    }
+  }
+
+  /** @param {number} number
+   * @param {string} query */
+  async ask(number, query) {
+    const answer = await picture(this.component.data.name, query)
+    if (!this.root.isConnected) return this.dispatch({ type: "answer", number }) // nobody sees it
+    if ("problem" in answer) return this.dispatch({ type: "answer", number, ...answer, jitter: Math.random() })
+    const [header, numbers] = decode(answer.bytes)
+    this.dispatch(header.problem
+      ? { type: "answer", number, problem: header.problem }
+      : { type: "answer", number, drawn: header.query, content: { header, numbers } })
+  }
+
+  /** @param {Drawn | undefined} drawn */
+  drawn(drawn) {
+    if (!drawn) return
+    this.last = drawn
+    this.isBroken = true
+    this.leave?.()
+    this.root.removeAttribute("data-settled")
+    const { root, state: { page: { local } }, preview, commit, retract } = this
+    this.leave = this.draw({ ...this.component, ...drawn, root, local, preview, commit, retract })
+    this.isBroken = false
+  }
+
+  /** Words in the place of the picture; beside it, where there is one that may still be right.
+   * @param {string} words
+   * @param {boolean} [instead] */
+  explain(words, instead = false) {
+    this.note ??= Object.assign(document.createElement("p"), { className: "problem", role: "status" })
+    if (!this.note.isConnected) this.root.before(this.note)
+    this.note.textContent = words
+    this.note.hidden = !words
+    this.root.toggleAttribute("data-failed", Boolean(words) && (instead || !this.last))
+  }
+
+  /* The attribute data-settled holds the query of a picture that is at rest. It is set after the frame in which it is painted. */
+  mark() {
+    const { root } = this, isAtRest = () => isSettled(this.state) && !this.isBroken
+    if (!isAtRest()) return root.removeAttribute("data-settled")
+    if (root.dataset.settled !== this.state.page.query) requestAnimationFrame(() => setTimeout(() => {
+      if (isAtRest()) root.dataset.settled = this.state.page.query ?? ""
+    }))
+  }
+
+  /** @param {(other: Follower) => void} act */
+  others(act) {
+    for (const other of followers) {
+      if (!other.root.isConnected) followers.delete(other)
+      else if (other !== this) act(other)
+    }
+  }
+
+  /** @type {PictureActs["preview"]} */
+  preview = (changes, everywhere) => {
+    if (everywhere) this.others(other => other.component.data.slow || other.preview(changes))
+    this.dispatch({ type: "preview", changes })
+  }
+
+  /** @type {PictureActs["commit"]} */
+  commit = (changes, everywhere) => {
+    if (everywhere) this.others(other => other.dispatch({ type: "join", changes, teller: this }))
+    this.dispatch({ type: "commit", changes })
+  }
+
+  /** @type {PictureActs["retract"]} */
+  retract = everywhere => {
+    if (everywhere) this.others(other => other.retract())
+    this.dispatch({ type: "retract" })
+  }
+}

@@ -1,0 +1,233 @@
+/* When a picture asks for numbers, whose answer it draws, and what it does while the page is behind: a state machine.
+
+   `next(state, event)` returns the state that follows and what is to be done, as data; nothing else happens in this file,
+   so that tests need no browser. follow.js turns what happens in the browser into events, and carries out the effects.
+
+   A state's name says what the picture shows:
+   following    what the page says: its last query is drawn, or asked for
+   ahead        what the address says, since a control was moved; the page has not been run yet
+   previewing   what is being dragged; neither the page nor its link know of it
+   committed    what the page was told to hold, from this picture; the page has not answered yet
+   joined       the same, where another picture of the page has told it, the "teller"
+
+   Every state but "following" ends when the page has caught up, or when the timer has run out: then the page is right. */
+
+export const PATIENCE = 1500 // ms that a page may take to catch up with its address; then the page is right
+export const LONG = 10000 // the same after a commit: the page is sure to hear of it, but may hear of many in a row
+const AGAIN = [1000, 30000] // ms until a question that had no answer is asked again: at first, and at most
+
+/** The state before the page has said anything.
+ * @param {number} heard how many commits the page knows of
+ * @returns {FollowState} */
+export const initial = heard => ({
+  name: "following", page: { query: null, heard, local: {} }, commits: heard, shown: null, refused: null,
+  question: null, asked: 0, preview: null, latest: null, committed: null, teller: null, pending: {}, failures: 0,
+})
+
+/** Whether the picture is at rest: it shows what the page's last data ask for, or says why it cannot, and nothing that
+ * would change it is on its way.
+ * @param {FollowState} state */
+export function isSettled({ name, page, shown, refused, question, preview, pending, ...state }) {
+  const idle = name === "following" && !question && !preview && !isBehind({ page, ...state }) && !Object.keys(pending).length
+  return idle && (shown === page.query || refused === page.query)
+}
+
+/** The state after an event, and what is to be done.
+ * @param {FollowState} state
+ * @param {FollowEvent} event
+ * @returns {[FollowState, FollowEffect[]]} */
+export function next(state, event) {
+  const after = { ...state }
+  /** @type {FollowEffect[]} */
+  const effects = []
+  HANDLERS[event.type](after, /** @type {any} */ (event), effects)
+  return [after, effects]
+}
+
+/** What each event does to a copy of the state, and which effects it adds.
+ * @type {{ [Type in FollowEvent["type"]]:
+ *   (state: FollowState, event: Extract<FollowEvent, { type: Type }>, effects: FollowEffect[]) => void }} */
+const HANDLERS = {
+  /* The page has been run. It has caught up if it has heard of the last commit, and nothing newer is on its way; or if it
+     says what is shown. A page that is behind may say what is shown, too: of a time before. */
+  page(state, { query, heard, local }, effects) {
+    const moved = state.page.query !== null && JSON.stringify(state.page.local) !== JSON.stringify(local)
+    state.page = { query, heard, local }
+    if (!isBehind(state)) effects.push({ type: "release" })
+    const answered = state.name === "committed" || state.question === null && query === state.shown
+    if (state.name === "following" || !isBehind(state) && answered) settle(state, effects)
+    if (moved && query === state.shown) effects.push({ type: "redraw" })
+  },
+
+  /* The address has changed. After a commit the picture is ahead of it, as it may get there in several steps. */
+  address(state, { query }, effects) {
+    const expected = state.question?.query ?? state.shown
+    if (state.latest !== null || isSame(query, expected, state.page.local)) return
+    state.name = "ahead"
+    effects.push({ type: "timer", wait: PATIENCE })
+    ask(state, query, effects)
+  },
+
+  preview(state, { changes }, effects) {
+    wish(state, changed(state, changes), effects)
+  },
+
+  /* Tell the page. What the browser alone works with (`local`) changes no numbers. */
+  commit(state, { changes }, effects) {
+    const inNumbers = Object.entries(changes).filter(([name]) => !(name in state.page.local))
+    if (inNumbers.length) {
+      state.commits++
+      promise(state, changed(state, Object.fromEntries(inNumbers)), effects)
+    }
+    state.pending = { ...state.pending, ...changes } // of two in a row, the page may hear of the second alone
+    effects.push({ type: "tell", changes: state.pending, number: state.commits })
+  },
+
+  /* What was previewed is not wanted: back to what the page was told last, or to what it says. */
+  retract(state, _, effects) {
+    if (state.committed === null) settle(state, effects)
+    else promise(state, state.committed, effects)
+  },
+
+  /* Another picture has told the page: until it knows that the page has heard, what the page says is of a time before. */
+  join(state, { changes, teller }, effects) {
+    state.teller = teller
+    promise(state, changed(state, changes), effects)
+  },
+
+  /* The teller knows that the page has heard: what the page says now is on its way to this picture, too. */
+  release(state, { teller }, effects) {
+    if (state.teller !== teller) return
+    state.teller = null
+    if (state.name === "joined") state.name = "committed"
+    effects.push({ type: "timer", wait: PATIENCE })
+  },
+
+  answer(state, event, effects) {
+    const isNewest = event.number === state.question?.number
+    if (isNewest && state.question) answered(state, state.question.query, event, effects)
+    if (event.number !== state.preview?.number) return
+    const { query } = state.preview
+    state.preview = null
+    if (state.latest !== null && !(isNewest && state.latest === query)) askForPreview(state, state.latest, effects)
+  },
+
+  timeout(state, _, effects) {
+    settle(state, effects)
+  },
+}
+
+/** Whether the page has not heard of the last commit yet.
+ * @param {Pick<FollowState, "page" | "commits">} state */
+const isBehind = ({ page, commits }) => page.heard < commits
+
+/** The newest wish with other values, as a query.
+ * @param {FollowState} state
+ * @param {Values} changes */
+function changed({ latest, page }, changes) {
+  const query = new URLSearchParams(latest ?? page.query ?? "")
+  for (const [name, value] of Object.entries(changes)) query.set(name, String(value))
+  return query.toString()
+}
+
+/** Whether two queries say the same of what a picture depends on.
+ * @param {string} query
+ * @param {string | null} other
+ * @param {Values} local parameters on which no numbers depend */
+function isSame(query, other, local) {
+  /** @param {string} text */
+  const plain = text => JSON.stringify(
+    [...new URLSearchParams(text)].filter(([name]) => name !== "present" && !(name in local)).sort())
+  return other !== null && plain(query) === plain(other)
+}
+
+/** @param {FollowState} state
+ * @param {string} query
+ * @param {FollowEffect[]} effects */
+function ask(state, query, effects) {
+  state.question = { number: ++state.asked, query }
+  effects.push({ type: "ask", ...state.question })
+}
+
+/** Show what the page says, unless it is there, or on its way.
+ * @param {FollowState} state
+ * @param {FollowEffect[]} effects */
+function settle(state, effects) {
+  effects.push({ type: "stopTimer" })
+  caughtUp(state)
+  const { query } = state.page
+  // An answer on its way is no longer wanted: otherwise a control that was moved there and back would end there.
+  if (query === state.shown) state.question = null
+  else if (query !== null && query !== state.question?.query) ask(state, query, effects)
+}
+
+/** @param {FollowState} state */
+function caughtUp(state) {
+  state.name = "following"
+  state.commits = state.page.heard
+  state.latest = state.committed = state.teller = null
+  state.pending = {}
+}
+
+/** Draw this query, whatever the page says.
+ * @param {FollowState} state
+ * @param {string} query
+ * @param {FollowEffect[]} effects */
+function wish(state, query, effects) {
+  state.latest = query
+  state.name = query !== state.committed ? "previewing" : state.teller === null ? "committed" : "joined"
+  effects.push({ type: "stopTimer" })
+  if (!state.preview) askForPreview(state, query, effects) // one is on its way at a time; the last wish is always fulfilled
+}
+
+/** @param {FollowState} state
+ * @param {string} query
+ * @param {FollowEffect[]} effects */
+function askForPreview(state, query, effects) {
+  ask(state, query, effects)
+  state.preview = state.question
+}
+
+/** Draw what the page has been told, until it has answered.
+ * @param {FollowState} state
+ * @param {string} query
+ * @param {FollowEffect[]} effects */
+function promise(state, query, effects) {
+  state.committed = query
+  wish(state, query, effects)
+  effects.push({ type: "timer", wait: LONG })
+}
+
+/** The answer to the newest question, which asked for `query`.
+ * @param {FollowState} state
+ * @param {string} query
+ * @param {AnswerEvent} event
+ * @param {FollowEffect[]} effects */
+function answered(state, query, { drawn, problem, again, jitter = 0, content }, effects) {
+  state.question = null
+  if (drawn === undefined) return problem === undefined ? undefined : failed(state, query, problem, again, jitter, effects)
+  state.failures = 0
+  state.shown = drawn
+  effects.push({ type: "explain", words: "" })
+  effects.push({ type: "draw", content, late: state.latest !== null && state.latest !== query })
+  if (drawn === state.page.query && !isBehind(state) && (state.latest ?? query) === query) caughtUp(state)
+}
+
+/** Say why there is no picture, and ask again where that makes sense: each time after twice the time, and not all windows
+ * at once.
+ * @param {FollowState} state
+ * @param {string} query
+ * @param {string} problem
+ * @param {number | undefined} again
+ * @param {number} jitter
+ * @param {FollowEffect[]} effects */
+function failed(state, query, problem, again, jitter, effects) {
+  if (again === undefined) {
+    state.refused = query
+    return void effects.push({ type: "explain", words: problem, instead: true })
+  }
+  const [first, most] = AGAIN
+  const wait = Math.max(again, Math.min(most, first * 2 ** state.failures++)) * (1 + jitter / 4)
+  effects.push({ type: "explain", words: `${problem} Asking again in ${Math.ceil(wait / 1000)} s.` })
+  effects.push({ type: "timer", wait })
+}

@@ -1,0 +1,81 @@
+/* Sliders that move every picture of the page: they draw nothing themselves, and need no numbers but
+   their values. */
+
+import { clamp, dress } from "./paint.js"
+import { slide } from "./slider.js"
+
+/** @param {string} tag @param {object} [more] */
+const make = (tag, more) => Object.assign(document.createElement(tag), more)
+
+/** Where a value stands on the slider: the place of the nearest stop, or its share of the logarithm's way.
+ * @param {Knob} knob */
+const scaleOf = ({ low, high, stops, digits }) => stops.length
+  ? {
+      most: stops.length - 1, step: 1,
+      /** @param {number} value */
+      to: value => stops.reduce((best, stop, i) => Math.abs(stop - value) < Math.abs(stops[best] - value) ? i : best, 0),
+      /** @param {number} place */
+      back: place => stops[place],
+    }
+  : {
+      most: 1, step: 0.0025,
+      /** @param {number} value */
+      to: value => Math.log(value / low) / Math.log(high / low),
+      /** @param {number} place */
+      back: place => clamp(+(low * (high / low) ** place).toPrecision(digits), low, high),
+    }
+
+/** @param {Picture<Header & { knobs: Knob[] }>} picture */
+export default function ({ header, root, late, preview, commit, retract }) {
+  const memory = root._memory ??= { rows: new Map() }
+  Object.assign(memory, { header })
+  dress(root, header.skin)
+
+  /** @param {Knob} knob */
+  function row({ parameter, label }) {
+    if (!memory.rows.has(parameter)) {
+      const element = make("label"), range = make("input", { type: "range", min: 0 }), box = make("input", { type: "number" })
+      element.append(make("span", { textContent: label }), range, box)
+      range.ariaLabel = label
+      box.ariaLabel = `${label}, exactly`
+      memory.rows.set(parameter, { element, range, box, slider: {} })
+    }
+    return memory.rows.get(parameter)
+  }
+
+  const shown = header.knobs.map(knob => {
+    const elements = row(knob), { range, box, slider } = elements, scale = scaleOf(knob), { parameter, low, high } = knob
+    range.max = scale.most
+    range.step = scale.step
+    Object.assign(box, { min: low, max: high, step: "any" })
+    /** @param {number} value */
+    const say = value => { if (box.getRootNode().activeElement !== box) box.value = value }
+    const value = () => {
+      const place = +range.value
+      return place === elements.stood ? knob.value : scale.back(place) // between two stops may stand what a link asked for
+    }
+    slide(range, slider, { value: scale.to(knob.value), late }, {
+      move: () => { say(value()); preview({ [parameter]: value() }, true) },
+      rest: () => commit({ [parameter]: value() }, true),
+      back: () => { say(knob.value); retract(true) },
+    })
+    if (!slider.dragging && !late) {
+      elements.stood = +range.value
+      say(knob.value)
+    }
+    range.ariaValueText = `${value()}`
+    range.onkeydown = (/** @type {KeyboardEvent} */ event) => event.stopPropagation() // the page has keys of its own
+    box.onkeydown = (/** @type {KeyboardEvent} */ event) => {
+      event.stopPropagation()
+      if (event.key === "Enter") box.blur()
+    }
+    box.onchange = () => {
+      const wish = box.value === "" ? knob.value : +box.value
+      box.value = clamp(wish, low, high) // a box that has the focus is not written again
+      if (wish !== knob.value) commit({ [parameter]: wish }, true) // the page says what cannot be
+    }
+    return elements.element
+  })
+  const now = [...root.children]
+  if (now.length !== shown.length || shown.some((element, i) => element !== now[i])) root.replaceChildren(...shown)
+}

@@ -1,0 +1,202 @@
+/* How maps that share rows and columns are painted. A scene is {context, header, values, kinds, view, skin, tables, layout}:
+   the canvas, what came from the server, which kinds of empty cells there are, the window of cells that is shown, the
+   colours, where everything goes. */
+
+import { NUMBERED, box, inDigits, largestOf, tint, valueAt } from "./maps_layout.js"
+import { bar, cross, marksInWords } from "./maps_legend.js"
+import { aroundTicks, paintMarks, tick } from "./maps_ticks.js"
+import { hatch, image, ink, paste, ringAround, veil, word } from "./paint.js"
+
+const STROKED = 24 // up to so many, masked cells are hatched
+
+/** @param {MapsScene} scene */
+export function paintMaps(scene) {
+  const { header, layout } = scene
+  header.maps.forEach((map, i) => {
+    if (Math.min(layout.cw, layout.ch) >= 8) fields(scene, i)
+    else points(scene, i)
+    if (map.ticks) paintMarks(scene, i)
+    unread(scene, i)
+    labels(scene, i)
+    if (!i || !layout.wrapped) bar(scene, i)
+  })
+  for (const mark of header.marks) below(scene, mark)
+  const beside = numbered(scene) && layout.ch >= 36 * layout.rem
+  for (const [i, q, k] of header.crosses) cross(scene, box(scene, i, q, k), beside)
+  ring(scene)
+  marksInWords(scene)
+}
+
+/** @param {MapsScene} scene @param {number} i */
+function fields(scene, i) {
+  const { context, header, view, skin, tables, layout } = scene, { cw, ch, rem } = layout, map = header.maps[i]
+  const gap = Math.min(cw, ch) >= 12 ? 2 : 1, most = Math.max(view.columns, view.rows)
+  const prints = numbered(scene), hatched = new Path2D()
+  context.textAlign = "center"
+  context.textBaseline = "middle"
+  context.font = `${(cw >= 40 * rem ? 14 : cw >= 34 * rem ? 13 : 11) * rem}px ${layout.family}`
+  for (let q = view.top; q < view.top + view.rows; q++) for (let k = view.left; k < view.left + view.columns; k++) {
+    const value = valueAt(scene, i, q, k), { x, y, w, h } = /** @type {Box} */ (box(scene, i, q, k))
+    if (value === Infinity) { // there is no such cell
+      context.strokeStyle = skin.rule
+      context.strokeRect(x + 0.5, y + 0.5, w - gap - 1, h - gap - 1)
+      continue
+    }
+    const fill = isNaN(value) ? skin.masked : map.ticks ? skin.paper : tables[i][tint(value, map)]
+    context.fillStyle = fill
+    context.fillRect(x, y, w - gap, h - gap)
+    if (isNaN(value)) {
+      if (most <= STROKED) hatch(hatched, x, y, w - gap, h - gap)
+    } else if (map.ticks) tick(context, skin, { x, y, w: w - gap, h: h - gap })
+    else if (prints && q < header.read) {
+      context.fillStyle = ink(fill)
+      const text = inDigits(value, map, 2).replace(/^([+−])0\./, w < 36 * rem ? "$1." : "$10.")
+      const fits = !map.words || context.measureText(text).width < w - gap - 2
+      if (fits) context.fillText(text, x + (w - gap) / 2, y + (h - gap) / 2 + 1)
+    }
+  }
+  context.strokeStyle = skin.hatch
+  context.lineWidth = 1
+  context.stroke(hatched)
+}
+
+/** Whether cells have room for their numbers.
+ * @param {MapsScene} scene */
+function numbered({ header, view, layout: { cw, ch, rem } }) {
+  return Math.max(view.columns, view.rows) <= NUMBERED * (header.square ? 1 : 2) && ch >= 24 * rem && cw >= 26 * rem
+}
+
+/** Cells too small for borders: a pixel, or several cells to a pixel, of which the largest counts.
+ * @param {MapsScene} scene @param {number} i */
+function points(scene, i) {
+  const { context, header, view, skin, tables, layout } = scene, { cw, ch, block: [down, over], origins } = layout
+  const words = tables[i].map(word), masked = word(skin.masked), paper = word(skin.paper), map = header.maps[i]
+  const wide = Math.ceil(view.columns / over), high = Math.ceil(view.rows / down), apart = down === 1 && over === 1
+  const tile = image(wide, high, at => {
+    const q = view.top + Math.floor(at / wide) * down, k = view.left + at % wide * over
+    const cell = apart ? { q, k } : largestOf(scene, i, q, k)
+    const value = valueAt(scene, i, cell.q, cell.k)
+    return value === Infinity ? paper : isNaN(value) ? masked : map.ticks ? paper : words[tint(value, map)]
+  })
+  const all = { ...origins[i], w: cw * view.columns, h: ch * view.rows }
+  paste(context, tile, all, wide * over * cw, high * down * ch)
+  if (map.ticks) aroundTicks(context, skin, all)
+}
+
+/** @param {MapsScene} scene @param {number} i */
+function labels(scene, i) {
+  const { context, header, view, skin, layout } = scene, { origins, ch, size, family, rem, every, ticks } = layout
+  const { stacked, head, gutter, wrapped, low, across } = layout
+  const { x, y } = origins[i], first = stacked || i % across === 0, top = y - (wrapped && i >= across ? low : head)
+  context.font = `${size}px ${family}`
+  if (ticks[1]) for (const { at, text } of ticks[1]) columnName(scene, i, at, text)
+  else for (let k = 0; k < view.columns; k += every[1]) columnName(scene, i, k + 0.5, header.columns.names[view.left + k])
+  if (first && ticks[0]) for (const { at, text } of ticks[0]) rowName(scene, i, at, text)
+  else if (first) for (let q = 0; q < view.rows; q += every[0]) rowName(scene, i, q + 0.5, header.rows.names[view.top + q])
+  context.textAlign = "left"
+  context.textBaseline = "top"
+  context.font = `600 ${15 * rem}px ${family}`
+  context.fillStyle = skin.ink
+  const from = Math.min(x, stacked ? gutter : x), many = header.maps.length > 1
+  const room = wrapped ? layout.apart + layout.spare - 8 : layout.width - from
+  if (many) context.fillText(header.maps[i].name, from, top + 2, room)
+  context.font = `${13 * rem}px ${family}`
+  context.fillStyle = skin[header.columns.role]
+  if (!wrapped || i < across) context.fillText(header.columns.title, from, top + (many ? 22 * rem : 2), room)
+  if (!first) return
+  context.save()
+  context.translate(2, y + ch * view.rows / 2)
+  context.rotate(-Math.PI / 2)
+  context.textAlign = "center"
+  context.fillStyle = skin[header.rows.role]
+  context.fillText(ch * view.rows > 130 * rem ? header.rows.title : header.rows.noun, 0, 0)
+  context.restore()
+}
+
+/** `at` in cells from the left, and from the top.
+ * @param {MapsScene} scene @param {number} i @param {number} at @param {string} name */
+function columnName({ context, header, skin, layout }, i, at, name) {
+  const { origins, cw, angle } = layout
+  context.save()
+  context.fillStyle = skin[header.columns.role]
+  context.textBaseline = "middle"
+  context.translate(origins[i].x + at * cw, origins[i].y - 8)
+  context.rotate(-angle)
+  context.textAlign = angle ? "left" : "center"
+  context.fillText(name, 0, 0)
+  context.restore()
+}
+
+/** @param {MapsScene} scene @param {number} i @param {number} at @param {string} name */
+function rowName({ context, header, skin, layout }, i, at, name) {
+  context.fillStyle = skin[header.rows.role]
+  context.textBaseline = "middle"
+  context.textAlign = "right"
+  const { across, stacked, origins } = layout
+  context.fillText(name, origins[stacked ? i : i - i % across].x - 8, origins[i].y + at * layout.ch)
+}
+
+/** A column that another picture shows, in its colour there: from below, where no name stands.
+ * @param {MapsScene} scene @param {MapsHeader["marks"][number]} header */
+function below(scene, { column, colour }) {
+  const { context, header, view, skin, layout } = scene, { origins, cw, ch, rem } = layout
+  if (column < view.left || column >= view.left + view.columns) return
+  header.maps.forEach((_, i) => {
+    const x = origins[i].x + (column - view.left + 0.5) * cw, y = origins[i].y + ch * view.rows + 1
+    context.fillStyle = skin.heads[colour]
+    context.beginPath()
+    context.moveTo(x, y)
+    context.lineTo(x - 5 * rem, y + 8 * rem)
+    context.lineTo(x + 5 * rem, y + 8 * rem)
+    context.fill()
+  })
+}
+
+/** What is locked.
+ * @param {MapsScene} scene */
+function ring(scene) {
+  const { context, header, view, skin } = scene
+  const { picked } = header
+  if (!picked) return
+  header.maps.forEach((_, i) => {
+    const [q, k] = picked, at = header.wholeRow ? box(scene, i, q, view.left, view.columns) : box(scene, i, q, k)
+    if (!at) return
+    const around = { x: at.x - 2, y: at.y - 2, w: at.w + 2, h: at.h + 2 } // small cells would vanish below it
+    ringAround(context, skin, around, 4, 2)
+  })
+}
+
+/** @param {MapsScene} scene @param {number} i */
+function unread({ context, header, view, skin, layout: { origins, cw, ch } }, i) {
+  const from = Math.max(0, header.read - view.top)
+  if (from >= view.rows) return
+  veil(context, skin.paper, origins[i].x, origins[i].y + from * ch, cw * view.columns, (view.rows - from) * ch)
+}
+
+/** The cell that is read, in all maps, and its two names.
+ * @param {MapsScene} scene @param {CellAt} at */
+export function lightUp(scene, { q, k }) {
+  const { context, header, view, skin, layout } = scene
+  const { size, family, angle, cw, ch, long, origins, stacked, across } = layout
+  header.maps.forEach((_, i) => {
+    const at = /** @type {Box} */ (box(scene, i, q, k))
+    context.strokeStyle = skin.ink
+    context.lineWidth = 2
+    context.strokeRect(at.x, at.y, Math.max(at.w - 1, 4), Math.max(at.h - 1, 4))
+    context.font = `700 ${size}px ${family}`
+    const column = header.columns.names[k], row = header.rows.names[q]
+    const wide = context.measureText(column).width + 4, tall = size * 1.2
+    context.save() // paper under the name, which may lie over its neighbours'
+    context.fillStyle = skin.paper
+    context.translate(at.x + cw / 2, origins[i].y - 8)
+    context.rotate(-angle)
+    context.fillRect(angle ? -2 : -wide / 2, -tall / 2, cw < tall && angle ? long + 4 : wide, tall)
+    context.restore()
+    columnName(scene, i, k - view.left + 0.5, column)
+    if (!stacked && i % across) return
+    const broad = context.measureText(row).width + 4, middle = origins[i].y + (q - view.top + 0.5) * ch
+    context.fillStyle = skin.paper
+    context.fillRect(origins[i].x - 8 - broad, middle - tall / 2, broad + 2, tall)
+    rowName(scene, i, q - view.top + 0.5, row)
+  })
+}

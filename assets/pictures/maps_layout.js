@@ -1,0 +1,140 @@
+/* Where everything goes in maps that share rows and columns, and how their values are read. */
+
+import { clamp, powered } from "./paint.js"
+
+export const NUMBERED = 12 // up to so many rows and columns, cells print their numbers if they have room
+
+/** How many maps stand beside each other. More than three go into rows of equal length, if such can be found.
+ * @param {number} count @param {number} width @param {number} rem */
+function acrossOf(count, width, rem) {
+  const least = (count <= 3 ? 180 : count <= 8 ? 220 : count <= 16 ? 120 : 100) * rem
+  if (count <= 3) return width < least * count ? 1 : count
+  const most = clamp(Math.floor(width / least), 2, count)
+  for (let across = most; across > most * 0.7; across--) if (count % across === 0) return across
+  return Math.ceil(count / Math.ceil(count / most))
+}
+
+/** Where everything goes, in CSS pixels. Maps stand side by side, in rows or below each other where there is no room.
+ * @param {Context} context @param {MapsHeader} header @param {unknown} legend @param {Part} window
+ * @param {number} width @param {Pick<Skin, "rem" | "family">} skin */
+export function arrange(context, header, legend, { left, top, columns, rows }, width, { rem, family }) {
+  const longest = Math.max(columns, rows), counted = header.columns.counted, { part } = header
+  const count = header.maps.length, across = acrossOf(count, width, rem), stacked = count > 1 && across === 1
+  const deep = Math.ceil(count / across), wrapped = across > 1 && deep > 1
+  const size = (longest <= 12 ? 14 : longest <= 24 || header.rows.counted && counted ? 13 : 11) * rem
+  context.font = `${size}px ${family}`
+  /** @param {string[]} names */
+  const widest = names => Math.ceil(Math.max(...names.map(name => context.measureText(name).width)))
+  const shown = header.columns.names.slice(left, left + columns), long = widest(shown)
+  const gutter = widest(header.rows.names.slice(top, top + rows)) + size + 22 * rem
+  const highest = Math.max(180, Math.min(420 * rem, innerHeight * 0.55)), most = header.square ? 56 * rem : 110 * rem
+  /** @param {number} over */
+  const fits = over => (width - gutter - over * across) / across / columns
+  const level = counted || Math.min(fits(16 * rem), most) >= long + 6
+  const slant = !level && columns <= 12 && fits(40 * rem) > size * 1.5 ? 40 * Math.PI / 180 : 0 // otherwise names would touch
+  const angle = level ? 0 : slant || Math.PI / 2
+  context.font = `${size}px ${family}`
+  const over = Math.max(16 * rem, slant ? context.measureText(shown[shown.length - 1]).width * Math.cos(slant) + 6 : 0)
+  /** @param {number} n */
+  const whole = n => n >= 8 ? Math.floor(n) : n
+  const high = Math.min(highest / rows, header.square ? most : 34 * rem), wide = Math.min(fits(over), most)
+  const cw = whole(header.square ? Math.min(high, wide) : wide), ch = header.square ? cw : whole(high)
+  const names = size * 0.9 + long * Math.sin(angle), title = (count > 1 ? 46 : 24) * rem
+  const head = title + names, low = wrapped ? 24 * rem + names : head // of the first row, and of those below it
+  const pins = header.marks.length ? 10 * rem : 0
+  const foot = (wrapped ? 10 : 32) * rem + pins, block = ch * rows + foot // one colour bar is enough for all rows
+  const apart = cw * columns + over, spare = Math.max(0, (width - gutter - apart * across) / (across + 1))
+  const origins = header.maps.map((_, i) => ({
+    x: stacked ? gutter + Math.max(0, (width - gutter - over - cw * columns) / 2)
+      : gutter + spare * (i % across + 1) + apart * (i % across),
+    y: head + Math.floor(i / across) * (block + low),
+  }))
+  const bars = wrapped ? 28 * rem : 0
+  return {
+    rem, size, family, angle, long, cw, ch, apart, spare, width, origins, head, stacked, gutter, across, wrapped, low, pins,
+    height: head + (block + low) * (deep - 1) + block + bars + (legend ? 24 * rem : 0),
+    every: [Math.max(1, Math.ceil(size * 1.05 / ch)), Math.max(1, Math.ceil((level ? 0 : size * 1.05) / cw))],
+    ticks: [
+      ticksOf(header.rows, part?.top, part?.rows, part?.block[0], top, rows, size * 1.9 / ch),
+      ticksOf(header.columns, part?.left, part?.columns, part?.block[1], left, columns, (long + 14 * rem) / cw),
+    ],
+    block: [ch, cw].map(side => Math.max(1, Math.ceil(1 / (side * devicePixelRatio) - 0.01))),
+  }
+}
+
+/** Round numbers of a counted axis (null of another), `room` cells apart at least, each with the place in cells where it
+ * stands; of a pooled one, a number stands within the cell that holds it.
+ * @param {MapAxis} axis @param {number | undefined} first @param {number | undefined} total
+ * @param {number | undefined} block @param {number} from @param {number} cells @param {number} room */
+function ticksOf(axis, first, total, block = 1, from, cells, room) {
+  if (!axis.counted) return null
+  const begin = first ?? +axis.names[0], start = begin + from * block
+  const end = begin + Math.min((from + cells) * block, total ?? cells)
+  const least = Math.max(room * block, 1), power = 2 ** Math.ceil(Math.log2(least)), ten = 10 ** Math.floor(Math.log10(least))
+  const round = /** @type {number} */ ([1, 2, 5, 10].map(n => n * ten).find(step => step >= least - 1e-9))
+  const span = end - start, step = (span % 8 === 0 || span > 512) && power < span ? power : round
+  const ticks = []
+  for (let value = Math.ceil(start / step) * step; value < end; value += step)
+    ticks.push({ text: `${value}`, at: (value - start) / block + (block > 1 ? 0 : 0.5) })
+  return ticks
+}
+
+/** @param {MapsTable} table @param {number} i @param {number} q @param {number} k */
+export const rawAt = ({ values, header: { rows, columns } }, i, q, k) =>
+  values[(i * rows.names.length + q) * columns.names.length + k]
+
+/** What a cell shows: nothing where a first map of ticks hides it.
+ * @param {MapsTable} scene @param {number} i @param {number} q @param {number} k */
+export function valueAt(scene, i, q, k) {
+  const hidden = i && scene.header.maps[0].ticks && isNaN(rawAt(scene, 0, q, k))
+  return hidden ? NaN : rawAt(scene, i, q, k)
+}
+
+/** Where a cell is; null if it is out of sight.
+ * @param {Pick<MapsScene, "layout" | "view">} scene @param {number} i @param {number} q @param {number} k
+ * @param {number} [columns] */
+export function box({ layout, view }, i, q, k, columns = 1) {
+  const { left, top } = view, { cw, ch, origins } = layout
+  const inside = q >= top && q < top + view.rows && k >= left && k < left + view.columns
+  return inside ? { x: origins[i].x + (k - left) * cw, y: origins[i].y + (q - top) * ch, w: cw * columns, h: ch } : null
+}
+
+/** The colours of a scale, from its low end to its high one: 0 is the middle of the signed ones, and the first of the others.
+ * @param {Pick<MapScale, "low" | "high">} scale @param {Skin} skin */
+export function coloursOf({ low, high }, skin) {
+  const { signed } = skin, middle = (signed.length - 1) / 2
+  return low < 0 ? signed.slice(0, high > 0 ? signed.length : middle + 1) : skin.weights
+}
+
+/** 0 to 255: which colour of its scale a value has.
+ * @param {number} value @param {MapScale} scale */
+export function tint(value, { low, high, powers }) {
+  const at = powers ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low)
+  return clamp(Math.round(at * 255), 0, 255)
+}
+
+/** A value for its cell or, with more digits, for reading: its word if it has one; a true minus, and a sign where it
+ * matters.
+ * @param {number} value @param {MapScale} scale @param {number} digits */
+export function inDigits(value, { low, powers, whole, words }, digits) {
+  if (words) return words[value] ?? ""
+  if (!value) return "0"
+  if (whole) return `${value}`
+  if (powers && digits <= 2 && value < 0.005) return powered(10 ** Math.round(Math.log10(value)), 0).slice(2) // 10⁻³
+  const small = Math.abs(value) < 0.5 * 10 ** -digits
+  const size = small && digits > 2 ? powered(Math.abs(value), 0) : Math.abs(value).toFixed(digits)
+  return !(low < 0) || (small && digits <= 2) ? size : (value < 0 ? "−" : "+") + size
+}
+
+/** Of the cells that share a pixel with this one, the one with the largest value, whatever its sign.
+ * @param {MapsScene} scene @param {number} i @param {number} q0 @param {number} k0 */
+export function largestOf(scene, i, q0, k0) {
+  const { view, layout: { block: [down, over] } } = scene
+  let best = { q: q0, k: k0 }, most = -1
+  for (let q = q0; q < Math.min(q0 + down, view.top + view.rows); q++)
+    for (let k = k0; k < Math.min(k0 + over, view.left + view.columns); k++) {
+      const size = Math.abs(valueAt(scene, i, q, k))
+      if (size < Infinity && size > most) { most = size; best = { q, k } }
+    }
+  return best
+}

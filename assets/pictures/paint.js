@@ -1,0 +1,159 @@
+/* What the pictures share: reading bytes, numbers, colours, pooling so that no weight is lost, and small marks. */
+
+/** @param {string} hex */
+export const rgb = hex => [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16))
+
+/** The context to draw with. It is never null: no script asks a canvas for any other context.
+ * @param {HTMLCanvasElement | OffscreenCanvas} canvas */
+export const contextOf = canvas => /** @type {Context} */ (canvas.getContext("2d"))
+
+/** payload: u32 length of the header | header, JSON, padded to 4 bytes | numbers
+ * @param {Uint8Array} bytes */
+export function decode(bytes) {
+  const copy = bytes.slice() // bytes arrive as a view with an offset
+  const length = new DataView(copy.buffer).getUint32(0, true)
+  return [JSON.parse(new TextDecoder().decode(copy.subarray(4, 4 + length))), copy.subarray(4 + length)]
+}
+
+/** @param {Uint8Array} bytes */
+export const floats = bytes => new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)
+
+/** @param {number} value @param {number} low @param {number} high */
+export const clamp = (value, low, high) => Math.max(low, Math.min(high, value))
+
+/** 0.0000234 as 2.3×10⁻⁵, or 23400000 as 2.3×10⁷.
+ * @param {number} number @param {number} [digits] */
+export function powered(number, digits = 1) {
+  const [first, power] = number.toExponential(digits).split("e")
+  return `${+first}×10${[...power].map(d => d === "-" ? "⁻" : d === "+" ? "" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(d)]).join("")}`
+}
+
+/** 56480.2 as 56 480, with narrow spaces.
+ * @param {number} number */
+export const grouped = number => Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f")
+
+/** A weight in so many decimals; one that would vanish in them as a power of ten.
+ * @param {number} weight @param {number} digits */
+export const decimals = (weight, digits) => weight === 0 || +weight.toFixed(digits) ? weight.toFixed(digits) : powered(weight, 0)
+
+/** The colours of the mode that the page is in, which also become variables for the picture's style sheet; the page's font;
+ * and `rem`, how many pixels there are to one of a root font of 16.
+ * @param {HTMLElement} root @param {Header["skin"]} skins */
+export function dress(root, skins) {
+  const paper = getComputedStyle(root).getPropertyValue("--st-background-color").trim().slice(0, 7)
+  const skin = skins[rgb(paper).reduce((a, b) => a + b) < 380 ? "dark" : "light"]
+  for (const [name, colour] of Object.entries(skin)) if (typeof colour === "string") root.style.setProperty("--" + name, colour)
+  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16
+  return { ...skin, paper, rem, family: getComputedStyle(root).fontFamily }
+}
+
+/** @param {number[]} colour */
+const hex = colour => "#" + colour.map(c => Math.round(c).toString(16).padStart(2, "0")).join("")
+
+/** A colour scale as 256 colours: entry i stands for i / 255 of the way.
+ * @param {string[]} stops */
+export function palette(stops) {
+  const colours = stops.map(rgb), last = colours.length - 1
+  return Array.from({ length: 256 }, (_, i) => {
+    const x = i / 255 * last, low = Math.min(Math.floor(x), last - 1)
+    return hex(colours[low].map((c, k) => c + (colours[low + 1][k] - c) * (x - low)))
+  })
+}
+
+/** Black or white, whichever reads better (WCAG 2).
+ * @param {string} hex */
+export function ink(hex) {
+  const [r, g, b] = rgb(hex).map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05 < Math.sqrt(1.05 * 0.05) ? "#ffffff" : "#000000"
+}
+
+/** Add to a path what lies over a masked cell.
+ * @param {Path2D | Context} path @param {number} x @param {number} y @param {number} w @param {number} h */
+export function hatch(path, x, y, w, h) {
+  for (const [x0, y0, x1, y1] of [[0, .5, .5, 0], [0, 1, 1, 0], [.5, 1, 1, .5]]) {
+    path.moveTo(x + x0 * w, y + y0 * h)
+    path.lineTo(x + x1 * w, y + y1 * h)
+  }
+}
+
+/** Rows of padding are computed, but nobody reads them.
+ * @param {Context} context @param {string} paper @param {number} x @param {number} y @param {number} w
+ * @param {number} h */
+export function veil(context, paper, x, y, w, h) {
+  context.globalAlpha = 0.65
+  context.fillStyle = paper
+  context.fillRect(x, y, w, h)
+  context.globalAlpha = 1
+}
+
+/** Around what is locked: amber, so wide, on a wider dark line.
+ * @param {Context} context @param {Skin} skin @param {Box} box @param {number} dark @param {number} amber */
+export function ringAround(context, skin, { x, y, w, h }, dark, amber) {
+  for (const [colour, wide] of /** @type {[string, number][]} */ ([[skin.ringInk, dark], [skin.ring, amber]])) {
+    context.strokeStyle = colour
+    context.lineWidth = wide
+    context.strokeRect(x, y, w, h)
+  }
+}
+
+/** The colour bar of a scale, with the names of its ends.
+ * @param {Context} context @param {Skin} skin @param {string[]} stops @param {Omit<Box, "h">} place
+ * @param {string} low @param {string} high */
+export function colourBar(context, skin, stops, { x, y, w }, low, high) {
+  const { rem } = skin, gradient = context.createLinearGradient(x, 0, x + w, 0)
+  stops.forEach((stop, i) => gradient.addColorStop(i / (stops.length - 1), stop))
+  context.fillStyle = gradient
+  context.fillRect(x, y, w, 10 * rem)
+  context.strokeStyle = skin.rule
+  context.lineWidth = 1
+  context.strokeRect(x, y, w, 10 * rem)
+  context.fillStyle = skin.muted
+  context.textBaseline = "middle"
+  context.textAlign = "right"
+  context.fillText(low, x - 6, y + 5 * rem)
+  context.textAlign = "left"
+  context.fillText(high, x + w + 6, y + 5 * rem)
+}
+
+/** A colour as the four bytes of a pixel.
+ * @param {string} colour */
+export const word = colour => new Uint32Array(new Uint8ClampedArray([...rgb(colour), 255]).buffer)[0]
+
+/** The largest value of each block x block of a window of a matrix; `none` where the block holds nothing above it.
+ * @param {Float32Array | Uint8Array} values @param {number} width @param {Part} window @param {number} block
+ * @param {number} none */
+export function pool(values, width, { left, top, columns, rows }, block, none) {
+  const across = Math.ceil(columns / block), down = Math.ceil(rows / block)
+  const largest = /** @type {typeof values} */ (new (/** @type {any} */ (values.constructor))(across * down)).fill(none)
+  for (let y = 0; y < rows; y++) {
+    const to = Math.floor(y / block) * across, from = (top + y) * width + left
+    for (let x = 0; x < columns; x++) {
+      const value = values[from + x], at = to + Math.floor(x / block)
+      if (value > largest[at]) largest[at] = value
+    }
+  }
+  return { largest, across, down }
+}
+
+/** An image of one pixel per value.
+ * @param {number} across @param {number} down @param {(at: number) => number} colour */
+export function image(across, down, colour) {
+  const tile = new OffscreenCanvas(across, down), context = contextOf(tile)
+  const pixels = context.createImageData(across, down), words = new Uint32Array(pixels.data.buffer)
+  for (let i = 0; i < words.length; i++) words[i] = colour(i)
+  context.putImageData(pixels, 0, 0)
+  return tile
+}
+
+/** Such an image of cells too small for borders, in its place: the last pixel may reach beyond the last cell.
+ * @param {Context} context @param {OffscreenCanvas} tile @param {Box} box @param {number} wide
+ * @param {number} high */
+export function paste(context, tile, { x, y, w, h }, wide, high) {
+  context.save()
+  context.beginPath()
+  context.rect(x, y, w, h)
+  context.clip()
+  context.imageSmoothingEnabled = false
+  context.drawImage(tile, x, y, wide, high)
+  context.restore()
+}

@@ -1,0 +1,26 @@
+/* A slider in a picture that is redrawn while it is dragged.
+
+   value   the value that the drawn numbers are of
+   late    whether it has been moved since they were asked for
+   move()  as it is moved
+   rest()  when it is let go
+   back()  when it is let go where it began, for which a browser sends no "change" */
+/** @param {HTMLInputElement} input @param {SliderMemory} memory @param {{ value: number, late: boolean }} shown
+ * @param {{ move: () => void, rest: () => void, back: () => void }} acts */
+export function slide(input, memory, { value, late }, { move, rest, back }) {
+  if (!memory.dragging && !late) stand()
+  function stand() {
+    input.value = String(value)
+    memory.began = input.value // what the browser made of it
+  }
+  function letGo() {
+    if (!memory.dragging) return
+    memory.dragging = false
+    const moved = input.value !== memory.began
+    memory.began = input.value
+    if (moved) rest()
+    else back()
+  }
+  input.oninput = () => { memory.dragging = true; move() }
+  input.onchange = input.onpointerup = input.onblur = letGo
+}

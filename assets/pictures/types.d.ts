@@ -1,0 +1,114 @@
+/* What the scripts of all pictures share. These types are global: no script has to import them, and the browser never
+   loads this file. */
+
+/** What a key of the keyboard stands for, if anything. */
+type ByKey<Meaning> = Record<string, Meaning | undefined>
+
+/** Parameters of the link and their values. */
+type Values = Record<string, unknown>
+
+/** What a colour scheme has; "skin" of every header, for the modes light and dark. */
+interface Colours {
+  weights: string[]
+  signed: string[]
+  heads: string[]
+  masked: string
+  hatch: string
+  rule: string
+  muted: string
+  ink: string
+  query: string
+  key: string
+  value: string
+  result: string
+  leak: string
+  ring: string
+  ringInk: string
+}
+
+/** What `dress` makes of the header's skin: the colours of the page's mode, and what the page's font and paper are. */
+interface Skin extends Colours {
+  paper: string
+  rem: number // how many pixels there are to one of a root font of 16
+  family: string
+}
+
+/** What every header has; each picture's own stands in the types.d.ts beside its script. */
+interface Header {
+  query: string
+  skin: { light: Colours; dark: Colours }
+  problem?: string // why there is no picture
+  about?: any // the picture in words
+  foot?: string // where the numbers come from, for the foot of a file
+}
+
+/** A place that is measured in CSS pixels. */
+interface Box {
+  x: number
+  y: number
+  w: number
+  h: number
+}
+
+/** Across and down, or what a pair of coordinates is called where it is used. */
+type Point = [number, number]
+
+type Context = CanvasRenderingContext2D
+
+type Align = "left" | "center" | "right"
+
+/** Names of colours that a header may ask for. */
+type Role = "query" | "key" | "value" | "result" | "ink" | "muted" | "leak"
+
+/** A rectangle of the rows and columns of a table. */
+interface Part {
+  left: number
+  top: number
+  columns: number
+  rows: number
+}
+
+/** What a picture that can be worked with gets beside its numbers. With `everywhere`, all pictures of the page follow. */
+interface PictureActs {
+  /** Draw the picture for other values, without telling the page: for what is dragged. */
+  preview(changes: Values, everywhere?: boolean): void
+  /** The same; the page and its link hold these values from now on. */
+  commit(changes: Values, everywhere?: boolean): void
+  /** What has been previewed is not wanted: draw again what the page says, or was told last. */
+  retract(everywhere?: boolean): void
+}
+
+/** The element that holds a picture, with what its script keeps from one update to the next. */
+interface PictureRoot extends HTMLElement {
+  _follow?: any
+  _memory?: any
+  savePicture?(fileName: string): void
+}
+
+/** What a picture is drawn from. */
+interface Content<H = any> {
+  header: H
+  numbers: Uint8Array
+}
+
+interface Drawn<H = any> extends Content<H> {
+  late: boolean // whether a newer wish is on its way: what the hand has done since is not in these numbers
+}
+
+/** What a picture's default export gets. */
+interface Picture<H = any> extends Drawn<H>, PictureActs {
+  root: PictureRoot
+  local: Values // what the browser alone works with: a commit of them asks for no numbers
+  alone?: boolean // in a file of its own, where there is no server to ask
+  setTriggerValue(name: string, value: unknown): void
+}
+
+/** A picture's default export; it returns how to stop, if anything goes on. */
+type Draw<H = any> = (picture: Picture<H>) => (() => void) | void
+
+/** What Streamlit gives a component. */
+interface Component {
+  data: { name: string; query: string; early: boolean; slow: boolean; heard: number; local?: Values }
+  parentElement: HTMLElement
+  setTriggerValue(name: string, value: unknown): void
+}

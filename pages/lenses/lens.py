@@ -1,0 +1,6 @@
+"""The page of each lens but Home: which one, the address says."""
+
+from tfm_ui import lenses
+from tfm_ui.page import frame, lens
+
+lens.show(lenses.lens(frame.asked_lens()))

@@ -1,0 +1,25 @@
+"""The app without a browser: how its pages are opened."""
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from tfm_ui import lenses
+
+ROOT = Path(__file__).parents[1]
+PAGES = tuple(lenses.NAMES)
+
+
+def new_app(**query: str | list[str]) -> AppTest:
+    """The app with this link's parameters, not run yet."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app
+
+
+def go_to(app: AppTest, page: str) -> AppTest:
+    """The app, to be run at the page of this lens. AppTest's `switch_page` tells pages apart by their files alone."""
+    app._page_hash = calc_hash(page)
+    return app

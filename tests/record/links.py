@@ -1,0 +1,170 @@
+"""The links that are recorded: each view of each lens and Home, each preset, and what else changes what is shown.
+
+They are written as they are read, not as an address bar encodes them; %0A is a new line. What stands here is kept: old
+links mean the same for ever.
+"""
+
+PRESETS = (
+    "?",
+    "?d_model=256&num_heads=16&num_layers=8",
+    "?seed=2",
+    "heads?",
+    "heads?text=the dog saw the man and the man saw the dog&seq_len=11&positional=none&causal=false",
+    "heads?causal=false",
+    "heads?num_heads=16",
+    "heads?text=@alice&seq_len=512&num_heads=8&num_layers=4&positional=alibi",
+    "heads?architecture=encoder-decoder&heads_kind=cross",
+    "attention?",
+    "attention?d_model=256&num_heads=1&attention_scaled=false",
+    "attention?attention_view=arcs&attention_mass=50",
+    "attention?attention_view=arcs&attention_layer=2&attention_lines=rollout",
+    "attention?num_heads=16&attention_view=contribution&attention_head=6&attention_query=2&attention_key=1",
+    "attention?num_heads=16&seed=2&attention_view=contribution&attention_layer=2&attention_head=5",
+    "attention?attention_view=change",
+    "attention?attention_view=change&attention_query=3&attention_key=8&attention_changes=weight 1.1 3>8 0.5",
+    "attention?d_model=256&num_heads=1&attention_view=scale",
+    "attention?attention_view=dictionary&attention_entries=0.8,0.3,10 1.8,0.1,20 -1,0.5,30 0,-1.2,40"
+    "&attention_ask=0.8,0.3",
+    "positions?",
+    "positions?positions_view=why&positions_b=nothing&positions_width=2",
+    "positions?positions_view=why",
+    "positions?positions_a=alibi&positions_b=t5&positions_length=160",
+    "positions?positional=none&causal=false&positions_view=model&positions_a=none&positions_b=sinusoidal",
+    "positions?positions_view=beyond&positions_a=learned&positions_length=128&positions_max_len=64",
+    "positions?positions_view=fault",
+    "positions?positions_b=nothing&positions_width=512&positions_length=4096&positions_dims=200 256 320 384 448 510",
+    "masks?",
+    "masks?masks_item=1&masks_mask=window 3",
+    "masks?causal=false&masks_item=1&masks_mask=window 3 or global 1",
+    "masks?masks_item=1&masks_mask=documents 4 3",
+    "masks?causal=false&masks_view=leaks&masks_item=1&masks_mask=causal 1 and padding&masks_promise=causal and padding",
+    "masks?seq_len=8&num_layers=8&causal=false&masks_view=leaks&masks_item=1&masks_mask=window 2",
+    "masks?masks_view=leaks&masks_item=1&masks_mask=&masks_paint=2x9.TAAAACQ",
+    "masks?causal=false&masks_view=padding",
+    "masks?masks_view=padding&masks_mask=cross",
+    "masks?masks_view=conventions&masks_convention=MHA, attn_mask per head",
+    "profiling?",
+    "profiling?profiling_sizes=128, 8, 4, 200&profiling_targets=with weights,without weights,fused",
+    "profiling?profiling_sizes=128, 8, 4, 50%0A128, 8, 4, 200&profiling_targets=with weights,LSTM,GRU,convolution",
+    "profiling?norm=post&activation=relu&causal=false&profiling_sizes=64, 4, 2, 50%0A128, 8, 4, 50%0A256, 8, 6, 50"
+    "&profiling_embedding=true&profiling_vocabulary=1000",
+    "profiling?profiling_sizes=128, 8, 4, 50%0A128, 8, 4, 50",
+    "profiling?profiling_view=length",
+    "profiling?profiling_view=length&profiling_target=fused",
+    "profiling?d_model=64&d_ff=256&profiling_view=length&profiling_longest=1024",
+    "profiling?profiling_view=parts&profiling_row=5",
+    "profiling?profiling_view=roofline",
+)
+
+HOME = (
+    "?text=👩‍👩‍👧 🦊 e\u0301t\u00e9 שלום&tokenizer=character&seq_len=14",
+    "?architecture=encoder-decoder&target=ein ganz anderes Ziel&seed=11",
+    "?architecture=decoder&text=@gettysburg&seq_len=300&norm=post&activation=swiglu",
+    "?causal=false&positional=learned&tokenizer=byte&text=ab&seq_len=9",
+    "?text= ",
+)
+
+HEADS = (
+    *(f"heads?positional={scheme}&heads_layer=2&heads_head=3" for scheme in ("none", "learned", "rope", "alibi", "t5")),
+    "heads?architecture=encoder-decoder&heads_kind=decoder&text=a b c d e f&target=u v w x y z&seq_len=6",
+    "heads?architecture=decoder&num_layers=3&num_heads=8&d_model=64&seed=5&heads_layer=3&heads_head=8&heads_scale=own",
+    "heads?text=one two three&seq_len=9&norm=post&activation=relu&d_ff=40&heads_scale=0.1&causal=false",
+    "heads?text=🦊 says <b>hi</b> %26 %2B 日本&tokenizer=byte&seq_len=24&heads_scale=choice",
+    "heads?heads_head=9&seq_len=10000&num_heads=7&positional=nonsense&text=four bad values",
+)
+
+DECODERS = "architecture=encoder-decoder&target=die graue Katze war sehr müde"
+ATTENTION = (
+    *(
+        f"attention?positional={scheme}&attention_layer=2&attention_head=3&attention_step={step}&attention_query=4"
+        "&attention_key=3"
+        for scheme, step in (
+            ("none", "input"),
+            ("learned", "query"),
+            ("rope", "scores"),
+            ("alibi", "scaled"),
+            ("t5", "masked"),
+        )
+    ),
+    f"attention?{DECODERS}&attention_kind=cross&attention_step=output&attention_channel=7&attention_whole=false",
+    "attention?architecture=decoder&attention_masked=false&attention_temperature=0.5&attention_step=head output"
+    "&attention_dim=3",
+    "attention?text=@jack&seq_len=128&attention_step=weighted values&attention_query=100&attention_key=90",
+    "attention?attention_view=arcs&attention_lines=max&attention_query=8&attention_heads=2 3&attention_hide=first",
+    f"attention?attention_view=arcs&{DECODERS}&attention_kind=cross&attention_lines=mean&attention_tokens=q2 k3",
+    "attention?attention_view=arcs&text=@alice&seq_len=200&positional=rope&attention_lines=rollout&attention_layer=2",
+    f"attention?attention_view=contribution&{DECODERS}&attention_kind=decoder&attention_layer=2",
+    "attention?attention_view=contribution&positional=alibi&text=one two three&seq_len=8&causal=false",
+    "attention?attention_view=change&attention_changes=drop 2; silence 1.1; swap 3 5; replace 4 dog; zero 2.2 3"
+    "&attention_layer=2",
+    f"attention?attention_view=change&{DECODERS}&attention_kind=cross"
+    "&attention_changes=weight cross 1.2 3>2 0.5 raw; drop target 2; silence decoder 1.3",
+    "attention?attention_view=change&attention_pinned=silence 1.2&attention_changes=zero 1 3&positional=t5"
+    "&attention_head=2",
+    "attention?attention_view=scale&attention_draws=50&attention_draw_keys=8&attention_draw_seed=3&num_heads=2",
+    "attention?attention_view=dictionary",
+)
+
+POSITIONS = (
+    *(f"positions?positions_a={a}&positions_b={b}&positions_width=33&positions_heads=3&positions_length=40"
+      for a, b in (("none", "learned"), ("learned", "sinusoidal"), ("rope", "alibi"), ("t5", "rope"),
+                   ("alibi", "none"))),
+    "positions?positions_a=t5&positions_b=nothing&architecture=decoder&positions_bias_scale=each its own"
+    "&positions_head=3",
+    "positions?positions_base=100&positions_position=30&positions_dims=3 5&positions_part=8,4,16,12",
+    *(f"positions?positions_view=why&positions_a={a}&positions_b={b}&positions_measure={measure}&positions_shift=3"
+      for a, b, measure in (("learned", "sinusoidal", "distance"), ("rope", "alibi", "dot product"),
+                            ("t5", "learned", "dot product"), ("none", "rope", "distance"))),
+    *(f"positions?positions_view=model&positional={scheme}&positions_layer=2&positions_model_head=2"
+      f"&positions_a={scheme}&positions_shuffle=4" for scheme in ("sinusoidal", "learned", "rope", "alibi", "t5")),
+    f"positions?positions_view=model&{DECODERS}&causal=false",
+    "positions?positions_view=beyond",
+    "positions?positions_view=beyond&positions_a=sinusoidal&positions_b=t5&positions_length=96&positions_base=500",
+    "positions?positions_view=beyond&positions_a=alibi&positions_b=nothing&positions_head=4&positions_max_len=20",
+    "positions?positions_view=fault&positions_batch=4&positions_item=3&positional=learned",
+    "positions?positions_view=fault&positional=none&text=🦊 🐺 🦊",
+    "positions?positions_view=table",
+    "positions?positions_view=table&positions_a=t5&positions_b=learned&architecture=decoder",
+)  # fmt: skip
+
+MASKS = (
+    "masks?masks_mask=causal and padding&positional=rope&masks_head=3&masks_layer=2",
+    "masks?masks_mask=strided 3 or prefix 2&masks_paint=2x9.TAAAACQ&masks_item=1",
+    "masks?masks_mask=&masks_paint=~s2.3_2.4~h1.1&masks_item=1&positional=alibi",
+    f"masks?{DECODERS}&masks_place=cross&masks_mask=padding&masks_texts=ein Hund%0Anoch ein Satz&masks_item=3",
+    f"masks?{DECODERS}&masks_place=decoder&masks_mask=prefix 2",
+    "masks?architecture=decoder&masks_mask=window 4&text=@jack&seq_len=96&masks_part=0,0,40,40&masks_item=1",
+    "masks?masks_mask=cross&masks_item=9",
+    "masks?masks_view=leaks",
+    "masks?masks_view=leaks&architecture=decoder&masks_mask=prefix 3&masks_promise=causal&masks_changed=3"
+    "&masks_moved=1&masks_item=1&masks_tries=2",
+    f"masks?masks_view=leaks&{DECODERS}&masks_place=cross&masks_mask=window 2&masks_promise=padding",
+    "masks?masks_view=padding&masks_pad_side=left&masks_row=2&positional=learned",
+    "masks?masks_view=padding&architecture=decoder&masks_mask=padding and window 2&masks_texts=a b%0Ac d e f%0Ag",
+    f"masks?masks_view=padding&{DECODERS}&masks_place=cross",
+    *(f"masks?masks_view=conventions&masks_convention={name}&causal={causal}"
+      for name, causal in (("SDPA, boolean", "true"), ("SDPA, additive", "false"), ("MHA, attn_mask", "true"),
+                           ("MHA, additive", "true"), ("HF, attention_mask", "false"), ("HF, causal model", "true"),
+                           ("HF, 4-D", "true"))),
+    "masks?masks_view=conventions&masks_read_as=1 = attend&masks_pasted=1 0 0%0A1 1 0%0A1 1 1&positional=t5",
+    "masks?masks_view=conventions&masks_pasted=0 -inf%0A0 0",
+    "masks?masks_view=conventions&masks_pasted=this is no mask",
+)  # fmt: skip
+
+PROFILING = (
+    "profiling?profiling_targets=with weights,nn.TransformerEncoder,window,strided,nn.MultiheadAttention"
+    "&profiling_sizes=64 4 2 50&profiling_batch=3&positional=alibi",
+    "profiling?architecture=encoder-decoder&profiling_embedding=true&profiling_sizes=64 4 2 50 99%0Anonsense"
+    "&profiling_dtype=bfloat16",
+    "profiling?architecture=decoder&profiling_view=length&profiling_longest=256&profiling_backward=false&d_ff=100",
+    "profiling?profiling_view=parts&profiling_row=2&profiling_sizes=8 2 1 4%0A8 2 1 5&profiling_targets=LSTM"
+    "&profiling_batch=3",
+    "profiling?profiling_view=roofline&profiling_targets=with weights,GRU&profiling_sizes=64 4 2 50",
+    "profiling?profiling_baseline=3#measured",
+    "profiling?profiling_targets=with weights,LSTM&profiling_sizes=64 4 2 50&profiling_rounds=5#measured",
+    "profiling?profiling_view=length&profiling_longest=512#measured",
+    "profiling?profiling_view=parts&profiling_row=3&profiling_dtype=float64#measured",
+    "profiling?profiling_view=roofline#measured",
+)
+
+LINKS = (*PRESETS, *HOME, *HEADS, *ATTENTION, *POSITIONS, *MASKS, *PROFILING)

@@ -1,0 +1,193 @@
+/* assets/pictures/follow_states.js: which question is asked when, and whose answer is drawn. */
+
+import assert from "node:assert/strict"
+import { test } from "node:test"
+
+import { LONG, PATIENCE } from "../../assets/pictures/follow_states.js"
+import { Simulation } from "./simulation.js"
+
+/** @param {Values} changes
+ * @returns {FollowEvent} */
+const preview = changes => ({ type: "preview", changes })
+
+/** @param {Values} changes
+ * @returns {FollowEvent} */
+const commit = changes => ({ type: "commit", changes })
+
+test("what the page says is asked for, drawn and settled", () => {
+  const picture = new Simulation("head=1")
+  assert.deepEqual(picture.drawn, ["head=1"])
+  assert.equal(picture.state.name, "following")
+  assert.ok(picture.isSettled)
+  picture.page("head=1")
+  assert.deepEqual(picture.questions, [], "it is there")
+  picture.page("head=2")
+  assert.deepEqual(picture.questions, ["head=2"])
+  assert.ok(!picture.isSettled)
+  picture.page("head=2")
+  assert.deepEqual(picture.questions, [], "it is on its way")
+})
+
+test("the newest question wins, and answers to older ones are not drawn", () => {
+  const picture = new Simulation()
+  const first = picture.page("head=2").state.asked
+  const second = picture.page("head=3").state.asked
+  picture.answer({ number: first, query: "head=2" })
+  assert.deepEqual(picture.drawn, [""])
+  picture.answer({ number: second })
+  assert.deepEqual(picture.drawn, ["", "head=3"])
+  picture.answer({ number: first, query: "head=2" })
+  assert.deepEqual(picture.drawn, ["", "head=3"])
+})
+
+test("who goes there and back quickly ends where the page is", () => {
+  const picture = new Simulation("head=1").page("head=2")
+  const { asked } = picture.state
+  picture.page("head=1")
+  assert.ok(picture.isSettled)
+  picture.answer({ number: asked, query: "head=2" })
+  assert.deepEqual(picture.drawn, ["head=1"])
+})
+
+test("a preview is asked for at once, the next ones when its answer is there, and only the last of them", () => {
+  const picture = new Simulation().tell(preview({ base: 10 }))
+  assert.deepEqual(picture.questions, ["base=10"])
+  assert.deepEqual([picture.state.name, picture.isSettled], ["previewing", false])
+  for (const base of [20, 30, 40]) assert.deepEqual(picture.tell(preview({ base })).questions, [])
+  picture.answer()
+  assert.equal(picture.effects.some(effect => effect.type === "draw" && effect.late), true, "40 is newer")
+  assert.deepEqual(picture.questions, ["base=40"])
+  picture.answer()
+  assert.equal(picture.effects.some(effect => effect.type === "draw" && effect.late), false)
+  assert.deepEqual(picture.drawn, ["", "base=10", "base=40"])
+  assert.deepEqual(picture.told, [])
+})
+
+test("while something is dragged the page waits, and a retraction goes back to what it says", () => {
+  const picture = new Simulation().tell(preview({ weight: 0.4 })).answer()
+  assert.deepEqual(picture.page("head=2").questions, [])
+  assert.deepEqual(picture.tell({ type: "retract" }).questions, ["head=2"])
+  picture.answer()
+  assert.deepEqual([picture.state.name, picture.isSettled], ["following", true])
+})
+
+test("a preview that begins while an older one is still on its way is drawn, even if it asks for the same", () => {
+  const picture = new Simulation().tell(preview({ base: 10 }))
+  const { asked } = picture.state
+  picture.page("seed=1").tell({ type: "retract" })
+  picture.answer()
+  picture.page("").answer().tell(preview({ base: 10 }))
+  assert.deepEqual(picture.questions, [], "the older question is still on its way")
+  picture.answer({ number: asked, query: "base=10" })
+  assert.deepEqual(picture.questions, ["base=10"])
+  picture.answer()
+  assert.equal(picture.drawn.at(-1), "base=10")
+})
+
+test("the same, where what was on its way was taken back", () => {
+  const picture = new Simulation().tell(preview({ base: 10 })).tell({ type: "retract" }).tell(preview({ base: 10 }))
+  assert.deepEqual(picture.questions, [])
+  assert.deepEqual(picture.answer({ query: "base=10" }).questions, ["base=10"])
+})
+
+test("a preview on the way back to what the page says is not the end, if a newer one waits", () => {
+  const picture = new Simulation("head=1").tell(preview({ head: 2 })).tell(preview({ head: 1 })).answer()
+  assert.deepEqual(picture.questions, ["head=1"])
+  picture.tell(preview({ head: 2 })).answer()
+  assert.deepEqual([picture.state.name, picture.questions], ["previewing", ["head=2"]])
+})
+
+test("a commit is drawn at once, told with its number, and holds until the page has heard of it", () => {
+  const picture = new Simulation().tell(commit({ step: "key" }))
+  assert.deepEqual(picture.questions, ["step=key"])
+  assert.deepEqual(picture.told, [{ changes: { step: "key" }, number: 1 }])
+  assert.deepEqual([picture.state.name, picture.timer], ["committed", LONG])
+  picture.answer()
+  assert.ok(!picture.isSettled, "the page has not answered")
+  picture.page("head=2", 0)
+  assert.equal(picture.state.name, "committed", "this page is of a time before")
+  picture.page("step=key", 1)
+  assert.deepEqual([picture.state.name, picture.timer, picture.isSettled], ["following", null, true])
+  assert.deepEqual(picture.drawn, ["", "step=key"])
+})
+
+test("a page that has heard is right, whatever else it says and before the answer is there", () => {
+  const picture = new Simulation().tell(commit({ key: 3 }))
+  assert.deepEqual(picture.page("key=3&head=2", 1).questions, ["key=3&head=2"])
+  picture.answer()
+  assert.deepEqual(picture.drawn, ["", "key=3&head=2"])
+})
+
+test("a page that is behind changes nothing though it says what is shown", () => {
+  const picture = new Simulation("step=heads").tell(commit({ step: "output" })).answer()
+  picture.tell(commit({ step: "heads" })).answer()
+  for (const [heard, step] of ["heads", "output"].entries()) {
+    picture.page(`step=${step}`, heard)
+    assert.deepEqual([picture.state.name, picture.questions], ["committed", []])
+  }
+  picture.page("step=heads", 2)
+  assert.deepEqual([picture.state.name, picture.questions], ["following", []])
+})
+
+test("of two commits in a row the second tells of both, and an answer clears them", () => {
+  const picture = new Simulation().tell(commit({ step: "key" })).tell(commit({ head: 2 }))
+  assert.deepEqual(picture.told, [{ changes: { step: "key", head: 2 }, number: 2 }])
+  assert.equal(picture.state.latest, "step=key&head=2")
+  picture.page("step=key&head=2", 2)
+  picture.tell(commit({ head: 3 }))
+  assert.deepEqual(picture.told, [{ changes: { head: 3 }, number: 3 }])
+})
+
+test("a retraction after a commit goes back to what the page was told", () => {
+  const picture = new Simulation().tell(commit({ weight: 0.4 })).answer()
+  picture.tell(preview({ weight: 0.7 })).answer()
+  assert.equal(picture.state.name, "previewing")
+  assert.deepEqual(picture.tell({ type: "retract" }).questions, ["weight=0.4"])
+  assert.deepEqual([picture.state.name, picture.timer], ["committed", LONG])
+})
+
+test("a page that never hears is right in the end", () => {
+  const picture = new Simulation("head=1").tell(commit({ head: 2 })).answer()
+  assert.deepEqual(picture.tell({ type: "timeout" }).questions, ["head=1"])
+  picture.answer()
+  assert.ok(picture.isSettled)
+})
+
+test("values that no numbers depend on are told, and drawn with the same numbers when the page has them", () => {
+  const picture = new Simulation()
+  picture.page("", 0, { zoom: 1 })
+  picture.tell(commit({ zoom: 2 }))
+  assert.deepEqual([picture.questions, picture.told], [[], [{ changes: { zoom: 2 }, number: 0 }]])
+  assert.ok(!picture.isSettled, "the page has not answered")
+  picture.page("", 0, { zoom: 2 })
+  assert.deepEqual(picture.effects.map(effect => effect.type).filter(type => type === "redraw"), ["redraw"])
+  assert.ok(picture.isSettled)
+  picture.page("", 0, { zoom: 2 })
+  assert.deepEqual(picture.effects.map(effect => effect.type).filter(type => type === "redraw"), [], "it is drawn")
+})
+
+test("a picture goes ahead with the address, and waits for the page only for a while", () => {
+  const picture = new Simulation("head=1").tell({ type: "address", query: "head=2" })
+  assert.deepEqual([picture.state.name, picture.questions, picture.timer], ["ahead", ["head=2"], PATIENCE])
+  picture.answer()
+  picture.page("head=1")
+  assert.equal(picture.state.name, "ahead", "a page that was on its way")
+  picture.page("head=2")
+  assert.deepEqual([picture.state.name, picture.isSettled], ["following", true])
+  picture.tell({ type: "address", query: "head=3" }).answer()
+  assert.deepEqual(picture.tell({ type: "timeout" }).questions, ["head=2"])
+})
+
+test("an address that says the same of the numbers asks nothing", () => {
+  const picture = new Simulation("head=1&layer=2").page("head=1&layer=2", 0, { zoom: 1 })
+  for (const query of ["layer=2&head=1", "layer=2&head=1&present=1", "zoom=3&layer=2&head=1"]) {
+    assert.deepEqual(picture.tell({ type: "address", query }).questions, [])
+    assert.equal(picture.state.name, "following")
+  }
+})
+
+test("after a wish the address is not followed: the picture is ahead of it", () => {
+  const picture = new Simulation().tell(commit({ head: 2, layer: 3 }))
+  assert.deepEqual(picture.tell({ type: "address", query: "head=2" }).questions, [])
+  assert.equal(picture.state.name, "committed")
+})

@@ -1,0 +1,69 @@
+/* A picture between a page and a server, without a browser: what happens is said, what is to be done is read. */
+
+import { initial, isSettled, next } from "../../assets/pictures/follow_states.js"
+
+export class Simulation {
+  /** @param {string} [query] what the page says at first; its picture is drawn */
+  constructor(query = "") {
+    this.state = initial(0)
+    /** @type {FollowEffect[]} what the last event has asked for */
+    this.effects = []
+    /** @type {string[]} the queries whose pictures were drawn */
+    this.drawn = []
+    /** @type {number | null} in how many ms the timer ends */
+    this.timer = null
+    this.page(query)
+    this.answer()
+  }
+
+  /** @param {FollowEvent} event */
+  tell(event) {
+    const before = JSON.stringify(this.state, (key, value) => key === "teller" ? value && "a picture" : value)
+    const [state, effects] = next(this.state, event)
+    if (before !== JSON.stringify(this.state, (key, value) => key === "teller" ? value && "a picture" : value))
+      throw new Error(`${event.type} has changed the state that it was given`)
+    this.state = state
+    this.effects = effects
+    for (const effect of effects) {
+      if (effect.type === "draw") this.drawn.push(/** @type {Content} */ (effect.content).header.query)
+      if (effect.type === "timer") this.timer = effect.wait
+      if (effect.type === "stopTimer") this.timer = null
+    }
+    return this
+  }
+
+  /** The page has been run.
+   * @param {string} query
+   * @param {number} [heard]
+   * @param {Values} [local] */
+  page(query, heard = 0, local = {}) {
+    return this.tell({ type: "page", query, heard, local })
+  }
+
+  /** The server answers a question, the newest if none is named.
+   * @param {{ number?: number, query?: string, problem?: string, again?: number, jitter?: number }} [answer] */
+  answer({ number = this.state.asked, query, ...problem } = {}) {
+    if (problem.problem !== undefined) return this.tell({ type: "answer", number, ...problem })
+    const drawn = query ?? this.state.question?.query ?? "nobody asked for this"
+    return this.tell({ type: "answer", number, drawn, content: { header: { query: drawn }, numbers: new Uint8Array() } })
+  }
+
+  /** The questions of the last event. */
+  get questions() {
+    return this.effects.flatMap(effect => effect.type === "ask" ? [effect.query] : [])
+  }
+
+  /** What the page was told by the last event. */
+  get told() {
+    return this.effects.flatMap(effect => effect.type === "tell" ? [{ changes: effect.changes, number: effect.number }] : [])
+  }
+
+  /** What stands in the picture's place by the last event. */
+  get words() {
+    return this.effects.flatMap(effect => effect.type === "explain" ? [effect.words] : []).at(-1)
+  }
+
+  get isSettled() {
+    return isSettled(this.state)
+  }
+}

@@ -1,0 +1,89 @@
+"""The panels of the Heads lens: the overview, and one head large."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from tfm_core import MultiHeadAttention, attention_scores, attention_weights, mask_scores
+from tfm_ui.lenses.heads.numbers import AllHeads, all_heads
+from tfm_ui.lenses.heads.state import PREFIX, HeadsState
+from tfm_ui.live.attention import SUMMARY, Attention, summarise
+from tfm_ui.page import controls, controls_line
+from tfm_ui.page.panels import Box
+from tfm_ui.pictures.panel import OpenTable, Panel
+from tfm_ui.state.model_state import ModelState
+
+
+def layout(model: ModelState) -> tuple[HeadsState, Sequence[DeltaGenerator | Box]]:
+    """The kind of attention above both panels; the overview on the left, on the right the head, with its controls."""
+    controls_line.draw(HeadsState, PREFIX, model, st.container(), "kind")
+    left, right = st.columns([9, 11] if model.num_heads <= 8 else [1, 1], gap="medium")
+    box = Box.of("head", right)
+    line = box.inside.container(horizontal=True, gap="small", key="boxes_heads")
+    return controls_line.draw(HeadsState, PREFIX, model, line, "layer", "head", "scale"), [left, box]
+
+
+def blocks(model: ModelState, state: HeadsState) -> list[Panel]:
+    """Both panels."""
+    heads = all_heads(model, state.kind)
+    return [_overview(model, state, heads), _locked(state, heads)]
+
+
+def _overview(model: ModelState, state: HeadsState, heads: AllHeads) -> Panel:
+    """A thumbnail and a row of numbers per head."""
+    return Panel(
+        key="grid",
+        title=f"All {model.num_layers * model.num_heads} heads",
+        how_to_read="Rows are layers, columns are heads. A click locks one, here or in the table.",
+        picture="heads",
+        result=heads,
+        open_table=OpenTable(
+            _columns(len(heads.keys)),
+            row=(state.layer - 1) * model.num_heads + state.head - 1,
+            choose=lambda row: _lock(*divmod(row, model.num_heads)),
+            not_on_phones=("distance",),
+        ),
+        sources=[summarise, *SUMMARY.values()],
+        on_pick=_lock,
+    )
+
+
+def _locked(state: HeadsState, heads: AllHeads) -> Panel:
+    """The locked head, large."""
+    return Panel(
+        key="head",
+        title=f"Layer {state.layer}, head {state.head}",
+        how_to_read="Read a row: how one query spreads its 1.00 over the keys it may see.",
+        shape=f"query × key = {len(heads.queries)} × {len(heads.keys)}",
+        locked=True,
+        picture="head",
+        result=heads.head(state.layer - 1, state.head - 1),
+        sources=[attention_scores, mask_scores, attention_weights, MultiHeadAttention.forward, Attention.with_scores],
+    )
+
+
+def _lock(layer: int, head: int) -> None:
+    """A click on a head, counted from 0."""
+    controls.change(PREFIX, layer=layer + 1, head=head + 1)
+
+
+def _columns(keys: int) -> dict[str, Any]:
+    """The summary's columns as bars; entropy reaches as far as that many keys can take it."""
+    most = {"entropy": math.log(keys), "distance": keys - 1.0}
+    formats = {"entropy": "%.2f", "distance": "%.1f"}
+    meaning = {
+        "entropy": "nats; 0 is one key alone",
+        "distance": "tokens from query to key, weighted",
+        "self": "share of the weight that tokens give themselves",
+        "prev": "share on the token before",
+        "first": "share on the first token",
+    }
+    return {
+        name: st.column_config.ProgressColumn(
+            format=formats.get(name, "%.0f%%"), min_value=0, max_value=most.get(name, 100), width=66, help=text
+        )
+        for name, text in meaning.items()
+    }

@@ -1,0 +1,26 @@
+"""The pictures of the Heads lens, as functions of the link."""
+
+from tfm_ui.lenses.heads import grid, head_map
+from tfm_ui.lenses.heads.numbers import all_heads
+from tfm_ui.lenses.heads.state import HeadsState
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.registry import Picture
+from tfm_ui.state.model_state import ModelState
+
+
+def every_head(model: ModelState, state: HeadsState) -> Content:
+    """The grid, the locked head ringed."""
+    heads = all_heads(model, state.kind)
+    locked = (state.layer - 1, state.head - 1)
+    return grid.content(heads.attention, heads.sentences, top=heads.top(state.scale), picked=locked)
+
+
+def locked_head(model: ModelState, state: HeadsState) -> Content:
+    """The locked head, exactly."""
+    heads = all_heads(model, state.kind)
+    layer, head = state.layer - 1, state.head - 1
+    top = heads.top(state.scale)[layer, head].item()
+    return head_map.content(heads.head(layer, head), top=top, about=heads.sentence_of(layer, head))
+
+
+PICTURES = {"heads": Picture(grid.GRID, every_head), "head": Picture(head_map.MAP, locked_head)}

@@ -1,0 +1,41 @@
+"""The Heads lens's own controls."""
+
+from dataclasses import dataclass
+
+from tfm_ui.live.passes import PLACES
+from tfm_ui.state.fields import Choice, Limits, Whole, control
+from tfm_ui.state.lens_state import LensState
+from tfm_ui.state.model_state import ModelState
+
+PREFIX = "heads_"
+SCALES = ("largest", "choice", "own", "1", "0.1", "0.01")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadsState(LensState):
+    """Which attention, which head, and where the colours end; `kind` matters to encoder-decoders alone."""
+
+    kind: str = control(Choice("Attention", tuple(PLACES[True]), "buttons"), default="encoder")
+    layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
+    head: int = control(Whole("Head", 1, 16, box=True), default=1)
+    scale: str = control(
+        Choice(
+            "Colours from 0 to",
+            SCALES,
+            help="largest: the largest weight of all heads on screen. choice: the largest of the rows that have a "
+            "choice; a causal model's first token has none, and its 1.00 goes off the scale. own: each head's largest, "
+            "so that faint heads can be read but no longer compared. 1, 0.1, 0.01: the same for every model; small "
+            "ones show the faint weights of long texts, and what is larger gets the last colour.",
+        ),
+        default="largest",
+    )
+
+    @staticmethod
+    def limits(model: ModelState) -> Limits:
+        """What the model leaves to choose from."""
+        return {"layer": {"high": model.num_layers}, "head": {"high": model.num_heads}}
+
+    @staticmethod
+    def without_meaning(model: ModelState) -> set[str]:
+        """A single stack has one kind of attention."""
+        return set() if model.is_encoder_decoder else {"kind"}

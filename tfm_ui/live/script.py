@@ -1,0 +1,154 @@
+"""Recipes: the numbers of a picture as a script of plain Python, to be had and checked without the app.
+
+A recipe is a function: real code that mypy checks and tests run. Its script has the imports that it needs, its
+arguments as a header of parameters, and its body:
+
+    def weights(*, config: TransformerConfig, inputs: Inputs, mask: Tensor | None, site: str, head: int) -> Tensor:
+        \"\"\"The weights of one head, (query, key).\"\"\"
+        model = Transformer(config).eval()
+        with torch.no_grad(), recording("*.weights") as trace:
+            model(*inputs, mask=mask)
+        weights = trace[site][0, head]  # (query, key)
+        return weights
+
+    script(weights, **of_model(state), site="layers.0.self_attention.weights", head=2)
+
+The last line, `return`, is left out: whoever runs the script finds the names that it returns. A script needs tfm_core
+alone: functions of the app that the recipe calls are written into it, and they may use nothing else of the app.
+"""
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Iterable
+from textwrap import dedent
+from types import ModuleType
+from typing import Any
+
+import tfm_core
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.samples import path, sample_name
+
+HEADER = "# The parameters of this picture"
+APP = __name__.partition(".")[0]
+THREADS = "torch.set_num_threads(1)  # as the app does: the last digit depends on it"
+
+
+class Code(str):
+    """An argument as an expression of Python, in place of its `repr`."""
+
+    __slots__ = ()
+
+
+def script(recipe: Callable[..., Any], **arguments: Any) -> str:
+    """A recipe as a script: imports, a header of parameters, the functions that it calls, its body.
+
+    It is run from the project's folder, where the sample texts are.
+
+    Args:
+        recipe: a function that has keyword arguments alone, and ends in `return`.
+        arguments: a value for each; `Code` stands in the header as it is, in the order in which it is given. The header
+            may hold more names than the recipe asks for, as expressions may need them.
+
+    Raises:
+        TypeError: if an argument is missing.
+    """
+    expected = inspect.signature(recipe).parameters
+    if missing := [name for name in expected if name not in arguments]:
+        raise TypeError(f"expected arguments for all of {list(expected)}, got none for {missing}")
+    header = [f"{name} = {value if isinstance(value, Code) else repr(value)}" for name, value in arguments.items()]
+    helpers = _helpers(recipe)
+    sources = [inspect.getsource(helper).strip() for helper in helpers]
+    body = _body(recipe)
+    code = "\n".join([*header, *sources, body])
+    imports = _imports({_module_of(function) for function in (recipe, *helpers)}, code, "\n".join(header))
+    threads = [THREADS, ""] if "import torch" in imports else []
+    functions = [text for source in sources for text in ("", "", source)] + [""] * bool(sources)
+    return "\n".join([*imports, "", *threads, HEADER, *header, *functions, "", body])
+
+
+def of_model(state: ModelState) -> dict[str, Code]:
+    """The header's part on the model: `config`, the texts `source` and `target`, the model's `inputs`, its `mask`.
+
+    The user's text may look like any part of a script, so it is written as a literal.
+    """
+    texts = {"source": (state.text, state.seq_len)}
+    if state.is_encoder_decoder:
+        texts["target"] = (state.target, len(state.target_tokens.ids))
+    encoded = {
+        name: Code(f"encode({text_of(text)}, {state.tokenizer!r}, {count})") for name, (text, count) in texts.items()
+    }
+    inputs = ", ".join(f"{name}.batch" for name in texts)
+    mask = f"causal_mask({state.seq_len})" if state.masks_the_future else "None"
+    return {"config": config_of(state), **encoded, "inputs": Code(f"[{inputs}]"), "mask": Code(mask)}
+
+
+def config_of(state: ModelState) -> Code:
+    """The expression for the model's configuration: what differs from the defaults."""
+    config = state.config
+    fields = {name: getattr(config, name) for name in config.__dataclass_fields__}
+    default = type(config)(vocab_size=config.vocab_size)
+    changed = {k: v for k, v in fields.items() if k == "vocab_size" or v != getattr(default, k)}
+    return Code(f"TransformerConfig({', '.join(f'{name}={value!r}' for name, value in changed.items())})")
+
+
+def text_of(text: str) -> str:
+    """The expression for a text: itself, or its sample's file."""
+    name = sample_name(text)
+    return f'Path({path(name)!r}).read_text(encoding="utf-8").rstrip("\\n")' if name else repr(text)
+
+
+def _body(recipe: Callable[..., Any]) -> str:
+    """The lines of a function without its docstring and its last `return`."""
+    text = dedent(inspect.getsource(recipe))
+    definition = ast.parse(text).body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    statements = definition.body[1:] if ast.get_docstring(definition) else definition.body
+    if not isinstance(statements[-1], ast.Return):
+        raise TypeError(f"expected a recipe that ends in return, got {definition.name}")
+    first = (definition.body[0].end_lineno or 0) if ast.get_docstring(definition) else definition.body[0].lineno - 1
+    return dedent("\n".join(text.splitlines()[first : statements[-1].lineno - 1])).strip("\n")
+
+
+def _helpers(recipe: Callable[..., Any]) -> list[Callable[..., Any]]:
+    """The functions of the app that it calls, and those that these call, the innermost first."""
+    helpers: dict[str, Callable[..., Any]] = {}
+
+    def visit(function: Callable[..., Any]) -> None:
+        for name in _names(inspect.getsource(function)):
+            helper: Any = vars(_module_of(function)).get(name)
+            of_app = inspect.isfunction(helper) and helper.__module__.partition(".")[0] == APP
+            if of_app and helper not in (function, recipe) and name not in helpers:
+                visit(helper)
+                helpers[name] = helper
+
+    visit(recipe)
+    return list(helpers.values())
+
+
+def _module_of(function: Callable[..., Any]) -> ModuleType:
+    return sys.modules[function.__module__]
+
+
+def _names(code: str) -> list[str]:
+    """The names that code mentions, in the order of the text."""
+    return [node.id for node in ast.walk(ast.parse(dedent(code))) if isinstance(node, ast.Name)]
+
+
+def _imports(modules: Iterable[ModuleType], code: str, header: str) -> list[str]:
+    """The imports of these files that code needs, and those of expressions in the header."""
+    needed, lines = set(_names(code)), list[str]()
+    available: dict[str, list[str]] = {}
+    for node in (node for module in modules for node in ast.parse(inspect.getsource(module)).body):
+        if isinstance(node, ast.Import):
+            lines += [f"import {alias.name}" for alias in node.names if alias.name.partition(".")[0] in needed]
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] != APP:
+            for alias in node.names:
+                if alias.name in needed:
+                    available.setdefault(node.module, []).append(alias.name)
+    in_header = set(_names(header))
+    available.setdefault("tfm_core", []).extend(name for name in tfm_core.__all__ if name in in_header)
+    if "Path" in needed:
+        available.setdefault("pathlib", ["Path"])
+    froms = [f"from {name} import {', '.join(sorted(set(names)))}" for name, names in available.items() if names]
+    return sorted(set(lines)) + sorted(froms, key=lambda line: (not line.startswith("from pathlib"), line))
