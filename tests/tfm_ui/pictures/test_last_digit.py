@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tfm_ui.lenses.masks.padding.batch import batch_of
 
 from tfm_core import POSITIONAL, causal_mask, recording
 from tfm_core.study.empty_rows import instead
@@ -16,7 +17,6 @@ from tfm_ui.lenses.masks import passes as compute_masks
 from tfm_ui.lenses.masks.conventions import computed as compute_conventions
 from tfm_ui.lenses.masks.padding import computed as compute_padding
 from tfm_ui.lenses.masks.padding import padded
-from tfm_ui.lenses.masks.padding.batch import batch_of
 from tfm_ui.lenses.masks.state import MasksState, setting
 from tfm_ui.lenses.positions import model_runs
 from tfm_ui.live import passes

@@ -15,8 +15,8 @@ from tfm_ui.lenses.masks.conventions.handed import HandedMask, OurMask
 from tfm_ui.lenses.masks.conventions.pasted import NoMask, Pasted, pasted_mask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.page import controls, controls_line, sidebar
+from tfm_ui.page.box import Box
 from tfm_ui.page.lens import View
-from tfm_ui.page.panels import Box
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.state.links import cuts
 from tfm_ui.state.model_state import ModelState
