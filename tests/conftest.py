@@ -1,8 +1,12 @@
 """What every test starts from."""
 
+from collections.abc import Iterator
+from functools import cache
+
 import pytest
 import torch
 from hypothesis import settings
+from streamlit.components.v2 import manifest_scanner
 
 from tfm_ui.lenses import lenses
 
@@ -15,3 +19,11 @@ torch.set_num_threads(1)  # as on the server: the last digit depends on it
 @pytest.fixture(autouse=True)
 def same_random_numbers_each_time():
     torch.manual_seed(0)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def packages_are_searched_once() -> Iterator[None]:
+    """AppTest searches all installed packages for Streamlit's components, once a page: most of a page's time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield

@@ -30,8 +30,10 @@ from tfm_core.masks.patterns import (
     window_mask,
 )
 from tfm_core.model.attention import ATTENTION, MultiHeadAttention
-from tfm_core.model.blocks import ACTIVATIONS, NORMS, FeedForward, TransformerLayer
-from tfm_core.model.config import ARCHITECTURES, TransformerConfig
+from tfm_core.model.config import TransformerConfig
+from tfm_core.model.feed_forward import ACTIVATIONS, FeedForward
+from tfm_core.model.kind import ARCHITECTURES, NORMS
+from tfm_core.model.layer import TransformerLayer
 from tfm_core.model.recording import Trace, recording, tap
 from tfm_core.model.scaled_dot_product import (
     attention_scores,

@@ -5,7 +5,7 @@ import re
 import numpy as np
 from playwright.sync_api import expect
 
-from tfm_ui.lenses.positions.in_model import shuffle
+from tfm_ui.lenses.positions.model.shuffle import shuffle
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.state.model_state import ModelState
 
@@ -19,20 +19,20 @@ def moves(visitor):
 
 
 def computed(seed: int) -> np.ndarray:
-    rows = shuffle.view(ModelState(), PositionsState(shuffle=seed)).rows.values()
+    rows = shuffle(ModelState(), PositionsState(shuffle=seed)).rows.values()
     return np.concatenate([row.shares for row in rows])
 
 
 def test_shuffle_again_moves_other_words_and_comes_back_from_the_link(visit):
     visitor = visit(LINK)
-    found = moves(visitor)
-    before = found.evaluate(VALUES)
+    picture = moves(visitor)
+    before = picture.evaluate(VALUES)
     np.testing.assert_allclose(before, computed(1), atol=1e-5)
     visitor.press("Shuffle again", "positions_shuffled")
     changed = f"([e, before]) => {{ const now = ({VALUES})(e); return now.some((v, i) => v !== before[i]) }}"
-    visitor.page.wait_for_function(changed, arg=[found.element_handle(), before])
+    visitor.page.wait_for_function(changed, arg=[picture.element_handle(), before])
     expect(visitor.page).to_have_url(re.compile("positions_shuffle=2"))
-    np.testing.assert_allclose(found.evaluate(VALUES), computed(2), atol=1e-5)
+    np.testing.assert_allclose(picture.evaluate(VALUES), computed(2), atol=1e-5)
     visitor.page.reload()
     visitor.wait()
     np.testing.assert_allclose(moves(visitor).evaluate(VALUES), computed(2), atol=1e-5)

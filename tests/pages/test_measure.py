@@ -52,8 +52,8 @@ def report(queue: FakeQueue, clean: int = 3, contended: int = 0, **more) -> Repo
     return Report(plan=plan, machine=MACHINE, measured=measured, **(given | more))
 
 
-def came(queue: FakeQueue, share: float, found: Report, doing: str = "round 6 of 9") -> None:
-    queue.step(share, step=Progress(share, 8.0, doing, found))
+def came(queue: FakeQueue, share: float, so_far: Report, doing: str = "round 6 of 9") -> None:
+    queue.step(share, step=Progress(share, 8.0, doing, so_far))
 
 
 def test_it_is_measured_and_the_link_holds_it_by_nobodys_act(queue):
@@ -220,8 +220,8 @@ def stored(queue):
     first = report(queue, id="first")
     other = replace(first.plan, rows=(Row("with weights", Size(d_model=8, num_heads=1, num_layers=1, seq_len=1)),))
     queue.finish()
-    for one in (first, replace(first, id="second", seconds=99.0), replace(first, id="third", plan=other)):
-        measurements.keep(one)
+    for measurement in (first, replace(first, id="second", seconds=99.0), replace(first, id="third", plan=other)):
+        measurements.keep(measurement)
     return first
 
 

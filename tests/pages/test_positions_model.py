@@ -5,7 +5,7 @@ import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
 from tfm_core import POSITIONAL
-from tfm_ui.lenses.positions.in_model import numbers as in_model
+from tfm_ui.lenses.positions import model_runs
 
 PAGE = "positions"
 PICTURES = {
@@ -138,7 +138,7 @@ def test_every_menu_opens(view, menu):
 
 
 def test_a_model_that_takes_long_says_what_is_left_out(monkeypatch):
-    monkeypatch.setattr(in_model, "ALL_UP_TO", 100)
+    monkeypatch.setattr(model_runs, "ALL_UP_TO", 100)
     app = lens("model", positions_a="t5", positions_b="alibi")
     all_pictures(app, "model")
     assert any("left out sinusoidal, learned and rope" in info.value for info in app.info)

@@ -73,9 +73,9 @@ def test_the_baseline_is_a_choice_of_the_link():
 @pytest.mark.parametrize("backward", [True, False])
 def test_every_kind_of_broken_row_is_shown(seconds, backward):
     asked = plan(backward=backward)
-    found = report(asked, seconds, complete=False)
+    stopped = report(asked, seconds, complete=False)
     failed = Measured(asked.rows[-1], problem="not enough memory for <b>this</b>")
-    measurements.keep(replace(found, measured=(*found.measured[:4], failed)))
+    measurements.keep(replace(stopped, measured=(*stopped.measured[:4], failed)))
     app = lens(backward=str(backward).lower())
     pictures(app)
     assert "nan" not in text_on(app).lower()

@@ -9,7 +9,7 @@ import pytest
 from tests.pages.test_app import picture, start, text_on, widget
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tfm_ui.lenses.profiling import measurements
-from tfm_ui.lenses.profiling.asked import NOTHING
+from tfm_ui.lenses.profiling.plan import NO_CONFIGURATION
 
 PAGE = "profiling"
 PICTURES = {
@@ -33,12 +33,12 @@ RUNS = {
 def measured(monkeypatch):
     """Whatever plan is asked for was measured so."""
 
-    def found(how):
+    def measure(how):
         monkeypatch.setattr(
             measurements, "find", lambda plan, name="": plausible(plan, **how) if plan and how is not None else None
         )
 
-    return found
+    return measure
 
 
 def numbers_of(app, name):
@@ -90,7 +90,7 @@ def test_every_view_runs_for_any_rows(measured):
         for name in PICTURES[view]:
             assert not np.isnan(numbers_of(app, name)).all()
         widget(app, "profiling_sizes").set_value("nonsense").run()
-        assert [info.value for info in app.info] == [NOTHING]
+        assert [info.value for info in app.info] == [NO_CONFIGURATION]
 
 
 def test_a_link_to_a_view_keeps_the_rows_of_compare(measured):

@@ -222,6 +222,10 @@ def _left(recipe: str, *, seed: int) -> Found:
     last = list(values)[-1]
     if is_dataclass(values[last]):  # several results under one name
         values[last] = vars(values[last])
+    for name, value in list(values.items()):
+        if isinstance(value, dict):  # results by name can be told apart: values["A"] as values[A]
+            by_name = {f"{name}[{key}]": vars(entry) if is_dataclass(entry) else entry for key, entry in value.items()}
+            values |= by_name
     return {name: described for name, value in values.items() if (described := describe(value)) is not None}
 
 

@@ -15,7 +15,23 @@ FILE = Path(__file__).parent / "recorded.json.gz"
 PANELS: dict[str, str] = {}
 PICTURES: dict[str, str] = {}  # by key
 DRAWN: dict[str, str] = {}  # what the page asks for: the picture's name in the registry
-RECIPE_NAMES: dict[str, str] = {}  # variables that recipes leave behind; of one panel alone as "panel key/name"
+# Variables that recipes leave behind; of one panel alone as "panel key/name". An entry of a mapping is "name[key]".
+RECIPE_NAMES: dict[str, str] = {
+    f"{name}_{side}": f"{name}[{side}]"
+    for name in ("values", "pairs", "distances", "left", "nearest", "norm", "alike", "scores", "waves")
+    for side in ("A", "B")
+} | {
+    "position_waves/values_A": "waves[A]",
+    "position_waves/values_B": "waves[B]",
+    "positions_distance/found": "by_distance",
+    "positions_shuffled/tokens": "ids",
+    "conventions/found": "verified",
+    "conventions/names": "conventions",
+    "masks_empty_row/free": "mask",
+    "masks_nan_spreads/free": "mask",
+    "masks_nan_spreads/found": "output",
+    "scale/found": "measured",
+}
 
 
 def read() -> dict[str, Found]:

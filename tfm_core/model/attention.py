@@ -12,11 +12,11 @@ from tfm_core.model.recording import Tapped
 from tfm_core.model.scaled_dot_product import (
     attention_scores,
     attention_weights,
-    fused_attention,
-    is_faster_written,
+    empty_rows,
     mask_scores,
     weights_alone,
 )
+from tfm_core.model.weights_in_parts import is_faster_written
 from tfm_core.positional.schemes import Positional
 
 
@@ -106,7 +106,7 @@ class MultiHeadAttention(Tapped):
         elif self.wanted("weights") or written:
             weights = self.tap("weights", weights_alone(q, k, mask, bias=bias))
         else:
-            return fused_attention(q, k, v, mask, bias, dropout)
+            return _fused(q, k, v, mask, bias, dropout)
         return (F.dropout(weights, dropout) if dropout else weights) @ v
 
     def _split(self, x: Tensor) -> Tensor:
@@ -128,6 +128,16 @@ class MultiHeadAttention(Tapped):
             )
         if mask is not None:
             check_mask(mask, (query.shape[0], self.num_heads, query.shape[1], key.shape[1]))
+
+
+def _fused(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, dropout: float) -> Tensor:
+    """The same output from torch's own kernel, which never writes the weights down."""
+    if mask is not None and mask.dim() < 2:
+        mask = mask.expand(1, mask.shape[0] if mask.dim() else 1)  # the kernel needs a query axis
+    additive = mask if bias is None else mask_scores(bias, mask)
+    output = F.scaled_dot_product_attention(q, k, v, attn_mask=additive, dropout_p=dropout)
+    empty = empty_rows(mask)  # kernels differ in what they give such a row: NaN, zeros, the mean of the values
+    return output if empty is None else output.masked_fill(empty, 0.0)
 
 
 ATTENTION: dict[str, type[MultiHeadAttention]] = {"full": MultiHeadAttention}

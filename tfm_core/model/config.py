@@ -1,27 +1,15 @@
 """The one value that says which transformer is meant.
 
 A `TransformerConfig` is constructor argument, cache key and link at once, so it holds nothing but numbers,
-strings and booleans. An impossible one cannot be built. The choices are the tables of the parts themselves:
-whoever adds a scheme there need not come here.
+strings and booleans. An impossible one cannot be built.
 """
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from tfm_core.model.attention import ATTENTION
-from tfm_core.model.blocks import ACTIVATIONS, NORMS
-from tfm_core.model.choices import check_choice
-from tfm_core.positional.schemes import POSITIONAL
+from tfm_core.model.choices import check_choice, check_whole_numbers
+from tfm_core.model.kind import MAX_LEN, check_kind
 
-ARCHITECTURES = ("encoder", "decoder", "encoder-decoder")
-
-CHOICES: dict[str, Collection[str]] = {
-    "architecture": ARCHITECTURES,
-    "positional": POSITIONAL,
-    "norm": NORMS,
-    "activation": ACTIVATIONS,
-    "attention": ATTENTION,
-}
 LOWEST = {
     "vocab_size": 1,
     "d_model": 1,
@@ -66,7 +54,7 @@ class TransformerConfig:
     num_heads: int = 4
     num_layers: int = 2
     d_ff: int = 0
-    max_len: int = 1024
+    max_len: int = MAX_LEN
     positional: str = "sinusoidal"
     norm: str = "pre"
     activation: str = "gelu"
@@ -77,21 +65,15 @@ class TransformerConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for field, lowest in LOWEST.items():
-            value = getattr(self, field)
-            if type(value) is not int or value < lowest:
-                raise ValueError(f"{field}: expected a whole number of at least {lowest}, got {value!r}")
-        for field, choices in CHOICES.items():
-            check_choice(field, getattr(self, field), choices)
+        check_whole_numbers(self, LOWEST)
+        check_kind(self)
+        check_choice("attention", self.attention, ATTENTION)
         if type(self.dropout) not in (int, float) or not 0 <= self.dropout < 1:
             raise ValueError(f"dropout: expected a number from 0 to below 1, got {self.dropout!r}")
         if type(self.tie_embeddings) is not bool:
             raise ValueError(f"tie_embeddings: expected True or False, got {self.tie_embeddings!r}")
-        if self.d_model % self.num_heads:
-            raise ValueError(f"num_heads: expected a divisor of d_model={self.d_model}, got {self.num_heads}")
         if self.pad_id >= self.vocab_size:
             raise ValueError(f"pad_id: expected an id below vocab_size={self.vocab_size}, got {self.pad_id}")
-        POSITIONAL[self.positional].check(d_model=self.d_model, num_heads=self.num_heads)
 
     @property
     def head_dim(self) -> int:

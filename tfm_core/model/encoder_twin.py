@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from tfm_core.model.blocks import TransformerLayer
+from tfm_core.model.layer import TransformerLayer
 from tfm_core.model.torch_twin import as_torch
 
 
@@ -41,6 +41,6 @@ def as_torch_encoder(layers: Sequence[TransformerLayer], final_norm: nn.LayerNor
             f"layers.{number}.linear1": ours.feed_forward.input_projection,
             f"layers.{number}.linear2": ours.feed_forward.output_projection,
         }
-    tensors = {f"{part}.{name}": x.clone() for part, own in parts.items() for name, x in own.state_dict().items()}
+    tensors = {f"{part}.{name}": x.clone() for part, module in parts.items() for name, x in module.state_dict().items()}
     twin.load_state_dict(tensors, assign=True)
     return twin.train(layers[0].training)

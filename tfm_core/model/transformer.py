@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from tfm_core.masks.basic import causal_mask, check_mask, combine_masks, padding_mask
-from tfm_core.model.blocks import TransformerLayer
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.initialization import fill_parameters
+from tfm_core.model.layer import TransformerLayer
 from tfm_core.model.recording import Tapped, name_sites
 from tfm_core.positional.schemes import POSITIONAL
 

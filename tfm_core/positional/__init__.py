@@ -1,1 +1,1 @@
-"""Positional encodings: their formulas, and the schemes that a configuration can choose."""
+"""Positional encodings: `maths` has the equations of their papers, `schemes` the modules that a model is built with."""

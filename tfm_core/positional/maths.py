@@ -1,4 +1,4 @@
-"""The equations of the positional schemes, as pure functions; `positional.py` makes modules of them."""
+"""The equations of the positional schemes, as pure functions; `schemes.py` makes modules of them."""
 
 import math
 

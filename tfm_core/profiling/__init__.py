@@ -2,12 +2,16 @@
 
     python -m tfm_core.profiling
 
-`plan` says what is to be measured, `targets` what can be, `run.profile` measures it, `report` is what comes out.
+- `plan` says what is to be measured: rows of a target and a `size`, in a `setup`; `targets` lists what can be.
+- `run.profile` measures it, and `report` is what comes out; `files` and `files_text` write it down.
+- `costs` and the closed forms say beforehand what it must cost, and `estimate` whether that fits.
 """
 
-from tfm_core.profiling.plan import DEFAULT_SIZES, Plan, Row, Setup, Size
+from tfm_core.profiling.plan import DEFAULT_SIZES, Plan, Row
 from tfm_core.profiling.report import Blocks, Machine, Measured, Memory, PartTime, Progress, Report
 from tfm_core.profiling.run import profile
+from tfm_core.profiling.setup import Setup
+from tfm_core.profiling.size import Size
 from tfm_core.profiling.targets import TARGETS
 
 __all__ = [

@@ -10,16 +10,19 @@ from tempfile import NamedTemporaryFile
 
 import torch
 
-from tfm_core.model.config import CHOICES
+from tfm_core.model.kind import KINDS
 from tfm_core.profiling import memory
-from tfm_core.profiling.estimate import Budget, in_seconds, refusal
+from tfm_core.profiling.estimate import Budget, refusal
 from tfm_core.profiling.files import as_csv, as_json
 from tfm_core.profiling.files_text import as_text
 from tfm_core.profiling.machine import cores
-from tfm_core.profiling.plan import DEFAULT_SIZES, DTYPES, Plan, Row, Setup, Size
+from tfm_core.profiling.plan import DEFAULT_SIZES, Plan, Row
 from tfm_core.profiling.report import FEWEST, Progress, Report
 from tfm_core.profiling.run import profile
+from tfm_core.profiling.setup import DTYPES, Setup
+from tfm_core.profiling.size import Size
 from tfm_core.profiling.targets import TARGETS
+from tfm_core.profiling.units import in_seconds
 
 INTERRUPTED = 130  # as a shell calls it
 
@@ -67,8 +70,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--batch", type=int, default=16, help="sequences side by side (%(default)s)")
     for choice in ("architecture", "norm", "activation", "positional"):
         default = getattr(Size, choice)
-        words = f"{', '.join(CHOICES[choice])} (%(default)s)"
-        parser.add_argument(f"--{choice}", default=default, choices=tuple(CHOICES[choice]), metavar="NAME", help=words)
+        words = f"{', '.join(KINDS[choice])} (%(default)s)"
+        parser.add_argument(f"--{choice}", default=default, choices=tuple(KINDS[choice]), metavar="NAME", help=words)
     parser.add_argument("--causal", action="store_true", help="encoders do not look ahead; decoders never do")
     parser.add_argument(
         "--vocabulary",

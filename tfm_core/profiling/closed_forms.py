@@ -1,4 +1,4 @@
-"""What every kind of network must say of itself in closed form, and the counts that all of them share.
+"""Closed forms of what a network costs: what every kind of network has to give, and the counts that all of them share.
 
 Operations: 2 per multiplication with addition, of matrix products and convolutions alone; norms, softmax, activations,
 biases and residual additions count 0, as in torch's FlopCounterMode. In the formulas n = seq_len, d = d_model, h =
@@ -7,15 +7,16 @@ num_heads, B = batch, L = num_layers, V = vocab_size.
 
 from typing import Protocol
 
-from tfm_core.profiling.plan import Setup, Size
-
-ITEMSIZE = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
+from tfm_core.model.kind import MAX_LEN
+from tfm_core.positional.schemes import T5
+from tfm_core.profiling.setup import Setup
+from tfm_core.profiling.size import Size
 
 Parts = dict[str, int]
 
 
 class Forms(Protocol):
-    """What a kind of network must say of itself."""
+    """What every kind of network has to give."""
 
     @property
     def efficiency(self) -> float:
@@ -28,7 +29,7 @@ class Forms(Protocol):
         """Of one forward pass, by part."""
 
     def spared(self, size: Size, *, input_gradient: bool) -> Parts:
-        """What a backward pass need not do, of the twice `flops` that it would: gradients that nobody asks for."""
+        """Operations that a backward pass saves, of twice as many as `flops`: gradients that nobody asks for."""
 
     def results(self, size: Size) -> int:
         """Numbers that a forward pass hands out."""
@@ -45,30 +46,35 @@ class Forms(Protocol):
 
 def ends(size: Size) -> Parts:
     """Parameters of embedding and output, V d together; none where they are left out."""
-    return {"embedding": size.vocab_size * size.d_model} if size.vocab_size else {}
+    return {"embedding": size.table} if size.table else {}
 
 
 def logits(size: Size) -> Parts:
     """FLOPs of the output, B 2 n d V; none where it is left out."""
-    count = 2 * size.batch * size.seq_len * size.d_model * size.vocab_size
+    count = 2 * size.batch * size.seq_len * size.table
     return {"logits": count} if count else {}
-
-
-def outputs(size: Size) -> int:
-    """Numbers of the output, B n d; with embedding and output B n V."""
-    return size.batch * size.seq_len * (size.vocab_size or size.d_model)
 
 
 def input_bytes(size: Size, setup: Setup) -> int:
     """Of the residual stream B n d that goes in, or with an embedding of B n token ids of 8 bytes."""
-    return 8 * size.batch * size.seq_len if size.vocab_size else ITEMSIZE[setup.dtype] * stream(size)
+    return 8 * size.batch * size.seq_len if size.vocab_size else setup.itemsize * size.stream
 
 
-def stream(size: Size) -> int:
-    """Numbers of the residual stream, B n d."""
-    return size.batch * size.seq_len * size.d_model
+def transformer_parameters(size: Size) -> Parts:
+    """What a transformer learns. The other networks are made as large as this.
 
-
-def scores(size: Size) -> int:
-    """Numbers of one layer's scores, B h n^2."""
-    return size.batch * size.num_heads * size.seq_len**2
+    Projections A (4 d^2 + 4 d); feed-forward K (2 d d_ff + d_ff + d), gated K (3 d d_ff + 2 d_ff + d). Norms 2 d each:
+    A + K of them, and in pre-norm one more for each stack. Positions, for each stack: learned 1024 d, T5 32 h. The
+    embedding V d, whose matrix is the output's too.
+    """
+    d, wide, maps = size.d_model, size.feed_forward_dim, 3 if size.is_gated else 2
+    finals = size.num_stacks if size.norm == "pre" else 0
+    tables = {"learned": MAX_LEN * d, "t5": T5.num_buckets * size.num_heads}
+    counts = {
+        **ends(size),
+        "positions": size.num_stacks * tables.get(size.positional, 0),
+        "projections": size.num_attentions * (4 * d * d + 4 * d),
+        "feed-forward": size.num_feed_forwards * (maps * d * wide + (maps - 1) * wide + d),
+        "norms": (size.num_attentions + size.num_feed_forwards + finals) * 2 * d,
+    }
+    return {part: count for part, count in counts.items() if count}

@@ -6,9 +6,9 @@ S = B h n^2, the scores of one attention.
 
 from dataclasses import dataclass
 
-from tfm_core.model.scaled_dot_product import FASTER_WRITTEN, SCORES_AT_A_TIME
-from tfm_core.profiling.closed_forms import ITEMSIZE, ends, outputs, scores, stream
-from tfm_core.profiling.plan import Setup, Size
+from tfm_core.model.weights_in_parts import FASTER_WRITTEN, SCORES_AT_A_TIME
+from tfm_core.profiling.setup import Setup
+from tfm_core.profiling.size import Size
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class Held:
     @property
     def a(self) -> int:
         """The residual stream."""
-        return stream(self.size)
+        return self.size.stream
 
     @property
     def s(self) -> int:
         """The scores of one attention."""
-        return scores(self.size)
+        return self.size.scores
 
     @property
     def wide(self) -> int:
@@ -78,7 +78,7 @@ class Held:
         normed = a if size.norm == "pre" else 0
         memory: float = a if size.num_stacks == 2 else 0
         if size.architecture != "encoder":
-            memory += self.mask / ITEMSIZE[self.setup.dtype]  # decoders make their own
+            memory += self.mask / self.setup.itemsize  # decoders make their own
         kept = self.s if self.attention == "kept" else 0
         before = (size.num_attentions - 1) * kept
         feed_forward = a + normed + (max(3 * self.wide, self.wide + a) if size.is_gated else self.wide + a)
@@ -90,7 +90,7 @@ class Held:
         if size.num_stacks == 2:
             moments.append(caller + a + normed + 3 * a + self._attention(inside=False) + before)
         if size.vocab_size:
-            moments.append(a + outputs(size) + before + kept)
+            moments.append(a + size.outputs + before + kept)
         return memory + max(moments)
 
     def _attention(self, *, inside: bool) -> float:
@@ -99,7 +99,7 @@ class Held:
         Args:
             inside: of self-attention, where masks and positions are; else of the one that looks across.
         """
-        a, s, itemsize = self.a, self.s, ITEMSIZE[self.setup.dtype]
+        a, s, itemsize = self.a, self.s, self.setup.itemsize
         bias, mask = (self.bias, self.mask) if inside else (0, 0)
         added = bias * (2 if mask else 1) if bias else mask  # what is added to the scores, made from bias and mask
         math = max(4 * a + s, a + 2 * s + s / itemsize) + added
@@ -129,7 +129,7 @@ class Held:
     @property
     def _in_doubles(self) -> float:
         """ALiBi's bias while it is made: in double precision, and in the pass's own."""
-        return (8 / ITEMSIZE[self.setup.dtype] + 1) * self.bias if self.size.positional == "alibi" else 0
+        return (8 / self.setup.itemsize + 1) * self.bias if self.size.positional == "alibi" else 0
 
     def _written(self) -> float:
         """Weights by `weights_alone`: all at once, or where the scores outgrow the cache, some sequences at a time."""
@@ -157,16 +157,16 @@ class Held:
         saved += (size.num_stacks if self.embeds else 0) * a + (a if size.vocab_size else 0)
         saved += (size.num_stacks - 1) * a if size.norm == "pre" else -a
         saved += self._saved_by_attentions()
-        weight, table = size.d_model * size.feed_forward_dim, sum(ends(size).values())
+        weight, table = size.d_model * size.feed_forward_dim, size.table
         attention = 2 * s - 4 * a - hidden * wide + 2 * weight if self._trains_written(inside=True) else 0
-        at_output = table + outputs(size) + a if size.vocab_size else 0
+        at_output = table + size.outputs + a if size.vocab_size else 0
         biased = saved * (1 - 1 / size.num_attentions) + 5 * a + self._in_doubles  # as the last layer makes its bias
         way_back = saved + table + max(gradients * wide + weight, attention)
         return max(way_back, biased, saved + at_output, parameters + 4 * a)
 
     def _saved_by_attentions(self) -> float:
         """Beside the inputs of their products."""
-        size, a, found = self.size, self.a, 0.0
+        size, a, saved = self.size, self.a, 0.0
         for inside, many in ((True, size.num_feed_forwards), (False, size.num_attentions - size.num_feed_forwards)):
             written = self._trains_written(inside=inside)
             each = self.s if written else size.batch * size.num_heads * size.seq_len
@@ -174,8 +174,8 @@ class Held:
             if inside and not written:
                 each += a if size.positional == "rope" else 0
                 each += self.bias or (self.mask if self.masked or self.attention == "ours" else 0)
-            found += many * each
-        return found
+            saved += many * each
+        return saved
 
     def _trains_written(self, *, inside: bool) -> bool:
         """Whether weights are written where gradients are asked for: MATH does so, which ours takes with a bias."""

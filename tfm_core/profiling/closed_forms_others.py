@@ -1,17 +1,17 @@
-"""Closed forms of what the transformer is compared with: networks of as many parameters, as near as it can be had."""
+"""Closed forms of what the transformer is compared with: networks of as many parameters, as nearly as possible."""
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from tfm_core.profiling.closed_forms import Parts, ends, logits, outputs, stream
-from tfm_core.profiling.closed_forms_transformer import Transformer
-from tfm_core.profiling.plan import Setup, Size
+from tfm_core.profiling.closed_forms import Parts, ends, logits, transformer_parameters
+from tfm_core.profiling.setup import Setup
+from tfm_core.profiling.size import Size
 
 
 class OfEqualCount(ABC):
-    """A network of one width H, solved for: that of which the parameters come nearest to the transformer's."""
+    """A network whose width H is chosen so that its parameter count comes nearest to the transformer's."""
 
     @abstractmethod
     def of_width(self, size: Size, width: int) -> Parts:
@@ -45,9 +45,9 @@ class OfEqualCount(ABC):
         between = self.peak_between(size, setup, backward=backward)
         if not size.vocab_size:
             return between
-        table = sum(ends(size).values()) if backward else 0
+        table = size.table if backward else 0
         saved = 0.75 * between if backward else 0
-        return stream(size) + table + max(between, saved + outputs(size))
+        return size.stream + table + max(between, saved + size.outputs)
 
     def units(self, size: Size) -> int:
         """Numbers of one layer's output, B n H."""
@@ -55,7 +55,7 @@ class OfEqualCount(ABC):
 
     def results(self, size: Size) -> int:
         """The output, B n d, or the logits B n V."""
-        return outputs(size)
+        return size.outputs
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Convolution(OfEqualCount):
         return (2 * layers + 3) * u + 1.3 * packed if backward else (2 + (layers > 1)) * u + 1.1 * packed
 
     def moved(self, size: Size, setup: Setup) -> float:
-        """GELU reads and writes each layer's U, and the convolution orders it anew."""
+        """GELU reads and writes each layer's U, and the convolution rearranges it."""
         return 4 * self.units(size) * size.num_layers
 
     def calls(self, size: Size) -> int:
@@ -169,11 +169,14 @@ class Convolution(OfEqualCount):
 
 @lru_cache(maxsize=1024)
 def _width(forms: OfEqualCount, size: Size) -> int:
-    """The parameters rise with the width, so that it is found by halving."""
-    wanted = sum(Transformer().parameters(size).values()) - sum(ends(size).values())
+    """The parameters grow with the width, so a binary search finds it."""
+    wanted = sum(transformer_parameters(size).values()) - size.table
 
     def count(width: int) -> int:
         return sum(forms.of_width(size, width).values())
 
     enough = bisect_left(range(1, wanted), wanted, key=count) + 1
     return min((max(1, enough - 1), enough), key=lambda width: abs(count(width) - wanted))
+
+
+LSTM, GRU, CONVOLUTION = Recurrent(4, 1.5), Recurrent(3, 0.7), Convolution(3, 1.4)

@@ -5,12 +5,12 @@ Symbols as in closed_forms.py; and A = L attentions, K = L feed-forward networks
 
 from dataclasses import dataclass
 
-from tfm_core.positional.schemes import T5
-from tfm_core.profiling.closed_forms import Parts, ends, logits, outputs, scores, stream
+from tfm_core.profiling.closed_forms import Parts, logits, transformer_parameters
 from tfm_core.profiling.closed_forms_memory import Held
-from tfm_core.profiling.plan import Setup, Size
+from tfm_core.profiling.setup import Setup
+from tfm_core.profiling.size import Size
 
-LARGE = 2**23  # numbers, from which on the C library asks the system for their memory anew
+LARGE = 2**23  # from so many numbers on, the C library asks the system for new memory each time
 
 
 @dataclass(frozen=True)
@@ -35,22 +35,8 @@ class Transformer:
     efficiency: float = 0.7
 
     def parameters(self, size: Size) -> Parts:
-        """Projections A (4 d^2 + 4 d); feed-forward K (2 d d_ff + d_ff + d), gated K (3 d d_ff + 2 d_ff + d).
-
-        Norms 2 d each: A + K of them, and in pre-norm one more for each stack. Positions, for each stack: learned
-        1024 d, T5 32 h. The embedding V d, whose matrix is the output's too.
-        """
-        d, wide, maps = size.d_model, size.feed_forward_dim, 3 if size.is_gated else 2
-        finals = size.num_stacks if size.norm == "pre" else 0
-        tables = {"learned": size.config().max_len * d, "t5": T5.num_buckets * size.num_heads}
-        counts = {
-            **ends(size),
-            "positions": size.num_stacks * tables.get(size.positional, 0),
-            "projections": size.num_attentions * (4 * d * d + 4 * d),
-            "feed-forward": size.num_feed_forwards * (maps * d * wide + (maps - 1) * wide + d),
-            "norms": (size.num_attentions + size.num_feed_forwards + finals) * 2 * d,
-        }
-        return {part: count for part, count in counts.items() if count}
+        """Numbers that are learned, by part: `transformer_parameters`, however the attention is done."""
+        return transformer_parameters(size)
 
     def flops(self, size: Size) -> Parts:
         """Projections A B 8 n d^2, products with scores A B 4 n^2 d, feed-forward K B 4 n d d_ff, logits B 2 n d V.
@@ -78,7 +64,7 @@ class Transformer:
 
     def results(self, size: Size) -> int:
         """The output B n d, or the logits B n V; and where they are kept the weights A B h n^2."""
-        return outputs(size) + (size.num_attentions * scores(size) if self.attention == "kept" else 0)
+        return size.outputs + (size.num_attentions * size.scores if self.attention == "kept" else 0)
 
     def peak(self, size: Size, setup: Setup, *, backward: bool) -> float:
         """The fullest moment; closed_forms_memory.py lists what is held at each."""
@@ -94,12 +80,12 @@ class Transformer:
         Positions turn query and key, 8 B n d, or are added to the scores, 3 S. With embedding and output 4 B n d for
         each stack, and the logits twice, 2 B n V.
         """
-        a, s, held = stream(size), scores(size), Held(size, setup, self.attention, self.masked)
+        a, s, held = size.stream, size.scores, Held(size, setup, self.attention, self.masked)
         fused = self.attention in ("fused", "ours") and not held.writes_weights
         each = 2 if fused else 20 if s > LARGE and setup.device == "cpu" else 6
         wide = (5 if size.is_gated else 2) * size.batch * size.seq_len * size.feed_forward_dim
         inside = 8 * a if size.positional == "rope" else 3 * s if held.bias else 0
-        at_ends = size.num_stacks * 4 * a + 2 * outputs(size) if size.vocab_size else 0
+        at_ends = size.num_stacks * 4 * a + 2 * size.outputs if size.vocab_size else 0
         return size.num_attentions * (10 * a + each * s) + size.num_feed_forwards * (6 * a + wide + inside) + at_ends
 
     def calls(self, size: Size) -> int:

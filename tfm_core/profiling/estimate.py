@@ -6,26 +6,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from tfm_core.profiling import clock, costs
-from tfm_core.profiling.closed_forms import ITEMSIZE, input_bytes
+from tfm_core.profiling.closed_forms import input_bytes
 from tfm_core.profiling.machine import COPY_BYTES
-from tfm_core.profiling.plan import Plan, Row, Setup
+from tfm_core.profiling.plan import Plan, Row
 from tfm_core.profiling.report import Machine
+from tfm_core.profiling.run_forecast import BACKWARD, BUILDING, PREPARING
 from tfm_core.profiling.run_subject import KEPT_BYTES
+from tfm_core.profiling.setup import Setup
 from tfm_core.profiling.targets import TARGETS
+from tfm_core.profiling.units import in_bytes, in_seconds
 
-FLOPS = {
-    "cpu": {"float32": 20e9, "float64": 10e9, "bfloat16": 10e9, "float16": 2e9},  # of one core
-    "cuda": {"float32": 5e12, "float64": 0.2e12, "bfloat16": 20e12, "float16": 20e12},
-}
-BYTES = {"cpu": 10e9, "cuda": 200e9}
-"""Cautious rates, a second, where a machine has not been measured: a rented core, a small GPU."""
-
-CALL_SECONDS = {"cpu": 4e-6, "cuda": 10e-6}  # of an operator, however little it does
-BACKWARD = 3.0  # forward + backward over forward
-
-PREPARING = 9  # calls of each direction: warm-up, memory, parts
 TRIES = 1.25  # blocks for each clean one, on a shared machine
-BUILDING = 0.02  # seconds of each row: module, profiler
 LIMITS = 2  # of the machine, measured in each round like rows
 STARTING = 0.5
 FEW_ROUNDS = 6  # the fewest of which a median has an interval of 95 %
@@ -62,24 +53,13 @@ def estimate(plan: Plan, machine: Machine | None = None) -> Estimate:
     setup = plan.setup
     seconds = STARTING + setup.rounds * LIMITS * 2 * clock.BLOCK_SECONDS
     rows = [row for row in plan.rows if row.target in TARGETS and not TARGETS[row.target].cannot(row.size, setup)]
-    same = replace(setup, rounds=1, seed=0)  # what a row needs in a round hangs on neither
+    same = replace(setup, rounds=1, seed=0)  # what a row needs in a round depends on neither
     each = [_needs(row, same, machine) for row in rows]
-    for one in each:
-        for call in (one.forward, BACKWARD * one.forward)[: 1 + setup.backward]:
+    for needs in each:
+        for call in (needs.forward, BACKWARD * needs.forward)[: 1 + setup.backward]:
             seconds += PREPARING * call + setup.rounds * TRIES * _block(call)
-    beside = min(KEPT_BYTES[setup.device], sum(one.held for one in each)) + 2 * COPY_BYTES[setup.device]
-    return Estimate(seconds + BUILDING * len(rows), beside + max((one.peak for one in each), default=0))
-
-
-def call_seconds(row: Row, setup: Setup, machine: Machine | None = None) -> float:
-    """Of one forward pass: products at a share of the rate, what lies between at the bandwidth, and each call."""
-    flops_rate, bytes_rate = _rates(setup, machine)
-    forms = TARGETS[row.target].forms
-    return (
-        sum(forms.flops(row.size).values()) / (forms.efficiency * flops_rate)
-        + ITEMSIZE[setup.dtype] * forms.moved(row.size, setup) / bytes_rate
-        + CALL_SECONDS[setup.device] * forms.calls(row.size)
-    )
+    beside = min(KEPT_BYTES[setup.device], sum(needs.held for needs in each)) + 2 * COPY_BYTES[setup.device]
+    return Estimate(seconds + BUILDING * len(rows), beside + max((needs.peak for needs in each), default=0))
 
 
 @dataclass(frozen=True)
@@ -94,10 +74,10 @@ class _Needs:
 @lru_cache(maxsize=4096)
 def _needs(row: Row, setup: Setup, machine: Machine | None) -> _Needs:
     """Remembered, as a refusal tries many smaller plans of the same rows."""
-    held = ITEMSIZE[setup.dtype] * sum(costs.parameters(row).values()) + input_bytes(row.size, setup)
+    held = setup.itemsize * sum(costs.parameters(row).values()) + input_bytes(row.size, setup)
     anew = held if held > KEPT_BYTES[setup.device] else 0  # built for each turn, beside those that are kept
     peak = max(costs.peak_memory(row, setup, backward=way) for way in {False, setup.backward})
-    return _Needs(call_seconds(row, setup, machine), held, anew + peak)
+    return _Needs(costs.call_seconds(row, setup, machine), held, anew + peak)
 
 
 def refusal(plan: Plan, budget: Budget, machine: Machine | None = None) -> str:
@@ -164,29 +144,6 @@ def _cut(plan: Plan, field: str, most: int) -> Plan:
     return replace(plan, rows=tuple(replace(row, size=size) for row, size in zip(plan.rows, sizes, strict=True)))
 
 
-def in_seconds(seconds: float) -> str:
-    """As people say it: 40 s, 3 minutes, 2 hours."""
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    minutes = seconds / 60
-    return f"{round(minutes)} minutes" if minutes < 90 else f"{round(minutes / 60):,} hours"
-
-
-def in_bytes(count: float) -> str:
-    """As people say it: 30 MB, 2.5 GB."""
-    return f"{max(1, round(count / 1e6))} MB" if count < 995e6 else f"{count / 1e9:,.1f} GB"
-
-
 def _block(call: float) -> float:
     """Seconds of a block, with the calls before it that are not timed."""
     return 2 * call if call > clock.BLOCK_SECONDS else clock.BLOCK_SECONDS + 2 * call
-
-
-def _rates(setup: Setup, machine: Machine | None) -> tuple[float, float]:
-    """Operations and bytes a second: measured where they were, else cautious ones."""
-    cores = setup.threads if setup.device == "cpu" else 1
-    flops, moved = FLOPS[setup.device][setup.dtype] * cores, BYTES[setup.device]
-    if machine is None:
-        return flops, moved
-    measured = machine.flops_per_second, machine.bytes_per_second
-    return (flops if math.isnan(measured[0]) else measured[0], moved if math.isnan(measured[1]) else measured[1])

@@ -8,8 +8,10 @@ from dataclasses import asdict
 from typing import Any
 
 from tfm_core.profiling import costs
-from tfm_core.profiling.plan import Plan, Row, Setup, Size
+from tfm_core.profiling.plan import Plan, Row
 from tfm_core.profiling.report import Blocks, Machine, Measured, Memory, PartTime, Report
+from tfm_core.profiling.setup import Setup
+from tfm_core.profiling.size import Size
 from tfm_core.profiling.targets import TARGETS
 
 MIB = 2**20
@@ -24,7 +26,7 @@ def table(report: Report) -> list[dict[str, Cell]]:
     product measured in the same run. "measured under load" names the times that are of contended blocks too, as too few
     were clean. Memory of forward is estimated (`costs.peak_memory`) beside measured.
     """
-    return [_line(report, one) for one in report.measured]
+    return [_line(report, measured) for measured in report.measured]
 
 
 def provenance(report: Report) -> dict[str, Cell]:
@@ -79,26 +81,26 @@ def from_json(text: str) -> Report:
     Raises:
         ValueError, KeyError, TypeError: for another text.
     """
-    found = json.loads(text)["report"]
-    plan, machine = found.pop("plan"), found.pop("machine")
+    report = json.loads(text)["report"]
+    plan, machine = report.pop("plan"), report.pop("machine")
     unknown = {field: math.nan for field in LIMITS if machine[field] is None}
     return Report(
-        **found
+        **report
         | {
             "plan": Plan(tuple(map(_row, plan["rows"])), Setup(**plan["setup"])),
             "machine": Machine(**machine | unknown),
-            "measured": tuple(map(_measured, found["measured"])),
+            "measured": tuple(map(_measured, report["measured"])),
         }
     )
 
 
-def _line(report: Report, one: Measured) -> dict[str, Cell]:
-    row, size = one.row, one.row.size
+def _line(report: Report, measured: Measured) -> dict[str, Cell]:
+    row, size = measured.row, measured.row.size
     known = row.target in TARGETS and not TARGETS[row.target].lacks(size)
     flops = sum(costs.flops(row).values()) if known else None
-    speed = flops / one.forward.median if flops and one.forward.sample else None
+    speed = flops / measured.forward.median if flops and measured.forward.sample else None
     share = _known(speed / report.machine.flops_per_second) if speed else None
-    blocks = [b for b in (one.forward, one.training) if b is not None]
+    blocks = [b for b in (measured.forward, measured.training) if b is not None]
     return {
         "target": row.target,
         "d_model": size.d_model,
@@ -115,20 +117,20 @@ def _line(report: Report, one: Measured) -> dict[str, Cell]:
         "vocabulary": size.vocab_size,
         "parameters": sum(costs.parameters(row).values()) if known else None,
         "MFLOP": flops / 1e6 if flops is not None else None,
-        **_times("forward", one.forward),
-        **_times("forward + backward", one.training or Blocks()),
+        **_times("forward", measured.forward),
+        **_times("forward + backward", measured.training or Blocks()),
         "GFLOP/s": speed / 1e9 if speed else None,
         "share of matrix product": share,
         "estimated MiB": _mib(costs.peak_memory(row, report.plan.setup)) if known else None,
-        "allocated MiB": _mib(one.memory.allocated),
-        "system MiB": _mib(one.memory.system),
-        "forward + backward allocated MiB": _mib(one.training_memory.allocated),
-        "forward + backward system MiB": _mib(one.training_memory.system),
-        "measured under load": ", ".join(one.under_load),
+        "allocated MiB": _mib(measured.memory.allocated),
+        "system MiB": _mib(measured.memory.system),
+        "forward + backward allocated MiB": _mib(measured.training_memory.allocated),
+        "forward + backward system MiB": _mib(measured.training_memory.system),
+        "measured under load": ", ".join(measured.under_load),
         "contended blocks": sum(b.contended for b in blocks),
         "blocks": sum(b.contended + len(b.seconds) for b in blocks),
-        "kernel": one.kernel,
-        "problem": one.problem,
+        "kernel": measured.kernel,
+        "problem": measured.problem,
     }
 
 
@@ -150,24 +152,24 @@ def _mib(count: int | None) -> float | None:
     return None if count is None else count / MIB
 
 
-def _row(found: dict[str, Any]) -> Row:
-    return Row(found["target"], Size(**found["size"]))
+def _row(stored: dict[str, Any]) -> Row:
+    return Row(stored["target"], Size(**stored["size"]))
 
 
-def _blocks(found: dict[str, Any]) -> Blocks:
-    lists = {name: tuple(value) for name, value in found.items() if isinstance(value, list)}
-    return Blocks(**found | lists)
+def _blocks(stored: dict[str, Any]) -> Blocks:
+    lists = {name: tuple(value) for name, value in stored.items() if isinstance(value, list)}
+    return Blocks(**stored | lists)
 
 
-def _measured(found: dict[str, Any]) -> Measured:
+def _measured(stored: dict[str, Any]) -> Measured:
     return Measured(
-        **found
+        **stored
         | {
-            "row": _row(found["row"]),
-            "forward": _blocks(found["forward"]),
-            "training": _blocks(found["training"]) if found["training"] else None,
-            "memory": Memory(**found["memory"]),
-            "training_memory": Memory(**found["training_memory"]),
-            "parts": tuple(PartTime(**part) for part in found["parts"]),
+            "row": _row(stored["row"]),
+            "forward": _blocks(stored["forward"]),
+            "training": _blocks(stored["training"]) if stored["training"] else None,
+            "memory": Memory(**stored["memory"]),
+            "training_memory": Memory(**stored["training_memory"]),
+            "parts": tuple(PartTime(**part) for part in stored["parts"]),
         }
     )

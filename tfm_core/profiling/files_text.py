@@ -30,7 +30,9 @@ def as_text(report: Report) -> str:
     if not report.complete:
         drawn.append(f"Stopped before the end: {len(report.measured)} of {asked} rows were reached.")
     problems = [
-        f"Row {number}, {one.row.target}: {one.problem}" for number, one in enumerate(report.measured, 1) if one.problem
+        f"Row {number}, {measured.row.target}: {measured.problem}"
+        for number, measured in enumerate(report.measured, 1)
+        if measured.problem
     ]
     return "\n".join([*drawn, "", *problems, *_kinds(report), *_sweeps(report), *_footing(report), ""])
 
@@ -51,22 +53,26 @@ def differences(rows: Iterable[Row]) -> list[str]:
 def _sweeps(report: Report) -> list[str]:
     """How time and operations grow with length, for each configuration that was measured at several."""
     sweeps: dict[Row, list[Measured]] = {}
-    for one in report.measured:
-        if one.forward.sample and one.row.target in TARGETS:
-            sweeps.setdefault(replace(one.row, size=replace(one.row.size, seq_len=1)), []).append(one)
-    return [_sweep(row, ones) for row, ones in sweeps.items() if len({one.row.size.seq_len for one in ones}) >= LENGTHS]
+    for measured in report.measured:
+        if measured.forward.sample and measured.row.target in TARGETS:
+            sweeps.setdefault(replace(measured.row, size=replace(measured.row.size, seq_len=1)), []).append(measured)
+    return [
+        _sweep(row, sweep)
+        for row, sweep in sweeps.items()
+        if len({measured.row.size.seq_len for measured in sweep}) >= LENGTHS
+    ]
 
 
-def _sweep(row: Row, ones: Sequence[Measured]) -> str:
-    lengths = [one.row.size.seq_len for one in ones]
-    slope = scaling.fit(lengths, [one.forward for one in ones]).exponent
+def _sweep(row: Row, sweep: Sequence[Measured]) -> str:
+    lengths = [measured.row.size.seq_len for measured in sweep]
+    slope = scaling.fit(lengths, [measured.forward for measured in sweep]).exponent
     sure = "" if math.isnan(slope.low) else f" ({slope.low:.2f} to {slope.high:.2f})"
-    theory = scaling.exponent(lengths, [sum(costs.flops(one.row).values()) for one in ones])
+    theory = scaling.exponent(lengths, [sum(costs.flops(measured.row).values()) for measured in sweep])
     size = row.size
     return (
         f"{row.target} ({size.d_model}, {size.num_heads}, {size.num_layers}), {min(lengths)} to {max(lengths)} tokens: "
         f"forward grows as length^{slope.middle:.2f}{sure}, its operations as length^{theory:.2f}"
-        f"{f', measured {UNDER_LOAD}' if any(one.forward.under_load for one in ones) else ''}."
+        f"{f', measured {UNDER_LOAD}' if any(measured.forward.under_load for measured in sweep) else ''}."
     )
 
 

@@ -1,4 +1,4 @@
-"""Where it is measured, and what that machine can do at best: a large matrix product, a large copy."""
+"""The machine that measures, and what it can do at best: a large matrix product, a large copy."""
 
 import math
 import os
@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch.utils.benchmark import timer
 
-from tfm_core.profiling.plan import Setup
 from tfm_core.profiling.report import Blocks, Machine
+from tfm_core.profiling.setup import Setup
 
 CPUINFO = Path("/proc/cpuinfo")
 PRODUCT_SIDE = {"cpu": 1024, "cuda": 8192}  # three matrices that no cache next to a core holds
@@ -44,7 +44,7 @@ class Peak:
 
 
 def describe(setup: Setup) -> Machine:
-    """Its names; nothing is measured."""
+    """The names of processor, device and system; nothing is measured."""
     name = processor()
     gpu = setup.device == "cuda" and torch.cuda.is_available()
     return Machine(

@@ -19,7 +19,7 @@ from torch.autograd.profiler_util import FunctionEvent
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from tfm_core.model.attention import MultiHeadAttention
-from tfm_core.model.blocks import FeedForward
+from tfm_core.model.feed_forward import FeedForward
 from tfm_core.profiling.contention import MOST_STALLED, Gate
 from tfm_core.profiling.report import FEWEST, PartTime, taken
 
@@ -41,7 +41,7 @@ MODULES: tuple[tuple[tuple[type[nn.Module], ...], str], ...] = (
 )
 LOGITS = "unembedding"  # a Linear of this name
 LINEAR = {"products": "projections", "feed-forward": "feed-forward", "layer": "feed-forward"}
-"""What a Linear is, by the part that it lies in; elsewhere "output". What else a "layer" does is "rest"."""
+"""To which part a Linear belongs, by the part around it; elsewhere "output". The rest of a "layer" is "rest"."""
 
 ANYWHERE = {
     "_softmax": "softmax",
@@ -56,7 +56,7 @@ ANYWHERE = {
     "gru": "recurrence",
     "conv1d": "convolution",
 }
-"""Operators that say themselves what they are."""
+"""Operators whose name alone says to which part they belong."""
 
 WITHIN = {
     "products": dict.fromkeys(("linear", "addmm", "mm", "_transform_bias_rescale_qkv"), "projections"),
@@ -80,7 +80,7 @@ class ProfiledPass:
     """Where a pass spends its time.
 
     Attributes:
-        parts: the longest first. They sum up to a pass as it ran under the profiler, which takes longer for it: the one
+        parts: the longest first. They sum up to a pass as it ran under the profiler, which makes it slower: the pass
             of median length.
         under_load: whether that is of contended passes too, as too few were clean.
         kernel: which fused kernel did the attention; "" where no fused operator ran.
@@ -113,18 +113,18 @@ def measure(module: nn.Module, call: Callable[[], object], device: str, gate: Ga
                 break
     on_processor = (event for event in profiled.events() or () if event.device_type.name == "CPU")
     passes = [event for event in on_processor if event.cpu_parent is None and event.name == RANGE + "rest"]
-    every = {number: _times(one, gpu) for number, one in enumerate(passes[1:])}
+    every = {number: _times(event, gpu) for number, event in enumerate(passes[1:])}
     chosen, under_load = taken({number: times for number, times in every.items() if clean[number]}, every)
     middle = sorted(chosen.values(), key=lambda times: sum(times.values()))[len(chosen) // 2 :][:1]
-    found = [PartTime(part, seconds) for times in middle for part, seconds in times.items() if seconds > 0]
-    parts = tuple(sorted(found, key=lambda part: -part.seconds))
+    times_by_part = [PartTime(part, seconds) for times in middle for part, seconds in times.items() if seconds > 0]
+    parts = tuple(sorted(times_by_part, key=lambda part: -part.seconds))
     return ProfiledPass(parts, under_load, _kernel(passes[0]) if passes else "")
 
 
-def _times(one: FunctionEvent, gpu: bool) -> dict[str, float]:
+def _times(profiled_pass: FunctionEvent, gpu: bool) -> dict[str, float]:
     """Part -> seconds of this pass."""
     seconds: defaultdict[str, float] = defaultdict(float)
-    for event, part in _attributed(one, "rest"):
+    for event, part in _attributed(profiled_pass, "rest"):
         seconds["rest" if part == "layer" else part] += _microseconds(event, gpu) / 1e6
     return seconds
 

@@ -19,16 +19,16 @@ Value = TypeVar("Value")
 def taken(clean: Mapping[int, Value], every: Mapping[int, Value]) -> tuple[Mapping[int, Value], bool]:
     """What a figure is taken from, and whether that was measured under load.
 
-    From what is clean, if that is `FEWEST_CLEAN` at least, or all there is. Else from everything: what is left of a
-    busy time by chance is few, and no better for having been lucky. Of fewer than `FEWEST` there is no figure.
+    From the clean rounds alone, if they are at least `FEWEST_CLEAN`, or all there are. Else from all rounds: the few
+    that happened to be clean in a busy time would not be typical. With fewer than `FEWEST` there is no figure.
 
     Args:
         clean: round -> what was measured in it while nobody disturbed.
         every: round -> what was measured in it, clean or not.
     """
     under_load = len(clean) < min(FEWEST_CLEAN, len(every))
-    found = every if under_load else clean
-    return (found, under_load) if len(found) >= FEWEST else ({}, False)
+    by_round = every if under_load else clean
+    return (by_round, under_load) if len(by_round) >= FEWEST else ({}, False)
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Blocks:
         seconds: per call, of each clean block.
         rounds: of each clean block, in which round it was measured, one at most in each; rows are paired by it.
         contended: blocks during which the processor was contended.
-        warm_up: seconds of the calls before, the first of them cold.
+        warm_up: seconds of the calls before the blocks, the first of them with cold caches.
         calls: of the latest block; as many as take 40 ms, or one.
-        loaded: seconds per call of each contended block (reports of before do not have them).
+        loaded: seconds per call of each contended block (older reports do not have them).
         loaded_rounds: of each contended block; a round may have several.
     """
 
@@ -61,11 +61,11 @@ class Blocks:
     @property
     def every(self) -> dict[int, float]:
         """Round -> seconds, the median of all of its blocks."""
-        found: dict[int, list[float]] = defaultdict(list)
+        by_round: dict[int, list[float]] = defaultdict(list)
         rounds, seconds = (*self.rounds, *self.loaded_rounds), (*self.seconds, *self.loaded)
-        for number, one in sorted(zip(rounds, seconds, strict=True)):
-            found[number].append(one)
-        return {number: median(of_round) for number, of_round in found.items()}
+        for number, block_seconds in sorted(zip(rounds, seconds, strict=True)):
+            by_round[number].append(block_seconds)
+        return {number: median(of_round) for number, of_round in by_round.items()}
 
     @property
     def sample(self) -> dict[int, float]:
@@ -212,11 +212,11 @@ class Report:
     @property
     def under_load(self) -> bool:
         """Whether any figure is of contended blocks too."""
-        return self.machine.under_load or any(one.under_load for one in self.measured)
+        return self.machine.under_load or any(row.under_load for row in self.measured)
 
     @property
     def _blocks(self) -> list[Blocks]:
-        return [blocks for one in self.measured for blocks in (one.forward, one.training) if blocks is not None]
+        return [blocks for row in self.measured for blocks in (row.forward, row.training) if blocks is not None]
 
 
 @dataclass(frozen=True)

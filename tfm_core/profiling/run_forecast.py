@@ -3,29 +3,28 @@
 from collections.abc import Mapping, Sequence
 
 from tfm_core.profiling import clock
-from tfm_core.profiling.estimate import BACKWARD, BUILDING, PREPARING, call_seconds
 from tfm_core.profiling.plan import Plan
 from tfm_core.profiling.report import Blocks
-from tfm_core.profiling.run_subject import refusal
 
+BACKWARD = 3.0  # forward + backward over forward
+PREPARING = 9  # calls of each direction: warm-up, memory, parts
+BUILDING = 0.02  # seconds of each row: module, profiler
 LIMIT_SECONDS = 0.1  # a turn of one of the machine's limits, before it is known
 
 
 class Forecast:
     """Turns that are left times what a turn takes, and what it takes to prepare the rows that are not yet.
 
-    A row that has not run yet is guessed as `estimate` does, and by how far that was off for those that have.
+    A row that has not run yet takes what was guessed, times what those that have run took of their guess.
 
     Attributes:
+        plan: what is measured.
+        guesses: seconds of a forward pass of each row, 0 for those that cannot run.
         turns: left of each row, in the plan's order, and after them of each of the machine's limits.
     """
 
-    def __init__(self, plan: Plan, limits: int) -> None:
-        self.plan = plan
-        can = [not refusal(row, plan.setup) for row in plan.rows]
-        self.guesses = [
-            call_seconds(row, plan.setup) if runs else 0.0 for row, runs in zip(plan.rows, can, strict=True)
-        ]
+    def __init__(self, plan: Plan, guesses: Sequence[float], limits: int) -> None:
+        self.plan, self.guesses = plan, guesses
         self.turns = [plan.setup.rounds] * (len(plan.rows) + limits)
         self.took = self.foreseen = 0.0
 

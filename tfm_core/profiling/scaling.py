@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tfm_core.profiling.plan import Size
 from tfm_core.profiling.report import Blocks
+from tfm_core.profiling.size import Size
 from tfm_core.profiling.statistics import Interval
 
 RESAMPLES = 2000
@@ -32,7 +32,7 @@ def fit(lengths: Sequence[float], blocks: Sequence[Blocks], *, level: float = 0.
     """The power law through the medians: least squares in logarithms.
 
     The interval is the percentile bootstrap's over each length's blocks (Efron and Tibshirani 1993, chapter 13),
-    drawn anew with the seed. It says how sure the slope of these medians is, not that the cost is a power law: that
+    drawn with the seed. It says how sure the slope of these medians is, not that the cost is a power law: that
     of attention bends, from the exponent 1 of short sequences to the 2 of long ones. Lengths without a figure are left
     out. With fewer than 2 lengths all is NaN; where a length has fewer than `FEWEST_BLOCKS` blocks, the bounds.
 
@@ -42,14 +42,14 @@ def fit(lengths: Sequence[float], blocks: Sequence[Blocks], *, level: float = 0.
         level: the interval's.
         seed: of the resampling.
     """
-    samples = zip(lengths, (list(own.sample.values()) for own in blocks), strict=True)
-    seen = [(length, np.asarray(sample)) for length, sample in samples if sample]
-    logs = np.log([length for length, _ in seen])
-    exponent, factor = _line(logs, np.log([np.median(seconds) for _, seconds in seen]))
+    samples = zip(lengths, (list(of_length.sample.values()) for of_length in blocks), strict=True)
+    measured = [(length, np.asarray(sample)) for length, sample in samples if sample]
+    logs = np.log([length for length, _ in measured])
+    exponent, factor = _line(logs, np.log([np.median(seconds) for _, seconds in measured]))
     low = high = math.nan
-    if not math.isnan(exponent) and min(len(seconds) for _, seconds in seen) >= FEWEST_BLOCKS:
+    if not math.isnan(exponent) and min(len(seconds) for _, seconds in measured) >= FEWEST_BLOCKS:
         drawn = np.random.default_rng(seed)
-        medians = [np.median(drawn.choice(seconds, (RESAMPLES, len(seconds))), axis=1) for _, seconds in seen]
+        medians = [np.median(drawn.choice(seconds, (RESAMPLES, len(seconds))), axis=1) for _, seconds in measured]
         slopes = _slopes(logs, np.log(np.stack(medians, axis=1)))
         low, high = map(float, np.quantile(slopes, ((1 - level) / 2, (1 + level) / 2)))
     return Fit(Interval(low, exponent, high), math.exp(factor))
@@ -83,8 +83,8 @@ def _slopes(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float6
 def crossing(lengths: Sequence[float], a: Sequence[float], b: Sequence[float]) -> float | None:
     """The length where a overtakes b, on straight lines between neighbours in logarithms.
 
-    None where it does not come to that within these lengths, or where a is the dearer from the first on. Lengths where
-    one of the two is 0, negative or NaN are left out.
+    None where it does not come to that within these lengths, or where a costs more from the first length on. Lengths
+    where one of the two is 0, negative or NaN are left out.
 
     Args:
         lengths: rising.

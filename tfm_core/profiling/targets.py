@@ -16,18 +16,11 @@ from torch.nn.attention import SDPBackend
 
 from tfm_core.masks.patterns import strided_mask, window_mask
 from tfm_core.profiling.closed_forms import Forms
+from tfm_core.profiling.closed_forms_others import CONVOLUTION, GRU, LSTM
 from tfm_core.profiling.closed_forms_transformer import Transformer
-from tfm_core.profiling.plan import Setup, Size
-from tfm_core.profiling.targets_others import (
-    CONVOLUTION,
-    GRU,
-    LSTM,
-    convolution_differs,
-    convolutions,
-    gru,
-    lstm,
-    recurrence_differs,
-)
+from tfm_core.profiling.setup import Setup
+from tfm_core.profiling.size import Size
+from tfm_core.profiling.targets_others import convolution_differs, convolutions, recurrence_differs, recurrent
 from tfm_core.profiling.targets_transformer import (
     fused,
     lacks_gradient_of_bias,
@@ -47,35 +40,35 @@ class Build(Protocol):
     """Makes the module on torch's default device, its weights drawn; on the meta device without weights."""
 
     def __call__(self, size: Size, seed: int = 0) -> nn.Module:
-        """What it takes and returns is said above; `size.batch` is of no account."""
+        """The file's docstring says what the module takes and returns; `size.batch` has no effect."""
 
 
 def never(anything: Setup | Size) -> str:
-    """Everything will do."""
+    """Nothing stands in its way."""
     return ""
 
 
 def needs_cuda(setup: Setup) -> str:
-    """A GPU of NVIDIA's."""
+    """Why it cannot run without an NVIDIA GPU; "" if there is one."""
     if setup.device != "cuda":
         return "This kernel runs on a CUDA device only."
     return "" if torch.cuda.is_available() else "There is no CUDA device here."
 
 
 def needs_half_on_cuda(setup: Setup) -> str:
-    """A kernel of half precision there; the processor's takes all."""
+    """Why it cannot run on a GPU but in half precision; on the processor it takes every dtype."""
     half = setup.dtype in ("bfloat16", "float16")
     return "" if setup.device == "cpu" or half else f"On CUDA this kernel takes bfloat16 or float16, not {setup.dtype}."
 
 
 def needs_cuda_and_no_double(setup: Setup) -> str:
-    """It has no double precision."""
+    """Why it cannot run without a GPU, or in double precision."""
     double = "This kernel takes no float64." if setup.dtype == "float64" else ""
     return needs_cuda(setup) or double
 
 
 def needs_cuda_and_half(setup: Setup) -> str:
-    """Both."""
+    """Why it cannot run but on a GPU and in half precision."""
     return needs_cuda(setup) or needs_half_on_cuda(setup)
 
 
@@ -191,21 +184,21 @@ TARGETS: dict[str, Target] = {
         differs=masks_the_decoder_alone,
     ),
     "LSTM": Target(
-        lstm,
+        partial(recurrent, network=nn.LSTM, width=LSTM.width),
         LSTM,
         "nn.LSTM of as many layers and a linear map, the hidden units chosen for the transformer's parameter count.",
         "Hochreiter and Schmidhuber 1997",
         differs=recurrence_differs,
     ),
     "GRU": Target(
-        gru,
+        partial(recurrent, network=nn.GRU, width=GRU.width),
         GRU,
         "nn.GRU of as many layers and a linear map, the hidden units chosen for the transformer's parameter count.",
         "Cho et al. 2014",
         differs=recurrence_differs,
     ),
     "convolution": Target(
-        convolutions,
+        partial(convolutions, kernel=CONVOLUTION.kernel, width=CONVOLUTION.width),
         CONVOLUTION,
         f"nn.Conv1d over {CONVOLUTION.kernel} tokens, of as many layers, and a linear map, of the transformer's "
         "parameter count.",

@@ -2,17 +2,13 @@
 
 import math
 from collections.abc import Callable
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tfm_core.profiling.closed_forms_others import Convolution, Recurrent
 from tfm_core.profiling.drawn import drawn
-from tfm_core.profiling.plan import Size
-
-LSTM, GRU, CONVOLUTION = Recurrent(4, 1.5), Recurrent(3, 0.7), Convolution(3, 1.4)
+from tfm_core.profiling.size import Size
 
 
 class Recurrence(nn.Module):
@@ -70,21 +66,21 @@ class BetweenEnds(nn.Module):
         return logits
 
 
-def lstm(size: Size, seed: int = 0) -> nn.Module:
-    """nn.LSTM of as many layers."""
-    recurrence = partial(nn.LSTM, size.d_model, LSTM.width(size), size.num_layers, batch_first=True)
-    return _of_size(size, seed, lambda: Recurrence(recurrence(), size.d_model))
+def recurrent(
+    size: Size, seed: int = 0, *, network: type[nn.LSTM] | type[nn.GRU], width: Callable[[Size], int]
+) -> nn.Module:
+    """nn.LSTM or nn.GRU of as many layers, and of the hidden units that `width` says."""
+
+    def build() -> nn.Module:
+        recurrence = network(size.d_model, width(size), size.num_layers, batch_first=True)
+        return Recurrence(recurrence, size.d_model)
+
+    return _of_size(size, seed, build)
 
 
-def gru(size: Size, seed: int = 0) -> nn.Module:
-    """nn.GRU of as many layers."""
-    recurrence = partial(nn.GRU, size.d_model, GRU.width(size), size.num_layers, batch_first=True)
-    return _of_size(size, seed, lambda: Recurrence(recurrence(), size.d_model))
-
-
-def convolutions(size: Size, seed: int = 0) -> nn.Module:
-    """nn.Conv1d of as many layers."""
-    return _of_size(size, seed, lambda: Convolutions(size, CONVOLUTION.width(size), CONVOLUTION.kernel))
+def convolutions(size: Size, seed: int = 0, *, kernel: int, width: Callable[[Size], int]) -> nn.Module:
+    """nn.Conv1d of as many layers, and of the channels that `width` says."""
+    return _of_size(size, seed, lambda: Convolutions(size, width(size), kernel))
 
 
 def recurrence_differs(size: Size) -> str:

@@ -11,15 +11,33 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tfm_core.masks.basic import causal_mask, combine_masks, to_ignore
 from tfm_core.model.attention import MultiHeadAttention
-from tfm_core.model.blocks import TransformerLayer
+from tfm_core.model.config import TransformerConfig
 from tfm_core.model.encoder_twin import as_torch_encoder
+from tfm_core.model.layer import TransformerLayer
 from tfm_core.model.recording import recording
 from tfm_core.model.scaled_dot_product import mask_scores
 from tfm_core.model.torch_twin import as_torch
 from tfm_core.model.transformer import Stack, Transformer
-from tfm_core.profiling.plan import Size
+from tfm_core.profiling.size import Size
 
 TORCHS_POSITIONS = ("none", "sinusoidal", "learned")  # which act outside of the attention
+
+
+def config_of(size: Size, seed: int = 0) -> TransformerConfig:
+    """The transformer that a size describes; where embedding and output are left out, with the smallest ones."""
+    return TransformerConfig(
+        vocab_size=size.vocab_size or 1,
+        architecture=size.architecture,
+        d_model=size.d_model,
+        num_heads=size.num_heads,
+        num_layers=size.num_layers,
+        d_ff=size.d_ff,
+        positional=size.positional,
+        norm=size.norm,
+        activation=size.activation,
+        tie_embeddings=True,
+        seed=seed,
+    )
 
 
 class Model(nn.Module):
@@ -29,7 +47,7 @@ class Model(nn.Module):
     out. Of an encoder-decoder, both stacks read the same.
 
     Args:
-        size: its numbers and choices; `batch` is of no account here.
+        size: its numbers and choices; `batch` has no effect here.
         seed: of its weights.
         mask: of the self-attention beside the causal mask, in an encoder-decoder the decoder's.
         keeps_weights: whether all attention weights are recorded, and held until the pass has ended.
@@ -40,7 +58,7 @@ class Model(nn.Module):
     def __init__(self, size: Size, seed: int = 0, *, mask: Tensor | None = None, keeps_weights: bool = False) -> None:
         super().__init__()
         self.size, self.keeps_weights = size, keeps_weights
-        self.transformer = Transformer(size.config(seed))
+        self.transformer = Transformer(config_of(size, seed))
         if not size.vocab_size:
             del self.transformer.unembedding
             for stack in self.stacks():
@@ -103,9 +121,9 @@ class TorchAttention(nn.Module):
     def forward(
         self, x: Tensor, key: Tensor | None = None, *, mask: Tensor | None = None, positional: object = None
     ) -> Tensor:
-        """(batch, seq, d_model) in and out; it is asked for every head's weights, which are dropped here.
+        """(batch, seq, d_model) in and out. The weights of every head are dropped, where they were asked for.
 
-        Positions that act inside of the attention are none of those that come here (`lacks_inner_positions`).
+        Positions that act inside the attention never come here (`lacks_inner_positions`).
         """
         keys = x if key is None else key
         hidden = None if mask is None else to_ignore(mask)

@@ -85,5 +85,5 @@ def mean_by_distance(scores: Tensor, visible: Tensor) -> ByDistance:
     distance = arange(queries)[:, None] - arange(keys)
     at = (distance + keys - 1)[visible]  # from 0 on
     pairs, sums = bincount(at), bincount(at, weights=scores[visible].double())
-    found = pairs.nonzero()[:, 0]
-    return ByDistance(found - (keys - 1), sums[found] / pairs[found], pairs[found])
+    present = pairs.nonzero()[:, 0]
+    return ByDistance(present - (keys - 1), sums[present] / pairs[present], pairs[present])

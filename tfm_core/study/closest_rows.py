@@ -52,13 +52,13 @@ def closest(table: Tensor) -> Closest:
     lowest = rows.new_full((len(rows),), torch.inf)
     for i, _, squared in _nearer(rows, bounds):
         lowest.scatter_reduce_(0, i, squared, "amin")
-    found = lowest.cummin(0)
-    second = int(found.indices[-1])
+    running = lowest.cummin(0)
+    second = int(running.indices[-1])
     # Differences of large sums hide small distances: the pairs that count are subtracted row by row.
     exact = (rows[second] - rows[:second]).square().sum(1)
     first = int(exact.argmin())
     distance = math.sqrt(exact[first].item())
-    within = found.values.clamp(min=distance**2).sqrt()
+    within = running.values.clamp(min=distance**2).sqrt()
     within[second:] = distance
     off = 2 * EPSILON * rows.norm(dim=1).max().item()
     count, step = _tied(rows, distance, off)

@@ -1,4 +1,4 @@
-"""Experiments on attention itself, without a model: what is drawn, what is measured, and beside which law."""
+"""Experiments on attention itself, without a model: what is drawn, what is measured, and the law that predicts it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,12 +68,12 @@ def measure_width(width: int, draws: int, keys: int, seed: int) -> list[Tensor]:
     numbers = generator(seed, f"scale experiment, d_k {width}")
     query = torch.randn(draws, 1, width, generator=numbers)
     key = torch.randn(draws, keys, width, generator=numbers)
-    found = [attention_scores(query, key, scale=1.0).double().var(correction=0)]
+    results = [attention_scores(query, key, scale=1.0).double().var(correction=0)]
     for scale in (None, 1.0):  # None is the library's own, 1 / sqrt(d_k)
         weights = attention_weights(attention_scores(query, key, scale=scale).double(), None)
         gradient = largest_gradient(weights)
-        found += [entropy(weights).mean(), gradient.mean(), gradient.median()]
-    return found
+        results += [entropy(weights).mean(), gradient.mean(), gradient.median()]
+    return results
 
 
 def largest_gradient(weights: Tensor) -> Tensor:

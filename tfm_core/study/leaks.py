@@ -7,7 +7,7 @@ M (query, key) of the self-attention, and "or" for sums, the outputs of L layers
     R = (I or M)^(L-1) C (I or E)^L            a decoder and its source's tokens, through cross-attention C (target,
                                                source) and an encoder under E: C is the first to let them in
 
-A model that moves an output which R does not promise leaks.
+A model leaks if changing a token moves an output that, by R, does not depend on it.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,8 +19,9 @@ from torch import Tensor
 
 from tfm_core.model.initialization import generator
 
-# Of the largest output. In float64, what a token cannot reach moved by up to 3e-15 of it (150 random models, 1 to 8
-# layers): rounding, as batches of another size are summed in another order. What it can reach: by 2e-7 or more.
+# As a share of the largest output. In float64, outputs that a token cannot reach moved by up to 3e-15 of it (150 random
+# models, 1 to 8 layers): rounding, as batches of another size are summed in another order. Outputs that it can reach
+# moved by 2e-7 or more.
 ROUNDING = 1e-12
 
 
@@ -53,9 +54,9 @@ def hops(mask: Tensor, num_layers: int, *, cross: Tensor | None = None, encoder:
     if num_layers < 1 or mask.dim() != 2 or len(mask) != mask.shape[1]:
         raise ValueError(f"expected a square mask and a layer or more, got {tuple(mask.shape)} and {num_layers}")
     stays = _staying(mask)
-    own = [Hop("self", layer, stays) for layer in range(num_layers)]
+    self_hops = [Hop("self", layer, stays) for layer in range(num_layers)]
     if cross is None:
-        return own
+        return self_hops
     source = cross.shape[1]
     encoder = torch.ones(source, source, dtype=torch.bool) if encoder is None else encoder
     if len(cross) != len(mask) or encoder.shape != (source, source):
@@ -65,7 +66,7 @@ def hops(mask: Tensor, num_layers: int, *, cross: Tensor | None = None, encoder:
         )
     stays = _staying(encoder)
     before = [Hop("encoder", layer, stays) for layer in range(num_layers)]
-    return [*before, Hop("cross", 0, cross), *own[1:]]
+    return [*before, Hop("cross", 0, cross), *self_hops[1:]]
 
 
 def _staying(mask: Tensor) -> Tensor:
@@ -77,16 +78,16 @@ def reach_by_layer(way: Sequence[Hop], tokens: Sequence[int] | None = None) -> T
 
     Args:
         way: see `hops`.
-        tokens: those that are asked for; all of them by default.
+        tokens: which tokens; all of them by default.
     """
     size = way[0].sees.shape[1]
-    seen = torch.eye(size)[:, range(size) if tokens is None else list(tokens)]  # (place, token)
-    found = []
+    reached = torch.eye(size)[:, range(size) if tokens is None else list(tokens)]  # (place, token)
+    after_each = []
     for hop in way:
-        seen = (hop.sees.float() @ seen > 0).float()
+        reached = (hop.sees.float() @ reached > 0).float()
         if hop.where != "encoder":
-            found.append(seen > 0)
-    return torch.stack(found)
+            after_each.append(reached > 0)
+    return torch.stack(after_each)
 
 
 def reachability(
@@ -176,12 +177,12 @@ def influence(
     for first in range(0, len(places), at_once):
         changed = places[first : first + at_once]
         variants = tokens.repeat(len(changed), tries, 1)  # (token, try, seq)
-        for own, at in zip(variants, changed, strict=True):
-            own[:, at] = torch.tensor(
+        for variant, at in zip(variants, changed, strict=True):
+            variant[:, at] = torch.tensor(
                 replacements(int(tokens[0, at]), at, vocab_size=vocab_size, tries=tries, seed=seed, pad_id=pad_id)
             )
-        found = run(variants.flatten(0, 1)).sub_(plain).abs_().amax(-1)
-        moved.append(found.reshape(len(changed), tries, *found.shape[1:]).amax(1))
+        distance = run(variants.flatten(0, 1)).sub_(plain).abs_().amax(-1)
+        moved.append(distance.reshape(len(changed), tries, *distance.shape[1:]).amax(1))
     return Influence(torch.cat(moved), plain.abs().max().item())
 
 
@@ -200,10 +201,10 @@ def replacements(token: int, at: int, *, vocab_size: int, tries: int, seed: int 
         ValueError: for fewer ids than are needed.
     """
     drawn = torch.randperm(vocab_size, generator=generator(seed, f"replacements of token {at}"))[: tries + 2].tolist()
-    found = [other for other in drawn if other not in (token, pad_id)][:tries]
-    if not 0 < tries == len(found):
-        raise ValueError(f"expected {tries} replacements of id {token} among {vocab_size} ids, got {len(found)}")
-    return found
+    chosen = [other for other in drawn if other not in (token, pad_id)][:tries]
+    if not 0 < tries == len(chosen):
+        raise ValueError(f"expected {tries} replacements of id {token} among {vocab_size} ids, got {len(chosen)}")
+    return chosen
 
 
 def leaks(moved: Tensor, promised: Tensor, tolerance: float) -> Tensor:

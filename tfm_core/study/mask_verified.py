@@ -82,5 +82,5 @@ def _given(theirs: Tensor, ours: Tensor) -> str:
 def _ours(convention: Convention, attention: MultiHeadAttention, query: Tensor, key: Tensor, mask: Tensor) -> Tensor:
     with recording("*output") as trace:
         attention(query, key, mask=mask[:, None])
-    (found,) = (values for site, values in trace.items() if site.rpartition(".")[2] == convention.compares)
-    return found if convention.compares == "output" else merged(found)
+    (compared,) = (values for site, values in trace.items() if site.rpartition(".")[2] == convention.compares)
+    return compared if convention.compares == "output" else merged(compared)

@@ -22,8 +22,8 @@ def shuffle_order(ids: Sequence[int], seed: int) -> list[int]:
     order = torch.arange(len(ids))
     while len(set(ids)) > 1 and torch.equal(text[order], text):
         order = torch.randperm(len(ids), generator=numbers)
-    found: list[int] = order.tolist()
-    return found
+    places: list[int] = order.tolist()
+    return places
 
 
 def moved(before: Tensor, after: Tensor, order: Sequence[int]) -> Tensor:
@@ -47,7 +47,7 @@ def apart(before: Tensor, after: Tensor) -> Tensor:
 
 
 def difference(before: Tensor, after: Tensor, order: Sequence[int]) -> Tensor:
-    """after - before, (seq, d_model), each word's row beside its own: arguments as in `moved`."""
+    """after - before, (seq, d_model), each word's new row less its old one: arguments as in `moved`."""
     return after[torch.argsort(torch.tensor(order))] - before
 
 

@@ -96,11 +96,11 @@ def _pairs_of_rows(encoding: Tensor, shift: int) -> tuple[Tensor, Tensor]:
     return encoding[: len(encoding) - shift], encoding[shift:]
 
 
-def _error(found: Tensor, expected: Tensor) -> ShiftError:
-    if not found.shape[1]:
-        return ShiftError(found.new_zeros(len(found)), 0.0, 0)
-    at = (found - expected).abs().amax(1)
-    return ShiftError(at, at.max().item(), found.shape[1])
+def _error(moved: Tensor, expected: Tensor) -> ShiftError:
+    if not moved.shape[1]:
+        return ShiftError(moved.new_zeros(len(moved)), 0.0, 0)
+    at = (moved - expected).abs().amax(1)
+    return ShiftError(at, at.max().item(), moved.shape[1])
 
 
 def drawn_pair(width: int, seed: int) -> tuple[Tensor, Tensor]:

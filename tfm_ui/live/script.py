@@ -13,30 +13,42 @@ its arguments as a header of parameters, and its body.
 
     script(weights, **of_model(state), site="layers.0.self_attention.weights", head=2)
 
-The last line, `return`, is left out: after the script has run, the variables that it returns exist. A script needs only
-tfm_core, so a recipe's file imports nothing from the app.
+The last line, `return`, is left out: whoever runs the script finds the names that it returns. A script needs tfm_core
+alone: functions of the app that the recipe calls are written into it, and they may use nothing else of the app.
 """
 
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from textwrap import dedent
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 import tfm_core
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import path, sample_name
 
 HEADER = "# The parameters of this picture"
+APP = __name__.partition(".")[0]
 THREADS = "torch.set_num_threads(1)  # as the app does: the last digit depends on it"
 
 
 class Code(str):
-    """A Python expression that stands in the header as it is; other arguments are written by their `repr`."""
+    """An argument as an expression of Python, in place of its `repr`.
 
-    __slots__ = ()
+    Attributes:
+        functions: that the expression names and `tfm_core` does not export: the script imports them.
+    """
+
+    __slots__ = ("functions",)
+    functions: tuple[Callable[..., Any], ...]
+
+    def __new__(cls, expression: str, *functions: Callable[..., Any]) -> Self:
+        """An expression, and the functions that it names."""
+        code = super().__new__(cls, expression)
+        code.functions = functions
+        return code
 
 
 def script(recipe: Callable[..., Any], **arguments: Any) -> str:
@@ -55,14 +67,16 @@ def script(recipe: Callable[..., Any], **arguments: Any) -> str:
     expected = inspect.signature(recipe).parameters
     if missing := [name for name in expected if name not in arguments]:
         raise TypeError(f"expected arguments for all of {list(expected)}, got none for {missing}")
-    module = sys.modules[recipe.__module__]
     header = [f"{name} = {value if isinstance(value, Code) else repr(value)}" for name, value in arguments.items()]
-    helpers = list(_helpers(recipe, module))
+    helpers = _helpers(recipe)
+    sources = [inspect.getsource(helper).strip() for helper in helpers]
     body = _body(recipe)
-    code = "\n".join([*header, *helpers, body])
-    imports = _imports(module, code, "\n".join(header))
+    code = "\n".join([*header, *sources, body])
+    modules = {_module_of(function) for function in (recipe, *helpers)}
+    named = [function for value in arguments.values() if isinstance(value, Code) for function in value.functions]
+    imports = _imports(modules, code, "\n".join(header), named)
     threads = [THREADS, ""] if "import torch" in imports else []
-    functions = [text for helper in helpers for text in ("", "", helper)] + [""] * bool(helpers)
+    functions = [text for source in sources for text in ("", "", source)] + [""] * bool(sources)
     return "\n".join([*imports, "", *threads, HEADER, *header, *functions, "", body])
 
 
@@ -109,20 +123,24 @@ def _body(recipe: Callable[..., Any]) -> str:
     return dedent("\n".join(text.splitlines()[first : statements[-1].lineno - 1])).strip("\n")
 
 
-def _helpers(recipe: Callable[..., Any], module: ModuleType) -> Iterator[str]:
-    """The functions that the recipe calls, directly or not, and that its file defines; each before its callers."""
-    known: dict[str, None] = {}
+def _helpers(recipe: Callable[..., Any]) -> list[Callable[..., Any]]:
+    """The functions of the app that it calls, and those that these call, the innermost first."""
+    helpers: dict[str, Callable[..., Any]] = {}
 
     def visit(function: Callable[..., Any]) -> None:
         for name in _names(inspect.getsource(function)):
-            helper: Any = vars(module).get(name)
-            here = inspect.isfunction(helper) and helper.__module__ == module.__name__
-            if here and helper not in (function, recipe) and name not in known:
+            helper: Any = vars(_module_of(function)).get(name)
+            of_app = inspect.isfunction(helper) and helper.__module__.partition(".")[0] == APP
+            if of_app and helper not in (function, recipe) and name not in helpers:
                 visit(helper)
-                known.setdefault(name)
+                helpers[name] = helper
 
     visit(recipe)
-    return (inspect.getsource(vars(module)[name]).strip() for name in known)
+    return list(helpers.values())
+
+
+def _module_of(function: Callable[..., Any]) -> ModuleType:
+    return sys.modules[function.__module__]
 
 
 def _names(code: str) -> list[str]:
@@ -130,14 +148,16 @@ def _names(code: str) -> list[str]:
     return [node.id for node in ast.walk(ast.parse(dedent(code))) if isinstance(node, ast.Name)]
 
 
-def _imports(module: ModuleType, code: str, header: str) -> list[str]:
-    """The imports of a recipe's file that the code needs, and those for expressions in its header."""
+def _imports(modules: Iterable[ModuleType], code: str, header: str, named: Iterable[Callable[..., Any]]) -> list[str]:
+    """The imports of these files that code needs, and those of expressions in the header, which name functions."""
     needed, lines = set(_names(code)), list[str]()
     available: dict[str, list[str]] = {}
-    for node in ast.parse(inspect.getsource(module)).body:
+    for function in named:
+        available.setdefault(function.__module__, []).append(function.__name__)
+    for node in (node for module in modules for node in ast.parse(inspect.getsource(module)).body):
         if isinstance(node, ast.Import):
             lines += [f"import {alias.name}" for alias in node.names if alias.name.partition(".")[0] in needed]
-        if isinstance(node, ast.ImportFrom) and node.module:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] != APP:
             for alias in node.names:
                 if alias.name in needed:
                     available.setdefault(node.module, []).append(alias.name)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
+from tfm_ui.page.box import Box, Boxes
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.save_png import save_png
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
@@ -28,8 +28,8 @@ def on_phone() -> bool:
     return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
-def draw_blocks(blocks: Sequence[Block | None], states: States, boxes: "Boxes | None" = None) -> None:
-    """Draw blocks below each other. Each gets a container, so that it stays in place when another block is empty.
+def draw_blocks(blocks: Sequence[Block | None], states: States, boxes: Boxes | None = None) -> None:
+    """Draw blocks below each other, each in a place that stays where it is when others are empty.
 
     Args:
         blocks: the blocks of a view, see tfm_ui/pictures/panel.py.
@@ -44,7 +44,7 @@ def draw_blocks(blocks: Sequence[Block | None], states: States, boxes: "Boxes | 
                 _draw_block(block, states, boxes)
 
 
-def _draw_block(block: Block | None, states: States, boxes: "Boxes | None") -> None:
+def _draw_block(block: Block | None, states: States, boxes: Boxes | None) -> None:
     match block:
         case Panel():
             draw_panel(block, states, Box.of(block.key, st.container()))
@@ -55,29 +55,14 @@ def _draw_block(block: Block | None, states: States, boxes: "Boxes | None") -> N
                     draw_blocks(column, states, boxes)
         case Note(text, "plain"):
             st.html(f'<p class="note">{escape(text)}</p>')
-        case Note(text, "warning"):
-            st.warning(text)
-        case Note(text):
-            st.info(text)
+        case Note(text, "warning", icon):
+            st.warning(text, icon=icon)
+        case Note(text, _, icon):
+            st.info(text, icon=icon)
         case None:
             pass
         case draw:
             draw()
-
-
-class Box:
-    """The bordered box of a panel. It keeps a place for the heading, whose text may depend on controls drawn later."""
-
-    def __init__(self, inside: DeltaGenerator) -> None:
-        self.inside, self.heading = inside, inside.empty()
-
-    @classmethod
-    def of(cls, key: str, place: DeltaGenerator) -> "Box":
-        """A new box in this place."""
-        return cls(place.container(border=True, key=f"panel_{key}"))
-
-
-Boxes = dict[str, Box]
 
 
 def draw_panel(panel: Panel, states: States, box: Box) -> None:

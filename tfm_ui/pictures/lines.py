@@ -28,8 +28,8 @@ class Line:
         name: stands at the end of the line and beside its values; "" for a line whose values cannot be read.
         x, y: the points. NaN, and values that a log scale cannot show, leave a gap.
         colour: "ink", "muted", a role such as "query", or "head 1" to "head 8".
-        style: "solid" for measurements, with marks at the points if there is room; "dashed" for laws and for the second
-            of two sides; "thin" for lines that surround another; "dots" for points without an order.
+        style: "solid" joins points, with marks if there is room; "dashed" is for laws and for the second of two sides,
+            "thin" for lines that surround another, "dots" for points without an order.
         mark: a text above each dot.
     """
 

@@ -93,10 +93,17 @@ class Panel:
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence in place of a panel or above panels, such as the reason why something is not shown."""
+    """A sentence in place of a panel or above panels, such as the reason why something is not shown.
+
+    Attributes:
+        text: the sentence.
+        kind: "info" and "warning" are coloured boxes, "plain" is plain text.
+        icon: the icon of a box, such as ":material/edit:".
+    """
 
     text: str
     kind: Literal["info", "warning", "plain"] = "info"
+    icon: str | None = None
 
 
 @dataclass(frozen=True)

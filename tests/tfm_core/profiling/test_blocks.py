@@ -37,15 +37,15 @@ def blocks(clean: int, loaded: int) -> Blocks:
     ],
 )
 def test_figures_are_of_clean_blocks_where_they_are_enough_and_else_of_all(clean, loaded, rounds, under_load):
-    found = blocks(clean, loaded)
-    assert (len(found.sample), found.under_load) == (rounds, under_load)
+    measured = blocks(clean, loaded)
+    assert (len(measured.sample), measured.under_load) == (rounds, under_load)
     expected = [CLEAN] * clean + [LOADED] * (rounds - clean) if rounds else []
-    assert list(found.sample.values()) == expected
+    assert list(measured.sample.values()) == expected
     if rounds:
-        assert found.median == median(expected)
-        assert found.minimum == min(expected)
+        assert measured.median == median(expected)
+        assert measured.minimum == min(expected)
     else:
-        assert all(map(math.isnan, (found.median, found.minimum, *found.quartiles)))
+        assert all(map(math.isnan, (measured.median, measured.minimum, *measured.quartiles)))
 
 
 def test_the_bounds_are_those_that_they_are_said_to_be():
@@ -59,7 +59,7 @@ ROUNDS = st.dictionaries(st.integers(0, 29), st.floats(0.1, 10))
 @given(ROUNDS, ROUNDS)
 def test_no_figure_is_of_fewer_than_three_rounds_and_nothing_clean_is_left_out_of_all(clean, loaded):
     every = loaded | clean
-    found, under_load = taken(clean, every)
-    assert not 0 < len(found) < FEWEST
-    assert found in ({}, clean, every)
-    assert under_load == (found == every != clean)
+    sample, under_load = taken(clean, every)
+    assert not 0 < len(sample) < FEWEST
+    assert sample in ({}, clean, every)
+    assert under_load == (sample == every != clean)

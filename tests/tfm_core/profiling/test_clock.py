@@ -33,10 +33,10 @@ class Shares:
 
 
 def test_the_cold_call_is_apart_and_warming_up_ends_when_it_settles(monkeypatch):
-    found = clock.warm_up(Scripted([0.5, 0.02, 0.013, 0.010, 0.0099, 7.0], monkeypatch))
-    assert found.warm_up == pytest.approx((0.5, 0.02, 0.013, 0.010, 0.0099))
-    assert found.calls == 4  # 40 ms
-    assert found.seconds == ()
+    warmed = clock.warm_up(Scripted([0.5, 0.02, 0.013, 0.010, 0.0099, 7.0], monkeypatch))
+    assert warmed.warm_up == pytest.approx((0.5, 0.02, 0.013, 0.010, 0.0099))
+    assert warmed.calls == 4  # 40 ms
+    assert warmed.seconds == ()
 
 
 def test_it_ends_also_where_nothing_settles_and_where_a_call_is_long(monkeypatch):

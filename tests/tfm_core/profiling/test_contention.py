@@ -65,16 +65,16 @@ def test_a_busy_neighbour_is_reported():
     busy = [sys.executable, "-c", "print(flush=True)\nwhile True: pass"]
     neighbours = [subprocess.Popen(busy, stdout=subprocess.PIPE) for _ in range((os.cpu_count() or 1) + 1)]
     try:
-        for one in neighbours:
-            assert one.stdout is not None
-            one.stdout.readline()  # it has begun
+        for neighbour in neighbours:
+            assert neighbour.stdout is not None
+            neighbour.stdout.readline()  # it has begun
         for progress in profile(plan_of("without weights", rounds=9, backward=False)):
             measured, contended = progress.report.blocks
             if contended:
                 break
     finally:
-        for one in neighbours:
-            one.kill()
-            one.communicate()
+        for neighbour in neighbours:
+            neighbour.kill()
+            neighbour.communicate()
     assert contended
     assert measured == contended + len(progress.report.measured[0].forward.seconds)

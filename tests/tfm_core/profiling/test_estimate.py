@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Machine, Plan, Row, Setup, Size
-from tfm_core.profiling.estimate import Budget, _smaller, call_seconds, estimate, in_bytes, in_seconds, refusal
+from tfm_core.profiling.costs import call_seconds
+from tfm_core.profiling.estimate import Budget, _smaller, estimate, refusal
 from tfm_core.profiling.machine import COPY_BYTES
+from tfm_core.profiling.units import in_bytes, in_seconds
 
 BUDGET = Budget(60, 2e9)
 ABSURD = Plan((Row("with weights", Size(d_model=256, num_heads=8, num_layers=8, seq_len=2048, batch=64)),) * 40)

@@ -84,9 +84,9 @@ def test_csv_says_the_same_and_where_it_comes_from():
 
 def test_a_file_of_before_contended_blocks_were_kept_is_read():
     whole = json.loads(files.as_json(REPORT))
-    for one in whole["report"]["measured"]:
-        del one["parts_under_load"]
-        for blocks in (one["forward"], one["training"]):
+    for measured in whole["report"]["measured"]:
+        del measured["parts_under_load"]
+        for blocks in (measured["forward"], measured["training"]):
             for field in ("loaded", "loaded_rounds") if blocks else ():
                 del blocks[field]
     del whole["report"]["machine"]["under_load"]

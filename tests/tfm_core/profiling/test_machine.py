@@ -9,11 +9,11 @@ from tfm_core.profiling import Blocks, Setup, machine
 
 
 def test_it_is_described_without_being_measured(tmp_path):
-    found = machine.describe(Setup())
-    assert found.device == found.processor == machine.processor() != ""
-    assert found.torch == torch.__version__
-    assert found.cores >= 1
-    assert math.isnan(found.flops_per_second)
+    described = machine.describe(Setup())
+    assert described.device == described.processor == machine.processor() != ""
+    assert described.torch == torch.__version__
+    assert described.cores >= 1
+    assert math.isnan(described.flops_per_second)
 
     named = tmp_path / "cpuinfo"
     named.write_text("processor\t: 0\nmodel name\t: Fast One: 9000\nmodel name\t: Another\n")

@@ -53,8 +53,8 @@ def test_what_the_system_saw(tmp_path):
     (tmp_path / "status").write_text("VmHWM:\t  70 kB\nVmRSS:\t  30 kB\n")
     assert memory.system(lambda: None, tmp_path) == 40 * 1024
     assert (tmp_path / "clear_refs").read_text() == "5"
-    seen = memory.system(lambda: torch.ones(64 * MIB, dtype=torch.uint8))
-    assert seen is None or seen > 48 * MIB
+    grown = memory.system(lambda: torch.ones(64 * MIB, dtype=torch.uint8))
+    assert grown is None or grown > 48 * MIB
 
 
 def test_memory_that_is_installed(monkeypatch):

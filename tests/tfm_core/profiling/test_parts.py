@@ -40,13 +40,13 @@ def test_every_target_is_told_apart_into_its_parts(target):
     with subject.mode("forward"):
         call()
         profiled = parts.measure(subject.module, call, "cpu", OPEN)
-    found, kernel = profiled.parts, profiled.kernel
+    times, kernel = profiled.parts, profiled.kernel
     assert not profiled.under_load
-    names = {part.name for part in found}
+    names = {part.name for part in times}
     assert EXPECTED.get(target, TRANSFORMER) <= names <= EXPECTED.get(target, TRANSFORMER | {"softmax"})
     assert kernel == KERNELS.get(target, kernel)
-    assert sum(part.seconds for part in found) >= 0.999 * min(took[2:])  # it is around the call
-    assert [part.seconds for part in found] == sorted((part.seconds for part in found), reverse=True)
+    assert sum(part.seconds for part in times) >= 0.999 * min(took[2:])  # it is around the call
+    assert [part.seconds for part in times] == sorted((part.seconds for part in times), reverse=True)
 
 
 @pytest.mark.parametrize("target", ["with weights", "nn.TransformerEncoder", "GRU"])

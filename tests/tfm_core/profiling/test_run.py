@@ -39,16 +39,16 @@ def test_all_rows_have_a_turn_in_every_round():
     report = steps[-1].report
     assert report.complete
     assert report.gate == "pressure"
-    assert tuple(one.row for one in report.measured) == report.plan.rows
-    for one in report.measured:
-        for blocks in (one.forward, one.training):
+    assert tuple(measured.row for measured in report.measured) == report.plan.rows
+    for measured in report.measured:
+        for blocks in (measured.forward, measured.training):
             assert blocks.rounds == (0, 1, 2, 3)
             assert min(blocks.seconds) > 0
             assert len(blocks.warm_up) >= clock.WARM_UP[0]
-        assert one.memory.allocated
-        assert one.training_memory.allocated > one.memory.allocated
-        assert one.parts
-        assert not one.problem
+        assert measured.memory.allocated
+        assert measured.training_memory.allocated > measured.memory.allocated
+        assert measured.parts
+        assert not measured.problem
     assert report.blocks == (24, 0)
     assert report.machine.flops_per_second > 0 < report.machine.bytes_per_second
 
@@ -85,18 +85,18 @@ def test_parts_are_tried_again_when_there_is_room(monkeypatch):
             return block(), float(self.calls < parts.MOST_PASSES + 10)
 
     *_, last = profile(plan_of("with weights", rounds=9, backward=False), Slackening())
-    (one,) = last.report.measured
-    assert one.forward.contended
-    assert one.forward.seconds
-    assert one.parts
-    assert not one.parts_under_load
+    (measured,) = last.report.measured
+    assert measured.forward.contended
+    assert measured.forward.seconds
+    assert measured.parts
+    assert not measured.parts_under_load
 
 
 def test_stopped_in_the_middle_what_was_measured_stands():
     running = profile(plan_of(*THREE, rounds=30), OPEN)
     stopped = next(step for step in running if step.doing == "round 4 of 30")
     running.close()
-    counts = {len(one.forward.seconds) for one in stopped.report.measured}
+    counts = {len(measured.forward.seconds) for measured in stopped.report.measured}
     assert counts <= {3, 4}
     assert not stopped.report.complete
     assert stopped.report.machine.flops_per_second > 0
@@ -108,20 +108,20 @@ def test_stopped_before_the_rounds_rows_have_no_figures():
     running = profile(plan_of(*THREE), OPEN)
     stopped = next(step for step in running if "row 2 of 3" in step.doing)
     running.close()
-    assert [one.row.target for one in stopped.report.measured] == ["with weights"]
+    assert [measured.row.target for measured in stopped.report.measured] == ["with weights"]
     assert math.isnan(stopped.report.measured[0].forward.median)
 
 
 def test_where_no_block_is_clean_all_of_them_count_and_it_is_said():
     *_, last = profile(plan_of("with weights", rounds=3), SHUT)
-    (one,) = last.report.measured
-    tries = one.forward.contended, one.training.contended
+    (measured,) = last.report.measured
+    tries = measured.forward.contended, measured.training.contended
     assert all(3 <= each <= 3 * clock.TRIES for each in tries)
-    assert one.forward.seconds == one.training.seconds == ()
-    assert set(one.forward.sample) == {0, 1, 2}
-    assert len(one.forward.loaded) == one.forward.contended
-    assert one.under_load == ("forward", "forward + backward", "parts")
-    assert one.parts
+    assert measured.forward.seconds == measured.training.seconds == ()
+    assert set(measured.forward.sample) == {0, 1, 2}
+    assert len(measured.forward.loaded) == measured.forward.contended
+    assert measured.under_load == ("forward", "forward + backward", "parts")
+    assert measured.parts
     assert last.report.machine.flops_per_second > 0
     assert last.report.machine.under_load
     assert last.report.under_load
@@ -160,12 +160,12 @@ def test_a_row_that_fails_only_in_training_keeps_its_forward_figures(passes, mon
 
     enter(monkeypatch, "failing", lambda: FailingToLearn(passes, MemoryError()))
     *_, last = profile(plan_of("failing", rounds=9), OPEN)
-    (one,) = last.report.measured
-    assert one.problem == "forward + backward: out of memory"
-    assert one.forward.rounds == tuple(range(9))
-    assert len(one.training.seconds) < 9
-    assert one.memory.allocated
-    assert one.parts
+    (measured,) = last.report.measured
+    assert measured.problem == "forward + backward: out of memory"
+    assert measured.forward.rounds == tuple(range(9))
+    assert len(measured.training.seconds) < 9
+    assert measured.memory.allocated
+    assert measured.parts
     assert last.report.complete
 
 
@@ -180,7 +180,7 @@ def test_gradients_of_a_pass_that_failed_are_gone():
 def test_rows_that_cannot_run_here_are_not_built(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     steps = list(profile(plan_of("with weights", "no such", device="cuda"), OPEN))
-    assert [bool(one.problem) for one in steps[-1].report.measured] == [True, True]
+    assert [bool(measured.problem) for measured in steps[-1].report.measured] == [True, True]
     assert "CUDA" in steps[-1].report.measured[0].problem
     assert steps[-1].report.complete
     assert steps[-1].seconds_left == 0

@@ -22,11 +22,11 @@ def noisy(power, spread, drawn, count=15, lengths=LENGTHS):
 def test_of_an_exact_power_law_the_exponent_is_exact(power, factor):
     values = [factor * n**power for n in LENGTHS]
     assert exponent(LENGTHS, values) == pytest.approx(power, abs=1e-9)
-    found = fit(LENGTHS, [Blocks((value,) * 5, tuple(range(5))) for value in values])
-    bounds = found.exponent.low, found.exponent.middle, found.exponent.high
+    line = fit(LENGTHS, [Blocks((value,) * 5, tuple(range(5))) for value in values])
+    bounds = line.exponent.low, line.exponent.middle, line.exponent.high
     assert bounds == pytest.approx((power,) * 3, abs=1e-9)
-    assert found.factor == pytest.approx(factor, rel=1e-6)
-    assert found.at(300) == pytest.approx(factor * 300**power, rel=1e-6)
+    assert line.factor == pytest.approx(factor, rel=1e-6)
+    assert line.at(300) == pytest.approx(factor * 300**power, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -35,9 +35,9 @@ def test_of_an_exact_power_law_the_exponent_is_exact(power, factor):
 def test_the_true_exponent_lies_within_as_often_as_promised(spread, count, lengths):
     drawn = np.random.default_rng(3)
     intervals = [fit(lengths, noisy(1.7, spread, drawn, count, lengths)).exponent for _ in range(200)]
-    assert 0.90 <= np.mean([one.low <= 1.7 <= one.high for one in intervals]) <= 0.995
-    assert np.mean([one.middle for one in intervals]) == pytest.approx(1.7, abs=0.02)
-    assert all(one.low <= one.middle <= one.high for one in intervals)
+    assert 0.90 <= np.mean([interval.low <= 1.7 <= interval.high for interval in intervals]) <= 0.995
+    assert np.mean([interval.middle for interval in intervals]) == pytest.approx(1.7, abs=0.02)
+    assert all(interval.low <= interval.middle <= interval.high for interval in intervals)
 
 
 def test_more_noise_makes_a_wider_interval_and_the_seed_settles_it():
@@ -51,9 +51,9 @@ def test_more_noise_makes_a_wider_interval_and_the_seed_settles_it():
 def test_the_line_is_numpys():
     blocks = noisy(1.3, 0.3, np.random.default_rng(5))
     slope, intercept = np.polyfit(np.log(LENGTHS), np.log([b.median for b in blocks]), 1)
-    found = fit(LENGTHS, blocks)
-    assert found.exponent.middle == pytest.approx(slope)
-    assert found.factor == pytest.approx(math.exp(intercept))
+    line = fit(LENGTHS, blocks)
+    assert line.exponent.middle == pytest.approx(slope)
+    assert line.factor == pytest.approx(math.exp(intercept))
 
 
 def test_lengths_without_a_clean_block_are_left_out():
@@ -65,18 +65,18 @@ def test_lengths_without_a_clean_block_are_left_out():
 @pytest.mark.parametrize("kept", [0, 1])
 def test_with_fewer_than_two_lengths_nothing_is_known(kept):
     blocks = noisy(2, 0, np.random.default_rng(0))[:kept] + [Blocks()] * (len(LENGTHS) - kept)
-    found = fit(LENGTHS, blocks)
-    assert math.isnan(found.exponent.middle)
-    assert math.isnan(found.factor)
+    line = fit(LENGTHS, blocks)
+    assert math.isnan(line.exponent.middle)
+    assert math.isnan(line.factor)
     assert math.isnan(exponent(LENGTHS[:kept], LENGTHS[:kept]))
     assert math.isnan(fit((64, 64), [Blocks((x,) * 3, (0, 1, 2)) for x in (1.0, 2.0)]).exponent.middle)
 
 
 def test_with_too_few_blocks_the_slope_stands_without_bounds():
-    found = fit(LENGTHS, noisy(2, 0, np.random.default_rng(0), count=FEWEST_BLOCKS - 1)).exponent
-    assert found.middle == pytest.approx(2)
-    assert math.isnan(found.low)
-    assert math.isnan(found.high)
+    slope = fit(LENGTHS, noisy(2, 0, np.random.default_rng(0), count=FEWEST_BLOCKS - 1)).exponent
+    assert slope.middle == pytest.approx(2)
+    assert math.isnan(slope.low)
+    assert math.isnan(slope.high)
 
 
 def test_the_exponent_passes_over_what_has_no_logarithm():
@@ -107,8 +107,8 @@ def test_products_overtake_the_feed_forward_at_d_ff(d_model, layers, d_ff):
         Row("fused", Size(d_model=d_model, num_heads=2, num_layers=layers, seq_len=n, d_ff=d_ff)) for n in (8, 99, 4096)
     ]
     costs = [flops(row) for row in rows]
-    found = crossing((8, 99, 4096), *([one[part] for one in costs] for part in ("products", "feed-forward")))
-    assert found == pytest.approx(predicted_crossing(rows[0].size))
+    length = crossing((8, 99, 4096), *([counts[part] for counts in costs] for part in ("products", "feed-forward")))
+    assert length == pytest.approx(predicted_crossing(rows[0].size))
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_products_overtake_the_feed_forward_at_d_ff(d_model, layers, d_ff):
 def test_gates_and_attention_across_move_that_length(kind, times):
     rows = [Row("fused", Size(d_model=24, num_heads=2, num_layers=2, seq_len=n, d_ff=60, **kind)) for n in (8, 4096)]
     costs = [flops(row) for row in rows]
-    found = crossing((8, 4096), *([one[part] for one in costs] for part in ("products", "feed-forward")))
-    assert found == pytest.approx(predicted_crossing(rows[0].size)) == pytest.approx(times * 60)
+    length = crossing((8, 4096), *([counts[part] for counts in costs] for part in ("products", "feed-forward")))
+    assert length == pytest.approx(predicted_crossing(rows[0].size)) == pytest.approx(times * 60)
 
 
 @pytest.mark.parametrize("target", ["with weights", "LSTM", "convolution"])

@@ -19,25 +19,25 @@ def test_the_true_median_lies_within_as_often_as_promised(count, noise):
     drawn = np.random.default_rng(0)
     true = {"lognormal": 1.0, "standard_cauchy": 0.0, "exponential": math.log(2)}[noise]
     intervals = [median_interval(getattr(drawn, noise)(size=count)) for _ in range(400)]
-    assert 0.92 <= np.mean([one.low <= true <= one.high for one in intervals]) <= 0.995
+    assert 0.92 <= np.mean([interval.low <= true <= interval.high for interval in intervals]) <= 0.995
 
 
 @pytest.mark.parametrize("count", range(1, 40))
 def test_the_bounds_are_the_tightest_pair_that_keeps_the_level(count):
     """Beside the definition, counted out over the whole binomial distribution."""
-    one = median_interval(range(count))
+    interval = median_interval(range(count))
     kept = []
     for rank in range(1, count // 2 + 1):
         missed = 2 * sum(math.comb(count, k) for k in range(rank)) / 2**count
         if 1 - missed >= 0.95:
             kept.append(rank)
-    assert one.middle == np.median(range(count))
+    assert interval.middle == np.median(range(count))
     if kept:
-        assert (one.low, one.high) == (max(kept) - 1, count - max(kept))
+        assert (interval.low, interval.high) == (max(kept) - 1, count - max(kept))
     else:
         assert count < 6
-        assert math.isnan(one.low)
-        assert math.isnan(one.high)
+        assert math.isnan(interval.low)
+        assert math.isnan(interval.high)
 
 
 def test_known_ranks():
@@ -54,17 +54,17 @@ def test_without_values_nothing_is_known():
 
 @given(st.lists(NUMBERS, min_size=6, max_size=40), NUMBERS)
 def test_a_change_of_unit_changes_nothing_else(values, unit):
-    one, other = median_interval(values), median_interval([unit * value for value in values])
-    assert one.low <= one.middle <= one.high
-    np.testing.assert_allclose(list(vars(other).values()), [unit * x for x in vars(one).values()])
+    interval, scaled = median_interval(values), median_interval([unit * value for value in values])
+    assert interval.low <= interval.middle <= interval.high
+    np.testing.assert_allclose(list(vars(scaled).values()), [unit * x for x in vars(interval).values()])
 
 
 def test_a_round_that_is_slow_for_both_cancels():
     drift = np.random.default_rng(1).lognormal(0, 1, 15)
     a, b = (Blocks(tuple(times * drift), tuple(range(15))) for times in (3.0, 2.0))
-    found = ratio(a, b)
-    np.testing.assert_allclose([found.low, found.middle, found.high], 1.5)
-    assert verdict(found) == "slower"
+    interval = ratio(a, b)
+    np.testing.assert_allclose([interval.low, interval.middle, interval.high], 1.5)
+    assert verdict(interval) == "slower"
     assert verdict(ratio(b, a)) == "faster"
 
 
@@ -84,12 +84,12 @@ def test_where_too_few_rounds_are_clean_in_both_all_rounds_are_paired():
     """Interleaved rows are disturbed alike: the ratio stays what it is, and its interval grows."""
     clean = Blocks(tuple(2.0 + 0.1 * (i % 2) for i in range(9)), tuple(range(9)))
     busy = Blocks((1.0,), (4,), contended=8, loaded=(1.0, 1.5, 0.9, 1.1) * 2, loaded_rounds=(0, 1, 2, 3, 5, 6, 7, 8))
-    found = paired(clean, busy)
-    assert found.under_load
-    assert set(found.rounds) == set(range(9))
-    assert found.interval.low < 2 < found.interval.high
-    np.testing.assert_allclose([*found.times(3.0).rounds.values()], [3 * one for one in found.rounds.values()])
-    assert found.times(3.0).under_load
+    both = paired(clean, busy)
+    assert both.under_load
+    assert set(both.rounds) == set(range(9))
+    assert both.interval.low < 2 < both.interval.high
+    np.testing.assert_allclose([*both.times(3.0).rounds.values()], [3 * value for value in both.rounds.values()])
+    assert both.times(3.0).under_load
 
 
 def test_equal_costs_are_called_different_rarely_and_unequal_ones_often():

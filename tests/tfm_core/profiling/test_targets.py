@@ -13,7 +13,7 @@ from tfm_core.model.attention import MultiHeadAttention
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Row, Setup, Size
 from tfm_core.profiling.closed_forms_transformer import Transformer
 from tfm_core.profiling.costs import parameters
-from tfm_core.profiling.plan import DTYPES
+from tfm_core.profiling.setup import DTYPES
 from tfm_core.profiling.targets import STRIDE, WINDOW
 
 SMALL = Size(d_model=12, num_heads=4, num_layers=2, seq_len=9, batch=2, d_ff=20)

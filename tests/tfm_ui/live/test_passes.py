@@ -9,13 +9,13 @@ import pytest
 from tfm_core import Transformer
 from tfm_core.model import initialization, transformer
 from tfm_core.model.transformer import Stack
-from tfm_ui.lenses.attention.contribution import numbers as contribution
+from tfm_ui.lenses.attention.contribution.numbers import contribution
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.masks.conventions import numbers as conventions
 from tfm_ui.lenses.masks.conventions.pasted_guess import READINGS
 from tfm_ui.lenses.masks.state import MasksState
-from tfm_ui.lenses.positions import computed as compute_positions
+from tfm_ui.lenses.positions import maths as positions_maths
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.live import cache
@@ -164,7 +164,7 @@ def counted(monkeypatch) -> Counter:
     count(Stack, "forward")
     count(Transformer, "forward")
     count(transformer, "fill_parameters")
-    count(compute_positions, "fill_parameters")
+    count(positions_maths, "fill_parameters")
     cache.clear()
     return counts
 
@@ -184,7 +184,7 @@ def ask(page: type[LensState], model: ModelState, state) -> None:
     if page is MasksState:
         assert conventions.view(model, state).found
     if page is AttentionState:
-        contribution.laws(model, state)
+        contribution(model, state)[0].laws()
 
 
 def test_each_field_of_each_page_is_one_that_a_pass_hangs_on_or_is_none():
@@ -233,4 +233,4 @@ def test_home_heads_and_the_attention_lens_share_one_pass(counted):
 
 
 def test_the_weights_are_drawn_by_what_is_counted():
-    assert transformer.fill_parameters is compute_positions.fill_parameters is initialization.fill_parameters
+    assert transformer.fill_parameters is positions_maths.fill_parameters is initialization.fill_parameters

@@ -15,8 +15,7 @@ from tfm_ui.lenses import lenses
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.heads.state import SCALES, HeadsState
 from tfm_ui.lenses.masks.state import MasksState
-from tfm_ui.lenses.positions.pairs import MEASURES
-from tfm_ui.lenses.positions.state import NOTHING, OWN_SCALES, PositionsState
+from tfm_ui.lenses.positions.state import MEASURES, NOTHING, OWN_SCALES, PositionsState
 from tfm_ui.lenses.profiling import measurements
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.pictures.canvas import encode

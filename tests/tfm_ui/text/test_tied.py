@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.tfm_ui.lenses.positions.position_toys import MODEL
-from tfm_ui.lenses.positions.in_model import numbers as in_model
+from tfm_ui.lenses.positions.model.numbers import maps
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import words
@@ -31,12 +31,12 @@ def test_ties_are_counted_in_words(count, what, said):
 
 def test_a_row_of_two_keys_differs_by_as_much_at_both():
     model = ModelState(text="one two", seq_len=2)
-    seen = in_model.view(model, PositionsState(a="sinusoidal", b="learned"))
-    first, second = (seen.heads[name].weights[1] for name in ("sinusoidal", "learned"))
+    shown = maps(model, PositionsState(a="sinusoidal", b="learned"))
+    first, second = (shown.heads[name].weights[1] for name in ("sinusoidal", "learned"))
     np.testing.assert_allclose(*(np.abs(first - second)), atol=1e-6)
-    assert "A and B differ most where “two” looks at “one” (one of 2 that tie): " in seen.about_maps()
-    longer = in_model.view(MODEL, PositionsState(a="sinusoidal", b="learned"))
-    assert "that tie" not in longer.about_maps()
+    assert "A and B differ most where “two” looks at “one” (one of 2 that tie): " in shown.sentence()
+    longer = maps(MODEL, PositionsState(a="sinusoidal", b="learned"))
+    assert "that tie" not in longer.sentence()
 
 
 def test_heads_that_are_equally_sharp_tie_for_the_sharpest():

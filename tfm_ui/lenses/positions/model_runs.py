@@ -1,11 +1,19 @@
 """Passes of the sidebar's model under other schemes, kept by tfm_ui/live/cache.py. Results are shared: never write."""
 
-from tfm_core import TransformerConfig
-from tfm_ui.lenses.positions.readings import HeadSeen, Reading, Shared, read, see
-from tfm_ui.lenses.positions.readings import shared as compare_weights
+from dataclasses import replace
+
+from tfm_core import POSITIONAL, TransformerConfig
+from tfm_ui.lenses.positions import readings
+from tfm_ui.lenses.positions.readings import OneHead, Reading, SharedWeights
+from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import look
+
+ALL_UP_TO = 2**23  # weights of a pass, up to which all schemes are run: they take a second or two together
+PLAIN = "none"  # the scheme that the others are compared with
+ROUNDING = 1e-5  # what moves by less than this share of its length has moved by rounding alone
 
 
 @cached()
@@ -14,17 +22,62 @@ def reading(state: ModelState, *, order: tuple[int, ...] = (), batch: int = 1, a
     kind = "encoder" if state.is_encoder_decoder else "self"
     model = passes.transformer(state.config)
     stack = model.encoder if state.is_encoder_decoder else model.stack
-    return read(stack, state, passes.place(state, kind), order=order, batch=batch, along=along)
+    return readings.read(stack, state, passes.place(state, kind), order=order, batch=batch, along=along)
 
 
 @cached()
-def head_seen(state: ModelState, layer: int, head: int) -> HeadSeen:
-    """A head of that pass; layer and head from 0."""
-    written = reading(state, order=())  # its key is what is given, and the shuffle gives an order
-    return see(written.attention[0], layer, head, len(state.source_tokens.pieces))
+def one_head(state: ModelState, layer: int, head: int) -> OneHead:
+    """A head of the pass of the text as written; layer and head from 0."""
+    as_written = reading(state, order=())  # with `order`, as model/shuffle.py calls it: the same entry of the cache
+    return readings.one_head(as_written.attention[0], layer, head, len(state.source_tokens.pieces))
 
 
 @cached()
-def shared(config: TransformerConfig, plain: TransformerConfig) -> Shared:
+def shared_weights(config: TransformerConfig, plain: TransformerConfig) -> SharedWeights:
     """Which weights the models of these two have in common: with large ones side by side, that takes a while."""
-    return compare_weights(passes.transformer(config), passes.transformer(plain))
+    return readings.shared_weights(passes.transformer(config), passes.transformer(plain))
+
+
+def run_schemes(model: ModelState, state: PositionsState) -> list[str]:
+    """The schemes that are run, A and B first; of a model that takes long, these and what they are compared with."""
+    pinned = list(state.sides)
+    rest = [name for name in POSITIONAL if name not in pinned]
+    if model.num_layers * model.num_heads * model.seq_len**2 > ALL_UP_TO:
+        rest = [name for name in rest if name == PLAIN]
+    return [name for name in (*pinned, *rest) if not passes.too_large(replace(model, positional=name))]
+
+
+def left_out(model: ModelState, state: PositionsState) -> str:
+    """Which schemes are not run, in a sentence; "" if all are."""
+    names = run_schemes(model, state)
+    left = [name for name in POSITIONAL if name not in names]
+    if not left:
+        return ""
+    size = (
+        f"{look.plural(model.num_layers, 'layer')} of {look.plural(model.num_heads, 'head')} on {model.seq_len} tokens"
+    )
+    run = f"run are {look.listed(names)}, left out {look.listed(left)}"
+    return f"A pass through {size} takes long: {run}. Pin others as A and B."
+
+
+def unmasked(model: ModelState, name: str) -> ModelState:
+    """The same weights in an encoder that sees everything. They are drawn by name, and decoder and encoder share names."""
+    architecture = "encoder" if model.architecture == "decoder" else model.architecture
+    return replace(model, positional=name, causal=False, architecture=architecture)
+
+
+def difference_in_words(difference: float) -> str:
+    """A difference in words: very small ones, which may be rounding, as a power of 10."""
+    return look.tiny(difference) if difference < 0.001 else look.number(difference)
+
+
+def site_of(model: ModelState, layer: int, what: str) -> str:
+    """Where a recording has `what` of the self-attention that the views look at; layer from 0."""
+    return passes.place(model, "encoder" if model.is_encoder_decoder else "self").format(layer=layer, what=what)
+
+
+def end_of(model: ModelState) -> str:
+    """The site behind the last layer of the stack that reads the text."""
+    start = "encoder." if model.is_encoder_decoder else ""
+    last = f"layers.{model.num_layers - 1}.feed_forward.residual_after"
+    return start + ("final_norm" if model.norm == "pre" else last)

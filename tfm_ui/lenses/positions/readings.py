@@ -39,7 +39,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class HeadSeen:
+class OneHead:
     """One head's numbers.
 
     Attributes:
@@ -88,11 +88,11 @@ def read(
         edits = {f"{start}embedding": lambda x: add(x, pe), f"{start}position": torch.zeros_like}
         added = add(torch.zeros(batch, len(ids), pe.shape[1]), pe)
     masked = place.format(layer=0, what="mask")  # alike in all layers
-    wanted = [] if order else [*origins.sites(place), masked]
+    kept = [] if order else [*origins.sites(place), masked]
     # torch's kernel, which runs where nobody listens to weights, is the slower one where a bias is added.
-    heard = {f"{start}*.weights": _let_go} if "bias_at" in scheme.enters() else {}
+    listeners = {f"{start}*.weights": _let_go} if "bias_at" in scheme.enters() else {}
     mask = causal_mask(state.seq_len) if state.masks_the_future else None
-    with torch.no_grad(), recording(wanted, edits, heard) as trace:
+    with torch.no_grad(), recording(kept, edits, listeners) as trace:
         output: Tensor = stack(torch.tensor([ids]).expand(batch, -1), mask)
     if order:
         return Reading((), output, added)
@@ -105,7 +105,7 @@ def read(
 def _let_go(_: str, __: Tensor) -> None: ...
 
 
-def see(attention: Heads, layer: int, head: int, read: int) -> HeadSeen:
+def one_head(attention: Heads, layer: int, head: int, read: int) -> OneHead:
     """A head of a pass.
 
     Args:
@@ -117,11 +117,11 @@ def see(attention: Heads, layer: int, head: int, read: int) -> HeadSeen:
     rows = torch.from_numpy(attention.visible).clone()
     rows[read:] = False
     weights, scores = attention.with_scores(layer, head)
-    return HeadSeen(weights, attention.visible, mean_by_distance(scores, rows))
+    return OneHead(weights, attention.visible, mean_by_distance(scores, rows))
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedWeights:
     """A model's weight tensors beside those of the model without positions.
 
     Attributes:
@@ -135,8 +135,8 @@ class Shared:
     added: int
 
 
-def shared(ours: nn.Module, plain: nn.Module) -> Shared:
+def shared_weights(ours: nn.Module, plain: nn.Module) -> SharedWeights:
     """Compare the weights of a model with those of the model without positions, tensor by tensor."""
-    own, tensors = dict(ours.named_parameters()), dict(plain.named_parameters())
-    alike = sum(name in own and torch.equal(own[name], tensor) for name, tensor in tensors.items())
-    return Shared(alike, len(tensors), len(own.keys() - tensors.keys()))
+    parameters, others = dict(ours.named_parameters()), dict(plain.named_parameters())
+    alike = sum(name in parameters and torch.equal(parameters[name], other) for name, other in others.items())
+    return SharedWeights(alike, len(others), len(parameters.keys() - others.keys()))

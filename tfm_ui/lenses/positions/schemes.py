@@ -1,11 +1,67 @@
-"""The schemes that the lens shows, as modules of the library with the weights that a model of this seed would have."""
+"""The schemes that the lens shows, as modules of the library, and what they add. Results are shared: never write."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
 
 from tfm_core import POSITIONAL, Positional
-from tfm_ui.lenses.positions.computed import Spec, lone_scheme
-from tfm_ui.lenses.positions.state import NOTHING, PositionsState
+from tfm_ui.lenses.positions.maths import lone_scheme, turned_pair
+from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.live.cache import cached
+from tfm_ui.live.script import Code
 from tfm_ui.state.model_state import ModelState
+
+ENTERS = {  # place -> where that is, in words
+    "encode": "before the first layer, where it is added to the embeddings",
+    "rotate": "inside each self-attention, where it turns queries and keys",
+    "bias_at": "inside each self-attention, where it is added to the scores",
+}
+
+
+def enters(name: str) -> str:
+    """Where a scheme enters a model, in words."""
+    return " and ".join(ENTERS[place] for place in POSITIONAL[name].enters()) or "nowhere"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """How a scheme is made: its name in `POSITIONAL`, its arguments, and the seed of its weights."""
+
+    name: str
+    d_model: int
+    num_heads: int
+    max_len: int
+    bidirectional: bool
+    base: float
+    seed: int
+
+
+@cached()
+def module_of(spec: Spec) -> Positional:
+    """The scheme itself."""
+    return lone_scheme(**asdict(spec))
+
+
+@cached()
+def encoding(spec: Spec, length: int) -> Tensor:
+    """What a scheme adds to the embeddings, (length, width); NaN where it has nothing to add.
+
+    Raises:
+        ValueError: for a scheme that is not added to the embeddings.
+    """
+    vectors = module_of(spec).encode(defined(spec, length))
+    if vectors is None:
+        raise ValueError(f"expected a scheme that is added to the embeddings, got {spec.name}")
+    missing = length - len(vectors)
+    return F.pad(vectors, (0, 0, 0, missing), value=torch.nan) if missing else vectors
+
+
+def defined(spec: Spec, length: int) -> int:
+    """For how many of so many positions the scheme is defined: a table ends at max_len."""
+    return min(length, spec.max_len) if "max_len" in POSITIONAL[spec.name].about.depends_on else length
 
 
 @dataclass(frozen=True)
@@ -27,16 +83,16 @@ class Scheme:
     @property
     def module(self) -> Positional:
         """The scheme itself."""
-        return lone_scheme(self.spec)
+        return module_of(self.spec)
 
     @property
     def width(self) -> int:
-        """Of its vectors."""
+        """The width of its vectors."""
         return self.spec.d_model
 
     @property
     def title(self) -> str:
-        """For a panel."""
+        """Its side and its name, for a panel's title."""
         return f"{self.side}: {self.name}"
 
     def has(self, place: str) -> bool:
@@ -50,19 +106,51 @@ class Scheme:
 
     @property
     def is_trained(self) -> bool:
-        """Whether its numbers would be learned, and are noise as long as they are not."""
+        """Whether its numbers are learned in training, and noise before that."""
         return any(True for _ in self.module.parameters())
+
+    def defined(self, length: int) -> int:
+        """For how many of so many positions it is defined."""
+        return defined(self.spec, length)
+
+    def added(self, length: int) -> Tensor:
+        """What it adds at each position, (length, width), NaN where it is not defined."""
+        return encoding(self.spec, length)
+
+    def compared(self, length: int) -> tuple[Tensor, Tensor] | None:
+        """What positions are compared by, twice (length, width): vectors that are added, or a query and a key, turned.
+
+        None of a scheme that has neither.
+        """
+        if self.has("encode"):
+            return self.added(length), self.added(length)
+        return turned_pair(self.module, length, self.spec.seed) if self.has("rotate") else None
 
 
 def schemes(model: ModelState, state: PositionsState) -> list[Scheme]:
     """A, and B if it is something else."""
-    sides = {"A": state.a} | ({} if state.b in (NOTHING, state.a) else {"B": state.b})
-    return [_scheme(side, name, model, state) for side, name in sides.items()]
+    return [_scheme(side, name, model, state) for name, side in state.sides.items()]
 
 
 def chosen(model: ModelState, state: PositionsState, side: str, place: str) -> Scheme | None:
     """The scheme of this side, if it enters at this place."""
     return next((scheme for scheme in schemes(model, state) if scheme.side == side and scheme.has(place)), None)
+
+
+def aside_of(model: ModelState, state: PositionsState) -> str:
+    """What was changed of what the controls ask for; "" if nothing."""
+    return " ".join(scheme.aside for scheme in schemes(model, state) if scheme.aside)
+
+
+def plain_scheme(model: ModelState, state: PositionsState, name: str) -> Scheme:
+    """A scheme that stands beside A and B, and is neither."""
+    return _scheme("", name, model, state)
+
+
+def specs_of(shown: Sequence[Scheme]) -> Code:
+    """How these schemes are made, by their sides, for the header of a recipe."""
+    lines = [f"    {scheme.side!r}: {asdict(scheme.spec)!r}," for scheme in shown]
+    return Code("\n".join(["{", *lines, "}"]) if lines else "{}")
 
 
 def _scheme(side: str, name: str, model: ModelState, state: PositionsState) -> Scheme:

@@ -6,9 +6,9 @@ Positions and dimensions are counted from 0, as in the papers.
 from dataclasses import dataclass
 
 from tfm_core import POSITIONAL
-from tfm_ui.lenses.positions.pairs import MEASURES
 from tfm_ui.live import windows
 from tfm_ui.state.fields import Choice, Length, Limits, Number, Whole, control
+from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.lists import Numbers
 from tfm_ui.state.model_state import ModelState
 
@@ -16,6 +16,7 @@ PREFIX = "positions_"
 VIEWS = ("see", "why", "model", "beyond", "fault", "table")
 NOTHING = "nothing"  # what B may be, too
 ONE_SCALE, OWN_SCALES = "one for all", "each its own"
+MEASURES = ("dot product", "distance")
 
 LONGEST, WIDEST, MOST_HEADS = 4096, 512, 32
 LENGTHS = (*range(2, 129), *range(136, 257, 8), *range(288, 513, 32), *range(576, 1025, 64), *range(1280, 4097, 256))
@@ -23,14 +24,14 @@ BASES = (2, 1_000_000)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PositionsState:
+class PositionsState(LensState):
     """One for all views, so that schemes, length and base stay what they were when the view changes."""
 
     view: str = control(Choice("View", VIEWS, "buttons"), default="see")
     a: str = control(Choice("A", tuple(POSITIONAL)), default="sinusoidal")
     b: str = control(Choice("B", (NOTHING, *POSITIONAL), help="The scheme beside A."), default="rope")
 
-    # what the schemes are made from: width, heads, length and base hang on no model
+    # what the schemes are made from: width, heads, length and base do not depend on the model
     width: int = control(
         Whole(
             "Width",
@@ -81,5 +82,25 @@ class PositionsState:
 
     @staticmethod
     def limits(model: ModelState) -> Limits:
-        """What the model leaves to choose from."""
+        """Layers and heads: as many as the model has."""
         return {"layer": {"high": model.num_layers}, "model_head": {"high": model.num_heads}}
+
+    @property
+    def sides(self) -> dict[str, str]:
+        """Scheme -> "A" or "B", A first; a scheme that is both is A."""
+        return {self.a: "A"} | ({} if self.b in (NOTHING, self.a) else {self.b: "B"})
+
+    def title_of(self, name: str) -> str:
+        """ "A: rope", or of a scheme that is neither A nor B its name alone."""
+        side = self.sides.get(name)
+        return f"{side}: {name}" if side else name
+
+    @property
+    def shift_within(self) -> int:
+        """The shift k, within the length."""
+        return min(self.shift, self.length - 1)
+
+    @property
+    def bias_head(self) -> int:
+        """The head of the bias that is looked at, from 0."""
+        return min(self.head, self.heads) - 1

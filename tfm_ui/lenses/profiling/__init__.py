@@ -1,1 +1,23 @@
-"""The Profiling lens."""
+"""The Profiling lens: what a configuration costs, measured beside theory."""
+
+from tfm_ui.lenses.profiling.compare.panels import VIEW as COMPARE
+from tfm_ui.lenses.profiling.compare.pictures import PICTURES as OF_COMPARE
+from tfm_ui.lenses.profiling.length.panels import VIEW as LENGTH
+from tfm_ui.lenses.profiling.length.pictures import PICTURES as OF_LENGTH
+from tfm_ui.lenses.profiling.parts.panels import VIEW as PARTS
+from tfm_ui.lenses.profiling.parts.pictures import PICTURES as OF_PARTS
+from tfm_ui.lenses.profiling.presets import PRESETS
+from tfm_ui.lenses.profiling.roofline.panels import VIEW as ROOFLINE
+from tfm_ui.lenses.profiling.roofline.pictures import PICTURES as OF_ROOFLINE
+from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.page.lens import Lens
+
+LENS = Lens(
+    name="profiling",
+    title="Profiling",
+    state=ProfilingState,
+    views={"compare": COMPARE, "length": LENGTH, "parts": PARTS, "roofline": ROOFLINE},
+    presets=PRESETS,
+    pictures=OF_COMPARE | OF_LENGTH | OF_PARTS | OF_ROOFLINE,
+    beside="Sidebar’s model",
+)

@@ -7,9 +7,8 @@ import numpy as np
 
 from tfm_core import apply_rotary
 from tfm_core.study.position_laws import drawn_pair
-from tfm_ui.lenses.positions.pairs import MEASURES
 from tfm_ui.lenses.positions.schemes import schemes
-from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.lenses.positions.state import MEASURES, PositionsState
 from tfm_ui.state.model_state import ModelState
 
 MODEL = ModelState(seed=11)
@@ -22,14 +21,14 @@ def asks(a: str, b: str = "nothing", **more) -> PositionsState:
 def lines_of(content) -> dict[tuple[str, str], tuple[list[float], np.ndarray]]:
     """(chart, line) -> x and y."""
     header, numbers = content
-    found, at = {}, 0
+    curves, at = {}, 0
     for chart in header["charts"]:
         for line in chart["lines"]:
             n = line["count"]
-            found[chart["y"], line["name"]] = numbers[at : at + n].tolist(), numbers[at + n : at + 2 * n]
+            curves[chart["y"], line["name"]] = numbers[at : at + n].tolist(), numbers[at + n : at + 2 * n]
             at += 2 * n
     assert at == len(numbers)
-    return found
+    return curves
 
 
 def naive(name: str, state: PositionsState) -> np.ndarray:
@@ -45,8 +44,8 @@ def naive(name: str, state: PositionsState) -> np.ndarray:
         rows, others = (
             apply_rotary(x.double().expand(length, -1), base=state.base) for x in drawn_pair(scheme.width, 11)
         )
-    found = np.full((length, length), np.nan)
+    table = np.full((length, length), np.nan)
     for m, n in itertools.product(range(len(rows)), repeat=2):
         dot, apart = rows[m] @ others[n], (rows[m] - others[n]).norm()
-        found[m, n] = (dot if state.measure == MEASURES[0] else apart).item()
-    return found
+        table[m, n] = (dot if state.measure == MEASURES[0] else apart).item()
+    return table

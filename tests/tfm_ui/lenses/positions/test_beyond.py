@@ -11,63 +11,62 @@ from tests.tfm_ui.lenses.positions.position_toys import MODEL, asks, lines_of
 from tfm_core import POSITIONAL, sinusoidal_encoding
 from tfm_core.positional.schemes import Rotary
 from tfm_core.study.position_laws import drawn_pair
-from tfm_ui.lenses.positions.beyond import pictures as beyond_pictures
-from tfm_ui.lenses.positions.beyond import scores as beyond_scores
-from tfm_ui.lenses.positions.beyond import turns as beyond_turns
-from tfm_ui.lenses.positions.beyond import vectors as beyond
+from tfm_ui.lenses.positions.beyond.pictures import vectors as vectors_drawn
+from tfm_ui.lenses.positions.beyond.scores import scores
+from tfm_ui.lenses.positions.beyond.vectors import beyond
+from tfm_ui.lenses.positions.beyond.wavelengths import wavelengths
 from tfm_ui.lenses.positions.schemes import schemes
 from tfm_ui.lenses.positions.see.clocks import Clocks, clocks
-from tfm_ui.lenses.positions.see.clocks_pictures import turning_a, turning_b
+from tfm_ui.lenses.positions.see.pictures import clock_hands
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.pictures import lines
 
 
 def test_past_max_len_a_learned_table_has_nothing_and_says_so():
     state = asks("learned", "sinusoidal", view="beyond")
-    seen = beyond.beyond(MODEL, state)
-    assert "A: learned: positions 12 to 19 are not defined" in seen.sentence
-    table = seen.table()
+    result = beyond(MODEL, state)
+    assert "A: learned: positions 12 to 19 are not defined" in result.sentence()
+    table = result.table()
     assert (table["A: learned, norm"][12:] == "not defined").all()
     learned = schemes(MODEL, state)[0].module.encode(12)
     assert [float(x) for x in table["A: learned, norm"][:12]] == pytest.approx(learned.norm(dim=1).tolist())
     assert list(table["max_len"]) == ["within"] * 12 + ["beyond"] * 8
-    header, _ = beyond_pictures.vectors(MODEL, state)
+    header, _ = vectors_drawn(MODEL, state)
     assert header["gap"] == "not defined"
     assert header["charts"][0]["ranges"] == [{"name": "beyond max_len: A: learned not defined", "from": 11.5, "to": 19}]
-    drawn_lines = lines_of(beyond_pictures.vectors(MODEL, state))
+    drawn_lines = lines_of(vectors_drawn(MODEL, state))
     assert np.isnan(drawn_lines["norm", "A: learned"][1][12:]).all()
     assert np.isfinite(drawn_lines["norm", "B: sinusoidal"][1]).all()
     rows = sinusoidal_encoding(20, 6)
     np.testing.assert_allclose(
         drawn_lines["dot product with position 11", "B: sinusoidal"][1], rows @ rows[11], atol=1e-5
     )
-    one = beyond.beyond(MODEL, asks("learned", length=13))
-    assert "position 12 is not defined" in one.sentence
-    assert beyond.beyond(MODEL, asks("learned", length=12)).undefined == ""
+    assert "position 12 is not defined" in beyond(MODEL, asks("learned", length=13)).sentence()
+    assert beyond(MODEL, asks("learned", length=12)).undefined == ""
 
 
 def test_scores_past_max_len_go_on_as_their_schemes_promise():
     state = asks("alibi", "t5", view="beyond", length=400, head=3)
-    seen = beyond_scores.scores(MODEL, state)
-    (_, _, alibi), (t5, _, bias) = seen.sides
+    result = scores(MODEL, state)
+    (_, _, alibi), (t5, _, bias) = result.sides
     assert alibi[19].item() == pytest.approx(-19 * 2**-2, rel=1e-6)  # heads 3: slopes 2^-4, 2^-8, 2^-2
     first = t5.module.shared_from
     assert first == 91  # of 16 buckets a side: 8 of one distance each, 8 for 8 to 128
-    assert "at distance 11, the farthest within max_len, and" in seen.sentence
+    assert "at distance 11, the farthest within max_len, and" in result.sentence()
     assert len(set(bias[first:].tolist())) == 1
     assert bias[first - 1] != bias[first]
-    assert f"Keys from distance {first} on share one bucket" in seen.sentence
-    assert all(seen.laws().values())
-    decoder = beyond_scores.scores(replace(MODEL, architecture="decoder"), state).sides[1][0].module
+    assert f"Keys from distance {first} on share one bucket" in result.sentence()
+    assert all(result.laws().values())
+    decoder = scores(replace(MODEL, architecture="decoder"), state).sides[1][0].module
     assert decoder.shared_from == 113
-    assert "None on screen is as far" in beyond_scores.scores(MODEL, replace(state, length=20)).sentence
+    assert "None on screen is as far" in scores(MODEL, replace(state, length=20)).sentence()
 
 
 def test_scores_of_turned_vectors_are_the_paper_s():
     state = asks("rope", view="beyond", base=33.0)
     query, key = (x.double() for x in drawn_pair(6, 11))
     at = torch.arange(20.0, dtype=torch.float64)
-    (_, _, values), vectors = *beyond_scores.scores(MODEL, state).sides, *beyond.beyond(MODEL, state).sides
+    (_, _, values), vectors = *scores(MODEL, state).sides, *beyond(MODEL, state).sides
     pairs = torch.complex(query[:3], query[3:]) * torch.complex(key[:3], key[3:]).conj()
     theta = 33.0 ** (-torch.arange(3, dtype=torch.float64) / 3)
 
@@ -82,21 +81,21 @@ def test_pairs_that_have_not_come_round_are_counted():
     state = asks("rope", "sinusoidal", view="beyond", width=64, max_len=48, length=64)
     waves = [2 * math.pi * 10000 ** (2 * i / 64) for i in range(32)]
     slow = sum(wave > 47 for wave in waves)
-    seen = beyond_turns.turns(MODEL, state)
-    assert f"A: rope and B: sinusoidal: of 32 waves, {slow} (" in seen.sentence
-    assert seen.sides[0][1].tolist() == pytest.approx(waves)
-    fast = beyond_turns.turns(MODEL, replace(state, width=2, max_len=3000, length=4000))
-    assert "1 wave, and it has come round at position 2999, the last within max_len." in fast.sentence
+    result = wavelengths(MODEL, state)
+    assert f"A: rope and B: sinusoidal: of 32 waves, {slow} (" in result.sentence()
+    assert result.sides[0][1].tolist() == pytest.approx(waves)
+    fast = wavelengths(MODEL, replace(state, width=2, max_len=3000, length=4000))
+    assert "1 wave, and it has come round at position 2999, the last within max_len." in fast.sentence()
     old, new = (last * 360 / waves[-1] for last in (47, 63))
-    assert f"the slowest gets from {old:.3f}° to {new:.3f}° at position 63." in seen.sentence
+    assert f"the slowest gets from {old:.3f}° to {new:.3f}° at position 63." in result.sentence()
     assert (np.diff([position * 360 / waves[-1] for position in range(64)]) > 0).all()  # it turns further and further
 
 
 def test_nothing_is_said_to_be_trained_as_no_model_here_is():
-    for view in (beyond.beyond, beyond_scores.scores, beyond_turns.turns):
+    for view in (beyond, scores, wavelengths):
         for a, b in (("sinusoidal", "learned"), ("rope", "t5"), ("alibi", "none")):
             for length in (10, 20):
-                assert "trained" not in view(MODEL, asks(a, b, view="beyond", length=length)).sentence
+                assert "trained" not in view(MODEL, asks(a, b, view="beyond", length=length)).sentence()
 
 
 def hands(state: PositionsState) -> Clocks:
@@ -104,15 +103,15 @@ def hands(state: PositionsState) -> Clocks:
 
 
 def test_the_clocks_are_the_library_s_turns():
-    seen = hands(asks("rope", width=8, position=13, key=5, base=77.0))
+    result = hands(asks("rope", width=8, position=13, key=5, base=77.0))
     for i in range(4):
         theta = 77.0 ** (-2 * i / 8)
-        assert seen.query[i].tolist() == pytest.approx([math.cos(13 * theta), math.sin(13 * theta)], abs=1e-5)
-        assert seen.key[i].tolist() == pytest.approx([math.cos(5 * theta), math.sin(5 * theta)], abs=1e-5)
-        assert seen.between[i].item() == pytest.approx(8 * theta)
-    assert all(seen.laws().values())
+        assert result.query[i].tolist() == pytest.approx([math.cos(13 * theta), math.sin(13 * theta)], abs=1e-5)
+        assert result.key[i].tolist() == pytest.approx([math.cos(5 * theta), math.sin(5 * theta)], abs=1e-5)
+        assert result.between[i].item() == pytest.approx(8 * theta)
+    assert all(result.laws().values())
     later = hands(asks("rope", width=8, position=17, key=9, base=77.0))
-    np.testing.assert_allclose(seen.dots, later.dots, atol=1e-5)
+    np.testing.assert_allclose(result.dots, later.dots, atol=1e-5)
     many = hands(asks("rope", width=512, length=4096, position=4095, key=4000))
     assert (len(many.shown), many.pairs) == (32, 256)
     assert all(many.laws().values())
@@ -136,8 +135,8 @@ def test_two_schemes_that_turn_have_clocks_of_their_own(monkeypatch):
 
     monkeypatch.setitem(POSITIONAL, "other", Other)
     state = asks("rope", "other", position=3, key=0)
-    (header, a), (_, b) = turning_a(MODEL, state), turning_b(MODEL, state)
+    (header, a), (_, b) = clock_hands(MODEL, state, "A"), clock_hands(MODEL, state, "B")
     assert len(header["pairs"]) == len(a) == len(b) == 3
     np.testing.assert_allclose(b[:, 0], a[:, 0])
     np.testing.assert_allclose(b[:, 1], -a[:, 1])
-    assert (len(turning_a(MODEL, asks("alibi"))[1]), len(turning_b(MODEL, asks("rope"))[1])) == (0, 0)
+    assert (len(clock_hands(MODEL, asks("alibi"), "A")[1]), len(clock_hands(MODEL, asks("rope"), "B")[1])) == (0, 0)

@@ -10,9 +10,8 @@ import torch
 from tfm_core import Transformer, causal_mask, padding_mask, sinusoidal_encoding
 from tfm_core.study import order
 from tfm_ui.lenses.positions import model_runs, readings
-from tfm_ui.lenses.positions.fault import numbers as fault
-from tfm_ui.lenses.positions.fault.pictures import positions_fault_added, positions_fault_maps
-from tfm_ui.lenses.positions.fault.recipe import recipe_of
+from tfm_ui.lenses.positions.fault.numbers import READ_UP_TO, Added, Consequences, fault, scheme_of
+from tfm_ui.lenses.positions.fault.pictures import added_vectors, one_head
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.state.model_state import ModelState
 
@@ -46,26 +45,26 @@ def by_hand(model: ModelState, batch: int, *, wrong: bool) -> torch.Tensor:
 @pytest.mark.parametrize("scheme", ["sinusoidal", "learned"])
 def test_both_ways_are_what_a_model_by_hand_does(model, wrong, scheme):
     model = replace(model, positional=scheme)
-    found = model_runs.reading(model, batch=3, along="batch" if wrong else "sequence")
+    reading = model_runs.reading(model, batch=3, along="batch" if wrong else "sequence")
     with torch.no_grad():
-        torch.testing.assert_close(found.output, by_hand(model, 3, wrong=wrong), atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(reading.output, by_hand(model, 3, wrong=wrong), atol=1e-5, rtol=1e-4)
         if not wrong:  # it is what the model does by itself
-            assert torch.equal(found.output, model_runs.reading(model, batch=3).output)
+            assert torch.equal(reading.output, model_runs.reading(model, batch=3).output)
 
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("batch", [1, 2, 4])
 @pytest.mark.parametrize("item", [1, 4])
 def test_laws_hold_where_it_is_right_and_are_broken_where_it_is_wrong(model, batch, item):
-    seen = fault.view(model, PositionsState(batch=batch, item=item))
-    laws = seen.laws_maps() | seen.laws_added()
+    result = fault(model, PositionsState(batch=batch, item=item))
+    laws = Consequences(result).laws() | Added(result).laws()
     assert len(laws) == (6 if batch > 1 else 4)
     assert all(held == law.startswith("right") for law, held in laws.items())
-    np.testing.assert_array_equal(seen.right.added, sinusoidal_encoding(model.seq_len, model.d_model))
+    np.testing.assert_array_equal(result.right.added, sinusoidal_encoding(model.seq_len, model.d_model))
     place = min(item, batch) - 1
-    assert (seen.wrong.added == sinusoidal_encoding(4, model.d_model)[place].numpy()).all()
-    assert f"get PE({place})" in seen.about_added()
-    assert ("a batch of one" in seen.about_added()) == (batch == 1)
+    assert (result.wrong.added == sinusoidal_encoding(4, model.d_model)[place].numpy()).all()
+    assert f"get PE({place})" in Added(result).sentence()
+    assert ("a batch of one" in Added(result).sentence()) == (batch == 1)
 
 
 @pytest.mark.parametrize("way", ["sequence", "batch"])
@@ -82,12 +81,12 @@ def test_the_functions_on_screen_are_those_that_run(monkeypatch, way):
 
 
 def test_an_encoding_that_is_not_what_it_should_be_would_be_seen():
-    seen = fault.view(ModelState(), PositionsState())
-    assert not any(replace(seen, pe=seen.pe[::-1]).laws_added().values())
+    result = fault(ModelState(), PositionsState())
+    assert not any(Added(replace(result, pe=result.pe[::-1])).laws().values())
 
 
 def test_a_map_that_is_sent_whole_asks_the_server_for_no_part():
-    header, _ = positions_fault_maps(ModelState(text="@alice", seq_len=1024), PositionsState())
+    header, _ = one_head(ModelState(text="@alice", seq_len=1024), PositionsState())
     assert header["part"]["block"] == (1, 1)
     assert header["part"]["parameter"] == ""
 
@@ -112,45 +111,45 @@ def test_the_code_on_screen_does_what_it_says():
 )
 def test_the_scheme_is_the_first_that_is_added(a, b, shown, said):
     state = PositionsState(a=a, b=b)
-    assert fault.scheme_of(state) == shown
-    aside = fault.view(ModelState(), state).aside(ModelState())
+    assert scheme_of(state) == shown
+    aside = fault(ModelState(), state).aside(ModelState())
     assert said in aside
     assert bool(aside) == bool(said)
 
 
 def test_a_long_text_is_cut_and_that_is_said():
     model = ModelState(text="@alice", seq_len=1024)
-    seen = fault.view(model, PositionsState())
-    assert len(seen.names) == fault.READ_UP_TO
-    assert "Of 1024 places the first 128" in seen.aside(model)
+    result = fault(model, PositionsState())
+    assert len(result.names) == READ_UP_TO
+    assert "Of 1024 places the first 128" in result.aside(model)
 
 
 def test_a_single_token_is_said_to_have_no_choice():
-    seen = fault.view(ModelState(text="🦊", seq_len=2), PositionsState(item=1))
-    assert "the two maps are the same" in seen.about_maps()
-    assert not any("shuffled" in law for law in seen.laws_maps())
+    result = fault(ModelState(text="🦊", seq_len=2), PositionsState(item=1))
+    assert "the two maps are the same" in Consequences(result).sentence()
+    assert not any("shuffled" in law for law in Consequences(result).laws())
 
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("scheme", ["sinusoidal", "learned"])
 def test_the_script_gives_the_numbers_shown(model, scheme):
-    seen, scope = fault.view(model, PositionsState(a=scheme, layer=2, model_head=2)), {}
-    exec(recipe_of(seen), scope)
-    for i, effect in enumerate(seen.effects.values()):
+    result, scope = fault(model, PositionsState(a=scheme, layer=2, model_head=2)), {}
+    exec(result.recipe(), scope)
+    for i, effect in enumerate(result.effects.values()):
         np.testing.assert_array_equal(scope["added"][i], effect.added)
         np.testing.assert_allclose(scope["weights"][i], effect.head.weights, atol=2e-6)
-        outputs = scope["outputs"][i][:, : seen.read]
+        outputs = scope["outputs"][i][:, : result.read]
         assert float((outputs[1] - outputs[0]).abs().max()) == pytest.approx(effect.apart[0], abs=1e-5)
 
 
 def test_a_sentence_that_is_not_in_the_batch_is_told():
-    seen = fault.view(ModelState(), PositionsState(batch=2, item=4))
-    assert seen.aside(ModelState()) == "A batch of 2 has no sentence 4: the last one is shown."
-    assert not fault.view(ModelState(), PositionsState(batch=2, item=2)).aside(ModelState())
+    result = fault(ModelState(), PositionsState(batch=2, item=4))
+    assert result.aside(ModelState()) == "A batch of 2 has no sentence 4: the last one is shown."
+    assert not fault(ModelState(), PositionsState(batch=2, item=2)).aside(ModelState())
 
 
 def test_the_maps_are_of_what_is_added():
-    header, numbers = positions_fault_added(ModelState(), PositionsState())
+    header, numbers = added_vectors(ModelState(), PositionsState())
     assert numbers.shape == (2, 10, 32)
     np.testing.assert_array_equal(numbers[0], sinusoidal_encoding(10, 32))
     assert header["rows"]["names"][:2] == ["the", "cat"]

@@ -11,18 +11,18 @@ import torch
 from tests.tfm_ui.lenses.positions.position_toys import MODEL, asks, naive
 from tests.tfm_ui.payloads import decode
 from tfm_core import POSITIONAL
-from tfm_ui.lenses.positions.beyond import scores as beyond_scores
-from tfm_ui.lenses.positions.beyond import turns as beyond_turns
-from tfm_ui.lenses.positions.beyond import vectors as beyond
-from tfm_ui.lenses.positions.pairs import MEASURES
+from tfm_ui.lenses.positions.beyond.scores import scores
+from tfm_ui.lenses.positions.beyond.vectors import beyond
+from tfm_ui.lenses.positions.beyond.wavelengths import wavelengths
 from tfm_ui.lenses.positions.schemes import chosen, schemes
 from tfm_ui.lenses.positions.see.clocks import clocks
-from tfm_ui.lenses.positions.state import PREFIX, PositionsState
-from tfm_ui.lenses.positions.why import shift as why_shift
-from tfm_ui.lenses.positions.why import similarity as why
-from tfm_ui.lenses.positions.why import turned as why_turned
-from tfm_ui.lenses.positions.why import unique as why_unique
-from tfm_ui.pictures.registry import PICTURES, Drawing, made
+from tfm_ui.lenses.positions.state import MEASURES, PREFIX, PositionsState
+from tfm_ui.lenses.positions.why.shift import matrix_of, shift
+from tfm_ui.lenses.positions.why.similarity import similarity
+from tfm_ui.lenses.positions.why.turned import turned
+from tfm_ui.lenses.positions.why.unique import unique
+from tfm_ui.page.drawing import Drawing
+from tfm_ui.pictures.registry import PICTURES, made
 
 OURS = ("pairs", "distances", "shift_matrix", "shift_errors", "turned", "unique", "beyond", "beyond_scores")
 OURS += ("beyond_turns", "clocks_a", "clocks_b")
@@ -32,51 +32,57 @@ OURS += ("beyond_turns", "clocks_a", "clocks_b")
 @pytest.mark.parametrize("b", ["nothing", "learned", "rope", "t5"])
 @pytest.mark.parametrize("measure", MEASURES)
 def test_every_recipe_gives_the_numbers_on_screen(a, b, measure):
-    state, scope = asks(a, b, measure=measure, head=2, shift=3), {}
-    alike = why.similarity(MODEL, state)
+    state = asks(a, b, measure=measure, head=2, shift=3)
+    alike = similarity(MODEL, state)
     if alike.sides:
-        exec(alike.recipe, scope)
-        for scheme, found in alike.sides:
-            expected = naive(scheme.name, state)
-            known = len(scope[f"pairs_{scheme.side}"])
-            np.testing.assert_allclose(scope[f"pairs_{scheme.side}"], expected[:known, :known], atol=2e-5)
-            there = ~found.found.mean.isnan()
-            np.testing.assert_allclose(scope[f"distances_{scheme.side}"].mean, found.found.mean[there], atol=2e-5)
+        scope = _run(alike.recipe())
+        for scheme, table in alike.sides:
+            expected, pairs = naive(scheme.name, state), scope["pairs"][scheme.side]
+            np.testing.assert_allclose(pairs, expected[: len(pairs), : len(pairs)], atol=2e-5)
+            there = ~table.by_distance.mean.isnan()
+            by_distance = scope["distances"][scheme.side]
+            np.testing.assert_allclose(by_distance.mean, table.by_distance.mean[there], atol=2e-5)
     if measure != MEASURES[0]:
         return
-    shift = why_shift.shift(MODEL, state)
-    exec(shift.recipe, scope)
-    for scheme, left in shift.sides:
+    shifted = shift(MODEL, state)
+    left_over = _run(shifted.recipe())["left"]
+    for scheme, left in shifted.sides:
         if left:
-            torch.testing.assert_close(scope[f"left_{scheme.side}"].at, left.at, rtol=1e-4, atol=1e-5)
-    if matrix := why_shift.matrix_of(MODEL, state):
-        exec(matrix.recipe, scope)
-        assert torch.equal(scope["matrix"].float(), matrix.matrix)
-    if turned := why_turned.turned(MODEL, state):
-        exec(turned.recipe, scope)
-        assert torch.equal(scope["scores"], turned.scores)
-        torch.testing.assert_close(scope["added"], turned.added[~turned.added.isnan()].reshape(scope["added"].shape))
-    nearest = why_unique.unique(MODEL, state)
-    exec(nearest.recipe, scope)
-    assert all(scope[f"nearest_{s.side}"].distance == found.distance for s, found in nearest.sides if found)
-    past = beyond.beyond(MODEL, state)
-    exec(past.recipe, scope)
+            torch.testing.assert_close(left_over[scheme.side].at, left.at, rtol=1e-4, atol=1e-5)
+    if matrix := matrix_of(MODEL, state):
+        assert torch.equal(_run(matrix.recipe())["matrix"].float(), matrix.matrix)
+    if rotated := turned(MODEL, state):
+        scope = _run(rotated.recipe())
+        assert torch.equal(scope["scores"], rotated.scores)
+        defined = rotated.added[~rotated.added.isnan()]
+        torch.testing.assert_close(scope["added"], defined.reshape(scope["added"].shape))
+    nearest = unique(MODEL, state)
+    scope = _run(nearest.recipe())
+    assert all(scope["nearest"][scheme.side].distance == closest.distance for scheme, closest in nearest.sides)
+    past = beyond(MODEL, state)
+    scope = _run(past.recipe())
     for side in past.sides:
-        known = ~side.norm.isnan()
-        torch.testing.assert_close(scope[f"norm_{side.scheme.side}"], side.norm[known])
-        torch.testing.assert_close(scope[f"alike_{side.scheme.side}"], side.alike[known])
-    scores = beyond_scores.scores(MODEL, state)
-    exec(scores.recipe, scope)
-    for scheme, _, values in scores.sides:
-        torch.testing.assert_close(scope[f"scores_{scheme.side}"].float(), values)
-    waves = beyond_turns.turns(MODEL, state)
-    exec(waves.recipe, scope)
-    assert all(torch.equal(scope[f"waves_{scheme.side}"], found) for scheme, found in waves.sides)
+        defined = ~side.norm.isnan()
+        torch.testing.assert_close(scope["norm"][side.scheme.side], side.norm[defined])
+        torch.testing.assert_close(scope["alike"][side.scheme.side], side.alike[defined])
+    by_distance = scores(MODEL, state)
+    scope = _run(by_distance.recipe())
+    for scheme, _, values in by_distance.sides:
+        torch.testing.assert_close(scope["scores"][scheme.side].float(), values)
+    waves = wavelengths(MODEL, state)
+    scope = _run(waves.recipe())
+    assert all(torch.equal(scope["waves"][scheme.side], lengths) for scheme, lengths in waves.sides)
     if scheme := chosen(MODEL, state, "A", "rotate"):
-        turning = clocks(state, scheme)
-        exec(turning.recipe, scope)
-        torch.testing.assert_close(scope["query"], turning.query)
-        torch.testing.assert_close(scope["key"], turning.key)
+        hands = clocks(state, scheme)
+        scope = _run(hands.recipe())
+        torch.testing.assert_close(scope["query"], hands.query)
+        torch.testing.assert_close(scope["key"], hands.key)
+
+
+def _run(script: str) -> dict:
+    scope: dict = {}
+    exec(script, scope)
+    return scope
 
 
 EXTREMES = [
@@ -106,19 +112,18 @@ def test_every_picture_is_drawn_at_the_ends_of_all_ranges(a, extreme):
 @pytest.mark.parametrize(("a", "b"), [("sinusoidal", "learned"), ("rope", "none"), ("alibi", "t5")])
 def test_every_table_can_be_had_at_the_ends_of_all_ranges(a, b, extreme):
     state = PositionsState(a=a, b=b, view="why", **extreme)
-    views = [why.similarity, why_shift.shift, why_unique.unique, beyond.beyond, beyond_scores.scores]
-    for view in (*views, beyond_turns.turns, why_turned.turned, why_shift.matrix_of):
-        seen = view(MODEL, state)
-        if seen is None:
+    for view in (similarity, shift, unique, beyond, scores, wavelengths, turned, matrix_of):
+        result = view(MODEL, state)
+        if result is None:
             continue
-        columns = seen.table().columns
+        columns = result.table().columns
         assert len(set(columns)) == len(columns)
-        assert "nan" not in seen.sentence.lower()
-        assert all(getattr(seen, "laws", dict)().values() or [True]) or view is why.similarity
+        assert "nan" not in result.sentence().lower()
+        assert all(result.laws().values()) or view is similarity
     if scheme := chosen(MODEL, state, "A", "rotate"):
-        seen = clocks(state, scheme)
-        assert len(seen.table()) == seen.pairs
-        assert all(seen.laws().values())
+        hands = clocks(state, scheme)
+        assert len(hands.table()) == hands.pairs
+        assert all(hands.laws().values())
 
 
 def test_a_scheme_is_asked_for_by_what_it_depends_on_alone():

@@ -5,7 +5,7 @@ import pytest
 from tfm_core import POSITIONAL, Positional, Transformer
 from tfm_core.positional.schemes import About
 from tfm_ui.lenses.positions.state import PositionsState
-from tfm_ui.lenses.positions.table import numbers as table
+from tfm_ui.lenses.positions.table.numbers import parameters, schemes_table
 from tfm_ui.state.model_state import ModelState
 
 
@@ -13,21 +13,23 @@ from tfm_ui.state.model_state import ModelState
 @pytest.mark.parametrize("name", POSITIONAL)
 def test_parameters_are_those_of_a_real_model(name, architecture):
     model = ModelState(architecture=architecture, positional=name, d_model=64, num_heads=8)
-    own = [p for m in Transformer(model.config).modules() if isinstance(m, Positional) for p in m.parameters()]
-    assert table.parameters(model, name) == sum(p.numel() for p in own)
+    schemes = [module for module in Transformer(model.config).modules() if isinstance(module, Positional)]
+    expected = sum(parameter.numel() for scheme in schemes for parameter in scheme.parameters())
+    assert parameters(model, name) == expected
 
 
 def test_all_that_is_known_is_there_and_the_pinned_are_marked():
     state = PositionsState(a="t5", b="learned")
-    found, html = table.table(ModelState(), state), table.html(ModelState(), state)
-    assert list(found.index) == list(POSITIONAL)
-    assert found["pinned as"].to_dict() == dict.fromkeys(POSITIONAL, "") | {"t5": "A", "learned": "B"}
+    result = schemes_table(ModelState(), state)
+    table, html = result.table(), result.html()
+    assert list(table.index) == list(POSITIONAL)
+    assert table["pinned as"].to_dict() == dict.fromkeys(POSITIONAL, "") | {"t5": "A", "learned": "B"}
     for name, scheme in POSITIONAL.items():
-        assert found.loc[name, "source"] == scheme.about.source
+        assert table.loc[name, "source"] == scheme.about.source
         assert scheme.about.beyond in html
     assert "t5 <b>A</b>" in html
     assert "sinusoidal <i>the sidebar’s</i>" in html
-    assert found["parameters"].sum() == 1024 * 32 + 32 * 4
+    assert table["parameters"].sum() == 1024 * 32 + 32 * 4
 
 
 def test_a_new_scheme_appears_by_itself(monkeypatch):
@@ -38,8 +40,9 @@ def test_a_new_scheme_appears_by_itself(monkeypatch):
             return x
 
     monkeypatch.setitem(POSITIONAL, "new", New)
-    html = table.html(ModelState(), PositionsState())
+    result = schemes_table(ModelState(), PositionsState())
+    html = result.html()
     assert "&lt;b&gt;nobody&lt;/b&gt;" in html
     assert "a paper &amp; more" in html
-    assert table.table(ModelState(), PositionsState()).loc["new", "enters"].startswith("inside each self-attention")
-    assert "learned and new" in table.sentence(ModelState())
+    assert result.table().loc["new", "enters"].startswith("inside each self-attention")
+    assert "learned and new" in result.sentence()

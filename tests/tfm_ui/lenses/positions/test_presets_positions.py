@@ -7,12 +7,12 @@ import torch
 
 from tfm_core import sinusoidal_encoding
 from tfm_core.study.order import along_batch
-from tfm_ui.lenses.positions.fault import numbers as fault
-from tfm_ui.lenses.positions.in_model import shuffle
+from tfm_ui.lenses.positions.fault.numbers import Added, fault
+from tfm_ui.lenses.positions.model.shuffle import shuffle
 from tfm_ui.lenses.positions.presets import PRESETS
 from tfm_ui.lenses.positions.schemes import schemes
 from tfm_ui.lenses.positions.state import PositionsState
-from tfm_ui.lenses.positions.why import turned as why_turned
+from tfm_ui.lenses.positions.why.turned import turned
 from tfm_ui.live.windows import part_of
 from tfm_ui.state.model_state import ModelState
 
@@ -42,10 +42,10 @@ def test_one_clock_two_positions_nearly_coincide_and_width_keeps_them_apart():
 
 
 def test_distance_alone_turned_scores_lie_on_a_line_and_others_do_not():
-    seen = why_turned.turned(*positions("Distance alone"))
-    (law,) = seen.laws().items()
+    result = turned(*positions("Distance alone"))
+    (law,) = result.laws().items()
     assert law[1]
-    assert "by up to 26" in seen.sentence
+    assert "by up to 26" in result.sentence()
 
 
 def test_slopes_and_buckets_far_tokens_share_a_bucket_within_the_length_and_never_a_slope():
@@ -58,10 +58,10 @@ def test_slopes_and_buckets_far_tokens_share_a_bucket_within_the_length_and_neve
 
 
 def test_without_an_order_every_output_moves_along_with_its_word():
-    seen = shuffle.view(*positions("Without an order"))
-    (law,) = seen.laws().items()
+    result = shuffle(*positions("Without an order"))
+    (law,) = result.laws().items()
     assert law[1]
-    assert not seen.in_order
+    assert not result.in_order
 
 
 def test_past_the_end_one_scheme_has_no_65th_row():
@@ -75,7 +75,7 @@ def test_past_the_end_one_scheme_has_no_65th_row():
 def test_the_wrong_axis_gives_no_error_and_one_place_to_all_words():
     added = along_batch(torch.zeros(3, 10, 32), sinusoidal_encoding(10, 32))
     assert (added == added[:, :1]).all()
-    assert list(fault.view(*positions("The wrong axis")).laws_added().values()) == [True, False]
+    assert list(Added(fault(*positions("The wrong axis"))).laws().values()) == [True, False]
 
 
 def test_the_largest_is_pooled_and_some_waves_are_longer_than_the_text():

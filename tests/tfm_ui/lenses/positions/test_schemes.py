@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from tfm_core import POSITIONAL
+from tfm_ui.lenses.positions.controls import sliders
 from tfm_ui.lenses.positions.schemes import schemes
-from tfm_ui.lenses.positions.sliders import knobs
 from tfm_ui.lenses.positions.state import NOTHING, VIEWS, PositionsState
 from tfm_ui.live import passes
 from tfm_ui.state.fields import controls_of
@@ -16,16 +16,16 @@ from tfm_ui.state.model_state import ModelState
 @pytest.mark.parametrize("architecture", ["encoder", "decoder"])
 def test_a_scheme_of_the_model_s_sizes_is_the_model_s_own(name, architecture):
     model = ModelState(positional=name, architecture=architecture, d_model=64, num_heads=8, seed=11)
-    own = passes.transformer(model.config).stack.positional
+    expected = passes.transformer(model.config).stack.positional
     state = PositionsState(a=name, b=NOTHING, width=64, heads=8, max_len=1024)
     (shown,) = schemes(model, state)
-    assert type(shown.module) is type(own)
+    assert type(shown.module) is type(expected)
     assert not shown.aside
     x = torch.randn(1, 8, 9, 8)
     for ours, theirs in (
-        (shown.module.encode(9), own.encode(9)),
-        (shown.module.bias(9, 9), own.bias(9, 9)),
-        (shown.module.rotate(x), own.rotate(x)),
+        (shown.module.encode(9), expected.encode(9)),
+        (shown.module.bias(9, 9), expected.bias(9, 9)),
+        (shown.module.rotate(x), expected.rotate(x)),
     ):
         assert (ours is None and theirs is None) or torch.equal(ours, theirs)
 
@@ -63,7 +63,7 @@ def test_the_base_that_is_asked_for_acts():
 def test_sliders_move_something_and_hold_what_their_fields_can(view):
     fields = controls_of(PositionsState)
     for a in POSITIONAL:
-        for knob in knobs(ModelState(), PositionsState(view=view, a=a, b=NOTHING, length=20)):
+        for knob in sliders(ModelState(), PositionsState(view=view, a=a, b=NOTHING, length=20)):
             field, _ = fields[knob.parameter.removeprefix("positions_")]
             for value in (knob.value, knob.low, knob.high, *knob.stops):
                 assert field.read(f"{value:g}", None) == (value, "")
@@ -75,6 +75,6 @@ def test_sliders_move_something_and_hold_what_their_fields_can(view):
 
 def test_a_place_stays_within_the_length():
     (shift,) = [
-        k for k in knobs(ModelState(), PositionsState(view="why", length=4, shift=900)) if "shift" in k.parameter
+        k for k in sliders(ModelState(), PositionsState(view="why", length=4, shift=900)) if "shift" in k.parameter
     ]
     assert (shift.value, shift.high) == (3, 3)

@@ -13,20 +13,11 @@ from tests.tfm_ui.payloads import decode
 from tfm_core import POSITIONAL, Positional, apply_rotary
 from tfm_core.positional.schemes import About
 from tfm_ui.lenses.positions.schemes import schemes
-from tfm_ui.lenses.positions.see import pictures
 from tfm_ui.lenses.positions.see.bias import bias
+from tfm_ui.lenses.positions.see.curves import PIECES, POINTS, curves, kept_points
 from tfm_ui.lenses.positions.see.encode import CURVES, dimensions, encoded, toggled
-from tfm_ui.lenses.positions.see.recipe import bias_recipe, encode_recipe, waves_recipe
-from tfm_ui.lenses.positions.see.waves import (
-    PIECES,
-    POINTS,
-    about_curves,
-    about_waves,
-    curves,
-    ends,
-    waves,
-    waves_table,
-)
+from tfm_ui.lenses.positions.see.pictures import PICTURES as DRAWN
+from tfm_ui.lenses.positions.see.waves import wavelengths
 from tfm_ui.lenses.positions.state import NOTHING, PositionsState
 from tfm_ui.pictures.canvas import encode
 from tfm_ui.pictures.registry import PICTURES, made, query_of
@@ -59,16 +50,16 @@ def sinusoids(length: int, width: int, base: float) -> np.ndarray:
 @pytest.mark.parametrize(("length", "width", "base"), [(2, 1, 2), (9, 7, 1e6), (64, 33, 10000), (130, 64, 17.5)])
 def test_the_heatmap_of_sinusoids_is_the_equation_of_the_paper(length, width, base):
     state = PositionsState(a="sinusoidal", b=NOTHING, length=length, width=width, base=base)
-    header, found = cells("positions_encode_a", state)
-    np.testing.assert_allclose(found[0], sinusoids(length, width, base), atol=2e-7)
+    header, drawn = cells("positions_encode_a", state)
+    np.testing.assert_allclose(drawn[0], sinusoids(length, width, base), atol=2e-7)
     assert header["part"]["block"] == [1, 1]
 
 
 def test_a_zoom_into_the_largest_table_is_the_library_s_bit_for_bit():
     state = PositionsState(a="sinusoidal", b=NOTHING, length=4096, width=512, part="4000,100,96,50")
-    header, found = cells("positions_encode_a", state)
+    header, drawn = cells("positions_encode_a", state)
     whole = POSITIONAL["sinusoidal"](d_model=512, num_heads=8, max_len=4096).encode(4096)
-    np.testing.assert_array_equal(found[0], whole[4000:, 100:150].numpy())
+    np.testing.assert_array_equal(drawn[0], whole[4000:, 100:150].numpy())
     assert header["rows"]["counted"]
     assert header["places"][0][0] == 4000
     pooled = cells("positions_encode_a", PositionsState(a="sinusoidal", b=NOTHING, length=4096, width=512))[1][0]
@@ -79,19 +70,19 @@ def test_a_zoom_into_the_largest_table_is_the_library_s_bit_for_bit():
 
 def test_learned_positions_end_at_max_len_and_are_called_noise():
     state, scheme = of("learned", length=20, max_len=12)
-    header, found = cells("positions_encode_a", state)
-    assert np.isnan(found[0, 12:]).all()
-    assert np.isfinite(found[0, :12]).all()
+    header, drawn = cells("positions_encode_a", state)
+    assert np.isnan(drawn[0, 12:]).all()
+    assert np.isfinite(drawn[0, :12]).all()
     assert header["blank"] == "not defined"
-    said = encoded(MODEL, state, scheme).sentence
+    said = encoded(MODEL, state, scheme).sentence()
     assert "noise" in said
     assert "random numbers of the model’s seed, 3" in said
     assert "From position 12 on, 8 positions are not defined." in said
-    vectors = found[0, :12].astype(np.float64)
+    vectors = drawn[0, :12].astype(np.float64)
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     mean = (units[:-1] * units[1:]).sum(1).mean()
     assert f"a cosine of {mean:.3f} on average".replace("-", "−") in said
-    assert "1 position is not defined" in encoded(MODEL, *of("learned", length=13, max_len=12)).sentence
+    assert "1 position is not defined" in encoded(MODEL, *of("learned", length=13, max_len=12)).sentence()
 
 
 @pytest.mark.parametrize("name", ["sinusoidal", "learned"])
@@ -107,23 +98,23 @@ def test_curves_are_columns_of_the_table(name):
         read += 2 * line["count"]
         np.testing.assert_array_equal(y, table[x.astype(int), int(line["name"])])
         assert x[-1] == 29  # the axis is the same, whether or not there is a value
-    assert "sign" in about_curves(curves(MODEL, state), state)
+    assert "sign" in curves(MODEL, state).sentence()
     beyond = PositionsState(a="learned", b=NOTHING, length=30, max_len=20, part="24,0,6,0")
-    assert "never changes sign" in about_curves(curves(MODEL, beyond), beyond)
+    assert "never changes sign" in curves(MODEL, beyond).sentence()
     first, second = (
-        about_curves(curves(MODEL, zoomed), zoomed)
+        curves(MODEL, zoomed).sentence()
         for zoomed in (PositionsState(a="sinusoidal", dims="0", part=part) for part in ("0,0,5,0", "0,0,0,0"))
     )
     assert "dimension 0 changes sign once" in first
     assert "dimension 0 changes sign 20 times" in second
     empty = PositionsState(a=name, dims="")
-    assert "No dimension is chosen" in about_curves(curves(MODEL, empty), empty)
+    assert "No dimension is chosen" in curves(MODEL, empty).sentence()
 
 
 @given(seed=st.integers(0, 999), length=st.integers(POINTS + 1, 8 * POINTS))
 def test_of_a_long_curve_the_highest_and_the_lowest_of_each_piece_travel(seed, length):
     y = np.random.default_rng(seed).standard_normal(length, np.float32)
-    at = ends(y)
+    at = kept_points(y)
     assert (np.diff(at) > 0).all()
     assert len(at) <= 2 * PIECES
     assert y[at].min() == y.min()
@@ -132,8 +123,8 @@ def test_of_a_long_curve_the_highest_and_the_lowest_of_each_piece_travel(seed, l
 
 def test_of_a_long_curve_of_steps_their_ends_travel():
     y = np.repeat(np.array([3, 1, 2], np.float32), 400)
-    assert ends(y).tolist() == [0, 399, 400, 799, 800, 1199]
-    assert len(ends(y[:0])) == 0
+    assert kept_points(y).tolist() == [0, 399, 400, 799, 800, 1199]
+    assert len(kept_points(y[:0])) == 0
 
 
 @pytest.mark.parametrize("name", ["sinusoidal", "rope"])
@@ -150,14 +141,15 @@ def test_after_its_wavelength_a_pair_has_turned_once(name, width, base):
 def test_waves_that_are_the_same_are_said_once_and_turns_are_counted():
     state = PositionsState(a="sinusoidal", b="rope", length=64)
     expected = sum(2 * np.pi * 10000 ** (2 * i / 64) <= 63 for i in range(32))
-    said = about_waves(MODEL, state)
+    result = wavelengths(MODEL, state)
+    said = result.sentence()
     assert said.count("positions;") == 1
     assert f"32 waves of 6.28 to 47\u202f117 positions; from position 0 to 63, {expected} complete a turn" in said
-    other = about_waves(MODEL, PositionsState(a="learned", b="rope", width=3, length=8))
+    other = wavelengths(MODEL, PositionsState(a="learned", b="rope", width=3, length=8)).sentence()
     assert "B: rope: 1 wave of 6.28 positions; from position 0 to 7, 1 completes a turn." in other
     assert "A: learned is not made of waves." in other
-    assert list(waves_table(MODEL, state).columns) == ["wavelength of A: sinusoidal", "wavelength of B: rope"]
-    assert [one.scheme.name for one in waves(MODEL, state)] == ["sinusoidal", "rope"]
+    assert list(result.table().columns) == ["wavelength of A: sinusoidal", "wavelength of B: rope"]
+    assert [side.scheme.name for side in result.sides] == ["sinusoidal", "rope"]
 
 
 @given(dims=st.lists(st.integers(0, 20), unique=True, max_size=CURVES), dim=st.integers(0, 20))
@@ -172,24 +164,26 @@ def test_a_click_adds_a_dimension_or_takes_it_away_and_others_keep_their_colours
 
 def test_the_script_of_encodings_gives_the_numbers_shown_of_both():
     state = PositionsState(a="sinusoidal", b="learned", length=15, max_len=12, width=7)
-    found = _run(encode_recipe(MODEL, schemes(MODEL, state), 15))
-    for one in curves(MODEL, state):
-        assert torch.equal(found[f"values_{one.scheme.side}"], one.values[: one.known])
-    assert len(found["values_B"]) == 12
+    result = curves(MODEL, state)
+    values = _run(result.recipe())["values"]
+    for side in result.sides:
+        assert torch.equal(values[side.scheme.side], side.values[: side.defined])
+    assert len(values["B"]) == 12
 
 
 @pytest.mark.parametrize("name", ["alibi", "t5"])
 def test_the_script_of_a_bias_gives_the_numbers_shown(name):
     state, scheme = of(name, length=12)
-    _, found = cells("positions_bias_a", state)
-    np.testing.assert_array_equal(_run(bias_recipe(MODEL, scheme, 12))["values_A"].float().numpy(), found)
+    _, drawn = cells("positions_bias_a", state)
+    np.testing.assert_array_equal(_run(bias(MODEL, state, scheme).recipe())["values"]["A"].float().numpy(), drawn)
 
 
 def test_the_script_of_the_waves_gives_the_numbers_shown_of_both():
     state = PositionsState(a="sinusoidal", b="rope", width=9)
-    found = _run(waves_recipe(MODEL, schemes(MODEL, state)))
-    assert all(torch.equal(found[f"values_{one.scheme.side}"], one.lengths) for one in waves(MODEL, state))
-    assert len(found["values_A"]) != len(found["values_B"])
+    result = wavelengths(MODEL, state)
+    waves = _run(result.recipe())["waves"]
+    assert all(torch.equal(waves[side.scheme.side], side.lengths) for side in result.sides)
+    assert len(waves["A"]) != len(waves["B"])
 
 
 def _run(script: str) -> dict:
@@ -218,13 +212,13 @@ class Toy(Positional):
 def test_a_scheme_of_a_newcomer_needs_no_more_than_its_class(monkeypatch, length):
     monkeypatch.setitem(POSITIONAL, "toy", Toy)
     state, scheme = of("toy", length=length, width=3, heads=2)
-    for draw in (pictures.encode_a, pictures.bias_a, pictures.distance_a, pictures.curves, pictures.wavelengths):
-        header, numbers = draw(MODEL, state)
+    for name in ("encode_a", "bias_a", "distance_a", "curves", "wavelengths"):
+        header, numbers = DRAWN[f"positions_{name}"].content(MODEL, state)
         assert json.loads(json.dumps(header, allow_nan=False))
         assert len(encode(header, numbers))
-    assert encoded(MODEL, state, scheme).sentence
-    assert bias(MODEL, state, scheme).by_distance
-    assert about_waves(MODEL, state) == "A: toy is not made of waves."
+    assert encoded(MODEL, state, scheme).sentence()
+    assert bias(MODEL, state, scheme).about_distance()
+    assert wavelengths(MODEL, state).sentence() == "A: toy is not made of waves."
 
 
 @pytest.mark.parametrize("name", [name for name in PICTURES if name.startswith("positions_")])

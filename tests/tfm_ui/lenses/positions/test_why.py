@@ -10,14 +10,15 @@ import torch
 from tests.tfm_ui.lenses.positions.position_toys import MODEL, asks, lines_of, naive
 from tfm_core import POSITIONAL, apply_rotary, sinusoidal_encoding
 from tfm_core.study.position_laws import drawn_pair
-from tfm_ui.lenses.positions.computed import encoding
-from tfm_ui.lenses.positions.pairs import MEASURES, pairs, spaced
+from tfm_ui.lenses.positions.maths import spaced
 from tfm_ui.lenses.positions.schemes import schemes
-from tfm_ui.lenses.positions.why import pictures
-from tfm_ui.lenses.positions.why import shift as why_shift
-from tfm_ui.lenses.positions.why import similarity as why
-from tfm_ui.lenses.positions.why import turned as why_turned
-from tfm_ui.lenses.positions.why import unique as why_unique
+from tfm_ui.lenses.positions.state import MEASURES
+from tfm_ui.lenses.positions.why.pairs import pairs
+from tfm_ui.lenses.positions.why.pictures import alike_by_distance, pair_maps, scores_of_turned, shift_as_matrix
+from tfm_ui.lenses.positions.why.shift import matrix_of, shift
+from tfm_ui.lenses.positions.why.similarity import similarity
+from tfm_ui.lenses.positions.why.turned import turned
+from tfm_ui.lenses.positions.why.unique import unique
 from tfm_ui.live.windows import WHOLE, part_of, pooled
 from tfm_ui.state.model_state import ModelState
 
@@ -27,30 +28,30 @@ from tfm_ui.state.model_state import ModelState
 def test_the_map_and_the_curves_are_the_table_of_all_pairs(name, measure):
     state = asks(name, measure=measure, head=2)
     expected = naive(name, state)
-    header, numbers = pictures.pairs(MODEL, state)
+    header, numbers = pair_maps(MODEL, state)
     np.testing.assert_allclose(numbers[0], expected, atol=2e-5)
     assert header["blank"] == "not defined"
-    found = why.similarity(MODEL, state).sides[0][1].found
+    by_distance = similarity(MODEL, state).sides[0][1].by_distance
     for place, distance in enumerate(range(-19, 20)):
         values = np.diagonal(expected, distance)
         values = values[~np.isnan(values)]
-        for line, reduce in ((found.mean, np.mean), (found.least, np.min), (found.most, np.max)):
+        for line, reduce in ((by_distance.mean, np.mean), (by_distance.least, np.min), (by_distance.most, np.max)):
             want = reduce(values) if len(values) else np.nan
             assert line[place].item() == pytest.approx(want, abs=2e-5, nan_ok=True)
-    (x, y), *_ = lines_of(pictures.distances(MODEL, state)).values()
+    (x, y), *_ = lines_of(alike_by_distance(MODEL, state)).values()
     assert x == list(range(-19, 20))
-    np.testing.assert_allclose(y, found.mean, rtol=1e-6)
+    np.testing.assert_allclose(y, by_distance.mean, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["sinusoidal", "learned", "rope", "alibi", "t5"])
 def test_a_large_table_is_pooled_to_the_value_furthest_from_0(name):
     scheme = schemes(MODEL, asks(name, length=700, max_len=650, width=8))[0]
     module = scheme.module
-    added = encoding(scheme.spec, 700) if "encode" in module.enters() else None
-    found = pairs(module, 700, MEASURES[0], 0, 11, added, 650 if name == "learned" else 700)
-    assert found.measured == 374  # of 700
+    added = scheme.added(700) if "encode" in module.enters() else None
+    table = pairs(module, 700, MEASURES[0], 0, 11, added, 650 if name == "learned" else 700)
+    assert table.measured == 374  # of 700
     part = part_of(WHOLE, 700, 700)
-    np.testing.assert_allclose(found.pooled(part), pooled(found.cells, part), atol=2e-3 * found.top)
+    np.testing.assert_allclose(table.pooled(part), pooled(table.cells, part), atol=2e-3 * table.top)
 
 
 def test_measured_rows_hold_the_ends_and_every_distance():
@@ -59,20 +60,20 @@ def test_measured_rows_hold_the_ends_and_every_distance():
     assert (at.diff() > 0).all()
     assert torch.equal(spaced(7, 256), torch.arange(7))
     scheme = schemes(MODEL, asks("sinusoidal"))[0]
-    added = encoding(scheme.spec, 1000)
-    assert not pairs(scheme.module, 1000, MEASURES[0], 0, 0, added, 1000).found.mean.isnan().any()
+    added = scheme.added(1000)
+    assert not pairs(scheme.module, 1000, MEASURES[0], 0, 0, added, 1000).by_distance.mean.isnan().any()
 
 
 def test_of_a_short_table_its_own_rows_are_measured():
-    seen = why.similarity(MODEL, asks("learned", "sinusoidal", length=4096, max_len=3, width=4))
-    rows = seen.sides[0][0].module.encode(3)
+    result = similarity(MODEL, asks("learned", "sinusoidal", length=4096, max_len=3, width=4))
+    rows = result.sides[0][0].module.encode(3)
     same = (rows * rows).sum(1)
-    assert f"differ by up to {(same.max() - same.min()).item():.3f}" in seen.sentence  # at distance 0
-    assert seen.measured == (
+    assert f"differ by up to {(same.max() - same.min()).item():.3f}" in result.sentence()  # at distance 0
+    assert result.about_measured() == (
         "A: learned is measured on all 9 pairs that are defined. B: sinusoidal is measured on "
         "262\u202f144 of 16\u202f777\u202f216 pairs: every pair of 64 chosen rows."
     )
-    assert why.similarity(MODEL, asks("rope", "alibi")).measured == "Measured on all 400 pairs."
+    assert similarity(MODEL, asks("rope", "alibi")).about_measured() == "Measured on all 400 pairs."
 
 
 def test_a_decoder_is_told_of_the_keys_that_it_sees():
@@ -80,24 +81,24 @@ def test_a_decoder_is_told_of_the_keys_that_it_sees():
     decoder = ModelState(seed=11, architecture="decoder")
     bias = schemes(decoder, state)[0].module.weight[:, 0]
     far, near = (f"{bias[bucket].item():.3f}".replace("-", "−") for bucket in (31, 1))
-    assert f"{near} at −1, {far} at −199;" in why.similarity(decoder, state).sentence
-    assert " at 199;" in why.similarity(MODEL, state).sentence
-    nearly = why.similarity(MODEL, asks("sinusoidal", length=49, width=3, base=1e6)).sentence
+    assert f"{near} at −1, {far} at −199;" in similarity(decoder, state).sentence()
+    assert " at 199;" in similarity(MODEL, state).sentence()
+    nearly = similarity(MODEL, asks("sinusoidal", length=49, width=3, base=1e6)).sentence()
     assert "is 1.000 at distance 0" in nearly  # not "1.000 to 1.000"
 
 
 def test_what_must_be_equal_at_equal_distance_is_and_an_odd_width_is_not():
-    even = why.similarity(MODEL, asks("sinusoidal", "rope", length=64, width=64))
+    even = similarity(MODEL, asks("sinusoidal", "rope", length=64, width=64))
     assert list(even.laws().values()) == [True, True]
-    odd = why.similarity(MODEL, asks("sinusoidal", length=1024, width=7, base=50.0))
+    odd = similarity(MODEL, asks("sinusoidal", length=1024, width=7, base=50.0))
     assert list(odd.laws().values()) == [False]
-    assert "Its last sine has no cosine" in odd.sentence
-    learned = why.similarity(MODEL, asks("learned", "alibi"))
+    assert "Its last sine has no cosine" in odd.sentence()
+    learned = similarity(MODEL, asks("learned", "alibi"))
     assert list(learned.laws()) == ["B: alibi: equal at equal distance, to float32’s rounding"]
-    assert "so the distance alone does not tell" in learned.sentence
-    assert "It is not trained" in learned.sentence
-    none = why.similarity(MODEL, asks("none"))
-    assert (none.sides, none.sentence) == ([], "A: none says nothing of positions: all pairs are alike.")
+    assert "so the distance alone does not tell" in learned.sentence()
+    assert "It is not trained" in learned.sentence()
+    none = similarity(MODEL, asks("none"))
+    assert (none.sides, none.sentence()) == ([], "A: none says nothing of positions: all pairs are alike.")
 
 
 @pytest.mark.parametrize(
@@ -118,81 +119,81 @@ def test_what_must_be_equal_at_equal_distance_is_and_an_odd_width_is_not():
     ],
 )
 def test_the_law_of_shifts_says_what_was_found(state, said):
-    seen = why_shift.shift(MODEL, state)
-    assert said in seen.sentence
-    assert all(seen.laws().values())
+    result = shift(MODEL, state)
+    assert said in result.sentence()
+    assert all(result.laws().values())
     if "least squares" in said:
-        assert seen.sides[0][1].largest > 0.1
+        assert result.sides[0][1].largest > 0.1
 
 
 def test_the_matrix_of_a_shift_is_the_paper_s():
     state = asks("sinusoidal", width=6, shift=4, pair=1, base=30.0)
-    seen = why_shift.matrix_of(MODEL, state)
+    result = matrix_of(MODEL, state)
     angle = 4 / 30 ** (2 / 6)
-    header, numbers = pictures.shift_matrix(MODEL, state)
+    header, numbers = shift_as_matrix(MODEL, state)
     assert numbers[0, 2:4, 2:4].flatten().tolist() == pytest.approx(
         [math.cos(angle), math.sin(angle), -math.sin(angle), math.cos(angle)]
     )
     assert (numbers[0] != 0).sum() == 12
     assert header["picked"] == (2, 2)
-    assert f"kθ = {angle:.3f} rad" in seen.sentence
-    assert f"{math.cos(angle):.3f} & " in seen.formula
-    assert why_shift.matrix_of(MODEL, asks("learned", "rope")) is None
-    assert why_shift.matrix_of(MODEL, replace(state, pair=99)).pair == 2
+    assert f"kθ = {angle:.3f} rad" in result.sentence()
+    assert f"{math.cos(angle):.3f} & " in result.formula
+    assert matrix_of(MODEL, asks("learned", "rope")) is None
+    assert matrix_of(MODEL, replace(state, pair=99)).pair == 2
 
 
 def test_turned_scores_lie_on_a_line_and_added_ones_do_not():
-    seen = why_turned.turned(MODEL, asks("rope", "sinusoidal", length=100, width=16))
-    assert list(seen.laws().values()) == [True]
-    assert seen.exact < 1e-10
-    assert seen.found(seen.added).spread > 1
+    result = turned(MODEL, asks("rope", "sinusoidal", length=100, width=16))
+    assert list(result.laws().values()) == [True]
+    assert result.exact < 1e-10
+    assert result.by_steps(result.added).spread > 1
     query, key = drawn_pair(16, 11)
-    table, row = seen.table(), 777
+    table, row = result.table(), 777
     m, n = table["m"][row], table["n"][row]
     rows = sinusoidal_encoding(100, 16)
     assert table["score, B: sinusoidal added"][row] == pytest.approx(
         ((query + rows[m]) @ (key + rows[n])).item(), abs=1e-4
     )
-    turned = apply_rotary(torch.stack([query, key]), torch.tensor([m, n]))
-    assert table["score, A: rope"][row] == pytest.approx((turned[0] @ turned[1]).item(), abs=1e-4)
-    (x, y), (_, added) = lines_of(pictures.turned(MODEL, asks("rope", "sinusoidal", length=100, width=16))).values()
+    rotated = apply_rotary(torch.stack([query, key]), torch.tensor([m, n]))
+    assert table["score, A: rope"][row] == pytest.approx((rotated[0] @ rotated[1]).item(), abs=1e-4)
+    (x, y), (_, added) = lines_of(scores_of_turned(MODEL, asks("rope", "sinusoidal", length=100, width=16))).values()
     assert len(x) == len(y) == len(added) == 50**2
     assert x[row] == n - m
-    alone = why_turned.turned(MODEL, asks("rope"))
+    alone = turned(MODEL, asks("rope"))
     assert (alone.named, alone.beside.width) == ("sinusoidal", 6)
-    assert why_turned.turned(MODEL, asks("sinusoidal", "t5")) is None
-    learned = why_turned.turned(MODEL, asks("rope", "learned"))
-    assert "(it has 12 rows)" in learned.sentence
-    few = why_turned.turned(MODEL, asks("rope", "learned", length=4096, max_len=64))
-    assert "B: learned has 64 rows: of these positions the first alone." in few.sentence
+    assert turned(MODEL, asks("sinusoidal", "t5")) is None
+    learned = turned(MODEL, asks("rope", "learned"))
+    assert "(it has 12 rows)" in learned.sentence()
+    few = turned(MODEL, asks("rope", "learned", length=4096, max_len=64))
+    assert "B: learned has 64 rows: of these positions the first alone." in few.sentence()
     assert np.isfinite(
-        lines_of(pictures.turned(MODEL, asks("rope", "learned")))[("(q + PE(m))·(k + PE(n))", "B: learned")][1]
+        lines_of(scores_of_turned(MODEL, asks("rope", "learned")))[("(q + PE(m))·(k + PE(n))", "B: learned")][1]
     ).all()
 
 
 def test_where_all_neighbours_are_equally_near_none_is_called_the_nearest():
-    seen = why_unique.unique(MODEL, asks("sinusoidal", length=64, width=64))
+    result = unique(MODEL, asks("sinusoidal", length=64, width=64))
     distances = torch.pdist(sinusoidal_encoding(64, 64).double())
     assert int((distances < distances.min() + 1e-6).sum()) == 63
-    assert seen.sentence == (
+    assert result.sentence() == (
         "A: sinusoidal: of 2\u202f016 pairs of positions all 63 pairs of neighbours are equally near, to float32’s "
         f"rounding: {distances.min().item():.3f} apart."
     )
 
 
 def test_the_nearest_two_positions_are_named():
-    seen = why_unique.unique(MODEL, asks("sinusoidal", "learned", length=300, width=2))
-    (_, waves), (_, noise) = seen.sides
+    result = unique(MODEL, asks("sinusoidal", "learned", length=300, width=2))
+    (_, waves), (_, noise) = result.sides
     first, second = waves.pair
     rows = sinusoidal_encoding(300, 2).double()
     assert (rows[first] - rows[second]).norm().item() == pytest.approx(torch.pdist(rows).min().item())
     assert (first, second) in {(i, i + 44) for i in range(256)}
     assert (
         f"all 256 pairs that stand 44 apart are equally near, to float32’s rounding: {waves.distance:.3f} apart."
-        in (seen.sentence)
+        in result.sentence()
     )
-    assert f"the nearest, {noise.pair[0]} and {noise.pair[1]}, are {noise.distance:.3f} apart." in seen.sentence
-    assert "of 66 pairs of positions (the 12 that it has)" in seen.sentence
+    assert f"the nearest, {noise.pair[0]} and {noise.pair[1]}, are {noise.distance:.3f} apart." in result.sentence()
+    assert "of 66 pairs of positions (the 12 that it has)" in result.sentence()
     assert len(noise.within) == 12
-    assert all(seen.laws().values())
-    assert "of 1 pair of positions (the 2 that it has)" in why_unique.unique(MODEL, asks("learned", max_len=2)).sentence
+    assert all(result.laws().values())
+    assert "of 1 pair of positions (the 2 that it has)" in unique(MODEL, asks("learned", max_len=2)).sentence()

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from tfm_core.profiling import Blocks, Machine, Measured, Memory, Plan, Report
-from tfm_ui.lenses.profiling.compare.numbers import Compared, aligned
-from tfm_ui.lenses.profiling.state import ProfilingState, plan_of
+from tfm_ui.lenses.profiling.comparison import Comparison
+from tfm_ui.lenses.profiling.plan import plan_of
+from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.state.model_state import ModelState
 
 MACHINE = Machine(
@@ -26,9 +27,9 @@ def busy(seconds: float, *, clean: int = 1) -> Blocks:
 
 
 def plan(**state: object) -> Plan:
-    found = plan_of(ModelState(), ProfilingState(**state))
-    assert found
-    return found
+    asked = plan_of(ModelState(), ProfilingState(**state))
+    assert asked
+    return asked
 
 
 def report(of: Plan, seconds: Sequence[float | None], *, name: str = "toy", complete: bool = True) -> Report:
@@ -36,17 +37,18 @@ def report(of: Plan, seconds: Sequence[float | None], *, name: str = "toy", comp
     rows = [
         Measured(
             row,
-            Blocks() if own is None else blocks(own),
-            None if own is None or not of.setup.backward else blocks(3 * own),
+            Blocks() if median is None else blocks(median),
+            None if median is None or not of.setup.backward else blocks(3 * median),
             Memory(2**20, 2**21),
         )
-        for row, own in zip(of.rows, seconds, strict=False)
+        for row, median in zip(of.rows, seconds, strict=False)
     ]
     return Report(
         id=name, plan=of, machine=MACHINE, measured=tuple(rows), started="2026-01-01T00:00:00+00:00", complete=complete
     )
 
 
-def seen(of: Plan, seconds: Sequence[float | None] | None = None, *, baseline: int = 1, **more: object) -> Compared:
-    found = None if seconds is None else report(of, seconds, **more)
-    return Compared(of, found, aligned(of, found), baseline)
+def comparison(
+    of: Plan, seconds: Sequence[float | None] | None = None, *, baseline: int = 1, **more: object
+) -> Comparison:
+    return Comparison.of(of, None if seconds is None else report(of, seconds, **more), baseline=baseline)

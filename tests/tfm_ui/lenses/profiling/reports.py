@@ -20,11 +20,11 @@ MACHINE = Machine(
 def part_seconds(row: Row) -> dict[str, float]:
     """Products run at a fifth of the peak, all else at half of it."""
     flops = {name: count for name, count in costs.flops(row).items() if count}
-    found = {name: count / (PEAK / (5 if name == "products" else 2)) for name, count in flops.items()}
-    return found | {name: share * sum(found.values()) for name, share in FREE.items()}
+    seconds = {name: count / (PEAK / (5 if name == "products" else 2)) for name, count in flops.items()}
+    return seconds | {name: share * sum(seconds.values()) for name, share in FREE.items()}
 
 
-def one(row: Row, plan: Plan, number: int, *, without: bool = False, problem: str = "") -> Measured:
+def measured_row(row: Row, plan: Plan, number: int, *, without: bool = False, problem: str = "") -> Measured:
     """A row's measurements; without a round, or with a problem, if that is asked for."""
     rounds = range(plan.setup.rounds)
     if problem:
@@ -86,7 +86,7 @@ def plausible(
     """
     rows = plan.rows[:done]
     measured = [
-        one(row, plan, i, without=i in without, problem="out of memory" if i in problems else "")
+        measured_row(row, plan, i, without=i in without, problem="out of memory" if i in problems else "")
         for i, row in enumerate(rows)
     ]
     for i in only_backward:

@@ -9,57 +9,58 @@ import pytest
 from tests.tfm_ui.lenses.profiling.reports import PEAK, leaves, plausible
 from tfm_core.profiling import PartTime, costs
 from tfm_core.profiling.statistics import ratio
+from tfm_ui.lenses.profiling import measurements
 from tfm_ui.lenses.profiling.budget import BUDGET
-from tfm_ui.lenses.profiling.compare import numbers as compare
-from tfm_ui.lenses.profiling.compare.numbers import FORWARD, TRAINING, Compared, aligned
-from tfm_ui.lenses.profiling.length import numbers as length
-from tfm_ui.lenses.profiling.length.memory import ALLOCATED, SYSTEM, Peaks
-from tfm_ui.lenses.profiling.length.numbers import Sweep, beyond
-from tfm_ui.lenses.profiling.length.parts import Shares
-from tfm_ui.lenses.profiling.state import LENGTHS, ProfilingState, lengths_of, plan_of
+from tfm_ui.lenses.profiling.comparison import FORWARD, TRAINING, Comparison
+from tfm_ui.lenses.profiling.length.memory import ALLOCATED, SYSTEM, MemoryByLength
+from tfm_ui.lenses.profiling.length.parts import PartsByLength
+from tfm_ui.lenses.profiling.length.times import TimeByLength
+from tfm_ui.lenses.profiling.plan import beyond_budget, lengths_of, plan_of
+from tfm_ui.lenses.profiling.shown import comparison_of
+from tfm_ui.lenses.profiling.state import LENGTHS, ProfilingState
 from tfm_ui.state.model_state import ModelState
 
 MODEL = ModelState(d_model=64, num_heads=4, d_ff=300)
 STATE = ProfilingState(view="length", longest=1024)
 
 
-def seen(report=plausible, *, state=STATE, **how) -> Compared:
+def comparison(report=plausible, *, state=STATE, **how) -> Comparison:
     plan = plan_of(MODEL, state)
     assert plan is not None
-    found = report(plan, **how) if report else None
-    return Compared(plan, found, aligned(plan, found), 1)
+    return Comparison.of(plan, report(plan, **how) if report else None)
 
 
 def test_medians_and_fits_are_those_of_the_blocks():
-    sweep = Sweep(seen())
-    assert list(sweep.blocks) == [FORWARD, TRAINING]
-    assert sweep.milliseconds(FORWARD) == [1e3 * np.median(b.seconds) for b in sweep.blocks[FORWARD]]
+    times = TimeByLength(comparison())
+    assert list(times.blocks) == [FORWARD, TRAINING]
+    assert times.milliseconds(FORWARD) == [1e3 * np.median(b.seconds) for b in times.blocks[FORWARD]]
     for way in (FORWARD, TRAINING):
-        expected = np.polyfit(np.log(sweep.lengths), np.log(sweep.milliseconds(way)), 1)
-        assert sweep.fits[way].exponent.middle == pytest.approx(expected[0])
-        assert np.log(sweep.fitted(way)) == pytest.approx(np.polyval(expected, np.log(sweep.lengths)))
-    assert Sweep(seen(state=replace(STATE, backward=False))).blocks.keys() == {FORWARD}
+        expected = np.polyfit(np.log(times.lengths), np.log(times.milliseconds(way)), 1)
+        assert times.fits[way].exponent.middle == pytest.approx(expected[0])
+        assert np.log(times.fitted(way)) == pytest.approx(np.polyval(expected, np.log(times.lengths)))
+    assert TimeByLength(comparison(state=replace(STATE, backward=False))).blocks.keys() == {FORWARD}
 
 
 def test_the_flops_are_scaled_to_lie_among_the_medians_and_keep_their_shape():
-    sweep = Sweep(seen())
-    off = np.log(sweep.scaled()) - np.log(sweep.milliseconds(FORWARD))
+    times = TimeByLength(comparison())
+    off = np.log(times.scaled()) - np.log(times.milliseconds(FORWARD))
     assert off.mean() == pytest.approx(0)
-    assert np.ptp(np.log(sweep.scaled()) - np.log(sweep.flops)) == pytest.approx(0)
-    assert 1 < sweep.theory < 2
+    assert np.ptp(np.log(times.scaled()) - np.log(times.flops)) == pytest.approx(0)
+    assert 1 < times.theory < 2
 
 
 def test_the_sentence_says_the_growth_of_the_last_four_times():
-    sweep = Sweep(seen())
-    at = dict(zip(sweep.lengths, sweep.blocks[FORWARD], strict=True))
+    times = TimeByLength(comparison())
+    at = dict(zip(times.lengths, times.blocks[FORWARD], strict=True))
     factor = ratio(at[1024], at[256]).middle
-    assert sweep.sentence.startswith(
+    assert times.sentence().startswith(
         f"4× the length: 1\u202f024 tokens take {factor:.3g}× as long as 256 tokens, as n^{np.log2(factor) / 2:.2f}."
     )
     assert (
-        f"Over all lengths forward grows as n^{sweep.fits[FORWARD].exponent.middle:.2f} (95% interval" in sweep.sentence
+        f"Over all lengths forward grows as n^{times.fits[FORWARD].exponent.middle:.2f} (95% interval"
+        in times.sentence()
     )
-    assert "and with n² in the end" in sweep.sentence
+    assert "and with n² in the end" in times.sentence()
 
 
 @pytest.mark.parametrize(
@@ -73,14 +74,14 @@ def test_the_sentence_says_the_growth_of_the_last_four_times():
     ],
 )
 def test_what_has_no_figure_is_said_and_the_others_stand(how, said, clean):
-    found = seen(**how)
-    sweep = Sweep(found)
-    assert said in sweep.sentence
-    assert "nan" not in sweep.sentence + Peaks(found).sentence + Shares(found).sentence
-    assert len(sweep.timed(FORWARD)) == clean
-    assert sum(math.isfinite(ms) for ms in sweep.table()[f"{FORWARD}, median ms"]) == clean
-    assert (sweep.table()["without a figure"] == "").sum() == clean
-    assert bool(sweep.fits) is (clean > 2)
+    compared = comparison(**how)
+    times = TimeByLength(compared)
+    assert said in times.sentence()
+    assert "nan" not in times.sentence() + MemoryByLength(compared).sentence() + PartsByLength(compared).sentence()
+    assert len(times.timed(FORWARD)) == clean
+    assert sum(math.isfinite(ms) for ms in times.table()[f"{FORWARD}, median ms"]) == clean
+    assert (times.table()["without a figure"] == "").sum() == clean
+    assert bool(times.fits) is (clean > 2)
 
 
 @pytest.mark.parametrize(
@@ -92,102 +93,105 @@ def test_what_has_no_figure_is_said_and_the_others_stand(how, said, clean):
     ],
 )
 def test_laws_and_theory_are_of_the_measured_lengths_alone(how, there, said):
-    sweep = Sweep(seen(**how))
-    lengths = [sweep.lengths[i] for i in there]
+    times = TimeByLength(comparison(**how))
+    lengths = [times.lengths[i] for i in there]
     for way in (FORWARD, TRAINING):
-        assert f"{said}{way} grows as n^{sweep.fits[way].exponent.middle:.2f}" in sweep.sentence
-        reached = [lengths[0] <= n <= lengths[-1] for n in sweep.lengths]
-        for values in (sweep.fitted(way), sweep.scaled(), sweep.table()[f"{way}, fitted ms"]):
+        assert f"{said}{way} grows as n^{times.fits[way].exponent.middle:.2f}" in times.sentence()
+        reached = [lengths[0] <= n <= lengths[-1] for n in times.lengths]
+        for values in (times.fitted(way), times.scaled(), times.table()[f"{way}, fitted ms"]):
             assert np.isfinite(values).tolist() == reached
-    assert "all lengths" not in sweep.sentence
-    slope = np.polyfit(np.log(lengths), np.log([sweep.flops[i] for i in there]), 1)[0]
-    assert sweep.theory == pytest.approx(slope)
-    assert f"FLOPs grow with n^{slope:.2f} over these lengths" in sweep.sentence
+    assert "all lengths" not in times.sentence()
+    slope = np.polyfit(np.log(lengths), np.log([times.flops[i] for i in there]), 1)[0]
+    assert times.theory == pytest.approx(slope)
+    assert f"FLOPs grow with n^{slope:.2f} over these lengths" in times.sentence()
     if "done" not in how:  # a script runs to its end
-        assert leaves(sweep.recipe, **how)["theory"] == sweep.theory
+        assert leaves(times.recipe(), **how)["theory"] == times.theory
 
 
 def test_without_a_law_the_closed_form_names_its_own_lengths():
-    sweep = Sweep(seen(done=2))
-    assert f"FLOPs grow with n^{sweep.theory:.2f} from 32 to 1\u202f024 tokens" in sweep.sentence
+    times = TimeByLength(comparison(done=2))
+    assert f"FLOPs grow with n^{times.theory:.2f} from 32 to 1\u202f024 tokens" in times.sentence()
 
 
 def test_lengths_that_cannot_be_told_apart_are_not():
-    found = seen()
-    rows = [replace(one, forward=found.rows[0].forward) for one in found.rows]
-    said = Sweep(replace(found, rows=rows)).sentence
+    compared = comparison()
+    rows = [replace(row, forward=compared.rows[0].forward) for row in compared.rows]
+    said = TimeByLength(replace(compared, rows=rows)).sentence()
     assert said.startswith("Round by round there is no detectable difference in time between 256 tokens and 1\u202f024")
     assert "as long" not in said
 
 
 def test_what_was_measured_under_load_is_marked_at_its_lengths():
-    found = seen(busy=[1, 2])
+    compared = comparison(busy=[1, 2])
     for view, kinds in (
-        (Sweep(found), "Measured under load: 64 and 128 tokens."),
-        (Shares(found), "64 and 128 tokens."),
+        (TimeByLength(compared), "Measured under load: 64 and 128 tokens."),
+        (PartsByLength(compared), "64 and 128 tokens."),
     ):
-        assert view.sentence.endswith(kinds)
-    assert Sweep(found).table()[f"{FORWARD}, measured under load"].tolist() == [False, True, True] + [False] * 3
-    assert Shares(found).table()["measured under load"].tolist() == [False, True, True] + [False] * 3
-    assert np.isfinite(Sweep(found).milliseconds(FORWARD)).all()
-    assert Sweep(seen(busy=range(6))).sentence.endswith("Measured under load: all lengths.")
-    assert "under load" not in Sweep(seen()).sentence + Shares(seen()).sentence
+        assert view.sentence().endswith(kinds)
+    assert (
+        TimeByLength(compared).table()[f"{FORWARD}, measured under load"].tolist() == [False, True, True] + [False] * 3
+    )
+    assert PartsByLength(compared).table()["measured under load"].tolist() == [False, True, True] + [False] * 3
+    assert np.isfinite(TimeByLength(compared).milliseconds(FORWARD)).all()
+    assert TimeByLength(comparison(busy=range(6))).sentence().endswith("Measured under load: all lengths.")
+    assert "under load" not in TimeByLength(comparison()).sentence() + PartsByLength(comparison()).sentence()
 
 
 def test_forward_and_backward_are_told_apart_where_one_has_no_figure():
-    sweep = Sweep(seen(only_backward=range(6)))
-    assert list(sweep.fits) == [TRAINING]
-    assert f"Over all lengths {TRAINING} grows as n^" in sweep.sentence
+    times = TimeByLength(comparison(only_backward=range(6)))
+    assert list(times.fits) == [TRAINING]
+    assert f"Over all lengths {TRAINING} grows as n^" in times.sentence()
     tokens = "32, 64, 128, 256, 512 and 1\u202f024 tokens"
-    assert sweep.sentence.endswith(f"{tokens}: 1 round of forward alone, where a time takes 3.")
-    assert sweep.scaled() == []
+    assert times.sentence().endswith(f"{tokens}: 1 round of forward alone, where a time takes 3.")
+    assert times.scaled() == []
     assert f"torch.profiler timed passes of its own; no time of a forward call is shown at {tokens}." in (
-        Shares(sweep.of).sentence
+        PartsByLength(times.comparison).sentence()
     )
-    assert "of its own" not in Shares(seen()).sentence
+    assert "of its own" not in PartsByLength(comparison()).sentence()
 
 
 def test_a_length_that_failed_only_backward_keeps_its_forward_time():
-    sweep = Sweep(seen(only_forward=[5]))
-    assert (len(sweep.timed(FORWARD)), len(sweep.timed(TRAINING))) == (6, 5)
-    assert "Over all lengths forward grows" in sweep.sentence
-    assert f"Over the 5 measured lengths, 32 to 512, {TRAINING} grows" in sweep.sentence
-    assert f"n^{sweep.grow(FORWARD):.2f} over the lengths of {FORWARD} and n^{sweep.grow(TRAINING):.2f} over the " in (
-        sweep.sentence
+    times = TimeByLength(comparison(only_forward=[5]))
+    assert (len(times.timed(FORWARD)), len(times.timed(TRAINING))) == (6, 5)
+    assert "Over all lengths forward grows" in times.sentence()
+    assert f"Over the 5 measured lengths, 32 to 512, {TRAINING} grows" in times.sentence()
+    assert f"n^{times.grow(FORWARD):.2f} over the lengths of {FORWARD} and n^{times.grow(TRAINING):.2f} over the " in (
+        times.sentence()
     )
-    assert sweep.sentence.endswith("1\u202f024 tokens: forward + backward: out of memory.")
-    assert sweep.table()["without a figure"].tolist() == [*[""] * 5, "forward + backward: out of memory"]
+    assert times.sentence().endswith("1\u202f024 tokens: forward + backward: out of memory.")
+    assert times.table()["without a figure"].tolist() == [*[""] * 5, "forward + backward: out of memory"]
 
 
 def test_unmeasured_the_closed_forms_stand():
-    found = seen(None)
-    assert Sweep(found).sentence.startswith("Nothing of this is measured yet: press Measure. FLOPs grow with n^")
-    assert "not measured" in Peaks(found).sentence
-    assert "in FLOPs" in Shares(found).sentence
-    assert list(Shares(found).crossings) == ["predicted"]
+    compared = comparison(None)
+    said = TimeByLength(compared).sentence()
+    assert said.startswith("Nothing of this is measured yet: press Measure. FLOPs grow with n^")
+    assert "not measured" in MemoryByLength(compared).sentence()
+    assert "in FLOPs" in PartsByLength(compared).sentence()
+    assert list(PartsByLength(compared).crossings) == ["predicted"]
 
 
 def test_memory_is_predicted_and_measured_each_by_its_name():
-    found = seen()
-    peaks = Peaks(found)
+    compared = comparison()
+    peaks = MemoryByLength(compared)
     for way, backward in ((FORWARD, False), (TRAINING, True)):
-        rows = found.plan.rows
-        assert peaks.predicted(way) == [costs.peak_memory(r, found.plan.setup, backward=backward) for r in rows]
+        rows = compared.plan.rows
+        assert peaks.predicted(way) == [costs.peak_memory(r, compared.plan.setup, backward=backward) for r in rows]
         assert list(peaks.measured(way)) == [ALLOCATED, SYSTEM]
     assert peaks.weights[-1] == 4 * MODEL.num_layers * MODEL.num_heads * 1024**2
-    half = Peaks(seen(state=replace(STATE, dtype="bfloat16")))
+    half = MemoryByLength(comparison(state=replace(STATE, dtype="bfloat16")))
     assert half.weights[-1] * 2 == peaks.weights[-1]
-    assert "1.1× the prediction" in peaks.sentence
-    assert Peaks(seen(state=replace(STATE, target="LSTM"))).weights == []
+    assert "1.1× the prediction" in peaks.sentence()
+    assert MemoryByLength(comparison(state=replace(STATE, target="LSTM"))).weights == []
 
 
 def test_products_overtake_the_feed_forward_where_their_curves_cross():
-    shares = Shares(seen())
+    shares = PartsByLength(comparison())
     assert shares.predicted == MODEL.d_ff
     n = shares.overtaken  # products at a fifth of the peak, the feed-forward at half: 2.5 times earlier
     assert n == pytest.approx(MODEL.d_ff / 2.5, rel=0.02)
     assert shares.crossed("products", "softmax") < n
-    assert f"Measured: at {round(n)}." in shares.sentence
+    assert f"Measured: at {round(n)}." in shares.sentence()
     assert shares.crossings == {"predicted": 300, "measured": n}
     assert shares.milliseconds["feed-forward"][0] == pytest.approx(2e3 * shares.flops["feed-forward"][0] / PEAK)
 
@@ -201,52 +205,52 @@ def test_products_overtake_the_feed_forward_where_their_curves_cross():
     ],
 )
 def test_a_crossing_outside_of_the_measured_lengths_is_said(factor, how, said):
-    found = seen(**how)
+    compared = comparison(**how)
     rows = [
         replace(
-            one, parts=tuple(replace(p, seconds=p.seconds * (factor if p.name == "products" else 1)) for p in one.parts)
+            row, parts=tuple(replace(p, seconds=p.seconds * (factor if p.name == "products" else 1)) for p in row.parts)
         )
-        for one in found.rows
+        for row in compared.rows
     ]
-    assert said in Shares(replace(found, rows=rows)).sentence
+    assert said in PartsByLength(replace(compared, rows=rows)).sentence()
 
 
 def test_operators_that_cannot_be_told_apart_are_said():
-    found = seen()
-    rows = [replace(one, parts=(PartTime("one_operator", 0.1),)) for one in found.rows]
-    assert "Only operators can be told apart" in Shares(replace(found, rows=rows)).sentence
+    compared = comparison()
+    rows = [replace(row, parts=(PartTime("one_operator", 0.1),)) for row in compared.rows]
+    assert "Only operators can be told apart" in PartsByLength(replace(compared, rows=rows)).sentence()
     fused = [
-        replace(one, parts=tuple(p for p in one.parts if p.name != "softmax"), kernel="flash") for one in found.rows
+        replace(row, parts=tuple(p for p in row.parts if p.name != "softmax"), kernel="flash") for row in compared.rows
     ]
-    assert "A fused kernel (flash) does the softmax too" in Shares(replace(found, rows=fused)).sentence
+    assert "A fused kernel (flash) does the softmax too" in PartsByLength(replace(compared, rows=fused)).sentence()
 
 
 def test_what_has_no_products_grows_as_its_length():
     state = replace(STATE, target="LSTM")
-    found = seen(state=state)
-    assert Sweep(found).theory == pytest.approx(1)
-    assert "no products of queries with keys" in Sweep(found).sentence
-    assert "no products of queries with keys here to overtake" in Shares(found).sentence
+    compared = comparison(state=state)
+    assert TimeByLength(compared).theory == pytest.approx(1)
+    assert "no products of queries with keys" in TimeByLength(compared).sentence()
+    assert "no products of queries with keys here to overtake" in PartsByLength(compared).sentence()
 
 
 def test_lengths_beyond_the_budget_are_not_asked_for_and_named():
     large = ModelState(d_model=256, num_heads=16, num_layers=8)
-    taken, left_out = lengths_of(large, ProfilingState(view="length", length_batch=64))
-    assert [*taken, *left_out] == list(LENGTHS)
+    within, left_out = lengths_of(large, ProfilingState(view="length", length_batch=64))
+    assert [*within, *left_out] == list(LENGTHS)
     assert 2048 in left_out
-    said = beyond(left_out)
+    said = beyond_budget(left_out)
     assert f"2\u202f048 tokens would need {left_out[2048]}" in said
     assert "The limit is" in said
-    assert beyond({}) == ""
+    assert beyond_budget({}) == ""
     assert BUDGET.seconds > 0
 
 
-@pytest.mark.parametrize("kind", [Sweep, Shares])
+@pytest.mark.parametrize("kind", [TimeByLength, PartsByLength])
 def test_the_script_gives_what_is_shown_of_what_needs_no_clock(kind):
     state = replace(STATE, longest=256, rounds=3, backward=False)
-    shown = kind(seen(state=state))
-    scope = leaves(shown.recipe)
-    if kind is Sweep:
+    shown = kind(comparison(state=state))
+    scope = leaves(shown.recipe())
+    if kind is TimeByLength:
         assert scope["flops"] == shown.flops
         assert scope["theory"] == shown.theory
         assert scope["fit"] == shown.fits[FORWARD]
@@ -258,8 +262,8 @@ def test_the_script_gives_what_is_shown_of_what_needs_no_clock(kind):
 
 
 def test_the_script_of_the_memory_gives_the_prediction():
-    peaks = Peaks(seen(state=replace(STATE, longest=256, rounds=3, backward=False)))
-    scope = leaves(peaks.recipe)
+    peaks = MemoryByLength(comparison(state=replace(STATE, longest=256, rounds=3, backward=False)))
+    scope = leaves(peaks.recipe())
     assert scope["predicted"] == peaks.predicted(FORWARD)
     assert peaks.measured(FORWARD) == {ALLOCATED: scope["allocated"], SYSTEM: scope["system"]}
 
@@ -267,7 +271,9 @@ def test_the_script_of_the_memory_gives_the_prediction():
 def test_a_link_finds_the_named_measurement(monkeypatch):
     plan = plan_of(MODEL, STATE)
     reports = {"a": plausible(plan, name="a"), "b": plausible(plan, name="b", done=2)}
-    monkeypatch.setattr(compare.measurements, "find", lambda plan, name: reports.get(name))
+    monkeypatch.setattr(measurements, "find", lambda plan, name: reports.get(name))
     for name, report in reports.items():
-        found = length.sweep(MODEL, replace(STATE, view="compare", run=name))  # whichever view is on screen
-        assert found.of.report is report
+        compared = comparison_of(
+            MODEL, replace(STATE, view="compare", run=name), "length"
+        )  # whichever view is on screen
+        assert compared.report is report

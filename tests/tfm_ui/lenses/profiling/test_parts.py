@@ -8,58 +8,62 @@ import pytest
 from tests.tfm_core.profiling.kinds import KINDS, described, sized
 from tests.tfm_ui.lenses.profiling.reports import leaves, part_seconds, plausible
 from tfm_core.profiling import TARGETS, PartTime, Row, Size, costs
-from tfm_ui.lenses.profiling.compare.numbers import Compared, aligned
-from tfm_ui.lenses.profiling.parts import formulas as parts_formulas
-from tfm_ui.lenses.profiling.parts.numbers import MOST, Parts, in_order, parts
-from tfm_ui.lenses.profiling.state import ProfilingState, plan_of
+from tfm_ui.lenses.profiling.comparison import Comparison
+from tfm_ui.lenses.profiling.part_names import in_order
+from tfm_ui.lenses.profiling.parts import formulas
+from tfm_ui.lenses.profiling.parts.costs_by_part import MOST, PartTimes, which_row
+from tfm_ui.lenses.profiling.plan import plan_of
+from tfm_ui.lenses.profiling.shown import comparison_of
+from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.state.model_state import ModelState
 
 MODEL = ModelState()
 STATE = ProfilingState(view="parts")
 
 
-def seen(number=0, *, state=STATE, measured=True, parts=None, **how) -> Parts:
+def timed(row=1, *, state=STATE, measured=True, parts=None, **how) -> PartTimes:
+    """The parts of a row, counted from 1; with other times, if there are `parts`."""
     plan = plan_of(MODEL, state)
     assert plan is not None
-    report = plausible(plan, **how) if measured else None
-    rows = aligned(plan, report)
+    comparison = Comparison.of(plan, plausible(plan, **how) if measured else None, chosen=row)
     if parts:
-        rows = [replace(one, parts=tuple(PartTime(*part) for part in parts)) for one in rows]
-    return Parts(Compared(plan, report, rows, 1), number)
+        rows = [replace(measured, parts=tuple(PartTime(*part) for part in parts)) for measured in comparison.rows]
+        comparison = replace(comparison, rows=rows)
+    return PartTimes(comparison)
 
 
 def test_the_counts_are_the_closed_forms():
-    found = seen(2)
-    assert found.parameters == costs.parameters(found.row)
-    assert found.flops == costs.flops(found.row)
-    assert found.seconds == pytest.approx(part_seconds(found.row))
-    assert found.names == ["projections", "products", "softmax", "feed-forward", "norms", "rest"]
-    table = found.table()
-    assert table["FLOPs"].sum() == sum(found.flops.values())
-    assert table["ms"].sum() == pytest.approx(1e3 * sum(found.seconds.values()))
+    shown = timed(3)
+    assert shown.parameters == costs.parameters(shown.row)
+    assert shown.flops == costs.flops(shown.row)
+    assert shown.seconds == pytest.approx(part_seconds(shown.row))
+    assert shown.names == ["projections", "products", "softmax", "feed-forward", "norms", "rest"]
+    table = shown.table()
+    assert table["FLOPs"].sum() == sum(shown.flops.values())
+    assert table["ms"].sum() == pytest.approx(1e3 * sum(shown.seconds.values()))
 
 
 def test_time_that_has_no_flops_is_said():
-    found = seen()
-    total = sum(found.seconds.values())
-    share = round(100 * (found.seconds["softmax"] + found.seconds["norms"]) / total)
-    assert f"Softmax and norms do 0% of the FLOPs and take {share}% of the time." in found.about_time
+    shown = timed()
+    total = sum(shown.seconds.values())
+    share = round(100 * (shown.seconds["softmax"] + shown.seconds["norms"]) / total)
+    assert f"Softmax and norms do 0% of the FLOPs and take {share}% of the time." in shown.sentence()
 
 
 def test_where_time_and_flops_disagree_is_said():
-    said = seen(parts=[("products", 3.0), ("feed-forward", 1.0)]).about_time
+    said = timed(parts=[("products", 3.0), ("feed-forward", 1.0)]).sentence()
     assert "products: 75% of it." in said
     assert "Most FLOPs are in the feed-forward: 59% of them, in 25% of the time." in said
 
 
 def test_operators_keep_their_names_and_the_least_are_summed():
-    found = seen(parts=[(f"aten::op{i}", float(i)) for i in range(1, 21)])
-    assert found.by_operator
-    assert len(found.timed) == MOST + 1
-    assert sum(found.seconds.values()) == sum(range(1, 21))
-    assert "12 others" in found.seconds
-    assert "Only operators can be told apart" in found.about_time
-    assert set(found.names) == {"projections", "products", "feed-forward", "norms"}
+    shown = timed(parts=[(f"aten::op{i}", float(i)) for i in range(1, 21)])
+    assert shown.by_operator
+    assert len(shown.timed) == MOST + 1
+    assert sum(shown.seconds.values()) == sum(range(1, 21))
+    assert "12 others" in shown.seconds
+    assert "Only operators can be told apart" in shown.sentence()
+    assert set(shown.names) == {"projections", "products", "feed-forward", "norms"}
 
 
 @pytest.mark.parametrize(
@@ -72,25 +76,25 @@ def test_operators_keep_their_names_and_the_least_are_summed():
     ],
 )
 def test_a_row_without_a_figure_says_so(how, said):
-    found = seen(2, **how)
-    assert found.about_time.startswith(said)
-    assert found.seconds == {}
-    assert "ms" not in found.table()
+    shown = timed(3, **how)
+    assert shown.sentence().startswith(said)
+    assert shown.seconds == {}
+    assert "ms" not in shown.table()
 
 
 def test_parts_of_a_row_without_a_time_of_a_call_are_of_their_own_passes():
-    assert seen(2, only_backward=[2]).about_time.endswith(
+    assert timed(3, only_backward=[2]).sentence().endswith(
         "torch.profiler timed passes of its own; no time of a forward call is shown: "
         "1 round of forward alone, where a time takes 3."
-    )
-    assert "of its own" not in seen(2, only_forward=[2]).about_time
+    )  # fmt: skip
+    assert "of its own" not in timed(3, only_forward=[2]).sentence()
 
 
 def test_a_row_measured_under_load_is_marked():
-    found = seen(2, busy=[2])
-    assert found.about_time.endswith("Measured under load.")
-    assert found.table()["measured under load"].all()
-    assert "under load" not in seen(2).about_time
+    shown = timed(3, busy=[2])
+    assert shown.sentence().endswith("Measured under load.")
+    assert shown.table()["measured under load"].all()
+    assert "under load" not in timed(3).sentence()
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -98,29 +102,26 @@ def test_a_row_measured_under_load_is_marked():
 def test_formulas_are_shown_of_all_parts_that_they_are_true_of(target, size):
     row = Row(target, size)
     parameters, flops = costs.parameters(row), costs.flops(row)
-    found = [
-        *parts_formulas.laws(parts_formulas.parameters, parameters, size),
-        *parts_formulas.laws(parts_formulas.flops, flops, size),
+    laws = [
+        *formulas.laws(formulas.parameters, parameters, size),
+        *formulas.laws(formulas.flops, flops, size),
     ]
     if "products" in flops:
-        assert "projections: layers × 4(d² + d) = 2 × 4(12² + 12) = 1\u202f248" in found
-        assert "products: batch × layers × 4 × n² × d = 2 × 2 × 4 × 5² × 12 = 4\u202f800" in found
-        assert len(found) == 6
+        assert "projections: layers × 4(d² + d) = 2 × 4(12² + 12) = 1\u202f248" in laws
+        assert "products: batch × layers × 4 × n² × d = 2 × 2 × 4 × 5² × 12 = 4\u202f800" in laws
+        assert len(laws) == 6
     else:
-        assert not any(part.startswith(("projections", "products")) for part in found)
+        assert not any(part.startswith(("projections", "products")) for part in laws)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=described)
 def test_formulas_are_of_every_kind(kind):
     size = sized(kind, d_model=12, num_heads=3, num_layers=2, seq_len=5, batch=2, d_ff=7)
     row = Row("fused", size)
-    for formulas, counts in (
-        (parts_formulas.parameters, costs.parameters(row)),
-        (parts_formulas.flops, costs.flops(row)),
-    ):
-        found = parts_formulas.laws(formulas, counts, size)
-        assert [law.partition(":")[0] for law in sorted(found)] == sorted(counts)
-        for law in found:
+    for of_parts, counts in ((formulas.parameters, costs.parameters(row)), (formulas.flops, costs.flops(row))):
+        laws = formulas.laws(of_parts, counts, size)
+        assert [law.partition(":")[0] for law in sorted(laws)] == sorted(counts)
+        for law in laws:
             _, put_in, count = law.partition(": ")[2].split(" = ")
             product = re.sub(r"(?<=\d)\(", "*(", put_in).replace("×", "*").replace("²", "**2")
             assert eval(product) == int(count.replace("\u202f", ""))
@@ -128,16 +129,17 @@ def test_formulas_are_of_every_kind(kind):
 
 def test_learned_positions_have_parameters_and_no_time_of_their_own():
     model = replace(MODEL, positional="learned")
-    found = parts(model, STATE)
-    assert found.parameters["positions"] == 1024 * found.row.size.d_model
-    assert "positions" in found.names
-    assert "positions" not in found.timed
+    shown = PartTimes(comparison_of(model, STATE, "parts"))
+    assert shown.parameters["positions"] == 1024 * shown.row.size.d_model
+    assert "positions" in shown.names
+    assert "positions" not in shown.timed
 
 
 def test_a_row_beyond_the_last_is_the_last_and_no_row_is_none():
-    assert parts(MODEL, replace(STATE, row=40)).number == 4
-    assert parts(MODEL, replace(STATE, row=40)).title.startswith("Row 5 of 5")
-    assert parts(MODEL, replace(STATE, sizes="nonsense")) is None
+    last = comparison_of(MODEL, replace(STATE, row=40), "parts")
+    assert last.chosen == 5
+    assert which_row(last).startswith("Row 5 of 5")
+    assert comparison_of(MODEL, replace(STATE, sizes="nonsense"), "parts") is None
 
 
 def test_parts_come_in_the_order_of_a_pass():
@@ -145,8 +147,8 @@ def test_parts_come_in_the_order_of_a_pass():
 
 
 def test_the_script_gives_the_counts_shown():
-    found = seen(state=replace(STATE, sizes="8, 2, 1, 4", rounds=3, backward=False))
-    scope = leaves(found.recipe)
-    assert scope["parameters"] == found.parameters
-    assert scope["flops"] == found.flops
-    assert scope["seconds"] == found.seconds
+    shown = timed(state=replace(STATE, sizes="8, 2, 1, 4", rounds=3, backward=False))
+    scope = leaves(shown.recipe())
+    assert scope["parameters"] == shown.parameters
+    assert scope["flops"] == shown.flops
+    assert scope["seconds"] == shown.seconds

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from tfm_core.profiling import Setup, costs
+from tfm_ui.lenses.profiling.plan import plan_of, rows_of
 from tfm_ui.lenses.profiling.presets import PRESETS
-from tfm_ui.lenses.profiling.state import ProfilingState, plan_of, rows_of
+from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.state.model_state import ModelState
 
 
@@ -13,9 +14,9 @@ def rows(name: str):
     state = ProfilingState(**preset.page)
     model = ModelState(**preset.model)
     assert rows_of(model, state)[1] == []
-    found = plan_of(model, state)
-    assert found
-    return found.rows
+    plan = plan_of(model, state)
+    assert plan
+    return plan.rows
 
 
 def parameters(row) -> int:
@@ -23,33 +24,33 @@ def parameters(row) -> int:
 
 
 def test_rows_2_4_and_5_differ_in_length_alone():
-    found = rows("First look")
-    assert len({parameters(found[n]) for n in (1, 3, 4)}) == 1
-    lengths = [found[n].size.seq_len for n in (1, 3, 4)]
+    shown = rows("First look")
+    assert len({parameters(shown[n]) for n in (1, 3, 4)}) == 1
+    lengths = [shown[n].size.seq_len for n in (1, 3, 4)]
     assert lengths == sorted(set(lengths))
 
 
 def test_with_and_without_weights_is_one_model_and_memory_tells():
-    found = rows("With or without weights")
-    assert len({parameters(row) for row in found}) == len({row.size for row in found}) == 1
-    assert [row.target for row in found] == ["with weights", "without weights", "fused"]
+    shown = rows("With or without weights")
+    assert len({parameters(row) for row in shown}) == len({row.size for row in shown}) == 1
+    assert [row.target for row in shown] == ["with weights", "without weights", "fused"]
 
 
 def test_not_only_transformers_have_as_many_parameters():
-    found = rows("Not only transformers")
-    for own in (found[:4], found[4:]):
-        counts = [parameters(row) for row in own]
+    shown = rows("Not only transformers")
+    for of_length in (shown[:4], shown[4:]):
+        counts = [parameters(row) for row in of_length]
         assert max(counts) < 1.02 * min(counts)
-    assert [row.size.seq_len for row in found] == [50] * 4 + [200] * 4
+    assert [row.size.seq_len for row in shown] == [50] * 4 + [200] * 4
 
 
 def test_a_textbooks_sizes_have_the_textbooks_counts():
-    found = rows("A textbook’s sizes")
+    shown = rows("A textbook’s sizes")
     (question,) = [preset.question for preset in PRESETS if preset.name == "A textbook’s sizes"]
-    counts = [parameters(row) for row in found]
+    counts = [parameters(row) for row in shown]
     assert counts == [163_968, 921_088, 4_994_560]
     assert all(f"{count:,}" in question for count in counts)
-    assert {row.size.in_words() for row in found} == {
+    assert {row.size.in_words() for row in shown} == {
         "encoder, post-norm, relu, sinusoidal positions; with embedding and output, one matrix for 1,000 token ids"
     }
 
@@ -94,6 +95,6 @@ def test_free_in_flops_are_softmax_and_norms_at_200_tokens():
 
 
 def test_under_one_roof_row_5_does_the_fewest_operations_per_byte_and_row_3_the_most():
-    found = rows("Under one roof")
-    intensity = [sum(costs.flops(row).values()) / costs.bytes_moved(row, Setup()) for row in found]
+    shown = rows("Under one roof")
+    intensity = [sum(costs.flops(row).values()) / costs.bytes_moved(row, Setup()) for row in shown]
     assert (intensity.index(min(intensity)), intensity.index(max(intensity))) == (4, 2)

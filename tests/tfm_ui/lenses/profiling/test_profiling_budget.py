@@ -6,7 +6,8 @@ import torch
 
 from tfm_core.profiling import DEFAULT_SIZES, Machine, Plan, Report, Row, Setup, Size
 from tfm_ui.lenses.profiling import budget, measurements
-from tfm_ui.lenses.profiling.state import ProfilingState, plan_of
+from tfm_ui.lenses.profiling.plan import plan_of
+from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.state.model_state import ModelState
 
 

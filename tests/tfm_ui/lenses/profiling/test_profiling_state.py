@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 
 from tfm_core import Transformer
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Size, costs
-from tfm_ui.lenses.profiling import asked
-from tfm_ui.lenses.profiling.state import MOST_ROWS, SIZES, ProfilingState, line_of, plan_of, rows_of, sizes_of
+from tfm_core.profiling.targets_transformer import config_of
+from tfm_ui.lenses.profiling.comparison import Comparison, line_of
+from tfm_ui.lenses.profiling.plan import plan_of, rows_of, why_no_length, why_no_row
+from tfm_ui.lenses.profiling.sizes import sizes_of
+from tfm_ui.lenses.profiling.state import MOST_ROWS, SIZES, ProfilingState
 from tfm_ui.state.model_state import ModelState
 
 
@@ -70,15 +73,15 @@ def test_without_a_configuration_there_is_no_plan_and_that_is_said():
 )
 @pytest.mark.parametrize("view", ["compare", "length"])
 def test_rows_are_of_the_sidebars_kind(chosen, view):
-    """With embedding and output, a row of the model's own numbers has every parameter of the model."""
+    """With embedding and output, a row of the model's numbers has every parameter of the model."""
     model = ModelState(**chosen)
-    own = f"{model.d_model}, {model.num_heads}, {model.num_layers}, {model.seq_len}"
+    line = f"{model.d_model}, {model.num_heads}, {model.num_layers}, {model.seq_len}"
     whole = Transformer(model.config)
     counts = {}
     for embedding in (False, True):
-        row = plan_of(model, ProfilingState(view=view, sizes=own, embedding=embedding)).rows[0]
+        row = plan_of(model, ProfilingState(view=view, sizes=line, embedding=embedding)).rows[0]
         assert row.size.looks_back_only == model.looks_back_only
-        assert row.size.config(model.seed) == replace(model.config, vocab_size=row.size.vocab_size or 1)
+        assert config_of(row.size, model.seed) == replace(model.config, vocab_size=row.size.vocab_size or 1)
         counts[embedding] = sum(costs.parameters(row).values())
     assert counts[True] == sum(tensor.numel() for tensor in whole.parameters())
     assert counts[True] - counts[False] == whole.unembedding.weight.numel()
@@ -103,21 +106,21 @@ def test_targets_that_have_no_place_for_the_model_are_left_out_and_that_is_said(
     assert problems == [f"“nn.TransformerEncoder” is left out: {why}"]
     alone = replace(state, targets="nn.TransformerEncoder")
     assert plan_of(model, alone) is None
-    assert asked.nothing(model, alone) == problems[0]
+    assert why_no_row(model, alone) == problems[0]
     assert plan_of(model, replace(state, view="length")) is None
-    assert asked.no_length(model, state) == why
+    assert why_no_length(model, state) == why
 
 
 def test_learned_positions_end_and_that_is_said():
     model, state = ModelState(positional="learned"), ProfilingState(view="length")
     assert max(row.size.seq_len for row in plan_of(model, state).rows) == 1024
-    assert asked.no_length(model, state) == "Learned positions: expected at most 1024 tokens, got 2048."
-    assert asked.no_length(ModelState(), state) == ""
+    assert why_no_length(model, state) == "Learned positions: expected at most 1024 tokens, got 2048."
+    assert why_no_length(ModelState(), state) == ""
 
 
 def test_the_kind_is_said_with_what_differs_from_it():
     plan = plan_of(ModelState(causal=False), ProfilingState(targets="with weights,GRU"))
-    assert asked.kind(plan) == (
+    assert Comparison.of(plan, None).kind == (
         "Rows are of the sidebar’s kind: encoder, pre-norm, gelu, sinusoidal positions; without embedding and output. "
         "GRU is compared without norms, positions and heads; it reads one token after the other, while the transformer "
         "sees all of them."

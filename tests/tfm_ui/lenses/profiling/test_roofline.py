@@ -8,64 +8,69 @@ import pytest
 
 from tests.tfm_ui.lenses.profiling.reports import COPY, MACHINE, PEAK, leaves, plausible
 from tfm_core.profiling import Setup, costs
-from tfm_ui.lenses.profiling.compare.numbers import Compared, aligned
-from tfm_ui.lenses.profiling.roofline.numbers import Point, Roofline, above_the_product, roofline
-from tfm_ui.lenses.profiling.state import ProfilingState, plan_of
+from tfm_ui.lenses.profiling.comparison import Comparison
+from tfm_ui.lenses.profiling.plan import plan_of
+from tfm_ui.lenses.profiling.rates import Point, above_the_product
+from tfm_ui.lenses.profiling.roofline.roofline import Roofline
+from tfm_ui.lenses.profiling.shown import comparison_of
+from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.state.model_state import ModelState
 
 MODEL = ModelState()
 STATE = ProfilingState(view="roofline")
 
 
-def seen(*, state=STATE, measured=True, **how) -> Roofline:
+def measured_rows(*, state=STATE, measured=True, **how) -> Roofline:
     plan = plan_of(MODEL, state)
     assert plan is not None
-    report = plausible(plan, **how) if measured else None
-    return Roofline(Compared(plan, report, aligned(plan, report), 1))
+    return Roofline(Comparison.of(plan, plausible(plan, **how) if measured else None))
 
 
 def test_points_are_flops_over_bytes_and_over_the_median():
-    found = seen()
-    for point in found.points:
+    roofline = measured_rows()
+    for point in roofline.points:
         flops = sum(costs.flops(point.row).values())
-        assert point.intensity == flops / costs.bytes_moved(point.row, found.of.plan.setup)
-        assert point.rate == flops / np.median(found.of.rows[point.number - 1].forward.seconds)
+        assert point.intensity == flops / costs.bytes_moved(point.row, roofline.comparison.plan.setup)
+        assert point.rate == flops / np.median(roofline.comparison.rows[point.number - 1].forward.seconds)
         assert point.roof == min(PEAK, COPY * point.intensity)
         assert point.share == point.rate / point.roof
-    assert found.ridge == PEAK / COPY
+    assert roofline.ridge == PEAK / COPY
     assert (
-        "reaches 100 GFLOP/s, a large copy 20.0 GB/s, so the roof turns at 5.00 operations per byte." in found.sentence
+        "reaches 100 GFLOP/s, a large copy 20.0 GB/s, so the roof turns at 5.00 operations per byte."
+        in roofline.sentence()
     )
 
 
 @pytest.mark.parametrize("ridge", [0.001, 30, 1e6])
 def test_each_row_lies_left_or_right_of_the_ridge(ridge):
-    found = seen(machine=replace(MACHINE, bytes_per_second=PEAK / ridge))
-    memory = [point.number for point in found.points if point.intensity < ridge]
-    assert ("memory sets the limit" in found.sentence) is bool(memory)
-    assert ("arithmetic sets the limit" in found.sentence) is (len(memory) < len(found.points))
+    roofline = measured_rows(machine=replace(MACHINE, bytes_per_second=PEAK / ridge))
+    memory = [point.number for point in roofline.points if point.intensity < ridge]
+    assert ("memory sets the limit" in roofline.sentence()) is bool(memory)
+    assert ("arithmetic sets the limit" in roofline.sentence()) is (len(memory) < len(roofline.points))
     if ridge == 1e6:
-        assert "Rows 1 to 5 lie left of the ridge, where memory sets the limit." in found.sentence
+        assert "Rows 1 to 5 lie left of the ridge, where memory sets the limit." in roofline.sentence()
 
 
 def test_what_is_above_the_roof_is_said():
-    found = seen(machine=replace(MACHINE, flops_per_second=1e6, bytes_per_second=1e6))
-    assert "Above the flat roof: rows 1 to 5. The roof is what one large product reached" in found.sentence
-    slope = seen(machine=replace(MACHINE, bytes_per_second=1e6))
-    assert "Above the slope: rows 1 to 5, likely as caches are faster than memory." in slope.sentence
-    assert "flat roof" not in slope.sentence
-    assert "Above" not in seen().sentence
+    roofline = measured_rows(machine=replace(MACHINE, flops_per_second=1e6, bytes_per_second=1e6))
+    assert "Above the flat roof: rows 1 to 5. The roof is what one large product reached" in roofline.sentence()
+    slope = measured_rows(machine=replace(MACHINE, bytes_per_second=1e6))
+    assert "Above the slope: rows 1 to 5, likely as caches are faster than memory." in slope.sentence()
+    assert "flat roof" not in slope.sentence()
+    assert "Above" not in measured_rows().sentence()
 
 
 @pytest.mark.parametrize(("device", "why"), [("cpu", "oneDNN"), ("cuda", "TF32")])
 def test_kernels_that_do_more_than_the_matrix_product_have_a_likely_reason(device, why):
-    found = seen(state=replace(STATE, targets="with weights,LSTM"), machine=replace(MACHINE, flops_per_second=40e9))
-    lstm, transformer = found.points[1], found.points[0]
+    roofline = measured_rows(
+        state=replace(STATE, targets="with weights,LSTM"), machine=replace(MACHINE, flops_per_second=40e9)
+    )
+    lstm, transformer = roofline.points[1], roofline.points[0]
     assert why in above_the_product([transformer, lstm], Setup(device=device))
     assert why not in above_the_product([transformer], Setup(device=device))
     assert why not in above_the_product([lstm], Setup(device=device, dtype="bfloat16"))
-    assert f"{100 * max(point.share for point in found.points):.0f}%" in found.sentence
-    assert max(point.share for point in found.points) > 1
+    assert f"{100 * max(point.share for point in roofline.points):.0f}%" in roofline.sentence()
+    assert max(point.share for point in roofline.points) > 1
 
 
 def test_scores_that_a_told_kernel_passes_over_are_a_reason_too():
@@ -80,11 +85,11 @@ def test_scores_that_a_told_kernel_passes_over_are_a_reason_too():
 
 
 def test_the_least_and_the_most_of_what_could_be_reached_are_named():
-    found = seen()
-    shares = [point.share for point in found.points]
+    roofline = measured_rows()
+    shares = [point.share for point in roofline.points]
     least, most = np.argmin(shares) + 1, np.argmax(shares) + 1
-    assert f"Row {least} reaches least of the roof" in found.sentence
-    assert f"row {most} most" in found.sentence
+    assert f"Row {least} reaches least of the roof" in roofline.sentence()
+    assert f"row {most} most" in roofline.sentence()
 
 
 @pytest.mark.parametrize(
@@ -100,50 +105,58 @@ def test_the_least_and_the_most_of_what_could_be_reached_are_named():
     ],
 )
 def test_what_has_no_figure_is_said(how, said):
-    found = seen(**how)
-    assert said in found.sentence
-    assert "nan" not in found.sentence.lower()
-    assert found.table()["FLOP per byte"].notna().all()
-    assert len(found.table()) == 5
+    roofline = measured_rows(**how)
+    assert said in roofline.sentence()
+    assert "nan" not in roofline.sentence().lower()
+    assert roofline.table()["FLOP per byte"].notna().all()
+    assert len(roofline.table()) == 5
 
 
 def test_only_rows_that_are_drawn_lie_under_the_roof():
-    found = seen(machine=replace(MACHINE, bytes_per_second=PEAK / 1e6), done=4, without=[1], only_forward=[0])
-    assert "Rows 1, 3 and 4 lie left of the ridge" in found.sentence
-    assert found.sentence.endswith("Row 2: no round was measured. Row 5: the run was stopped before.")
+    roofline = measured_rows(
+        machine=replace(MACHINE, bytes_per_second=PEAK / 1e6), done=4, without=[1], only_forward=[0]
+    )
+    assert "Rows 1, 3 and 4 lie left of the ridge" in roofline.sentence()
+    assert roofline.sentence().endswith("Row 2: no round was measured. Row 5: the run was stopped before.")
 
 
 @pytest.mark.parametrize("sizes", ["8, 2, 1, 4", "\n".join(["8, 2, 1, 4"] * 45)])
 def test_one_row_and_forty(sizes):
-    found = seen(state=replace(STATE, sizes=sizes))
-    assert len(found.points) == min(40, len(sizes.splitlines()))
-    assert found.sentence
+    roofline = measured_rows(state=replace(STATE, sizes=sizes))
+    assert len(roofline.points) == min(40, len(sizes.splitlines()))
+    assert roofline.sentence()
 
 
 def test_what_was_measured_under_load_is_marked():
-    found = seen(busy=[1], machine=replace(MACHINE, under_load=True))
-    assert found.sentence.endswith("Measured under load: row 2. The roof was measured under load.")
-    assert found.table()["measured under load"].tolist() == [False, True, False, False, False]
-    assert "under load" not in seen().sentence
+    roofline = measured_rows(busy=[1], machine=replace(MACHINE, under_load=True))
+    assert roofline.sentence().endswith("Measured under load: row 2. The roof was measured under load.")
+    assert roofline.table()["measured under load"].tolist() == [False, True, False, False, False]
+    assert "under load" not in measured_rows().sentence()
 
 
 def test_rows_that_cannot_be_told_apart_lead_together_and_none_reaches_most():
-    found = seen(state=replace(STATE, sizes="8, 2, 1, 4\n8, 2, 1, 4"))
-    twice = replace(found.of, rows=[found.of.rows[0]] * 2)
+    roofline = measured_rows(state=replace(STATE, sizes="8, 2, 1, 4\n8, 2, 1, 4"))
+    twice = replace(roofline.comparison, rows=[roofline.comparison.rows[0]] * 2)
     assert Roofline(twice).leaders.startswith("Rows 1 and 2 do most in a second: ")
-    noisy = replace(twice, rows=[found.of.rows[0], replace(found.of.rows[0], forward=found.of.rows[1].forward)])
-    assert "rows 1 and 2 cannot be told apart in it." in Roofline(noisy).sentence
-    assert "most" not in Roofline(noisy).sentence
-    assert seen().leaders.startswith("Row ")
+    noisy = replace(
+        twice,
+        rows=[
+            roofline.comparison.rows[0],
+            replace(roofline.comparison.rows[0], forward=roofline.comparison.rows[1].forward),
+        ],
+    )
+    assert "rows 1 and 2 cannot be told apart in it." in Roofline(noisy).sentence()
+    assert "most" not in Roofline(noisy).sentence()
+    assert measured_rows().leaders.startswith("Row ")
 
 
 def test_without_rows_there_is_nothing():
-    assert roofline(MODEL, replace(STATE, sizes="")) is None
+    assert comparison_of(MODEL, replace(STATE, sizes=""), "roofline") is None
 
 
 def test_the_script_gives_the_intensities_shown():
-    found = seen(state=replace(STATE, sizes="8, 2, 1, 4", rounds=3, backward=False))
-    scope = leaves(found.recipe)
-    assert scope["intensity"] == [point.intensity for point in found.points]
-    assert scope["rate"] == [point.rate for point in found.points]
-    assert scope["roof"] == [point.roof for point in found.points]
+    roofline = measured_rows(state=replace(STATE, sizes="8, 2, 1, 4", rounds=3, backward=False))
+    scope = leaves(roofline.recipe())
+    assert scope["intensity"] == [point.intensity for point in roofline.points]
+    assert scope["rate"] == [point.rate for point in roofline.points]
+    assert scope["roof"] == [point.roof for point in roofline.points]

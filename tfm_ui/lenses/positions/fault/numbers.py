@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 from tfm_core import POSITIONAL
 from tfm_core.study import order
-from tfm_ui.lenses.positions import model_runs, readings
-from tfm_ui.lenses.positions.in_model.numbers import pairs_table
-from tfm_ui.lenses.positions.in_model.shuffle import ROUNDING, told, unmasked
-from tfm_ui.lenses.positions.readings import HeadSeen, Reading
+from tfm_ui.lenses.positions import model_runs, readings, weight_maps
+from tfm_ui.lenses.positions.fault import recipe
+from tfm_ui.lenses.positions.model_runs import ROUNDING, difference_in_words, end_of, site_of, unmasked
+from tfm_ui.lenses.positions.readings import OneHead, Reading
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import passes
+from tfm_ui.live.script import of_model, script
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
 
-SOURCES = (order.along_sequence, order.along_batch, readings.read)
-MAPS_SOURCES = (*SOURCES, order.shuffle_order, order.moved)
 READ_UP_TO = 128  # places, of tokens and padding: the fault is the same at any length
 DEFAULT = "sinusoidal"  # where neither A nor B is added to the embeddings
 
@@ -35,7 +35,7 @@ def scheme_of(state: PositionsState) -> str:
 
 
 def model_of(model: ModelState, state: PositionsState) -> ModelState:
-    """The sidebar's model with that scheme, reading no more than is needed."""
+    """The sidebar's model with that scheme; it reads no more of the text than is needed."""
     return replace(model, positional=scheme_of(state), seq_len=min(model.seq_len, READ_UP_TO))
 
 
@@ -53,7 +53,7 @@ class Effect:
     """
 
     added: NDArray[np.float32]
-    head: HeadSeen
+    head: OneHead
     apart: tuple[float, int] | None
     moved: float
 
@@ -82,7 +82,7 @@ class Fault:
 
     @property
     def item(self) -> int:
-        """The same, from 1."""
+        """The sentence that is shown, from 1."""
         return min(self.state.item, self.state.batch)
 
     @cached_property
@@ -96,7 +96,7 @@ class Fault:
         return len(self.model.source_tokens.pieces)
 
     def aside(self, model: ModelState) -> str:
-        """What is another than the controls say; "" if nothing."""
+        """What differs from what the controls say; "" if nothing does."""
         said = []
         if not any(adds(name) for name in (self.state.a, self.state.b) if name in POSITIONAL):
             pinned = [name for name in dict.fromkeys((self.state.a, self.state.b)) if name in POSITIONAL]
@@ -108,70 +108,105 @@ class Fault:
             said.append(f"A batch of {self.state.batch} has no sentence {self.state.item}: the last one is shown.")
         return " ".join(said)
 
-    def about_added(self) -> str:
-        """What each position gets."""
-        right, wrong = (len(np.unique(effect.added, axis=0)) for effect in (self.right, self.wrong))
-        seq, batch, width = self.model.seq_len, self.state.batch, self.model.d_model
-        place, silent = (
-            self.place,
-            " Even a batch of one is not spared: it gets PE(0) everywhere." if batch == 1 else "",
+    @property
+    def effects(self) -> dict[str, Effect]:
+        """What comes of both ways, by their names."""
+        return {"right": self.right, "wrong": self.wrong}
+
+    def recipe(self) -> str:
+        """A script that leaves `added`, `weights`, `outputs`: [right, wrong], each of all sentences of the batch."""
+        return script(
+            recipe.right_and_wrong,
+            **of_model(self.model),
+            batch=self.state.batch,
+            sentence=self.place,
+            site=site_of(self.model, self.state.layer - 1, "weights"),
+            head=self.state.model_head - 1,
+            end=end_of(self.model),
         )
+
+
+@dataclass(frozen=True)
+class Added(Result):
+    """What each way adds to the sentence."""
+
+    fault: Fault
+
+    def sentence(self) -> str:
+        """What each position gets."""
+        fault = self.fault
+        right, wrong = (len(np.unique(effect.added, axis=0)) for effect in (fault.right, fault.wrong))
+        seq, batch, width, place = fault.model.seq_len, fault.state.batch, fault.model.d_model, fault.place
+        silent = " Even a batch of one is not spared: it gets PE(0) everywhere." if batch == 1 else ""
         return (
             f"Right: {look.plural(right, 'different row')} for {look.plural(seq, 'position')}. Wrong: sentence "
-            f"{self.item} stands at place {place} of the batch, so all its positions get PE({place}): "
+            f"{fault.item} stands at place {place} of the batch, so all its positions get PE({place}): "
             f"{look.plural(wrong, 'different row')}. No error: ({batch}, {seq}, {width}) + ({batch}, 1, {width}) "
             f"is a sum like any other.{silent}"
         )
 
-    def laws_added(self) -> dict[str, bool]:
+    def laws(self) -> dict[str, bool]:
         """Whether positions are told apart."""
+        count = self.fault.model.seq_len
         return {
-            f"{way}: position i gets PE(i) at all {self.model.seq_len} positions": np.array_equal(effect.added, self.pe)
-            for way, effect in self.effects.items()
+            f"{way}: position i gets PE(i) at all {count} positions": np.array_equal(effect.added, self.fault.pe)
+            for way, effect in self.fault.effects.items()
         }
 
-    @property
-    def effects(self) -> dict[str, Effect]:
-        """Both ways by name."""
-        return {"right": self.right, "wrong": self.wrong}
+    def table(self) -> pd.DataFrame:
+        """A row per position, of both ways."""
+        effects = self.fault.effects
+        index = pd.MultiIndex.from_product([effects, range(self.fault.model.seq_len)], names=["way", "position"])
+        return pd.DataFrame(np.concatenate([effect.added for effect in effects.values()]), index=index)
 
-    def about_maps(self) -> str:
+    def recipe(self) -> str:
+        """A script that leaves what is added in `added`: [right, wrong]."""
+        return self.fault.recipe()
+
+
+@dataclass(frozen=True)
+class Consequences(Result):
+    """What becomes of it in the model: the maps of one head, and outputs."""
+
+    fault: Fault
+
+    def sentence(self) -> str:
         """Where the maps differ most."""
-        one, other = self.right.head.weights[: self.read], self.wrong.head.weights[: self.read]
-        apart = np.abs(one - other)
-        where = f"In layer {self.state.layer}, head {self.state.model_head}"
+        fault = self.fault
+        right, wrong = (effect.head.weights[: fault.read] for effect in (fault.right, fault.wrong))
+        apart = np.abs(right - wrong)
+        where = f"In layer {fault.state.layer}, head {fault.state.model_head}"
         if apart.max() < ROUNDING:
-            return f"{where} the two maps are the same. {words.NO_CHOICE if self.read == 1 else ''}".strip()
+            return f"{where} the two maps are the same. {words.NO_CHOICE if fault.read == 1 else ''}".strip()
         query, key = np.unravel_index(int(apart.argmax()), apart.shape)
-        right, wrong = (look.share(weights[query, key]) for weights in (one, other))
+        shares = [look.share(weights[query, key]) for weights in (right, wrong)]
         return (
-            f"{where} “{self.names[query]}” looks at “{self.names[key]}” with {right} when it is right, {wrong} when "
-            f"it is wrong. The model runs either way, and nothing says which it was."
+            f"{where} “{fault.names[query]}” looks at “{fault.names[key]}” with {shares[0]} when it is right, "
+            f"{shares[1]} when it is wrong. The model runs either way, and nothing says which it was."
         )
 
-    def laws_maps(self) -> dict[str, bool]:
+    def laws(self) -> dict[str, bool]:
         """What must hold of any batch and any sentence, tested on both ways."""
-        laws = {}
-        for way, effect in self.effects.items():
+        laws, fault = {}, self.fault
+        for way, effect in fault.effects.items():
             if effect.apart:
                 largest, other = effect.apart
-                law = f"{way}: the same sentence has the same output at places {self.place} and {other} of the batch"
-                laws[f"{law} (largest difference {told(largest)})"] = largest < ROUNDING
-        if self.read > 1 and len(set(self.model.source_tokens.ids[: self.read])) > 1:
-            for way, effect in self.effects.items():
+                law = f"{way}: the same sentence has the same output at places {fault.place} and {other} of the batch"
+                laws[f"{law} (largest difference {difference_in_words(largest)})"] = largest < ROUNDING
+        if fault.read > 1 and len(set(fault.model.source_tokens.ids[: fault.read])) > 1:
+            for way, effect in fault.effects.items():
                 law = f"{way}: without a mask, shuffled words make other outputs (they move by up to"
-                laws[f"{law} {told(effect.moved)} of their length)"] = effect.moved > ROUNDING
+                laws[f"{law} {difference_in_words(effect.moved)} of their length)"] = effect.moved > ROUNDING
         return laws
 
-    def added_table(self) -> pd.DataFrame:
-        """A row per position, of both ways."""
-        index = pd.MultiIndex.from_product([self.effects, range(self.model.seq_len)], names=["way", "position"])
-        return pd.DataFrame(np.concatenate([self.right.added, self.wrong.added]), index=index)
-
-    def maps_table(self) -> pd.DataFrame:
+    def table(self) -> pd.DataFrame:
         """A row per pair of tokens."""
-        weights = {way: effect.head.weights for way, effect in self.effects.items()}
-        return pairs_table(weights, self.right.head.visible, self.names[: self.read])
+        heads = {way: effect.head for way, effect in self.fault.effects.items()}
+        return weight_maps.table(heads, self.fault.names[: self.fault.read])
+
+    def recipe(self) -> str:
+        """A script that leaves the maps in `weights`: [right, wrong]."""
+        return self.fault.recipe()
 
 
 def _effect(model: ModelState, state: PositionsState, along: str) -> Effect:
@@ -183,21 +218,21 @@ def _effect(model: ModelState, state: PositionsState, along: str) -> Effect:
     def run(model: ModelState, shuffled: tuple[int, ...] = ()) -> Reading:
         return model_runs.reading(model, order=shuffled, batch=state.batch, along=along)
 
-    own, free = run(model), unmasked(model, model.positional)
-    assert own.added is not None
+    masked, free = run(model), unmasked(model, model.positional)
+    assert masked.added is not None
     other = 0 if place else 1
-    outputs = own.output[:, :read]
+    outputs = masked.output[:, :read]
     apart = (float((outputs[place] - outputs[other]).abs().max()), other) if state.batch > 1 else None
     before, after = (run(free, shuffled).output[place, :read] for shuffled in ((), text_order))
     return Effect(
-        added=own.added[place].numpy(),
-        head=readings.see(own.attention[place], layer, head, read),
+        added=masked.added[place].numpy(),
+        head=readings.one_head(masked.attention[place], layer, head, read),
         apart=apart,
         moved=float(order.moved(before, after, text_order).max()),
     )
 
 
-def view(model: ModelState, state: PositionsState) -> Fault:
+def fault(model: ModelState, state: PositionsState) -> Fault:
     """A batch of copies of the text, with the encoding added both ways."""
     model = model_of(model, state)
     scheme = passes.scheme(model, passes.kind_of(model, "encoder"))

@@ -1,28 +1,41 @@
-"""A script that gives the numbers of the view "fault" in a plain Python shell."""
+"""What the view "fault" shows, without the app."""
 
-from tfm_ui.lenses.positions.fault.numbers import Fault
-from tfm_ui.lenses.positions.in_model.recipe import end_of, inputs_of, site_of
-from tfm_ui.live.recipe import script
+from collections.abc import Sequence
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from tfm_core import Transformer, TransformerConfig, recording
+from tfm_core.model.recording import Edit
+from tfm_core.study.order import along_batch, along_sequence
 
 
-def recipe_of(seen: Fault) -> str:
-    """Leaves `added`, `weights`, `outputs`: [right, wrong], each of all sentences of the batch."""
-    model, state = seen.model, seen.state
-    weights, end = site_of(model, state.layer - 1, "weights"), end_of(model)
-    start = "encoder." if model.is_encoder_decoder else ""
-    stack = "encoder" if model.is_encoder_decoder else "stack"
-    batch = f".expand({state.batch}, -1)"
-    return script(
-        model,
-        f"pe = model.{stack}.positional.encode(config.max_len).detach()  # (max_len, d_model)",
-        "added, weights, outputs = [], [], []",
-        "for add in (along_sequence, along_batch):",
-        f'    edits = {{"{start}embedding": lambda x: add(x, pe), "{start}position": torch.zeros_like}}',
-        f'    with torch.no_grad(), recording(["{weights}", "{end}"], edits) as trace:',
-        f"        model({inputs_of(model, 'source.batch' + batch, 'target.batch' + batch)})",
-        f"    empty = torch.zeros({state.batch}, {model.seq_len}, {model.d_model})",
-        f"    added.append(add(empty, pe)[{seen.place}])  # (seq, d_model)",
-        f'    weights.append(trace["{weights}"][{seen.place}, {state.model_head - 1}])  # (query, key)',
-        f'    outputs.append(trace["{end}"])  # (batch, seq, d_model)',
-        imports=["from tfm_core.study.order import along_batch, along_sequence"],
-    )
+def right_and_wrong(
+    *,
+    config: TransformerConfig,
+    inputs: Sequence[Tensor],
+    mask: Tensor | None,
+    batch: int,
+    sentence: int,
+    site: str,
+    head: int,
+    end: str,
+) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+    """What is added to one sentence (seq, d_model), its weights (query, key), and all outputs: [right, wrong] each."""
+    model = Transformer(config).eval()
+    start = "encoder." if config.architecture == "encoder-decoder" else ""
+    stack = model.encoder if start else model.stack
+    pe = stack.positional.encode(config.max_len)  # (max_len, d_model)
+    assert pe is not None
+    pe = pe.detach()
+    empty = torch.zeros(batch, inputs[0].shape[1], config.d_model)
+    added, weights, outputs = [], [], []
+    for add in (along_sequence, along_batch):
+        edits: dict[str, Edit] = {f"{start}embedding": partial(add, pe=pe), f"{start}position": torch.zeros_like}
+        with torch.no_grad(), recording([site, end], edits) as trace:
+            model(*(ids.expand(batch, -1) for ids in inputs), mask=mask)
+        added.append(add(empty, pe)[sentence])
+        weights.append(trace[site][sentence, head])
+        outputs.append(trace[end])  # (batch, seq, d_model)
+    return added, weights, outputs

@@ -8,17 +8,20 @@ import torch
 from torch import Tensor
 
 from tfm_core.study.ties import ties
-from tfm_ui.lenses.positions.schemes import Scheme
+from tfm_ui.lenses.positions.schemes import Scheme, specs_of
+from tfm_ui.lenses.positions.see import recipe
 from tfm_ui.lenses.positions.state import OWN_SCALES, PositionsState
 from tfm_ui.live import windows
+from tfm_ui.live.script import script
 from tfm_ui.live.windows import Part
 from tfm_ui.pictures.map_scale import Scale, holding
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
 
 @dataclass(frozen=True)
-class Bias:
+class Bias(Result):
     """One scheme's bias.
 
     Attributes:
@@ -41,19 +44,19 @@ class Bias:
 
     @property
     def scale(self) -> Scale:
-        """Of all heads: of a bias that is never positive it ends at 0."""
+        """The scale that all heads share. It ends at 0 where no bias is positive."""
         low, high = (end.item() for end in self.values.aminmax())
         return holding(low, high)
 
     @property
     def scales(self) -> list[Scale]:
-        """Each head's."""
+        """The scale of each head."""
         sizes = self.values.abs().amax(-1).tolist()
         return [self.scale.resized(size) if self.alone else self.scale for size in sizes]
 
     @property
     def names(self) -> list[str]:
-        """Each head's, with its scale if it has one of its own."""
+        """The name of each head, with its scale where each head has its own."""
         heads = [f"head {i + 1}" for i in range(len(self.values))]
         if not self.alone:
             return heads
@@ -71,19 +74,18 @@ class Bias:
         )
 
     def part(self, value: str) -> Part:
-        """What the control's value means of a matrix; of many heads' matrices fewer cells travel."""
+        """The part of a matrix that the control's value stands for. The more heads, the fewer cells of each are sent."""
         heads = len(self.values)
         side = windows.SIDE if heads <= 4 else 128 if heads <= 16 else 64
         return windows.part_of(value, self.length, self.length, side)
 
     @property
     def slopes(self) -> list[float]:
-        """How much of each head's bias a step of distance takes; [] if a bias does not fall so evenly."""
+        """By how much each head's bias falls with a step of distance; [] if it does not fall evenly."""
         step = self.values[:, self.length]  # at distance 1
         even = torch.equal(self.values, step[:, None] * self.distance.abs())
         return (-step).tolist() if even and not self.scheme.is_trained else []
 
-    @property
     def sentence(self) -> str:
         """What it comes to."""
         low, high = (look.number(end.item()) for end in self.values.aminmax())
@@ -97,29 +99,27 @@ class Bias:
             )
         return " ".join(said)
 
-    @property
-    def by_distance(self) -> str:
-        """How it hangs on the distance."""
+    def about_distance(self) -> str:
+        """How it depends on the distance."""
         if self.buckets is not None:
-            return self.about_buckets
+            return self._about_buckets()
         if not (slopes := self.slopes):
-            return self.sentence
+            return self.sentence()
         if len(slopes) == 1:
             return f"The bias falls by {slopes[0]:.4g} with every step of distance."
         return f"Each head’s bias falls by its slope with every step of distance: {_listed(slopes)}."
 
     @property
     def shared(self) -> list[tuple[int, int, int]]:
-        """Of each bucket that several distances of one sign share: the bucket, its first and its last distance."""
+        """The buckets that several distances of one sign share, each with its first and its last distance."""
         if self.buckets is None:
             return []
         runs = groupby(zip(self.distance.tolist(), self.buckets.tolist(), strict=True), key=lambda pair: pair[1])
         spans = [(bucket, [distance for distance, _ in run]) for bucket, run in runs]
         return [(bucket, span[0], span[-1]) for bucket, span in spans if len(span) > 1]
 
-    @property
-    def about_buckets(self) -> str:
-        """Which distances share one."""
+    def _about_buckets(self) -> str:
+        """Which distances share a bucket."""
         assert self.buckets is not None
         used = len(set(self.buckets.tolist()))
         total = self.scheme.module.get_parameter("weight").shape[0]
@@ -142,9 +142,32 @@ class Bias:
         columns = ({} if self.buckets is None else {"bucket": self.buckets.numpy()}) | heads
         return pd.DataFrame(columns, index=pd.Index(self.distance.numpy(), name="distance key − query"))
 
+    def recipe(self) -> str:
+        """A script that leaves the matrices in `values`, side -> (head, query, key)."""
+        return script(recipe.bias, schemes=specs_of([self.scheme]), length=self.length)
+
+
+@dataclass(frozen=True)
+class BiasByDistance(Result):
+    """The same bias by distance: its matrices hold no more."""
+
+    bias: Bias
+
+    def sentence(self) -> str:
+        """How it depends on the distance."""
+        return self.bias.about_distance()
+
+    def table(self) -> pd.DataFrame:
+        """A row per distance, a column per head."""
+        return self.bias.table()
+
+    def recipe(self) -> str:
+        """A script that leaves the matrices in `values`, side -> (head, query, key)."""
+        return self.bias.recipe()
+
 
 def _span(first: int, last: int) -> str:
-    """−63 to −46, with true minuses."""
+    """Two distances in words, with the sign − of typography, as in −63 to −46."""
     return f"{first} to {last}".replace("-", "−")
 
 

@@ -8,16 +8,19 @@ import torch
 from torch import Tensor
 
 from tfm_core.positional.maths import frequencies
-from tfm_ui.lenses.positions.pairs import EPSILON, spaced, turned
+from tfm_ui.lenses.positions.maths import EPSILON, spaced, turned
 from tfm_ui.lenses.positions.schemes import Scheme
+from tfm_ui.lenses.positions.see import recipe
 from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.live.script import script
+from tfm_ui.pictures.panel import Result
 from tfm_ui.text import look
 
 MOST = 32  # clocks that are drawn
 
 
 @dataclass(frozen=True)
-class Clocks:
+class Clocks(Result):
     """Two unit vectors per pair of dimensions, turned by the library to two positions.
 
     Attributes:
@@ -43,27 +46,26 @@ class Clocks:
 
     @property
     def shown(self) -> Tensor:
-        """Those that are drawn, evenly chosen."""
+        """The pairs that are drawn, evenly chosen."""
         return spaced(self.pairs, MOST)
 
     @property
     def between(self) -> Tensor:
-        """(m - n) theta_i in radians, float64 (pair)."""
+        """The angle between query and key, (m - n) theta_i, in radians, float64 (pair)."""
         return (self.at - self.key_at) * frequencies(self.scheme.width, self.scheme.module.base)
 
     @property
     def wavelengths(self) -> Tensor:
-        """In positions, float64 (pair)."""
-        found = self.scheme.module.wavelengths(self.scheme.width)
-        assert found is not None
-        return found
+        """After how many positions each pair has turned once, float64 (pair)."""
+        wavelengths = self.scheme.module.wavelengths(self.scheme.width)
+        assert wavelengths is not None
+        return wavelengths
 
     @property
     def dots(self) -> Tensor:
         """The dot product of query and key within each pair, (pair)."""
         return (self.query * self.key).sum(1)
 
-    @property
     def sentence(self) -> str:
         """How far apart the two stand, in the fastest and in the slowest pair."""
         m, n, last = self.at, self.key_at, self.pairs - 1
@@ -77,7 +79,7 @@ class Clocks:
         )
 
     def laws(self) -> dict[str, bool]:
-        """Of turns: angles are as large as positions, and rounded as such."""
+        """What holds of rotations. Angles are as large as the positions, and so is their rounding error."""
         rounding = (16 + self.length) * EPSILON
         sizes = torch.stack([self.query, self.key]).norm(dim=-1)
         return {
@@ -99,25 +101,19 @@ class Clocks:
         }
         return pd.DataFrame(columns).rename_axis("pair")
 
-    @property
     def recipe(self) -> str:
-        """Lines of Python that leave both in `query` and `key`, (pair, 2)."""
-        width = self.scheme.width
-        return "\n".join(
-            [
-                "import torch",
-                "from tfm_core import apply_rotary",
-                "",
-                f"unit = torch.tensor([1.0] * {width // 2} + [0.0] * {width // 2})  # each pair points to the right",
-                f"turned = apply_rotary(unit.expand(2, {width}), torch.tensor([{self.at}, {self.key_at}]), "
-                f"base={self.scheme.module.base!r})",
-                "query, key = (row.reshape(2, -1).T for row in turned)  # (pair, 2)",
-            ]
+        """A script that leaves both in `query` and `key`, (pair, 2)."""
+        return script(
+            recipe.clocks,
+            width=self.scheme.width,
+            base=self.scheme.module.base,
+            query_position=self.at,
+            key_position=self.key_at,
         )
 
 
 def clocks(state: PositionsState, scheme: Scheme) -> Clocks:
-    """Of a scheme that turns queries and keys."""
+    """The clocks of a scheme that turns queries and keys."""
     at, key_at = (min(position, state.length - 1) for position in (state.position, state.key))
     half = scheme.width // 2
     unit = torch.cat([torch.ones(half), torch.zeros(half)])

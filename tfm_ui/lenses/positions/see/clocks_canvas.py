@@ -25,26 +25,26 @@ CLOCKS = Canvas(
 )
 
 
-def content(seen: Clocks | None, *, query: str, key: str) -> Content:
+def content(clocks: Clocks | None, *, query: str, key: str) -> Content:
     """What clocks.js draws.
 
     Args:
-        seen: the hands; none of a scheme that has been left, as the page is about to take the picture away.
+        clocks: the hands; none of a scheme that has been left, as the page is about to take the picture away.
         query: the parameter of the query's position.
         key: of the key's.
     """
-    if seen is None:
+    if clocks is None:
         none = {"about": "", "pairs": [], "count": 0, "wavelengths": [], "at": {"query": 0, "key": 0}, "last": 0}
         return {**none, "parameters": {"query": query, "key": key}}, np.zeros(0, np.float32)
-    shown = seen.shown
+    shown = clocks.shown
     header = {
-        "about": seen.sentence,
+        "about": clocks.sentence(),
         "pairs": shown.tolist(),
-        "count": seen.pairs,
-        "wavelengths": seen.wavelengths[shown].tolist(),
-        "at": {"query": seen.at, "key": seen.key_at},
+        "count": clocks.pairs,
+        "wavelengths": clocks.wavelengths[shown].tolist(),
+        "at": {"query": clocks.at, "key": clocks.key_at},
         "parameters": {"query": query, "key": key},
-        "last": seen.length - 1,
+        "last": clocks.length - 1,
     }
-    hands = torch.cat([seen.query, seen.key, seen.between[:, None].float()], 1)
+    hands = torch.cat([clocks.query, clocks.key, clocks.between[:, None].float()], 1)
     return header, hands[shown].numpy()

@@ -1,4 +1,4 @@
-"""What a scheme adds to the embeddings: its values by position and dimension, its waves, and both in words."""
+"""What a scheme adds to the embeddings: its values by position and dimension, and what they come to."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,11 +8,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tfm_core.positional.maths import sinusoidal_encoding
-from tfm_ui.lenses.positions.measured import known, vectors
-from tfm_ui.lenses.positions.schemes import Scheme
+from tfm_ui.lenses.positions.schemes import Scheme, specs_of
+from tfm_ui.lenses.positions.see import recipe
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import windows
+from tfm_ui.live.script import script
 from tfm_ui.live.windows import Part
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
@@ -20,7 +22,7 @@ CURVES = 8  # of chosen dimensions, at most: so many colours there are
 
 
 @dataclass(frozen=True)
-class Encoded:
+class Encoded(Result):
     """One scheme's vectors.
 
     Attributes:
@@ -28,7 +30,7 @@ class Encoded:
         values: (length, width), NaN where it has none.
         position: that is looked at.
         seed: of the weights.
-        base: of the sinusoids beside it, if it is trained.
+        base: of the sinusoids that a trained scheme is compared with.
     """
 
     scheme: Scheme
@@ -38,14 +40,14 @@ class Encoded:
     base: float
 
     @property
-    def known(self) -> int:
+    def defined(self) -> int:
         """For how many positions the scheme has a vector."""
-        return known(self.scheme, len(self.values))
+        return self.scheme.defined(len(self.values))
 
     @property
     def top(self) -> float:
         """The value furthest from 0."""
-        low, high = self.values[: self.known].aminmax()
+        low, high = self.values[: self.defined].aminmax()
         return max(-low.item(), high.item())
 
     def part(self, value: str) -> Part:
@@ -65,31 +67,30 @@ class Encoded:
         positions, dimensions = look.plural(length, "position"), look.plural(width, "dimension")
         return f"{self.scheme.title}: {positions} by {dimensions}, none further from 0 than {look.number(self.top)}."
 
-    @property
     def sentence(self) -> str:
         """What it comes to."""
-        known = self.values[: self.known]
-        low, high = (look.number(end.item()) for end in known.aminmax())
-        said = [f"All {look.count(known.numel())} values lie from {low} to {high}."]
+        vectors = self.values[: self.defined]
+        low, high = (look.number(end.item()) for end in vectors.aminmax())
+        said = [f"All {look.count(vectors.numel())} values lie from {low} to {high}."]
         if self.scheme.is_trained:
             said.append(
                 "Before training they are noise: random numbers of the model’s seed, "
-                f"{self.seed}, with a standard deviation of {known.std(correction=0):.2f}."
+                f"{self.seed}, with a standard deviation of {vectors.std(correction=0):.2f}."
             )
-        if (near := likeness(known)) is not None:
+        if (near := likeness(vectors)) is not None:
             said.append(f"The vectors of neighbours have a cosine of {look.number(near)} on average{self._beside}.")
-        if self.known < len(self.values):
-            beyond = len(self.values) - self.known
+        if self.defined < len(self.values):
+            beyond = len(self.values) - self.defined
             are = "1 position is" if beyond == 1 else f"{look.count(beyond)} positions are"
-            said.append(f"From position {self.known} on, {are} not defined.")
+            said.append(f"From position {self.defined} on, {are} not defined.")
         return " ".join(said)
 
     @property
     def _beside(self) -> str:
-        """What sinusoids of this size have, beside what is trained."""
+        """The cosine that sinusoids of this size have, to compare a trained scheme with."""
         if not self.scheme.is_trained:
             return ""
-        waves = likeness(sinusoidal_encoding(self.known, self.values.shape[1], base=self.base))
+        waves = likeness(sinusoidal_encoding(self.defined, self.values.shape[1], base=self.base))
         return f"; sinusoids of this size have {look.number(waves or 0)}"
 
     @property
@@ -98,7 +99,7 @@ class Encoded:
         return self.scheme.module.wavelengths(self.values.shape[1])
 
     def laws(self) -> dict[str, bool]:
-        """Of waves: each pair of dimensions is a point of the unit circle, so all vectors have one length."""
+        """In a scheme of waves each pair of dimensions is a point on the unit circle, so all vectors are equally long."""
         width = self.values.shape[1]
         if self.waves is None or width < 2:
             return {}
@@ -112,10 +113,20 @@ class Encoded:
         """A row per position, a column per dimension."""
         return pd.DataFrame(self.values.numpy(), index=pd.RangeIndex(len(self.values), name="position"))
 
+    def recipe(self) -> str:
+        """A script that leaves them in `values`, side -> (position, dimension)."""
+        return recipe_of([self])
+
+
+def recipe_of(sides: Sequence[Encoded]) -> str:
+    """A script that leaves the vectors of these schemes in `values`, side -> (position, dimension)."""
+    defined = {side.scheme.side: side.defined for side in sides}
+    return script(recipe.added, schemes=specs_of([side.scheme for side in sides]), defined=defined)
+
 
 def encoded(model: ModelState, state: PositionsState, scheme: Scheme) -> Encoded:
     """The vectors of a scheme that is added to the embeddings."""
-    return Encoded(scheme, vectors(scheme, state.length), state.position, model.seed, state.base)
+    return Encoded(scheme, scheme.added(state.length), state.position, model.seed, state.base)
 
 
 def likeness(rows: Tensor) -> float | None:
@@ -126,7 +137,7 @@ def likeness(rows: Tensor) -> float | None:
 
 
 def dimensions(state: PositionsState, width: int) -> list[int]:
-    """Those whose curves are drawn, each at the place of its colour."""
+    """The dimensions whose curves are drawn, in the order of their colours."""
     return [int(dim) for dim in state.dims.split() if int(dim) < width][:CURVES]
 
 

@@ -1,161 +1,175 @@
-"""What the schemes are: every value, wave and bias of A beside B."""
+"""The view "see", what the schemes are: every value, wave and bias of A beside B."""
 
-from collections.abc import Callable, Sequence
+from functools import partial
+from html import escape
 
 import streamlit as st
 
-from tfm_core import Positional, alibi_slopes, sinusoidal_encoding, t5_buckets
-from tfm_ui.lenses.positions.boxes import pair, states
-from tfm_ui.lenses.positions.schemes import Scheme, schemes
-from tfm_ui.lenses.positions.see import clocks_panels as clocks
-from tfm_ui.lenses.positions.see import encode as see
-from tfm_ui.lenses.positions.see.bias import bias
-from tfm_ui.lenses.positions.see.recipe import bias_recipe, encode_recipe, waves_recipe
-from tfm_ui.lenses.positions.see.waves import about_curves, about_waves, curves, curves_table, waves, waves_table
+from tfm_core import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
+from tfm_core.positional.maths import frequencies
+from tfm_ui.lenses.positions.controls import a_and_b
+from tfm_ui.lenses.positions.schemes import Scheme, aside_of, schemes
+from tfm_ui.lenses.positions.see.bias import BiasByDistance, bias
+from tfm_ui.lenses.positions.see.clocks import clocks
+from tfm_ui.lenses.positions.see.curves import Curves, curves
+from tfm_ui.lenses.positions.see.encode import CURVES, encoded
+from tfm_ui.lenses.positions.see.waves import Wavelengths, wavelengths
 from tfm_ui.lenses.positions.state import PREFIX, PositionsState
-from tfm_ui.page import controls, frame
-from tfm_ui.page.panels import panel
-from tfm_ui.pictures.registry import Drawing
+from tfm_ui.page import controls
+from tfm_ui.page.lens import View
+from tfm_ui.pictures.panel import Block, Columns, Note, Panel, Source
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
 NONE = "This scheme adds nothing anywhere: all that tells one position from another is the mask, where there is one."
 
-
-def draw(model: ModelState) -> None:
-    """A column for each scheme, and below them what both are drawn in."""
-    state = pair(model, "bias_scale")
-    shown, turning = schemes(model, state), waves(model, state)
-    added = [scheme for scheme in shown if scheme.has("encode")]
-    apart = max(len(added), len(turning)) == 1  # else what is drawn once for both stands below the columns
-    places = st.columns(len(shown), gap="medium") if len(shown) > 1 else [st.container()]
-    for scheme, place in zip(shown, places, strict=True):
-        with place:
-            _scheme(model, state, scheme)
-            if apart and added == [scheme]:
-                _curves(model, state, f"_{scheme.side.lower()}")
-            if apart and turning and turning[0].scheme.side == scheme.side:
-                _wavelengths(model, state)
-    if added and not apart:
-        _curves(model, state)
-    if turning and not apart:
-        _wavelengths(model, state)
-
-
-def _scheme(model: ModelState, state: PositionsState, scheme: Scheme) -> None:
-    """All that there is to see of one."""
-    if scheme.has("encode"):
-        _encode(model, state, scheme)
-    if scheme.has("rotate"):
-        clocks.draw(model, state, scheme)
-    if scheme.has("bias_at"):
-        _bias(model, state, scheme)
-    if not scheme.module.enters():
-        with st.container(border=True, key=f"none_{scheme.side}"):
-            st.html(f'<div class="phead"><h3>{scheme.title}</h3></div><p class="said">{NONE}</p>')
-
-
-def _encode(model: ModelState, state: PositionsState, scheme: Scheme) -> None:
-    seen, side = see.encoded(model, state, scheme), scheme.side.lower()
-    with panel(f"encode_{side}") as show:
-        show(
-            title=scheme.title,
-            how_to_read="What is added to the embedding at each position (row), dimension by dimension (column). Click "
-            "a cell to mark its position and to draw its dimension as a curve below, or to take it away.",
-            shape=seen.shape,
-            picture=Drawing(f"positions_encode_{side}", states(model, state)),
-            sentence=seen.sentence,
-            laws=seen.laws(),
-            table=seen.table,
-            sources=_sources(scheme, "encode"),
-            recipe=encode_recipe(model, [scheme], state.length),
-            mode=frame.mode(),
-        )
-
-
-def _bias(model: ModelState, state: PositionsState, scheme: Scheme) -> None:
-    seen, side = bias(model, state, scheme), scheme.side.lower()
-    with panel(f"bias_{side}") as show:
-        show(
-            title=scheme.title,
-            how_to_read=seen.how_to_read,
-            shape=f"head × query × key = {len(seen.values)} × {(n := look.count(seen.length))} × {n}",
-            picture=Drawing(f"positions_bias_{side}", states(model, state)),
-            sentence=seen.sentence,
-            table=seen.table,
-            sources=_sources(scheme, "bias_at"),
-            recipe=bias_recipe(model, scheme, seen.length),
-            mode=frame.mode(),
-        )
-    buckets = seen.buckets is not None
-    with panel(f"distance_{side}") as show:
-        show(
-            title=f"{scheme.title}, by distance",
-            how_to_read="A matrix holds no more than this: a number for each distance of key and query."
-            + (
-                " Below, the bucket that each distance falls into: one number per head and bucket, a parameter of the "
-                "model." * buckets
-            ),
-            shape=f"{look.count(len(seen.distance))} distances",
-            picture=Drawing(f"positions_distance_{side}", states(model, state)),
-            sentence=seen.by_distance,
-            table=seen.table,
-            sources=_sources(scheme, "bias_at"),
-            recipe=bias_recipe(model, scheme, seen.length),
-            mode=frame.mode(),
-        )
-
-
 # What the places' own methods call, for the reader who asks where the numbers come from.
-CALLED: dict[str, Sequence[Callable[..., object]]] = {
+CALLED: dict[str, list[Source]] = {
     "sinusoidal": [sinusoidal_encoding],
     "alibi": [alibi_slopes],
     "t5": [t5_buckets],
 }
 
 
-def _sources(scheme: Scheme, place: str) -> list[Callable[..., object]]:
+def blocks(model: ModelState, state: PositionsState) -> list[Block | None]:
+    """A column for each scheme, and below them what both are drawn in."""
+    aside, shown = aside_of(model, state), schemes(model, state)
+    lines, waves = curves(model, state), wavelengths(model, state)
+    alone = max(len(lines.sides), len(waves.sides)) == 1  # else what is drawn once for both stands below the columns
+    columns = []
+    for scheme in shown:
+        curved = alone and [vectors.scheme for vectors in lines.sides] == [scheme]
+        waved = alone and [side.scheme for side in waves.sides] == [scheme]
+        columns.append(
+            [
+                *_of_scheme(model, state, scheme),
+                _curves_panel(state, lines, f"_{scheme.side.lower()}") if curved else None,
+                _waves_panel(waves) if waved else None,
+            ]
+        )
+    return [
+        Note(aside) if aside else None,
+        Columns(columns),
+        _curves_panel(state, lines) if lines.sides and not alone else None,
+        _waves_panel(waves) if waves.sides and not alone else None,
+    ]
+
+
+def _of_scheme(model: ModelState, state: PositionsState, scheme: Scheme) -> list[Block | None]:
+    """All that there is to see of one scheme."""
+    biases = [_bias_panel, _distance_panel] if scheme.has("bias_at") else []
+    return [
+        _encode_panel(model, state, scheme) if scheme.has("encode") else None,
+        _clocks_panel(state, scheme) if scheme.has("rotate") else None,
+        *(panel(model, state, scheme) for panel in biases),
+        None if scheme.module.enters() else partial(_draw_nothing, scheme),
+    ]
+
+
+def _draw_nothing(scheme: Scheme) -> None:
+    with st.container(border=True, key=f"none_{scheme.side}"):
+        st.html(f'<div class="phead"><h3>{escape(scheme.title)}</h3></div><p class="said">{NONE}</p>')
+
+
+def _sources(scheme: Scheme, place: str) -> list[Source]:
     return [getattr(type(scheme.module), place), *CALLED.get(scheme.name, [])]
 
 
-def _curves(model: ModelState, state: PositionsState, side: str = "") -> None:
-    seen = curves(model, state)
-    with panel("position_curves") as show:
-        _box(state)
-        show(
-            title="Curves of dimensions",
-            how_to_read="The chosen dimensions, named at their ends, over the positions that the heatmap shows.",
-            picture=Drawing(f"positions_curves{side}", states(model, state)),
-            sentence=about_curves(seen, state),
-            table=lambda: curves_table(seen, state),
-            sources=[source for one in seen for source in _sources(one.scheme, "encode")],
-            recipe=encode_recipe(model, [one.scheme for one in seen], state.length),
-            mode=frame.mode(),
-        )
+def _encode_panel(model: ModelState, state: PositionsState, scheme: Scheme) -> Panel:
+    result, side = encoded(model, state, scheme), scheme.side.lower()
+    return Panel(
+        key=f"encode_{side}",
+        title=scheme.title,
+        how_to_read="What is added to the embedding at each position (row), dimension by dimension (column). Click "
+        "a cell to mark its position and to draw its dimension as a curve below, or to take it away.",
+        shape=result.shape,
+        picture=f"positions_encode_{side}",
+        result=result,
+        sources=_sources(scheme, "encode"),
+    )
 
 
-def _box(state: PositionsState) -> None:
-    """Dimensions by their numbers: what a picture sets, too, so the box says what the link holds."""
+def _clocks_panel(state: PositionsState, scheme: Scheme) -> Panel:
+    """Pairs of dimensions as turning vectors, moved along the positions."""
+    result, side = clocks(state, scheme), scheme.side.lower()
+    few = len(result.shown) < result.pairs
+    which = f" {len(result.shown)} of the {result.pairs} pairs, evenly chosen." if few else ""
+    return Panel(
+        key=f"clocks_{side}",
+        title=f"{scheme.title}, a turn per pair",
+        how_to_read="A circle per pair of dimensions (i, i + d/2): a query and a key that both pointed right, "
+        f"turned by their positions. λ: positions for a full turn.{which}",
+        shape=look.plural(result.pairs, "pair"),
+        picture=f"positions_clocks_{side}",
+        result=result,
+        sources=[apply_rotary, frequencies],
+    )
+
+
+def _bias_panel(model: ModelState, state: PositionsState, scheme: Scheme) -> Panel:
+    result, side = bias(model, state, scheme), scheme.side.lower()
+    return Panel(
+        key=f"bias_{side}",
+        title=scheme.title,
+        how_to_read=result.how_to_read,
+        shape=f"head × query × key = {len(result.values)} × {(n := look.count(result.length))} × {n}",
+        picture=f"positions_bias_{side}",
+        result=result,
+        sources=_sources(scheme, "bias_at"),
+    )
+
+
+def _distance_panel(model: ModelState, state: PositionsState, scheme: Scheme) -> Panel:
+    result, side = bias(model, state, scheme), scheme.side.lower()
+    buckets = (
+        " Below, the bucket that each distance falls into: one number per head and bucket, a parameter of the model."
+    )
+    return Panel(
+        key=f"distance_{side}",
+        title=f"{scheme.title}, by distance",
+        how_to_read="A matrix holds no more than this: a number for each distance of key and query."
+        + buckets * (result.buckets is not None),
+        shape=f"{look.count(len(result.distance))} distances",
+        picture=f"positions_distance_{side}",
+        result=BiasByDistance(result),
+        sources=_sources(scheme, "bias_at"),
+    )
+
+
+def _curves_panel(state: PositionsState, lines: Curves, side: str = "") -> Panel:
+    return Panel(
+        key="position_curves",
+        title="Curves of dimensions",
+        how_to_read="The chosen dimensions, named at their ends, over the positions that the heatmap shows.",
+        tools=partial(_draw_box_of_dimensions, state),
+        picture=f"positions_curves{side}",
+        result=lines,
+        sources=[source for vectors in lines.sides for source in _sources(vectors.scheme, "encode")],
+    )
+
+
+def _draw_box_of_dimensions(state: PositionsState) -> None:
+    """Dimensions by their numbers. A click in the heatmap sets them too, so the box shows what the link holds."""
     key = "_dims"
 
     def changed() -> None:
         controls.change(PREFIX, dims=st.session_state[key])
 
     st.session_state[key] = state.dims
-    st.text_input(f"Dimensions, at most {see.CURVES}, parted by spaces", key=key, on_change=changed, width=360)
+    st.text_input(f"Dimensions, at most {CURVES}, separated by spaces", key=key, on_change=changed, width=360)
 
 
-def _wavelengths(model: ModelState, state: PositionsState) -> None:
-    with panel("position_waves") as show:
-        show(
-            title="Wavelengths",
-            how_to_read="After how many positions each pair of dimensions has turned once; the scale is logarithmic. "
-            "Below the thin line, waves that are shorter than the sequence. A solid, B dashed.",
-            shape="2π · base^(2i / d)",
-            picture=Drawing("positions_wavelengths", states(model, state)),
-            sentence=about_waves(model, state),
-            table=lambda: waves_table(model, state),
-            sources=[type(one.scheme.module).wavelengths for one in waves(model, state)] or [Positional.wavelengths],
-            recipe=waves_recipe(model, [one.scheme for one in waves(model, state)]),
-            mode=frame.mode(),
-        )
+def _waves_panel(waves: Wavelengths) -> Panel:
+    return Panel(
+        key="position_waves",
+        title="Wavelengths",
+        how_to_read="After how many positions each pair of dimensions has turned once; the scale is logarithmic. "
+        "Below the thin line, waves that are shorter than the sequence. A solid, B dashed.",
+        shape="2π · base^(2i / d)",
+        picture="positions_wavelengths",
+        result=waves,
+        sources=[type(side.scheme.module).wavelengths for side in waves.sides],
+    )
+
+
+VIEW = View(blocks=blocks, controls=partial(a_and_b, more=("bias_scale",)))

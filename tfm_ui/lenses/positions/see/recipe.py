@@ -1,27 +1,30 @@
-"""What the view "see" shows as a few lines of plain Python."""
+"""What the view "see" shows, without the app."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
+from typing import Any
 
-from tfm_ui.lenses.positions.measured import known, opening
-from tfm_ui.lenses.positions.schemes import Scheme
-from tfm_ui.state.model_state import ModelState
+import torch
+from torch import Tensor
 
-
-def encode_recipe(model: ModelState, schemes: Sequence[Scheme], length: int) -> str:
-    """Leaves the vectors in `values_A` and `values_B`, (position, dimension)."""
-    return _recipe(model, schemes, lambda scheme: f"encode({known(scheme, length)})  # (position, dimension)")
+from tfm_core import apply_rotary
+from tfm_ui.lenses.positions.maths import added_vectors, lone_scheme
 
 
-def bias_recipe(model: ModelState, scheme: Scheme, length: int) -> str:
-    """Leaves the matrices in `values_A` or `values_B`, (head, query, key)."""
-    return _recipe(model, [scheme], lambda _: f"bias({length}, {length})  # (head, query, key)")
+def added(*, schemes: Mapping[str, Mapping[str, Any]], defined: Mapping[str, int]) -> Mapping[str, Tensor]:
+    """Side -> what its scheme adds at each position that it is defined for, (position, dimension)."""
+    values = {side: added_vectors(spec, defined[side]) for side, spec in schemes.items()}
+    return values
 
 
-def waves_recipe(model: ModelState, schemes: Sequence[Scheme]) -> str:
-    """Leaves the wavelengths in `values_A` and `values_B`, (pair)."""
-    return _recipe(model, schemes, lambda scheme: f"wavelengths({scheme.width})  # in positions, of each pair")
+def bias(*, schemes: Mapping[str, Mapping[str, Any]], length: int) -> Mapping[str, Tensor | None]:
+    """Side -> what its scheme adds to the scores, (head, query, key)."""
+    values = {side: lone_scheme(**spec).bias(length, length) for side, spec in schemes.items()}
+    return values
 
 
-def _recipe(model: ModelState, schemes: Sequence[Scheme], call: Callable[[Scheme], str]) -> str:
-    lines = [f"values_{scheme.side} = {scheme.side}.{call(scheme)}" for scheme in schemes]
-    return "\n".join([*opening(model, schemes), *lines])
+def clocks(*, width: int, base: float, query_position: int, key_position: int) -> tuple[Tensor, Tensor]:
+    """The hands of the query and of the key, each (pair, 2): cosine and sine."""
+    unit = torch.tensor([1.0] * (width // 2) + [0.0] * (width // 2))  # each pair points to the right
+    turned = apply_rotary(unit.expand(2, width), torch.tensor([query_position, key_position]), base=base)
+    query, key = (row.reshape(2, -1).T for row in turned)  # (pair, 2)
+    return query, key

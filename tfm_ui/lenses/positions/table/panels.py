@@ -1,14 +1,16 @@
-"""The table of schemes, and ways into the other views."""
+"""The view "table": what the library knows of each scheme, and ways into the other views."""
+
+from functools import partial
 
 import streamlit as st
 
 from tfm_core import Positional
 from tfm_core.positional.schemes import About
-from tfm_ui.lenses.positions.boxes import boxes
-from tfm_ui.lenses.positions.state import PREFIX
-from tfm_ui.lenses.positions.table import numbers as table
-from tfm_ui.page import controls, controls_line, frame
-from tfm_ui.page.panels import panel
+from tfm_ui.lenses.positions.state import PREFIX, PositionsState
+from tfm_ui.lenses.positions.table.numbers import SchemesTable, parameters, schemes_table
+from tfm_ui.page import controls
+from tfm_ui.page.lens import View
+from tfm_ui.pictures.panel import Block, Panel
 from tfm_ui.state.model_state import ModelState
 
 TRY = {  # what a button says -> the lens's fields
@@ -20,26 +22,32 @@ TRY = {  # what a button says -> the lens's fields
 }
 
 
-def draw(model: ModelState) -> None:
-    """The table of schemes, and ways into the other views."""
-    state = boxes(model, controls_line.row("positions"), "a", "b")
-    with panel("positions_table") as show:
-        st.html(table.html(model, state))
-        show(
-            title="The schemes",
-            how_to_read="A row per scheme of the library. Parameters are counted in the sidebar’s model.",
-            sentence=table.sentence(model),
-            table=lambda: table.table(model, state),
-            sources=[About, Positional.enters, table.parameters],
-            mode=frame.mode(),
-        )
+def blocks(model: ModelState, state: PositionsState) -> list[Block | None]:
+    """The table, and below it the buttons."""
+    return [_table_panel(schemes_table(model, state)), _draw_ways_into_views]
+
+
+def _table_panel(schemes: SchemesTable) -> Panel:
+    return Panel(
+        key="positions_table",
+        title="The schemes",
+        how_to_read="A row per scheme of the library. Parameters are counted in the sidebar’s model.",
+        tools=partial(_draw_table, schemes),
+        result=schemes,
+        sources=[About, Positional.enters, parameters],
+    )
+
+
+def _draw_table(schemes: SchemesTable) -> None:
+    st.html(schemes.html())
+
+
+def _draw_ways_into_views() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="positions_try"):
         st.html('<p class="side">Try</p>', width="content")
         for label, fields in TRY.items():
-            st.button(
-                label,
-                on_click=controls.change,
-                args=(PREFIX,),
-                kwargs=fields,
-                key=f"_try_{fields['view']}_{fields['a']}",
-            )
+            key = f"_try_{fields['view']}_{fields['a']}"
+            st.button(label, on_click=controls.change, args=(PREFIX,), kwargs=fields, key=key)
+
+
+VIEW = View(blocks=blocks, controls=("a", "b"), line="line_positions")

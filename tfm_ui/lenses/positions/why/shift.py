@@ -8,9 +8,12 @@ import torch
 
 from tfm_core.positional.maths import frequencies
 from tfm_core.study.position_laws import ShiftError, shift_blocks, shift_matrix
-from tfm_ui.lenses.positions.measured import known, opening, shift_left
-from tfm_ui.lenses.positions.schemes import Scheme, schemes
+from tfm_ui.lenses.positions.schemes import Scheme, Spec, defined, encoding, module_of, schemes, specs_of
 from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.lenses.positions.why import recipe
+from tfm_ui.live.cache import cached
+from tfm_ui.live.script import script
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
@@ -19,36 +22,41 @@ ROUNDINGS = 5
 ALLOWED = ROUNDINGS * 2.0**-24
 
 
+@cached()
+def position_shift(spec: Spec, length: int, shift: int) -> ShiftError | None:
+    """What a shift's linear map leaves of the rows that a scheme has; None if no two of them lie so far apart."""
+    vectors = encoding(spec, length)[: defined(spec, length)]
+    return recipe.shift_left_over(module_of(spec), vectors, shift) if shift < len(vectors) else None
+
+
 @dataclass(frozen=True)
-class Shift:
+class Shift(Result):
     """A shift by k positions, of each scheme that adds vectors.
 
     Attributes:
-        model, state: what was asked for.
+        state: what was asked for.
         sides: with what the map leaves; None where no pair of positions lies so far apart.
     """
 
-    model: ModelState
     state: PositionsState
     sides: list[tuple[Scheme, ShiftError | None]]
 
     @property
     def shift(self) -> int:
         """k, within the length."""
-        return shift_of(self.state)
+        return self.state.shift_within
 
-    @property
     def sentence(self) -> str:
         """The largest error of each side, and what it proves."""
         return " ".join(self._about(scheme, left) for scheme, left in self.sides)
 
     @property
     def measurable(self) -> bool:
-        """Whether any matrix was there to be tried."""
+        """Whether any scheme has dimensions that a matrix could shift."""
         return any(left and left.dimensions for _, left in self.sides)
 
     def _about(self, scheme: Scheme, left: ShiftError | None) -> str:
-        k, rows, width = self.shift, known(scheme, self.state.length), scheme.width
+        k, rows, width = self.shift, scheme.defined(self.state.length), scheme.width
         if left is None:
             return f"{scheme.title} has {look.plural(rows, 'row')}, no two of them {k} apart."
         if not k:
@@ -85,58 +93,41 @@ class Shift:
         columns = {scheme.title: pd.Series(left.at.numpy()) for scheme, left in self.sides if left}
         return pd.DataFrame(columns).rename_axis("position")
 
-    @property
     def recipe(self) -> str:
-        """Lines of Python that leave each side's error in `left_A` and `left_B`."""
-        shown = [(scheme, left) for scheme, left in self.sides if left]
-        functions = "from tfm_core.study.position_laws import fitted_shift_error, shift_error"
-        lines = opening(self.model, [scheme for scheme, _ in shown], functions)
-        for scheme, _ in shown:
-            side, waves = scheme.side, scheme.has_waves
-            call = f"shift_error(rows, {self.shift}, base={scheme.module.base!r})"
-            lines.append(f"rows = {side}.encode({known(scheme, self.state.length)})  # (position, d_model)")
-            lines.append(f"left_{side} = {call if waves else f'fitted_shift_error(rows, {self.shift})'}")
-        return "\n".join(lines)
-
-
-def shift_of(state: PositionsState) -> int:
-    """k, within the length."""
-    return min(state.shift, state.length - 1)
+        """A script that leaves each side's error in `left`."""
+        shown = [scheme for scheme, left in self.sides if left]
+        rows = {scheme.side: scheme.defined(self.state.length) for scheme in shown}
+        return script(recipe.shift_errors, schemes=specs_of(shown), defined=rows, shift=self.shift)
 
 
 def shift(model: ModelState, state: PositionsState) -> Shift:
-    """What is asked for of A and B."""
+    """The shift of A and B, as far as they are added to the embeddings."""
     adds = [scheme for scheme in schemes(model, state) if scheme.has("encode")]
-    k = shift_of(state)
-    return Shift(model, state, [(scheme, shift_left(scheme, state.length, k)) for scheme in adds])
+    return Shift(state, [(scheme, position_shift(scheme.spec, state.length, state.shift_within)) for scheme in adds])
 
 
 @dataclass(frozen=True)
-class Matrix:
+class Matrix(Result):
     """M_k of the scheme of waves, and one of its blocks.
 
     Attributes:
         scheme: of waves, at least two dimensions wide.
         shift: k.
         pair: the block that is looked at, from 0.
-        length: of the sequence.
-        model: whose seed names the scheme in the recipe.
     """
 
     scheme: Scheme
     shift: int
     pair: int
-    length: int
-    model: ModelState
 
     @property
     def blocks(self) -> torch.Tensor:
-        """Float64 (pair, 2, 2)."""
+        """The blocks of M_k, float64 (pair, 2, 2)."""
         return shift_blocks(self.scheme.width, self.shift, base=self.scheme.module.base)
 
     @property
     def matrix(self) -> torch.Tensor:
-        """All of it, float32 (2 pairs, 2 pairs)."""
+        """M_k as a whole, float32 (2 pairs, 2 pairs)."""
         return shift_matrix(self.blocks).float()
 
     @property
@@ -153,7 +144,6 @@ class Matrix:
             rf"\end{{pmatrix}} = \begin{{pmatrix}} {cos} & {sin} \\ {minus} & {same} \end{{pmatrix}}"
         )
 
-    @property
     def sentence(self) -> str:
         """The block's angle, and how much of the matrix is there."""
         angle, count = self.angles[self.pair].item(), len(self.blocks)
@@ -162,11 +152,11 @@ class Matrix:
             f"k = {self.shift} turns pair {self.pair}, dimensions {first} and {first + 1}, by kθ = "
             f"{look.number(angle)} rad = {look.number(math.degrees(angle))}°. "
             f"{look.count(4 * count)} of the {look.count(4 * count**2)} numbers can differ from 0, and none of them "
-            "hangs on the position."
+            "depends on the position."
         )
 
     def laws(self) -> dict[str, bool]:
-        """Of turns."""
+        """What holds of rotations."""
         blocks = self.blocks
         identity = (blocks @ blocks.mT - torch.eye(2, dtype=torch.float64)).abs().max().item()
         return {"every block turns, and stretches nothing: M Mᵀ = 1": identity < 1e-12}
@@ -181,14 +171,10 @@ class Matrix:
         }
         return pd.DataFrame(columns).rename_axis("pair")
 
-    @property
     def recipe(self) -> str:
-        """Lines of Python that leave it in `matrix`."""
-        return (
-            "from tfm_core.study.position_laws import shift_blocks, shift_matrix\n\n"
-            f"blocks = shift_blocks({self.scheme.width}, {self.shift}, base={self.scheme.module.base!r})\n"
-            "matrix = shift_matrix(blocks)"
-        )
+        """A script that leaves it in `matrix`."""
+        width, base = self.scheme.width, self.scheme.module.base
+        return script(recipe.matrix_of_shift, width=width, shift=self.shift, base=base)
 
 
 def matrix_of(model: ModelState, state: PositionsState) -> Matrix | None:
@@ -196,5 +182,5 @@ def matrix_of(model: ModelState, state: PositionsState) -> Matrix | None:
     for scheme in schemes(model, state):
         if scheme.has("encode") and scheme.has_waves and scheme.width > 1:
             pair = min(state.pair, scheme.width // 2 - 1)
-            return Matrix(scheme, shift_of(state), pair, state.length, model)
+            return Matrix(scheme, state.shift_within, pair)
     return None

@@ -3,17 +3,19 @@
 Beside it the same two vectors with an encoding added to them, of which that is not true.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import pandas as pd
 import torch
 from torch import Tensor
 
 from tfm_core.study.position_laws import ByDistance, by_distance, drawn_pair, turned_scores
-from tfm_ui.lenses.positions.measured import draws, known, opening, vectors
-from tfm_ui.lenses.positions.pairs import EPSILON
-from tfm_ui.lenses.positions.schemes import Scheme, schemes
-from tfm_ui.lenses.positions.state import NOTHING, PositionsState
+from tfm_ui.lenses.positions.maths import EPSILON
+from tfm_ui.lenses.positions.schemes import Scheme, plain_scheme, schemes
+from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.lenses.positions.why import recipe
+from tfm_ui.live.script import script
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
@@ -21,11 +23,10 @@ MOST = 64  # positions of each side: 4,096 pairs are points enough
 
 
 @dataclass(frozen=True)
-class Turned:
+class Turned(Result):
     """Scores of one query and one key at many pairs of positions.
 
     Attributes:
-        model: whose seed draws the two.
         length: of the sequence.
         scheme: that turns.
         beside: the scheme that adds.
@@ -35,7 +36,6 @@ class Turned:
         added: float32 (m, n), of `beside`; NaN where it has no row.
     """
 
-    model: ModelState
     length: int
     scheme: Scheme
     beside: Scheme
@@ -46,11 +46,11 @@ class Turned:
 
     @property
     def step(self) -> int:
-        """Between two of the positions."""
+        """The distance between two neighbours of the positions."""
         return int(self.at[1] - self.at[0])
 
-    def found(self, scores: Tensor) -> ByDistance:
-        """These by distance, in steps."""
+    def by_steps(self, scores: Tensor) -> ByDistance:
+        """These scores by distance, in steps."""
         return by_distance(scores, torch.arange(len(self.at)))
 
     @property
@@ -60,14 +60,13 @@ class Turned:
 
     @property
     def named(self) -> str:
-        """What stands beside it: A, B, or neither."""
+        """The name of the scheme that stands beside it: A, B, or neither."""
         return self.beside.title if self.beside.side else self.beside.name
 
-    @property
     def sentence(self) -> str:
         """The largest difference between pairs of one distance, of both."""
-        turned, added = self.found(self.scores), self.found(self.added)
-        rows = known(self.beside, self.length)
+        turned, added = self.by_steps(self.scores), self.by_steps(self.added)
+        rows = self.beside.defined(self.length)
         far = f" (it has {look.plural(rows, 'row')})" if rows < self.length else ""
         beside = f"with {self.named} added to the same two, by up to {look.number(added.spread)}{far}."
         if rows <= self.step:
@@ -80,13 +79,13 @@ class Turned:
 
     @property
     def allowed(self) -> float:
-        """What float32 may leave: angles are as large as positions, and rounded as such."""
+        """How much rounding to float32 may change a score. Angles are as large as positions, and so is their rounding error."""
         return (16 + self.length) * EPSILON * self.scores.abs().max().item()
 
     def laws(self) -> dict[str, bool]:
-        """The claim."""
+        """One score per distance."""
         return {
-            f"{self.scheme.title}: one score per distance, to float32’s rounding": self.found(self.scores).spread
+            f"{self.scheme.title}: one score per distance, to float32’s rounding": self.by_steps(self.scores).spread
             <= self.allowed
         }
 
@@ -103,47 +102,35 @@ class Turned:
         }
         return pd.DataFrame(columns)
 
-    @property
     def recipe(self) -> str:
-        """Lines of Python that leave both tables in `scores` and `added`."""
-        rows, last = known(self.beside, self.length), int(self.at[-1])
-        base, encoded = self.scheme.module.base, self.beside.side or "C"
-        lines = opening(
-            self.model,
-            [self.scheme, self.beside if self.beside.side else replace(self.beside, side="C")],
-            "from tfm_core.study.position_laws import turned_scores",
-        )
-        return "\n".join(
-            [
-                *lines,
-                *draws(self.model, self.scheme.width),
-                f"at = torch.arange(0, {last + 1}, {self.step})",
-                f"scores = turned_scores(query, key, at, at, base={base!r})  # (m, n)",
-                f"rows = {encoded}.encode({rows})[at[at < {rows}]]",
-                "added = (query + rows) @ (key + rows).mT",
-            ]
+        """A script that leaves both tables in `scores` and `added`."""
+        return script(
+            recipe.turned_beside_added,
+            rotary=asdict(self.scheme.spec),
+            beside=asdict(self.beside.spec),
+            defined=self.beside.defined(self.length),
+            length=self.length,
+            step=self.step,
         )
 
 
 def turned(model: ModelState, state: PositionsState) -> Turned | None:
-    """What is asked for; None if neither A nor B turns queries and keys."""
+    """The scores under the first of A and B that turns queries and keys; None if neither does."""
     sides = schemes(model, state)
     scheme = next((side for side in sides if side.has("rotate")), None)
     if scheme is None:
         return None
     width = scheme.width
-    beside = next((s for s in sides if s.has("encode") and s.width == width), None)
+    beside = next((side for side in sides if side.has("encode") and side.width == width), None)
     if beside is None:
-        (plain,) = schemes(model, replace(state, a="sinusoidal", b=NOTHING, width=width))
-        beside = replace(plain, side="")
+        beside = plain_scheme(model, replace(state, width=width), "sinusoidal")
     query, key = drawn_pair(width, model.seed)
     step = -(-state.length // MOST)
     at = torch.arange(0, state.length, step)
     base = scheme.module.base
     double = turned_scores(query.double(), key.double(), at, at, base=base)
-    rows = vectors(beside, state.length)[at]
+    rows = beside.added(state.length)[at]
     return Turned(
-        model,
         state.length,
         scheme,
         beside,

@@ -1,92 +1,96 @@
 """Parameters beside time: what the count of parameters tells of the cost, and what it does not."""
 
-from collections import defaultdict
+from dataclasses import dataclass
 
 import pandas as pd
 
-from tfm_ui.lenses.profiling import analytic
-from tfm_ui.lenses.profiling.beside import Pace, beside
-from tfm_ui.lenses.profiling.compare.numbers import FORWARD, Compared, listed_rows
+from tfm_ui.lenses.profiling.comparison import FORWARD, Comparison, listed_rows
+from tfm_ui.lenses.profiling.pace import Pace
+from tfm_ui.lenses.profiling.recipes import median_times
+from tfm_ui.pictures.panel import Result
 from tfm_ui.text import look, units
 
 
-def height(seen: Compared, number: int) -> float:
-    """Milliseconds of a row's forward pass, counted from 1; before there is a measurement, MFLOP."""
-    if seen.report is None:
-        return analytic.forward_flops(seen.plan.rows[number - 1]) / 1e6
-    return 1000 * seen.rows[number - 1].forward.median
+@dataclass(frozen=True)
+class ParametersAndCost(Result):
+    """Each row's parameters, and its time; before there is a measurement, its operations.
 
+    Attributes:
+        comparison: the rows, and their measurement.
+    """
 
-def shown(seen: Compared) -> list[int]:
-    """The numbers of the rows that have a point."""
-    return list(range(1, len(seen.rows) + 1)) if seen.report is None else seen.measured
+    comparison: Comparison
 
+    def cost(self, number: int) -> float:
+        """Milliseconds of a row's forward pass, counted from 1; before there is a measurement, MFLOP."""
+        if self.comparison.report is None:
+            return self.comparison.flops(number) / 1e6
+        return 1000 * self.comparison.rows[number - 1].forward.median
 
-def by_powers(seen: Compared) -> bool:
-    """Whether the costs differ so much that they are shown by powers of ten."""
-    costs = [height(seen, number) for number in shown(seen)]
-    return bool(costs) and max(costs) > 5 * min(costs)
+    @property
+    def rows(self) -> list[int]:
+        """The numbers of the rows that have a point."""
+        return list(self.comparison.numbers) if self.comparison.report is None else self.comparison.measured
 
+    @property
+    def by_powers(self) -> bool:
+        """Whether the costs differ so much that they are shown by powers of ten."""
+        costs = [self.cost(number) for number in self.rows]
+        return bool(costs) and max(costs) > 5 * min(costs)
 
-def how_to_read(seen: Compared) -> str:
-    """One line on the axes."""
-    axes = "both axes by powers of ten" if by_powers(seen) else "the parameters by powers of ten"
-    return f"A point per row, {axes}; points above each other have equally many parameters."
+    @property
+    def how_to_read(self) -> str:
+        """One line on the axes."""
+        axes = "both axes by powers of ten" if self.by_powers else "the parameters by powers of ten"
+        return f"A point per row, {axes}; points above each other have equally many parameters."
 
+    def sentence(self) -> str:
+        """From the fewest parameters to the most; and what rows of equally many differ by."""
+        rows = self.rows
+        if not rows:
+            return self.comparison.nothing
+        counts = {number: self.comparison.parameters(number) for number in rows}
+        few, many = min(rows, key=counts.__getitem__), max(rows, key=counts.__getitem__)
+        said = []
+        if counts[few] < counts[many]:
+            more = units.beside(counts[many] / counts[few], "many parameters", "more parameters", "fewer parameters")
+            said.append(f"Row {many} has {more} row {few}; {self._dearer(many, few)}.")
+        equal = max(([row for row in rows if counts[row] == count] for count in counts.values()), key=len)
+        if len(equal) > 1:
+            low, high = min(equal, key=self.cost), max(equal, key=self.cost)
+            same = f"{listed_rows(equal).capitalize()} have the same {look.count(counts[low])} parameters"
+            said.append(f"{same}; {self._dearer(*((high, low) if high != low else equal[:2]))}.")
+        elif not said:
+            unmeasured = self.comparison.report is None
+            cost = f"{units.three(self.cost(few))} MFLOP" if unmeasured else units.took(self.cost(few) / 1000)
+            said.append(f"Row {few} has {look.count(counts[few])} parameters; its forward pass takes {cost}.")
+        return " ".join(part for part in [*said, self.comparison.under_load(FORWARD)] if part)
 
-def sentence(seen: Compared) -> str:
-    """From the fewest parameters to the most; and what rows of equally many differ by."""
-    there = shown(seen)
-    if not there:
-        return seen.nothing
-    of = {number: analytic.parameters(seen.plan.rows[number - 1]) for number in there}
-    few, many = min(there, key=of.__getitem__), max(there, key=of.__getitem__)
-    said = []
-    if of[few] < of[many]:
-        more = units.beside(of[many] / of[few], "many parameters", "more parameters", "fewer parameters")
-        said.append(f"Row {many} has {more} row {few}; {_dearer(seen, many, few)}.")
-    equal = max(_equal(of).values(), key=len)
-    if len(equal) > 1:
-        low, high = min(equal, key=lambda n: height(seen, n)), max(equal, key=lambda n: height(seen, n))
-        same = f"{listed_rows(equal).capitalize()} have the same {look.count(of[low])} parameters"
-        said.append(f"{same}; {_dearer(seen, *((high, low) if high != low else equal[:2]))}.")
-    elif not said:
-        of_row = f"{look.count(of[few])} parameters"
-        own = height(seen, few)
-        cost = f"{units.three(own)} MFLOP" if seen.report is None else units.took(own / 1000)
-        said.append(f"Row {few} has {of_row}; its forward pass takes {cost}.")
-    return " ".join(part for part in [*said, seen.under_load(FORWARD)] if part)
+    def _dearer(self, this: int, other: int) -> str:
+        """What one row costs beside another: time, or operations before there is a measurement."""
+        if self.comparison.report is None:
+            what = "floating point operations"
+            factor = units.beside(self.cost(this) / self.cost(other), f"many {what}", f"more {what}", f"fewer {what}")
+            return f"row {this} needs {factor} row {other}"
+        paces = [Pace(self.comparison.rows[number - 1].forward) for number in (this, other)]
+        return paces[0].over(paces[1]).in_words(f"row {this}", f"row {other}")
 
+    def table(self) -> pd.DataFrame:
+        """A line per row."""
+        comparison = self.comparison
+        lines = pd.DataFrame(
+            {
+                "target": [row.target for row in comparison.plan.rows],
+                "d_model, heads, layers, length": [comparison.size(number) for number in comparison.numbers],
+                "parameters": [comparison.parameters(number) for number in comparison.numbers],
+                "MFLOP of a forward pass": [comparison.flops(number) / 1e6 for number in comparison.numbers],
+                "ms of a forward pass, median": [1000 * row.forward.median for row in comparison.rows],
+                "measured under load": [row.forward.under_load for row in comparison.rows],
+            },
+            index=pd.Index(comparison.numbers, name="row"),
+        )
+        return comparison.stamped(lines)
 
-def _dearer(seen: Compared, this: int, other: int) -> str:
-    """What one row costs beside another: time, or operations before there is a measurement."""
-    if seen.report is None:
-        factor = height(seen, this) / height(seen, other)
-        what = "floating point operations"
-        return f"row {this} needs {units.beside(factor, f'many {what}', f'more {what}', f'fewer {what}')} row {other}"
-    forward = [Pace(seen.rows[number - 1].forward) for number in (this, other)]
-    return beside(*forward).of(f"row {this}", f"row {other}")
-
-
-def _equal(parameters: dict[int, int]) -> dict[int, list[int]]:
-    alike: dict[int, list[int]] = defaultdict(list)
-    for number, count in parameters.items():
-        alike[count].append(number)
-    return alike
-
-
-def table(seen: Compared) -> pd.DataFrame:
-    """A line per row."""
-    numbers = range(1, len(seen.rows) + 1)
-    found = pd.DataFrame(
-        {
-            "target": [row.target for row in seen.plan.rows],
-            "d_model, heads, layers, length": [seen.size(number) for number in numbers],
-            "parameters": [analytic.parameters(row) for row in seen.plan.rows],
-            "MFLOP of a forward pass": [analytic.forward_flops(row) / 1e6 for row in seen.plan.rows],
-            "ms of a forward pass, median": [1000 * one.forward.median for one in seen.rows],
-            "measured under load": [one.forward.under_load for one in seen.rows],
-        },
-        index=pd.Index(numbers, name="row"),
-    )
-    return seen.stamped(found)
+    def recipe(self) -> str:
+        """A script that leaves each row's median in `medians`, in seconds."""
+        return self.comparison.recipe(median_times)

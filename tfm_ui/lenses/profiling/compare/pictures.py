@@ -1,87 +1,84 @@
-"""The pictures of the view "compare", as functions of the link."""
+"""The pictures of the view "compare": every run, ratios, parameters beside cost."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Literal
 
-from tfm_ui.lenses.profiling import analytic
-from tfm_ui.lenses.profiling.compare import parameters as compare_parameters
-from tfm_ui.lenses.profiling.compare import ratios as compare_ratios
-from tfm_ui.lenses.profiling.compare import times as compare_times
-from tfm_ui.lenses.profiling.compare.numbers import FORWARD, TRAINING, Compared, compared
-from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.lenses.profiling.compare.parameters import ParametersAndCost
+from tfm_ui.lenses.profiling.compare.ratios import Ratios
+from tfm_ui.lenses.profiling.compare.times import Times, median_or_why
+from tfm_ui.lenses.profiling.comparison import FORWARD, TRAINING, Comparison
+from tfm_ui.lenses.profiling.shown import picture
 from tfm_ui.pictures import lines, strips
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.lines import Chart, Line
-from tfm_ui.pictures.strips import Group, Strip
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.pictures.lines import LINES, Chart, Line
+from tfm_ui.pictures.strips import STRIPS, Group, Strip
 
 NOTHING = "No configuration is asked for."
+NO_STRIPS = strips.content([], {}, axis="", unit="", about=NOTHING)
 KINDS = {FORWARD: Group("head 1"), TRAINING: Group("head 2", hollow=True)}
 NAMED = 12  # rows that have a point and a name of their own
 COLOURS = 8
 
 
-def times(model: ModelState, state: ProfilingState) -> Content:
+def times(comparison: Comparison) -> Content:
     """Every round of every row."""
-    seen = compared(model, state)
-    rows = range(1, len(seen.rows) + 1) if seen else ()
-    drawn = [_time(seen, number, kind) for number in rows if seen for kind in seen.kinds(number)]
+    every = Times(comparison)
+    drawn = [_time(every, number, kind) for number in comparison.numbers for kind in comparison.kinds(number)]
     return strips.content(
         drawn,
         _groups(drawn),
         axis="ms per call",
         unit="ms",
-        about=compare_times.sentence(seen) if seen else NOTHING,
+        about=every.sentence(),
         scale=_scale(drawn),
         least=True,
     )
 
 
-def _time(seen: Compared, number: int, kind: str) -> Strip:
-    blocks = seen.kinds(number)[kind]
+def _time(every: Times, number: int, kind: str) -> Strip:
+    blocks = every.comparison.kinds(number)[kind]
     low, high = blocks.quartiles
     return Strip(
-        name=seen.name(number),
-        detail=seen.size(number),
+        name=every.comparison.name(number),
+        detail=every.comparison.size(number),
         group=kind,
         dots=[1000 * seconds for seconds in blocks.sample.values()],
         rounds=list(blocks.sample),
         low=1000 * low,
         middle=1000 * blocks.median,
         high=1000 * high,
-        end=compare_times.end(blocks),
-        said=compare_times.said(seen, number, kind),
+        end=median_or_why(blocks),
+        said=every.of_row(number, kind),
     )
 
 
-def ratios(model: ModelState, state: ProfilingState) -> Content:
+def ratios(comparison: Comparison) -> Content:
     """Each row over the baseline, round by round."""
-    seen = compared(model, state)
+    every, base = Ratios(comparison), f"row {comparison.baseline}"
     drawn = [
         Strip(
-            name=seen.name(one.number),
+            name=comparison.name(row.number),
             detail="",
-            group=one.kind,
-            dots=list(one.rounds.values()),
-            rounds=list(one.rounds),
-            low=one.beside.interval.low,
-            middle=one.beside.interval.middle,
-            high=one.beside.interval.high,
-            end=one.end,
-            said=f"{seen.name(one.number)}, {one.kind}, over row {seen.baseline}:\n{one.said}",
+            group=row.kind,
+            dots=list(row.rounds.values()),
+            rounds=list(row.rounds),
+            low=row.ratio.interval.low,
+            middle=row.ratio.interval.middle,
+            high=row.ratio.interval.high,
+            end=row.in_short,
+            said=f"{comparison.name(row.number)}, {row.kind}, over {base}:\n{row.in_words}",
         )
-        for one in (compare_ratios.ratios(seen) if seen else ())
-        if seen
+        for row in every.all
     ]
     return strips.content(
         drawn,
         _groups(drawn),
-        axis=f"times as long as row {seen.baseline}" if seen else "",
+        axis=f"times as long as {base}",
         unit="",
-        about=compare_ratios.sentence(seen) if seen else NOTHING,
+        about=every.sentence(),
         scale=_scale(drawn),
-        line=(f"row {seen.baseline}", 1.0) if seen else None,
+        line=(base, 1.0),
     )
 
 
@@ -95,39 +92,43 @@ def _scale(drawn: Sequence[Strip]) -> Literal["linear", "log10"]:
     return "log10" if dots and max(dots) > 5 * min(dots) else "linear"
 
 
-def parameters(model: ModelState, state: ProfilingState) -> Content:
+def parameters(comparison: Comparison) -> Content:
     """Parameters beside time; beside operations, until there is a time."""
-    seen = compared(model, state)
-    return lines.content(
-        [_chart(seen)] if seen and compare_parameters.shown(seen) else [],
-        about=compare_parameters.sentence(seen) if seen else NOTHING,
-    )
+    every = ParametersAndCost(comparison)
+    return lines.content([_chart(every)] if every.rows else [], about=every.sentence())
 
 
-def _point(seen: Compared, number: int) -> str:
-    load = seen.report is not None and seen.rows[number - 1].forward.under_load
-    return f"{seen.name(number)}{', under load' * load}"
-
-
-def _chart(seen: Compared) -> Chart:
+def _chart(every: ParametersAndCost) -> Chart:
     """A point per row; of many rows, a cloud per target."""
-    targets = list(dict.fromkeys(row.target for row in seen.plan.rows))
+    comparison, rows = every.comparison, every.comparison.plan.rows
+    targets = list(dict.fromkeys(row.target for row in rows))
+    is_named = len(rows) <= NAMED
     points: dict[str, list[int]] = defaultdict(list)
-    for number in compare_parameters.shown(seen):
-        name = _point(seen, number) if len(seen.rows) <= NAMED else seen.plan.rows[number - 1].target
-        points[name].append(number)
+    for number in every.rows:
+        points[_point(comparison, number) if is_named else rows[number - 1].target].append(number)
     drawn = [
         Line(
             name,
-            [analytic.parameters(seen.plan.rows[number - 1]) for number in numbers],
-            [compare_parameters.height(seen, number) for number in numbers],
-            f"head {targets.index(seen.plan.rows[numbers[0] - 1].target) % COLOURS + 1}",
+            [comparison.parameters(number) for number in numbers],
+            [every.cost(number) for number in numbers],
+            f"head {targets.index(rows[numbers[0] - 1].target) % COLOURS + 1}",
             "dots",
-            str(numbers[0]) if len(seen.rows) <= NAMED else "",
+            str(numbers[0]) if is_named else "",
         )
         for name, numbers in points.items()
     ]
-    y = "MFLOP of a forward pass" if seen.report is None else "ms of a forward pass, median"
-    steep = compare_parameters.by_powers(seen)
-    scale: Literal["linear", "log10"] = "log10" if steep else "linear"
-    return Chart("parameters", y, drawn, x_scale="log10", y_scale=scale, reach=() if steep else (0,))
+    y = "MFLOP of a forward pass" if comparison.report is None else "ms of a forward pass, median"
+    scale: Literal["linear", "log10"] = "log10" if every.by_powers else "linear"
+    return Chart("parameters", y, drawn, x_scale="log10", y_scale=scale, reach=() if every.by_powers else (0,))
+
+
+def _point(comparison: Comparison, number: int) -> str:
+    load = comparison.report is not None and comparison.rows[number - 1].forward.under_load
+    return f"{comparison.name(number)}{', under load' * load}"
+
+
+PICTURES = {
+    "profiling_times": picture("compare", STRIPS, times, empty=NO_STRIPS),
+    "profiling_ratios": picture("compare", STRIPS, ratios, empty=NO_STRIPS),
+    "profiling_parameters": picture("compare", LINES, parameters, empty=lines.content([], about=NOTHING)),
+}

@@ -1,84 +1,72 @@
-"""Time, memory and the parts of a pass against the length of the sequence."""
-
-import streamlit as st
+"""The view "length": time, memory and the parts of a pass against the length of the sequence."""
 
 from tfm_core.profiling import costs, profile, scaling
-from tfm_ui.lenses.profiling import measure
-from tfm_ui.lenses.profiling.asked import no_length
-from tfm_ui.lenses.profiling.boxes import boxes, how, kind, states
-from tfm_ui.lenses.profiling.length import memory as length_memory
-from tfm_ui.lenses.profiling.length import numbers as length
-from tfm_ui.lenses.profiling.length import parts as length_parts
-from tfm_ui.lenses.profiling.state import ProfilingState, lengths_of, plan_of
-from tfm_ui.page import controls_line, frame
-from tfm_ui.page.panels import panel
-from tfm_ui.pictures.registry import Drawing
+from tfm_ui.lenses.profiling import row_controls
+from tfm_ui.lenses.profiling.comparison import Comparison
+from tfm_ui.lenses.profiling.length.memory import MemoryByLength
+from tfm_ui.lenses.profiling.length.parts import PartsByLength
+from tfm_ui.lenses.profiling.length.times import TimeByLength
+from tfm_ui.lenses.profiling.plan import beyond_budget, lengths_of, why_no_length
+from tfm_ui.lenses.profiling.shown import comparison_of
+from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.page import controls_line
+from tfm_ui.page.lens import View
+from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
 
-def draw(model: ModelState) -> None:
-    """What it shows."""
-    line = controls_line.row("profiling")
-    boxes(model, line, "target", "longest", "length_batch")
-    state = how(model, line)
-    measure.bar(plan_of(model, state), state.run)
-    with st.container(key="profiling_left_out"):
-        if reason := " ".join(filter(None, (no_length(model, state), length.beyond(lengths_of(model, state)[1])))):
-            st.info(reason)
-    seen = length.sweep(model, state)
-    memory, parts = length_memory.peaks(model, state), length_parts.shares(model, state)
-    if not seen or not memory or not parts:
-        return
-    kind(seen.of.plan)
-    left, right = st.columns(2)
-    with left.container(key="length_time"):
-        _time(model, state, seen)
-    with right.container(key="length_memory"):
-        _memory(model, state, memory)
-    with st.container(key="length_parts"):
-        _parts(model, state, parts)
+def draw_controls(model: ModelState) -> ProfilingState:
+    """What is measured, how, and the button."""
+    line = controls_line.row("line_profiling")
+    row_controls.draw(model, line, "target", "longest", "length_batch")
+    return row_controls.with_button(model, row_controls.how_it_is_measured(model, line))
 
 
-def _time(model: ModelState, state: ProfilingState, seen: length.Sweep) -> None:
-    with panel("profiling_length_time") as show:
-        show(
-            title="Time against length",
-            how_to_read="x: tokens. y: milliseconds of a call. A power law is a straight line here. Rings: "
-            "medians, with strokes from quartile to quartile; dashed: the fitted law; thin: FLOPs, scaled.",
-            picture=Drawing("profiling_length_time", states(model, state)),
-            sentence=seen.sentence,
-            table=seen.table,
-            sources=[profile, scaling.fit, costs.flops],
-            recipe=seen.recipe,
-            mode=frame.mode(),
-        )
+def blocks(model: ModelState, state: ProfilingState) -> list[Block | None]:
+    """Which lengths are left out, and three panels."""
+    reasons = why_no_length(model, state), beyond_budget(lengths_of(model, state)[1])
+    left_out = Note(" ".join(filter(None, reasons))) if any(reasons) else None
+    comparison = comparison_of(model, state, "length")
+    if comparison is None:
+        return [left_out]
+    side_by_side = Columns([[_time(comparison)], [_memory(comparison)]])
+    return [left_out, Note(comparison.kind, "plain"), side_by_side, _parts(comparison)]
 
 
-def _memory(model: ModelState, state: ProfilingState, seen: length_memory.Peaks) -> None:
-    with panel("profiling_length_memory") as show:
-        show(
-            title="Memory against length",
-            how_to_read="x: tokens. y: MiB at the peak of a call, beyond weights and input. Rings: measured "
-            "by the allocator, thin: by the system; dashed, and the attention weights of all layers: by formula.",
-            picture=Drawing("profiling_length_memory", states(model, state)),
-            sentence=seen.sentence,
-            table=seen.table,
-            sources=[costs.peak_memory, profile],
-            recipe=seen.recipe,
-            mode=frame.mode(),
-        )
+def _time(comparison: Comparison) -> Panel:
+    return Panel(
+        key="profiling_length_time",
+        title="Time against length",
+        how_to_read="x: tokens. y: milliseconds of a call. A power law is a straight line here. Rings: "
+        "medians, with strokes from quartile to quartile; dashed: the fitted law; thin: FLOPs, scaled.",
+        picture="profiling_length_time",
+        result=TimeByLength(comparison),
+        sources=[profile, scaling.fit, costs.flops],
+    )
 
 
-def _parts(model: ModelState, state: ProfilingState, seen: length_parts.Shares) -> None:
-    with panel("profiling_length_parts") as show:
-        show(
-            title="Where it goes",
-            how_to_read="x: tokens. y: FLOPs of each part, by formula; then its milliseconds in one forward pass, "
-            "by torch.profiler. Products: scores and weights × values; the softmax stands apart.",
-            picture=Drawing("profiling_length_parts", states(model, state)),
-            sentence=seen.sentence,
-            table=seen.table,
-            sources=[costs.flops, scaling.crossing, profile],
-            recipe=seen.recipe,
-            mode=frame.mode(),
-        )
+def _memory(comparison: Comparison) -> Panel:
+    return Panel(
+        key="profiling_length_memory",
+        title="Memory against length",
+        how_to_read="x: tokens. y: MiB at the peak of a call, beyond weights and input. Rings: measured "
+        "by the allocator, thin: by the system; dashed, and the attention weights of all layers: by formula.",
+        picture="profiling_length_memory",
+        result=MemoryByLength(comparison),
+        sources=[costs.peak_memory, profile],
+    )
+
+
+def _parts(comparison: Comparison) -> Panel:
+    return Panel(
+        key="profiling_length_parts",
+        title="Where it goes",
+        how_to_read="x: tokens. y: FLOPs of each part, by formula; then its milliseconds in one forward pass, "
+        "by torch.profiler. Products: scores and weights × values; the softmax stands apart.",
+        picture="profiling_length_parts",
+        result=PartsByLength(comparison),
+        sources=[costs.flops, scaling.crossing, profile],
+    )
+
+
+VIEW = View(blocks=blocks, controls=draw_controls)

@@ -7,38 +7,37 @@ from functools import cached_property
 import pandas as pd
 
 from tfm_core.profiling import Size, costs, scaling
-from tfm_ui.lenses.profiling.asked import UNMEASURED, Lengths, asked
-from tfm_ui.lenses.profiling.compare.numbers import recipe
-from tfm_ui.lenses.profiling.parts.numbers import OWN, in_order
-from tfm_ui.lenses.profiling.state import ProfilingState
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.lenses.profiling.comparison import UNMEASURED
+from tfm_ui.lenses.profiling.length.lengths import Lengths, in_tokens
+from tfm_ui.lenses.profiling.part_names import SEPARATE_PASSES, in_order
+from tfm_ui.lenses.profiling.recipes import overtaking, parts_at_lengths
 from tfm_ui.text import look
 
 PRODUCTS, SOFTMAX, FEED_FORWARD = "products", "softmax", "feed-forward"
 
 
-class Shares(Lengths):
+class PartsByLength(Lengths):
     """The parts of a forward pass at several lengths."""
 
     @cached_property
     def flops(self) -> dict[str, list[int]]:
         """part -> FLOPs at each length, of the parts that have any."""
-        each = [costs.flops(row) for row in self.of.plan.rows]
-        names = in_order(name for one in each for name, count in one.items() if count)
-        return {name: [one.get(name, 0) for one in each] for name in names}
+        each = [costs.flops(row) for row in self.comparison.plan.rows]
+        names = in_order(name for flops in each for name, count in flops.items() if count)
+        return {name: [flops.get(name, 0) for flops in each] for name in names}
 
     @cached_property
     def milliseconds(self) -> dict[str, list[float]]:
         """part -> time at each length; NaN where it was not measured."""
-        each = [{part.name: part.seconds * 1e3 for part in one.parts} for one in self.of.rows]
-        names = in_order(name for one in each for name in one)
-        return {name: [one.get(name, math.nan) for one in each] for name in names}
+        each = [{part.name: part.seconds * 1e3 for part in row.parts} for row in self.comparison.rows]
+        names = in_order(name for times in each for name in times)
+        return {name: [times.get(name, math.nan) for times in each] for name in names}
 
     @property
     def predicted(self) -> float | None:
         """The length from which on products have more FLOPs than the feed-forward; None of what has not both."""
         both = {PRODUCTS, FEED_FORWARD} <= self.flops.keys()
-        return scaling.predicted_crossing(self.of.plan.rows[0].size) if both else None
+        return scaling.predicted_crossing(self.comparison.plan.rows[0].size) if both else None
 
     def crossed(self, *parts: str) -> float | None:
         """The measured length at which these parts together overtake the feed-forward; None if they do not."""
@@ -59,23 +58,19 @@ class Shares(Lengths):
     @property
     def crossings(self) -> dict[str, float]:
         """predicted, measured -> length, of those that lie among the lengths shown."""
-        found = {"predicted": self.predicted, "measured": self.overtaken}
-        return {name: n for name, n in found.items() if n and self.lengths[0] <= n <= self.lengths[-1]}
+        both = {"predicted": self.predicted, "measured": self.overtaken}
+        return {name: n for name, n in both.items() if n and self.lengths[0] <= n <= self.lengths[-1]}
 
-    @property
     def sentence(self) -> str:
         """Where products overtake the feed-forward, and whose passes they are where calls have no time."""
-        return " ".join(part for part in (self._overtaking, self._own, self.under_load("parts")) if part)
+        return " ".join(part for part in (self._overtaking, self._separate, self.under_load("parts")) if part)
 
     @property
-    def _own(self) -> str:
+    def _separate(self) -> str:
         """Which lengths have times of parts, and none of a call; "" if there are none."""
-        rows = enumerate(zip(self.lengths, self.of.rows, strict=True), 1)
-        found = [look.count(n) for number, (n, one) in rows if one.parts and self.of.reason(number)]
-        if not found:
-            return ""
-        tokens = "token" if found == ["1"] else "tokens"
-        return f"{OWN}; no time of a forward call is shown at {look.listed(found)} {tokens}."
+        rows = enumerate(zip(self.lengths, self.comparison.rows, strict=True), 1)
+        lengths = [n for number, (n, row) in rows if row.parts and self.comparison.reason(number)]
+        return f"{SEPARATE_PASSES}; no time of a forward call is shown at {in_tokens(lengths)}." if lengths else ""
 
     @property
     def _overtaking(self) -> str:
@@ -87,7 +82,7 @@ class Shares(Lengths):
         at = look.count(round(self.predicted))
         said = (
             "Scores and weights × values, without projections, overtake the feed-forward at n = "
-            f"{_times_d_ff(self.predicted, self.of.plan.rows[0].size)} = {at} in FLOPs"
+            f"{_times_d_ff(self.predicted, self.comparison.plan.rows[0].size)} = {at} in FLOPs"
         )
         if not self.lengths[0] <= self.predicted <= self.lengths[-1]:
             said += f", {'beyond' if self.predicted > self.lengths[-1] else 'before'} the lengths shown"
@@ -97,7 +92,7 @@ class Shares(Lengths):
     def _measured(self) -> str:
         """What was measured of it."""
         if not self.milliseconds:
-            return "No time by part was measured." if self.of.report else UNMEASURED
+            return "No time by part was measured." if self.comparison.report else UNMEASURED
         if not {PRODUCTS, FEED_FORWARD} <= self.milliseconds.keys():
             if self.predicted is None:
                 return ""
@@ -110,7 +105,7 @@ class Shares(Lengths):
                 return "Too few lengths were measured to tell where they do in time."
             n = look.count(self._both[0] if ahead else self._both[-1])
             said = f"Measured: already at {n} tokens." if ahead else f"Measured: not reached, beyond {n} tokens."
-        kernel = next((one.kernel for one in self.of.rows if one.kernel), "")
+        kernel = next((row.kernel for row in self.comparison.rows if row.kernel), "")
         if SOFTMAX not in self.milliseconds:
             return f"{said} A fused kernel ({kernel}) does the softmax too: it is in the products." if kernel else said
         both = self.crossed(PRODUCTS, SOFTMAX)
@@ -136,32 +131,16 @@ class Shares(Lengths):
         }
         columns |= {f"{name}, ms": times for name, times in self.milliseconds.items()}
         if self.milliseconds:
-            columns["measured under load"] = [one.parts_under_load for one in self.of.rows]
-        return self.of.stamped(pd.DataFrame(columns, index=pd.Index(self.lengths, name="length")))
+            columns["measured under load"] = [row.parts_under_load for row in self.comparison.rows]
+        return self.comparison.stamped(pd.DataFrame(columns, index=pd.Index(self.lengths, name="length")))
 
-    @property
     def recipe(self) -> str:
-        """Lines of Python that leave `flops` and `parts`, one for each length, and `crossing`."""
-        end = [
-            "",
-            "from tfm_core.profiling import costs, scaling",
-            "lengths = [row.size.seq_len for row in rows]",
-            "flops = [costs.flops(row) for row in rows]",
-            "parts = [{part.name: part.seconds for part in one.parts} for one in report.measured]",
-        ]
-        if {PRODUCTS, FEED_FORWARD} <= self.milliseconds.keys():
-            pair = (f'[one["{name}"] for one in parts]' for name in (PRODUCTS, FEED_FORWARD))
-            end.append(f"crossing = scaling.crossing(lengths, {', '.join(pair)})")
-        return recipe(self.of.plan, *end)
+        """A script that leaves `flops` and `parts`, one for each length, and `crossing` where both parts were timed."""
+        both = {PRODUCTS, FEED_FORWARD} <= self.milliseconds.keys()
+        return self.comparison.recipe(overtaking if both else parts_at_lengths)
 
 
 def _times_d_ff(length: float, size: Size) -> str:
     """A length as a multiple of d_ff: d_ff, 1.5 d_ff, 2/3 d_ff."""
     times = Fraction(length / size.feed_forward_dim).limit_denominator(6)
     return f"{times if times.denominator > 2 else f'{float(times):g}'} d_ff" if times != 1 else "d_ff"
-
-
-def shares(model: ModelState, state: ProfilingState) -> Shares | None:
-    """What the view "length" shows of parts; None if no length is within the budget."""
-    found = asked(model, state, "length")
-    return Shares(found) if found else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from tfm_core.model.kind import MAX_LEN
 from tfm_core.profiling import Size
 from tfm_ui.text import look
 
@@ -17,8 +18,7 @@ def parameters(size: Size) -> dict[str, tuple[str, int]]:
     norms = many + each + (size.num_stacks if size.norm == "pre" else 0)
     last = f" + {size.num_stacks}" if size.norm == "pre" else ""
     of_stacks = "2 × " * (size.num_stacks == 2)
-    longest = size.config().max_len
-    found = {
+    terms = {
         "embedding": ("{vocabulary} × {d}", size.vocab_size * d),
         "projections": (f"{attentions} × 4({{d}}² + {{d}})", many * 4 * (d**2 + d)),
         "feed-forward": (f"{networks} × (2 × {{d}} × {{d_ff}} + {{d_ff}} + {{d}})", each * (2 * d * d_ff + d_ff + d)),
@@ -26,12 +26,12 @@ def parameters(size: Size) -> dict[str, tuple[str, int]]:
     }
     if size.is_gated:
         gated = f"{networks} × (3 × {{d}} × {{d_ff}} + 2 × {{d_ff}} + {{d}})"
-        found["feed-forward"] = gated, each * (3 * d * d_ff + 2 * d_ff + d)
+        terms["feed-forward"] = gated, each * (3 * d * d_ff + 2 * d_ff + d)
     if size.positional == "learned":
-        found["positions"] = f"{of_stacks}{longest} × {{d}}", size.num_stacks * longest * d
+        terms["positions"] = f"{of_stacks}{MAX_LEN} × {{d}}", size.num_stacks * MAX_LEN * d
     if size.positional == "t5":
-        found["positions"] = f"{of_stacks}32 × {{heads}}", size.num_stacks * 32 * size.num_heads
-    return found
+        terms["positions"] = f"{of_stacks}32 × {{heads}}", size.num_stacks * 32 * size.num_heads
+    return terms
 
 
 def flops(size: Size) -> dict[str, tuple[str, int]]:
@@ -69,9 +69,9 @@ def laws(formulas: Formulas, counts: Mapping[str, int], size: Size) -> dict[str,
         "vocabulary": size.vocab_size,
         "heads": size.num_heads,
     }
-    found = {}
+    hold = {}
     for part, (formula, value) in formulas(size).items():
         if counts.get(part) == value:
             symbols, put_in = formula.format(**SYMBOLS), formula.format(**numbers)
-            found[f"{part}: {symbols} = {put_in} = {look.count(value)}"] = True
-    return found
+            hold[f"{part}: {symbols} = {put_in} = {look.count(value)}"] = True
+    return hold

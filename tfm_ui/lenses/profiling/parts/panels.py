@@ -1,66 +1,57 @@
-"""One configuration part by part: parameters, FLOPs and time beside each other."""
-
-import streamlit as st
+"""The view "parts": one configuration part by part, its parameters, FLOPs and time beside each other."""
 
 from tfm_core.profiling import costs, profile
-from tfm_ui.lenses.profiling import measure
-from tfm_ui.lenses.profiling.asked import nothing
-from tfm_ui.lenses.profiling.boxes import boxes, kind, rows, states
-from tfm_ui.lenses.profiling.parts import numbers as parts
-from tfm_ui.lenses.profiling.state import plan_of
-from tfm_ui.page import controls_line, frame
-from tfm_ui.page.panels import panel
-from tfm_ui.pictures.registry import Drawing
+from tfm_ui.lenses.profiling.comparison import Comparison
+from tfm_ui.lenses.profiling.parts.costs_by_part import PartFlops, PartParameters, PartTimes, which_row
+from tfm_ui.lenses.profiling.plan import why_no_row
+from tfm_ui.lenses.profiling.row_controls import chosen_row
+from tfm_ui.lenses.profiling.shown import comparison_of
+from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.page.lens import View
+from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
 
-def draw(model: ModelState) -> None:
-    """What it shows."""
-    line = controls_line.row("profiling")
-    boxes(model, line, "row")
-    state = rows(model, line)
-    measure.bar(plan_of(model, state), state.run)
-    seen = parts.parts(model, state)
-    if seen is None:
-        st.info(nothing(model, state))
-        return
-    kind(seen.of.plan)
-    st.html(f'<p class="note">{seen.title}</p>')
-    pictures = {
-        "profiling_parts_parameters": (
-            "Parameters",
-            "Numbers that training would set, counted by formula.",
-            seen.about_parameters,
-            seen.parameter_laws,
-            costs.parameters,
-        ),
-        "profiling_parts_flops": (
-            "FLOPs",
-            "Floating point operations of a forward pass, by formula; M: millions.",
-            seen.about_flops,
-            seen.flop_laws,
-            costs.flops,
-        ),
-        "profiling_parts_time": (
-            "Time",
-            "Of a forward pass of median length among torch.profiler’s own, which it slows down a little.",
-            seen.about_time,
-            {},
-            profile,
-        ),
-    }
-    for where, (name, (title, how_to_read, sentence, laws, source)) in zip(
-        st.columns(3), pictures.items(), strict=True
-    ):
-        with where, panel(name) as show:
-            show(
-                title=title,
-                how_to_read=how_to_read,
-                picture=Drawing(name, states(model, state)),
-                sentence=sentence,
-                laws=laws,
-                table=seen.table,
-                sources=[source],
-                recipe=seen.recipe,
-                mode=frame.mode(),
-            )
+def blocks(model: ModelState, state: ProfilingState) -> list[Block]:
+    """Which row it is, and three panels side by side."""
+    comparison = comparison_of(model, state, "parts")
+    if comparison is None:
+        return [Note(why_no_row(model, state))]
+    panels = [_parameters(comparison), _flops(comparison), _time(comparison)]
+    return [Note(comparison.kind, "plain"), Note(which_row(comparison), "plain"), Columns([[p] for p in panels])]
+
+
+def _parameters(comparison: Comparison) -> Panel:
+    return Panel(
+        key="profiling_parts_parameters",
+        title="Parameters",
+        how_to_read="Numbers that training would set, counted by formula.",
+        picture="profiling_parts_parameters",
+        result=PartParameters(comparison),
+        sources=[costs.parameters],
+    )
+
+
+def _flops(comparison: Comparison) -> Panel:
+    return Panel(
+        key="profiling_parts_flops",
+        title="FLOPs",
+        how_to_read="Floating point operations of a forward pass, by formula; M: millions.",
+        picture="profiling_parts_flops",
+        result=PartFlops(comparison),
+        sources=[costs.flops],
+    )
+
+
+def _time(comparison: Comparison) -> Panel:
+    return Panel(
+        key="profiling_parts_time",
+        title="Time",
+        how_to_read="Of a forward pass of median length among torch.profiler’s own, which it slows down a little.",
+        picture="profiling_parts_time",
+        result=PartTimes(comparison),
+        sources=[profile],
+    )
+
+
+VIEW = View(blocks=blocks, controls=chosen_row)

@@ -1,53 +1,52 @@
-"""The pictures of the view "parts" of the Profiling lens, as functions of the link."""
+"""The pictures of the view "parts": a row's parameters, FLOPs and time, by part."""
 
 import math
 from collections.abc import Mapping
 
-from tfm_ui.lenses.profiling.asked import NOTHING
-from tfm_ui.lenses.profiling.parts.numbers import parts
-from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.lenses.profiling.comparison import Comparison
+from tfm_ui.lenses.profiling.parts.costs_by_part import PartFlops, PartParameters, PartTimes
+from tfm_ui.lenses.profiling.plan import NO_CONFIGURATION
+from tfm_ui.lenses.profiling.shown import picture
 from tfm_ui.pictures import bars
+from tfm_ui.pictures.bars import BARS
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, units
 
 
-def parameters(model: ModelState, state: ProfilingState) -> Content:
+def parameters(comparison: Comparison) -> Content:
     """How many, by part."""
-    seen = parts(model, state)
-    if seen is None:
-        return _shares({}, {}, NOTHING)
-    found = {name: seen.parameters.get(name, 0) for name in seen.names}
-    return _shares(found, {name: look.count(count) for name, count in found.items()}, seen.about_parameters)
+    parts = PartParameters(comparison)
+    counts = {name: parts.parameters.get(name, 0) for name in parts.names}
+    return _shares(counts, {name: look.count(count) for name, count in counts.items()}, parts.sentence())
 
 
-def flops(model: ModelState, state: ProfilingState) -> Content:
+def flops(comparison: Comparison) -> Content:
     """Of a forward pass, by part."""
-    seen = parts(model, state)
-    if seen is None:
-        return _shares({}, {}, NOTHING)
-    found = {name: seen.flops.get(name, 0) for name in seen.names}
-    return _shares(
-        found,
-        {name: f"{units.three(count / 1e6)} M" if count else "0" for name, count in found.items()},
-        seen.about_flops,
-    )
+    parts = PartFlops(comparison)
+    counts = {name: parts.flops.get(name, 0) for name in parts.names}
+    values = {name: f"{units.three(count / 1e6)} M" if count else "0" for name, count in counts.items()}
+    return _shares(counts, values, parts.sentence())
 
 
-def time(model: ModelState, state: ProfilingState) -> Content:
+def time(comparison: Comparison) -> Content:
     """Of a forward pass, by part or by operator; a gap at each where nothing was measured."""
-    seen = parts(model, state)
-    if seen is None:
-        return _shares({}, {}, NOTHING)
-    if not seen.seconds:
-        nothing, gap = [math.nan] * len(seen.timed), "no figure" if seen.of.report else "not measured"
-        return bars.content(seen.timed, nothing, about=seen.about_time, gap=gap)
-    found = {name: seen.seconds.get(name, 0.0) for name in seen.timed}
-    return _shares(found, {name: units.took(seconds) for name, seconds in found.items()}, seen.about_time)
+    parts = PartTimes(comparison)
+    if not parts.seconds:
+        nothing, gap = [math.nan] * len(parts.timed), "no figure" if comparison.report else "not measured"
+        return bars.content(parts.timed, nothing, about=parts.sentence(), gap=gap)
+    seconds = {name: parts.seconds.get(name, 0.0) for name in parts.timed}
+    return _shares(seconds, {name: units.took(time) for name, time in seconds.items()}, parts.sentence())
 
 
-def _shares(found: Mapping[str, float], values: Mapping[str, str], about: str) -> Content:
-    total = sum(found.values()) or 1
-    return bars.content(
-        list(found), [value / total for value in found.values()], values=list(values.values()), about=about
-    )
+def _shares(costs: Mapping[str, float], values: Mapping[str, str], about: str) -> Content:
+    total = sum(costs.values()) or 1
+    shares = [cost / total for cost in costs.values()]
+    return bars.content(list(costs), shares, values=list(values.values()), about=about)
+
+
+EMPTY = bars.content([], [], about=NO_CONFIGURATION)
+PICTURES = {
+    "profiling_parts_parameters": picture("parts", BARS, parameters, empty=EMPTY),
+    "profiling_parts_flops": picture("parts", BARS, flops, empty=EMPTY),
+    "profiling_parts_time": picture("parts", BARS, time, empty=EMPTY),
+}

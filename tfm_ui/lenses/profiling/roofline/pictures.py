@@ -1,47 +1,52 @@
-"""The picture of the view "roofline" of the Profiling lens, as a function of the link."""
+"""The picture of the view "roofline"."""
 
-from tfm_ui.lenses.profiling.asked import NOTHING, label
-from tfm_ui.lenses.profiling.roofline.numbers import Roofline, roofline
-from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.lenses.profiling.comparison import Comparison
+from tfm_ui.lenses.profiling.plan import NO_CONFIGURATION
+from tfm_ui.lenses.profiling.rates import Rates
+from tfm_ui.lenses.profiling.roofline.roofline import Roofline
+from tfm_ui.lenses.profiling.shown import picture
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.lines import Chart, Line
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.pictures.lines import LINES, Chart, Line
 from tfm_ui.text import units
 
 INTENSITY = "operations per byte"
 
 
-def roof(model: ModelState, state: ProfilingState) -> Content:
+def roof(comparison: Comparison) -> Content:
     """The measured roof and each row's dot under it; nothing where no row has a rate."""
-    seen = roofline(model, state)
-    if seen is None or not seen.there:
-        return lines.content([], about=seen.sentence if seen else NOTHING)
+    roofline = Roofline(comparison)
+    if not roofline.rated:
+        return lines.content([], about=roofline.sentence())
     rows = [
         Line(
-            f"{label(seen.of, point.number)}{', under load' * seen.of.rows[point.number - 1].forward.under_load}",
+            f"{comparison.label(point.number)}{', under load' * comparison.rows[point.number - 1].forward.under_load}",
             [point.intensity],
             [point.rate / 1e9],
             f"head {(point.number - 1) % 8 + 1}",
             "dots",
             str(point.number),
         )
-        for point in seen.there
+        for point in roofline.rated
     ]
-    ridge = {f"ridge {units.three(seen.ridge)}": seen.ridge} if seen.machine else {}
-    chart = Chart(INTENSITY, "GFLOP/s", [*_roof(seen), *rows], "log10", "log10", marks=ridge)
-    return lines.content([chart], about=seen.sentence)
+    ridge = {f"ridge {units.three(roofline.ridge)}": roofline.ridge} if roofline.machine else {}
+    chart = Chart(INTENSITY, "GFLOP/s", [*_roof(roofline), *rows], "log10", "log10", marks=ridge)
+    return lines.content([chart], about=roofline.sentence())
 
 
-def _roof(seen: Roofline) -> list[Line]:
+def _roof(rates: Rates) -> list[Line]:
     """The slope up to the ridge and the flat part behind it, as far as there are rows, and a little further."""
-    machine = seen.machine
+    machine = rates.machine
     if machine is None:
         return []
-    at = [seen.ridge, *(point.intensity for point in seen.there)]
+    at = [rates.ridge, *(point.intensity for point in rates.rated)]
     low, high = min(at) / 2, max(at) * 2
     peak, copy = machine.flops_per_second / 1e9, machine.bytes_per_second / 1e9
     return [
-        Line(f"peak {units.three(peak)} GFLOP/s", [seen.ridge, high], [peak, peak], "ink", "dashed"),
-        Line(f"copy {units.three(copy)} GB/s", [low, seen.ridge], [low * copy, peak], "ink", "thin"),
+        Line(f"peak {units.three(peak)} GFLOP/s", [rates.ridge, high], [peak, peak], "ink", "dashed"),
+        Line(f"copy {units.three(copy)} GB/s", [low, rates.ridge], [low * copy, peak], "ink", "thin"),
     ]
+
+
+EMPTY = lines.content([], about=NO_CONFIGURATION)
+PICTURES = {"profiling_roofline": picture("roofline", LINES, roof, empty=EMPTY)}

@@ -1,0 +1,152 @@
+"""The usual masks, each beside a naive double loop that says its definition in another way."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfm_core import (
+    MASKS,
+    causal_mask,
+    combine_masks,
+    cross_mask,
+    document_mask,
+    either_mask,
+    global_mask,
+    prefix_mask,
+    strided_mask,
+    window_mask,
+)
+
+lengths = st.integers(1, 14)
+numbers = st.integers(1, 8)
+
+
+def loop(query_len, key_len, sees):
+    """Whom each query sees, `sees(i, j)`: both counted from the first key on, the last query beside the last key."""
+    return [[bool(sees(q + key_len - query_len, k)) for k in range(key_len)] for q in range(query_len)]
+
+
+@given(lengths, lengths, st.integers(0, 4))
+def test_a_diagonal_lets_each_query_see_so_many_tokens_ahead(queries, keys, diagonal):
+    assert causal_mask(queries, keys, diagonal=diagonal).tolist() == loop(queries, keys, lambda i, j: j <= i + diagonal)
+
+
+@given(lengths, lengths, numbers)
+def test_window(queries, keys, window):
+    mask = window_mask(queries, keys, window=window)
+    assert mask.tolist() == loop(queries, keys, lambda i, j: j in range(i - window + 1, i + window))
+
+
+@given(lengths, numbers)
+def test_a_causal_window_leaves_a_query_as_many_tokens_as_it_is_wide(length, window):
+    mask = window_mask(length, window=window) & causal_mask(length)
+    assert mask.sum(-1).tolist() == [min(i + 1, window) for i in range(length)]
+
+
+@given(lengths, lengths, numbers)
+def test_strided(queries, keys, stride):
+    def sees(i, j):
+        return j in range(i - stride + 1, i + stride) or j in range(i % stride, max(keys, i) + stride, stride)
+
+    assert strided_mask(queries, keys, stride=stride).tolist() == loop(queries, keys, sees)
+
+
+@pytest.mark.parametrize("root", [4, 8, 16, 32])
+def test_a_stride_of_the_root_leaves_about_n_root_n_pairs(root):
+    n = root * root
+    kept = int((strided_mask(n, stride=root) & causal_mask(n)).sum())
+    assert 1 <= kept / (n * root) <= 1.5
+
+
+@given(lengths, lengths, st.lists(st.integers(0, 20), max_size=4))
+def test_global_tokens_see_all_and_are_seen_by_all(queries, keys, tokens):
+    assert global_mask(queries, keys, tokens=tokens).tolist() == loop(
+        queries, keys, lambda i, j: i in tokens or j in tokens
+    )
+
+
+@given(lengths, lengths, st.integers(0, 8))
+def test_prefix(queries, keys, prefix):
+    assert prefix_mask(queries, keys, prefix=prefix).tolist() == loop(
+        queries, keys, lambda i, j: any((j <= i, j < prefix))
+    )
+
+
+@given(lengths, lengths, st.lists(numbers, max_size=4))
+def test_documents_are_blind_for_each_other(queries, keys, lengths):
+    of = [document for document, length in enumerate(lengths) for _ in range(length)]
+
+    def document(place):
+        return (of[place] if place < len(of) else len(lengths)) if place >= 0 else 0
+
+    assert document_mask(queries, keys, lengths=lengths).tolist() == loop(
+        queries, keys, lambda i, j: document(i) == document(j)
+    )
+
+
+def test_documents_packed_into_one_row_are_blocks_on_the_diagonal():
+    assert torch.equal(
+        document_mask(6, lengths=(2, 3)), torch.block_diag(torch.ones(2, 2), torch.ones(3, 3), torch.ones(1, 1)).bool()
+    )
+
+
+@given(st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=4), min_size=1, max_size=3))
+def test_real_tokens_look_at_real_tokens(rows):
+    queries, keys = torch.tensor(rows), torch.tensor(rows)[:, :3]
+    mask = cross_mask(queries, keys)
+    assert mask.shape == (len(rows), 1, 4, 3)
+    assert mask[:, 0].tolist() == [[[q != 0 and k != 0 for k in row[:3]] for q in row] for row in rows]
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=1, max_size=4))
+def test_or_allows_what_any_mask_allows(rows):
+    masks = [torch.tensor(row) for row in rows]
+    assert either_mask(*masks).tolist() == [any(column) for column in zip(*rows, strict=True)]
+    assert either_mask(*masks, None) is None  # which hides nothing
+    assert either_mask() is None
+
+
+@pytest.mark.parametrize("combine", [combine_masks, either_mask])
+def test_what_cannot_be_combined_is_named(combine):
+    with pytest.raises(ValueError, match=rf"{combine.__name__}: expected shapes that broadcast.*\(2, 3\), \(4,\)"):
+        combine(torch.ones(2, 3, dtype=torch.bool), torch.ones(4, dtype=torch.bool))
+    with pytest.raises(ValueError, match=r"dtype torch.bool"):
+        combine(torch.ones(2), torch.ones(2, dtype=torch.bool))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: window_mask(3, window=0), "window: expected at least 1, got 0"),
+        (lambda: strided_mask(3, stride=-1), "stride: expected at least 1, got -1"),
+        (lambda: global_mask(3, tokens=(1, -2)), "tokens: expected at least 0, got -2"),
+        (lambda: prefix_mask(3, prefix=-1), "prefix: expected at least 0, got -1"),
+        (lambda: document_mask(3, lengths=(2, 0)), "lengths: expected at least 1, got 0"),
+        (lambda: window_mask(0, window=1), "query_len: expected at least 1, got 0"),
+        (lambda: window_mask(2, 0, window=1), "key_len: expected at least 1, got 0"),
+        (lambda: cross_mask(torch.ones(2, 3), torch.ones(3, 3)), "one batch size, got 2 and 3"),
+    ],
+)
+def test_what_makes_no_mask_is_refused_with_its_name(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("name", MASKS)
+@pytest.mark.parametrize(("query_len", "key_len"), [(1, 1), (7, 7), (3, 8), (8, 3)])
+def test_every_entry_makes_a_mask_of_token_ids(name, query_len, key_len):
+    queries, keys = torch.ones(2, query_len, dtype=torch.int64), torch.ones(2, key_len, dtype=torch.int64)
+    keys[1, -1] = 0
+    entry = MASKS[name]
+    mask = entry.mask(queries, keys)
+    assert mask.dtype == torch.bool
+    assert mask.expand(2, 1, query_len, key_len).shape == (2, 1, query_len, key_len)
+    assert entry.about.endswith(".")
+    assert entry.source
+    assert [argument.several for argument in entry.arguments[:-1]] == [False] * (len(entry.arguments) - 1)
+    given = [(argument.low,) if argument.several else argument.low for argument in entry.arguments]
+    assert entry.mask(queries, keys, *given).dtype == torch.bool
+    assert not math.isnan(mask.float().mean())

@@ -1,0 +1,78 @@
+"""What is computed can be learnt from, recorded or not."""
+
+from contextlib import nullcontext
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, run
+from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, recording
+
+both_paths = pytest.mark.parametrize("path", [recording, nullcontext], ids=["recorded", "fused"])
+
+
+def loss_of(model, tokens):
+    return F.cross_entropy(run(model, tokens).view(-1, VOCAB), tokens.flip(1).flatten())
+
+
+def gradients(model, tokens, path):
+    model.zero_grad()
+    with path():
+        loss_of(model, tokens).backward()
+    return {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
+
+
+@both_paths
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("positional", POSITIONAL)
+def test_every_parameter_gets_a_gradient(path, architecture, positional):
+    by_name = gradients(build(architecture=architecture, positional=positional), random_ids(4, 8), path)
+    # A key's bias adds the same to all scores of a row, which the softmax takes away again.
+    silent = {name for name, gradient in by_name.items() if gradient.abs().max() < 1e-7}
+    assert silent <= {name for name in by_name if name.endswith("key_projection.bias")}
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("positional", POSITIONAL)
+def test_both_paths_have_the_same_gradients(architecture, norm, positional):
+    model = build(architecture=architecture, norm=norm, positional=positional).double()
+    tokens = random_ids(2, 6)
+    tokens[0, :2] = tokens[1, 4:] = 0
+    recorded, fused = (gradients(model, tokens, path) for path in (recording, nullcontext))
+    assert max(largest_error(recorded[name], fused[name]) for name in recorded) < 1e-12
+
+
+@both_paths
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_a_few_steps_of_training_lower_the_loss(path, architecture, activation):
+    model, tokens = build(architecture=architecture, activation=activation).train(), random_ids(8, 6)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    first = loss_of(model, tokens).item()
+    for _ in range(15):
+        optimizer.zero_grad()
+        with path():
+            loss = loss_of(model, tokens)
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < 0.6 * first
+
+
+def test_gradients_flow_into_recorded_weights_and_through_edits():
+    model, tokens = build(), random_ids(2, 5)
+    strength = torch.tensor(0.5, requires_grad=True)
+    with recording("*.weights", {"layers.0.self_attention.head_output": lambda x: x * strength}) as trace:
+        logits = model(tokens)
+    weights = trace["layers.1.self_attention.weights"]
+    to_weights, to_strength = torch.autograd.grad(logits.square().sum(), [weights, strength])
+    assert to_weights.shape == weights.shape
+    assert to_weights.any()
+    assert to_strength != 0
+
+
+def test_weights_recorded_without_gradients_hold_no_graph():
+    with torch.no_grad(), recording() as trace:
+        build()(random_ids(1, 4))
+    assert not any(tensor.requires_grad for tensor in trace.values())

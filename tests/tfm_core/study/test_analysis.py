@@ -1,0 +1,90 @@
+"""Summaries of heads, on maps whose numbers are known."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfm_core.study import analysis
+
+N = 6
+UNIFORM = torch.full((N, N), 1 / N)
+SELF = torch.eye(N)
+FIRST = torch.zeros(N, N).index_fill_(1, torch.tensor([0]), 1.0)
+PREVIOUS = torch.diag(torch.ones(N - 1), -1) + torch.diag(torch.tensor([1.0] + [0.0] * (N - 1)))
+
+EXPECTED = {  # uniform, itself, first, previous
+    "entropy": [math.log(N), 0, 0, 0],
+    "mean_distance": [35 / 18, 0, 2.5, 5 / 6],
+    "weight_on_self": [1 / N, 1, 1 / N, 1 / N],
+    "weight_on_previous": [1 / N, 0, 1 / 5, 1],
+    "weight_on_first": [1 / N, 1 / N, 1, 2 / N],
+}
+every_summary = pytest.mark.parametrize("name", EXPECTED)
+
+
+@pytest.mark.parametrize(("name", "expected"), EXPECTED.items(), ids=EXPECTED)
+def test_what_is_known_of_four_maps(name, expected):
+    maps = torch.stack([UNIFORM, SELF, FIRST, PREVIOUS])
+    assert getattr(analysis, name)(maps).tolist() == pytest.approx(expected, abs=1e-6)
+
+
+def test_every_summary_is_tested():
+    ours = {name for name, thing in vars(analysis).items() if getattr(thing, "__module__", "") == analysis.__name__}
+    assert ours == {*EXPECTED, "peaks", "Peaks", "mean_by_distance", "ByDistance"}
+
+
+@every_summary
+def test_a_map_alone_is_worth_what_it_is_worth_among_others(name):
+    maps = torch.rand(2, 3, 5, 5).softmax(-1)
+    summary = getattr(analysis, name)
+    assert summary(maps).shape == (2, 3)
+    assert summary(maps[1, 2]).item() == pytest.approx(summary(maps)[1, 2].item(), abs=1e-6)
+
+
+@every_summary
+@given(size=st.integers(1, 8), loudness=st.floats(0, 200))
+def test_summaries_are_finite_and_within_their_bounds(name, size, loudness):
+    weights = (torch.randn(size, size) * loudness).softmax(-1)
+    weights[0] = 0  # a query with nothing to attend to
+    largest = {"entropy": math.log(size), "mean_distance": size - 1}.get(name, 1)
+    assert -1e-6 <= getattr(analysis, name)(weights).item() <= largest + 1e-5
+
+
+@pytest.mark.parametrize(("name", "expected"), [("entropy", math.log(8)), ("weight_on_first", 1 / 8)])
+def test_summaries_of_cross_attention_average_over_the_queries(name, expected):
+    assert getattr(analysis, name)(torch.full((3, 8), 1 / 8)).item() == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_single_token_has_no_previous_one():
+    assert analysis.weight_on_previous(torch.ones(4, 1, 1)).tolist() == [0.0] * 4
+
+
+@given(rows=st.integers(1, 5), keys=st.integers(1, 7), seed=st.integers(0, 99))
+def test_peaks_are_the_two_largest_of_each_row(rows, keys, seed):
+    weights = torch.rand(2, rows, keys, generator=torch.Generator().manual_seed(seed)).softmax(-1)
+    peaks = analysis.peaks(weights)
+    for head in range(2):
+        for row in range(rows):
+            largest = sorted(weights[head, row].tolist(), reverse=True)
+            assert peaks.first[head, row] == largest[0] == weights[head, row, peaks.key[head, row]]
+            assert peaks.second[head, row] == (largest[1] if keys > 1 else 0)
+
+
+@given(size=st.integers(1, 9), seed=st.integers(0, 99), share=st.floats(0, 1))
+def test_the_mean_of_each_distance_is_that_of_a_plain_loop(size, seed, share):
+    numbers = torch.Generator().manual_seed(seed)
+    scores, visible = torch.randn(size, size, generator=numbers), torch.rand(size, size, generator=numbers) < share
+    by_distance: dict[int, list[float]] = {}
+    for query in range(size):
+        for key in range(size):
+            if visible[query, key]:
+                by_distance.setdefault(query - key, []).append(scores[query, key].item())
+    means = analysis.mean_by_distance(scores, visible)
+    assert means.distance.tolist() == sorted(by_distance)
+    assert means.pairs.tolist() == [len(by_distance[d]) for d in sorted(by_distance)]
+    assert means.mean.tolist() == pytest.approx(
+        [math.fsum(by_distance[d]) / len(by_distance[d]) for d in sorted(by_distance)]
+    )

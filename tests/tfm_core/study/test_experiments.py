@@ -1,0 +1,97 @@
+"""Experiments: their numbers against torch's own functions, their laws against closed forms."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfm_core import scale_experiment
+from tfm_core.model.initialization import generator
+from tfm_core.study.experiments import largest_gradient
+
+WIDTHS = (1, 2, 6, 64)
+
+
+def drawn(width, draws, keys, seed):
+    """What the experiment draws, in float64."""
+    numbers = generator(seed, f"scale experiment, d_k {width}")
+    return (torch.randn(draws, n, width, generator=numbers).double() for n in (1, keys))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_number_agrees_with_plain_loops_and_torchs_own_softmax_and_jacobian(width):
+    draws, keys, seed = 7, 5, 3
+    measured = scale_experiment([width], draws=draws, keys=keys, seed=seed)
+    query, key = drawn(width, draws, keys, seed)
+    products = [
+        [sum(a * b for a, b in zip(q[0], k, strict=True)).item() for k in ks] for q, ks in zip(query, key, strict=True)
+    ]
+    flat = [product for row in products for product in row]
+    mean = sum(flat) / len(flat)
+    assert measured.variance.item() == pytest.approx(sum((x - mean) ** 2 for x in flat) / len(flat), rel=1e-4)
+    for name, scale in {"scaled": 1 / math.sqrt(width), "unscaled": 1.0}.items():
+        scores = torch.tensor(products, dtype=torch.float64) * scale
+        entropies = torch.distributions.Categorical(logits=scores).entropy()
+        jacobians = [torch.autograd.functional.jacobian(lambda x: torch.softmax(x, 0), row) for row in scores]
+        largest = sorted(jacobian.abs().max().item() for jacobian in jacobians)
+        assert measured.entropy[name].item() == pytest.approx(entropies.mean().item(), rel=1e-4)
+        assert measured.gradient[name].item() == pytest.approx(sum(largest) / draws, rel=1e-4)
+        assert measured.median_gradient[name].item() == pytest.approx(largest[draws // 2], rel=1e-4)
+
+
+@given(st.lists(st.floats(-30, 30), min_size=2, max_size=9))
+def test_the_largest_entry_of_the_jacobian_stands_on_its_diagonal_and_is_a_quarter_at_most(scores):
+    row = torch.tensor(scores, dtype=torch.float64)
+    jacobian = torch.autograd.functional.jacobian(lambda x: torch.softmax(x, 0), row)
+    gradient = largest_gradient(row.softmax(-1)).item()
+    assert gradient == pytest.approx(jacobian.abs().max().item(), abs=1e-12)
+    assert gradient <= 0.25
+
+
+def test_the_largest_gradient_in_closed_form():
+    weights = torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.2, 0.3, 0.5], [1 / 3, 1 / 3, 1 / 3]])
+    assert largest_gradient(weights).tolist() == pytest.approx([0.25, 0, 0.25, 2 / 9])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_variance_follows_its_law(seed):
+    """The variance of (q.k)^2 is 2 d_k^2 + 6 d_k, and that of |q|^2, which a query's keys share, 2 d_k."""
+    draws, keys = 400, 16
+    measured = scale_experiment(WIDTHS, draws=draws, keys=keys, seed=seed)
+    for width, variance in zip(WIDTHS, measured.variance.tolist(), strict=True):
+        spread = math.sqrt((2 * width**2 + 6 * width) / (draws * keys) + 2 * width / draws)
+        assert abs(variance - width) < 4 * spread
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_wide_heads_without_scaling_starve_the_softmax(seed):
+    measured = scale_experiment((4, 256), draws=200, seed=seed)
+    ratio = {name: (measured.entropy[name][1] / measured.entropy[name][0]).item() for name in measured.entropy}
+    assert ratio["unscaled"] < 0.2 < 0.9 < ratio["scaled"] < 1.1
+    assert measured.gradient["unscaled"][1] < measured.gradient["scaled"][1] / 2
+    assert measured.median_gradient["unscaled"][1] < measured.median_gradient["scaled"][1] / 10
+    assert all((values <= math.log(16)).all() for values in measured.entropy.values())
+    assert all((values <= 0.25).all() for values in measured.gradient.values())
+
+
+def test_at_width_one_there_is_nothing_to_scale():
+    experiment = scale_experiment([1], draws=50)
+    for measured in (experiment.entropy, experiment.gradient, experiment.median_gradient):
+        assert measured["scaled"] == measured["unscaled"]
+
+
+def test_a_width_hangs_on_its_seed_and_on_nothing_else_that_is_tried():
+    alone, among = scale_experiment([8], draws=20), scale_experiment([2, 8, 16], draws=20)
+    assert alone.variance[0] == among.variance[1]
+    assert alone.variance[0] != scale_experiment([8], draws=20, seed=1).variance[0]
+    before = torch.random.get_rng_state()
+    scale_experiment([3], draws=2)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("wrong", [{"widths": []}, {"widths": [0]}, {"draws": 0}, {"keys": 1}])
+def test_what_measures_nothing_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"expected widths of at least 1, .* got widths="):
+        scale_experiment(**{"widths": [4], **wrong})

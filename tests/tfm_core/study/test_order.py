@@ -1,0 +1,66 @@
+"""Experiments on order, beside plain loops; and the law that attention without positions knows none."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tfm_core import Transformer, TransformerConfig, recording
+from tfm_core.study.order import along_batch, along_sequence, apart, difference, moved, shuffle_order
+
+
+@given(ids=st.lists(st.integers(0, 3), min_size=1, max_size=9), seed=st.integers(0, 99))
+def test_a_shuffle_is_another_text_of_the_same_words_where_there_is_one(ids, seed):
+    order = shuffle_order(ids, seed)
+    assert sorted(order) == list(range(len(ids)))
+    assert order == shuffle_order(tuple(ids), seed)
+    shuffled = [ids[i] for i in order]
+    assert (shuffled != ids) == (len(set(ids)) > 1)
+
+
+def test_another_seed_is_another_shuffle():
+    assert len({tuple(shuffle_order(range(10), seed)) for seed in range(20)}) == 20
+
+
+@given(seq=st.integers(1, 6), width=st.integers(1, 5), seed=st.integers(0, 99))
+def test_moves_are_lengths_of_differences_between_a_words_own_rows(seq, width, seed):
+    numbers = torch.Generator().manual_seed(seed)
+    before, after = torch.randn(2, seq, width, generator=numbers)
+    order = shuffle_order(range(seq), seed)
+    shares, differences = moved(before, after, order), difference(before, after, order)
+    for now, old in enumerate(order):
+        apart = [b - a for a, b in zip(before[old].tolist(), after[now].tolist(), strict=True)]
+        assert differences[old].tolist() == pytest.approx(apart, abs=1e-6)
+        length = math.hypot(*before[old].tolist())
+        assert shares[old].item() == pytest.approx(math.hypot(*apart) / length, rel=1e-4)
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 99), length=st.integers(2, 9), norm=st.sampled_from(["pre", "post"]))
+def test_without_positions_an_encoder_permutes_its_rows_and_nothing_else(seed, length, norm):
+    model = Transformer(TransformerConfig(vocab_size=20, positional="none", norm=norm, seed=seed)).eval()
+    ids = torch.randint(1, 20, (1, length), generator=torch.Generator().manual_seed(seed))
+    order = shuffle_order(ids[0].tolist(), seed)
+    ends = []
+    for tokens in (ids, ids[:, order]):
+        with torch.no_grad(), recording("layers.1.feed_forward.residual_after") as trace:
+            model(tokens)
+        ends.append(trace["layers.1.feed_forward.residual_after"][0])
+    assert moved(*ends, order).max() < 1e-5
+
+
+@given(batch=st.integers(1, 4), seq=st.integers(1, 5), width=st.integers(1, 4))
+def test_along_the_sequence_each_position_has_its_own_along_the_batch_each_sentence(batch, seq, width):
+    x, pe = torch.rand(batch, seq, width), torch.rand(max(batch, seq) + 2, width)
+    right, wrong = along_sequence(x, pe), along_batch(x, pe)
+    for b in range(batch):
+        for i in range(seq):
+            assert torch.equal(right[b, i], x[b, i] + pe[i])
+            assert torch.equal(wrong[b, i], x[b, i] + pe[b])
+
+
+def test_apart_is_a_share_of_the_length():
+    vectors = torch.tensor([[3.0, 4.0], [0.0, 2.0]])
+    assert apart(vectors, vectors + torch.tensor([0.0, 1.0])).tolist() == pytest.approx([0.2, 0.5])

@@ -1,0 +1,64 @@
+"""The feed-forward network of a layer, and the activations that it can have.
+
+To add an activation, enter it in `ACTIVATIONS`.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tfm_core.model.choices import check_choice
+from tfm_core.model.recording import Tapped
+
+
+class Activation(NamedTuple):
+    """A function of the hidden units, and whether it acts on a gate beside them."""
+
+    function: Callable[[Tensor], Tensor]
+    gated: bool = False
+
+
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": Activation(F.relu),
+    "gelu": Activation(F.gelu),
+    "silu": Activation(F.silu),
+    "swiglu": Activation(F.silu, gated=True),
+}
+
+IN_PLACE: dict[Callable[[Tensor], Tensor], Callable[[Tensor], Tensor]] = {
+    F.relu: torch.ops.aten.relu_,
+    F.gelu: torch.ops.aten.gelu_,
+    F.silu: torch.ops.aten.silu_,
+}
+"""Activations that can also write over their argument; where no gradient needs it, that saves fresh memory."""
+
+
+class FeedForward(Tapped):
+    """Two linear maps with an activation between them, for each position alone.
+
+    Plain: output(act(input(x))), Vaswani et al. 2017, equation 2. Gated (swiglu): output(act(gate(x)) *
+    input(x)), Shazeer 2020, equation 6, here with biases. Records `hidden` (batch, seq, d_ff), that is what the
+    output projection reads, and `output` (batch, seq, d_model).
+    """
+
+    def __init__(self, d_model: int, d_ff: int, *, activation: str = "gelu", dropout: float = 0.0) -> None:
+        super().__init__()
+        if d_model < 1 or d_ff < 1:
+            raise ValueError(f"expected d_model and d_ff of at least 1, got {d_model} and {d_ff}")
+        check_choice("activation", activation, ACTIVATIONS)
+        self.activation, gated = ACTIVATIONS[activation]
+        self.input_projection = nn.Linear(d_model, d_ff)
+        self.gate_projection = nn.Linear(d_model, d_ff) if gated else None
+        self.output_projection = nn.Linear(d_ff, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(batch, seq, d_model) in and out."""
+        activation = self.activation if torch.is_grad_enabled() else IN_PLACE.get(self.activation, self.activation)
+        hidden = self.input_projection(x)  # (batch, seq, d_ff)
+        hidden = activation(hidden) if self.gate_projection is None else activation(self.gate_projection(x)) * hidden
+        hidden = self.tap("hidden", hidden)
+        return self.tap("output", self.output_projection(self.dropout(hidden) if self.training else hidden))

@@ -1,0 +1,52 @@
+"""Which kind of transformer is meant: what a model's configuration and a size to be measured both say of it.
+
+The choices are the tables of the parts themselves: whoever adds an activation or a positional encoding there need not
+come here.
+"""
+
+from collections.abc import Collection
+from typing import Protocol
+
+from tfm_core.model.choices import check_choice
+from tfm_core.model.feed_forward import ACTIVATIONS
+from tfm_core.positional.schemes import POSITIONAL
+
+ARCHITECTURES = ("encoder", "decoder", "encoder-decoder")
+NORMS = ("pre", "post")
+MAX_LEN = 1024  # the longest sequence that learned positions know, where nothing else is said
+
+KINDS: dict[str, Collection[str]] = {
+    "architecture": ARCHITECTURES,
+    "positional": POSITIONAL,
+    "norm": NORMS,
+    "activation": ACTIVATIONS,
+}
+
+
+class Kind(Protocol):
+    """What every description of a transformer has; the names are the keys of `KINDS`."""
+
+    @property
+    def d_model(self) -> int:
+        """Width of the residual stream."""
+
+    @property
+    def num_heads(self) -> int:
+        """Attention heads per layer."""
+
+    @property
+    def positional(self) -> str:
+        """A key of `POSITIONAL`."""
+
+
+def check_kind(kind: Kind) -> None:
+    """Refuse a kind that cannot be built.
+
+    Raises:
+        ValueError: naming the field, what was expected and what came.
+    """
+    for field, choices in KINDS.items():
+        check_choice(field, getattr(kind, field), choices)
+    if kind.d_model % kind.num_heads:
+        raise ValueError(f"num_heads: expected a divisor of d_model={kind.d_model}, got {kind.num_heads}")
+    POSITIONAL[kind.positional].check(d_model=kind.d_model, num_heads=kind.num_heads)

@@ -1,0 +1,81 @@
+"""One layer of a transformer: attention and the feed-forward network, each with its norm and residual connection."""
+
+from collections.abc import Callable
+from functools import partial
+
+from torch import Tensor, nn
+
+from tfm_core.model.attention import ATTENTION
+from tfm_core.model.choices import check_choice
+from tfm_core.model.feed_forward import FeedForward
+from tfm_core.model.kind import NORMS
+from tfm_core.model.recording import Tapped
+from tfm_core.positional.schemes import Positional
+
+
+class TransformerLayer(Tapped):
+    """Self-attention, in decoders of an encoder-decoder cross-attention, and a feed-forward network.
+
+    Each of these sub-layers reads the residual stream and adds to it. Pre-norm: x + f(norm(x)), Xiong et al.
+    2020; post-norm: norm(x + f(x)), Vaswani et al. 2017, section 3.1. Records for each sub-layer
+    `residual_before`, `normed` (pre-norm only) and `residual_after`, all (batch, seq, d_model).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        *,
+        norm: str = "pre",
+        activation: str = "gelu",
+        attention: str = "full",
+        dropout: float = 0.0,
+        cross_attention: bool = False,
+    ) -> None:
+        super().__init__()
+        check_choice("norm", norm, NORMS)
+        check_choice("attention", attention, ATTENTION)
+        self.pre_norm = norm == "pre"
+        self.self_attention_norm = nn.LayerNorm(d_model)
+        self.self_attention = ATTENTION[attention](d_model, num_heads, dropout=dropout)
+        self.looks_across = cross_attention
+        if cross_attention:
+            self.cross_attention_norm = nn.LayerNorm(d_model)
+            self.cross_attention = ATTENTION["full"](d_model, num_heads, dropout=dropout)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_ff, activation=activation, dropout=dropout)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        *,
+        memory: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        positional: Positional | None = None,
+    ) -> Tensor:
+        """(batch, seq, d_model) in and out; `memory` (batch, source, d_model) is what cross-attention looks at."""
+        if self.looks_across != (memory is not None):
+            expected = "a memory to look at" if self.looks_across else "no memory, as this layer has no cross-attention"
+            raise ValueError(f"expected {expected}, got {None if memory is None else tuple(memory.shape)}")
+        look_around = partial(self.self_attention, mask=mask, positional=positional)
+        x = self._add("self_attention", self.self_attention_norm, x, look_around)
+        if memory is not None:
+            look_across = partial(self.cross_attention, key=memory, mask=memory_mask)
+            x = self._add("cross_attention", self.cross_attention_norm, x, look_across)
+        return self._add("feed_forward", self.feed_forward_norm, x, self.feed_forward)
+
+    def _add(self, name: str, norm: nn.Module, x: Tensor, sub_layer: Callable[[Tensor], Tensor]) -> Tensor:
+        """The residual connection around one sub-layer."""
+        x = self.tap(f"{name}.residual_before", x)
+        if self.pre_norm:
+            x = x + self._drop(sub_layer(self.tap(f"{name}.normed", norm(x))))
+        else:
+            x = norm(x + self._drop(sub_layer(x)))
+        return self.tap(f"{name}.residual_after", x)
+
+    def _drop(self, x: Tensor) -> Tensor:
+        """Dropout while training; else not even the call of a module, which a small model feels."""
+        return self.dropout(x) if self.training else x

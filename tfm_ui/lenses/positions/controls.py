@@ -1,0 +1,72 @@
+"""The controls of the views that set A beside B: boxes in a line, and below it the sliders that move all pictures."""
+
+import streamlit as st
+
+from tfm_ui.lenses.positions.schemes import schemes
+from tfm_ui.lenses.positions.state import PREFIX, PositionsState
+from tfm_ui.page import controls_line
+from tfm_ui.page.drawing import Drawing
+from tfm_ui.pictures import knobs
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.knobs import KNOBS, Knob
+from tfm_ui.pictures.registry import Picture
+from tfm_ui.state.fields import Length, Number, Whole, controls_of
+from tfm_ui.state.model_state import ModelState
+
+# view -> its sliders; all but the length only where a scheme on screen depends on them
+SLIDERS = {
+    "see": ("length", "base", "max_len"),
+    "why": ("length", "base", "shift", "max_len"),
+    "beyond": ("length", "max_len", "base"),
+}
+
+
+def a_and_b(model: ModelState, more: tuple[str, ...]) -> PositionsState:
+    """Draw A and B, what they are made from, `more` as far as it changes something, and the sliders."""
+    line = controls_line.row("line_positions")
+    state = controls_line.draw(PositionsState, PREFIX, model, line, "a", "b")
+    depends = {name for scheme in schemes(model, state) for name in scheme.module.about.depends_on}
+    sizes = [name for name, argument in (("width", "d_model"), ("heads", "num_heads")) if argument in depends]
+    places = {place for scheme in schemes(model, state) for place in scheme.module.enters()}
+    changes_something = {
+        "head": "bias_at" in places,
+        "bias_scale": "bias_at" in places,
+        "measure": bool(places - {"bias_at"}),
+    }
+    drawn = [*sizes, *(name for name in more if changes_something[name])]
+    state = controls_line.draw(PositionsState, PREFIX, model, line, *drawn)
+    with st.container(key="positions_knobs_place"):
+        if sliders(model, state):
+            Drawing("positions_knobs", ((model, ""), (state, PREFIX))).draw("positions_knobs")
+    return state
+
+
+def sliders(model: ModelState, state: PositionsState) -> list[Knob]:
+    """From left to right."""
+    shown = schemes(model, state)
+    depends = {name for scheme in shown for name in scheme.module.about.depends_on}
+    if any(scheme.has("encode") for scheme in shown):
+        depends.add("shift")  # of vectors that are added
+    if state.view == "beyond" and any(scheme.module.enters() for scheme in shown):
+        depends.add("max_len")  # it stands for the length of a training, whatever the scheme
+    names = [name for name in SLIDERS.get(state.view, ()) if name == "length" or name in depends]
+    return [_slider(state, name) for name in names]
+
+
+def _slider(state: PositionsState, name: str) -> Knob:
+    field, _ = controls_of(PositionsState)[name]
+    value = getattr(state, name)
+    if isinstance(field, Length):
+        return Knob(field.label, PREFIX + name, value, field.low, field.high, stops=field.stops)
+    if isinstance(field, Number):
+        return Knob(field.label, PREFIX + name, value, field.low, field.high, digits=field.digits)
+    assert isinstance(field, Whole)
+    last = min(field.high, state.length - 1)  # a place within the length
+    return Knob(field.label, PREFIX + name, min(value, last), field.low, last, stops=range(field.low, last + 1))
+
+
+def _content(model: ModelState, state: PositionsState) -> Content:
+    return knobs.content(sliders(model, state))
+
+
+PICTURES = {"positions_knobs": Picture(KNOBS, _content)}

@@ -1,0 +1,64 @@
+"""Maps of one head's weights beside each other: as a picture, and as a table."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from tfm_ui.lenses.positions.readings import OneHead
+from tfm_ui.live import windows
+from tfm_ui.live.windows import Part
+from tfm_ui.pictures import maps
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.map_scale import from_zero
+from tfm_ui.pictures.maps import MASKED, Axis, Map
+
+
+def content(
+    heads: Mapping[str, OneHead], names: Sequence[str], part: Part, *, read: int, about: str, zooms: str = ""
+) -> Content:
+    """Maps of weights of one text on one scale, pooled to a part of them.
+
+    Args:
+        heads: title -> its weights.
+        names: of the tokens, padding included.
+        part: of the maps, that is looked at.
+        read: how many of the tokens are no padding.
+        about: the picture in words.
+        zooms: the parameter of the part, as in `maps.content`.
+    """
+    down, top = part.block[0], max(float(head.weights.max()) for head in heads.values())
+    return maps.content(
+        [
+            Map(name=title, values=_pooled(head, part), scale=from_zero(top), unit="weight")
+            for title, head in heads.items()
+        ],
+        rows=Axis(part.row_names(names), "query (row): looks", "query", "query"),
+        columns=Axis(part.column_names(names), "key (column): is looked at", "key", "key"),
+        read=-(-min(part.rows, max(0, read - part.top)) // down),  # rounded up
+        about=about,
+        part=part,
+        zooms=zooms,
+    )
+
+
+def _pooled(head: OneHead, part: Part) -> NDArray[np.float32]:
+    """Weights as the screen can show them, masked where no pair of a cell may look."""
+    weights = np.where(head.visible, head.weights, MASKED)
+    return windows.pooled(windows.matrix(torch.from_numpy(weights)), part)
+
+
+def table(heads: Mapping[str, OneHead], names: Sequence[str]) -> pd.DataFrame:
+    """A row per pair of tokens that may look, a column per map of weights; of half a million pairs, too.
+
+    Args:
+        heads: name -> its weights. All have one mask.
+        names: of the tokens; what lies beyond them is padding.
+    """
+    visible = next(iter(heads.values())).visible
+    queries, keys = np.nonzero(visible[: len(names), : len(names)])
+    dtype = pd.CategoricalDtype(list(names))
+    tokens = {what: pd.Categorical.from_codes(at, dtype=dtype) for what, at in (("query", queries), ("key", keys))}
+    return pd.DataFrame({**tokens, **{f"weight, {name}": head.weights[queries, keys] for name, head in heads.items()}})

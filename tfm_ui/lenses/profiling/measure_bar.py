@@ -1,0 +1,172 @@
+"""The button that measures, and what is told while it does."""
+
+from html import escape
+
+import streamlit as st
+
+from tfm_core.profiling import Plan, Progress, Report
+from tfm_ui.jobs import sessions
+from tfm_ui.jobs.job import JobStatus, Refused, Request
+from tfm_ui.jobs.messages import Step
+from tfm_ui.lenses.profiling import measure_words, measurements
+from tfm_ui.lenses.profiling.budget import limit, needs, refused
+from tfm_ui.lenses.profiling.state import PREFIX
+from tfm_ui.page import controls, notices
+from tfm_ui.text.plain import plain
+
+JOB = "profile"
+# In the session: jobs that it has seen under way; those whose outcome the link holds, or held; and what it last showed
+# of each plan.
+WATCHED, SETTLED, LAST = "_watched", "_settled", "_last_run"
+OFTEN = 0.5  # seconds between two looks at what is under way
+
+
+def draw(plan: Plan | None, named: str) -> None:
+    """Draw it; the link then names the measurement that is to be shown, if there is one.
+
+    Args:
+        plan: what the button measures; None if there is nothing.
+        named: the measurement that the link asks for.
+    """
+    report = _shown(plan, named)
+    with st.container(key="measure"):
+        if plan is not None:
+            job = _watched(sessions.find(JOB, plan))
+            _settle(plan, job)
+            _hold(report, named)
+            if job and job.under_way:
+                st.fragment(_live, run_every=OFTEN)(plan)
+            else:
+                _idle(plan, report, job, named)
+                if sessions.mine():
+                    st.fragment(_elsewhere, run_every=OFTEN)()
+
+
+def _shown(plan: Plan | None, named: str) -> Report | None:
+    """The measurement of this plan that the link names; else the one that this session showed last, or the latest."""
+    last: dict[Plan | None, str] = st.session_state.setdefault(LAST, {})
+    report = measurements.find(plan, named)
+    if report and report.id != named:
+        report = measurements.find(plan, last.get(plan, ""))
+    if report:
+        last[plan] = report.id
+    return report
+
+
+def _watched(job: JobStatus | None) -> JobStatus | None:
+    """A job that this session has seen under way: how another one ended is nothing that happened on this page."""
+    watched: set[int] = st.session_state.setdefault(WATCHED, set())
+    if job and job.under_way:
+        watched.add(job.number)
+    return job if job and job.number in watched else None
+
+
+def _hold(report: Report | None, named: str) -> None:
+    """The link names what is shown, so that it brings back these numbers and no later ones."""
+    if report and report.id != named:
+        if named and not measurements.is_here(named):
+            notices.notify(measure_words.forgotten(report))
+        controls.set_without_undo(PREFIX, run=report.id)
+        st.rerun()
+
+
+def _settle(plan: Plan, job: JobStatus | None) -> None:
+    """Once a job of this visitor is over, the link holds what came of it, and all that follows is drawn anew."""
+    settled: set[int] = st.session_state.setdefault(SETTLED, set())
+    if job is None or job.under_way or job.number in settled:
+        return
+    settled.add(job.number)
+    report = _report(job)
+    if report and measurements.find(plan, report.id) == report:
+        controls.set_without_undo(PREFIX, run=report.id)
+        st.rerun()
+
+
+def _idle(plan: Plan, report: Report | None, job: JobStatus | None, named: str) -> None:
+    """Nothing of this is under way: the button, and what was measured before."""
+    reason = refused(plan)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_line"):
+        st.button(
+            "Measure again" if report else "Measure",
+            on_click=_ask,
+            args=(plan,),
+            type="secondary" if report else "primary",
+            icon=":material/timer:",
+            disabled=bool(reason),
+            key="_profiling_measure",
+        )
+        said = [f"<span>{escape(fact)}</span>" for fact in measure_words.facts(report)] if report else []
+        if report:
+            said.append(f"<span>{escape(measure_words.blocks(report))}</span>")
+            if measure_words.is_shared(report):
+                said.append('<span class="shared">⚠ shared machine</span>')
+        else:
+            said.append(f"<span>{escape(reason or measure_words.before(plan, needs(plan).seconds))}</span>")
+        if named and not measurements.is_here(named):
+            said.append(f"<span>⚠ {escape(measure_words.forgotten(report))}</span>")
+        if how := measure_words.ended(job, report):
+            said.append(f"<span>⚠ {escape(how)}</span>")
+        if reason and report:
+            said.append(f"<span>⚠ {escape(reason)}</span>")
+        st.html(f'<p class="facts">{"".join(said)}</p>')
+
+
+def _live(plan: Plan) -> None:
+    """What is under way: again and again, until it is over; then the page shows what came out."""
+    job = sessions.find(JOB, plan)
+    if job is None or not job.under_way:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_line"):
+        _progress(job)
+        if job.mine or job.stopping:
+            _stop(job)
+        else:
+            st.button("Join", on_click=_ask, args=(plan,), help="It goes on if whoever asked leaves.",
+                      key="_profiling_join")  # fmt: skip
+
+
+def _elsewhere() -> None:
+    """This visitor's other jobs, which go on while they look at something else."""
+    others = sessions.mine()
+    if not others:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_other"):
+        which = "Your other choice. " if len(others) == 1 else f"The first of your {len(others)} other choices. "
+        _progress(others[0], which)
+        _stop(others[0])
+
+
+def _progress(job: JobStatus, before: str = "") -> None:
+    share = job.step.share if job.step and job.state == "running" else 0.0
+    st.progress(min(max(share, 0.0), 1.0), plain(before + measure_words.progress(job)))
+
+
+def _stop(job: JobStatus) -> None:
+    st.button(
+        "Stop",
+        on_click=sessions.stop,
+        args=(job.number,),
+        icon=":material/stop:",
+        disabled=job.stopping,
+        key=f"_profiling_stop_{job.number}",
+    )
+
+
+def _ask(plan: Plan) -> None:
+    if refused(plan):
+        return
+    request = Request(JOB, plan, seconds=needs(plan).seconds, limit=limit(plan), then=_keep)
+    try:
+        st.session_state.setdefault(WATCHED, set()).add(sessions.submit(request))
+    except Refused as reason:
+        notices.notify(str(reason))
+        st.rerun()  # all of the page: notices stand at its top
+
+
+def _keep(step: Step) -> None:
+    if isinstance(step, Progress) and measure_words.worth_keeping(step.report):
+        measurements.keep(step.report)
+
+
+def _report(job: JobStatus) -> Report | None:
+    return job.step.report if isinstance(job.step, Progress) else None

@@ -1,0 +1,92 @@
+"""What is told of a measurement: before, while it waits and runs, and of what came out."""
+
+from datetime import datetime
+
+from tfm_core.profiling import Plan, Progress, Report
+from tfm_core.profiling.report import FEWEST_CLEAN
+from tfm_core.profiling.units import in_seconds
+from tfm_ui.jobs.job import JobStatus
+from tfm_ui.text import look
+
+SHARED = 0.1  # of the blocks contended: from here on the machine is called a shared one
+
+
+def progress(job: JobStatus) -> str:
+    """Of a job that is under way."""
+    if job.stopping:
+        return "Stopping: what is done stays."
+    if job.state == "waiting":
+        asked = "" if job.mine else "Someone has asked for this. "
+        if not job.before:
+            return f"{asked}It starts in a moment."
+        return f"{asked}{look.plural(job.before, 'job')} before it; it starts in about {in_seconds(job.wait)}."
+    done = f"{100 * job.step.share:.0f}%" if job.step else "0%"
+    doing = f", {job.step.doing}" if job.step and job.step.doing else ""
+    whose = "Measuring" if job.mine else "Someone is measuring this now"
+    return f"{whose}: {done}{doing}; about {in_seconds(job.seconds_left)} left."
+
+
+def ended(job: JobStatus | None, report: Report | None) -> str:
+    """Of this visitor's last job, where it did not come to its end; "" if it did."""
+    if job is None or job.state not in ("stopped", "failed"):
+        return ""
+    stays = isinstance(job.step, Progress) and job.step.report == report
+    what = "What was done stays." if stays else "Nothing was measured by then."
+    return f"{job.problem or 'Stopped.'} {what}"
+
+
+def forgotten(report: Report | None) -> str:
+    """Of a link whose measurement this server does not have."""
+    instead = " This is the latest one of the same settings." if report else ""
+    return f"The measurement that the link names is not on this server.{instead}"
+
+
+def facts(report: Report) -> list[str]:
+    """When and where it was measured, and how."""
+    machine, setup = report.machine, report.plan.setup
+    began = datetime.fromisoformat(report.started) if report.started else None
+    started = [f"{began.day} {began:%b %Y, %H:%M} UTC"] if began else []
+    processor = [machine.processor] if machine.processor not in ("", machine.device) else []
+    return [
+        *started,
+        f"in {look.duration(1000 * report.seconds)}",
+        machine.device,
+        *processor,
+        look.plural(setup.threads, "thread"),
+        setup.dtype,
+        f"torch {machine.torch}",
+        f"seed {setup.seed}",
+    ]
+
+
+def blocks(report: Report) -> str:
+    """How much of it counts."""
+    measured, contended = report.blocks
+    if not measured:
+        return "No block was measured."
+    if not contended:
+        return f"{measured} blocks, all clean." if measured > 1 else "1 block, and clean."
+    if not report.under_load:
+        return f"{contended} of {measured} blocks contended and left out."
+    return (
+        f"Other work kept the processor busy in {contended} of {measured} blocks. Figures with fewer than "
+        f"{FEWEST_CLEAN} clean rounds are of all blocks, and marked as measured under load: their intervals show how "
+        "they spread. Measure again when it is quieter."
+    )
+
+
+def is_shared(report: Report) -> bool:
+    """Whether so many blocks were contended that the reader must know."""
+    measured, contended = report.blocks
+    return contended > SHARED * measured
+
+
+def worth_keeping(report: Report) -> bool:
+    """Whether there is something to show: it came to its end, or has a figure."""
+    return report.complete or report.has_figures
+
+
+def before(plan: Plan, seconds: float) -> str:
+    """Of a plan that nobody has measured here."""
+    rows, rounds = look.plural(len(plan.rows), "row"), look.plural(plan.setup.rounds, "round")
+    return f"Not measured here yet: {rows} in {rounds}, about {in_seconds(seconds)}."

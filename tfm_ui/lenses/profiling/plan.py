@@ -1,0 +1,128 @@
+"""What the controls ask for: the rows of each view and how they are measured, as a plan; or why there is none."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tfm_core.profiling import TARGETS, Plan, Row, Setup, Size
+from tfm_core.profiling.units import in_bytes, in_seconds
+from tfm_ui.lenses.profiling.budget import BUDGET, needs
+from tfm_ui.lenses.profiling.sizes import sizes_of
+from tfm_ui.lenses.profiling.state import LENGTHS, MOST_ROWS, ProfilingState
+from tfm_ui.state.lists import names
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import look
+
+NO_CONFIGURATION = "There is no configuration to show: enter one in the view “compare”."
+
+
+def plan_of(model: ModelState, state: ProfilingState) -> Plan | None:
+    """What the view's button measures; None if there is nothing."""
+    if state.view == "length":
+        rows = tuple(_row(model, state, length) for length in lengths_of(model, state)[0])
+    else:
+        rows = tuple(rows_of(model, state)[0])
+    return Plan(rows, setup_of(state)) if rows else None
+
+
+def setup_of(state: ProfilingState) -> Setup:
+    """How it is measured."""
+    return Setup(
+        device=state.device,
+        dtype=state.dtype,
+        threads=state.threads,
+        rounds=state.rounds,
+        backward=state.backward,
+    )
+
+
+def kind_of(model: ModelState, state: ProfilingState) -> dict[str, Any]:
+    """What the rows have of the sidebar's model, beside its numbers: fields of `Size`."""
+    vocab_size = state.vocabulary or model.config.vocab_size
+    return {
+        "norm": model.norm,
+        "activation": model.activation,
+        "positional": model.positional,
+        "architecture": model.architecture,
+        "causal": model.masks_the_future,
+        "vocab_size": vocab_size if state.embedding else 0,
+    }
+
+
+def rows_of(model: ModelState, state: ProfilingState) -> tuple[list[Row], list[str]]:
+    """Each configuration with each target, as many as one measurement may have; and what was left out."""
+    sizes, problems = sizes_of(state.sizes, state.batch, kind_of(model, state))
+    rows = [Row(target, size) for size in sizes for target in names(state.targets) if not TARGETS[target].lacks(size)]
+    if not sizes:
+        problems.append("No line describes a configuration: for example, 64, 4, 2, 50.")
+    else:
+        lacking = {target: TARGETS[target].lacks(sizes[0]) for target in names(state.targets)}
+        problems += [f"“{target}” is left out: {why}" for target, why in lacking.items() if why]
+    if len(rows) > MOST_ROWS:
+        problems.append(f"Of {len(rows)} rows the first {MOST_ROWS} are taken.")
+    return rows[:MOST_ROWS], problems
+
+
+def why_no_row(model: ModelState, state: ProfilingState, without_lines: str = NO_CONFIGURATION) -> str:
+    """Why there is no row: no line describes a configuration, or no target can be of the sidebar's kind."""
+    if not sizes_of(state.sizes, state.batch)[0]:
+        return without_lines
+    return " ".join(rows_of(model, state)[1])
+
+
+def lengths_of(model: ModelState, state: ProfilingState) -> tuple[list[int], dict[int, str]]:
+    """The lengths of the view "length" that are within the budget; and what each of the others would need."""
+    within: list[int] = []
+    left_out = {}
+    for length in (length for length in LENGTHS if length <= state.longest and not why_not(model, state, length)):
+        plan = Plan(tuple(_row(model, state, n) for n in (*within, length)), setup_of(state))
+        of_all = needs(plan)
+        if of_all.bytes > BUDGET.bytes:
+            left_out[length] = in_bytes(of_all.bytes)
+        elif of_all.seconds > BUDGET.seconds:
+            left_out[length] = in_seconds(of_all.seconds)
+        else:
+            within.append(length)
+    return within, left_out
+
+
+def beyond_budget(left_out: Mapping[int, str]) -> str:
+    """Which lengths are not asked for, and what they would need; "" if none is left out."""
+    if not left_out:
+        return ""
+    each = [f"{look.count(length)} tokens would need {need}" for length, need in left_out.items()]
+    limit = f"{in_bytes(BUDGET.bytes)}, and {in_seconds(BUDGET.seconds)} with the shorter lengths"
+    return f"{look.listed(each)}. The limit is {limit}."
+
+
+def why_no_length(model: ModelState, state: ProfilingState) -> str:
+    """Why some lengths, or all, cannot be: the first reason; "" where all can."""
+    reasons = (why_not(model, state, length) for length in LENGTHS if length <= state.longest)
+    return next(filter(None, reasons), "")
+
+
+def why_not(model: ModelState, state: ProfilingState, length: int) -> str:
+    """Why the sidebar's model cannot run at a length with the target of the view "length"; "" if it can."""
+    try:
+        row = _row(model, state, length)
+    except ValueError as problem:
+        words = str(problem)
+        return f"{words[:1].upper()}{words[1:]}."
+    return TARGETS[row.target].lacks(row.size)
+
+
+def _row(model: ModelState, state: ProfilingState, length: int) -> Row:
+    """The sidebar's model at a length.
+
+    Raises:
+        ValueError: where it cannot be so long.
+    """
+    size = Size(
+        d_model=model.d_model,
+        num_heads=model.num_heads,
+        num_layers=model.num_layers,
+        seq_len=length,
+        batch=state.length_batch,
+        d_ff=model.d_ff,
+        **kind_of(model, state),
+    )
+    return Row(state.target, size)
