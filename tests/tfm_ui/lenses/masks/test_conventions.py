@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tfm_ui.lenses.masks.conventions.numbers import view
+from tfm_ui.lenses.masks.setting import Setting
 
 from tests.tfm_ui.payloads import decode
 from tfm_core import MultiHeadAttention
@@ -17,8 +19,6 @@ from tfm_ui.lenses.masks.conventions import computed as compute_conventions
 from tfm_ui.lenses.masks.conventions import pasted
 from tfm_ui.lenses.masks.conventions import table as conventions_table
 from tfm_ui.lenses.masks.conventions.chosen import about, slip
-from tfm_ui.lenses.masks.conventions.numbers import view
-from tfm_ui.lenses.masks.setting import Setting
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, setting
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.links import link_parameters

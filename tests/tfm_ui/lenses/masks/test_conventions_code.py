@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tfm_ui.lenses.masks.conventions.numbers import view
 
 from tests.tfm_ui.lenses.masks.test_conventions import ACROSS, BATCH, DECODER, LARGE, SMALL
 from tfm_core import Transformer, encode
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_ui.lenses.masks import paint as mask_paint
 from tfm_ui.lenses.masks.conventions.code import code, recipe
-from tfm_ui.lenses.masks.conventions.numbers import view
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)

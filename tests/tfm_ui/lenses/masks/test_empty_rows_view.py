@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tfm_ui.lenses.masks.padding.batch import batch_of
+from tfm_ui.lenses.masks.padding.row_pictures import masks_empty_row, masks_nan_spreads
 
 from tfm_ui.lenses.masks.padding import computed as compute_padding
 from tfm_ui.lenses.masks.padding import empty_rows, padded
 from tfm_ui.lenses.masks.padding import recipe as padding_recipe
 from tfm_ui.lenses.masks.padding import spread as empty_rows_spread
-from tfm_ui.lenses.masks.padding.batch import batch_of
-from tfm_ui.lenses.masks.padding.row_pictures import masks_empty_row, masks_nan_spreads
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
 

@@ -1,9 +1,10 @@
 """Which tokens are changed, and how often, where there is not the time or the memory for all."""
 
+from tfm_ui.lenses.masks.setting import Setting
+
 from tfm_core import encode
 from tfm_ui.lenses.masks.leaks import numbers as leaks
 from tfm_ui.lenses.masks.leaks import plan as leaks_plan
-from tfm_ui.lenses.masks.setting import Setting
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
 

@@ -7,13 +7,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tfm_ui.lenses.masks.padding.batch import ROUNDING, batch_of, most_places, told
 
 from tfm_core import MASKS, Transformer
 from tfm_ui.lenses.masks.padding import computed as compute_padding
 from tfm_ui.lenses.masks.padding import numbers as padding
 from tfm_ui.lenses.masks.padding import padded
 from tfm_ui.lenses.masks.padding import recipe as padding_recipe
-from tfm_ui.lenses.masks.padding.batch import ROUNDING, batch_of, most_places, told
 from tfm_ui.lenses.masks.padding.pictures import masks_padding, masks_padding_weights
 from tfm_ui.lenses.masks.padding.weights import Weights
 from tfm_ui.lenses.masks.state import MasksState

@@ -1,13 +1,13 @@
 """What the questions of the Masks lens's presets take for granted."""
 
 import numpy as np
+from tfm_ui.lenses.masks.padding.batch import ROUNDING
 
 from tfm_ui.lenses.masks.conventions import numbers as conventions
 from tfm_ui.lenses.masks.leaks import numbers as leaks
 from tfm_ui.lenses.masks.leaks import travel as leaks_travel
 from tfm_ui.lenses.masks.padding import numbers as padding
 from tfm_ui.lenses.masks.padding import spread as empty_rows_spread
-from tfm_ui.lenses.masks.padding.batch import ROUNDING
 from tfm_ui.lenses.masks.padding.weights import Weights
 from tfm_ui.lenses.masks.presets import PRESETS
 from tfm_ui.lenses.masks.see import numbers as see
