@@ -18,7 +18,7 @@ from tfm_ui.state.fields import State
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 from tfm_ui.text.markdown import escape_markdown
-from tfm_ui.text.words import about_tokens
+from tfm_ui.text.token_labels import about_tokens
 from tfm_ui.visitors.compute_limiter import Busy
 from tfm_ui.visitors.turn import turn_to_compute
 

@@ -24,7 +24,7 @@ from tfm_ui.lenses.masks.see import recipe as see_recipe
 from tfm_ui.lenses.masks.see.pictures import masks_batch
 from tfm_ui.lenses.masks.state import MasksState, about_batch, setting
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import words
+from tfm_ui.text import head_sentences
 
 PLACES = [
     (ModelState(), "decoder"),
@@ -177,7 +177,7 @@ def test_a_row_without_a_choice_is_no_headline_and_neither_is_padding(mask, text
     choice = np.flatnonzero(seen.found.mask[:tokens].sum(1) > 1)
     moved = np.abs(seen.found.weights - torch.from_numpy(seen.found.scores).softmax(-1).numpy())
     if not len(choice):
-        assert words.NO_CHOICE in seen.sentence
+        assert head_sentences.NO_CHOICE in seen.sentence
     elif moved[choice].max() > 1e-6:
         row = choice[moved[choice].max(1).argmax()]
         assert f"or more, “{seen.names[0][row]}” → “" in seen.sentence

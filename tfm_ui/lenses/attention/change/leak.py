@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from tfm_ui.lenses.attention.change.aligned import NOTHING
 from tfm_ui.lenses.attention.change.kinds import Weight
 from tfm_ui.text import look
-from tfm_ui.text.words import Names
+from tfm_ui.text.token_labels import Names
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from tfm_ui.lenses.attention.change.setting import Setting
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import look, token_labels
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 SHOWN = 8  # tokens whose probability moved most
@@ -181,7 +181,7 @@ class ChangedOutput(Changed):
         texts = [model.source_tokens, model.target_tokens][: 1 + model.is_encoder_decoder]
         for changes in self.setting.changes:
             texts += [encode(change.piece, model.tokenizer) for change in changes if isinstance(change, Replace)]
-        return words.token_names(most.tolist(), texts), self.compared.effect.probabilities[:, most]
+        return token_labels.names_of_ids(most.tolist(), texts), self.compared.effect.probabilities[:, most]
 
     def sentence(self) -> str:
         """Which token's probability moved most, at the last token of the text."""

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tfm_ui.text import look, words
+from tfm_ui.text import head_sentences, look
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 SINK, TIMES_EVEN = 0.3, 2.0  # of the weight on average, and of an even share: from here on a key is called a sink
@@ -49,7 +49,7 @@ class HeadWriting:
         if not len(self.free):
             return []
         second, first = np.sort(self.weights[self.free], -1)[:, -2:].T
-        return [int(row) for row in self.free[first > second * (1 + words.TIE)]]
+        return [int(row) for row in self.free[first > second * (1 + head_sentences.TIE)]]
 
     @cached_property
     def differing(self) -> dict[int, float]:
@@ -58,14 +58,14 @@ class HeadWriting:
         for row in self.clear:
             looked, written = int(self.weights[row].argmax()), int(self.shares[row].argmax())
             more = float(self.shares[row, written] - self.shares[row, looked])
-            if more > words.TIE * self.shares[row, written]:
+            if more > head_sentences.TIE * self.shares[row, written]:
                 by_row[row] = more
         return by_row
 
     def agreement(self) -> str:
         """Where looking and writing disagree most."""
         if not len(self.free):
-            return words.NO_CHOICE
+            return head_sentences.NO_CHOICE
         if not self.norms[self.free].any():
             return "The head writes nothing: all that it looks at has a value of length 0."
         if not self.clear:

@@ -19,7 +19,7 @@ from tfm_ui.live.script import of_model, script
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import head_sentences, look, token_labels
 
 WINDOW = 24  # tokens a side at a time: more cells than that cannot be pointed at
 CHANNELS = 32  # numbers of a vector at a time
@@ -139,8 +139,8 @@ class Steps(Result):
             return f"“{name}” may look at nothing: all its weights are 0, and the head gives it nothing."
         weights = head.weights[at.query]
         weight = weights[at.key]
-        rank = str(int((weights > weight * (1 + words.TIE)).sum()) + 1)
-        alike = int((((weights - weight).abs() <= weight * words.TIE) & visible).sum()) - 1
+        rank = str(int((weights > weight * (1 + head_sentences.TIE)).sum()) + 1)
+        alike = int((((weights - weight).abs() <= weight * head_sentences.TIE) & visible).sum()) - 1
         if alike:
             rank += f", shared with {look.plural(alike, 'other')},"
         count = int(visible.sum())
@@ -208,8 +208,8 @@ def one_head(model: ModelState, state: AttentionState) -> OneHead:
         scaled=state.scaled,
         masked=state.masked,
         temperature=state.temperature,
-        queries=words.labels(queries),
-        keys=words.labels(keys),
+        queries=token_labels.labels(queries),
+        keys=token_labels.labels(keys),
         positional="none" if kind == "cross" else model.positional,
         crosses=kind == "cross",
     )

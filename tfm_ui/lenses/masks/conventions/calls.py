@@ -19,7 +19,7 @@ from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, sentences, s
 from tfm_ui.live.cache import cached
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
-from tfm_ui.text.words import labels
+from tfm_ui.text.token_labels import labels
 
 ROUNDING = 1e-5  # of float32 outputs summed in another order, beside the largest of them
 ACROSS = "HF, attention_mask"

@@ -5,7 +5,7 @@ import numpy as np
 from tfm_core.study.mask_verified import Verified
 from tfm_ui.lenses.masks.conventions.calls import ROUNDING, Conventions
 from tfm_ui.text import look
-from tfm_ui.text.words import labels
+from tfm_ui.text.token_labels import labels
 
 NOT_INSTALLED = "transformers is not installed here, so this call was not run."
 NOT_ACROSS = "Cross-attention always looks both ways: there is no such call, so this is the one without causality."

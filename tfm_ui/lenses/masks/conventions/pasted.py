@@ -26,7 +26,7 @@ from tfm_ui.lenses.masks.state import GUESSED, MasksState, Setting, item_of, set
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
-from tfm_ui.text.words import labels
+from tfm_ui.text.token_labels import labels
 
 SOURCES = (read_text, read_file, guess, facts, mask_of)
 READ_AS = {

@@ -12,7 +12,7 @@ from tfm_ui.lenses.masks.leaks.way import way_in_words
 from tfm_ui.lenses.masks.passes import streams
 from tfm_ui.lenses.masks.state import AS_COMPOSED
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look, words
+from tfm_ui.text import look, token_labels
 from tfm_ui.text.ties import one_of_ties
 
 SOURCES = (influence, replacements, streams, reachability, reach_by_layer, hops, leaks, route)
@@ -82,7 +82,7 @@ class Changes(Result):
     def _place(self, hop: Hop, place: int) -> str:
         """What a hop writes to."""
         if hop.where == "encoder":
-            return f"encoder output {place + 1} “{words.labels(self.measured.setting.keys)[place]}”"
+            return f"encoder output {place + 1} “{token_labels.labels(self.measured.setting.keys)[place]}”"
         return self.measured.output(place)
 
     def laws(self) -> dict[str, bool]:

@@ -19,7 +19,7 @@ from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Heads
 from tfm_ui.live.passes import place
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import look, token_labels
 
 WAYS = ("alone", "with", "without")
 TITLES = {"with": "Padding hidden", "without": "Padding not hidden"}
@@ -127,7 +127,7 @@ class Beside:
     def names(self) -> list[str]:
         """A label per token whose output is compared."""
         tokens = self.batch.setting.queries
-        return words.labels(tokens)[: len(tokens.pieces)]
+        return token_labels.labels(tokens)[: len(tokens.pieces)]
 
     @cached_property
     def keys(self) -> list[str]:

@@ -21,7 +21,7 @@ from tfm_ui.lenses.masks.terms import PAINTS, Terms, terms_of
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import head_sentences, look, token_labels
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 SOURCES = (
@@ -64,7 +64,7 @@ class HeadUnderMask(Result):
     @cached_property
     def names(self) -> tuple[list[str], list[str]]:
         """A label per query and per key, padding included."""
-        return words.labels(self.setting.queries), words.labels(self.setting.keys)
+        return token_labels.labels(self.setting.queries), token_labels.labels(self.setting.keys)
 
     @property
     def where(self) -> str:
@@ -96,7 +96,7 @@ class HeadUnderMask(Result):
         choice = mask.sum(1) > 1  # a row with one key gives it all, whatever its scores
         choice[len(self.setting.queries.pieces) :] = False  # rows of padding are nobody's
         if not choice.any():
-            return words.NO_CHOICE
+            return head_sentences.NO_CHOICE
         moved = np.where(choice[:, None], np.abs(self.obeyed.weights - self.unmasked), 0)
         most = places_of_largest(moved, size=1.0)
         query, key = divmod(most[0], moved.shape[1])

@@ -18,7 +18,7 @@ from tfm_ui.live import passes
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import head_sentences, look, token_labels
 
 READ_UP_TO = 128  # places, of tokens and padding: the fault is the same at any length
 DEFAULT = "sinusoidal"  # where neither A nor B is added to the embeddings
@@ -88,7 +88,7 @@ class Fault:
     @cached_property
     def names(self) -> list[str]:
         """A label per token, padding included."""
-        return words.labels(self.model.source_tokens)
+        return token_labels.labels(self.model.source_tokens)
 
     @property
     def read(self) -> int:
@@ -177,7 +177,7 @@ class Consequences(Result):
         apart = np.abs(right - wrong)
         where = f"In layer {fault.state.layer}, head {fault.state.model_head}"
         if apart.max() < ROUNDING:
-            return f"{where} the two maps are the same. {words.NO_CHOICE if fault.read == 1 else ''}".strip()
+            return f"{where} the two maps are the same. {head_sentences.NO_CHOICE if fault.read == 1 else ''}".strip()
         query, key = np.unravel_index(int(apart.argmax()), apart.shape)
         shares = [look.share(weights[query, key]) for weights in (right, wrong)]
         return (

@@ -15,7 +15,7 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import head_sentences, look, token_labels
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 
@@ -36,7 +36,7 @@ class Maps(Result):
     @cached_property
     def names(self) -> list[str]:
         """A label per token, padding included."""
-        return words.labels(self.model.source_tokens)
+        return token_labels.labels(self.model.source_tokens)
 
     @property
     def read(self) -> int:
@@ -66,7 +66,7 @@ class Maps(Result):
         """Where A and B differ most, and how far each scheme is from none at all."""
         now = f"Positions in the sidebar’s model: {self.model.positional}."
         if not len(self.rows):
-            return f"{now} {words.NO_CHOICE}"
+            return f"{now} {head_sentences.NO_CHOICE}"
         moved = [f"{look.percent(self.elsewhere(name))} under {name}" for name in self.heads if name != PLAIN]
         if not moved:
             return f"{now} Nothing beside {PLAIN} is run, to be compared with it."
