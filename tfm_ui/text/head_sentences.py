@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tfm_ui.text import look
+from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 # Sentences call weights alike if they differ by less than this share of the larger one. Differences that come from
@@ -105,11 +105,12 @@ def about_heads(first: NDArray[np.float32], visible: NDArray[np.intp]) -> str:
         return f"No head is sharper than an even spread, whose top weight averages {_weight(even)} a row."
     top = _weight(sharpness[layer, head])
     return (
-        f"Sharpest: layer {layer + 1}, head {head + 1}{one_of_ties(len(sharpest))}. Its top weight averages {top} a row; "
+        f"Sharpest: layer {layer + 1}, head {head + 1}{one_of_ties(len(sharpest))}. Its top weight averages {top} a "
+        "row; "
         f"an even spread would give {_weight(even)}."
     )
 
 
 def _weight(number: float) -> str:
     """As on the cells: 1.00, not 1."""
-    return "1.00" if number == 1 else look.weight(number)
+    return "1.00" if number == 1 else formats.weight(number)

@@ -15,7 +15,7 @@ from tfm_ui.live.script import of_model, script
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import head_sentences, look, token_labels
+from tfm_ui.text import formats, head_sentences, token_labels
 from tfm_ui.text.head_sentences import Rows
 
 
@@ -134,7 +134,7 @@ class OneHead(Result):
         """What must hold of the head shown, tested on its own numbers."""
         error = float(np.abs(self.weights.sum(-1) - self.visible.any(-1)).max())
         return {
-            f"every row sums to 1 (largest error {look.tiny(error)})": error < 1e-5,
+            f"every row sums to 1 (largest error {formats.tiny(error)})": error < 1e-5,
             "masked weights are exactly 0": not self.weights[~self.visible].any(),
         }
 

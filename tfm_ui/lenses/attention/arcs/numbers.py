@@ -18,7 +18,7 @@ from tfm_ui.live.script import of_model, script
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import head_sentences, look, token_labels
+from tfm_ui.text import formats, head_sentences, token_labels
 
 FORMULAS = {
     "heads": "softmax(scores) of one head",
@@ -68,7 +68,7 @@ class Arcs(Result):
     @property
     def title(self) -> str:
         """What is drawn."""
-        many = look.plural(self.heads, "head")
+        many = formats.plural(self.heads, "head")
         return {
             "heads": f"Layer {self.layer + 1}, {many}",
             "mean": f"Layer {self.layer + 1}, mean over {many}",
@@ -94,7 +94,7 @@ class Arcs(Result):
         """What each map is called: the numbers of the heads, or the aggregate."""
         if self.how == "heads":
             return [str(head + 1) for head in range(self.heads)]
-        many = look.plural(self.heads, "head")
+        many = formats.plural(self.heads, "head")
         return [{"mean": f"mean of {many}", "max": f"largest of {many}", "rollout": "rollout"}[self.how]]
 
     @property
@@ -133,7 +133,7 @@ class Arcs(Result):
         clear = (top[..., 1] < top[..., 0] * (1 - head_sentences.TIE)).all(0)  # rows in which each head has a favourite
         favourites = lines.keys[shown, : self.read, 0][:, free]
         agree = int(((favourites == favourites[0]).all(0) & clear).sum())
-        largest = look.weight(float(first[at, query]))
+        largest = formats.weight(float(first[at, query]))
         equals = int((top > first[at, query] * (1 - head_sentences.TIE)).sum())
         strongest = f"head {shown[at] + 1}, {self.queries[query]} → {self.keys[key]}, {largest}"
         if equals > 1:
@@ -149,7 +149,7 @@ class Arcs(Result):
             visible = visible | ((np.arange(len(self.queries)) >= self.read) | ~self.visible.any(-1))[:, None]
         laws = {"masked weights are exactly 0": bool((lines.weights[~visible] <= 0).all())}
         if sums_to_one(self.how):
-            laws = {f"every row sums to 1 (largest error {look.tiny(lines.error)})": lines.error < 1e-5, **laws}
+            laws = {f"every row sums to 1 (largest error {formats.tiny(lines.error)})": lines.error < 1e-5, **laws}
         return laws
 
     def table(self) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from tfm_ui.lenses.attention.change.changes import fits, parse, possible, replac
 from tfm_ui.lenses.attention.change.kinds import Change, Weight
 from tfm_ui.live.texts import texts_of
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, token_labels
+from tfm_ui.text import formats, token_labels
 from tfm_ui.text.token_labels import Names
 
 MARK = 0.123  # stands for a weight that is not known yet, and is as long as any that is dragged to
@@ -68,7 +68,7 @@ class Setting:
     def title_of(self, side: int) -> str:
         """ "A: as it is", "B: 2 changes"."""
         number = len(self.changes[side])
-        return f"{'AB'[side]}: {look.plural(number, 'change') if number else 'as it is'}"
+        return f"{'AB'[side]}: {formats.plural(number, 'change') if number else 'as it is'}"
 
     def labels(self, text: str, tokens: list[int]) -> list[str]:
         """What these tokens of a text, from 0, are called; "cat→dog" where B reads another."""

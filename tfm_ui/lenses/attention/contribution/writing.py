@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tfm_ui.text import head_sentences, look
+from tfm_ui.text import formats, head_sentences
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 SINK, TIMES_EVEN = 0.3, 2.0  # of the weight on average, and of an even share: from here on a key is called a sink
@@ -70,7 +70,7 @@ class HeadWriting:
             return "The head writes nothing: all that it looks at has a value of length 0."
         if not self.clear:
             return "No row has a favourite: each looks at two tokens or more alike."
-        rows = look.plural(len(self.clear), "row") + " with a favourite"
+        rows = formats.plural(len(self.clear), "row") + " with a favourite"
         if not self.differing:
             return f"In all {rows}, the token that is looked at most also writes most."
         most = places_of_largest(np.array(list(self.differing.values())), size=1.0)
@@ -86,18 +86,19 @@ class HeadWriting:
         if not self.visible[row].any():
             return f"{name} may see nothing: it looks at no token, and nothing is written."
         looked, written = int(self.weights[row].argmax()), int(self.shares[row].argmax())
-        weight, share = look.weight(self.weights[row, looked]), self.shares[row]
+        weight, share = formats.weight(self.weights[row, looked]), self.shares[row]
         if row in self.differing:
-            first, second = look.percents(float(share[written]), float(share[looked]))
+            first, second = formats.percents(float(share[written]), float(share[looked]))
             return (
                 f"{name} looks most at “{self.keys[looked]}” ({weight}), but takes most from “{self.keys[written]}”"
-                f"{one_of_ties(len(places_of_largest(share)))} ({first} of the lengths; “{self.keys[looked]}” {second})."
+                f"{one_of_ties(len(places_of_largest(share)))} ({first} of the lengths; “{self.keys[looked]}” "
+                f"{second})."
             )
         if self.visible[row].sum() == 1:
             return f"{name} has no choice: all comes from “{self.keys[looked]}”."
         if row not in self.clear:
             return f"{name} has no favourite: it looks at two tokens or more alike."
-        most = look.percent(float(share[looked]))
+        most = formats.percent(float(share[looked]))
         return f"{name} looks most at “{self.keys[looked]}” ({weight}), which also writes most ({most})."
 
     def sink(self) -> str:
@@ -119,9 +120,10 @@ class HeadWriting:
         verdicts = {0.5: "but writes little", 0.9: "and writes less", 1.1: "and writes as much"}
         verdict = next((said for most, said in verdicts.items() if ratio < most), "and writes more")
         return (
-            f"“{self.keys[key]}” is an attention sink here: it gets {look.percent(float(mean[key]))} of the weight on "
-            f"average, where an even spread would give it {look.percent(even[key])}, {verdict}: "
-            f"{look.percent(float(share))} of the lengths."
+            f"“{self.keys[key]}” is an attention sink here: it gets {formats.percent(float(mean[key]))} of the "
+            "weight on "
+            f"average, where an even spread would give it {formats.percent(even[key])}, {verdict}: "
+            f"{formats.percent(float(share))} of the lengths."
         )
 
     @property

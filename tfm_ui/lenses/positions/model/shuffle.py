@@ -15,7 +15,7 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, token_labels
+from tfm_ui.text import formats, token_labels
 
 OPEN = "none, not causal"  # the row that shows what no positions are like where the mask tells no order either
 READ_UP_TO = 24  # tokens of the two texts that are written out
@@ -98,7 +98,7 @@ class Shuffle(Result):
         ).strip()
 
     def laws(self) -> dict[str, bool]:
-        """A model that knows no order permutes its outputs as its words are permuted. Empty where all orders are the same."""
+        """A model that knows no order permutes its outputs with its words. Empty if all orders are the same."""
         if self.in_order:
             return {}
         row = self.rows[OPEN if self.masked else PLAIN]
@@ -134,7 +134,7 @@ def _kept(count: int, total: int) -> str:
 
 def _share(value: float) -> str:
     """A move as a share of a length, which it may exceed; a small move is not written as 0."""
-    return look.percent(value)
+    return formats.percent(value)
 
 
 def moved(model: ModelState, title: str, text_order: tuple[int, ...]) -> Moved:
