@@ -157,7 +157,7 @@ def test_another_seed_moves_the_sharpest_head_and_leaves_what_the_mask_decides()
         model = ModelState(**named(HOME, name).model)
         shown.append(all_heads(model, HeadsState.kind))
     first, other = shown
-    assert first.sentence.partition(". ")[0] != other.sentence.partition(". ")[0]
+    assert first.sentence().partition(". ")[0] != other.sentence().partition(". ")[0]
     assert (first.queries, first.keys) == (other.queries, other.keys)
     np.testing.assert_array_equal(weights_of(first)[:, :, 0], weights_of(other)[:, :, 0])  # the row without a choice
     np.testing.assert_array_equal(weights_of(first) == 0, weights_of(other) == 0)
