@@ -53,14 +53,16 @@ def left_out(model: ModelState, state: PositionsState) -> str:
     left = [name for name in POSITIONAL if name not in names]
     if not left:
         return ""
-    layers, heads = formats.plural(model.num_layers, "layer"), formats.plural(model.num_heads, "head")
-    size = f"{layers} of {heads} on {model.seq_len} tokens"
+    size = (
+        f"{formats.plural(model.num_layers, 'layer')} of {formats.plural(model.num_heads, 'head')} on "
+        f"{model.seq_len} tokens"
+    )
     run = f"run are {formats.listed(names)}, left out {formats.listed(left)}"
     return f"A pass through {size} takes long: {run}. Pin others as A and B."
 
 
 def unmasked(model: ModelState, name: str) -> ModelState:
-    """The same weights in an encoder that sees everything: they are drawn by name, and both stacks share names."""
+    """The same weights in an encoder that sees everything. They are drawn by name, as a decoder's are."""
     architecture = "encoder" if model.architecture == "decoder" else model.architecture
     return replace(model, positional=name, causal=False, architecture=architecture)
 

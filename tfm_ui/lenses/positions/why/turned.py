@@ -80,7 +80,7 @@ class Turned(Result):
 
     @property
     def allowed(self) -> float:
-        """How much rounding to float32 may change a score: the rounding error of an angle grows with the position."""
+        """How much float32 may change a score: angles are as large as positions, and so is their rounding error."""
         return (16 + self.length) * EPSILON * self.scores.abs().max().item()
 
     def laws(self) -> dict[str, bool]:
