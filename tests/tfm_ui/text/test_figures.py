@@ -107,7 +107,7 @@ def test_shares_that_differ_read_differently():
 
 def test_every_sentence_gets_its_percentages_from_formats():
     """A share formatted by hand would be rounded to 100%: so no format specification of ours ends in %."""
-    found = [
+    by_hand = [
         f"{path.name}: {node.value}"
         for path in (Path(__file__).parents[3] / "tfm_ui").rglob("*.py")
         for spec in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -115,4 +115,4 @@ def test_every_sentence_gets_its_percentages_from_formats():
         for node in ast.walk(spec.format_spec)
         if isinstance(node, ast.Constant) and str(node.value).endswith("%") and path.name != "formats.py"
     ]
-    assert not found
+    assert not by_hand

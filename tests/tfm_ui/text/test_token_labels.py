@@ -44,12 +44,12 @@ def test_tokens_that_share_an_id_are_named_and_too_many_are_counted():
 
 def _collisions(number: int) -> list[tuple[str, str]]:
     """Pairs of words with one id: among more words than ids there must be some."""
-    seen: dict[int, str] = {}
+    words: dict[int, str] = {}
     pairs = []
     for word in map("w{}".format, range(5000)):
         token_id = encode(word).ids[0]
-        if token_id in seen and len(pairs) < number:
-            pairs.append((seen.pop(token_id), word))
-        seen.setdefault(token_id, word)
+        if token_id in words and len(pairs) < number:
+            pairs.append((words.pop(token_id), word))
+        words.setdefault(token_id, word)
     assert len(pairs) == number
     return pairs
