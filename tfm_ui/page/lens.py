@@ -28,16 +28,16 @@ class View(Generic[S]):
     """One view of a lens.
 
     Attributes:
-        blocks: what it shows, from top to bottom: a pure function of the link.
-        controls: the fields whose controls stand in a line above it; or a function that draws them its own way, and
-            returns what the lens's controls hold.
+        blocks: what the view shows, from top to bottom: a pure function of the model's and the lens's state.
+        controls: the fields whose controls stand in a line above the view; or a function that draws the controls in
+            its own way and returns the lens's state.
         line: the key of that line on the page.
-        inside: the key of a panel that the line stands in, in place of above all; `places` says where that panel is.
-        places: where panels stand whose place must be known before the controls are read: panel's key -> its place.
-        layout: in place of `controls` and `places`, for controls that stand among the panels: draws them, and returns
-            what they hold, and for each of the blocks, in their order, where it stands: a container, or the box of a
-            panel that holds controls already.
-        running: what is said while the blocks are computed, where that takes seconds; "" where it takes none.
+        inside: the key of a panel in which the line stands, instead of above the view; `places` must name its place.
+        places: returns panel's key -> container, for panels that must be placed before the controls are drawn.
+        layout: replaces `controls` and `places` if controls stand among the panels. It draws the controls and returns
+            the lens's state and a place for each block, in order: a container, or the box of a panel that already holds
+            controls.
+        running: returns a sentence to show while the blocks are computed, if that takes seconds; otherwise "".
     """
 
     blocks: Callable[[ModelState, S], Sequence[Block | None]]
@@ -51,19 +51,19 @@ class View(Generic[S]):
 
 @dataclass(frozen=True, kw_only=True)
 class Lens:
-    """All that the rest of the app needs to know of a lens.
+    """All that the rest of the app needs to know about a lens.
 
     Attributes:
-        name: its folder, its address, and with "_" the prefix of its parameters in a link.
-        title: on its page and in the bar at the top.
-        state: its controls, a dataclass. With several views its field `view` names the one that is shown.
-        views: by name, in their order.
-        presets: pills that set the model and the controls, each with a question.
-        pictures: what its views draw, by names that no other lens uses.
-        heading: on its page, if that is not the title.
+        name: the lens's folder and its address; with "_" appended, the prefix of its parameters in a link.
+        title: the lens's title in the bar at the top and on its page.
+        state: the lens's controls, a dataclass. If there are several views, its field `view` names the visible one.
+        views: name -> view, in their order on the page.
+        presets: buttons that set the model and the controls, each with a question.
+        pictures: name -> picture. No other lens may use the same names.
+        heading: the heading of the page, if it differs from the title.
         lead: a paragraph below the heading, in HTML.
-        beside: names the model in the badge, where the page shows other things than a pass of it.
-        script: of its page.
+        beside: the badge's name for the model, if the page does not show a pass of it.
+        script: the file that Streamlit runs for the page.
     """
 
     name: str
@@ -79,17 +79,17 @@ class Lens:
 
     @property
     def prefix(self) -> str:
-        """Of its parameters in a link."""
+        """The prefix of the lens's parameters in a link."""
         return f"{self.name}_"
 
     def page(self, *, default: bool = False) -> Page:
-        """Its entry in the router."""
+        """The lens's page, for the router."""
         return st.Page(self.script, title=self.title, url_path=self.name, default=default)
 
     def view_of(self, state: LensState) -> View[Any]:
-        """The view that the link asks for."""
+        """The view that is visible in this state."""
         return self.views[getattr(state, "view", next(iter(self.views)))]
 
     def blocks(self, model: ModelState, state: LensState) -> Sequence[Block | None]:
-        """What a link shows: a pure function of it."""
+        """What the page shows for a link, which the two states describe: a pure function."""
         return self.view_of(state).blocks(model, state)
