@@ -74,7 +74,7 @@ class Bias(Result):
         )
 
     def part(self, value: str) -> Part:
-        """The part of a matrix that the control's value stands for. The more heads, the fewer cells of each are sent."""
+        """The part of a matrix that the control's value stands for. Of many heads fewer cells each are sent."""
         heads = len(self.values)
         side = windows.SIDE if heads <= 4 else 128 if heads <= 16 else 64
         return windows.part_of(value, self.length, self.length, side)

@@ -99,7 +99,7 @@ class Encoded(Result):
         return self.scheme.module.wavelengths(self.values.shape[1])
 
     def laws(self) -> dict[str, bool]:
-        """In a scheme of waves each pair of dimensions is a point on the unit circle, so all vectors are equally long."""
+        """In waves each pair of dimensions is a point on the unit circle, so all vectors are equally long."""
         width = self.values.shape[1]
         if self.waves is None or width < 2:
             return {}

@@ -19,7 +19,7 @@ CELLS = 2**18  # that are measured: of larger tables evenly chosen rows, the fir
 
 @dataclass(frozen=True)
 class Pairs:
-    """The table position x position.
+    """The table position x position of one scheme.
 
     Attributes:
         unit: what its values are.
