@@ -1,7 +1,19 @@
-"""Where a recording has what the views of the model look at: the stack that reads the text."""
+"""Where schemes enter a model, and where a recording has what the stack that reads the text does."""
 
+from tfm_core import POSITIONAL
 from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
+
+ENTERS = {  # place -> where that is, in words
+    "encode": "before the first layer, where it is added to the embeddings",
+    "rotate": "inside each self-attention, where it turns queries and keys",
+    "bias_at": "inside each self-attention, where it is added to the scores",
+}
+
+
+def enters(name: str) -> str:
+    """Where a scheme enters a model, in words."""
+    return " and ".join(ENTERS[place] for place in POSITIONAL[name].enters()) or "nowhere"
 
 
 def site_of(model: ModelState, layer: int, what: str) -> str:
