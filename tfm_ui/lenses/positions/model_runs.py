@@ -69,15 +69,3 @@ def unmasked(model: ModelState, name: str) -> ModelState:
 def difference_in_words(difference: float) -> str:
     """A difference in words: very small ones, which may be rounding, as a power of 10."""
     return look.tiny(difference) if difference < 0.001 else look.number(difference)
-
-
-def site_of(model: ModelState, layer: int, what: str) -> str:
-    """Where a recording has `what` of the self-attention that the views look at; layer from 0."""
-    return passes.place(model, "encoder" if model.is_encoder_decoder else "self").format(layer=layer, what=what)
-
-
-def end_of(model: ModelState) -> str:
-    """The site behind the last layer of the stack that reads the text."""
-    start = "encoder." if model.is_encoder_decoder else ""
-    last = f"layers.{model.num_layers - 1}.feed_forward.residual_after"
-    return start + ("final_norm" if model.norm == "pre" else last)
