@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from tests.tfm_ui.live.test_recipe import run
+from tfm_ui.lenses.masks.see.terms import PAINTS, terms_of
 
 from tfm_core import MASKS, causal_mask
 from tfm_ui.lenses.masks import paint as mask_paint
@@ -21,7 +22,6 @@ from tfm_ui.lenses.masks.see import cost as see_cost
 from tfm_ui.lenses.masks.see import numbers as see
 from tfm_ui.lenses.masks.see import recipe as see_recipe
 from tfm_ui.lenses.masks.see.pictures import masks_batch
-from tfm_ui.lenses.masks.see.terms import PAINTS, terms_of
 from tfm_ui.lenses.masks.state import MasksState, about_batch, setting
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import words
