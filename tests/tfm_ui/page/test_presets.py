@@ -18,7 +18,7 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.profiling.presets import PRESETS as PROFILING
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.live.passes import run
-from tfm_ui.page.presets import lit, neighbour
+from tfm_ui.page.presets import active, neighbour
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.links import link_parameters, read_link
 from tfm_ui.state.model_state import ModelState
@@ -72,15 +72,15 @@ def test_a_preset_is_a_state_that_a_link_can_hold(preset, page):
 def test_no_two_presets_are_one(presets, lens):
     for preset in presets:
         page = lens(**preset.page) if lens else None
-        assert lit(presets, ModelState(**preset.model), page) is preset
+        assert active(presets, ModelState(**preset.model), page) is preset
     assert len({preset.name for preset in presets}) == len(presets)
 
 
 def test_a_preset_goes_out_as_soon_as_one_value_differs():
     for name, (_, default) in controls_of(ModelState).items():
         other = not default if isinstance(default, bool) else type(default)(f"1{default}")
-        assert lit(HEADS[:1], ModelState(**{name: other}), HeadsState()) is None
-    assert lit(HEADS, ModelState(), HeadsState(head=2)) is None
+        assert active(HEADS[:1], ModelState(**{name: other}), HeadsState()) is None
+    assert active(HEADS, ModelState(), HeadsState(head=2)) is None
 
 
 def test_presets_are_walked_round_and_round():
@@ -149,7 +149,7 @@ def test_another_seed_moves_the_sharpest_head_and_leaves_what_the_mask_decides()
         model = ModelState(**named(HOME, name).model)
         shown.append(all_heads(model, HeadsState.kind))
     first, other = shown
-    assert first.sentence.partition(". ")[0] != other.sentence.partition(". ")[0]
+    assert first.sentence().partition(". ")[0] != other.sentence().partition(". ")[0]
     assert (first.queries, first.keys) == (other.queries, other.keys)
     np.testing.assert_array_equal(weights_of(first)[:, :, 0], weights_of(other)[:, :, 0])  # the row without a choice
     np.testing.assert_array_equal(weights_of(first) == 0, weights_of(other) == 0)
