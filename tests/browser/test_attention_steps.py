@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.derivation import Cell
 from tfm_ui.lenses.attention.steps.derivations import derivation
-from tfm_ui.lenses.attention.steps.one_head import one_head
+from tfm_ui.lenses.attention.steps.numbers import one_head
 from tfm_ui.state.model_state import ModelState
 
 

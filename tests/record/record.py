@@ -25,6 +25,12 @@ RECIPE_NAMES: dict[str, str] = {
     "position_waves/values_B": "waves[B]",
     "positions_distance/found": "by_distance",
     "positions_shuffled/tokens": "ids",
+    "conventions/found": "verified",
+    "conventions/names": "conventions",
+    "masks_empty_row/free": "mask",
+    "masks_nan_spreads/free": "mask",
+    "masks_nan_spreads/found": "output",
+    "scale/found": "measured",
 }
 
 

@@ -1,6 +1,6 @@
 """Words for what is seen: token labels, and sentences computed from the data. Arrays and strings alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from unicodedata import bidirectional
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tfm_core import Tokens, collisions
 from tfm_ui.text import look
-from tfm_ui.text.tied import one_of, tied
+from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 LONGEST = 10
 SHOWN = {" ": "·", "\t": "⇥", "\n": "↵", "\u200d": "ZWJ", "": "∅"}
@@ -160,14 +160,14 @@ def about_heads(first: NDArray[np.float32], visible: NDArray[np.intp]) -> str:
     if not free.any():
         return NO_CHOICE
     sharpness = first[:, :, free].mean(-1)  # (layer, head)
-    sharpest = tied(sharpness)
+    sharpest = places_of_largest(sharpness)
     layer, head = divmod(sharpest[0], first.shape[1])
     even = (1 / visible[free]).mean()
     if sharpness[layer, head] < even * (1 + TIE):
         return f"No head is sharper than an even spread, whose top weight averages {_weight(even)} a row."
     top = _weight(sharpness[layer, head])
     return (
-        f"Sharpest: layer {layer + 1}, head {head + 1}{one_of(len(sharpest))}. Its top weight averages {top} a row; "
+        f"Sharpest: layer {layer + 1}, head {head + 1}{one_of_ties(len(sharpest))}. Its top weight averages {top} a row; "
         f"an even spread would give {_weight(even)}."
     )
 
@@ -175,3 +175,26 @@ def about_heads(first: NDArray[np.float32], visible: NDArray[np.intp]) -> str:
 def _weight(number: float) -> str:
     """As on the cells: 1.00, not 1."""
     return "1.00" if number == 1 else look.weight(number)
+
+
+@dataclass(frozen=True)
+class Names:
+    """What sentences call the tokens and heads of a model.
+
+    Attributes:
+        tokens: text -> a label for each of its tokens.
+        with_kinds: whether the kind of attention must be said of a head, as there are several.
+    """
+
+    tokens: Mapping[str, Sequence[str]]
+    with_kinds: bool
+
+    def token(self, text: str, number: int) -> str:
+        """A token in quotes, counted from 1; by its number if the text has no such token."""
+        names = self.tokens[text]
+        return f"“{names[number - 1]}”" if 1 <= number <= len(names) else f"token {number}"
+
+    def head(self, kind: str, layer: int, head: int | None) -> str:
+        """A head; all of its layer, if it is None."""
+        place = f"layer {layer}, head {head}" if head is not None else f"all heads of layer {layer}"
+        return f"{place} ({kind})" if self.with_kinds else place

@@ -62,7 +62,7 @@ class Term:
 
 def parse(raw: str) -> tuple[list[Term], str]:
     """The terms of a text, and what is wrong with it, "" if nothing."""
-    found: list[Term] = []
+    terms: list[Term] = []
     reason = ""
     how, words = "and", []
     for word in [*raw.lower().replace(",", " ").split(), "and"]:
@@ -72,12 +72,12 @@ def parse(raw: str) -> tuple[list[Term], str]:
         if words:
             term, wrong = _term(how, words)
             reason = reason or wrong
-            if term and len(found) < MOST_TERMS:
-                found.append(term)
+            if term and len(terms) < MOST_TERMS:
+                terms.append(term)
             elif term:
                 reason = reason or f"it holds {MOST_TERMS} masks"
         how, words = word, []
-    return [Term("and", found[0].name, found[0].values), *found[1:]] if found else [], reason
+    return [Term("and", terms[0].name, terms[0].values), *terms[1:]] if terms else [], reason
 
 
 def _term(how: str, words: list[str]) -> tuple[Term | None, str]:
@@ -124,10 +124,10 @@ def combined(terms: Iterable[Term], queries: Tensor, keys: Tensor) -> Tensor:
 
 def joined(masks: Iterable[tuple[str, M]], nothing_hidden: M) -> M:
     """Masks, each with the word that combines it with all before it; `nothing_hidden` if there are none."""
-    mask = nothing_hidden
-    for i, (how, own) in enumerate(masks):
-        mask = own if not i else mask & own if how == "and" else mask | own
-    return mask
+    before = nothing_hidden
+    for i, (how, mask) in enumerate(masks):
+        before = mask if not i else before & mask if how == "and" else before | mask
+    return before
 
 
 @dataclass(frozen=True)

@@ -78,9 +78,9 @@ def packed(cells: Cells) -> str:
 
 def resized(cells: Cells, rows: int, columns: int) -> Cells:
     """These cells in so many rows and columns; what is new is bare. A copy."""
-    found = np.zeros((rows, columns), np.uint8)
-    found[: cells.shape[0], : cells.shape[1]] = cells[:rows, :columns]
-    return found
+    larger_or_smaller = np.zeros((rows, columns), np.uint8)
+    larger_or_smaller[: cells.shape[0], : cells.shape[1]] = cells[:rows, :columns]
+    return larger_or_smaller
 
 
 def painted(mask: NDArray[np.bool_], cells: Cells) -> NDArray[np.bool_]:

@@ -24,13 +24,13 @@ from tfm_core import (
 from tfm_core.model.recording import Edit, Watch
 from tfm_core.model.tokens import FIRST_ID
 from tfm_ui.lenses.masks.composition import combined, parse
-from tfm_ui.lenses.masks.setting import Setting
+from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.live import origins, passes
 from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Heads
 from tfm_ui.live.passes import memory_site, modules, place, transformer
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.state.work import HEAVY, pass_bytes
+from tfm_ui.state.pass_cost import HEAVY, pass_bytes
 
 
 def forward(
@@ -62,14 +62,19 @@ def forward(
     state = setting.model
     inputs = [state.source_tokens.batch if source is None else source]
     if state.is_encoder_decoder:
-        own = state.target_tokens.batch if target is None else target
-        inputs.append(own.expand(len(inputs[0]), -1) if len(own) == 1 else own)
+        second = state.target_tokens.batch if target is None else target
+        inputs.append(second.expand(len(inputs[0]), -1) if len(second) == 1 else second)
     mask = setting.mask if mask is None else mask
-    ours = {at(setting, "*", "mask"): lambda own: mask.expand_as(own)}
-    given = {"cross_mask" if setting.place == "cross" else "mask": mask}
-    with torch.no_grad(), recording(sites, ours | dict(edits or {}), watch) as trace:
+    exactly = {at(setting, "*", "mask"): lambda automatic: mask.expand_as(automatic)}
+    given = {argument_of(setting): mask}
+    with torch.no_grad(), recording(sites, exactly | dict(edits or {}), watch) as trace:
         logits: Tensor = (model or transformer(state.config))(*inputs, **given)
     return logits, trace
+
+
+def argument_of(setting: Setting) -> str:
+    """The name of the model's argument that hands over the mask."""
+    return "cross_mask" if setting.place == "cross" else "mask"
 
 
 def at(setting: Setting, layer: int | str, what: str) -> str:
@@ -87,6 +92,14 @@ def stream(state: ModelState, layer: int, *, encoder: bool = False) -> str:
     """The recording's name of the residual stream behind a layer, from 0, of the stack that writes the output."""
     stack = ("encoder." if encoder else "decoder.") if state.is_encoder_decoder else ""
     return f"{stack}layers.{layer}.feed_forward.residual_after"
+
+
+def stream_sites(state: ModelState) -> list[str]:
+    """The recording's names of the residual stream: what enters the first layer, what each leaves, and the output."""
+    stack = "decoder." if state.is_encoder_decoder else ""
+    layers = [stream(state, layer) for layer in range(state.num_layers)]
+    end = [f"{stack}final_norm"] if state.norm == "pre" else []
+    return [f"{stack}layers.0.self_attention.residual_before", *layers, *end]
 
 
 @cached()
@@ -176,7 +189,7 @@ def streams(setting: Setting) -> Callable[[Tensor], Tensor]:
     """
     state, model, mask = setting.model, precise(setting.model.config), setting.mask
     sites = [stream(state, layer) for layer in range(state.num_layers)]
-    exactly = {at(setting, "*", "mask"): lambda own: mask.expand_as(own)}
+    exactly = {at(setting, "*", "mask"): lambda automatic: mask.expand_as(automatic)}
     source, target, padding = (
         state.source_tokens.batch,
         state.target_tokens.batch,
@@ -199,7 +212,7 @@ def streams(setting: Setting) -> Callable[[Tensor], Tensor]:
 
 
 def _takes_long(setting: Setting, places: tuple[int, ...], tries: int) -> bool:
-    """Each place is tried by a pass of its own."""
+    """Each place is tried in a pass by itself."""
     state = setting.model
     return len(places) * tries * pass_bytes(state.config, state.seq_len) > HEAVY
 

@@ -1,33 +1,40 @@
-"""What the browser draws of the Masks lens, each a function of the model's state and the lens's."""
+"""The pictures above all views of the Masks lens: the batch, and the masks that are composed."""
 
-from collections.abc import Callable
+from tfm_ui.lenses.masks import batch, composer
+from tfm_ui.lenses.masks.composer import Locked
+from tfm_ui.lenses.masks.state import PREFIX, MasksState, item_of, sentences, setting
+from tfm_ui.lenses.masks.terms import anyway, terms_of
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.registry import Picture
+from tfm_ui.state.model_state import ModelState
 
-from tfm_ui.lenses.masks.batch import BATCH
-from tfm_ui.lenses.masks.composer import COMPOSER
-from tfm_ui.lenses.masks.conventions import pictures as conventions
-from tfm_ui.lenses.masks.leaks import pictures as leaks
-from tfm_ui.lenses.masks.padding import pictures as padding
-from tfm_ui.lenses.masks.padding import row_pictures as padding_rows
-from tfm_ui.lenses.masks.see import pictures as see
-from tfm_ui.pictures.canvas import Canvas, Content
-from tfm_ui.pictures.lines import LINES
-from tfm_ui.pictures.maps import MAPS
 
-# name -> how it is drawn, and what from
-MASKS: dict[str, tuple[Canvas, Callable[..., Content]]] = {
-    "masks_batch": (BATCH, see.masks_batch),
-    "masks_composer": (COMPOSER, see.masks_composer),
-    "masks_see": (MAPS, see.masks_see),
-    "masks_growth": (LINES, see.masks_growth),
-    "masks_leaks": (MAPS, leaks.leaks),
-    "masks_leaks_layers": (MAPS, leaks.leaks_layers),
-    "masks_leaks_distance": (LINES, leaks.leaks_distance),
-    "masks_padding": (MAPS, padding.masks_padding),
-    "masks_padding_weights": (MAPS, padding.masks_padding_weights),
-    "masks_padding_amount": (LINES, padding.masks_padding_amount),
-    "masks_empty_row": (MAPS, padding_rows.masks_empty_row),
-    "masks_nan_spreads": (MAPS, padding_rows.masks_nan_spreads),
-    "masks_ours": (MAPS, conventions.ours),
-    "masks_handed": (MAPS, conventions.handed),
-    "masks_pasted": (MAPS, conventions.foreign),
+def masks_composer(model: ModelState, state: MasksState) -> Content:
+    """The masks that are combined, as they can be changed."""
+    now = setting(model, state)
+    terms, because = terms_of(now), anyway(now)
+    lift = {"causal": "false"} if now.model.masks_the_future else None
+    return composer.content(
+        terms.terms,
+        parameter=PREFIX + "mask",
+        most=max(now.composed.shape),
+        locked=Locked(f"causal, {because}", lift) if because else None,
+        idle=terms.idle,
+        notes=terms.notes(),
+        offer=bool(lift and terms.ahead),
+        title=terms.title,
+    )
+
+
+def masks_batch(model: ModelState, state: MasksState) -> Content:
+    """The sentences, as they stand in the batch."""
+    count = len(sentences(model, state))
+    read = [setting(model, state, item).model.source_tokens for item in range(1, count + 1)]
+    left = state.view == "padding" and state.pad_side == "left"
+    return batch.content(read, chosen=item_of(model, state), parameter=PREFIX + "item", left=left)
+
+
+PICTURES = {
+    "masks_batch": Picture(batch.BATCH, masks_batch),
+    "masks_composer": Picture(composer.COMPOSER, masks_composer),
 }

@@ -1,25 +1,33 @@
-"""The Masks lens's own controls: which view, the batch, the mask, what is looked at, and what each view adds.
+"""What the controls of the Masks lens hold, and what follows from it: a sentence of the batch, and its mask.
 
 Sentences, layers, heads and tokens are counted from 1.
 """
 
+import re
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
+import torch
+from torch import Tensor
+
+from tfm_core import Tokens, causal_mask
 from tfm_core.study.mask_conventions import CONVENTIONS
-from tfm_ui.lenses.masks.composition import Composition
+from tfm_ui.lenses.masks.composition import Composition, combined, parse
 from tfm_ui.lenses.masks.conventions.mask_text import SIDE
-from tfm_ui.lenses.masks.conventions.pasted_file import Digest
 from tfm_ui.lenses.masks.conventions.pasted_guess import READINGS
-from tfm_ui.lenses.masks.padding.padded import SIDES
-from tfm_ui.lenses.masks.paint import Paint
-from tfm_ui.lenses.masks.setting import Setting
+from tfm_ui.lenses.masks.paint import SIDE as PAINTED_SIDE
+from tfm_ui.lenses.masks.paint import Cells, Paint, painted, resized, unpacked
 from tfm_ui.live import windows
+from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.fields import Choice, Limits, Text, Whole, control
+from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 
 PREFIX = "masks_"
 VIEWS = ("see", "leaks", "padding", "conventions")
 SENTENCES = 8  # of a batch, at most
+SIDES = ("right", "left")  # where padding stands: behind the tokens, or before them
 AS_COMPOSED = "as composed"  # the promise of the list of masks, without what was painted over it
 AS_PAINTED = "as painted"  # of the very mask that the model gets
 PROMISES = (AS_COMPOSED, "causal", "padding", "causal and padding", "window 3", AS_PAINTED)
@@ -31,8 +39,19 @@ PASTED = """tensor([[False,  True,  True,  True],
         [False, False, False, False]])"""
 
 
+@dataclass(frozen=True)
+class UploadName:
+    """A control that holds which upload is looked at: its name in `uploads`, as no link has room for a file."""
+
+    label: str
+
+    def read(self, raw: str, default: Any) -> tuple[str, str]:
+        """The name, if it may be one."""
+        return (raw, "") if re.fullmatch(r"[0-9a-f]{16}|", raw) else (default, "it is no name of an upload")
+
+
 @dataclass(frozen=True, kw_only=True)
-class MasksState:
+class MasksState(LensState):
     """One for all views, so that the batch and the mask stay what they were when the view changes."""
 
     view: str = control(Choice("View", VIEWS, "buttons"), default="see")
@@ -69,7 +88,7 @@ class MasksState:
     # conventions
     convention: str = control(Choice("Convention", tuple(CONVENTIONS)), default="MHA, key_padding_mask")
     pasted: str = control(Text("Paste a mask", PASTED_CHARS, height=140), default=PASTED)
-    upload: str = control(Digest("Uploaded mask"), default="", held=True)
+    upload: str = control(UploadName("Uploaded mask"), default="", held=True)
     read_as: str = control(Choice("Read as", (GUESSED, *READINGS)), default=GUESSED)
     part_pasted: str = control(windows.field("Part of the pasted mask", SIDE), default=windows.WHOLE, held=True)
 
@@ -77,6 +96,80 @@ class MasksState:
     def limits(model: ModelState) -> Limits:
         """What the model leaves to choose from."""
         return {"layer": {"high": model.num_layers}, "head": {"high": model.num_heads}}
+
+    @staticmethod
+    def without_meaning(model: ModelState) -> set[str]:
+        """A single stack has one kind of attention."""
+        return set() if model.is_encoder_decoder else {"place"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What a pass under a mask depends on.
+
+    Attributes:
+        model: the sidebar's, reading the sentence that was chosen.
+        place: the attention that the mask is for: "self" of a single stack; "decoder" or "cross" of an encoder-decoder.
+        composition: masks, as in a link (tfm_ui/lenses/masks/composition.py).
+        paint: what was painted over them, as in a link (tfm_ui/lenses/masks/paint.py).
+    """
+
+    model: ModelState
+    place: str
+    composition: str
+    paint: str = ""
+
+    @cached_property
+    def _tokens(self) -> tuple[Tokens, Tokens]:
+        return tokens_of(self.model, self.place)
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether a pass takes long."""
+        return self.model.is_heavy
+
+    @property
+    def queries(self) -> Tokens:
+        """The tokens that look."""
+        return self._tokens[0]
+
+    @property
+    def keys(self) -> Tokens:
+        """The tokens that are looked at."""
+        return self._tokens[1]
+
+    @property
+    def causal_anyway(self) -> bool:
+        """Whether nobody looks ahead whatever is composed: by the sidebar's switch, or because a decoder never does."""
+        return self.place == "decoder" or (self.place == "self" and self.model.looks_back_only)
+
+    @cached_property
+    def composed(self) -> Tensor:
+        """What the masks say together, boolean (query, key)."""
+        return self.of(self.composition)
+
+    def of(self, composition: str) -> Tensor:
+        """What another composition would say of this sentence, boolean (query, key)."""
+        queries, keys = self.queries.batch, self.keys.batch
+        mask = combined(parse(composition)[0], queries, keys)
+        return mask & causal_mask(*mask.shape) if self.causal_anyway else mask
+
+    @cached_property
+    def mask(self) -> Tensor:
+        """What the model gets: the composition, and the paint over it; boolean (query, key)."""
+        if not self.paint or not self.paintable:
+            return self.composed
+        return torch.from_numpy(painted(self.composed.numpy(), self.painted))
+
+    @property
+    def painted(self) -> Cells:
+        """How each pair is painted, (query, key), as in tfm_ui/lenses/masks/paint.py."""
+        return resized(unpacked(self.paint if self.paintable else ""), *self.composed.shape)
+
+    @property
+    def paintable(self) -> bool:
+        """Whether the mask is small enough to be painted; a larger one is shown, and run, without its paint."""
+        return max(self.composed.shape) <= PAINTED_SIDE
 
 
 def sentences(model: ModelState, state: MasksState) -> list[str]:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tfm_core.study.mask_verified import Verified
-from tfm_ui.lenses.masks.conventions.numbers import ROUNDING, Conventions
+from tfm_ui.lenses.masks.conventions.calls import ROUNDING, Conventions
 from tfm_ui.text import look
 from tfm_ui.text.words import labels
 
@@ -12,61 +12,62 @@ NOT_ACROSS = "Cross-attention always looks both ways: there is no such call, so 
 EMPTY = {"NaN": "NaN", "as ours": "the same as from ours", "other numbers": "numbers of its own"}
 
 
-def about(seen: Conventions) -> str:
+def about(conventions: Conventions) -> str:
     """Whether the convention can say this mask, and what the call made of it."""
-    found, lost = seen.found.get(seen.name), int(seen.lost.sum())
-    said = [NOT_ACROSS] * (seen.name != seen.state.convention) + [seen.convention.about]
+    verified, lost = conventions.verified.get(conventions.name), int(conventions.lost.sum())
+    said = [NOT_ACROSS] * (conventions.name != conventions.state.convention) + [conventions.convention.about]
     if lost:
-        said.append(_first_lost(seen, lost))
-    if not found:
+        said.append(_first_lost(conventions, lost))
+    if not verified:
         return " ".join([*said, NOT_INSTALLED])
-    said.append(_compared(seen, found, lost))
-    if found.empty:
-        said.append(f"A query that may see nothing gets {EMPTY[found.empty]}.")
+    said.append(_compared(conventions, verified, lost))
+    if verified.empty:
+        said.append(f"A query that may see nothing gets {EMPTY[verified.empty]}.")
     return " ".join(said)
 
 
-def _compared(seen: Conventions, found: Verified, lost: int) -> str:
-    if not bool(seen.mask.any()):
+def _compared(conventions: Conventions, verified: Verified, lost: int) -> str:
+    if not bool(conventions.mask.any()):
         return "This mask hides everything: there is no query whose output could be compared."
     if lost:
         return (
-            f"So the call’s output is off by up to {look.number(found.difference)}; from ours under the mask that it "
-            f"was told, by {look.tiny(found.of_said)}."
+            f"So the call’s output is off by up to {look.number(verified.difference)}; from ours under the mask that "
+            f"it was told, by {look.tiny(verified.of_said)}."
         )
-    compared = "what the heads gathered" if seen.convention.compares == "head_output" else "the attention’s output"
-    if found.difference == 0:
-        return f"It equals ours to the last digit, in {compared} of {seen.where}."
+    gathered = conventions.convention.compares == "head_output"
+    compared = f"{'what the heads gathered' if gathered else 'the attention’s output'} of {conventions.where}"
+    if verified.difference == 0:
+        return f"It equals ours to the last digit, in {compared}."
     return (
-        f"Largest difference from ours, in {compared} of {seen.where}: {look.tiny(found.difference)}, of numbers "
-        f"up to {look.number(found.largest)}."
+        f"Largest difference from ours, in {compared}: {look.tiny(verified.difference)}, of numbers up to "
+        f"{look.number(verified.largest)}."
     )
 
 
-def _first_lost(seen: Conventions, lost: int) -> str:
-    batch, query, key = (int(at) for at in np.argwhere(seen.lost)[0])
-    setting = seen.settings[batch]
-    sentence = f"sentence {batch + 1}, " if len(seen.settings) > 1 else ""
+def _first_lost(conventions: Conventions, lost: int) -> str:
+    batch, query, key = (int(at) for at in np.argwhere(conventions.lost)[0])
+    setting = conventions.settings[batch]
+    sentence = f"sentence {batch + 1}, " if len(conventions.settings) > 1 else ""
     names = [f"{axis + 1} “{labels(tokens)[axis]}”" for axis, tokens in ((query, setting.queries), (key, setting.keys))]
-    what = "is to be seen, and it hides it" if seen.mask[batch, query, key] else "is hidden, and it shows it"
+    what = "is to be seen, and it hides it" if conventions.mask[batch, query, key] else "is hidden, and it shows it"
     return (
-        f"It cannot say {look.count(lost)} of this mask’s {look.count(int(seen.mask.numel()))} cells: "
+        f"It cannot say {look.count(lost)} of this mask’s {look.count(int(conventions.mask.numel()))} cells: "
         f"the first, {sentence}query {names[0]} and key {names[1]}, {what}."
     )
 
 
-def slip(seen: Conventions) -> str:
+def slip(conventions: Conventions) -> str:
     """What the usual mistake does, "" where the call was not made."""
-    found = seen.found.get(seen.name)
-    if not found or not bool(seen.mask.any()):
+    verified = conventions.verified.get(conventions.name)
+    if not verified or not bool(conventions.mask.any()):
         return ""
-    rows, about = int(seen.mask.any(-1).sum()), seen.convention.slip_about
-    if found.slipped_nan == rows:
+    rows, about = int(conventions.mask.any(-1).sum()), conventions.convention.slip_about
+    if verified.slipped_nan == rows:
         return f"Handed over {about}, there is no error, and every query gets NaN."
-    if found.slipped < ROUNDING and not found.slipped_nan:
-        return f"Handed over {about}, this mask happens to do no harm: outputs move by {look.tiny(found.slipped)}."
+    if verified.slipped < ROUNDING and not verified.slipped_nan:
+        return f"Handed over {about}, this mask happens to do no harm: outputs move by {look.tiny(verified.slipped)}."
     nan = ""
-    if found.slipped_nan:
-        get = "gets" if found.slipped_nan == 1 else "get"
-        nan = f", and {look.count(found.slipped_nan)} of {look.count(rows)} queries {get} NaN"
-    return f"Handed over {about}, there is no error, but outputs are off by up to {look.number(found.slipped)}{nan}."
+    if verified.slipped_nan:
+        get = "gets" if verified.slipped_nan == 1 else "get"
+        nan = f", and {look.count(verified.slipped_nan)} of {look.count(rows)} queries {get} NaN"
+    return f"Handed over {about}, there is no error, but outputs are off by up to {look.number(verified.slipped)}{nan}."

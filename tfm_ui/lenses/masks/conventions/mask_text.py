@@ -102,7 +102,7 @@ class _Reader:
 
 
 def _lines(text: str, reader: _Reader) -> list[int]:
-    """A row per line; a lone line's semicolons part rows, if its cells are parted by something else."""
+    """A row per line; semicolons of a single line separate rows, if its cells are separated by something else."""
     lines = text.splitlines()
     if len(lines) == 1 and ";" in text and re.search(r"[\s,](?!$)", text.replace("; ", ";")):
         lines = text.strip(";").split(";")
@@ -115,8 +115,8 @@ def _lines(text: str, reader: _Reader) -> list[int]:
         if "," in line and ";" in line:
             raise ValueError(f"Row {row} has both , and ; in it: if the comma is a decimal one, write a point.")
     digits = all(re.fullmatch(r"[01]{2,}", line) for line in lines)  # 1100, without anything between
-    parted = r"\s*[,;]\s*|\s+"
-    rows = [list(line) if digits else re.split(parted, line, maxsplit=SIDE) for line in lines]
+    separator = r"\s*[,;]\s*|\s+"
+    rows = [list(line) if digits else re.split(separator, line, maxsplit=SIDE) for line in lines]
     lengths = [reader.row([word.strip("\"'") for word in row]) for row in rows]
     _even(lengths)
     return [len(lengths), lengths[0]] if len(lengths) > 1 else [lengths[0]]

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tfm_ui.lenses.masks import paint as mask_paint
 from tfm_ui.lenses.masks.conventions.mask_text import Table, read_text
 from tfm_ui.lenses.masks.conventions.pasted_file import read_file
 from tfm_ui.lenses.masks.conventions.pasted_guess import (
@@ -22,13 +21,14 @@ from tfm_ui.lenses.masks.conventions.pasted_guess import (
     odd_values,
 )
 from tfm_ui.lenses.masks.conventions.uploads import UPLOADS
-from tfm_ui.lenses.masks.setting import Setting
-from tfm_ui.lenses.masks.state import GUESSED, MasksState, item_of, setting
+from tfm_ui.lenses.masks.paint import SIDE, whole
+from tfm_ui.lenses.masks.state import GUESSED, MasksState, Setting, item_of, setting
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 from tfm_ui.text.words import labels
 
-SOURCES = [read_text, read_file, guess, facts, mask_of]
+SOURCES = (read_text, read_file, guess, facts, mask_of)
 READ_AS = {
     ATTEND: "1 or True = may attend",
     IGNORE: "1 or True = ignored",
@@ -38,33 +38,50 @@ GONE = "The link speaks of an uploaded file, which no link holds and the server 
 NOTHING = "Paste a mask above, or upload one: what torch or NumPy prints, rows of 0 and 1, a list, .npy, .csv."
 
 
+class NoMask(Result):
+    """Nothing was pasted or uploaded that can be read as a mask."""
+
+    def sentence(self) -> str:
+        """That there is none."""
+        return "No mask is drawn."
+
+    def table(self) -> pd.DataFrame:
+        """An empty one."""
+        return pd.DataFrame()
+
+
 @dataclass(frozen=True)
-class Pasted:
+class Pasted(Result):
     """What was pasted, or else uploaded, and how it is read.
 
     Attributes:
         setting: the chosen sentence, and the mask in force.
         item: which sentence it is, from 0.
-        table: what was read.
+        read: what was read.
         reading: how it is taken: one of pasted_guess.READINGS.
         why: the guess in words; "" if the reader overruled it.
     """
 
     setting: Setting
     item: int
-    table: Table
+    read: Table
     reading: str
     why: str
 
     @cached_property
     def mask(self) -> Mask:
         """Boolean (row, column), True = may attend."""
-        return mask_of(self.table, self.reading)
+        return mask_of(self.read, self.reading)
 
     @cached_property
     def facts(self) -> Facts:
         """What kind of mask it is."""
         return facts(self.mask)
+
+    @property
+    def shape(self) -> str:
+        """In numbers."""
+        return " × ".join(look.count(size) for size in self.mask.shape)
 
     @property
     def fits(self) -> bool:
@@ -82,18 +99,18 @@ class Pasted:
         """What it is."""
         way = READ_AS[self.reading]
         why = f" ({self.why})" if self.why else ", as you chose"
-        notes = [*self.table.notes, odd_values(self.table, self.reading)]
+        notes = [*self.read.notes, odd_values(self.read, self.reading)]
         said = [f"Read as: {way}{why}.", self.facts.sentence(), *notes]
         return " ".join(part for part in said if part)
 
-    def table_of(self) -> pd.DataFrame:
+    def table(self) -> pd.DataFrame:
         """The mask, True = may attend."""
         rows, columns = self.names()
         return pd.DataFrame(self.mask, index=_apart(rows), columns=_apart(columns))
 
     def refused(self) -> str:
         """Why it cannot become the lens's mask, "" if it can."""
-        most, rows, columns = mask_paint.SIDE, *self.mask.shape
+        most, rows, columns = SIDE, *self.mask.shape
         if columns > most or (rows > most and not self.facts.per_key):
             return f"It is larger than {most} × {most}, which is what a link holds: it is drawn, but cannot be used."
         if not self.setting.paintable:
@@ -123,24 +140,24 @@ class Pasted:
                 "mask” shows it, and so does the view see, where Clear takes it off."
             )
         used, said = self.used(), []
-        size = " × ".join(map(str, used.shape))
+        shape = " × ".join(map(str, used.shape))
         if self.facts.per_key:
             row = min(self.item, len(self.mask) - 1) + 1
             which = f"Row {row}" if len(self.mask) > 1 else "Its row"
             said.append(f"{which} would hold for all queries of the sentence.")
         pairs = list(zip(used.shape, self.setting.mask.shape, strict=True))
         queries, keys = self.setting.mask.shape
-        if any(own > needed for own, needed in pairs):
-            said.append(f"It is {size}, the sentence {queries} × {keys}: what lies beyond the sentence is left out.")
-        if any(own < needed for own, needed in pairs):
-            said.append(f"It is {size}, the sentence {queries} × {keys}: the other cells stay as they are composed.")
+        if any(size > needed for size, needed in pairs):
+            said.append(f"It is {shape}, the sentence {queries} × {keys}: what lies beyond the sentence is left out.")
+        if any(size < needed for size, needed in pairs):
+            said.append(f"It is {shape}, the sentence {queries} × {keys}: the other cells stay as they are composed.")
         if not said:
             said.append("It has the sentence’s size.")
         return " ".join([*said, "It would lie over what is composed, as paint, and travel in the link."])
 
     def paint(self) -> str:
         """What the link would hold of it."""
-        return mask_paint.whole(self.used())
+        return whole(self.used())
 
 
 def _apart(names: list[str]) -> list[str]:
@@ -148,41 +165,36 @@ def _apart(names: list[str]) -> list[str]:
     return names if len(set(names)) == len(names) else [f"{i + 1} {name}" for i, name in enumerate(names)]
 
 
-def view(model: ModelState, state: MasksState, visitor: str | None = None) -> tuple[Pasted | None, str]:
+def pasted_mask(model: ModelState, state: MasksState, visitor: str | None = None) -> tuple[Pasted | None, str]:
     """What was pasted or else uploaded, or None and why there is nothing.
 
     Args:
         model: the sidebar's.
         state: the lens's.
-        visitor: who asks, whose uploads alone are found; None for a picture, which knows the upload's name alone.
+        visitor: who asks, and gets only what that visitor uploaded; None for a picture, which knows the name alone.
     """
     try:
-        found = _found(state, visitor)
+        table = _read(state, visitor)
     except ValueError as problem:
         return None, str(problem)
     except LookupError:
         return None, GONE
-    if not found:
+    if not table:
         return None, NOTHING
-    reading, why = guess(found)
+    reading, why = guess(table)
     if state.read_as != GUESSED:
         reading, why = state.read_as, ""
-    return Pasted(setting(model, state), item_of(model, state) - 1, found, reading, why), ""
+    return Pasted(setting(model, state), item_of(model, state) - 1, table, reading, why), ""
 
 
-def _found(state: MasksState, visitor: str | None) -> Table | None:
+def _read(state: MasksState, visitor: str | None) -> Table | None:
     if state.pasted.strip():
         return read_text(state.pasted)
     return UPLOADS.find(state.upload, visitor) if state.upload else None
 
 
-def drawn(seen: Pasted) -> NDArray[np.float32]:
-    """The table's values as a map can draw them: NaN where one hides for good."""
-    values = np.clip(seen.table.values, -3e38, 3e38)
-    low = seen.table.values == -np.inf if seen.reading != ADDED else ~seen.mask
+def drawn(pasted: Pasted) -> NDArray[np.float32]:
+    """The table's values as a map can draw them: NaN where a value hides for good."""
+    values = np.clip(pasted.read.values, -3e38, 3e38)
+    low = pasted.read.values == -np.inf if pasted.reading != ADDED else ~pasted.mask
     return np.where(low, np.nan, values).astype(np.float32)
-
-
-def shape_of(seen: Pasted) -> str:
-    """In symbols and numbers."""
-    return " × ".join(look.count(size) for size in seen.mask.shape)

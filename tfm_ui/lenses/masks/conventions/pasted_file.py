@@ -2,26 +2,12 @@
 
 import io
 import math
-import re
 import tokenize
 import warnings
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from tfm_ui.lenses.masks.conventions.mask_text import BYTES, DEEP, SIDE, Table, read_text, table
-
-
-@dataclass(frozen=True)
-class Digest:
-    """A control that holds which upload is looked at: its name in `uploads`, as no link has room for a file."""
-
-    label: str
-
-    def read(self, raw: str, default: Any) -> tuple[str, str]:
-        """The digest, if it is one."""
-        return (raw, "") if re.fullmatch(r"[0-9a-f]{16}|", raw) else (default, "it is no name of an upload")
 
 
 def read_file(data: bytes) -> Table:

@@ -19,34 +19,34 @@ Mask = NDArray[np.bool_]
 def guess(table: Table) -> tuple[str, str]:
     """The likeliest reading, and the reason in words."""
     values, ones = table.values, table.values == 1
-    one, zero = ("True", "False") if table.kind == "booleans" else ("1", "0")
+    yes, no = ("True", "False") if table.kind == "booleans" else ("1", "0")
     if not np.isin(values, (0, 1)).all():
         low = values.min()
         example = f", such as {look.number(low) if np.isinf(low) else f'{low:g}'.replace('-', '−')}" if low < 0 else ""
         return ADDED, f"there are other numbers than 0 and 1{example}: these are added to the scores"
     if ones.all():
-        return ATTEND, f"all is {one}: the other way round nobody would see anything"
+        return ATTEND, f"all is {yes}: the other way round nobody would see anything"
     if not ones.any():
         return ADDED if table.kind == "numbers" else IGNORE, (
-            f"all is {zero}: the other way round nobody would see anything"
+            f"all is {no}: the other way round nobody would see anything"
         )
     if ones.shape[0] == ones.shape[1] and len(ones) > 1:
-        return _square(ones, one, zero)
-    return _rows(ones, table.kind, one)
+        return _square(ones, yes, no)
+    return _rows(ones, table.kind, yes)
 
 
-def _square(ones: Mask, one: str, zero: str) -> tuple[str, str]:
+def _square(ones: Mask, yes: str, no: str) -> tuple[str, str]:
     below, above = ones[np.tril_indices(len(ones), -1)], ones[np.triu_indices(len(ones), 1)]
     diagonal = ones.diagonal()
-    itself = f"the diagonal is {one if diagonal[0] else zero} throughout" if len(set(diagonal.tolist())) == 1 else ""
+    itself = f"the diagonal is {yes if diagonal[0] else no} throughout" if len(set(diagonal.tolist())) == 1 else ""
     if below.any() and not above.any():
         where = "on the diagonal and below" if diagonal.all() else "on or below the diagonal"
         where = where if diagonal.any() else "below the diagonal"
-        return ATTEND, f"{one} stands only {where}: so nobody looks ahead, as in F.scaled_dot_product_attention"
+        return ATTEND, f"{yes} stands only {where}: so nobody looks ahead, as in F.scaled_dot_product_attention"
     if above.any() and not below.any():
         where = "on the diagonal and above" if diagonal.all() else "on or above the diagonal"
         where = where if diagonal.any() else "above the diagonal"
-        return IGNORE, f"{one} stands only {where}: so nobody looks ahead, as in nn.MultiheadAttention’s attn_mask"
+        return IGNORE, f"{yes} stands only {where}: so nobody looks ahead, as in nn.MultiheadAttention’s attn_mask"
     if itself:
         way = ATTEND if diagonal[0] else IGNORE
         return way, f"{itself}, and a token nearly always sees itself"
@@ -58,15 +58,15 @@ def _square(ones: Mask, one: str, zero: str) -> tuple[str, str]:
     return ATTEND, "nothing in it tells the two ways apart; this is F.scaled_dot_product_attention’s"
 
 
-def _rows(ones: Mask, kind: str, one: str) -> tuple[str, str]:
+def _rows(ones: Mask, kind: str, yes: str) -> tuple[str, str]:
     """A row per sentence, or queries and keys of different number."""
     falls, rises = (ones[:, :-1] >= ones[:, 1:]).all(), (ones[:, :-1] <= ones[:, 1:]).all()
     if _of_a_cache(ones):
-        return ATTEND, f"each row has one more {one} than the one before: a causal mask behind keys of the past"
+        return ATTEND, f"each row has one more {yes} than the one before: a causal mask behind keys of the past"
     if _of_a_cache(~ones):
-        return IGNORE, f"each row has one {one} fewer than the one before: a causal mask behind keys of the past"
+        return IGNORE, f"each row has one {yes} fewer than the one before: a causal mask behind keys of the past"
     if falls:
-        return ATTEND, f"in no row stands {one} behind what is none: padding at the end is hidden"
+        return ATTEND, f"in no row stands {yes} behind what is none: padding at the end is hidden"
     if rises and kind == "booleans":
         return (
             IGNORE,
@@ -75,7 +75,7 @@ def _rows(ones: Mask, kind: str, one: str) -> tuple[str, str]:
     if rises:
         return (
             ATTEND,
-            f"where {one} stands, it stands last: padding at the beginning is hidden, as for generation",
+            f"where {yes} stands, it stands last: padding at the beginning is hidden, as for generation",
         )
     return ATTEND, "nothing in it tells the two ways apart; this is F.scaled_dot_product_attention’s"
 
@@ -97,25 +97,25 @@ def odd_values(table: Table, reading: str) -> str:
     """Values that the reading has no place for, and what is done with them; "" if there are none."""
     values = table.values
     usual = (values == 0) | (values == -np.inf) if reading == ADDED else np.isin(values, (0, 1))
-    found, counts = np.unique(values[~usual], return_counts=True)
-    if not len(found):
+    odd, counts = np.unique(values[~usual], return_counts=True)
+    if not len(odd):
         return ""
     if reading != ADDED:
-        return f"{_listed(found, counts)} {_is(counts)} neither 0 nor 1, and taken as 1."
+        return f"{_listed(odd, counts)} {_is(counts)} neither 0 nor 1, and taken as 1."
     said = []
     for these, what in (
-        (found <= HIDDEN, "as good as −∞, and taken as hidden"),
-        ((found > HIDDEN) & (found < np.inf), "neither 0 nor −∞: a bias, and taken as seen"),
-        (found == np.inf, "what makes every weight of its row NaN, and taken as seen"),
+        (odd <= HIDDEN, "as good as −∞, and taken as hidden"),
+        ((odd > HIDDEN) & (odd < np.inf), "neither 0 nor −∞: a bias, and taken as seen"),
+        (odd == np.inf, "what makes every weight of its row NaN, and taken as seen"),
     ):
         if these.any():
-            said.append(f"{_listed(found[these], counts[these])} {_is(counts[these])} {what}.")
+            said.append(f"{_listed(odd[these], counts[these])} {_is(counts[these])} {what}.")
     return " ".join(said)
 
 
-def _listed(found: NDArray[np.float64], counts: NDArray[np.intp]) -> str:
-    names = ["∞" if value == np.inf else f"{value:g}".replace("-", "−") for value in found[:3]]
-    more = f" and {look.plural(len(found) - 3, 'more value')}" if len(found) > 3 else ""
+def _listed(odd: NDArray[np.float64], counts: NDArray[np.intp]) -> str:
+    names = ["∞" if value == np.inf else f"{value:g}".replace("-", "−") for value in odd[:3]]
+    more = f" and {look.plural(len(odd) - 3, 'more value')}" if len(odd) > 3 else ""
     cells = int(counts.sum())
     return f"{', '.join(names)}{more} ({look.count(cells)} {'cell' if cells == 1 else 'cells'})"
 

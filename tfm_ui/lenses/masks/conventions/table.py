@@ -1,6 +1,7 @@
-"""The table of conventions: what each call wants, and what it made of the batch's mask."""
+"""The table of conventions: what each call expects, and what it made of the batch's mask."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from html import escape
 
 import numpy as np
@@ -8,98 +9,135 @@ import pandas as pd
 
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_core.study.mask_verified import Verified, verify
-from tfm_ui.lenses.masks.conventions.numbers import ROUNDING, Conventions
+from tfm_ui.lenses.masks.conventions import recipe
+from tfm_ui.lenses.masks.conventions.calls import ROUNDING, Conventions
+from tfm_ui.lenses.masks.conventions.code import mask_of_batch, source_ids, target_ids, texts
+from tfm_ui.lenses.masks.passes import argument_of, at, reads
+from tfm_ui.live.script import Code, of_model, script
+from tfm_ui.pictures.panel import Result
 from tfm_ui.text import look
 
-SOURCES: list[Callable[..., object]] = [verify, *dict.fromkeys(one.call for one in CONVENTIONS.values())]
+SOURCES: list[Callable[..., object]] = [
+    verify,
+    *dict.fromkeys(convention.call for convention in CONVENTIONS.values()),
+]
 
 
-def sentence(seen: Conventions) -> str:
-    """What the table comes to."""
-    found = seen.found
-    if not bool(seen.mask.any()):
-        return f"This mask hides everything, so there is nothing to compare. {_empties(seen)}"
-    able = [name for name, one in found.items() if not one.lost]
-    worst = _largest(found[name].difference for name in able)
-    unable = len(found) - len(able)
-    said = (
-        f"{len(able)} of {len(found)} conventions can say this mask; the largest difference of their outputs from "
-        f"ours is {look.tiny(worst)}."
-    )
-    if unable:
-        far = max(one.difference for one in found.values() if one.lost)
-        others = "The other one cannot, and is" if unable == 1 else f"The other {unable} cannot, and are"
-        said += f" {others} off by up to {look.number(far)}."
-    if "HF, 4-D" not in found:
-        said += " transformers is not installed here, so its calls were not run."
-    return f"{said} {_empties(seen)}".strip()
+@dataclass(frozen=True)
+class AllCalls(Result):
+    """What every call made of the batch's mask.
+
+    Attributes:
+        conventions: the batch, and the convention that was chosen.
+    """
+
+    conventions: Conventions
+
+    def sentence(self) -> str:
+        """What the table comes to."""
+        verified = self.conventions.verified
+        if not bool(self.conventions.mask.any()):
+            return f"This mask hides everything, so there is nothing to compare. {self._empties()}"
+        able = [call for call in verified.values() if not call.lost]
+        worst = _largest(call.difference for call in able)
+        unable = len(verified) - len(able)
+        said = (
+            f"{len(able)} of {len(verified)} conventions can say this mask; the largest difference of their outputs "
+            f"from ours is {look.tiny(worst)}."
+        )
+        if unable:
+            far = max(call.difference for call in verified.values() if call.lost)
+            others = "The other one cannot, and is" if unable == 1 else f"The other {unable} cannot, and are"
+            said += f" {others} off by up to {look.number(far)}."
+        if "HF, 4-D" not in verified:
+            said += " transformers is not installed here, so its calls were not run."
+        return f"{said} {self._empties()}".strip()
+
+    def _empties(self) -> str:
+        rows = int((~self.conventions.mask.any(-1)).sum())
+        if not rows:
+            return ""
+        nan = [name for name, call in self.conventions.verified.items() if call.empty == "NaN"]
+        who = "A query that sees nothing gets" if rows == 1 else f"{rows} queries that see nothing get"
+        return f"{who} zeros from our attention, and NaN from {len(nan)} of these calls."
+
+    def laws(self) -> dict[str, bool]:
+        """Whether each call is ours, under what its convention can say."""
+        calls = self.conventions.verified.values()
+        worst = _largest(call.of_said for call in calls)
+        law = f"each call equals ours under what its convention can say (largest difference {look.tiny(worst)})"
+        return {law: all(call.of_said < ROUNDING * max(1.0, call.largest) for call in calls)}
+
+    def table(self) -> pd.DataFrame:
+        """A row per convention."""
+        rows = []
+        for name, convention in CONVENTIONS.items():
+            call = self.conventions.verified.get(name)
+            handed = convention.to(self.conventions.mask, self.conventions.model.num_heads)
+            rows.append(
+                {
+                    "convention": name,
+                    "shape": str(tuple(handed.shape)),
+                    "dtype": str(handed.dtype).removeprefix("torch."),
+                    "may attend": convention.keeps,
+                    "hidden": convention.hides,
+                    "cells it cannot say": call.lost if call else None,
+                    "largest difference": call.difference if call else None,
+                    "from what it can say": call.of_said if call else None,
+                    "with the usual mistake": call.slipped if call else None,
+                    "queries with NaN then": call.slipped_nan if call else None,
+                    "a query that sees nothing": call.empty if call else None,
+                }
+            )
+        return pd.DataFrame(rows).set_index("convention")
+
+    def recipe(self) -> str:
+        """A script that leaves `verified`, convention -> what `verify` measured, of those that the page could call."""
+        settings, layer = self.conventions.settings, self.conventions.layer - 1
+        first, two_texts = settings[0], settings[0].model.is_encoder_decoder
+        query_site, key_site = reads(first, layer)
+        header = {"texts": texts(settings), **of_model(first.model), "source": source_ids(settings)}
+        del header["mask"]  # it comes behind what it is made of
+        if two_texts:
+            header["target"] = target_ids(settings)
+        header["inputs"] = Code("[source, target]" if two_texts else "[source]")
+        return script(
+            recipe.verified_calls,
+            **header | mask_of_batch(settings),
+            argument=argument_of(first),
+            mask_site=at(first, "*", "mask"),
+            query_site=query_site,
+            key_site=key_site,
+            attention_path=("" if two_texts else "stack.") + at(first, layer, "").rstrip("."),
+            conventions=list(self.conventions.verified),
+        )
+
+    def html(self) -> str:
+        """The same, to be read: on a phone each convention is a block by itself."""
+        lines = []
+        for name, convention in CONVENTIONS.items():
+            handed = convention.to(self.conventions.mask[:1], self.conventions.model.num_heads)
+            call = self.conventions.verified.get(name)
+            across = self.conventions.settings[0].place == "cross"
+            missing = "not run" if convention.across or not across else "no such call"
+            cells = {
+                "call": f"<code>{_breakable(convention.name)}</code>",
+                "shape": f"<span>{escape(convention.shape)}</span> {str(handed.dtype).removeprefix('torch.')}",
+                "may attend": f"<b>{escape(convention.keeps)}</b>",
+                "hidden": escape(convention.hides),
+                "difference": escape(_difference(call)) if call else missing,
+                "usual mistake": escape(_slipped(call)) if call else missing,
+            }
+            mark = "<i>below</i>" if name == self.conventions.name else ""
+            text = "".join(f'<td data-label="{escape(label)}"><div>{cell}</div></td>' for label, cell in cells.items())
+            lines.append(f'<tr><th scope="row">{escape(name)} {mark}</th>{text}</tr>')
+        head = "".join(f'<th scope="col">{escape(label)}</th>' for label in ("convention", *cells))
+        return f'<table class="schemes"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
 
 
 def _largest(differences: Iterable[float]) -> float:
     """NaN if any is, which `max` might pass over."""
     return float(np.max([0.0, *differences]))
-
-
-def _empties(seen: Conventions) -> str:
-    rows = int((~seen.mask.any(-1)).sum())
-    if not rows:
-        return ""
-    nan = [name for name, one in seen.found.items() if one.empty == "NaN"]
-    who = "A query that sees nothing gets" if rows == 1 else f"{rows} queries that see nothing get"
-    return f"{who} zeros from our attention, and NaN from {len(nan)} of these calls."
-
-
-def laws(seen: Conventions) -> dict[str, bool]:
-    """Whether each call is ours, under what its convention can say."""
-    worst = _largest(one.of_said for one in seen.found.values())
-    law = f"each call equals ours under what its convention can say (largest difference {look.tiny(worst)})"
-    return {law: all(one.of_said < ROUNDING * max(1.0, one.largest) for one in seen.found.values())}
-
-
-def table(seen: Conventions) -> pd.DataFrame:
-    """A row per convention."""
-    rows = []
-    for name, convention in CONVENTIONS.items():
-        one = seen.found.get(name)
-        handed = convention.to(seen.mask, seen.model.num_heads)
-        rows.append(
-            {
-                "convention": name,
-                "shape": str(tuple(handed.shape)),
-                "dtype": str(handed.dtype).removeprefix("torch."),
-                "may attend": convention.keeps,
-                "hidden": convention.hides,
-                "cells it cannot say": one.lost if one else None,
-                "largest difference": one.difference if one else None,
-                "from what it can say": one.of_said if one else None,
-                "with the usual mistake": one.slipped if one else None,
-                "queries with NaN then": one.slipped_nan if one else None,
-                "a query that sees nothing": one.empty if one else None,
-            }
-        )
-    return pd.DataFrame(rows).set_index("convention")
-
-
-def html(seen: Conventions) -> str:
-    """The same, to be read: on a phone each convention is a block of its own."""
-    lines = []
-    for name, convention in CONVENTIONS.items():
-        handed = convention.to(seen.mask[:1], seen.model.num_heads)
-        one = seen.found.get(name)
-        missing = "not run" if convention.across or seen.settings[0].place != "cross" else "no such call"
-        cells = {
-            "call": f"<code>{_breakable(convention.name)}</code>",
-            "shape": f"<span>{escape(convention.shape)}</span> {str(handed.dtype).removeprefix('torch.')}",
-            "may attend": f"<b>{escape(convention.keeps)}</b>",
-            "hidden": escape(convention.hides),
-            "difference": escape(_difference(one)) if one else missing,
-            "usual mistake": escape(_slipped(one)) if one else missing,
-        }
-        mark = "<i>below</i>" if name == seen.name else ""
-        text = "".join(f'<td data-label="{escape(label)}"><div>{cell}</div></td>' for label, cell in cells.items())
-        lines.append(f'<tr><th scope="row">{escape(name)} {mark}</th>{text}</tr>')
-    head = "".join(f'<th scope="col">{escape(label)}</th>' for label in ("convention", *cells))
-    return f'<table class="schemes"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
 
 
 def _breakable(name: str) -> str:
@@ -108,14 +146,14 @@ def _breakable(name: str) -> str:
     return function.replace("_", "_<wbr>") + f"<wbr>{bracket}{argument}"
 
 
-def _difference(found: Verified) -> str:
-    if found.lost:
-        return f"{look.number(found.difference)}: cannot say it"
-    return look.tiny(found.difference)
+def _difference(call: Verified) -> str:
+    if call.lost:
+        return f"{look.number(call.difference)}: cannot say it"
+    return look.tiny(call.difference)
 
 
-def _slipped(found: Verified) -> str:
-    queries = "query" if found.slipped_nan == 1 else "queries"
-    nan = f"NaN in {look.count(found.slipped_nan)} {queries}" if found.slipped_nan else ""
-    number = look.number(found.slipped) if found.slipped or not nan else ""  # where all is NaN, there is none
+def _slipped(call: Verified) -> str:
+    queries = "query" if call.slipped_nan == 1 else "queries"
+    nan = f"NaN in {look.count(call.slipped_nan)} {queries}" if call.slipped_nan else ""
+    number = look.number(call.slipped) if call.slipped or not nan else ""  # where all is NaN, there is none
     return ", ".join(filter(None, (number, nan)))

@@ -1,73 +1,67 @@
 """The view "leaks": change one token, and see which outputs move."""
 
-import streamlit as st
-
-from tfm_ui.lenses.masks.boxes import mask, states
-from tfm_ui.lenses.masks.leaks import numbers as leaks
-from tfm_ui.lenses.masks.leaks import recipe as leaks_recipe
-from tfm_ui.lenses.masks.leaks import travel as leaks_travel
-from tfm_ui.page import frame
-from tfm_ui.page.panels import panel
-from tfm_ui.pictures.registry import Drawing
+from tfm_core import hops, influence, reach_by_layer
+from tfm_ui.lenses.masks.controls import mask_and
+from tfm_ui.lenses.masks.leaks import changes
+from tfm_ui.lenses.masks.leaks.changes import Changes
+from tfm_ui.lenses.masks.leaks.layers import LayerByLayer
+from tfm_ui.lenses.masks.leaks.measured import measure, plan_of
+from tfm_ui.lenses.masks.leaks.travel import Travel
+from tfm_ui.lenses.masks.passes import streams
+from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.page.lens import View
+from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
+SOURCES = (influence, streams, hops, reach_by_layer)  # of what stands below the first panel
 
-def draw(model: ModelState) -> None:
-    """Change one token, and see which outputs move."""
-    state = mask(model, "promise", "tries")
-    plan = leaks.plan_of(model, state)
-    with st.container(key="masks_leaks_aside"):
-        if plan.aside:
-            st.info(plan.aside)
-    with st.container(key="masks_leaks_running"):
-        if plan.slow:
-            with st.spinner("Changing one token after the other", show_time=True):
-                leaks.view(model, state)
-    seen, travel = leaks.view(model, state), leaks_travel.view(model, state)
 
-    script = leaks_recipe.recipe(seen)
-
-    def drawing(name: str) -> Drawing:
-        return Drawing(name, states(model, state), slow=plan.slow)
-
-    with panel("masks_leaks") as show:
-        show(
+def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
+    """What is not run, if anything; what moved behind the last layer, behind each, and how far away."""
+    measured = measure(model, state)
+    plan = measured.plan
+    return [
+        Note(plan.aside) if plan.aside else None,
+        Panel(
+            key="masks_leaks",
             title="Change one token: which outputs move?",
             how_to_read="Each row: one token is changed into others. Columns: by how much the outputs, the residual "
             "stream behind the last layer, change at most, in powers of ten. Beside it, what the promise lets pass "
             "through all layers.",
-            shape=f"token × output = {len(seen.rows)} × {len(seen.columns)}, each token changed into {plan.tries}",
-            picture=drawing("masks_leaks"),
-            sentence=seen.sentence(),
-            laws=seen.laws(),
-            table=seen.table,
-            sources=leaks.SOURCES,
-            recipe=script,
-            locked=seen.locked is not None,
-            mode=frame.mode(),
-        )
-    with panel("masks_leaks_layers") as show:
-        show(
+            shape=f"token × output = {len(measured.rows)} × {len(measured.columns)}, each token changed into "
+            f"{plan.tries}",
+            picture="masks_leaks",
+            result=Changes(measured),
+            sources=changes.SOURCES,
+            locked=measured.locked is not None,
+            slow=plan.slow,
+        ),
+        Panel(
+            key="masks_leaks_layers",
             title="Layer by layer",
             how_to_read="The same behind each layer: information goes one step of the mask further in each.",
-            shape=f"{len(travel.layers)} × token × output",
-            picture=drawing("masks_leaks_layers"),
-            sentence=travel.about_maps(),
-            table=seen.table,
-            sources=leaks_travel.SOURCES,
-            recipe=script,
-            mode=frame.mode(),
-        )
-    with panel("masks_leaks_distance") as show:
-        show(
+            shape=f"{len(measured.moved)} × token × output",
+            picture="masks_leaks_layers",
+            result=LayerByLayer(measured),
+            sources=SOURCES,
+            slow=plan.slow,
+        ),
+        Panel(
+            key="masks_leaks_distance",
             title="How far information travels",
             how_to_read="First, by layer, the farthest tokens that an output moved with, back and ahead of it; then by "
             "how much outputs moved, by distance. Padding is left out.",
-            picture=drawing("masks_leaks_distance"),
-            sentence=travel.about_reach(),
-            laws=travel.laws(),
-            table=travel.table,
-            sources=leaks_travel.SOURCES,
-            recipe=script,
-            mode=frame.mode(),
-        )
+            picture="masks_leaks_distance",
+            result=Travel(measured),
+            sources=SOURCES,
+            slow=plan.slow,
+        ),
+    ]
+
+
+def running(model: ModelState, state: MasksState) -> str:
+    """What is said while it is measured, where that takes a while."""
+    return "Changing one token after the other" if plan_of(model, state).slow else ""
+
+
+VIEW = View(blocks=blocks, controls=mask_and("promise", "tries"), running=running)

@@ -5,59 +5,61 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tfm_ui.lenses.masks.leaks import numbers as leaks_view
-from tfm_ui.lenses.masks.leaks import travel as leaks_travel
-from tfm_ui.lenses.masks.leaks.numbers import Leaks
+from tfm_ui.lenses.masks.leaks.changes import Changes
+from tfm_ui.lenses.masks.leaks.layers import LayerByLayer
+from tfm_ui.lenses.masks.leaks.measured import Measurement, measure
 from tfm_ui.lenses.masks.leaks.plan import CROSSES
+from tfm_ui.lenses.masks.leaks.travel import Travel
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.lines import Chart, Line
+from tfm_ui.pictures.lines import LINES, Chart, Line
 from tfm_ui.pictures.map_scale import Scale, from_zero, powers_of_ten
-from tfm_ui.pictures.maps import ABSENT, MASKED, Axis, Map
+from tfm_ui.pictures.maps import ABSENT, MAPS, MASKED, Axis, Map
+from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
 
 NOT_PROMISED, STILL, LEAK = "not promised", "promised, did not move", "leak: not promised"
 
 
-def leaks(model: ModelState, state: MasksState) -> Content:
+def changes(model: ModelState, state: MasksState) -> Content:
     """What moved behind the last layer, beside behind which layer it is promised to."""
-    seen = leaks_view.view(model, state)
-    arrives = np.where(seen.promised[-1], seen.promised.shape[0] - seen.promised.sum(0) + 1.0, MASKED)
+    measured = measure(model, state)
+    arrives = np.where(measured.promised[-1], measured.promised.shape[0] - measured.promised.sum(0) + 1.0, MASKED)
     drawn = [
-        Map(name="measured: largest change", values=_moved(seen, -1), scale=_scale(seen)),
+        Map(name="measured: largest change", values=_moved(measured, -1), scale=_scale(measured)),
         Map(
             name="promised: from this layer on",
             values=arrives.astype(np.float32),
-            scale=from_zero(float(len(seen.promised))),
+            scale=from_zero(float(len(measured.promised))),
             unit="layers",
             whole=True,
         ),
     ]
-    crosses = [(0, row, column) for row, column in _largest(seen.moved[-1], seen.leaking, CROSSES)]
-    return _maps(seen, drawn, crosses, seen.sentence())
+    crosses = [(0, row, column) for row, column in _largest(measured.moved[-1], measured.leaking, CROSSES)]
+    return _maps(measured, drawn, crosses, Changes(measured).sentence())
 
 
-def leaks_layers(model: ModelState, state: MasksState) -> Content:
+def layer_by_layer(model: ModelState, state: MasksState) -> Content:
     """What has moved behind each layer."""
-    travel = leaks_travel.view(model, state)
-    seen = travel.seen
-    scale = _scale(seen)
+    result = LayerByLayer(measure(model, state))
+    measured = result.measured
+    scale = _scale(measured)
     drawn = [
-        Map(name=f"after layer {layer}", values=_moved(seen, layer - 1), scale=scale, unit="largest change")
-        for layer in travel.layers
+        Map(name=f"after layer {layer}", values=_moved(measured, layer - 1), scale=scale, unit="largest change")
+        for layer in result.layers
     ]
     crosses = [
         (i, row, column)
-        for i, (moved, wrong) in enumerate(zip(seen.moved, seen.leaking_behind, strict=True))
-        for row, column in _largest(moved, wrong, travel.crosses)
+        for i, (moved, wrong) in enumerate(zip(measured.moved, measured.leaking_behind, strict=True))
+        for row, column in _largest(moved, wrong, result.crosses)
     ]
-    return _maps(seen, drawn, crosses, travel.about_maps())
+    return _maps(measured, drawn, crosses, result.sentence())
 
 
-def leaks_distance(model: ModelState, state: MasksState) -> Content:
+def distances(model: ModelState, state: MasksState) -> Content:
     """How far tokens act, layer by layer, and how much, by distance."""
-    travel = leaks_travel.view(model, state)
+    travel = Travel(measure(model, state))
     unit = "tokens" if travel.one_text else "places"
     charts = [
         Chart(
@@ -72,22 +74,22 @@ def leaks_distance(model: ModelState, state: MasksState) -> Content:
         for name, (promised, measured) in travel.reaches.items()
     ]
     colours = {"largest": "result", "median": "muted"}
-    effects = [Line(name, *found, colours[name]) for name, found in travel.effects.items()]
+    effects = [Line(name, *points, colours[name]) for name, points in travel.effects.items()]
     charts.append(
         Chart(f"output − token, in {unit}; below 0 it lies ahead", "change of the output", effects, y_scale="log10")
     )
-    return lines.content(charts, about=travel.about_reach())
+    return lines.content(charts, about=travel.sentence())
 
 
-def _moved(seen: Leaks, layer: int) -> NDArray[np.float32]:
+def _moved(measured: Measurement, layer: int) -> NDArray[np.float32]:
     """The changes: hatched where nothing was promised and nothing moved, a frame where it was promised."""
-    still = np.where(seen.promised[layer], ABSENT, MASKED)
-    return np.where(seen.moves[layer], seen.moved[layer], still).astype(np.float32)
+    still = np.where(measured.promised[layer], ABSENT, MASKED)
+    return np.where(measured.moves[layer], measured.moved[layer], still).astype(np.float32)
 
 
-def _scale(seen: Leaks) -> Scale:
+def _scale(measured: Measurement) -> Scale:
     """Powers of ten around all that moved, in any layer."""
-    moved = seen.moved[seen.moves]
+    moved = measured.moved[measured.moves]
     low, top = (math.log10(number) for number in (moved.min(initial=1), moved.max(initial=0) or 1))
     return powers_of_ten(10.0 ** min(math.floor(low), math.ceil(top) - 1), 10.0 ** math.ceil(top))
 
@@ -99,19 +101,26 @@ def _largest(moved: NDArray[np.float64], where: NDArray[np.bool_], most: int) ->
     return list(zip(rows[first].tolist(), columns[first].tolist(), strict=True))
 
 
-def _maps(seen: Leaks, drawn: list[Map], crosses: list[tuple[int, int, int]], about: str) -> Content:
-    cross = seen.setting.place == "cross"
+def _maps(measured: Measurement, drawn: list[Map], crosses: list[tuple[int, int, int]], about: str) -> Content:
+    cross = measured.setting.place == "cross"
     return maps.content(
         drawn,
-        rows=Axis(seen.rows, f"{'source ' if cross else ''}token changed (row)", "token", "key"),
-        columns=Axis(seen.columns, "output moved (column)", "output", "result"),
-        places=([place + 1 for place in seen.plan.places], list(range(1, len(seen.columns) + 1))),
-        picked=seen.locked,
+        rows=Axis(measured.rows, f"{'source ' if cross else ''}token changed (row)", "token", "key"),
+        columns=Axis(measured.columns, "output moved (column)", "output", "result"),
+        places=([place + 1 for place in measured.plan.places], list(range(1, len(measured.columns) + 1))),
+        picked=measured.locked,
         asks=(f"{PREFIX}changed", f"{PREFIX}moved"),
         crosses=crosses,
-        square=len(seen.rows) == len(seen.columns),
+        square=len(measured.rows) == len(measured.columns),
         about=about,
         blank=NOT_PROMISED,
         absent=STILL,
         crossed=LEAK,
     )
+
+
+PICTURES = {
+    "masks_leaks": Picture(MAPS, changes),
+    "masks_leaks_layers": Picture(MAPS, layer_by_layer),
+    "masks_leaks_distance": Picture(LINES, distances),
+}

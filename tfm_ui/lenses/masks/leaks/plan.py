@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tfm_core import Tokens
-from tfm_ui.lenses.masks.setting import Setting
+from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.live.passes import adds_bias
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
@@ -54,12 +54,12 @@ def seconds_of(setting: Setting) -> float:
     queries, keys, width = len(setting.queries.ids), len(setting.keys.ids), state.d_model
     each = 6e-8 * width + (4 * width + 3 * state.config.feed_forward_dim) * width * 5e-11
     pair = (2e-8 if adds_bias(state) else 5e-9) * state.num_heads  # no fast kernel takes a bias
-    own = queries * (each + pair * queries)
+    layer = queries * (each + pair * queries)
     if state.is_encoder_decoder:
-        own += queries * (6e-8 * width + pair * len(state.source_tokens.ids))
+        layer += queries * (6e-8 * width + pair * len(state.source_tokens.ids))
     if setting.place == "cross":
-        own += keys * (each + pair * keys)
-    return state.num_layers * own
+        layer += keys * (each + pair * keys)
+    return state.num_layers * layer
 
 
 def plan(setting: Setting, tries: int, seq_len: int) -> Plan:

@@ -1,76 +1,115 @@
-"""A script that measures the same matrix in a plain Python shell."""
+"""Which outputs move when a token is changed, beside what a mask promises through all layers, without the app."""
 
-from tfm_core.model.tokens import TOKENIZERS
-from tfm_ui.lenses.masks import passes as compute_masks
-from tfm_ui.lenses.masks.code_lines import composed, imports, painted, sizes
-from tfm_ui.lenses.masks.leaks.numbers import Leaks
-from tfm_ui.lenses.masks.setting import Setting
-from tfm_ui.lenses.masks.state import AS_COMPOSED, AS_PAINTED
-from tfm_ui.live.recipe import script
-from tfm_ui.live.texts import texts_of
+from collections.abc import Callable, Sequence
 
-CALLED = ("influence", "leaks", "padding_mask", "reachability")
+import torch
+from torch import Tensor
 
-
-def recipe(seen: Leaks) -> str:
-    """Leaves `moved`, (token, layer, output); `promised`, (output, token); and `leaking`, (token, output)."""
-    under, state = seen.setting, seen.setting.model
-    changed = texts_of(under.place)[1]
-    promise = under.composition if seen.state.promise == AS_COMPOSED else seen.state.promise
-    promises = [] if promise == AS_PAINTED else [promise]
-    sites = [compute_masks.stream(state, layer) for layer in range(state.num_layers)]
-    return script(
-        state,
-        "",
-        "model = model.double()  # effects of 1e-9 are no rounding there",
-        *sizes(under),
-        *composed(under),
-        *painted(under),
-        *([line for text in promises for line in composed(under, text, name="promise")] or ["promise = mask"]),
-        "",
-        "def run(tokens):",
-        "    with torch.no_grad(), recording(sites, edits) as trace:",
-        *(f"        {line}" for line in _calls(under)),
-        "    return torch.stack([trace[site] for site in sites], 1)  # (batch, layer, output, d_model)",
-        "",
-        f"sites = {sites}",
-        f'edits = {{"{compute_masks.at(under, "*", "mask")}": lambda own: mask.expand_as(own)}}',
-        f"places = {_written(seen.plan.places)}",
-        f"found = influence(run, {changed}.batch, vocab_size={TOKENIZERS[state.tokenizer].vocab_size}, "
-        f"tries={seen.plan.tries}, places=places)",
-        "moved = found.moved  # (token, layer, output)",
-        *_promised(under),
-        "leaking = leaks(moved[:, -1], promised, found.tolerance)  # (token, output)",
-        imports=imports(under, *promises, also=CALLED),
-        recorded="[]",
-    )
+from tfm_core import (
+    Tokens,
+    Transformer,
+    TransformerConfig,
+    causal_mask,
+    influence,
+    leaks,
+    padding_mask,
+    reachability,
+    recording,
+)
 
 
-def _calls(under: Setting) -> list[str]:
-    if under.place == "self":
-        return ["model.stack(tokens, mask)"]
-    padding = "padding_mask(source.batch)"
-    if under.place == "decoder":
-        return [
-            f"memory = model.encoder(source.batch, {padding}).expand(len(tokens), -1, -1)",
-            f"model.decoder(tokens, mask, memory=memory, memory_mask={padding})",
-        ]
-    return [
-        f"memory = model.encoder(tokens, {padding})",
-        "model.decoder(target.batch.expand(len(tokens), -1), memory=memory, memory_mask=mask)",
-    ]
+def in_a_single_stack(
+    *,
+    config: TransformerConfig,
+    source: Tokens,
+    mask: Tensor,
+    promise: Tensor,
+    mask_site: str,
+    sites: Sequence[str],
+    places: Sequence[int],
+    vocab_size: int,
+    tries: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """How far outputs moved, (token, layer, output); which may, (output, token); the leaks, (token, output)."""
+    model = Transformer(config).eval().double()  # in float64 effects of 1e-9 are more than rounding
+    run = streams(lambda tokens: model.stack(tokens, mask), mask, mask_site, sites)
+    measured = influence(run, source.batch, vocab_size=vocab_size, tries=tries, places=places)
+    moved = measured.moved  # (token, layer, output)
+    promised = reachability(promise, len(sites))[:, places]
+    leaking = leaks(moved[:, -1], promised, measured.tolerance)  # (token, output)
+    return moved, promised, leaking
 
 
-def _promised(under: Setting) -> list[str]:
-    layers = under.model.num_layers
-    if under.place != "cross":
-        return [f"promised = reachability(promise, {layers})[:, places]"]
-    return [
-        "seen = padding_mask(source.batch)[0, 0].expand(columns, -1)",
-        f"promised = reachability(causal_mask(rows), {layers}, cross=promise, encoder=seen)[:, places]",
-    ]
+def in_a_decoder(
+    *,
+    config: TransformerConfig,
+    source: Tokens,
+    target: Tokens,
+    mask: Tensor,
+    promise: Tensor,
+    mask_site: str,
+    sites: Sequence[str],
+    places: Sequence[int],
+    vocab_size: int,
+    tries: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The same of the target text, which a decoder reads beside a source text that stays as it is."""
+    model = Transformer(config).eval().double()  # in float64 effects of 1e-9 are more than rounding
+    padding = padding_mask(source.batch)
+    memory = model.encoder(source.batch, padding).detach()
+
+    def decode(tokens: Tensor) -> Tensor:
+        output: Tensor = model.decoder(tokens, mask, memory=memory.expand(len(tokens), -1, -1), memory_mask=padding)
+        return output
+
+    run = streams(decode, mask, mask_site, sites)
+    measured = influence(run, target.batch, vocab_size=vocab_size, tries=tries, places=places)
+    moved = measured.moved  # (token, layer, output)
+    promised = reachability(promise, len(sites))[:, places]
+    leaking = leaks(moved[:, -1], promised, measured.tolerance)  # (token, output)
+    return moved, promised, leaking
 
 
-def _written(places: tuple[int, ...]) -> str:
-    whole = places == tuple(range(len(places)))
-    return f"range({len(places)})" if whole else str(list(places))
+def across(
+    *,
+    config: TransformerConfig,
+    source: Tokens,
+    target: Tokens,
+    mask: Tensor,
+    promise: Tensor,
+    mask_site: str,
+    sites: Sequence[str],
+    places: Sequence[int],
+    vocab_size: int,
+    tries: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The same of the source text, which a decoder looks at by cross-attention."""
+    model = Transformer(config).eval().double()  # in float64 effects of 1e-9 are more than rounding
+    padding = padding_mask(source.batch)
+
+    def translate(tokens: Tensor) -> Tensor:
+        memory = model.encoder(tokens, padding)
+        output: Tensor = model.decoder(target.batch.expand(len(tokens), -1), memory=memory, memory_mask=mask)
+        return output
+
+    run = streams(translate, mask, mask_site, sites)
+    measured = influence(run, source.batch, vocab_size=vocab_size, tries=tries, places=places)
+    moved = measured.moved  # (token, layer, output)
+    encoder = padding[0, 0].expand(mask.shape[1], -1)  # in the encoder all tokens look at all that are no padding
+    promised = reachability(causal_mask(mask.shape[0]), len(sites), cross=promise, encoder=encoder)[:, places]
+    leaking = leaks(moved[:, -1], promised, measured.tolerance)  # (token, output)
+    return moved, promised, leaking
+
+
+def streams(
+    forward: Callable[[Tensor], Tensor], mask: Tensor, mask_site: str, sites: Sequence[str]
+) -> Callable[[Tensor], Tensor]:
+    """Token ids (batch, token) -> the residual stream behind each layer, (batch, layer, output, d_model)."""
+    exactly = {mask_site: lambda automatic: mask.expand_as(automatic)}  # in place of what the model hides by itself
+
+    def run(tokens: Tensor) -> Tensor:
+        with torch.no_grad(), recording(sites, exactly) as trace:
+            forward(tokens)
+        return torch.stack([trace[site] for site in sites], 1)
+
+    return run

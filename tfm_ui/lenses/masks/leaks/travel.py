@@ -7,50 +7,44 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tfm_core import hops, influence, reach_by_layer
-from tfm_ui.lenses.masks import passes as compute_masks
 from tfm_ui.lenses.masks.composition import parse
-from tfm_ui.lenses.masks.leaks import numbers as leaks
-from tfm_ui.lenses.masks.leaks.numbers import Leaks
-from tfm_ui.lenses.masks.leaks.plan import CROSSES
-from tfm_ui.lenses.masks.state import MasksState
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.lenses.masks.leaks.measured import Measurement
+from tfm_ui.pictures.panel import Result
 from tfm_ui.text import look
 
-SOURCES = (influence, compute_masks.streams, hops, reach_by_layer)
 PLAIN = {"causal", "padding", "window"}  # masks that leave a window what it is
 
 
 @dataclass(frozen=True)
-class Travel:
+class Travel(Result):
     """The same measurement, by layer and by distance. Distances are output - token: below 0 the token lies ahead."""
 
-    seen: Leaks
+    measured: Measurement
 
     @property
     def layers(self) -> list[int]:
         """From 1."""
-        return list(range(1, len(self.seen.moved) + 1))
+        return list(range(1, len(self.measured.moved) + 1))
 
     @property
     def one_text(self) -> bool:
         """Whether tokens and outputs are of one text; of two, places are compared."""
-        return self.seen.setting.place != "cross"
+        return self.measured.setting.place != "cross"
 
     @property
     def read(self) -> int:
         """How many outputs are of no padding."""
-        return len(self.seen.setting.queries.pieces)
+        return len(self.measured.setting.queries.pieces)
 
     @cached_property
     def real(self) -> int:
         """How many of the tokens that are changed are no padding."""
-        return sum(place < len(self.seen.setting.keys.pieces) for place in self.seen.plan.places)
+        return sum(place < len(self.measured.setting.keys.pieces) for place in self.measured.plan.places)
 
     @cached_property
     def distance(self) -> NDArray[np.intp]:
         """(token, output), without padding."""
-        return np.asarray(np.arange(self.read) - np.array(self.seen.plan.places[: self.real])[:, None])
+        return np.asarray(np.arange(self.read) - np.array(self.measured.plan.places[: self.real])[:, None])
 
     def farthest(self, there: NDArray[np.bool_], *, ahead: bool) -> list[int]:
         """How far a token acts at most, behind each layer.
@@ -66,45 +60,27 @@ class Travel:
     def reaches(self) -> dict[str, tuple[list[int], list[int]]]:
         """ "back" and "ahead" -> the farthest promised and the farthest measured, by layer."""
         return {
-            name: (self.farthest(self.seen.promised, ahead=ahead), self.farthest(self.seen.moves, ahead=ahead))
+            name: (self.farthest(self.measured.promised, ahead=ahead), self.farthest(self.measured.moves, ahead=ahead))
             for name, ahead in (("back", False), ("ahead", True))
         }
 
     @cached_property
     def effects(self) -> dict[str, tuple[list[int], list[float]]]:
         """ "largest" and "median" -> distances, and the effect of those that moved, behind the last layer."""
-        moves = self.seen.moves[-1, : self.real, : self.read]
-        effect = self.seen.moved[-1, : self.real, : self.read]
-        found = {int(d): effect[moves & (self.distance == d)] for d in np.unique(self.distance[moves])}
+        moves = self.measured.moves[-1, : self.real, : self.read]
+        effect = self.measured.moved[-1, : self.real, : self.read]
+        by_distance = {int(d): effect[moves & (self.distance == d)] for d in np.unique(self.distance[moves])}
         return {
-            name: (list(found), [float(of(values)) for values in found.values()])
+            name: (list(by_distance), [float(of(values)) for values in by_distance.values()])
             for name, of in (("largest", np.max), ("median", np.median))
         }
 
-    @property
-    def crosses(self) -> int:
-        """How many leaks are marked behind each layer, at most."""
-        return CROSSES // len(self.seen.moves)
-
-    def about_maps(self) -> str:
-        """How many pairs have moved behind each layer."""
-        seen = self.seen
-        counts, promised = ([look.count(int(layer.sum())) for layer in of] for of in (seen.moves, seen.promised))
-        last = len(counts)
-        where = f"behind layers 1 {'and' if last == 2 else 'to'} {last}" if last > 1 else "behind the only layer"
-        alike = (seen.moves == seen.promised).all()
-        kept = "just those that are promised" if alike else f"{_each(promised)} are promised"
-        many = seen.leaking_behind.sum((1, 2)).max() > self.crosses
-        crossed = f" Of the leaks behind a layer {look.count(self.crosses)} at most are crossed out." if many else ""
-        pairs = f"pair{'s' * (seen.leaking.size != 1)}"
-        return f"Of {look.count(seen.leaking.size)} {pairs} {_each(counts)} moved {where}; {kept}.{crossed}"
-
-    def about_reach(self) -> str:
+    def sentence(self) -> str:
         """How far, at the end."""
         layers = look.plural(len(self.layers), "layer")
-        (back, seen_back), (ahead, seen_ahead) = self.reaches["back"], self.reaches["ahead"]
+        (back, moved_back), (ahead, moved_ahead) = self.reaches["back"], self.reaches["ahead"]
         token = "token" if self.one_text else "source token"
-        measured = f"up to {self._far(seen_back[-1])} back and {self._far(seen_ahead[-1])} ahead of it"
+        measured = f"up to {self._far(moved_back[-1])} back and {self._far(moved_ahead[-1])} ahead of it"
         promised = f"promised: {back[-1]} and {ahead[-1]}"
         return f"Through {layers} an output moved with a {token} {measured}; {promised}. {self._fading()}".strip()
 
@@ -124,9 +100,10 @@ class Travel:
 
     def laws(self) -> dict[str, bool]:
         """The reach of a window, if the mask is one."""
-        terms = parse(self.seen.setting.composition)[0]
+        setting = self.measured.setting
+        terms = parse(setting.composition)[0]
         windows = [term.numbers[0] for term in terms if term.name == "window"]
-        pure = not self.seen.setting.paint and {t.name for t in terms} <= PLAIN and all(t.how == "and" for t in terms)
+        pure = not setting.paint and {t.name for t in terms} <= PLAIN and all(t.how == "and" for t in terms)
         if len(windows) != 1 or not pure or not self.one_text:
             return {}
         width = windows[0]
@@ -143,17 +120,11 @@ class Travel:
         for name, (promised, measured) in self.reaches.items():
             columns |= {f"farthest {name}, promised": promised, f"farthest {name}, measured": measured}
         counts = {
-            "pairs moved": self.seen.moves.sum((1, 2)).tolist(),
-            "pairs promised": self.seen.promised.sum((1, 2)).tolist(),
+            "pairs moved": self.measured.moves.sum((1, 2)).tolist(),
+            "pairs promised": self.measured.promised.sum((1, 2)).tolist(),
         }
         return pd.DataFrame(columns | counts, index=pd.Index(self.layers, name="layer"))
 
-
-def _each(counts: list[str]) -> str:
-    """All of them, or the one that they are if they are alike."""
-    return look.listed(counts if len(set(counts)) > 1 else counts[:1])
-
-
-def view(model: ModelState, state: MasksState) -> Travel:
-    """The measurement of the view, by layer."""
-    return Travel(leaks.view(model, state))
+    def recipe(self) -> str:
+        """A script that measures the same."""
+        return self.measured.recipe()

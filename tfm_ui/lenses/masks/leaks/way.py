@@ -6,7 +6,7 @@ from tfm_core.study.leaks import Hop
 from tfm_ui.text import look
 
 
-def told(
+def way_in_words(
     way: Sequence[Hop], promised: Sequence[Hop], places: Sequence[int], start: str, name: Callable[[Hop, int], str]
 ) -> str:
     """The moves of a way, and which of them a promise has not got.
@@ -19,10 +19,10 @@ def told(
         name: of what a hop writes to.
     """
     said, wrong = [start], []
-    for hop, own, came, place in zip(way, promised, places, places[1:], strict=False):
+    for hop, allowed, came, place in zip(way, promised, places, places[1:], strict=False):
         if came != place or hop.where == "cross":  # there, the places are another text's
             said.append(f"{name(hop, place)} in {_layer(hop)}")
-        if not own.sees[place, came]:
+        if not allowed.sees[place, came]:
             wrong.append(_layer(hop))
     moves = " → ".join(said) if len(said) > 1 else f"{start} stays where it is, in the residual stream"
     steps = f" The promise forbids the step{'s' * (len(wrong) > 1)} in {look.listed(wrong)}." if wrong else ""

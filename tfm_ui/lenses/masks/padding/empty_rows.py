@@ -1,4 +1,4 @@
-"""A row without any key under each treatment, in the chosen attention of the live model."""
+"""The panel "A row without a key": that row under each treatment, in the chosen attention of the live model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,11 +13,13 @@ from tfm_core import MultiHeadAttention, attention_weights
 from tfm_core.model import torch_twin
 from tfm_core.study import empty_rows
 from tfm_core.study.empty_rows import TREATMENTS, Case, Treated
-from tfm_ui.lenses.masks.padding import computed as compute_padding
-from tfm_ui.lenses.masks.padding import padded
-from tfm_ui.lenses.masks.padding.batch import batch_of, names_of
-from tfm_ui.lenses.masks.padding.padded import Padded
+from tfm_ui.lenses.masks.padding import recipe
+from tfm_ui.lenses.masks.padding.emptied import Emptied, emptied, treated
+from tfm_ui.lenses.masks.padding.padded_code import of_batch
+from tfm_ui.lenses.masks.passes import at, reads
 from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.live.script import script
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
@@ -30,75 +32,18 @@ SOURCES = (
     attention_weights,
     MultiHeadAttention.forward,
 )
-READ_UP_TO = 128  # places: what becomes of a row is the same at any length
 SAME = 1e-5  # numbers that differ by less differ by rounding: by up to 1.5e-6 in 40 random models
 EVALUATING, TRAINING = "nn.MHA, eval()", "nn.MHA, train()"
 
 
 @dataclass(frozen=True)
-class Emptied:
-    """A sentence, its mask, and the rows of it that have no key.
-
-    Attributes:
-        state: the lens's controls.
-        batch: the sentences; the chosen one is run.
-        rows: without a key, from 0.
-        by_hand: whether the one among them was emptied here.
-    """
-
-    state: MasksState
-    batch: Padded
-    rows: list[int]
-    by_hand: bool
-
-    @cached_property
-    def queries(self) -> list[str]:
-        """A label per row."""
-        return names_of(self.batch.setting.queries, self.batch.side)
-
-    @cached_property
-    def keys(self) -> list[str]:
-        """A label per key."""
-        return names_of(self.batch.setting.keys, self.batch.side)
-
-    @property
-    def row(self) -> int:
-        """The one that is looked at: the one that was asked for, if it is one of them, or else the first."""
-        return self.state.row - 1 if self.state.row - 1 in self.rows else self.rows[0]
-
-    @property
-    def others(self) -> list[int]:
-        """The rows that have a key."""
-        return [row for row in range(len(self.queries)) if row not in self.rows]
-
-    def called(self, row: int) -> str:
-        """A row in words."""
-        return f"row {row + 1} (“{self.queries[row]}”)"
-
-    def about(self) -> str:
-        """Which rows have no key, and why."""
-        if self.by_hand:
-            return f"The mask leaves every row a key: {self.called(self.row)} was emptied here."
-        if len(self.rows) == 1:
-            return f"The mask leaves {self.called(self.row)} no key."
-        return f"The mask leaves {len(self.rows)} of {len(self.queries)} rows no key; shown is {self.called(self.row)}."
-
-    def aside(self, model: ModelState) -> str:
-        """What is another than the sidebar says; "" if nothing."""
-        read = self.batch.setting.model.seq_len
-        if read == model.seq_len:
-            return ""
-        return f"Empty rows are run on the first {read} of {model.seq_len} places: what becomes of them is the same."
-
-
-@dataclass(frozen=True)
-class Rows:
+class Rows(Result):
     """Each treatment of that row.
 
     Attributes:
         at: the rows.
         model: the sidebar's.
-        treated: as `compute_padding.treated` gives them.
+        treated: as `treated` gives them.
     """
 
     at: Emptied
@@ -114,9 +59,9 @@ class Rows:
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """Treatment -> the row's weights in the chosen head, (key), of those that hand weights out."""
         return {
-            name: own.weights[0, self.at.state.head - 1, self.at.row].numpy()
-            for name, (own, _) in self.treated.items()
-            if own.weights is not None
+            name: treated.weights[0, self.at.state.head - 1, self.at.row].numpy()
+            for name, (treated, _) in self.treated.items()
+            if treated.weights is not None
         }
 
     def is_nan(self, name: str) -> bool:
@@ -127,19 +72,19 @@ class Rows:
         """The row's weights in words."""
         if name not in self.weights:
             return "not handed out"
-        own = self.weights[name]
-        if np.isnan(own).any():
+        row = self.weights[name]
+        if np.isnan(row).any():
             return "NaN"
-        if not own.any():
+        if not row.any():
             return "all 0"
-        if np.ptp(own) < SAME:
-            return f"{look.weight(float(own[0]))} on {f'all {len(own)} keys' if len(own) > 1 else 'the only key'}"
-        return f"{look.weight(float(own.min()))} to {look.weight(float(own.max()))}"
+        if np.ptp(row) < SAME:
+            return f"{look.weight(float(row[0]))} on {f'all {len(row)} keys' if len(row) > 1 else 'the only key'}"
+        return f"{look.weight(float(row.min()))} to {look.weight(float(row.max()))}"
 
     def output_said(self, name: str) -> str:
         """The row's output in words: what it is equal to, as measured."""
-        own, case = self.treated[name]
-        row = own.output[0, self.at.row]
+        treated, case = self.treated[name]
+        row = treated.output[0, self.at.row]
         if row.isnan().any():
             return "NaN"
         bias = case.attention.output_projection.bias
@@ -153,9 +98,9 @@ class Rows:
 
     def others(self, name: str) -> float:
         """The largest difference from ours in the rows that have keys; NaN where such a row is NaN."""
-        own, case = self.treated[name]
+        treated, case = self.treated[name]
         rows = self.at.others
-        return float((own.output - case.output)[0, rows].abs().max()) if rows else 0.0
+        return float((treated.output - case.output)[0, rows].abs().max()) if rows else 0.0
 
     def sentence(self) -> str:
         """Who gives a NaN, and who does not."""
@@ -201,15 +146,24 @@ class Rows:
             index=pd.Index(TREATMENTS, name="the row without a key"),
         )
 
+    def recipe(self) -> str:
+        """A script that leaves `treated`, treatment -> output (1, query, d_model), weights (1, head, query, key)."""
+        setting, layer = self.at.batch.setting, self.at.state.layer - 1
+        query_site, key_site = reads(setting, layer)
+        single_stack = not setting.model.is_encoder_decoder
+        acts = self.treated["ours"][1].positional is not None
+        return script(
+            recipe.treatments,
+            **of_batch(self.at.batch, words=False),
+            emptied=self.at.rows if self.at.by_hand else [],
+            query_site=query_site,
+            key_site=key_site,
+            attention_path=("stack." if single_stack else "") + at(setting, layer, "").rstrip("."),
+            positional_path=f"{'stack' if single_stack else 'decoder'}.positional" if acts else None,
+        )
 
-def emptied(model: ModelState, state: MasksState) -> Emptied:
-    """The rows without a key, of the batch's chosen sentence."""
-    batch = batch_of(model, state, READ_UP_TO)
-    _, rows, by_hand = padded.emptied(batch, state.row)
-    return Emptied(state, batch, rows, by_hand)
 
-
-def view(model: ModelState, state: MasksState) -> Rows:
+def rows_without_keys(model: ModelState, state: MasksState) -> Rows:
     """Run each treatment."""
     at = emptied(model, state)
-    return Rows(at, model, compute_padding.treated(at.batch, state.row, state.layer - 1))
+    return Rows(at, model, treated(at.batch, state.row, state.layer - 1))

@@ -8,11 +8,14 @@ from torch import Tensor
 
 from tfm_core import Tokens, causal_mask, padding_mask
 from tfm_core.model.tokens import PAD_ID
-from tfm_ui.lenses.masks import paint as mask_paint
 from tfm_ui.lenses.masks.composition import combined, parse
-from tfm_ui.lenses.masks.setting import Setting
+from tfm_ui.lenses.masks.paint import painted
+from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, sentences, setting
+from tfm_ui.live.passes import BUDGET
+from tfm_ui.state.model_state import ModelState
 
-SIDES = ("right", "left")  # where padding stands: behind the tokens, or before them
+WORK = 10**10  # multiplications of a pass, up to which a batch is run: half a second
+LENGTHS = (1024, 512, 256, 128)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +25,7 @@ class Padded:
     Attributes:
         settings: its sentences, each with its mask, all of one length.
         item: the sentence that is looked at, from 0.
-        side: of `SIDES`.
+        side: where padding stands, of `SIDES` in tfm_ui/lenses/masks/state.py.
     """
 
     settings: tuple[Setting, ...]
@@ -65,7 +68,7 @@ class Padded:
         return torch.cat([ids(setting.model.source_tokens, self.side) for setting in self.settings])
 
     @property
-    def own_source(self) -> Tensor:
+    def chosen_source(self) -> Tensor:
         """The token ids of the sentence that is looked at, padding included: (1, seq)."""
         return self.source[self.item : self.item + 1]
 
@@ -82,6 +85,28 @@ class Padded:
         return torch.stack(masks)[:, None]
 
 
+def most_places(model: ModelState, count: int) -> int:
+    """How many places of each of so many sentences are read: all, if that takes no longer than it may."""
+
+    def work(length: int) -> int:
+        pairs = length * (2 * model.d_model + 64 * model.num_heads)  # a softmax takes as long as 64 multiplications
+        return model.num_layers * count * length * (12 * model.d_model**2 + pairs)
+
+    def fits(length: int) -> bool:
+        weights = 4 * count * model.num_heads * length**2  # bytes, of the layer whose weights are looked at
+        return work(length) <= WORK and 2 * weights <= BUDGET
+
+    return next((length for length in LENGTHS if fits(min(length, model.seq_len))), LENGTHS[-1])
+
+
+def batch_of(model: ModelState, state: MasksState, most: int = 0) -> Padded:
+    """The lens's batch, of which at most so many places are read."""
+    count = len(sentences(model, state))
+    settings = tuple(setting(model, state, item) for item in range(1, count + 1))
+    whole = Padded(settings=settings, item=item_of(model, state) - 1, side=state.pad_side)
+    return cut(whole, most or most_places(model, max(count, 2)))
+
+
 def cut(batch: Padded, length: int) -> Padded:
     """The same batch, of which no more than the first `length` places are read."""
     if batch.setting.model.seq_len <= length:
@@ -91,10 +116,10 @@ def cut(batch: Padded, length: int) -> Padded:
 
 
 def ids(tokens: Tokens, side: str, pads: int | None = None) -> Tensor:
-    """Token ids (1, seq), with so many PADs on that side; its own number by default."""
+    """Token ids (1, seq), with so many PADs on that side; by default as many as it has."""
     padding = [PAD_ID] * (tokens.padding if pads is None else pads)
-    own = list(tokens.ids[: len(tokens.pieces)])
-    return torch.tensor([padding + own if side == "left" else own + padding])
+    words = list(tokens.ids[: len(tokens.pieces)])
+    return torch.tensor([padding + words if side == "left" else words + padding])
 
 
 def real(tokens: Tokens, side: str, pads: int | None = None) -> slice:
@@ -116,12 +141,12 @@ def key_mask(setting: Setting, side: str, pads: int | None = None) -> Tensor:
 def laid(setting: Setting, side: str, *, words: bool, pads: int | None = None) -> Tensor:
     """The setting's mask where padding stands on that side: boolean (query, key).
 
-    Among tokens it is the setting's own, paint included, and moves along with them. Who looks at padding, and whom
+    Among tokens it is the setting's mask, paint included, and moves along with them. Who looks at padding, and whom
     padding looks at, the composition says anew: causality lets a token see what stands before it, PAD as well.
 
     Args:
         setting: the sentence and its mask.
-        side: of `SIDES`.
+        side: where padding stands, of `SIDES` in tfm_ui/lenses/masks/state.py.
         words: whether PAD is taken for a word like any other, as code does that forgets about padding.
         pads: another number of PADs than the sentence has.
     """
@@ -132,12 +157,12 @@ def laid(setting: Setting, side: str, *, words: bool, pads: int | None = None) -
     mask = combined(parse(setting.composition)[0], queries.clamp(min=least), keys.clamp(min=least))
     mask = mask & causal_mask(*mask.shape) if setting.causal_anyway else mask.clone()
     if side == "right" and pads is None and setting.paint and setting.paintable:
-        mask = torch.from_numpy(mask_paint.painted(mask.numpy(), mask_paint.unpacked(setting.paint)))
+        mask = torch.from_numpy(painted(mask.numpy(), setting.painted))
     mask[rows, columns] = among_tokens(setting)
     return mask
 
 
-def emptied(batch: Padded, row: int) -> tuple[Tensor, list[int], bool]:
+def without_keys(batch: Padded, row: int) -> tuple[Tensor, list[int], bool]:
     """The mask of the chosen sentence, with a row that has no key.
 
     Args:
@@ -158,6 +183,6 @@ def emptied(batch: Padded, row: int) -> tuple[Tensor, list[int], bool]:
 
 def _pads(setting: Setting, what: str, pads: int | None) -> int:
     """Of queries or keys; the target text of an encoder-decoder is never padded."""
-    own: int = getattr(setting, what).padding
+    padding: int = getattr(setting, what).padding
     grows = setting.place == "self" or (setting.place == "cross" and what == "keys")
-    return own if pads is None or not grows else pads
+    return padding if pads is None or not grows else pads

@@ -1,150 +1,170 @@
-"""Scripts that give the numbers of the view "padding" in a plain Python shell."""
+"""A sentence alone and beside padding, and what becomes of rows without any key, without the app."""
 
-from tfm_ui.lenses.masks.code_lines import composed, imports, painted
-from tfm_ui.lenses.masks.padding.computed import places
-from tfm_ui.lenses.masks.padding.empty_rows import Rows
-from tfm_ui.lenses.masks.padding.numbers import Beside
-from tfm_ui.lenses.masks.padding.padded import Padded
-from tfm_ui.lenses.masks.padding.spread import Spreading
-from tfm_ui.lenses.masks.passes import at, reads
-from tfm_ui.live.recipe import script
-from tfm_ui.live.texts import texts_of
+from collections.abc import Callable, Sequence
 
+import torch
+from torch import Tensor
 
-def beside_recipe(seen: Beside) -> str:
-    """Leaves `shares`, way -> for each place, how far each token is from what it is alone; and the `runs`."""
-    return script(
-        seen.batch.setting.model,
-        *_beside(seen),
-        f"sites = {places(seen.batch)}",
-        'end = runs.pop("alone")',
-        "shares = {way: [apart(end[site], run[site][:, rows])[0] for site in sites] for way, run in runs.items()}",
-        imports=[*imports(seen.batch.setting, also=["padding_mask"]), "from tfm_core.study.order import apart"],
-    )
+from tfm_core import MultiHeadAttention, Positional, Trace, Transformer, TransformerConfig, padding_mask, recording
+from tfm_core.study.empty_rows import TREATMENTS, Case, Treated, instead, minus_a_billion, minus_infinity
+from tfm_core.study.order import apart
 
 
-def weights_recipe(seen: Beside) -> str:
-    """Leaves `weights`, run -> (token, key)."""
-    site, head = at(seen.batch.setting, seen.state.layer - 1, "weights"), seen.state.head - 1
-    return script(
-        seen.batch.setting.model,
-        *_beside(seen),
-        f'weights = {{"alone": runs["alone"]["{site}"][0, {head}]}}',
-        'for way in ("with", "without"):',
-        f'    weights[way] = runs[way]["{site}"][0, {head}, rows]',
-        imports=imports(seen.batch.setting, also=["padding_mask"]),
-    )
+def shares_moved(
+    *,
+    config: TransformerConfig,
+    alone: Sequence[Tensor],
+    padded: Sequence[Tensor],
+    key_ids: Tensor,
+    among_tokens: Tensor,
+    free: Tensor,
+    rows: slice,
+    columns: slice,
+    argument: str,
+    mask_site: str,
+    sites: Sequence[str],
+) -> dict[str, list[Tensor]]:
+    """How far each token's vector is from what it is alone: way -> for each place, a share of its length (token)."""
+    run = under(Transformer(config).eval(), argument, mask_site)
+    free = with_tokens(free, rows, columns, among_tokens)
+    before = run(alone, among_tokens)
+    shares = {}
+    masks = {"with": free & padding_mask(key_ids)[0, 0], "without": free}  # padding hidden, and not
+    for way in masks:
+        after = run(padded, masks[way])
+        shares[way] = [apart(before[site], after[site][:, rows])[0] for site in sites]
+    return shares
 
 
-def amounts_recipe(seen: Beside) -> str:
-    """Leaves `moves`, PADs -> the largest move of an output, with padding hidden and without."""
-    batch, read, left = seen.batch, seen.batch.read, seen.batch.side == "left"
-    own = f"slice({'pads' if left else '0'}, {'pads + ' if left else ''}{read})"
-    rows, columns = (own if text == "source" else "slice(None)" for text in texts_of(batch.setting.place))
-    return script(
-        batch.setting.model,
-        *_beside(seen),
-        f'end, moves = runs["alone"]["{places(batch)[-1]}"][0], {{}}',
-        f"for pads in {tuple(seen.amounts)}:",
-        f"    rows, columns = {rows}, {columns}",
-        f"    ids = torch.nn.functional.pad(source.batch[:, :{read}], {'(pads, 0)' if left else '(0, pads)'})",
-        f"    queries, keys = {_texts(batch)}",
-        "    free = composed(queries.clamp(min=1), keys.clamp(min=1))",
-        "    free[rows, columns] = own",
-        "    passes = [under(ids, mask)[0] for mask in (free & padding_mask(keys)[0, 0], free)]",
-        f'    moves[pads] = [apart(end, run["{places(batch)[-1]}"][0, rows]).max().item() for run in passes]',
-        imports=[*imports(seen.batch.setting, also=["padding_mask"]), "from tfm_core.study.order import apart"],
-    )
+def weights_beside(
+    *,
+    config: TransformerConfig,
+    alone: Sequence[Tensor],
+    padded: Sequence[Tensor],
+    key_ids: Tensor,
+    among_tokens: Tensor,
+    free: Tensor,
+    rows: slice,
+    columns: slice,
+    argument: str,
+    mask_site: str,
+    site: str,
+    head: int,
+) -> dict[str, Tensor]:
+    """The weights of one head, alone and in the batch: run -> (token, key)."""
+    run = under(Transformer(config).eval(), argument, mask_site)
+    free = with_tokens(free, rows, columns, among_tokens)
+    weights = {"alone": run(alone, among_tokens)[site][0, head]}
+    masks = {"with": free & padding_mask(key_ids)[0, 0], "without": free}  # padding hidden, and not
+    for way in masks:
+        weights[way] = run(padded, masks[way])[site][0, head, rows]
+    return weights
 
 
-def rows_recipe(seen: Rows) -> str:
-    """Leaves `treated`, treatment -> its output (1, query, d_model) and its weights (1, head, query, key)."""
-    batch, layer = seen.at.batch, seen.at.state.layer - 1
-    setting = batch.setting
-    queries, keys = reads(setting, layer)
-    stack = "model.decoder" if setting.model.is_encoder_decoder else "model.stack"
-    kind = "cross_attention" if setting.place == "cross" else "self_attention"
-    scheme = f", {stack}.positional" if seen.treated["ours"][1].positional else ""
-    return script(
-        setting.model,
-        *_emptied(batch, seen.at.rows if seen.at.by_hand else []),
-        "trace, _ = under(ids, mask)",
-        f"attention = {stack}.layers[{layer}].{kind}",
-        f'case = Case.of(attention, trace["{queries}"], trace["{keys}"], mask{scheme})',
-        "treated = {name: treatment.run(case)[0] for name, treatment in TREATMENTS.items()}",
-        imports=[*imports(setting), "from tfm_core.study.empty_rows import TREATMENTS, Case"],
-    )
+def moves_by_amount(
+    *,
+    config: TransformerConfig,
+    alone: Sequence[Tensor],
+    among_tokens: Tensor,
+    composed: Callable[[Tensor, Tensor, int, int], Tensor],
+    texts: Sequence[int],
+    left: bool,
+    amounts: Sequence[int],
+    argument: str,
+    mask_site: str,
+    output: str,
+) -> dict[int, list[float]]:
+    """The largest move of an output by the number of PADs, with padding hidden, and without."""
+    run = under(Transformer(config).eval(), argument, mask_site)
+    before, moves = run(alone, among_tokens)[output][0], {}
+    for pads in amounts:
+        padded = [torch.nn.functional.pad(alone[0], (pads, 0) if left else (0, pads)), *alone[1:]]
+        first = pads if left else 0
+        tokens = slice(first, first + alone[0].shape[1])
+        queries, keys = (padded[text] for text in texts)
+        rows, columns = (slice(None) if text else tokens for text in texts)  # the target is not padded
+        free = composed(queries.clamp(min=1), keys.clamp(min=1), queries.shape[1], keys.shape[1])
+        free = with_tokens(free, rows, columns, among_tokens)
+        masks = (free & padding_mask(keys)[0, 0], free)
+        moves[pads] = [apart(before, run(padded, mask)[output][0, rows]).max().item() for mask in masks]
+    return moves
 
 
-def spread_recipe(seen: Spreading) -> str:
-    """Leaves `streams`, way -> for each place (token, d_model); and `logits`, way -> (token, vocab)."""
-    attention = at(seen.at.batch.setting, "*", "").removesuffix(".")
-    return script(
-        seen.at.batch.setting.model,
-        *_emptied(seen.at.batch, seen.at.rows if seen.at.by_hand else []),
-        f"sites, streams, logits = {places(seen.at.batch)}, {{}}, {{}}",
-        'ways = {"−∞ and softmax": minus_infinity, "−1e9 and softmax": minus_a_billion, "ours": None}',
-        "for way, weights_of in ways.items():",
-        f'    edits = instead(weights_of, "{attention}") if weights_of else {{}}',
-        "    trace, found = under(ids, mask, edits)",
-        "    streams[way], logits[way] = [trace[site][0] for site in sites], found[0]",
-        imports=[
-            *imports(seen.at.batch.setting),
-            "from tfm_core.study.empty_rows import instead, minus_a_billion, minus_infinity",
-        ],
-    )
+def treatments(
+    *,
+    config: TransformerConfig,
+    padded: Sequence[Tensor],
+    among_tokens: Tensor,
+    free: Tensor,
+    rows: slice,
+    columns: slice,
+    emptied: Sequence[int],
+    argument: str,
+    mask_site: str,
+    query_site: str,
+    key_site: str,
+    attention_path: str,
+    positional_path: str | None,
+) -> dict[str, Treated]:
+    """What each treatment makes of rows without a key: output (1, query, d_model), weights (1, head, query, key)."""
+    free = with_tokens(free, rows, columns, among_tokens)
+    mask = free.clone()
+    mask[emptied] = False
+    model = Transformer(config).eval()
+    trace = under(model, argument, mask_site)(padded, mask)
+    attention = model.get_submodule(attention_path)
+    positional = model.get_submodule(positional_path) if positional_path else None
+    assert isinstance(attention, MultiHeadAttention)
+    assert isinstance(positional, Positional | None)
+    case = Case.of(attention, trace[query_site], trace[key_site], mask, positional)
+    treated = {name: treatment.run(case)[0] for name, treatment in TREATMENTS.items()}
+    return treated
 
 
-def _beside(seen: Beside) -> list[str]:
-    """Leaves `runs`: alone, and with padding hidden and not."""
-    rows, columns = seen.batch.queries, seen.batch.keys
-    return [
-        *_laid(seen.batch, words=True),
-        "hidden = free & padding_mask(keys)[0, 0]",
-        f"rows, columns = slice({rows.start}, {rows.stop}), slice({columns.start}, {columns.stop})",
-        f'runs = {{"alone": under(source.batch[:, :{seen.batch.read}], own)[0]}}',
-        'runs |= {"with": under(ids, hidden)[0], "without": under(ids, free)[0]}',
-    ]
+def spread_through_the_model(
+    *,
+    config: TransformerConfig,
+    padded: Sequence[Tensor],
+    among_tokens: Tensor,
+    free: Tensor,
+    rows: slice,
+    columns: slice,
+    emptied: Sequence[int],
+    argument: str,
+    mask_site: str,
+    attention: str,
+    sites: Sequence[str],
+) -> tuple[dict[str, list[Tensor]], dict[str, Tensor]]:
+    """Streams, way -> for each place (token, d_model), and logits, way -> (token, vocab)."""
+    free = with_tokens(free, rows, columns, among_tokens)
+    mask = free.clone()
+    mask[emptied] = False
+    model = Transformer(config).eval()
+    exactly = {mask_site: lambda automatic: mask.expand_as(automatic)}  # in place of what the model hides by itself
+    ways = {"−∞ and softmax": minus_infinity, "−1e9 and softmax": minus_a_billion, "ours": None}
+    streams, logits = {}, {}
+    for way, weights_of in ways.items():
+        edits = instead(weights_of, attention) if weights_of else {}
+        with torch.no_grad(), recording(sites, exactly | edits) as trace:
+            output = model(*padded, **{argument: mask})
+        streams[way], logits[way] = [trace[site][0] for site in sites], output[0]
+    return streams, logits
 
 
-def _emptied(batch: Padded, by_hand: list[int]) -> list[str]:
-    """Leaves `mask`, with a row without a key."""
-    return [*_laid(batch, words=False), "mask = free", *[f"mask[{row}] = False" for row in by_hand]]
+def under(model: Transformer, argument: str, mask_site: str) -> Callable[[Sequence[Tensor], Tensor], Trace]:
+    """Runs the model under exactly the mask that is handed over, and returns all that was recorded."""
+
+    def run(inputs: Sequence[Tensor], mask: Tensor) -> Trace:
+        exactly = {mask_site: lambda automatic: mask.expand_as(automatic)}  # in place of what the model hides by itself
+        with torch.no_grad(), recording(edits=exactly) as trace:
+            model(*inputs, **{argument: mask})
+        return trace
+
+    return run
 
 
-def _laid(batch: Padded, *, words: bool) -> list[str]:
-    """Leaves the `ids`, `under`, the mask `own` among tokens, and `free`, the mask as it lies beside padding."""
-    setting = batch.setting
-    left = batch.side == "left"
-    own = ", ".join(f":{len(tokens.pieces)}" for tokens in (setting.queries, setting.keys))
-    block = ", ".join(f"{place.start}:{place.stop}" for place in (batch.queries, batch.keys))
-    given = "cross_mask" if setting.place == "cross" else "mask"
-    inputs = "tokens, target.batch" if setting.model.is_encoder_decoder else "tokens"
-    clamp, why = (".clamp(min=1)", "  # PAD taken for a word") if words else ("", "")
-    return [
-        "",
-        "def composed(queries, keys):",
-        "    rows, columns = queries.shape[1], keys.shape[1]",
-        *[f"    {line}" for line in composed(setting)],
-        "    return mask",
-        "",
-        "def under(tokens, mask, edits={}):  # the model under exactly this mask",
-        f'    exactly = {{"{at(setting, "*", "mask")}": lambda own: mask.expand_as(own)}}',
-        "    with torch.no_grad(), recording(edits=exactly | edits) as trace:",
-        f"        logits = model({inputs}, {given}=mask)",
-        "    return trace, logits",
-        "",
-        f"ids = source.batch{f'.roll({batch.pads}, 1)  # padding before the tokens' if left else ''}",
-        f"mask = composed({', '.join(f'{name}.batch' for name in texts_of(setting.place))})",
-        *painted(setting),
-        f"own = mask[{own}]  # among tokens",
-        f"queries, keys = {_texts(batch)}",
-        f"free = composed(queries{clamp}, keys{clamp}){why}",
-        *([] if left else painted(setting, name="free")),
-        f"free[{block}] = own",
-    ]
-
-
-def _texts(batch: Padded) -> str:
-    """The token ids of who looks and of who is looked at; `ids` are the padded text's."""
-    return ", ".join("ids" if name == "source" else "target.batch" for name in texts_of(batch.setting.place))
+def with_tokens(free: Tensor, rows: slice, columns: slice, among_tokens: Tensor) -> Tensor:
+    """A mask with padding, (query, key), that is among tokens what it is without padding."""
+    mask = free.clone()
+    mask[rows, columns] = among_tokens
+    return mask

@@ -1,4 +1,4 @@
-"""How the NaN of one row spreads through the model, layer by layer."""
+"""The panel "How a NaN spreads": from one row through the model, layer by layer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from tfm_core import recording
 from tfm_core.study import empty_rows
-from tfm_ui.lenses.masks import passes as compute_masks
-from tfm_ui.lenses.masks.padding import computed as compute_padding
-from tfm_ui.lenses.masks.padding.batch import ROUNDING, moved, titles_of, told
-from tfm_ui.lenses.masks.padding.computed import Spread
-from tfm_ui.lenses.masks.padding.empty_rows import Emptied, emptied
+from tfm_ui.lenses.masks.padding import recipe
+from tfm_ui.lenses.masks.padding.emptied import SPREADS, Emptied, Spread, emptied, spread
+from tfm_ui.lenses.masks.padding.padded_code import of_batch
+from tfm_ui.lenses.masks.padding.shares import ROUNDING, moved, titles_of, told
+from tfm_ui.lenses.masks.passes import at, forward, stream_sites
 from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.live.script import script
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
@@ -23,19 +25,19 @@ SOURCES = (
     empty_rows.instead,
     empty_rows.minus_infinity,
     empty_rows.minus_a_billion,
-    compute_masks.forward,
+    forward,
     recording,
 )
-INFINITE, LARGE, OURS = compute_padding.SPREADS
+INFINITE, LARGE, OURS = SPREADS
 
 
 @dataclass(frozen=True)
-class Spreading:
+class Spreading(Result):
     """The whole model with each treatment in all its layers.
 
     Attributes:
         at: the rows without a key.
-        runs: as `compute_padding.spread` gives them.
+        runs: as `spread` gives them.
     """
 
     at: Emptied
@@ -44,7 +46,7 @@ class Spreading:
     @cached_property
     def titles(self) -> list[str]:
         """Of the places where the stream is looked at."""
-        return titles_of(self.at.batch)
+        return titles_of(self.at.batch.setting.model)
 
     @cached_property
     def shares(self) -> dict[str, NDArray[np.float32]]:
@@ -80,11 +82,10 @@ class Spreading:
             return "In layer 2 it stays where it is."
         if onto is None:
             return "It spreads where the decoder looks at its own text: 0 × NaN = NaN, even where causality hides it."
-        one = len(self.at.rows) == 1
+        row, it = ("the row", "it") if len(self.at.rows) == 1 else ("the rows", "them")
         if not onto.blind:
-            own = "its key and value are" if one else "their keys and values are"
-            return f"In layer 2 {own} NaN for all who may look at {'it' if one else 'them'}."
-        row, it = ("the row", "it") if one else ("the rows", "them")
+            whose = "its key and value are" if it == "it" else "their keys and values are"
+            return f"In layer 2 {whose} NaN for all who may look at {it}."
         give = "gives" if onto.blind == 1 else "give"
         weight = look.weight(onto.largest[self.at.state.head - 1])
         return (
@@ -95,11 +96,11 @@ class Spreading:
 
     def _quiet(self) -> str:
         """What the way without a NaN costs."""
-        apart, one = self.shares[LARGE][-1], len(self.at.rows) == 1
-        own, rest = (float(apart[rows].max(initial=0)) for rows in (self.at.rows, self.at.others))
-        rows, most = ("the row is", "") if one else ("the rows are", "up to ")
+        apart = self.shares[LARGE][-1]
+        emptied, rest = (float(apart[rows].max(initial=0)) for rows in (self.at.rows, self.at.others))
+        rows, most = ("the row is", "") if len(self.at.rows) == 1 else ("the rows are", "up to ")
         others = f", others {'by rounding' if rest < ROUNDING else f'up to {told(rest)}'}" if self.at.others else ""
-        far = f"{most}{told(own)} of a length away from ours{others}"
+        far = f"{most}{told(emptied)} of a length away from ours{others}"
         return f"{LARGE}: no NaN to warn anyone, and in the end {rows} {far}."
 
     def laws(self) -> dict[str, bool]:
@@ -124,8 +125,19 @@ class Spreading:
         ]
         return pd.concat(frames, ignore_index=True)
 
+    def recipe(self) -> str:
+        """A script that leaves, by way, `streams`, for each place (token, d_model), and `logits`, (token, vocab)."""
+        batch = self.at.batch
+        return script(
+            recipe.spread_through_the_model,
+            **of_batch(batch, words=False),
+            emptied=self.at.rows if self.at.by_hand else [],
+            attention=at(batch.setting, "*", "").rstrip("."),
+            sites=stream_sites(batch.setting.model),
+        )
 
-def view(model: ModelState, state: MasksState) -> Spreading:
+
+def spreading(model: ModelState, state: MasksState) -> Spreading:
     """Run the model under the mask with the empty rows, three ways."""
-    at = emptied(model, state)
-    return Spreading(at, compute_padding.spread(at.batch, state.row))
+    rows = emptied(model, state)
+    return Spreading(rows, spread(rows.batch, state.row))

@@ -8,15 +8,20 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from tfm_ui.lenses.masks.padding.numbers import TITLES, Beside
+from tfm_ui.lenses.masks.padding import recipe
+from tfm_ui.lenses.masks.padding.beside import TITLES, Beside
+from tfm_ui.lenses.masks.padding.padded_code import of_batch
+from tfm_ui.lenses.masks.passes import at
+from tfm_ui.live.script import script
+from tfm_ui.pictures.panel import Result
 from tfm_ui.text import look
-from tfm_ui.text.tied import one_of, tied
+from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 RUNS = {"alone": "Alone"} | TITLES
 
 
 @dataclass(frozen=True)
-class Weights:
+class Weights(Result):
     """The chosen head of each run.
 
     Attributes:
@@ -29,22 +34,21 @@ class Weights:
     def maps(self) -> dict[str, NDArray[np.float32]]:
         """Way -> (token, key); NaN where the mask forbids to look, and alone where padding would be."""
         batch = self.beside.batch
-        found = {}
+        maps = {}
         for way, weights in self.beside.weights.items():
             if way == "alone":
-                own = np.full((len(self.beside.names), len(self.beside.keys)), np.nan, np.float32)
-                own[:, batch.keys] = weights.where(batch.alone[1], torch.nan).numpy()
+                maps[way] = np.full((len(self.beside.names), len(self.beside.keys)), np.nan, np.float32)
+                maps[way][:, batch.keys] = weights.where(batch.alone[1], torch.nan).numpy()
             else:
                 mask = batch.masks(hidden=way == "with")[batch.item, 0][batch.queries]
-                own = weights.where(mask, torch.nan).numpy()
-            found[way] = own
-        return found
+                maps[way] = weights.where(mask, torch.nan).numpy()
+        return maps
 
     @cached_property
     def onto(self) -> NDArray[np.float32]:
         """How much of its weight each token gives to padding where that is not hidden: (token)."""
-        found: NDArray[np.float32] = self.beside.weights["without"][:, self.beside.open_columns].sum(-1).numpy()
-        return found
+        onto: NDArray[np.float32] = self.beside.weights["without"][:, self.beside.open_columns].sum(-1).numpy()
+        return onto
 
     @property
     def where(self) -> str:
@@ -56,15 +60,15 @@ class Weights:
         count = len(self.beside.open_columns)
         if not count:
             alone, *others = self.beside.weights.values()
-            apart = max(float((own - alone).abs().max()) for own in others)
+            apart = max(float((weights - alone).abs().max()) for weights in others)
             return f"In {self.where} no key is padding, and the three maps differ by {look.tiny(apart)} at most."
         pads, take = (f"the {count} PADs", "take") if count > 1 else ("the one PAD", "takes")
         if not self.beside.may_look:
             return f"In {self.where} nobody may look at {pads}, even where PAD is taken for a word."
-        most = tied(self.onto, size=1.0)
+        most = places_of_largest(self.onto, size=1.0)
         return (
             f"In {self.where} {pads} {take} {look.percent(float(self.onto.mean()))} of a token’s weight on average, "
-            f"of “{self.beside.names[most[0]]}” most{one_of(len(most))}, {look.percent(float(self.onto[most[0]]))}. "
+            f"of “{self.beside.names[most[0]]}” most{one_of_ties(len(most))}, {look.percent(float(self.onto[most[0]]))}. "
             "A row sums to 1: what PAD takes, tokens lose."
         )
 
@@ -79,5 +83,11 @@ class Weights:
         """A row per run and token, a column per key, padding numbered."""
         keys = [f"{key} {place}" if key == "PAD" else key for place, key in enumerate(self.beside.keys, 1)]
         names = pd.Index(self.beside.names, name="query")
-        tables = {RUNS[way]: pd.DataFrame(own, index=names, columns=keys) for way, own in self.maps.items()}
+        tables = {RUNS[way]: pd.DataFrame(weights, index=names, columns=keys) for way, weights in self.maps.items()}
         return pd.concat(tables, names=["run"])
+
+    def recipe(self) -> str:
+        """A script that leaves `weights`, run -> (token, key)."""
+        batch, state = self.beside.batch, self.beside.state
+        site = at(batch.setting, state.layer - 1, "weights")
+        return script(recipe.weights_beside, **of_batch(batch, words=True), site=site, head=state.head - 1)

@@ -10,23 +10,25 @@ import torch
 from numpy.typing import NDArray
 
 from tfm_core import MultiHeadAttention, attention_scores, attention_weights, mask_scores
-from tfm_ui.lenses.masks import composition as mask_composition
-from tfm_ui.lenses.masks import paint as mask_paint
-from tfm_ui.lenses.masks import passes as compute_masks
-from tfm_ui.lenses.masks.passes import Obeyed
-from tfm_ui.lenses.masks.see.cost import about_saved, empty_blocks
-from tfm_ui.lenses.masks.see.terms import PAINTS, Terms, terms_of
-from tfm_ui.lenses.masks.setting import Setting
-from tfm_ui.lenses.masks.state import MasksState, setting
+from tfm_ui.lenses.masks.composition import combined
+from tfm_ui.lenses.masks.mask_code import mask_of
+from tfm_ui.lenses.masks.paint import HIDE, SEE, SIDE, painted
+from tfm_ui.lenses.masks.passes import Obeyed, argument_of, at, forward, obeyed
+from tfm_ui.lenses.masks.see import recipe
+from tfm_ui.lenses.masks.see.savings import about_saved, empty_blocks
+from tfm_ui.lenses.masks.state import MasksState, Setting, setting
+from tfm_ui.lenses.masks.terms import PAINTS, Terms, terms_of
+from tfm_ui.live.script import of_model, script
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
-from tfm_ui.text.tied import one_of, tied
+from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 SOURCES = (
-    mask_composition.combined,
-    mask_paint.painted,
-    compute_masks.obeyed,
-    compute_masks.forward,
+    combined,
+    painted,
+    obeyed,
+    forward,
     MultiHeadAttention.forward,
     attention_scores,
     mask_scores,
@@ -36,23 +38,23 @@ SOURCES = (
 NOTHING = 1e-6  # weights that differ by less differ by rounding
 NAMED = 4  # tokens that a sentence names
 TABLED = 2**16  # pairs that stand in the table whether they may attend or not
-PAINT_WORDS = {mask_paint.SEE: "shown by paint", mask_paint.HIDE: "hidden by paint"}
+PAINT_WORDS = {SEE: "shown by paint", HIDE: "hidden by paint"}
 
 
 @dataclass(frozen=True)
-class Seen:
+class HeadUnderMask(Result):
     """The chosen head of the chosen sentence.
 
     Attributes:
         setting: the sentence and its mask.
         layer, head: from 0.
-        found: scores, weights and mask, all (query, key).
+        obeyed: scores, weights and mask, all (query, key).
     """
 
     setting: Setting
     layer: int
     head: int
-    found: Obeyed
+    obeyed: Obeyed
 
     @cached_property
     def terms(self) -> Terms:
@@ -72,22 +74,21 @@ class Seen:
     @property
     def kept(self) -> str:
         """How many pairs may attend."""
-        mask = self.found.mask
+        mask = self.obeyed.mask
         return f"{look.count(int(mask.sum()))} of {look.count(mask.size)} pairs kept"
 
     @cached_property
     def unmasked(self) -> NDArray[np.float32]:
         """The softmax of the same scores without a mask, (query, key)."""
-        return attention_weights(torch.from_numpy(self.found.scores), None).numpy()
+        return attention_weights(torch.from_numpy(self.obeyed.scores), None).numpy()
 
-    @property
     def sentence(self) -> str:
         """What is kept, what that did to the weights, and what it would save."""
-        return " ".join([f"{self.kept}.", self._moved(), *self._empty(), about_saved(self.found.mask)])
+        return " ".join([f"{self.kept}.", self._moved(), *self._empty(), about_saved(self.obeyed.mask)])
 
     def _moved(self) -> str:
         """The weight that differs most from that of no mask."""
-        mask = self.found.mask
+        mask = self.obeyed.mask
         if mask.all():
             return "Nothing is hidden: the weights are those of no mask."
         if not mask.any():
@@ -96,20 +97,20 @@ class Seen:
         choice[len(self.setting.queries.pieces) :] = False  # rows of padding are nobody's
         if not choice.any():
             return words.NO_CHOICE
-        moved = np.where(choice[:, None], np.abs(self.found.weights - self.unmasked), 0)
-        most = tied(moved, size=1.0)
+        moved = np.where(choice[:, None], np.abs(self.obeyed.weights - self.unmasked), 0)
+        most = places_of_largest(moved, size=1.0)
         query, key = divmod(most[0], moved.shape[1])
         of_rows = "Of the rows that may look at two tokens or more"
         without = "the softmax of the same scores without the mask"
         if moved[query, key] < NOTHING:
             return f"{of_rows}, no weight differs from {without}."
-        before, after = look.weights(float(self.unmasked[query, key]), float(self.found.weights[query, key]))
+        before, after = look.weights(float(self.unmasked[query, key]), float(self.obeyed.weights[query, key]))
         pair = f"“{self.names[0][query]}” → “{self.names[1][key]}”"
-        return f"{of_rows}, {pair}{one_of(len(most))} differs most from {without}: {before} there, {after} here."
+        return f"{of_rows}, {pair}{one_of_ties(len(most))} differs most from {without}: {before} there, {after} here."
 
     def _empty(self) -> list[str]:
         """Which rows have no key."""
-        empty = np.flatnonzero(~self.found.mask.any(1))
+        empty = np.flatnonzero(~self.obeyed.mask.any(1))
         read = len(self.setting.queries.pieces)
         tokens, padding = [self.names[0][i] for i in empty if i < read], int((empty >= read).sum())
         parts = []
@@ -119,14 +120,14 @@ class Seen:
             parts.append(f"{named}{more}")
         if padding:
             parts.append(look.plural(padding, "row") + " of padding")
-        if not parts or len(empty) == len(self.found.mask):
+        if not parts or len(empty) == len(self.obeyed.mask):
             return []
-        one = len(empty) == 1
-        return [f"Without any key: {' and '.join(parts)}; {'its' if one else 'their'} weights are all 0."]
+        whose = "its" if len(empty) == 1 else "their"
+        return [f"Without any key: {' and '.join(parts)}; {whose} weights are all 0."]
 
     def laws(self) -> dict[str, bool]:
         """What must hold of the weights under any mask."""
-        mask, weights = self.found.mask, self.found.weights
+        mask, weights = self.obeyed.mask, self.obeyed.weights
         off = float(np.abs(weights.sum(1, dtype=np.float64) - mask.any(1)).max())
         sums = "1, or to 0 without a key" if not mask.any(1).all() else "1"
         leaking = int(np.count_nonzero(weights[~mask]))
@@ -137,26 +138,25 @@ class Seen:
 
     @property
     def painted(self) -> tuple[int, int]:
-        """How many cells are painted so that they are seen, and so that they are hidden."""
-        paint = self.terms.paint
-        return int((paint == mask_paint.SEE).sum()), int((paint == mask_paint.HIDE).sum())
+        """How many cells are painted so that they are shown, and so that they are hidden."""
+        paint = self.setting.painted
+        return int((paint == SEE).sum()), int((paint == HIDE).sum())
 
     def about_paint(self) -> str:
         """How many cells are painted, or why none can be."""
         if not self.setting.paintable:
-            rows, columns = self.found.mask.shape
-            side = mask_paint.SIDE
-            return f"Cells can be painted up to {side} × {side}; this mask has {rows} × {columns}."
-        seen, hidden = self.painted
-        if not seen + hidden:
+            rows, columns = self.obeyed.mask.shape
+            return f"Cells can be painted up to {SIDE} × {SIDE}; this mask has {rows} × {columns}."
+        shown, hidden = self.painted
+        if not shown + hidden:
             return "No cell is painted."
-        what = " and ".join([*[f"{seen} shown"] * bool(seen), *[f"{hidden} hidden"] * bool(hidden)])
-        return f"{look.plural(seen + hidden, 'cell')} painted: {what}."
+        what = " and ".join([*[f"{shown} shown"] * bool(shown), *[f"{hidden} hidden"] * bool(hidden)])
+        return f"{look.plural(shown + hidden, 'cell')} painted: {what}."
 
     def table(self) -> pd.DataFrame:
         """A row per pair, that of padding too; of many pairs those alone that may attend."""
-        found, reasons = self.found, self.terms.reasons()
-        rows = np.nonzero(found.mask if found.mask.size > TABLED else np.ones_like(found.mask))
+        obeyed, reasons = self.obeyed, self.terms.reasons()
+        rows = np.nonzero(obeyed.mask if obeyed.mask.size > TABLED else np.ones_like(obeyed.mask))
         queries, keys = rows
         codes, at = np.unique(reasons[rows], return_inverse=True)
         why = [reason(int(code), self.terms.names) for code in codes]
@@ -166,24 +166,36 @@ class Seen:
             {
                 "query": pd.Categorical.from_codes(queries, dtype=tokens[0]),
                 "key": pd.Categorical.from_codes(keys, dtype=tokens[1]),
-                "may attend": found.mask[rows],
-                "score": found.scores[rows],
-                "weight": found.weights[rows],
+                "may attend": obeyed.mask[rows],
+                "score": obeyed.scores[rows],
+                "weight": obeyed.weights[rows],
                 "why": pd.Categorical(np.array(why)[at], dtype=text),
             }
         )
 
+    def recipe(self) -> str:
+        """A script that leaves the mask in `mask` and the weights in `weights`, both (query, key)."""
+        model = of_model(self.setting.model) | {"mask": mask_of(self.setting)}
+        return script(
+            recipe.weights,
+            **model,
+            argument=argument_of(self.setting),
+            mask_site=at(self.setting, "*", "mask"),
+            site=at(self.setting, self.layer, "weights"),
+            head=self.head,
+        )
+
 
 def reason(code: int, names: Sequence[str]) -> str:
-    """A number of `Terms.reasons` in words; "" of a pair that the composition lets see."""
+    """A number of `Terms.reasons` in words; "" of a pair that may attend as composed."""
     by = [name for i, name in enumerate(names) if code // PAINTS >> i & 1]
     paint = PAINT_WORDS.get(code % PAINTS, "")
     hidden = f"hidden by {' and '.join(by)}" if by else ""
     return ", ".join(part for part in (paint, f"else {hidden}" if paint and by else hidden) if part)
 
 
-def view(model: ModelState, state: MasksState) -> Seen:
+def head_under_mask(model: ModelState, state: MasksState) -> HeadUnderMask:
     """The chosen head of the chosen sentence under the mask."""
     chosen = setting(model, state)
     layer, head = min(state.layer, model.num_layers) - 1, min(state.head, model.num_heads) - 1
-    return Seen(chosen, layer, head, compute_masks.obeyed(chosen, layer, head))
+    return HeadUnderMask(chosen, layer, head, obeyed(chosen, layer, head))

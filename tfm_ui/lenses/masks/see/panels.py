@@ -1,81 +1,78 @@
 """The view "see": the mask, and the model that obeys it."""
 
+from functools import partial
 from html import escape
 
 import streamlit as st
 
-from tfm_ui.lenses.masks.boxes import mask, states
-from tfm_ui.lenses.masks.see import cost as see_cost
-from tfm_ui.lenses.masks.see import numbers as see
-from tfm_ui.lenses.masks.see import recipe as see_recipe
-from tfm_ui.lenses.masks.see.terms import terms_of
+from tfm_ui.lenses.masks.controls import mask_and
+from tfm_ui.lenses.masks.see import growth, numbers
+from tfm_ui.lenses.masks.see.numbers import HeadUnderMask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, setting
-from tfm_ui.page import controls, frame, undo
-from tfm_ui.page.panels import panel
-from tfm_ui.pictures.registry import Drawing
+from tfm_ui.page import controls, undo
+from tfm_ui.page.lens import View
+from tfm_ui.pictures.panel import Panel
 from tfm_ui.state.model_state import ModelState
 
 
-def draw(model: ModelState) -> None:
+def blocks(model: ModelState, state: MasksState) -> list[Panel]:
     """Mask, masked scores and weights side by side; below, what the mask would save as texts grow."""
-    state = mask(model, "layer", "head")
-    _maps(model, state)
-    _growth(model, state)
+    return [_maps(model, state), _growth(model, state)]
 
 
-def _maps(model: ModelState, state: MasksState) -> None:
-    seen = see.view(model, state)
-    with panel("masks_see") as show:
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="masks_paint"):
-            st.html(f'<p class="note">{escape(seen.about_paint())}</p>')
-            if seen.setting.paintable:
-                # Of all acts Undo takes back the last: beside the paint only where that one was painting.
-                painted_last = f"{PREFIX}paint" in undo.changes()
-                st.button(
-                    "Undo",
-                    icon=":material/undo:",
-                    on_click=controls.undo_last,
-                    disabled=not painted_last,
-                    help="Take back what was painted last." if painted_last else "Nothing was painted last.",
-                    key="_masks_undo",
-                )
-                st.button(
-                    "Clear",
-                    icon=":material/ink_eraser:",
-                    on_click=controls.change,
-                    args=(PREFIX,),
-                    kwargs={"paint": ""},
-                    disabled=not state.paint,
-                    help="Take all paint off the mask.",
-                    key="_masks_clear",
-                )
-        rows, columns = seen.found.mask.shape
-        show(
-            title="The mask, and how it is obeyed",
-            how_to_read=f"{seen.where.capitalize()}. Hatched: hidden. Scores before the softmax, weights behind it.",
-            shape=f"query × key = {rows} × {columns}",
-            picture=Drawing("masks_see", states(model, state)),
-            sentence=seen.sentence,
-            laws=seen.laws(),
-            table=seen.table,
-            sources=see.SOURCES,
-            recipe=see_recipe.recipe_of(seen),
-            mode=frame.mode(),
-        )
+def _maps(model: ModelState, state: MasksState) -> Panel:
+    result = numbers.head_under_mask(model, state)
+    rows, columns = result.obeyed.mask.shape
+    return Panel(
+        key="masks_see",
+        title="The mask, and how it is obeyed",
+        how_to_read=f"{result.where.capitalize()}. Hatched: hidden. Scores before the softmax, weights behind it.",
+        shape=f"query × key = {rows} × {columns}",
+        tools=partial(_paint, result),
+        picture="masks_see",
+        result=result,
+        sources=numbers.SOURCES,
+    )
 
 
-def _growth(model: ModelState, state: MasksState) -> None:
-    now = setting(model, state)
-    found = see_cost.growth(now)
-    with panel("masks_growth") as show:
-        show(
-            title="How the pairs grow with the text",
-            how_to_read=f"Pairs kept by {found.title}, over the length of a text without padding and paint. Both axes "
-            "go by powers of two: n² is twice as steep as n.",
-            picture=Drawing("masks_growth", states(model, state)),
-            sentence=found.sentence,
-            table=found.table,
-            sources=see_cost.SOURCES,
-            recipe=see_recipe.growth_recipe(terms_of(now)),
-            mode=frame.mode(),
-        )
+def _paint(result: HeadUnderMask) -> None:
+    """What was painted, and how it is taken back."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="masks_paint"):
+        st.html(f'<p class="note">{escape(result.about_paint())}</p>')
+        if result.setting.paintable:
+            # Of all acts Undo takes back the last: beside the paint only where that one was painting.
+            painted_last = f"{PREFIX}paint" in undo.changes()
+            st.button(
+                "Undo",
+                icon=":material/undo:",
+                on_click=controls.undo_last,
+                disabled=not painted_last,
+                help="Take back what was painted last." if painted_last else "Nothing was painted last.",
+                key="_masks_undo",
+            )
+            st.button(
+                "Clear",
+                icon=":material/ink_eraser:",
+                on_click=controls.change,
+                args=(PREFIX,),
+                kwargs={"paint": ""},
+                disabled=not result.setting.paint,
+                help="Take all paint off the mask.",
+                key="_masks_clear",
+            )
+
+
+def _growth(model: ModelState, state: MasksState) -> Panel:
+    result = growth.growth(setting(model, state))
+    return Panel(
+        key="masks_growth",
+        title="How the pairs grow with the text",
+        how_to_read=f"Pairs kept by {result.title}, over the length of a text without padding and paint. Both axes "
+        "go by powers of two: n² is twice as steep as n.",
+        picture="masks_growth",
+        result=result,
+        sources=growth.SOURCES,
+    )
+
+
+VIEW = View(blocks=blocks, controls=mask_and("layer", "head"))

@@ -1,40 +1,37 @@
-"""The mask, and the weights under it, as a script of plain Python."""
+"""The mask and the weights under it, and how the pairs that it keeps grow with the text, without the app."""
 
-from tfm_core.model.tokens import FIRST_ID
-from tfm_ui.lenses.masks.code_lines import composed, imports, painted, sizes
-from tfm_ui.lenses.masks.passes import LENGTHS, at
-from tfm_ui.lenses.masks.see.numbers import Seen
-from tfm_ui.lenses.masks.see.terms import Terms
-from tfm_ui.live.recipe import script, weights_of
+from collections.abc import Callable, Sequence
 
+import torch
+from torch import Tensor
 
-def recipe_of(seen: Seen) -> str:
-    """Leaves `mask` and `weights`, both (query, key)."""
-    setting = seen.setting
-    which = "cross_mask" if setting.place == "cross" else "mask"
-    return script(
-        setting.model,
-        weights_of(at(setting, seen.layer, "weights"), seen.head),
-        imports=imports(setting),
-        before=[*sizes(setting), *composed(setting), *painted(setting)],
-        recorded=f'"*.weights", {{"{at(setting, "*", "mask")}": lambda own: mask.expand_as(own)}}',
-        given=f"{which}=mask",
-    )
+from tfm_core import Transformer, TransformerConfig, recording
 
 
-def growth_recipe(terms: Terms) -> str:
-    """Leaves `kept`: length -> pairs."""
-    return "\n".join(
-        [
-            "import torch",
-            "from tfm_core import causal_mask",
-            *imports(terms.setting),
-            "",
-            "kept = {}",
-            f"for rows in {LENGTHS}:",
-            "    columns = rows",
-            f"    queries = keys = torch.full((1, rows), {FIRST_ID})  # no padding",
-            *(f"    {line}" for line in composed(terms.setting)),
-            "    kept[rows] = int(mask.sum())",
-        ]
-    )
+def weights(
+    *,
+    config: TransformerConfig,
+    inputs: Sequence[Tensor],
+    mask: Tensor,
+    argument: str,
+    mask_site: str,
+    site: str,
+    head: int,
+) -> tuple[Tensor, Tensor]:
+    """The mask, and the weights of one head under exactly this mask; both (query, key)."""
+    model = Transformer(config).eval()
+    exactly = {mask_site: lambda automatic: mask.expand_as(automatic)}  # in place of what the model hides by itself
+    with torch.no_grad(), recording(site, exactly) as trace:
+        model(*inputs, **{argument: mask})
+    weights = trace[site][0, head]  # (query, key)
+    return mask, weights
+
+
+def pairs_kept(*, composed: Callable[[Tensor, Tensor, int, int], Tensor], lengths: Sequence[int]) -> dict[int, int]:
+    """How many pairs the mask keeps of texts of these lengths."""
+    kept = {}
+    for length in lengths:
+        tokens = torch.ones(1, length, dtype=torch.long)  # words: no padding
+        mask = composed(tokens, tokens, length, length)
+        kept[length] = int(mask.sum())
+    return kept

@@ -16,7 +16,7 @@ from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
-from tfm_ui.text.tied import one_of, tied
+from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Maps(Result):
 
     @property
     def read(self) -> int:
-        """How many of them are no padding."""
+        """How many tokens the text has, without padding."""
         return len(self.model.source_tokens.pieces)
 
     @property
@@ -76,7 +76,7 @@ class Maps(Result):
         )
 
     def _averaged(self) -> str:
-        """Of which rows an average is: rows without a choice, as a causal model's first, are the same in any scheme."""
+        """Which rows are averaged. Rows without a choice, as a causal model's first, are the same under any scheme."""
         left = self.read - len(self.rows)
         if not left:
             return f"a row of {self.where}"
@@ -84,16 +84,16 @@ class Maps(Result):
         return f"{which} of {self.where} with a choice"
 
     def _apart(self) -> str:
-        """The pair that A and B see most differently."""
+        """The pair of tokens whose weights differ most between A and B."""
         a, b = self.state.a, self.state.b
         if a == b or not {a, b} <= set(self.heads):
             return ""
         under_a, under_b = self.heads[a].weights, self.heads[b].weights
-        most = tied(np.abs(under_a - under_b)[self.rows], size=float(max(under_a.max(), under_b.max())))
+        most = places_of_largest(np.abs(under_a - under_b)[self.rows], size=float(max(under_a.max(), under_b.max())))
         row, key = divmod(most[0], under_a.shape[1])
         query = self.rows[row]
         return (
-            f"A and B differ most where “{self.names[query]}” looks at “{self.names[key]}”{one_of(len(most))}: "
+            f"A and B differ most where “{self.names[query]}” looks at “{self.names[key]}”{one_of_ties(len(most))}: "
             f"{look.share(under_a[query, key])} under {a}, {look.share(under_b[query, key])} under {b}. "
         )
 

@@ -14,7 +14,8 @@ from tfm_ui.lenses.positions.see.curves import Curves, curves, kept_points
 from tfm_ui.lenses.positions.see.encode import dimensions, encoded, toggled
 from tfm_ui.lenses.positions.see.waves import wavelengths
 from tfm_ui.lenses.positions.state import PREFIX, PositionsState
-from tfm_ui.live.windows import by_distance, matrix, pooled
+from tfm_ui.live.tables import by_distance, matrix
+from tfm_ui.live.windows import pooled
 from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.lines import LINES, Chart, Line
@@ -27,7 +28,7 @@ HEADS = 8  # colours of heads
 
 
 def encode_map(model: ModelState, state: PositionsState, side: str) -> Content:
-    """Position x dimension."""
+    """The vectors that are added, as a map position x dimension."""
     scheme = chosen(model, state, side, "encode")
     if not scheme:
         return no_maps()
@@ -113,12 +114,12 @@ def curves_of_one(model: ModelState, state: PositionsState, side: str) -> Conten
 
 
 def curves_of_both(model: ModelState, state: PositionsState) -> Content:
-    """A beside B."""
+    """The curves of A beside those of B."""
     return _curves(curves(model, state))
 
 
 def _curves(shown: Curves) -> Content:
-    """On axes of the same reach."""
+    """A chart per scheme, on axes of the same range."""
     top, charts = max((vectors.top for vectors in shown.sides), default=1.0), []
     for vectors in shown.sides:
         drawn, part = [], vectors.part(shown.state.part)  # the curves show the positions that the heatmap shows

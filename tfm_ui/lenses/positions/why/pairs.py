@@ -11,15 +11,16 @@ from tfm_core import Positional
 from tfm_core.study.position_laws import ByDistance, by_distance
 from tfm_ui.lenses.positions.maths import EPSILON, spaced, turned_pair
 from tfm_ui.lenses.positions.state import MEASURES
-from tfm_ui.live.windows import Part, Table, pooled
-from tfm_ui.live.windows import by_distance as table_by_distance
+from tfm_ui.live.tables import Part, Table
+from tfm_ui.live.tables import by_distance as table_by_distance
+from tfm_ui.live.windows import pooled
 
 CELLS = 2**18  # that are measured: of larger tables evenly chosen rows, the first and the last among them
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """The table position x position.
+    """The table position x position of one scheme.
 
     Attributes:
         unit: what its values are.
@@ -50,7 +51,7 @@ class Pairs:
 
     @property
     def top(self) -> float:
-        """The largest size of a value, 0 if there is none."""
+        """The largest absolute value, 0 if there is none."""
         return max(map(abs, self.ends))
 
     @property
@@ -59,7 +60,7 @@ class Pairs:
         return self.by_distance.spread <= self.rounding * self.top
 
     def pooled(self, part: Part) -> NDArray[np.float32]:
-        """What of the table is shown: where pairs of one distance are equal, a block is read off the distances."""
+        """The values to show. Where all pairs of one distance are equal, they are computed from the distances."""
         if part.exact or not self.by_distance_alone or self.by_distance.mean.isnan().any():
             return pooled(self.cells, part)
         return pooled(table_by_distance(self.by_distance.mean.float()), part)

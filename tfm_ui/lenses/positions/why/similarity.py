@@ -12,7 +12,7 @@ from tfm_ui.lenses.positions.why import recipe
 from tfm_ui.lenses.positions.why.pairs import Pairs, pairs
 from tfm_ui.live.cache import cached
 from tfm_ui.live.script import script
-from tfm_ui.live.windows import Part
+from tfm_ui.live.tables import Part
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
@@ -45,12 +45,12 @@ def _table_of(state: PositionsState, scheme: Scheme) -> tuple[Spec, int, str, in
 
 @dataclass(frozen=True)
 class Similarity(Result):
-    """A and B, as far as they say something of positions.
+    """A and B, as far as they depend on positions.
 
     Attributes:
         state: what was asked for.
         sides: with their tables.
-        silent: schemes that say nothing.
+        silent: the schemes that do not depend on positions.
     """
 
     state: PositionsState
@@ -126,7 +126,7 @@ class SimilarityByDistance(Result):
 
 
 def similarity(model: ModelState, state: PositionsState) -> Similarity:
-    """What is asked for of A and B."""
+    """The tables of A and B."""
     tables = [(scheme, position_pairs(*_table_of(state, scheme))) for scheme in schemes(model, state)]
     return Similarity(
         state,

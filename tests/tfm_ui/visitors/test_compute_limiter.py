@@ -1,0 +1,129 @@
+"""The limiter: how much at once, whose turn, who is refused."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter
+from tfm_ui.visitors.fair_queue import HEAD_START, FairQueue
+
+
+def begun(tickets) -> list[bool]:
+    return [ticket.admitted.done() for ticket in tickets]
+
+
+def test_so_many_at_once_and_the_next_when_one_leaves():
+    limiter = ComputeLimiter(light=2, heavy=1)
+    tickets = [limiter.ask("a") for _ in range(3)]
+    assert begun(tickets) == [True, True, False]
+    limiter.leave(tickets[0])
+    assert begun(tickets) == [True, True, True]
+
+
+def test_what_takes_long_never_takes_the_place_of_what_is_quick():
+    limiter = ComputeLimiter(light=1, heavy=1)
+    long = [limiter.ask("a", heavy=True) for _ in range(3)]
+    assert begun(long) == [True, False, False]
+    assert limiter.ask("b").admitted.done()
+
+
+def test_visitors_take_turns():
+    limiter = ComputeLimiter(light=1, heavy=1)
+    running, *many = [limiter.ask("many") for _ in range(10)]
+    other = limiter.ask("other")
+    limiter.leave(running)
+    assert other.admitted.done(), "though nine of the first visitor's came before"
+    assert not any(begun(many))
+
+
+def test_who_has_left_is_not_admitted_and_leaving_twice_frees_one_place():
+    limiter = ComputeLimiter(light=1, heavy=1)
+    first, second, third, fourth = (limiter.ask(name) for name in "abcd")
+    limiter.leave(second)
+    limiter.leave(first)
+    limiter.leave(first)
+    assert begun([second, third, fourth]) == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("most", "words"),
+    [
+        ({"per_visitor": 2}, "2 pictures or pages of yours"),
+        ({"per_address": 2}, "2 pictures or pages wait that your network asked for"),
+        ({"in_all": 2}, "2 pictures or pages of all visitors"),
+    ],
+)
+def test_beyond_a_bound_it_is_busy(most, words):
+    limiter = ComputeLimiter(light=1, heavy=1, **most)
+    tickets = [limiter.ask("192.0.2.1 a") for _ in range(3)]
+    with pytest.raises(Busy, match=words):
+        limiter.ask("192.0.2.1 a")
+    if "in_all" not in most:
+        tickets.append(limiter.ask("192.0.2.2 b"))
+    for ticket in tickets:
+        limiter.leave(ticket)
+    assert limiter.ask("192.0.2.1 a").admitted.done()
+
+
+def test_a_free_place_is_given_whatever_waits_in_the_other_lane():
+    limiter = ComputeLimiter(light=1, heavy=1, per_visitor=1)
+    for _ in range(2):
+        limiter.ask("a", heavy=True)
+    assert limiter.ask("a").admitted.done()
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.integers(0, 9)), max_size=60))
+def test_no_place_is_ever_lost_or_given_twice(acts):
+    limiter, held = ComputeLimiter(light=2, heavy=1, per_visitor=5, in_all=9), []
+    for visitor, heavy, leaves in acts:
+        try:
+            held.append(limiter.ask(visitor, heavy=heavy))
+        except Busy:
+            assert len(limiter._waiting) >= 5 or len(limiter._waiting) == 9
+        if held and leaves < 5:
+            limiter.leave(held.pop(leaves % len(held)))
+        for lane, most in ((False, 2), (True, 1)):
+            running = sum(ticket.admitted.done() for ticket in held if ticket.heavy is lane)
+            waiting = sum(not ticket.admitted.done() for ticket in held if ticket.heavy is lane)
+            assert running <= most
+            assert running == most or not waiting, "somebody waits before a free place"
+
+
+@pytest.mark.parametrize("made_up", ["192.0.2.1 {}", "192.0.2.{} x"])
+@pytest.mark.parametrize("quiet", ["192.0.2.1 quiet", "198.51.100.1 quiet"])
+def test_however_many_visitors_are_made_up_each_question_of_a_quiet_one_has_its_turn(made_up, quiet):
+    limiter, number, waits = ComputeLimiter(light=1, heavy=1, in_all=40), 0, []
+    running, crowd = limiter.ask("nobody"), []
+
+    def come() -> None:
+        nonlocal number
+        number += 1
+        crowd.append(limiter.ask(made_up.format(number)))
+
+    def finish_one() -> None:
+        nonlocal running
+        limiter.leave(running)
+        running = next(ticket for ticket in [*crowd, mine] if ticket.admitted.done() and not ticket.left)
+
+    for _ in range(20):
+        come()
+    for _ in range(10):
+        mine = limiter.ask(quiet)
+        turns = 0
+        while not mine.admitted.done():
+            finish_one()
+            come()
+            turns += 1
+        waits.append(turns)
+        finish_one()
+    assert max(waits) < 2 * HEAD_START
+
+
+def test_the_order_that_is_told_is_the_one_that_comes():
+    queue: FairQueue[int] = FairQueue()
+    for item, visitor in enumerate(["a x", "a x", "a y", "b z", "a y", "b z", "c w"]):
+        queue.add(visitor, item)
+    told = queue.order()
+    assert [queue.next() for _ in range(len(told))] == told
+    assert queue.next() is None
+    assert sorted(told) == list(range(7))

@@ -1,0 +1,192 @@
+"""The batch's mask as other libraries' calls expect it, and what these calls make of it."""
+
+import gc
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import import_module
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tfm_core import MultiHeadAttention
+from tfm_core.study.mask_conventions import CONVENTIONS, Convention
+from tfm_core.study.mask_verified import Verified, verify
+from tfm_ui.lenses.masks.passes import attention_of, read_by
+from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, sentences, setting
+from tfm_ui.live.cache import cached
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import look
+from tfm_ui.text.words import labels
+
+ROUNDING = 1e-5  # of float32 outputs summed in another order, beside the largest of them
+ACROSS = "HF, attention_mask"
+INSIDE = {"rope": "turns queries and keys", "alibi": "adds to the scores", "t5": "adds to the scores"}
+CELLS_AT_ONCE = 2**22  # cells of all heads of a batch whose calls are compared; a larger batch is left to one sentence
+
+
+@dataclass(frozen=True)
+class Live:
+    """What a layer's attention works on in a pass under the mask.
+
+    Attributes:
+        attention: the layer's.
+        query: (batch, query, d_model), what its queries are made of.
+        key: (batch, key, d_model), likewise; the same tensor in self-attention.
+        mask: boolean (batch, query, key), True = may attend.
+    """
+
+    attention: MultiHeadAttention
+    query: Tensor
+    key: Tensor
+    mask: Tensor
+
+
+@cached()
+def _read(settings: tuple[Setting, ...]) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
+    """The masks of a batch, and what each layer's attention reads of it, as in `read_by`."""
+    mask = torch.stack([setting.mask for setting in settings])
+    source = torch.cat([setting.model.source_tokens.batch for setting in settings])
+    return mask, read_by(settings[0], mask=mask[:, None], source=source)
+
+
+def live(settings: Sequence[Setting], layer: int) -> Live:
+    """A pass of a batch, each sentence under its own mask, up to the attention of a layer, from 0."""
+    mask, read = _read(tuple(settings))
+    return Live(attention_of(settings[0], layer), *read[layer], mask)
+
+
+@cached()
+def verified(settings: tuple[Setting, ...], layer: int, hugging_face: bool) -> dict[str, Verified]:
+    """Each convention's call, by its name, beside ours; without transformers' calls, if it is not installed."""
+    inputs = live(settings, layer)
+    return {
+        name: verify(convention, inputs.attention, inputs.query, inputs.key, inputs.mask)
+        for name, convention in CONVENTIONS.items()
+        if (hugging_face or convention.library == "torch") and (convention.across or settings[0].place != "cross")
+    }
+
+
+@cache
+def hugging_face() -> bool:
+    """Load transformers, and say whether it is there: this takes seconds, and only the view that calls it pays."""
+    try:
+        import_module("transformers.models.bert.modeling_bert")
+    except ImportError:
+        return False
+    gc.collect()
+    gc.freeze()  # as when the server starts: else each run of a page looks through all of this anew
+    return True
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """The batch, and the convention that was chosen.
+
+    Attributes:
+        model: the sidebar's.
+        state: the lens's.
+        settings: the sentences that were run: the whole batch, or of a large one the chosen sentence alone.
+        count: how many sentences the batch has.
+    """
+
+    model: ModelState
+    state: MasksState
+    settings: tuple[Setting, ...]
+    count: int
+
+    @property
+    def name(self) -> str:
+        """Of the chosen one; for cross-attention, where that has no such call, of the one that stands in for it."""
+        chosen = self.state.convention
+        return chosen if CONVENTIONS[chosen].across or self.settings[0].place != "cross" else ACROSS
+
+    @property
+    def convention(self) -> Convention:
+        """The chosen one."""
+        return CONVENTIONS[self.name]
+
+    @property
+    def at(self) -> int:
+        """The chosen sentence, from 0, among those that were run."""
+        return item_of(self.model, self.state) - 1 if len(self.settings) == self.count else 0
+
+    @property
+    def names(self) -> tuple[list[str], list[str]]:
+        """Of the chosen sentence's queries and keys."""
+        chosen = self.settings[self.at]
+        return labels(chosen.queries), labels(chosen.keys)
+
+    @cached_property
+    def mask(self) -> torch.Tensor:
+        """Boolean (batch, query, key), True = may attend."""
+        return torch.stack([setting.mask for setting in self.settings])
+
+    @cached_property
+    def handed(self) -> torch.Tensor:
+        """The mask as the chosen convention has it."""
+        return self.convention.to(self.mask, self.model.num_heads)
+
+    @cached_property
+    def lost(self) -> NDArray[np.bool_]:
+        """(batch, query, key): what the chosen convention cannot say."""
+        said = self.convention.back(self.handed, tuple(self.mask.shape), self.model.num_heads)
+        return (said != self.mask).numpy()
+
+    @cached_property
+    def verified(self) -> dict[str, Verified]:
+        """What the calls gave, by convention."""
+        return verified(self.settings, self.layer - 1, hugging_face())
+
+    @property
+    def layer(self) -> int:
+        """From 1."""
+        return min(self.state.layer, self.model.num_layers)
+
+    @property
+    def where(self) -> str:
+        """The attention that the calls stand in for."""
+        place = {"self": "", "decoder": "the decoder’s ", "cross": "the decoder’s cross-attention, "}
+        return f"{place[self.settings[0].place]}layer {self.layer}"
+
+    @property
+    def shape(self) -> str:
+        """Of what is handed over, in symbols and numbers."""
+        return f"{self.convention.shape} = ({', '.join(look.count(size) for size in self.handed.shape)})"
+
+    @property
+    def per_query(self) -> bool:
+        """Whether what is handed over has a row per query, rather than one per sentence."""
+        return "query" in self.convention.shape
+
+    @property
+    def dtype(self) -> str:
+        """Of what is handed over."""
+        return str(self.handed.dtype).removeprefix("torch.")
+
+    def aside(self) -> str:
+        """What of the model or the batch takes no part, "" if all does."""
+        said = []
+        if len(self.settings) < self.count:
+            said.append(
+                f"All {self.count} sentences of this size at once would take seconds: the calls get the chosen "
+                "sentence alone."
+            )
+        if (scheme := INSIDE.get(self.model.positional)) and self.settings[0].place != "cross":
+            said.append(
+                f"{self.model.positional} {scheme} within the attention, which no call here knows of: it is left out "
+                "on both sides of the comparison."
+            )
+        return " ".join(said)
+
+
+def conventions(model: ModelState, state: MasksState) -> Conventions:
+    """What the lens's controls ask for."""
+    count = len(sentences(model, state))
+    settings = tuple(setting(model, state, item + 1) for item in range(count))
+    cells = model.num_heads * settings[0].mask.numel() * count
+    if cells > CELLS_AT_ONCE:
+        settings = (setting(model, state),)
+    return Conventions(model, state, settings, count)

@@ -1,0 +1,183 @@
+"""Which outputs move when one token is changed, and which may: the measurement that all panels are about."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tfm_core import (
+    TOKENIZERS,
+    Influence,
+    causal_mask,
+    hops,
+    leaks,
+    padding_mask,
+    reach_by_layer,
+)
+from tfm_core.study.leaks import Hop
+from tfm_core.study.ties import ties
+from tfm_ui.lenses.masks.leaks import recipe
+from tfm_ui.lenses.masks.leaks.plan import Plan, fitting, plan
+from tfm_ui.lenses.masks.mask_code import mask_of
+from tfm_ui.lenses.masks.passes import at, influences, stream
+from tfm_ui.lenses.masks.state import AS_COMPOSED, AS_PAINTED, MasksState, Setting, setting
+from tfm_ui.live.script import Code, of_model, script
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import words
+
+RECIPES: dict[str, Callable[..., object]] = {
+    "self": recipe.in_a_single_stack,
+    "decoder": recipe.in_a_decoder,
+    "cross": recipe.across,
+}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What moved, and what may move. Behind each layer; tokens are those that were changed, `plan.places`.
+
+    Attributes:
+        setting: the sentence and its mask.
+        state: the lens's controls.
+        plan: which tokens are changed, and how often.
+        influence: what was measured, (token, layer, output).
+    """
+
+    setting: Setting
+    state: MasksState
+    plan: Plan
+    influence: Influence
+
+    @cached_property
+    def moved(self) -> NDArray[np.float64]:
+        """(layer, token, output)."""
+        return np.asarray(self.influence.moved.movedim(1, 0).numpy())
+
+    @property
+    def promise(self) -> Tensor:
+        """The mask that is promised, boolean (query, key)."""
+        named = {AS_COMPOSED: self.setting.composed, AS_PAINTED: self.setting.mask}
+        return named[self.state.promise] if self.state.promise in named else self.setting.of(self.state.promise)
+
+    def way(self, mask: Tensor) -> list[Hop]:
+        """The hops of information under this mask."""
+        state = self.setting.model
+        if self.setting.place != "cross":
+            return hops(mask, state.num_layers)
+        queries, source = len(self.setting.queries.ids), padding_mask(state.source_tokens.batch)[0, 0]
+        return hops(causal_mask(queries), state.num_layers, cross=mask, encoder=source.expand(source.shape[-1], -1))
+
+    def _reach(self, mask: Tensor) -> NDArray[np.bool_]:
+        return np.asarray(reach_by_layer(self.way(mask), self.plan.places).mT.numpy())
+
+    @cached_property
+    def promised(self) -> NDArray[np.bool_]:
+        """(layer, token, output), what may move if the promise is kept."""
+        return self._reach(self.promise)
+
+    @cached_property
+    def within(self) -> NDArray[np.bool_]:
+        """(layer, token, output), what may move under the mask that the model got."""
+        return self._reach(self.setting.mask)
+
+    @cached_property
+    def moves(self) -> NDArray[np.bool_]:
+        """(layer, token, output), what moved by more than rounding."""
+        return self.moved > self.influence.tolerance
+
+    @cached_property
+    def leaking_behind(self) -> NDArray[np.bool_]:
+        """(layer, token, output), what moved and was not promised to."""
+        promised = torch.from_numpy(self.promised).mT
+        return np.asarray(leaks(self.influence.moved.movedim(1, 0), promised, self.influence.tolerance).numpy())
+
+    @property
+    def leaking(self) -> NDArray[np.bool_]:
+        """(token, output), behind the last layer."""
+        return np.asarray(self.leaking_behind[-1])
+
+    @cached_property
+    def rows(self) -> list[str]:
+        """A label per token that is changed."""
+        names = words.labels(self.setting.keys)
+        return [names[place] for place in self.plan.places]
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """A label per output."""
+        return words.labels(self.setting.queries)
+
+    @property
+    def locked(self) -> tuple[int, int] | None:
+        """The locked cell, row and column from 0; None if there is none."""
+        token, output = self.state.changed - 1, self.state.moved - 1
+        there = token in self.plan.places and 0 <= output < len(self.columns)
+        return (self.plan.places.index(token), output) if there else None
+
+    @property
+    def worst(self) -> tuple[int, int] | None:
+        """The cell of the largest leak, or of the first of those that tie."""
+        return divmod(self.largest[0], self.leaking.shape[1]) if self.largest else None
+
+    @cached_property
+    def largest(self) -> list[int]:
+        """The places of all leaks that are as large as the largest, to rounding."""
+        leaking = torch.from_numpy(np.where(self.leaking, self.moved[-1], np.nan))
+        places: list[int] = ties(leaking, self.influence.tolerance).tolist()
+        return places
+
+    def token(self, row: int) -> str:
+        """ "token 4 “on”"."""
+        of = "source " if self.setting.place == "cross" else ""
+        return f"{of}token {self.plan.places[row] + 1} “{self.rows[row]}”"
+
+    def output(self, column: int) -> str:
+        """ "output 3 “sat”"."""
+        return f"output {column + 1} “{self.columns[column]}”"
+
+    def table(self) -> pd.DataFrame:
+        """A row per pair."""
+        rows, columns = np.indices(self.leaking.shape).reshape(2, -1)
+        return pd.DataFrame(
+            {
+                "token": np.array(self.plan.places)[rows] + 1,
+                "changed": np.array(self.rows)[rows],
+                "output": columns + 1,
+                "moved": np.array(self.columns)[columns],
+                **{f"largest change after layer {i + 1}": layer.ravel() for i, layer in enumerate(self.moved)},
+                "promised": self.promised[-1].ravel(),
+                "leak": self.leaking.ravel(),
+            }
+        )
+
+    def recipe(self) -> str:
+        """A script that leaves `moved`, (token, layer, output); `promised`, (output, token); `leaking`, as here."""
+        under, model, places = self.setting, self.setting.model, self.plan.places
+        promise = under.composition if self.state.promise == AS_COMPOSED else self.state.promise
+        whole = places == tuple(range(len(places)))
+        return script(
+            RECIPES[under.place],
+            **of_model(model) | {"mask": mask_of(under)},
+            promise=Code("mask") if promise == AS_PAINTED else mask_of(under, promise),
+            mask_site=at(under, "*", "mask"),
+            sites=[stream(model, layer) for layer in range(model.num_layers)],
+            places=range(len(places)) if whole else list(places),
+            vocab_size=TOKENIZERS[model.tokenizer].vocab_size,
+            tries=self.plan.tries,
+        )
+
+
+def plan_of(model: ModelState, state: MasksState) -> Plan:
+    """What is run; quickly known."""
+    return plan(setting(fitting(model), state), state.tries, model.seq_len)
+
+
+def measure(model: ModelState, state: MasksState) -> Measurement:
+    """The measurement beside the promise."""
+    under, planned = setting(fitting(model), state), plan_of(model, state)
+    return Measurement(under, state, planned, influences(under, planned.places, planned.tries))

@@ -1,0 +1,55 @@
+"""What is added to Streamlit's ASGI app: routes for pictures and the files of assets/, middleware, start and end."""
+
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from streamlit import config
+
+from tfm_ui.pictures.canvas import ASSETS
+from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
+from tfm_ui.server.picture_priority import PicturePriority
+from tfm_ui.server.picture_requests import Pictures
+from tfm_ui.server.same_origin import SameOriginOnly
+from tfm_ui.server.security_headers import SecurityHeaders
+from tfm_ui.server.shutdown import quick_shutdown
+
+FILES = Path("/dev/fd")  # the open files of this process, on systems that list them
+
+
+def routes(base: str) -> list[BaseRoute]:
+    """The routes, below Streamlit's `server.baseUrlPath`."""
+    below = f"/{base.strip('/')}".rstrip("/")
+    return [
+        # The version in the address is not read here: it makes browsers fetch a changed script anew.
+        Mount(f"{below}/assets/{{version}}", StaticFiles(directory=ASSETS)),
+        Route(f"{below}/pictures/{{names}}", Pictures(), methods=["POST"]),
+    ]
+
+
+ROUTES = routes(config.get_option("server.baseUrlPath"))
+PARTS = (SecurityHeaders, SameOriginOnly, TabLimit, UploadLimit, BodyTimeout, PicturePriority)  # the outermost first
+MIDDLEWARE = [Middleware(part) for part in PARTS]
+
+
+@asynccontextmanager
+async def lifespan(_: Any) -> AsyncIterator[None]:
+    """Switch off Nagle's algorithm on the listening socket, and end the server quickly.
+
+    Streamlit creates its socket without a protocol number, so asyncio leaves Nagle's algorithm on, and an answer in two
+    parts may wait 40 ms until the browser acknowledges the first. Connections inherit the option from the listening
+    socket, which is open by now.
+    """
+    sockets = [file for file in FILES.iterdir() if file.is_socket()] if FILES.is_dir() else []
+    for file in sockets:
+        with suppress(OSError), socket.socket(fileno=os.dup(int(file.name))) as listener:
+            if listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    with quick_shutdown():
+        yield

@@ -1,0 +1,32 @@
+"""Estimates the cost of a pass before it runs, in bytes that the pass writes. Pure."""
+
+from tfm_core import TransformerConfig
+
+# A pass of more bytes counts as slow: one shared core writes and reads this much in about 0.1 s.
+HEAVY = 24_000_000
+NUMBER = 4  # bytes of a float32
+DRAWN = 16  # numbers that are computed for each pair of tokens in a picture
+
+
+def weight_bytes(config: TransformerConfig) -> int:
+    """The bytes of the model's weights, without biases and norms, which are about a hundredth of them."""
+    width, hidden = config.d_model, config.d_ff or 4 * config.d_model
+    feed_forward = (3 if config.activation == "swiglu" else 2) * width * hidden
+    layer = 4 * width**2 * _attentions(config) + feed_forward * _stacks(config)
+    return NUMBER * (config.vocab_size * width + config.num_layers * layer)
+
+
+def pass_bytes(config: TransformerConfig, tokens: int) -> int:
+    """The bytes that a first pass writes: model, scores and weights of all heads, vectors, and a picture."""
+    scores = 3 * config.num_heads * tokens**2 * _attentions(config)
+    vectors = tokens * (12 * config.d_model + 2 * (config.d_ff or 4 * config.d_model)) * _stacks(config)
+    return weight_bytes(config) + NUMBER * (config.num_layers * (scores + vectors) + DRAWN * tokens**2)
+
+
+def _stacks(config: TransformerConfig) -> int:
+    return 2 if config.architecture == "encoder-decoder" else 1
+
+
+def _attentions(config: TransformerConfig) -> int:
+    """The attentions in a layer, all stacks counted: an encoder-decoder has cross-attention as well."""
+    return 3 if config.architecture == "encoder-decoder" else 1
