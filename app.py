@@ -10,7 +10,7 @@ import streamlit as st
 from tfm_ui.lenses import lenses
 from tfm_ui.page import frame, present, sidebar
 from tfm_ui.server import start
-from tfm_ui.server.app import MIDDLEWARE, ROUTES, lifespan
+from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
 
 
 def route() -> tuple[st.Page, list[st.Page]]:

@@ -17,6 +17,7 @@ import signal
 import subprocess
 import threading
 import venv
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -138,21 +139,34 @@ def install_script_checks() -> None:
 
 
 def test(arguments: list[str]) -> int:
-    """All checks, then all tests; the first failure's exit code, after everything has run."""
-    codes = [call(*check) for check in CHECKS]
-    # Two at a time: a browser test waits half of its time. A file stays together, as its tests share a running app.
-    codes.append(call("pytest", "-n", "2", "--dist", "loadfile", *arguments))
+    """All checks beside all tests; the first failure's exit code, after everything has run."""
+    beside = ThreadPoolExecutor(1)  # one check at a time, as the tests need the machine too
+    try:
+        checks = [beside.submit(call, *check, whole=True) for check in CHECKS]
+        # More workers than two processors have room for, as a test with a browser often waits for it.
+        tests = call("pytest", "-n", "3", "--dist", "worksteal", *arguments)
+        codes = [*(check.result() for check in checks), tests]
+    finally:
+        beside.shutdown(cancel_futures=True)
     return next((code for code in codes if code), 0)
 
 
-def call(*command: str) -> int:
-    """Run a tool of .venv, or Node; its exit code."""
-    print(f"\n$ {' '.join(command)}", flush=True)
+def call(*command: str, whole: bool = False) -> int:
+    """Run a tool of .venv, or Node; its exit code. What it says appears as it is said, or whole, at its end."""
+    title = f"\n$ {' '.join(command)}"
     tool = shutil.which("node") if command[0] == "node" else BIN / command[0]
     if tool is None:
-        print("FAILED: there is no node.", flush=True)
+        print(f"{title}\nFAILED: there is no node.", flush=True)
         return 1
-    return subprocess.run([tool, *command[1:]]).returncode
+    if not whole:
+        print(title, flush=True)
+        return subprocess.run([tool, *command[1:]]).returncode
+    done = subprocess.run([tool, *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    # In one piece, so that nothing of what the tests say meanwhile stands within it.
+    print(
+        f"{title}\n{done.stdout}" + (f"FAILED with exit code {done.returncode}." if done.returncode else ""), flush=True
+    )
+    return done.returncode
 
 
 def serve(*command: str) -> int:

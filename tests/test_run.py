@@ -71,3 +71,58 @@ def test_without_node_the_checks_of_scripts_fail_and_say_so(monkeypatch, capsys)
     monkeypatch.setattr("run.shutil.which", lambda name: None)
     assert all(run.call(*check) == 1 for check in checks)
     assert "there is no node" in capsys.readouterr().out
+
+
+@pytest.fixture
+def tools(monkeypatch, tmp_path):
+    """Checks and a pytest that write down when they begin and end, and fail as they are told: name -> exit code."""
+    codes, log = {"first": 0, "second": 0, "pytest": 0}, tmp_path / "log"
+
+    def tool(name: str, code: int) -> None:
+        told = (
+            f"echo {name} begins >>{log}; echo half of {name}; sleep 0.2; echo all of {name}; echo {name} ends >>{log}"
+        )
+        (tmp_path / name).write_text(f"#!/bin/sh\n{told}\nexit {code}\n")
+        (tmp_path / name).chmod(0o755)
+
+    def test(**failing: int) -> tuple[int, list[str]]:
+        log.write_text("")
+        for name, code in (codes | failing).items():
+            tool(name, code)
+        return run.test([]), log.read_text().splitlines()
+
+    monkeypatch.setattr(run, "BIN", tmp_path)
+    monkeypatch.setattr(run, "CHECKS", (["first"], ["second"]))
+    return test
+
+
+def test_checks_run_beside_the_tests_and_one_after_the_other(tools, capfd):
+    code, log = tools()
+    assert code == 0
+    assert sorted(log) == sorted(
+        f"{name} {when}" for name in ("first", "second", "pytest") for when in ("begins", "ends")
+    )
+    assert log.index("first begins") < log.index("pytest ends")
+    assert log.index("pytest begins") < log.index("second ends")
+    assert log.index("first ends") < log.index("second begins")
+    said = capfd.readouterr().out
+    for name in ("first", "second"):
+        assert f"$ {name}\nhalf of {name}\nall of {name}\n" in said
+
+
+@pytest.mark.parametrize(
+    ("failing", "expected"),
+    [
+        ({"first": 3}, 3),
+        ({"second": 4, "pytest": 1}, 4),
+        ({"first": 3, "second": 4, "pytest": 1}, 3),
+        ({"pytest": 2}, 2),
+    ],
+)
+def test_the_first_failure_gives_the_exit_code_after_all_has_run(tools, capfd, failing, expected):
+    code, log = tools(**failing)
+    assert code == expected
+    assert len(log) == 6
+    said = capfd.readouterr().out
+    for name in failing.keys() - {"pytest"}:
+        assert f"all of {name}\nFAILED with exit code {failing[name]}." in said

@@ -1,6 +1,6 @@
 """Home: the model at work, before anything is asked of the reader."""
 
 from tfm_ui import lenses
-from tfm_ui.page import lens
+from tfm_ui.page import lens_page
 
-lens.show(lenses.lens("home"))
+lens_page.show(lenses.lens("home"))

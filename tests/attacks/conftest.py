@@ -12,3 +12,10 @@ from tests.attacks.strangers import Server
 def server() -> Iterator[Server]:
     with running_server() as (address, pid):
         yield Server(int(address.rpartition(":")[2]), pid)
+
+
+@pytest.fixture
+def fresh_server() -> Iterator[Server]:
+    """A server that was not attacked before."""
+    with running_server() as (address, pid):
+        yield Server(int(address.rpartition(":")[2]), pid)

@@ -27,8 +27,9 @@ def bounded_and_alive(server):
     server.quiet_visitor()
 
 
-def test_thirty_visitors_on_default_models_stay_under_a_gigabyte(server):
-    """First of all, while the server has never held more."""
+def test_thirty_visitors_on_default_models_stay_under_a_gigabyte(fresh_server):
+    """Of a server of its own, which has never held more."""
+    server = fresh_server
     with server.tabs("heads", [{"seed": seed} for seed in range(30)], visitors=30) as tabs:
         assert tabs.wait() == 30
         for seed in range(90):

@@ -115,7 +115,7 @@ def test_heads_share_and_hidden_tokens_are_the_readers_choice_and_ask_for_no_byt
     visitor, real = visit(ARCS), weights(ModelState())
     arcs(visitor)
     asked = []
-    visitor.page.on("request", lambda request: asked.append(request.url) if "/pictures/" in request.url else None)
+    visitor.page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
     for head in (1, 4):
         visitor.press(f"Head {head}", "arcs")
     only = [line for line in largest(real, 0.9) if line[0] in (2, 3)]

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.derivation import Cell
 from tfm_ui.lenses.attention.steps.derivations import derivation
-from tfm_ui.lenses.attention.steps.one_head import one_head
+from tfm_ui.lenses.attention.steps.numbers import one_head
 from tfm_ui.state.model_state import ModelState
 
 
@@ -94,7 +94,7 @@ def test_there_and_back_before_the_page_has_heard_of_it_stays_there(visit):
         visitor.page.keyboard.press(key)
         visitor.page.get_by_role("tab", name=step, exact=True, selected=True).wait_for()
     visitor.page.wait_for_timeout(1000)
-    visitor.page.on("request", lambda request: asked.append(request.url) if "/pictures/" in request.url else None)
+    visitor.page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
     assert release(10) > 1
     visitor.page.wait_for_timeout(500)
     assert visitor.page.get_by_role("tab", selected=True).inner_text() == "heads"

@@ -56,7 +56,7 @@ def test_a_picture_that_was_lost_on_the_way_is_asked_for_again(visit):
         else:
             route.continue_()
 
-    visitor.page.route("**/pictures/*", lose)
+    visitor.page.route(visitor.address + "/pictures/*", lose)
     visitor.page.get_by_role("slider", name="Layers").press("ArrowRight")
     visitor.page.locator(".cells .row").nth(2).wait_for(timeout=15_000)
     assert len(lost) > 2

@@ -68,7 +68,7 @@ def test_a_dictionary_comes_back_from_its_link():
     header, cells = picture(app, "dictionary")
     assert header["values"] == [5, -7.5]
     np.testing.assert_allclose(np.frombuffer(cells, np.float32).reshape(2, 4)[:, 2], found.weights, rtol=1e-6)
-    assert found.sentence in text_on(app)
+    assert found.sentence() in text_on(app)
     assert not app.warning
 
 
@@ -86,7 +86,7 @@ def test_a_bad_dictionary_in_a_link_is_corrected_and_that_is_said(name, raw, val
     app = lens("dictionary", **{f"attention_{name}": raw})
     header, _ = picture(app, "dictionary")
     expected = look_up(AttentionState(**{name: float(value) if name == "temperature" else value}))
-    assert header["about"] == expected.sentence
+    assert header["about"] == expected.sentence()
     assert reason in app.warning[0].value.replace("\\", "")
 
 

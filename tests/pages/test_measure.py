@@ -9,7 +9,7 @@ from tests.tfm_ui.jobs.fake_worker import FakeQueue
 from tfm_core.profiling import Blocks, Machine, Measured, Progress, Report, Row, Size
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Request, Tab
-from tfm_ui.jobs.messages import Gone
+from tfm_ui.jobs.messages import WorkerExited
 from tfm_ui.lenses.profiling import measurements
 
 PAGE = "profiling"
@@ -146,7 +146,7 @@ def test_before_a_figure_was_had_nothing_stays(queue):
 def test_a_worker_that_dies_says_so_and_the_page_lives(queue):
     app = press(lens(), MEASURE)
     queue.ready()
-    queue.worker.tells(Gone(-9))
+    queue.worker.tells(WorkerExited(-9))
     app.run()
     assert "The process that worked on it was ended by signal 9" in said(app)
     press(app, MEASURE)

@@ -30,6 +30,7 @@ RECIPE_NAMES: dict[str, str] = {
     "masks_empty_row/free": "mask",
     "masks_nan_spreads/free": "mask",
     "masks_nan_spreads/found": "output",
+    "scale/found": "measured",
 }
 
 

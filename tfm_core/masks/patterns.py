@@ -53,7 +53,7 @@ def global_mask(query_len: int, key_len: int | None = None, *, tokens: Sequence[
     Args:
         query_len: number of queries.
         key_len: number of keys, `query_len` by default.
-        tokens: positions of keys, from 0; those beyond the last key are passed over.
+        tokens: positions of keys, from 0; those beyond the last key are ignored.
 
     Raises:
         ValueError: for a length below 1 or a position below 0.
@@ -76,7 +76,7 @@ def prefix_mask(query_len: int, key_len: int | None = None, *, prefix: int) -> T
 
 
 def document_mask(query_len: int, key_len: int | None = None, *, lengths: Sequence[int]) -> Tensor:
-    """Documents packed into one sequence, blind for each other: (query, key), block-diagonal.
+    """Documents packed into one sequence, none of which sees another: (query, key), block-diagonal.
 
     Args:
         query_len: number of queries.

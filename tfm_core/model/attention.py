@@ -133,7 +133,7 @@ class MultiHeadAttention(Tapped):
 def _fused(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, dropout: float) -> Tensor:
     """The same output from torch's own kernel, which never writes the weights down."""
     if mask is not None and mask.dim() < 2:
-        mask = mask.expand(1, mask.shape[0] if mask.dim() else 1)  # the kernel wants a query axis
+        mask = mask.expand(1, mask.shape[0] if mask.dim() else 1)  # the kernel needs a query axis
     additive = mask if bias is None else mask_scores(bias, mask)
     output = F.scaled_dot_product_attention(q, k, v, attn_mask=additive, dropout_p=dropout)
     empty = empty_rows(mask)  # kernels differ in what they give such a row: NaN, zeros, the mean of the values

@@ -29,7 +29,7 @@ QUERY_KEY_GAIN = 1.3
 
 
 def generator(seed: int, name: str) -> torch.Generator:
-    """Random numbers that hang on the seed and on what they are for, and on nothing else."""
+    """Random numbers that depend on the seed and on the name of their purpose, and on nothing else."""
     digest = hashlib.blake2b(f"{seed}:{name}".encode(), digest_size=8).digest()
     return torch.Generator().manual_seed(int.from_bytes(digest, "little", signed=True))
 

@@ -141,7 +141,7 @@ def tap(site: str, tensor: Tensor) -> Tensor:
 
 def wanted(*sites: str) -> bool:
     """Whether any open recording keeps, edits or watches one of these sites: if not, they need not be computed."""
-    # A list, not a generator: each recorder shall hear each name, to know it when it meets a misspelt one.
+    # A list, not a generator: each recorder has to learn each name, so that it can suggest it for a misspelt one.
     answers = [recorder.wants(site) for recorder in _recorders.get() for site in sites]
     return any(answers)
 

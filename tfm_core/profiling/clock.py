@@ -1,4 +1,4 @@
-"""Timing one thing: calls before it counts, then blocks of calls, those apart that somebody disturbed.
+"""Timing one thing: calls to warm up, then blocks of calls; blocks that other programs disturbed are kept apart.
 
 By torch.utils.benchmark, which waits for the GPU and keeps Python's garbage collection out of a block.
 """
@@ -27,7 +27,7 @@ Mode = AbstractContextManager[object]
 
 
 def warm_up(call: Call) -> Blocks:
-    """Call until it is as fast as it will get: the cold call first. From them, how many calls make a block."""
+    """Call until it is as fast as it gets, at first with cold caches; from these calls, how many make a block."""
     seconds: list[float] = []
     fewest, most = WARM_UP
     while len(seconds) < most:
@@ -53,7 +53,7 @@ def _calls(seconds: float) -> int:
 
 
 def expected(blocks: Blocks) -> float:
-    """Seconds that a block takes on the wall, with the calls before it; from what there is by now."""
+    """Wall-clock seconds of a block and the calls before it, estimated from the blocks so far."""
     return min(blocks.seconds or blocks.warm_up, default=0.0) * (blocks.calls + (2 if blocks.calls > 1 else 1))
 
 
@@ -77,7 +77,7 @@ def turn(
     patience: Patience,
     mode: Callable[[], Mode] = nullcontext,
 ) -> Iterator[Blocks]:
-    """Round `number` of one thing: what there is after each try, up to the first that nobody disturbed.
+    """Measure round `number`: the blocks after each try, up to the first that nobody disturbed.
 
     It is tried again up to `TRIES` times in all, if there is patience left for it.
 

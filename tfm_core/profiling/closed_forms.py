@@ -1,4 +1,4 @@
-"""What every kind of network must say of itself in closed form, and the counts that all of them share.
+"""Closed forms of what a network costs: what every kind of network has to give, and the counts that all of them share.
 
 Operations: 2 per multiplication with addition, of matrix products and convolutions alone; norms, softmax, activations,
 biases and residual additions count 0, as in torch's FlopCounterMode. In the formulas n = seq_len, d = d_model, h =
@@ -16,7 +16,7 @@ Parts = dict[str, int]
 
 
 class Forms(Protocol):
-    """What a kind of network must say of itself."""
+    """What every kind of network has to give."""
 
     @property
     def efficiency(self) -> float:
@@ -29,7 +29,7 @@ class Forms(Protocol):
         """Of one forward pass, by part."""
 
     def spared(self, size: Size, *, input_gradient: bool) -> Parts:
-        """What a backward pass need not do, of the twice `flops` that it would: gradients that nobody asks for."""
+        """Operations that a backward pass saves, of twice as many as `flops`: gradients that nobody asks for."""
 
     def results(self, size: Size) -> int:
         """Numbers that a forward pass hands out."""
@@ -61,7 +61,7 @@ def input_bytes(size: Size, setup: Setup) -> int:
 
 
 def transformer_parameters(size: Size) -> Parts:
-    """What a transformer learns: the network that is measured, and the measure of what is made as large as it.
+    """What a transformer learns. The other networks are made as large as this.
 
     Projections A (4 d^2 + 4 d); feed-forward K (2 d d_ff + d_ff + d), gated K (3 d d_ff + 2 d_ff + d). Norms 2 d each:
     A + K of them, and in pre-norm one more for each stack. Positions, for each stack: learned 1024 d, T5 32 h. The

@@ -1,4 +1,4 @@
-"""Closed forms of what the transformer is compared with: networks of as many parameters, as near as it can be had."""
+"""Closed forms of what the transformer is compared with: networks of as many parameters, as nearly as possible."""
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
@@ -11,7 +11,7 @@ from tfm_core.profiling.size import Size
 
 
 class OfEqualCount(ABC):
-    """A network of one width H, solved for: that of which the parameters come nearest to the transformer's."""
+    """A network whose width H is chosen so that its parameter count comes nearest to the transformer's."""
 
     @abstractmethod
     def of_width(self, size: Size, width: int) -> Parts:
@@ -159,7 +159,7 @@ class Convolution(OfEqualCount):
         return (2 * layers + 3) * u + 1.3 * packed if backward else (2 + (layers > 1)) * u + 1.1 * packed
 
     def moved(self, size: Size, setup: Setup) -> float:
-        """GELU reads and writes each layer's U, and the convolution orders it anew."""
+        """GELU reads and writes each layer's U, and the convolution rearranges it."""
         return 4 * self.units(size) * size.num_layers
 
     def calls(self, size: Size) -> int:
@@ -169,7 +169,7 @@ class Convolution(OfEqualCount):
 
 @lru_cache(maxsize=1024)
 def _width(forms: OfEqualCount, size: Size) -> int:
-    """The parameters rise with the width, so that it is found by halving."""
+    """The parameters grow with the width, so a binary search finds it."""
     wanted = sum(transformer_parameters(size).values()) - size.table
 
     def count(width: int) -> int:

@@ -1,4 +1,4 @@
-"""Whether others wanted the processor while a block was measured: its time is then theirs as much as ours."""
+"""Whether other programs used the processor while a block was measured, which makes its time too long."""
 
 import time
 from collections.abc import Callable
@@ -38,7 +38,7 @@ class Gate:
         kind: "pressure", Linux's own figure; or "time", where there is none: wall time in which the measuring thread
             was not given a processor. (With more threads than one, a wait of the others shows in it only where the
             measuring thread sleeps meanwhile.)
-        lost: seconds lost so far, by any origin: only its growth counts.
+        lost: seconds lost since any fixed moment: only the growth counts.
         wall: seconds by the clock on the wall.
         grain: seconds that the growth may be off by, as clocks tick.
     """

@@ -27,7 +27,7 @@ def flops(row: Row, *, backward: bool = False, input_gradient: bool = True) -> P
     """Floating point operations of one pass, by part; norms, softmax, activations and additions count 0.
 
     Forward + backward is 3 times forward, as each product has two gradients of as many operations, less those that
-    nobody needs (`Forms.spared`). What a fused kernel computes anew on its way back is no part of it.
+    nobody needs (`Forms.spared`). What a fused kernel computes a second time in its backward pass does not count.
 
     Args:
         row: what runs.
@@ -45,7 +45,7 @@ def flops(row: Row, *, backward: bool = False, input_gradient: bool = True) -> P
 def bytes_moved(row: Row, setup: Setup) -> int:
     """The least that a forward pass must read and write, if everything in between stayed in a cache.
 
-    Each weight once, the input once, and what is handed out: the output, and where they are kept the attention weights,
+    Each weight once, the input once, and the results: the output, and the attention weights where they are kept,
     itemsize (parameters + B n d + B n d [+ A B h n^2]); with embedding and output ids of 8 bytes go in, and B n V
     logits come out. Real passes move more: operations per byte of this are a row's highest possible intensity.
     """

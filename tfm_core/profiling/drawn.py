@@ -12,11 +12,11 @@ Module = TypeVar("Module", bound=nn.Module)
 
 
 def drawn(build: Callable[[], Module], seed: int) -> Module:
-    """Make it, on torch's default device; on the meta device it stays without weights.
+    """Make a module on torch's default device; on the meta device it stays without weights.
 
     Args:
-        build: makes it anew.
-        seed: of its weights, which hang on this and on their names alone.
+        build: makes the module.
+        seed: of its weights, which depend on this and on their names alone.
     """
     device = torch.get_default_device()
     with torch.device("meta"):

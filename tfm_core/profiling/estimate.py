@@ -53,7 +53,7 @@ def estimate(plan: Plan, machine: Machine | None = None) -> Estimate:
     setup = plan.setup
     seconds = STARTING + setup.rounds * LIMITS * 2 * clock.BLOCK_SECONDS
     rows = [row for row in plan.rows if row.target in TARGETS and not TARGETS[row.target].cannot(row.size, setup)]
-    same = replace(setup, rounds=1, seed=0)  # what a row needs in a round hangs on neither
+    same = replace(setup, rounds=1, seed=0)  # what a row needs in a round depends on neither
     each = [_needs(row, same, machine) for row in rows]
     for needs in each:
         for call in (needs.forward, BACKWARD * needs.forward)[: 1 + setup.backward]:

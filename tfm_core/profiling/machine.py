@@ -1,4 +1,4 @@
-"""Where it is measured, and what that machine can do at best: a large matrix product, a large copy."""
+"""The machine that measures, and what it can do at best: a large matrix product, a large copy."""
 
 import math
 import os
@@ -44,7 +44,7 @@ class Peak:
 
 
 def describe(setup: Setup) -> Machine:
-    """Its names; nothing is measured."""
+    """The names of processor, device and system; nothing is measured."""
     name = processor()
     gpu = setup.device == "cuda" and torch.cuda.is_available()
     return Machine(

@@ -41,7 +41,7 @@ MODULES: tuple[tuple[tuple[type[nn.Module], ...], str], ...] = (
 )
 LOGITS = "unembedding"  # a Linear of this name
 LINEAR = {"products": "projections", "feed-forward": "feed-forward", "layer": "feed-forward"}
-"""What a Linear is, by the part that it lies in; elsewhere "output". What else a "layer" does is "rest"."""
+"""To which part a Linear belongs, by the part around it; elsewhere "output". The rest of a "layer" is "rest"."""
 
 ANYWHERE = {
     "_softmax": "softmax",
@@ -56,7 +56,7 @@ ANYWHERE = {
     "gru": "recurrence",
     "conv1d": "convolution",
 }
-"""Operators that say themselves what they are."""
+"""Operators whose name alone says to which part they belong."""
 
 WITHIN = {
     "products": dict.fromkeys(("linear", "addmm", "mm", "_transform_bias_rescale_qkv"), "projections"),
@@ -80,7 +80,7 @@ class ProfiledPass:
     """Where a pass spends its time.
 
     Attributes:
-        parts: the longest first. They sum up to a pass as it ran under the profiler, which takes longer for it: the one
+        parts: the longest first. They sum up to a pass as it ran under the profiler, which makes it slower: the pass
             of median length.
         under_load: whether that is of contended passes too, as too few were clean.
         kernel: which fused kernel did the attention; "" where no fused operator ran.

@@ -19,8 +19,8 @@ Value = TypeVar("Value")
 def taken(clean: Mapping[int, Value], every: Mapping[int, Value]) -> tuple[Mapping[int, Value], bool]:
     """What a figure is taken from, and whether that was measured under load.
 
-    From what is clean, if that is `FEWEST_CLEAN` at least, or all there is. Else from everything: what is left of a
-    busy time by chance is few, and no better for having been lucky. Of fewer than `FEWEST` there is no figure.
+    From the clean rounds alone, if they are at least `FEWEST_CLEAN`, or all there are. Else from all rounds: the few
+    that happened to be clean in a busy time would not be typical. With fewer than `FEWEST` there is no figure.
 
     Args:
         clean: round -> what was measured in it while nobody disturbed.
@@ -39,9 +39,9 @@ class Blocks:
         seconds: per call, of each clean block.
         rounds: of each clean block, in which round it was measured, one at most in each; rows are paired by it.
         contended: blocks during which the processor was contended.
-        warm_up: seconds of the calls before, the first of them cold.
+        warm_up: seconds of the calls before the blocks, the first of them with cold caches.
         calls: of the latest block; as many as take 40 ms, or one.
-        loaded: seconds per call of each contended block (reports of before do not have them).
+        loaded: seconds per call of each contended block (older reports do not have them).
         loaded_rounds: of each contended block; a round may have several.
     """
 

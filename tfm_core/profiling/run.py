@@ -26,11 +26,11 @@ NAMES = {"forward": "forward", "training": "forward + backward"}  # of direction
 
 
 def profile(plan: Plan, gate: contention.Gate | None = None) -> Iterator[Progress]:
-    """Measure it; each step tells how far it is, and has the report by then. Whoever stops asking has stopped it.
+    """Measure a plan; each step says how far it is, and holds the report so far. Closing the generator stops it.
 
-    One row after the other is built, warmed up, and looked into by torch.profiler. Then rounds: in each, every row has
+    One row after the other is built, warmed up, and profiled by torch.profiler. Then rounds: in each, every row has
     a turn forward and one forward + backward, in an order shuffled by the seed, and so have a matrix product and a copy
-    that tell the machine's limits. Between steps nothing is changed: threads and modes of torch are as they were.
+    that show the machine's limits. Between steps, torch's threads and modes are as they were before.
 
     Args:
         plan: what is measured.
@@ -82,11 +82,11 @@ class _Run:
         """Warm up, count the memory, and see where a forward pass spends its time."""
         call = subject.call(direction)
         with subject.mode(direction):
-            self._found(number, **{direction: clock.warm_up(call)})
+            self._record(number, **{direction: clock.warm_up(call)})
         yield f"{NAMES[direction]}, memory"
         with subject.mode(direction):
             most = memory.measure(call, self.setup.device)
-        self._found(number, **{"memory" if direction == "forward" else "training_memory": most})
+        self._record(number, **{"memory" if direction == "forward" else "training_memory": most})
         if direction == "forward":
             yield "parts"
             self._look_into(number, subject)
@@ -98,7 +98,7 @@ class _Run:
             profiled = parts.measure(subject.module, subject.call("forward"), self.setup.device, self.gate)
         before = self.measured[number]
         if not before.parts or not profiled.under_load:
-            self._found(number, parts=profiled.parts, parts_under_load=profiled.under_load, kernel=profiled.kernel)
+            self._record(number, parts=profiled.parts, parts_under_load=profiled.under_load, kernel=profiled.kernel)
 
     def _prepare_peaks(self) -> None:
         peaks = machine.peaks(self.setup)
@@ -129,7 +129,7 @@ class _Run:
         before, call, mode = getattr(self.measured[index], direction), subject.call(direction), subject.mode
         threads = self.setup.threads
         for blocks in clock.turn(before, call, number, threads, self.gate, self.patience, partial(mode, direction)):
-            self._found(index, **{direction: blocks})
+            self._record(index, **{direction: blocks})
             yield
         measured = self.measured[index]
         untold = measured.parts_under_load or not measured.parts
@@ -155,12 +155,12 @@ class _Run:
                 yield from work(number, subject, direction)
             except Exception as error:
                 where = f"{NAMES[direction]}: " if place else ""
-                self._found(number, problem=where + problem(error))
+                self._record(number, problem=where + problem(error))
                 self.ways[number] = self.directions[:place]
                 self.bench.drop(number)
 
-    def _found(self, number: int, **values: Any) -> None:
-        """What is known of a row by now: fields of `Measured`."""
+    def _record(self, number: int, **values: Any) -> None:
+        """Keep what is now known of a row: fields of `Measured`."""
         self.measured[number] = replace(self.measured[number], **values)
 
     def _blocks(self, index: int) -> list[Blocks]:

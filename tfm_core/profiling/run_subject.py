@@ -58,13 +58,13 @@ class Subject:
         """The loss is the sum of the output. Gradients are dropped within the time that is taken: microseconds."""
         try:
             self.module(self.x).sum().backward()
-        finally:  # where memory ran out half-way, the forward pass goes on without these
+        finally:  # even where memory ran out half-way: the next forward pass runs without them
             self.module.zero_grad(set_to_none=True)
             self.x.grad = None
 
 
 class Bench:
-    """The subjects of a plan. As many stay built as fit in some memory; the others are built anew for each turn."""
+    """The subjects of a plan. As many stay built as fit in some memory; the others are built again for each turn."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
@@ -74,7 +74,7 @@ class Bench:
         """The row's, which has this number in the plan.
 
         Raises:
-            RuntimeError, MemoryError: where the device has not the memory, or cannot do it.
+            RuntimeError, MemoryError: if the device lacks the memory, or cannot do it.
         """
         if number in self._kept:
             return self._kept[number]

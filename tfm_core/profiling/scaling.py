@@ -32,7 +32,7 @@ def fit(lengths: Sequence[float], blocks: Sequence[Blocks], *, level: float = 0.
     """The power law through the medians: least squares in logarithms.
 
     The interval is the percentile bootstrap's over each length's blocks (Efron and Tibshirani 1993, chapter 13),
-    drawn anew with the seed. It says how sure the slope of these medians is, not that the cost is a power law: that
+    drawn with the seed. It says how sure the slope of these medians is, not that the cost is a power law: that
     of attention bends, from the exponent 1 of short sequences to the 2 of long ones. Lengths without a figure are left
     out. With fewer than 2 lengths all is NaN; where a length has fewer than `FEWEST_BLOCKS` blocks, the bounds.
 
@@ -83,8 +83,8 @@ def _slopes(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float6
 def crossing(lengths: Sequence[float], a: Sequence[float], b: Sequence[float]) -> float | None:
     """The length where a overtakes b, on straight lines between neighbours in logarithms.
 
-    None where it does not come to that within these lengths, or where a is the dearer from the first on. Lengths where
-    one of the two is 0, negative or NaN are left out.
+    None where it does not come to that within these lengths, or where a costs more from the first length on. Lengths
+    where one of the two is 0, negative or NaN are left out.
 
     Args:
         lengths: rising.

@@ -1,4 +1,4 @@
-"""How sure a measurement is: intervals that ask nothing of the noise, and ratios paired by round."""
+"""How sure a measurement is: intervals that hold whatever the noise is like, and ratios paired by round."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -64,7 +64,7 @@ class Paired:
         return median_interval(list(self.rounds.values()))
 
     def times(self, factor: float) -> "Paired":
-        """The same of other units: of rates where all ratios are of times, say."""
+        """The same in other units, such as rates where the ratios are of times."""
         return Paired({number: factor * value for number, value in self.rounds.items()}, self.under_load)
 
 

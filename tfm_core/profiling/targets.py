@@ -40,35 +40,35 @@ class Build(Protocol):
     """Makes the module on torch's default device, its weights drawn; on the meta device without weights."""
 
     def __call__(self, size: Size, seed: int = 0) -> nn.Module:
-        """What it takes and returns is said above; `size.batch` is of no account."""
+        """The file's docstring says what the module takes and returns; `size.batch` has no effect."""
 
 
 def never(anything: Setup | Size) -> str:
-    """Everything will do."""
+    """Nothing stands in its way."""
     return ""
 
 
 def needs_cuda(setup: Setup) -> str:
-    """A GPU of NVIDIA's."""
+    """Why it cannot run without an NVIDIA GPU; "" if there is one."""
     if setup.device != "cuda":
         return "This kernel runs on a CUDA device only."
     return "" if torch.cuda.is_available() else "There is no CUDA device here."
 
 
 def needs_half_on_cuda(setup: Setup) -> str:
-    """A kernel of half precision there; the processor's takes all."""
+    """Why it cannot run on a GPU but in half precision; on the processor it takes every dtype."""
     half = setup.dtype in ("bfloat16", "float16")
     return "" if setup.device == "cpu" or half else f"On CUDA this kernel takes bfloat16 or float16, not {setup.dtype}."
 
 
 def needs_cuda_and_no_double(setup: Setup) -> str:
-    """It has no double precision."""
+    """Why it cannot run without a GPU, or in double precision."""
     double = "This kernel takes no float64." if setup.dtype == "float64" else ""
     return needs_cuda(setup) or double
 
 
 def needs_cuda_and_half(setup: Setup) -> str:
-    """Both."""
+    """Why it cannot run but on a GPU and in half precision."""
     return needs_cuda(setup) or needs_half_on_cuda(setup)
 
 

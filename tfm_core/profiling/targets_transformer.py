@@ -47,7 +47,7 @@ class Model(nn.Module):
     out. Of an encoder-decoder, both stacks read the same.
 
     Args:
-        size: its numbers and choices; `batch` is of no account here.
+        size: its numbers and choices; `batch` has no effect here.
         seed: of its weights.
         mask: of the self-attention beside the causal mask, in an encoder-decoder the decoder's.
         keeps_weights: whether all attention weights are recorded, and held until the pass has ended.
@@ -121,9 +121,9 @@ class TorchAttention(nn.Module):
     def forward(
         self, x: Tensor, key: Tensor | None = None, *, mask: Tensor | None = None, positional: object = None
     ) -> Tensor:
-        """(batch, seq, d_model) in and out; it is asked for every head's weights, which are dropped here.
+        """(batch, seq, d_model) in and out. The weights of every head are dropped, where they were asked for.
 
-        Positions that act inside of the attention are none of those that come here (`lacks_inner_positions`).
+        Positions that act inside the attention never come here (`lacks_inner_positions`).
         """
         keys = x if key is None else key
         hidden = None if mask is None else to_ignore(mask)

@@ -1,6 +1,6 @@
 """Many heads as one picture: aggregates of attention weights, each a formula of the literature.
 
-What they show is no head's: a mean over heads is looked at by nobody, and none of them explains a model's decision.
+No head attends as an aggregate shows it, and none of them explains a model's decision.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""A query that no key is left for: what becomes of it, the way it is treated in code that people write and use.
+"""A query to which the mask leaves no key: what attention gives it, in code that people write and use.
 
 A softmax over nothing but -inf is 0 / 0. `TREATMENTS` lists ways to meet that, each run on one attention of a real
 model (`Case`); `instead` puts the weights of one of them into all of its attentions, so that the whole model runs on.
@@ -64,7 +64,7 @@ class Case:
         """Run our module once, and keep what it went through."""
         with torch.no_grad(), recording() as trace:
             output = attention(queries, keys, mask=mask, positional=positional)
-        # Sites bear the path that the attention has in its model, if it has one.
+        # The names of sites begin with the path of the attention in its model, if it is in one.
         sites = {site.rpartition(".")[2]: tensor for site, tensor in trace.items()}
         query, key = (sites.get(f"rotated_{name}", sites[name]) for name in ("query", "key"))
         rest = (query, key, sites["value"], sites.get("position_bias"), sites["scores"], output, sites["weights"])
@@ -94,7 +94,7 @@ def minus_a_billion(masked_scores: Tensor) -> Tensor:
 
 
 def _written(weights_of: Callable[[Tensor], Tensor]) -> Callable[[Case], Treated]:
-    """The attention around a softmax of one's own."""
+    """The attention around another softmax."""
 
     def treat(case: Case) -> Treated:
         weights = weights_of(case.scores.masked_fill(~case.mask, -math.inf))
@@ -168,7 +168,7 @@ class Treatment:
 
 
 def instead(weights_of: Callable[[Tensor], Tensor], attention: str = "*.self_attention") -> dict[str, Edit]:
-    """Edits for `recording` that put other weights in the place of ours: `minus_infinity`, say.
+    """Edits for `recording` that replace our weights by others, such as those of `minus_infinity`.
 
     Args:
         weights_of: masked scores -> weights, both (batch, head, query, key).

@@ -1,4 +1,4 @@
-"""Experiments on attention itself, without a model: what is drawn, what is measured, and beside which law."""
+"""Experiments on attention itself, without a model: what is drawn, what is measured, and the law that predicts it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

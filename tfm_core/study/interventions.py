@@ -18,7 +18,7 @@ Change = Callable[[Tensor], Tensor]
 def silence_head(head: int) -> Change:
     """Nothing comes out of this head: for the site `head_output`, (batch, head, query, head_dim).
 
-    As good as an output projection whose columns for this head are zero.
+    The same as an output projection whose columns for this head are zero.
     """
 
     def silence(outputs: Tensor) -> Tensor:
@@ -29,7 +29,7 @@ def silence_head(head: int) -> Change:
 
 
 def zero_value(position: int, head: int | None = None) -> Change:
-    """Who looks here gets nothing: for the site `value`, (batch, head, key, head_dim).
+    """Queries that attend to this position gather nothing from it: for the site `value`, (batch, head, key, head_dim).
 
     Args:
         position: of the key whose value vector becomes zero.
@@ -45,9 +45,9 @@ def zero_value(position: int, head: int | None = None) -> Change:
 
 
 def set_weight(head: int, query: int, key: int, weight: float, *, renormalise: bool = True) -> Change:
-    """One weight is what we say: for the site `weights`, (batch, head, query, key).
+    """Set one weight: for the site `weights`, (batch, head, query, key).
 
-    It may stand where the mask forbids to look: then what the mask keeps apart leaks.
+    It may be a pair that the mask forbids: then information leaks past the mask.
 
     Args:
         head: whose weights.
@@ -58,7 +58,7 @@ def set_weight(head: int, query: int, key: int, weight: float, *, renormalise: b
             weight; otherwise leave it as it is.
 
     Raises:
-        ValueError: for a weight that is none.
+        ValueError: for a number that cannot be a weight.
     """
     if not (math.isfinite(weight) and 0 <= weight <= 1):
         raise ValueError(f"weight: expected a number from 0 to 1, got {weight}")
@@ -77,7 +77,7 @@ def set_weight(head: int, query: int, key: int, weight: float, *, renormalise: b
 
 
 def in_turn(*changes: Change) -> Change:
-    """Several changes of one site as one, the first first."""
+    """Several changes of one site as one, applied in this order."""
 
     def all_of_them(tensor: Tensor) -> Tensor:
         for change in changes:

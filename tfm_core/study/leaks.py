@@ -7,7 +7,7 @@ M (query, key) of the self-attention, and "or" for sums, the outputs of L layers
     R = (I or M)^(L-1) C (I or E)^L            a decoder and its source's tokens, through cross-attention C (target,
                                                source) and an encoder under E: C is the first to let them in
 
-A model that moves an output which R does not promise leaks.
+A model leaks if changing a token moves an output that, by R, does not depend on it.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,8 +19,9 @@ from torch import Tensor
 
 from tfm_core.model.initialization import generator
 
-# Of the largest output. In float64, what a token cannot reach moved by up to 3e-15 of it (150 random models, 1 to 8
-# layers): rounding, as batches of another size are summed in another order. What it can reach: by 2e-7 or more.
+# As a share of the largest output. In float64, outputs that a token cannot reach moved by up to 3e-15 of it (150 random
+# models, 1 to 8 layers): rounding, as batches of another size are summed in another order. Outputs that it can reach
+# moved by 2e-7 or more.
 ROUNDING = 1e-12
 
 
@@ -77,7 +78,7 @@ def reach_by_layer(way: Sequence[Hop], tokens: Sequence[int] | None = None) -> T
 
     Args:
         way: see `hops`.
-        tokens: those that are asked for; all of them by default.
+        tokens: which tokens; all of them by default.
     """
     size = way[0].sees.shape[1]
     reached = torch.eye(size)[:, range(size) if tokens is None else list(tokens)]  # (place, token)

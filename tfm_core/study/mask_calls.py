@@ -1,4 +1,4 @@
-"""Other libraries' attention with the weights of ours, called with a mask as they want it.
+"""Other libraries' attention with the weights of ours, called with a mask in their convention.
 
 All take (attention, queries (batch, query, d_model), keys (batch, key, d_model), the mask), and return (batch, query,
 d_model): what the heads gathered, side by side, or where the call goes on to project it, the output.
@@ -41,7 +41,7 @@ def mha_padding(attention: MultiHeadAttention, query: Tensor, key: Tensor, hande
 
 def bert(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tensor, *, causal: bool = False) -> Tensor:
     """The attention of transformers' BERT with our weights, its mask made as its models make it."""
-    from transformers import BertConfig  # takes seconds: only who asks for it waits
+    from transformers import BertConfig  # imported here, as it takes seconds, and few need it
     from transformers.masking_utils import create_bidirectional_mask, create_causal_mask
     from transformers.models.bert.modeling_bert import BertCrossAttention, BertSelfAttention
 
@@ -61,5 +61,5 @@ def bert(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tens
 
 
 def bert_causal(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tensor) -> Tensor:
-    """The same of a model that looks back only."""
+    """The same for a model in which no token sees later ones."""
     return bert(attention, query, key, handed, causal=True)

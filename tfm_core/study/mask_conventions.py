@@ -90,7 +90,7 @@ _of_bert = partial(
     compares="head_output",
     library="transformers",
 )
-# What is said of more than one.
+# Sentences that several entries share.
 ANY_BIAS = "Added to the scores. Any mask can be said, and any bias, too."
 NOT_INVERTED = "not inverted, True for attend"
 ONES_ADDED = "with 1 and 0 as floats, which are added and hide nothing"

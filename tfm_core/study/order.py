@@ -47,7 +47,7 @@ def apart(before: Tensor, after: Tensor) -> Tensor:
 
 
 def difference(before: Tensor, after: Tensor, order: Sequence[int]) -> Tensor:
-    """after - before, (seq, d_model), each word's row beside its own: arguments as in `moved`."""
+    """after - before, (seq, d_model), each word's new row less its old one: arguments as in `moved`."""
     return after[torch.argsort(torch.tensor(order))] - before
 
 

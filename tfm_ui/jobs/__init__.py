@@ -1,5 +1,5 @@
-"""Heavy work of the whole server: a worker process, and one fair queue in front of it.
+"""Heavy work of the whole server: one worker process, and one fair queue in front of it.
 
-What can be asked for stands in `table`. `queue` decides who is next, `worker` works, in a process of its own that
-`process` starts and hears, in the words of `messages`; `sessions` joins them to the visitors of this server.
+`table` lists the jobs. `queue` decides which job is next. `worker` runs jobs in a separate process; `process` starts
+that process and exchanges `messages` with it. `sessions` gives pages access to the queue.
 """

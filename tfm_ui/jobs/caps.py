@@ -1,4 +1,4 @@
-"""How much may wait in front of the server's one worker: of a visitor, behind one address, and in all."""
+"""Caps: how much work may wait for the server's one worker, for each visitor, for each address, and in all."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from tfm_ui.jobs.job import Job, Refused
 
 @dataclass(frozen=True)
 class Cap:
-    """The most that may wait at once, not counting what runs.
+    """The most that may wait at the same time, not counting the running job.
 
     Attributes:
-        jobs: how many.
-        seconds: that they will take together, an estimate. A single job may exceed it.
-        whose: "wait" follows.
-        helps: what one can do about it, a sentence.
+        jobs: the number of jobs.
+        seconds: the estimated duration of all of them together. A single job may exceed it.
+        whose: the jobs in words, with {} for "job" or "jobs": the beginning of a sentence.
+        helps: a sentence that says what the visitor can do when the cap is reached.
     """
 
     jobs: int
@@ -24,10 +24,10 @@ class Cap:
     helps: str
 
     def check(self, waiting: Sequence[Job], seconds: float) -> None:
-        """Whether one more, which takes so long, may wait beside these.
+        """Check that one more job, of this duration, may wait in addition to these.
 
         Raises:
-            Refused: with what is full, and what helps.
+            Refused: if it may not; the message says what is full, and what the visitor can do.
         """
         count, taken = len(waiting), sum(job.request.seconds for job in waiting)
         if count >= self.jobs:
@@ -47,9 +47,10 @@ def _minutes(seconds: float) -> str:
 
 
 LATER = "Try again when some of them are done; what is waiting already can be joined."
-# Two of the longest measurements that the Profiling lens lets in.
+# Two of the longest measurements that the Profiling lens accepts.
 OF_VISITOR = Cap(3, 360, "{} of yours", "Wait for one of them, stop it, or ask for something shorter.")
-# Cookies can be invented, so this bounds one attacker; a class behind its school's address has a job each.
+# A program can invent cookies, so this cap limits one attacker; it leaves a job for each pupil of a class that shares
+# its school's address.
 OF_ADDRESS = Cap(32, 2400, "{} from your network", LATER)
-# Nobody waits longer than this, with what runs; and one address leaves a third of it to the others.
+# Nobody waits longer than this plus the running job; and one address leaves a third of it to the others.
 IN_ALL = Cap(40, 3600, "{} of all visitors", LATER)

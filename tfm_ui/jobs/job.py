@@ -1,4 +1,4 @@
-"""A job of the queue, and what is told of it."""
+"""A job of the queue: the request for it, its state, and its status as one visitor sees it."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -10,19 +10,20 @@ State = Literal["waiting", "running", "done", "stopped", "failed"]
 
 
 class Refused(ValueError):
-    """Why a job is not taken, in a sentence."""
+    """A job is not accepted; the message says why, in a sentence."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for.
+    """A request for a job.
 
     Attributes:
-        name: a key of the table.
-        argument: of the job, a plain value; who asks for the same joins.
-        seconds: that it will take, an estimate.
-        limit: seconds after which it is stopped.
-        then: is given the last step when it is over, however it ended; quickly, and without asking the queue.
+        name: a key of the job table.
+        argument: the job's argument, a plain value. Requests with equal names and arguments share one job.
+        seconds: the estimated duration.
+        limit: seconds after which the job is stopped.
+        then: called with the last step when the job has ended, also if it failed. It must be quick, and must not call
+            the queue.
     """
 
     name: str
@@ -32,17 +33,17 @@ class Request:
     then: Callable[[Step], None] = field(default=lambda step: None, compare=False)
 
     def same(self, name: str, argument: Hashable) -> bool:
-        """Whether that is asked for here."""
+        """Whether this is a request for that job."""
         return (self.name, self.argument) == (name, argument)
 
 
 @dataclass(frozen=True)
 class Tab:
-    """Where a visitor looks at the app: as long as one of theirs is open, what they asked for goes on.
+    """A browser tab. A visitor's jobs go on as long as one of the visitor's tabs is open.
 
     Attributes:
-        name: of the session.
-        is_open: whether it still is.
+        name: the id of the tab's session.
+        is_open: tells whether the tab is still open.
     """
 
     name: str
@@ -51,16 +52,16 @@ class Tab:
 
 @dataclass(eq=False)
 class Job:
-    """One of them, as the queue keeps it.
+    """A job, as the queue keeps it.
 
     Attributes:
-        number: counted from 1.
-        request: what is to be done.
-        visitors: who wants it.
-        asked: who ever did.
+        number: the job's number, from 1.
+        request: the request that created it.
+        visitors: the visitors who want it now.
+        requesters: all visitors who have ever asked for it.
         state: how far it is.
-        step: the last that came of it.
-        problem: why it failed, or was stopped by nobody who wanted it.
+        step: the latest step; None before the first.
+        problem: why it failed, or why the server stopped it.
         began: when it was started.
         told_to_stop: when the worker was told to stop it; None if it was not.
     """
@@ -68,7 +69,7 @@ class Job:
     number: int
     request: Request
     visitors: set[str] = field(default_factory=set)
-    asked: set[str] = field(default_factory=set)
+    requesters: set[str] = field(default_factory=set)
     state: State = "waiting"
     step: Step | None = None
     problem: str = ""
@@ -81,25 +82,25 @@ class Job:
         return self.state in ("waiting", "running")
 
     def left(self, now: float) -> float:
-        """Seconds until it is done, once it is its turn: an estimate."""
+        """The estimated seconds until the job is done, counted from its start or, if it runs, from now."""
         if self.state == "running":
             return self.step.seconds_left if self.step else max(0.0, self.request.seconds - (now - self.began))
         return self.request.seconds
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What one visitor sees of a job at one moment, in all of their tabs.
+class JobStatus:
+    """A job as one visitor sees it at one moment, in all of the visitor's tabs.
 
     Attributes:
-        number: names it.
+        number: the job's number.
         state: how far it is.
-        mine: whether this visitor has asked for it, and not left it.
-        before: jobs that come before it.
-        wait: seconds until it starts, an estimate.
-        seconds_left: seconds that it then takes, an estimate.
-        step: the last that came of it.
-        problem: why it failed, or was stopped by nobody who wanted it.
+        mine: whether this visitor has asked for it and has not stopped it.
+        before: how many jobs come before it.
+        wait: the estimated seconds until it starts.
+        seconds_left: the estimated seconds that it takes from then on.
+        step: the latest step; None before the first.
+        problem: why it failed, or why the server stopped it.
         stopping: whether the worker was told to stop it.
     """
 

@@ -1,4 +1,4 @@
-"""What the server and its worker process say to each other, pickled one after the other."""
+"""The messages between the server and its worker process; each is pickled on its own."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -6,27 +6,27 @@ from typing import Protocol
 
 
 class Step(Protocol):
-    """What a job yields: how far it is. All else that it has found by then, the step carries along."""
+    """What a job yields: how far it is. A step may also hold the results so far."""
 
     @property
     def share(self) -> float:
-        """Of the work that is done, 0 to 1."""
+        """How much of the work is done, 0 to 1."""
         ...
 
     @property
     def seconds_left(self) -> float:
-        """An estimate."""
+        """The estimated seconds until the job is done."""
         ...
 
     @property
     def doing(self) -> str:
-        """What is done now, in words."""
+        """What the job is doing now, in words."""
         ...
 
 
 @dataclass(frozen=True)
 class Start:
-    """To the worker: do this; one at a time."""
+    """To the worker: run this job. It gets the next one when this one has ended."""
 
     number: int
     name: str
@@ -35,19 +35,19 @@ class Start:
 
 @dataclass(frozen=True)
 class Stop:
-    """To the worker: end this job after its present step."""
+    """To the worker: end this job after its current step."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class Ready:
-    """From the worker: all is imported."""
+    """From the worker: all imports are done."""
 
 
 @dataclass(frozen=True)
-class Came:
-    """From the worker: a job's latest step."""
+class Stepped:
+    """From the worker: the latest step of a job."""
 
     number: int
     step: Step
@@ -55,11 +55,11 @@ class Came:
 
 @dataclass(frozen=True)
 class Ended:
-    """From the worker: a job is over.
+    """From the worker: a job has ended.
 
     Attributes:
-        number: the job's.
-        stopped: whether it was stopped before it came to its end.
+        number: the job's number.
+        stopped: whether it was stopped before it was done.
         problem: why it failed, in a sentence; "" if it did not.
     """
 
@@ -69,24 +69,28 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Gone:
-    """Of the worker, from whoever listens to it: its process is no more; its exit code, negative for a signal."""
+class WorkerExited:
+    """From the thread that reads the worker's messages: the process has exited.
+
+    Attributes:
+        code: its exit code; negative for a signal.
+    """
 
     code: int
 
 
-FromWorker = Ready | Came | Ended | Gone
+FromWorker = Ready | Stepped | Ended | WorkerExited
 
 
 class Worker(Protocol):
-    """What works."""
+    """A worker as the queue uses it: a process, or a fake one in tests."""
 
     def say(self, message: Start | Stop) -> None:
-        """Tell it."""
+        """Send it a message."""
         ...
 
     def kill(self) -> None:
-        """End it, whatever it does."""
+        """End it at once, whatever it is doing."""
         ...
 
     def close(self) -> None:

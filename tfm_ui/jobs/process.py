@@ -1,4 +1,4 @@
-"""The server's end of the worker process."""
+"""The worker process as the server sees it: starts the process, sends it messages and reads its answers."""
 
 import os
 import pickle
@@ -9,35 +9,37 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from tfm_ui.jobs.messages import FromWorker, Gone, Start, Stop
+from tfm_ui.jobs.messages import FromWorker, Start, Stop, WorkerExited
 
 ROOT = Path(__file__).parents[2]
 TABLE = "tfm_ui.jobs.table:JOBS"
-# Twice what is let in by its estimate: an estimate is none of the allocator's, and a job that needs more fails alone.
+# Twice the largest estimate that is accepted, as estimates do not know the allocator. A job that needs more fails, and
+# nothing else does.
 MEMORY = 4_000_000_000
 
 
 class Process:
-    """A worker, started at once; its imports take seconds, after which it says `Ready`."""
+    """A worker process. Its imports take seconds; then it sends `Ready`."""
 
     def __init__(
         self, heard: Callable[["Process", FromWorker], None], *, table: str = TABLE, memory: int = MEMORY
     ) -> None:
-        """Start it.
+        """Start the process.
 
         Args:
-            heard: is told what the worker says, in a thread of its own; `Gone` is the last.
-            table: where the jobs' table is.
+            heard: called with each message of the worker, in a separate thread; `WorkerExited` is the last message.
+            table: where the job table is.
             memory: bytes that a job may take.
         """
         self._heard = heard
-        # Neither fork nor multiprocessing: a forked torch may hang, and a spawned child would run Streamlit's script.
+        # Neither fork nor multiprocessing: torch may hang in a forked process, and a process that multiprocessing
+        # spawns would run Streamlit's script.
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tfm_ui.jobs.worker", table, str(memory)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,
-            env=os.environ | {"OMP_NUM_THREADS": "1"},  # a job may ask for more
+            env=os.environ | {"OMP_NUM_THREADS": "1"},  # a job may set another number
         )
         self.pid = self._process.pid
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -49,11 +51,11 @@ class Process:
             with self._process.stdout as outbox, suppress(EOFError, pickle.UnpicklingError):
                 while True:
                     self._heard(self, pickle.load(outbox))
-        finally:  # a worker that nobody hears any more must not hold up the queue
-            self._heard(self, Gone(self._end()))
+        finally:  # also after an error: the queue must not wait for a worker whose messages are no longer read
+            self._heard(self, WorkerExited(self._end()))
 
     def _end(self) -> int:
-        """Its exit code. It has closed its output, or says what nobody understands."""
+        """End the process, which has closed its output or sent something that is no message; its exit code."""
         try:
             code = self._process.wait(timeout=2)
         except subprocess.TimeoutExpired:
@@ -65,14 +67,14 @@ class Process:
         return code
 
     def say(self, message: Start | Stop) -> None:
-        """Tell the worker; one that has just ended hears nothing."""
+        """Send the worker a message; if the process has just ended, the message is lost."""
         assert self._process.stdin
-        with suppress(OSError, ValueError):  # broken, or closed
+        with suppress(OSError, ValueError):  # a broken pipe, or a closed one
             pickle.dump(message, self._process.stdin)
             self._process.stdin.flush()
 
     def kill(self) -> None:
-        """End it, whatever it does."""
+        """End it at once, whatever it is doing."""
         self._process.kill()
 
     def close(self) -> None:

@@ -1,51 +1,51 @@
-"""The queue of the whole server, in front of its one worker: visitors take turns, and everybody sees their place."""
+"""The job queue of the whole server, in front of its one worker: visitors take turns, and each sees their place."""
 
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
 
 from tfm_ui.jobs.caps import IN_ALL, OF_ADDRESS, OF_VISITOR
-from tfm_ui.jobs.job import Job, Request, Seen, State, Tab
-from tfm_ui.jobs.messages import Came, Ended, FromWorker, Gone, Ready, Start, Stop, Worker
+from tfm_ui.jobs.job import Job, JobStatus, Request, State, Tab
+from tfm_ui.jobs.messages import Ended, FromWorker, Ready, Start, Stepped, Stop, Worker, WorkerExited
 from tfm_ui.jobs.process import Process
-from tfm_ui.visitors.ring import Ring
+from tfm_ui.visitors.fair_queue import FairQueue
 
-GRACE = 10.0  # seconds that a tab may be away: a reconnect or a reload loses nothing
-OBEYS = 2.0  # seconds in which a stopped job ends, or its worker is killed
-OFTEN = 0.25  # seconds between two looks at who is away, and what takes too long
-KEPT = 64  # jobs that are over, so that whoever asked can see how they ended
+GRACE = 10.0  # seconds for which a tab may be closed: a reconnect or a reload loses nothing
+OBEYS = 2.0  # seconds in which a stopped job must end; then its worker is killed
+OFTEN = 0.25  # seconds between two checks for closed tabs and jobs that take too long
+KEPT = 64  # ended jobs that are kept, so that visitors can see how they ended
 
 
 class Queue:
-    """Any thread may call it, and no call takes long."""
+    """Any thread may call the methods, and none of them takes long."""
 
     def __init__(
         self,
         hire: Callable[[Callable[[Worker, FromWorker], None]], Worker] = Process,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """A queue without a worker yet.
+        """Make an empty queue; `open` starts the worker.
 
         Args:
-            hire: starts a worker, and has it tell what comes.
-            clock: tells the seconds.
+            hire: starts a worker that passes its messages to the given function.
+            clock: returns the time in seconds.
         """
         self._hire, self._clock = hire, clock
         self._lock = threading.RLock()
-        self._ring: Ring[Job] = Ring()
+        self._waiting: FairQueue[Job] = FairQueue()
         self._jobs: dict[int, Job] = {}
         self._count = 0
-        self._tabs: dict[tuple[str, Tab], float] = {}  # of visitors who wait for something: when each was last open
+        self._tabs: dict[tuple[str, Tab], float] = {}  # of visitors who wait for a job -> when the tab was last open
         self._running: Job | None = None
         self._worker: Worker | None = None
         self._ready = False
         self._closed = threading.Event()
         self._watched = False
 
-    # what visitors ask
+    # called for visitors
 
     def open(self) -> None:
-        """Have a worker ready, so that nobody waits for its imports. It costs as much as starting a process."""
+        """Start the worker, if none is running, so that nobody has to wait for its imports later."""
         with self._lock:
             if self._worker is None and not self._closed.is_set():
                 self._ready = False
@@ -55,15 +55,15 @@ class Queue:
                 threading.Thread(target=self._watch, daemon=True).start()
 
     def submit(self, visitor: str, request: Request, tab: Tab) -> int:
-        """Ask for something, or join those who have; the job's number.
+        """Ask for a job, or join the visitors who have asked for the same; the job's number.
 
         Args:
             visitor: who asks, as `tfm_ui.visitors.visitor` names them.
-            request: what.
-            tab: where they will look at it.
+            request: the job.
+            tab: the tab in which the visitor asks.
 
         Raises:
-            Refused: where too much waits already, of this visitor's or in all.
+            Refused: if too much work waits already, of this visitor's or in all.
         """
         with self._lock:
             job = self._same(request.name, request.argument)
@@ -71,29 +71,29 @@ class Queue:
                 self._check(visitor, request)
                 self._count += 1
                 job = self._jobs[self._count] = Job(self._count, request)
-            elif job.state == "waiting" and visitor not in job.visitors:  # the others' caps count it already
-                OF_VISITOR.check(self._ring.of(visitor), request.seconds)
+            elif job.state == "waiting" and visitor not in job.visitors:  # the other caps count it already
+                OF_VISITOR.check(self._waiting.of(visitor), request.seconds)
             self._tabs[visitor, tab] = self._clock()
             job.visitors.add(visitor)
-            job.asked.add(visitor)
+            job.requesters.add(visitor)
             if job.state == "waiting":
-                self._ring.add(visitor, job)
+                self._waiting.add(visitor, job)
             self._feed()
             return job.number
 
     def _check(self, visitor: str, request: Request) -> None:
-        OF_VISITOR.check(self._ring.of(visitor), request.seconds)
-        OF_ADDRESS.check(self._ring.of_address(visitor), request.seconds)
-        IN_ALL.check(self._ring.order(), request.seconds)
+        OF_VISITOR.check(self._waiting.of(visitor), request.seconds)
+        OF_ADDRESS.check(self._waiting.of_address(visitor), request.seconds)
+        IN_ALL.check(self._waiting.order(), request.seconds)
 
     def stop(self, visitor: str, number: int) -> None:
-        """This visitor no longer wants it. What nobody wants is not done, or ends; what has come of it stays."""
+        """Note that this visitor no longer wants the job. A job that nobody wants is stopped; its last step is kept."""
         with self._lock:
             job = self._jobs.get(number)
             if job is None or visitor not in job.visitors:
                 return
             job.visitors.discard(visitor)
-            self._ring.leave(visitor, job)
+            self._waiting.leave(visitor, job)
             if job.visitors:
                 return
             if job.state == "waiting":
@@ -101,40 +101,43 @@ class Queue:
             elif job is self._running:
                 self._tell_to_stop(job)
 
-    def find(self, visitor: str, name: str, argument: Hashable, tab: Tab | None = None) -> Seen | None:
-        """The job that does this now, for whomever; else this visitor's last that did; None if there is neither.
+    def find(self, visitor: str, name: str, argument: Hashable, tab: Tab | None = None) -> JobStatus | None:
+        """The job that waits or runs with this name and argument, whoever asked for it; else this visitor's last one.
+
+        None if there is neither.
 
         Args:
-            visitor: who looks.
+            visitor: for whom the status is.
             name: of the job.
             argument: of the job.
-            tab: where they look; what they asked for goes on as long as it is open.
+            tab: the visitor's tab, which keeps the visitor's jobs going as long as it is open.
         """
         with self._lock:
             if tab and self._of(visitor):
                 self._tabs[visitor, tab] = self._clock()
             if job := self._same(name, argument):
-                return self._seen(visitor, job)
-            asked = [job for job in self._jobs.values() if visitor in job.asked and job.request.same(name, argument)]
-            return self._seen(visitor, asked[-1]) if asked else None
+                return self._status(visitor, job)
+            past = [job for job in self._jobs.values() if visitor in job.requesters]
+            past = [job for job in past if job.request.same(name, argument)]
+            return self._status(visitor, past[-1]) if past else None
 
-    def of(self, visitor: str) -> list[Seen]:
-        """What this visitor waits for."""
+    def of(self, visitor: str) -> list[JobStatus]:
+        """The jobs that this visitor waits for."""
         with self._lock:
-            return [self._seen(visitor, job) for job in self._of(visitor)]
+            return [self._status(visitor, job) for job in self._of(visitor)]
 
     def close(self) -> None:
-        """End all of it."""
+        """End the queue and its worker."""
         with self._lock:
             self._closed.set()
             worker, self._worker = self._worker, None
         if worker:
             worker.close()
 
-    # what happens by itself
+    # called by the queue's threads
 
     def tick(self) -> None:
-        """Look who is gone, and what takes too long. Called often, by a thread of the queue's own."""
+        """Drop the jobs of visitors whose tabs are closed, and stop jobs that take too long. Called every OFTEN."""
         with self._lock:
             now = self._clock()
             for (visitor, tab), last in list(self._tabs.items()):
@@ -163,44 +166,44 @@ class Queue:
             self.tick()
 
     def _heard(self, worker: Worker, message: FromWorker) -> None:
-        """What the worker says; of one that has been replaced, nothing counts."""
+        """Handle a message of the worker; messages of a worker that has been replaced are ignored."""
         with self._lock:
             if worker is not self._worker:
                 return
             job = self._running
             if isinstance(message, Ready):
                 self._ready = True
-            elif isinstance(message, Came) and job and job.number == message.number:
+            elif isinstance(message, Stepped) and job and job.number == message.number:
                 job.step = message.step
             elif isinstance(message, Ended) and job and job.number == message.number:
                 self._running = None
                 self._end(job, "failed" if message.problem else "stopped" if message.stopped else "done",
                           message.problem)  # fmt: skip
-            elif isinstance(message, Gone):
+            elif isinstance(message, WorkerExited):
                 self._replace(message.code)
             self._feed()
 
     def _replace(self, code: int) -> None:
-        """The worker is gone."""
+        """Start a new worker after the old one has exited."""
         self._worker, job, self._running = None, self._running, None
         if job and job.told_to_stop is not None:
             self._end(job, "stopped")
         elif job:
             why = f"ended by signal {-code}, as when memory runs out" if code < 0 else f"ended with code {code}"
             self._end(job, "failed", f"The process that worked on it was {why}.")
-        elif not self._ready:  # it would do so again
-            for job in self._ring.clear():
+        elif not self._ready:  # it failed to start, and a new one would fail again
+            for job in self._waiting.clear():
                 self._end(job, "failed", f"The process that works could not start; it ended with code {code}.")
             return
         self.open()
 
-    # of the lock's owner alone
+    # called only while the lock is held
 
     def _feed(self) -> None:
-        if self._closed.is_set() or self._running or not self._ring.order():
+        if self._closed.is_set() or self._running or not self._waiting.order():
             return
         self.open()
-        if self._worker and self._ready and (job := self._ring.next()):
+        if self._worker and self._ready and (job := self._waiting.next()):
             self._running, job.state, job.began = job, "running", self._clock()
             self._worker.say(Start(job.number, job.request.name, job.request.argument))
 
@@ -212,8 +215,8 @@ class Queue:
     def _end(self, job: Job, state: State, problem: str = "") -> None:
         try:
             if job.step:
-                job.request.then(job.step)  # before anybody sees that it is over
-        finally:  # whatever that did
+                job.request.then(job.step)  # before any visitor sees that the job has ended
+        finally:  # also if that failed
             job.state, job.problem = state, problem or job.problem
         over = [number for number, other in self._jobs.items() if not other.under_way]
         for number in over[:-KEPT]:
@@ -230,10 +233,10 @@ class Queue:
             (job for job in self._under_way() if job.told_to_stop is None and job.request.same(name, argument)), None
         )
 
-    def _seen(self, visitor: str, job: Job) -> Seen:
-        now, order = self._clock(), ([self._running] if self._running else []) + self._ring.order()
+    def _status(self, visitor: str, job: Job) -> JobStatus:
+        now, order = self._clock(), ([self._running] if self._running else []) + self._waiting.order()
         before = order[: order.index(job)] if job in order else []
-        return Seen(
+        return JobStatus(
             number=job.number,
             state=job.state,
             mine=visitor in job.visitors,

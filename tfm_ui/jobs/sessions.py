@@ -1,4 +1,4 @@
-"""This server's queue, as the visitor whose script runs sees it: a visitor by their browser, a tab by its session."""
+"""The server's queue for the visitor whose page script runs: the browser is the visitor, the session is the tab."""
 
 import atexit
 import threading
@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from tfm_ui.jobs.job import Request, Seen, Tab
+from tfm_ui.jobs.job import JobStatus, Request, Tab
 from tfm_ui.jobs.queue import Queue
 from tfm_ui.visitors.visitor import visitor_here
 
@@ -16,7 +16,7 @@ _queues: list[Queue] = []
 
 
 def queue() -> Queue:
-    """The one queue of this server, its worker on the way: whoever opens a page that may need it calls this first."""
+    """The server's one queue; starts its worker. Pages that may need the worker call this early."""
     with _lock:
         if not _queues:
             _queues.append(Queue())
@@ -26,26 +26,26 @@ def queue() -> Queue:
 
 
 def submit(request: Request) -> int:
-    """Ask for something on behalf of the visitor whose script runs.
+    """Ask for a job on behalf of this visitor; the job's number.
 
     Raises:
-        Refused: where too much waits already, of this visitor's or in all.
+        Refused: if too much work waits already, of this visitor's or in all.
     """
     return queue().submit(visitor_here(), request, _tab())
 
 
 def stop(number: int) -> None:
-    """This visitor no longer wants it, in none of their tabs."""
+    """Note that this visitor no longer wants the job, in any of the visitor's tabs."""
     queue().stop(visitor_here(), number)
 
 
-def find(name: str, argument: Hashable) -> Seen | None:
-    """The job that does this now, for whomever; else the last that did for this visitor."""
+def find(name: str, argument: Hashable) -> JobStatus | None:
+    """The job that waits or runs with this name and argument, whoever asked for it; else this visitor's last one."""
     return queue().find(visitor_here(), name, argument, _tab())
 
 
-def mine() -> list[Seen]:
-    """What this visitor waits for."""
+def mine() -> list[JobStatus]:
+    """The jobs that this visitor waits for."""
     return queue().of(visitor_here())
 
 

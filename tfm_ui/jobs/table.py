@@ -1,6 +1,6 @@
-"""What the worker can do: a generator function each, of one plain argument, that yields a `messages.Step` at a time.
+"""The jobs that the worker can run: generator functions of one plain argument that yield `messages.Step`s.
 
-By name alone: the server need not import what only the worker runs.
+The table holds their names only, so that the server does not import what only the worker runs.
 """
 
 JOBS = {"profile": "tfm_core.profiling:profile"}

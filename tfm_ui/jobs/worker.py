@@ -1,7 +1,7 @@
-"""The worker process: `python -m tfm_ui.jobs.worker TABLE BYTES`, spoken to through its standard input and output.
+"""The worker process: `python -m tfm_ui.jobs.worker TABLE BYTES`. Messages pass through its standard input and output.
 
-It does one job at a time, and outlives whatever a job does: it says what went wrong, and waits for the next. When its
-input ends, the server is gone, and so is the worker.
+It runs one job at a time. If a job fails, it reports why, and waits for the next job. When its input is closed, the
+server has ended, and the worker exits.
 """
 
 import gc
@@ -19,23 +19,23 @@ from pkgutil import resolve_name
 from queue import SimpleQueue
 from typing import BinaryIO
 
-from tfm_ui.jobs.messages import Came, Ended, FromWorker, Ready, Start, Step, Stop
+from tfm_ui.jobs.messages import Ended, FromWorker, Ready, Start, Step, Stepped, Stop
 
-PAUSE = 0.2  # seconds between two steps that are told; the last is told in any case
-NO_MEMORY = "allocate memory", "out of memory"  # what torch says, which raises no MemoryError
+PAUSE = 0.2  # seconds between two steps that are sent; the last step is always sent
+NO_MEMORY = "allocate memory", "out of memory"  # in messages of torch, which does not raise MemoryError
 
 Job = Callable[[Hashable], Iterator[Step]]
 
 
 def main(table: str, memory: int) -> None:
-    """Work until the server is gone.
+    """Run jobs until the server has ended.
 
     Args:
-        table: where the jobs' table is, as `pkgutil.resolve_name` reads it.
-        memory: bytes that a job may take beside what the process has after its imports.
+        table: where the job table is, as `pkgutil.resolve_name` reads it.
+        memory: bytes that a job may take in addition to what the process has after its imports.
     """
     inbox, outbox = _pipes()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which takes the worker along
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the server, and with it the worker
     wanted: SimpleQueue[Start] = SimpleQueue()
     stops: set[int] = set()
     threading.Thread(target=_listen, args=(inbox, wanted, stops), daemon=True).start()
@@ -51,11 +51,11 @@ def main(table: str, memory: int) -> None:
     while True:
         start = wanted.get()
         say(_run(jobs[start.name], start, stops, say, memory))
-        gc.collect()  # what a failed job held
+        gc.collect()  # frees what a failed job held
 
 
 def _pipes() -> tuple[BinaryIO, BinaryIO]:
-    """The server's ends; what jobs print, from C too, goes to the errors and does no harm."""
+    """The pipes from and to the server. Whatever a job prints, also from C code, goes to standard error instead."""
     inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -72,28 +72,28 @@ def _listen(inbox: BinaryIO, wanted: SimpleQueue[Start], stops: set[int]) -> Non
                 stops.add(message.number)
             else:
                 wanted.put(message)
-    os._exit(0)  # in the middle of whatever is done: nobody waits for it any more
+    os._exit(0)  # at once, even within a job: nobody waits for its result any more
 
 
 def _run(job: Job, start: Start, stops: set[int], say: Callable[[FromWorker], None], memory: int) -> Ended:
-    """Do it, telling its steps; how it ended."""
-    untold: Step | None = None
-    told, stopped, problem = -PAUSE, False, ""
+    """Run the job and send its steps; how it ended."""
+    unsent: Step | None = None
+    sent_at, stopped, problem = -PAUSE, False, ""
     try:
         steps = job(start.argument)
         for step in steps:
-            untold = step
-            if time.monotonic() - told >= PAUSE:
-                say(Came(start.number, step))
-                untold, told = None, time.monotonic()
+            unsent = step
+            if time.monotonic() - sent_at >= PAUSE:
+                say(Stepped(start.number, step))
+                unsent, sent_at = None, time.monotonic()
             if start.number in stops and step.share < 1:
                 stopped = True
                 break
-        del steps  # closed, before it is said that it has ended
+        del steps  # closes the generator before the end is reported
     except Exception as error:
         problem = _sentence(error, memory)
-    if untold is not None:
-        say(Came(start.number, untold))
+    if unsent is not None:
+        say(Stepped(start.number, unsent))
     return Ended(start.number, stopped, problem)
 
 
@@ -105,13 +105,13 @@ def _sentence(error: Exception, memory: int) -> str:
 
 
 def _be_the_first_victim() -> None:
-    """When the machine's memory runs out, the kernel ends this process and not the app; where it can be told so."""
+    """Ask Linux to end this process, and not the app, when the machine runs out of memory."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def _limit(memory: int) -> None:
-    """Let no more be allocated, so that a job hears of it before the kernel has to choose; where the system can."""
+    """Limit this process's memory, on Linux: a job gets an error before the machine runs out of memory."""
     if sys.platform != "linux":
         return
     import resource

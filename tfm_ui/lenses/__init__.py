@@ -8,7 +8,7 @@ from tfm_ui.page.lens import Lens
 from tfm_ui.pictures.registry import register
 
 # In teaching order. A new lens is a folder beside the others, whose package holds `LENS`, and its name here.
-NAMES = ["home", "heads", "positions", "masks", "profiling"]
+NAMES = ["home", "heads", "attention", "positions", "masks", "profiling"]
 
 
 @cache

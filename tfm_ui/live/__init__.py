@@ -1,1 +1,1 @@
-"""What is computed of the model that a link describes, and kept for the next visitor."""
+"""Computes what pages show of the model in a link: passes and their results, in a cache that all visitors share."""

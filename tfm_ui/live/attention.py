@@ -1,7 +1,7 @@
-"""What is kept of the attention of one pass: a small map per head, numbers per head, and what makes any head exact.
+"""What the cache keeps of the attention in one pass: a small map and a few numbers for each head.
 
-Each layer's weights are read as the model passes them (`summarise`) and let go; a head's are computed anew from its
-queries and keys (tfm_ui/live/origins.py).
+While the model runs, `summarise` reads each layer's weights, which are then dropped. The exact weights of a head are
+computed again from its queries and keys when they are needed (tfm_ui/live/origins.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,10 @@ from tfm_core.model.recording import Watch
 from tfm_core.study.analysis import entropy, mean_distance, peaks, weight_on_first, weight_on_previous, weight_on_self
 from tfm_ui.live.origins import Heads, Origin
 
-MASKED = 255  # the byte that is no weight
-EXACT_UP_TO = 256  # tokens up to which the map has a byte per cell
-POOLED_TO = 128  # beyond, its cells per side at most: more than a thumbnail shows
-AT_ONCE = 2**22  # numbers summarised at a time: what the processor's cache holds
+MASKED = 255  # the byte for masked cells; smaller bytes are weights
+EXACT_UP_TO = 256  # up to this many tokens, the map has a byte for each weight
+POOLED_TO = 128  # beyond that, the map has at most this many cells per side: more than a thumbnail shows
+AT_ONCE = 2**22  # how many weights are summarised at a time: as many as fit into the processor's cache
 
 SUMMARY = {
     "entropy": entropy,
@@ -37,10 +37,10 @@ class Layer:
     """One layer of an `Attention`.
 
     Attributes:
-        maps: uint8 (head, rows, columns): 0 to 254 is a share of the head's largest weight; the largest of each block.
+        maps: uint8 (head, rows, columns), the largest weight of each block: 0 to 254 as a share of the head's largest.
         largest: float32 (head), the largest weight.
-        first, key, second: of each row (head, query), see `Peaks`.
-        summary: name -> float32 (head), see `SUMMARY`; over rows that are no padding.
+        first, key, second: (head, query), the peaks of each row, see `Peaks`.
+        summary: name -> float32 (head), see `SUMMARY`; rows of padding are left out.
     """
 
     maps: NDArray[np.uint8]
@@ -53,12 +53,12 @@ class Layer:
 
 @dataclass(frozen=True)
 class Attention(Heads):
-    """All heads of one kind of attention in one pass, and what is kept of each.
+    """All heads of one kind of attention in one pass, with their maps and numbers.
 
     Attributes:
-        layers: what is kept of each layer.
+        layers: the maps and numbers of each layer.
         read: how many of the rows are tokens; the rest is padding.
-        block: a cell of the maps stands for block x block weights; 1 if each has its own.
+        block: a cell of the maps stands for block x block weights; 1 means a cell for each weight.
     """
 
     layers: Sequence[Layer]
@@ -77,25 +77,25 @@ class Attention(Heads):
 
 
 def block_of(queries: int, keys: int) -> int:
-    """How many weights a side of a map's cell stands for."""
+    """How many rows and columns of weights a cell of the map stands for."""
     longest = max(queries, keys)
     return 1 if longest <= EXACT_UP_TO else -(-longest // POOLED_TO)  # rounded up
 
 
 def pooled(visible: NDArray[np.bool_], block: int) -> NDArray[np.bool_]:
-    """Which cells of a map hold a weight: those with any visible pair in their block."""
+    """Which cells of a map are not masked: those whose block has at least one visible pair."""
     return F.max_pool2d(torch.from_numpy(visible)[None].float(), block, ceil_mode=True)[0].numpy() > 0
 
 
 def summarise(weights: Tensor, visible: NDArray[np.bool_], read: int) -> Layer:
-    """Take from one layer's weights, (1, head, query, key), what is kept of them; a few heads at a time."""
+    """The maps and numbers of one layer's weights, (1, head, query, key), computed a few heads at a time."""
     queries, keys = weights.shape[-2:]
     block = block_of(queries, keys)
     shown = torch.from_numpy(pooled(visible, block))
     parts = []
     for heads in torch.split(weights[0], max(1, AT_ONCE // (queries * keys))):
         rows = peaks(heads)
-        highest = rows.first.amax(-1).clamp_(min=1e-30)  # a head that may see nothing has zeros alone
+        highest = rows.first.amax(-1).clamp_(min=1e-30)  # if all keys are masked, all weights are 0
         pools = F.max_pool2d(heads, block, ceil_mode=True) if block > 1 else heads
         shares = (pools * ((MASKED - 1) / highest)[:, None, None]).round_()
         cells = shares.masked_fill_(~shown, MASKED).to(torch.uint8)
@@ -105,7 +105,7 @@ def summarise(weights: Tensor, visible: NDArray[np.bool_], read: int) -> Layer:
 
 
 class Reader:
-    """Makes an `Attention` out of what passes by: hand `watches` to the recording of one pass.
+    """Collects an `Attention` while the model runs: pass `watches` to the recording of one pass.
 
     Args:
         read: how many of the query rows are tokens.
@@ -114,11 +114,11 @@ class Reader:
     def __init__(self, read: int) -> None:
         self._read = read
         self._layers: list[Layer] = []
-        self._mask: Tensor | None = None  # of the layer that the model is in
+        self._mask: Tensor | None = None  # of the layer that is running
         self._visible: NDArray[np.bool_] | None = None
 
     def watches(self, place: str) -> dict[str, Watch]:
-        """Sites to watch; `place` names an attention, with `{layer}` and `{what}` to be put in."""
+        """The sites to watch -> the functions to call; `place` is as in `origins.sites`."""
         return {
             place.format(layer="*", what="mask"): self._hold,
             place.format(layer="*", what="weights"): self._take,
@@ -134,19 +134,19 @@ class Reader:
         self._layers.append(summarise(weights, self._visible, self._read))
 
     def attention(self, origins: Sequence[Origin]) -> Attention:
-        """What was seen, of weights that were made of these; only after the model has run."""
+        """The result, with these queries and keys. To be called after the model has run."""
         assert self._visible is not None
         return Attention(origins, self._visible, self._layers, self._read, block_of(*self._visible.shape))
 
 
 def bytes_needed(heads: int, queries: int, keys: int, *, bias: bool) -> int:
-    """The most memory that a pass needs at a time, beside its model: for one layer's scores and what they become.
+    """The most memory that a pass needs at any time, without its model: for one layer's scores and weights.
 
     Args:
-        heads: of that layer.
-        queries: its rows.
-        keys: its columns.
-        bias: whether the positional scheme adds one to the scores.
+        heads: number of heads.
+        queries: rows of the scores.
+        keys: columns of the scores.
+        bias: whether the positional scheme adds a bias to the scores.
     """
     matrices = 3 if bias else 2
     return 4 * (matrices * heads * queries * keys + 3 * AT_ONCE)

@@ -1,10 +1,11 @@
-"""The one cache of everything that is computed: one budget in bytes, what was not used for longest goes first.
+"""The one cache for all results, with one limit in bytes; the least recently used result is dropped first.
 
     @cached()
     def reading(state: ModelState, layer: int) -> Reading: ...
 
-Arguments are frozen dataclasses and plain values, told apart by their repr. Results are shared by all visitors: read,
-never write. What is not there yet is computed in a turn of the gate, and by one thread though several ask for it.
+Arguments must be frozen dataclasses or plain values: their repr is the key. All visitors share the results, so nobody
+may change them. A missing result is computed in the visitor's turn (tfm_ui/visitors/turn.py); if several threads ask
+for it at the same time, one computes it and the others wait.
 """
 
 import ctypes
@@ -23,19 +24,19 @@ import cachetools
 import numpy as np
 from torch import Tensor
 
-from tfm_ui.visitors.admission import admitted
 from tfm_ui.visitors.settings import SETTINGS
+from tfm_ui.visitors.turn import turn_to_compute
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-SHARED = type, ModuleType, BuiltinFunctionType  # of the program, not of a result
-OFTEN = 100  # quick results after which freed memory is given back
-ENTRY = 500  # bytes that an entry takes beside its result: its key and its place in the cache
+SHARED = type, ModuleType, BuiltinFunctionType  # belong to the program, not to a result
+OFTEN = 100  # freed memory is given back after this many quick results
+ENTRY = 500  # bytes that an entry takes in addition to its result: its key and its place in the cache
 
 
 def held_bytes(value: Any) -> int:
-    """Bytes that are kept alive by a value: tensors and arrays by their memory, each once, and the objects around."""
+    """The bytes that a value keeps in memory: its tensors and arrays, each counted once, and all other objects."""
     total, known = 0, set[int]()
     stack: list[Any] = [value]
     while stack:
@@ -50,9 +51,9 @@ def held_bytes(value: Any) -> int:
                 known.add(storage.data_ptr())
                 total += storage.nbytes()
         elif isinstance(item, np.ndarray) and item.base is not None:
-            stack.append(item.base)  # a view: the memory is another's
+            stack.append(item.base)  # a view: its memory belongs to another array
         if isinstance(item, FunctionType):
-            stack.append(item.__closure__)  # and not the module that it stands in
+            stack.append(item.__closure__)  # but not the module in which it is defined
         else:
             stack.extend(gc.get_referents(item))
     return total
@@ -72,17 +73,17 @@ def _is_heavy(*arguments: Any, **more: Any) -> bool:
 
 
 def cached(*, heavy: Callable[..., bool] = _is_heavy) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Keep what a function returns, as long as there is room.
+    """Decorate a function whose results are kept in the cache.
 
     Args:
-        heavy: of its arguments: whether it takes long.
+        heavy: a function of the same arguments that tells whether the computation takes long.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         name = f"{function.__module__}.{function.__qualname__}"
 
         def key(*args: Any, **more: Any) -> bytes:
-            # A digest, as the repr of a model holds its text; Streamlit's own hashing takes longer than a small pass.
+            # A digest, because the repr of a model contains its text. Streamlit's hashing takes longer than a pass.
             text = f"{name}{args}{sorted(more.items())}"
             return blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
@@ -101,10 +102,10 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy) -> Callable[[Callable[P, R
                 if (at := key(*args, **more)) in CACHE:
                     result: R = CACHE[at]
                     return result
-            if _computing.get():  # others may wait for what this is part of: it must not wait for a turn
+            if _computing.get():  # part of another result, for which others may wait: it must not wait for a turn
                 return once(*args, **more)
             long = heavy(*args, **more)
-            with admitted(heavy=long):
+            with turn_to_compute(heavy=long):
                 result = once(*args, **more)
             if long or next(_results) % OFTEN == 0:
                 give_back()
@@ -116,13 +117,13 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy) -> Callable[[Callable[P, R
 
 
 def give_back() -> None:
-    """Return to the system the memory that was freed: glibc keeps it else, twice as much as the budget."""
+    """Return freed memory to the system: otherwise glibc keeps up to twice the cache's limit."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim:
         trim(0)
 
 
 def clear() -> None:
-    """Forget all of it."""
+    """Empty the cache."""
     with _changed:
         CACHE.clear()

@@ -1,7 +1,7 @@
-"""One pass serves all layers and heads: each layer's queries and keys are kept, and a head is computed when it is seen.
+"""Queries and keys of one pass, which the cache keeps in place of the weights; a head's weights come from them.
 
-All weights of 8 layers x 16 heads on 1,024 tokens are 537 MB, and nobody looks at more than one head's at once. Queries
-and keys are 17 MB at most, and the library's own functions make of them what the model made: to the last digit.
+All weights of 8 layers x 16 heads on 1,024 tokens take 537 MB, and nobody looks at more than one head at a time.
+Queries and keys take at most 17 MB, and tfm_core computes the same weights from them, to the last digit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,11 +18,11 @@ from tfm_ui.live import windows
 
 @dataclass(frozen=True)
 class Origin:
-    """What one layer's weights were made of.
+    """The queries and keys from which one layer's weights were computed.
 
     Attributes:
-        query, key: (1, head, seq, head_dim); where the positional scheme turns them, turned.
-        positional: the scheme that acts in this attention, if one may.
+        query, key: (1, head, seq, head_dim), after the rotation of a rotary positional scheme.
+        positional: the positional scheme of this attention; None in cross-attention.
     """
 
     query: Tensor
@@ -30,18 +30,18 @@ class Origin:
     positional: Positional | None
 
     def bias(self, head: int) -> Tensor | None:
-        """(query, key), what the positional scheme adds to the scores of a head, if it adds something."""
+        """What the positional scheme adds to the scores of a head, (query, key); None if it adds nothing."""
         if self.positional is None or "bias_at" not in self.positional.enters():
             return None
-        keys = self.key.shape[-2]  # of one head, and by distance: all of a long text's pairs take much longer
+        keys = self.key.shape[-2]  # one head, one value per distance: the pairs of all heads take much longer
         with torch.no_grad():
             biases = self.positional.bias_at(torch.arange(1 - keys, keys))
         assert biases is not None
         return windows.by_distance(biases[head].to(self.query))(slice(0, keys), slice(0, keys))
 
     def scores(self, head: int, *, scale: float | None = None, rows: slice = slice(None)) -> Tensor:
-        """What the softmax of a head is taken of, before the mask: (rows, key); `scale` as in `attention_scores`."""
-        part = slice(head, head + 1)  # the batch and head axes stay: without them the last digit may be another
+        """The scores of a head before the mask, (rows, key); `scale` as in `attention_scores`."""
+        part = slice(head, head + 1)  # keeps the batch and head axes: without them the last digit may differ
         bias = self.bias(head)
         bias = None if bias is None else bias[rows]
         with torch.no_grad():
@@ -53,19 +53,19 @@ class Heads:
     """All heads of one kind of attention in one pass.
 
     Attributes:
-        origins: what each layer's weights were made of.
-        visible: boolean (query, key), False where a mask forbids to look; alike in all layers and heads.
+        origins: each layer's queries and keys.
+        visible: boolean (query, key), False where masked; the same in all layers and heads.
     """
 
     origins: Sequence[Origin]
     visible: NDArray[np.bool_]
 
     def exact(self, layer: int, head: int) -> NDArray[np.float32]:
-        """The weights of one head, (query, key); layer and head from 0."""
+        """The exact weights of one head, (query, key); layer and head from 0."""
         return self.with_scores(layer, head)[0]
 
     def scores(self, layer: int, head: int) -> Tensor:
-        """What the softmax of this head is taken of, before the mask, (query, key)."""
+        """The scores of one head before the mask, (query, key)."""
         return self.origins[layer].scores(head)
 
     def with_scores(self, layer: int, head: int) -> tuple[NDArray[np.float32], Tensor]:
@@ -75,10 +75,10 @@ class Heads:
 
 
 def sites(place: str) -> list[str]:
-    """What a recording must keep for `origins`.
+    """The sites that a recording must keep for `origins`.
 
     Args:
-        place: the recording's name of an attention, with `{layer}` and `{what}` to be put in.
+        place: the sites of an attention, with `{layer}` and `{what}` as placeholders.
     """
     return [place.format(layer="*", what=what) for what in ("*query", "*key")]
 
@@ -86,21 +86,21 @@ def sites(place: str) -> list[str]:
 def origins(
     trace: Mapping[str, Tensor], place: str, layers: int, positional: Positional | None, item: int = 0
 ) -> list[Origin]:
-    """What each layer's weights were made of, from a recording of `sites`.
+    """Each layer's queries and keys, from a recording of `sites`.
 
     Args:
-        trace: of one pass.
+        trace: the recording of one pass.
         place: as for `sites`.
-        layers: how many there are.
-        positional: the scheme that acts in this attention, if one may.
-        item: which sequence of the batch.
+        layers: how many layers there are.
+        positional: the positional scheme of this attention; None in cross-attention.
+        item: which sequence of the batch, from 0.
     """
     kept = dict(trace)
 
     def turned(layer: int, what: str) -> Tensor:
         plain = place.format(layer=layer, what=what)
         tensor = kept.get(place.format(layer=layer, what=f"rotated_{what}"), kept[plain])
-        # Of a batch a copy: a part of it would keep all of it alive.
+        # A copy, because a view of one sequence would keep the whole batch in memory.
         return tensor[item : item + 1].clone() if len(tensor) > 1 else tensor
 
     return [Origin(turned(layer, "query"), turned(layer, "key"), positional) for layer in range(layers)]

@@ -1,4 +1,4 @@
-"""The model of a link, and one pass of it: computed once, and kept by tfm_ui/live/cache.py for all lenses."""
+"""The model that a link describes, and one pass of it: computed once, and kept in the cache for all lenses."""
 
 import time
 from collections.abc import Mapping
@@ -23,18 +23,18 @@ from tfm_ui.live.cache import cached
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.model_state import ModelState
 
-BUDGET = 300_000_000  # bytes that one request may take beside its model
+BUDGET = 300_000_000  # bytes that one pass may take in addition to its model
 
 
 @dataclass(frozen=True)
 class Pass:
-    """What one run of the model left behind.
+    """What is kept of one run of the model.
 
     Attributes:
-        attention: "self" of the single stack; "encoder", "decoder", "cross" of an encoder-decoder.
+        attention: kind -> its heads: "self" in a single stack; "encoder", "decoder", "cross" in an encoder-decoder.
         next_token: float32 (vocab), the probabilities at the last token of the text (of the target, if there is one).
-        stream: site -> (1, seq, d_model), what each attention read, see `stream_sites`.
-        parameters: how many numbers the model consists of.
+        stream: site -> (1, seq, d_model), the residual stream before each attention, see `stream_sites`.
+        parameters: how many parameters the model has.
         milliseconds: the time of this pass, recording included.
     """
 
@@ -46,11 +46,11 @@ class Pass:
 
     @property
     def exact(self) -> bool:
-        """Whether the maps of all heads have a cell per weight."""
+        """Whether the maps of all heads have a cell for each weight."""
         return all(attention.block == 1 for attention in self.attention.values())
 
 
-# Which attention lives where, in a single stack and in an encoder-decoder: name -> site of the recording.
+# Whether the model is an encoder-decoder -> kind of attention -> its sites in a recording.
 PLACES = {
     False: {"self": "layers.{layer}.self_attention.{what}"},
     True: {
@@ -62,17 +62,17 @@ PLACES = {
 
 
 def kind_of(state: ModelState, kind: str) -> str:
-    """The kind of attention that a control asks for, as `Pass.attention` knows it: a single stack has but one."""
+    """The kind of attention, as a key of `Pass.attention`: in a single stack it is always "self"."""
     return kind if state.is_encoder_decoder else "self"
 
 
 def place(state: ModelState, kind: str) -> str:
-    """The recording's name of one kind of attention, with `{layer}` and `{what}` to be put in."""
+    """The sites of one kind of attention in a recording, with `{layer}` and `{what}` as placeholders."""
     return PLACES[state.is_encoder_decoder][kind]
 
 
 def too_large(state: ModelState) -> str:
-    """Why this model is not run, in one sentence; "" if it is: checked before anything is computed."""
+    """Why this model is too large to run, in a sentence; "" if it is not. Checked before anything is computed."""
     source, target = len(state.source_tokens.ids), len(state.target_tokens.ids)
     longest = max(source, target) if state.is_encoder_decoder else source
     needed = bytes_needed(state.num_heads, longest, longest, bias=adds_bias(state))
@@ -91,12 +91,12 @@ def transformer(config: TransformerConfig) -> Transformer:
 
 
 def forward(state: ModelState, source: Tensor | None = None, target: Tensor | None = None) -> Tensor:
-    """The model's logits, (1, seq, vocab). Kept nowhere: what is wanted of the pass is recorded around it.
+    """Run the model; its logits, (1, seq, vocab). They are not cached: callers record what they need of the pass.
 
     Args:
-        state: the model, and the texts that it reads.
-        source: other token ids than the text's, of the same shape.
-        target: other ones than the target text's.
+        state: the model and the texts that it reads.
+        source: token ids in place of the text's, of the same shape.
+        target: token ids in place of the target text's.
     """
     inputs = [state.source_tokens.batch if source is None else source]
     if state.is_encoder_decoder:
@@ -107,31 +107,31 @@ def forward(state: ModelState, source: Tensor | None = None, target: Tensor | No
 
 
 def scheme(state: ModelState, kind: str) -> Positional | None:
-    """The positional scheme that may act in this kind of attention."""
+    """The positional scheme of this kind of attention; None in cross-attention."""
     stack = {"self": "stack", "encoder": "encoder"}.get(kind, "decoder")
     positional: Positional | None = None if kind == "cross" else getattr(transformer(state.config), stack).positional
     return positional
 
 
 def modules(state: ModelState) -> nn.Module:
-    """The module whose parts have the names that a recording knows."""
+    """The module below which submodules have the names that recordings use."""
     model = transformer(state.config)
     return model if state.is_encoder_decoder else model.stack
 
 
 def stack_of(state: ModelState, kind: str) -> str:
-    """What the recording's names of the stack begin with that this kind of attention is in."""
+    """The beginning of all site names in the stack to which this kind of attention belongs."""
     return place(state, kind).partition("layers.")[0]
 
 
 def memory_site(state: ModelState) -> str:
-    """The recording's name of the encoder's output, which cross-attention looks at."""
+    """The site of the encoder's output, from which cross-attention takes keys and values."""
     last = f"layers.{state.num_layers - 1}.feed_forward.residual_after"
     return f"encoder.{'final_norm' if state.norm == 'pre' else last}"
 
 
 def stream_sites(state: ModelState) -> list[str]:
-    """The recording's names of what a pass keeps of the residual stream: all that any of its attentions read."""
+    """The sites of the residual stream that a pass keeps: the inputs of all its attentions."""
     sites = []
     for kind in PLACES[state.is_encoder_decoder]:
         sites.append(place(state, kind).format(layer="*", what="residual_before"))
@@ -142,16 +142,16 @@ def stream_sites(state: ModelState) -> list[str]:
 
 
 def adds_bias(state: ModelState) -> bool:
-    """Whether the positional scheme adds something to the scores."""
+    """Whether the positional scheme adds a bias to the scores."""
     return "bias_at" in POSITIONAL[state.positional].enters()
 
 
 @cached()
 def run(state: ModelState) -> Pass:
-    """Run the model on the text, and take from each layer's weights what is kept of them.
+    """Run the model on the text, and summarise each layer's attention.
 
     Raises:
-        ValueError: if it is `too_large`.
+        ValueError: if the model is `too_large`.
     """
     if reason := too_large(state):
         raise ValueError(reason)

@@ -1,7 +1,7 @@
-"""Recipes: the numbers of a picture as a script of plain Python, to be had and checked without the app.
+"""Recipes: scripts of plain Python that compute the numbers of a picture without the app.
 
-A recipe is a function: real code that mypy checks and tests run. Its script has the imports that it needs, its
-arguments as a header of parameters, and its body:
+A recipe is a function, so mypy checks it and tests run it. `script` turns it into a script: the imports that it needs,
+its arguments as a header of parameters, and its body.
 
     def weights(*, config: TransformerConfig, inputs: Inputs, mask: Tensor | None, site: str, head: int) -> Tensor:
         \"\"\"The weights of one head, (query, key).\"\"\"
@@ -23,7 +23,7 @@ import sys
 from collections.abc import Callable, Iterable
 from textwrap import dedent
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 import tfm_core
 from tfm_ui.state.model_state import ModelState
@@ -35,20 +35,31 @@ THREADS = "torch.set_num_threads(1)  # as the app does: the last digit depends o
 
 
 class Code(str):
-    """An argument as an expression of Python, in place of its `repr`."""
+    """An argument as an expression of Python, in place of its `repr`.
 
-    __slots__ = ()
+    Attributes:
+        functions: that the expression names and `tfm_core` does not export: the script imports them.
+    """
+
+    __slots__ = ("functions",)
+    functions: tuple[Callable[..., Any], ...]
+
+    def __new__(cls, expression: str, *functions: Callable[..., Any]) -> Self:
+        """An expression, and the functions that it names."""
+        code = super().__new__(cls, expression)
+        code.functions = functions
+        return code
 
 
 def script(recipe: Callable[..., Any], **arguments: Any) -> str:
     """A recipe as a script: imports, a header of parameters, the functions that it calls, its body.
 
-    It is run from the project's folder, where the sample texts are.
+    The script must be run from the project's folder, where the sample texts are.
 
     Args:
-        recipe: a function that has keyword arguments alone, and ends in `return`.
-        arguments: a value for each; `Code` stands in the header as it is, in the order in which it is given. The header
-            may hold more names than the recipe asks for, as expressions may need them.
+        recipe: a function that has only keyword arguments and ends in `return`.
+        arguments: a value for each argument, in the order of the header. There may be more names than the recipe has
+            arguments, because expressions in the header may use them.
 
     Raises:
         TypeError: if an argument is missing.
@@ -61,16 +72,18 @@ def script(recipe: Callable[..., Any], **arguments: Any) -> str:
     sources = [inspect.getsource(helper).strip() for helper in helpers]
     body = _body(recipe)
     code = "\n".join([*header, *sources, body])
-    imports = _imports({_module_of(function) for function in (recipe, *helpers)}, code, "\n".join(header))
+    modules = {_module_of(function) for function in (recipe, *helpers)}
+    named = [function for value in arguments.values() if isinstance(value, Code) for function in value.functions]
+    imports = _imports(modules, code, "\n".join(header), named)
     threads = [THREADS, ""] if "import torch" in imports else []
     functions = [text for source in sources for text in ("", "", source)] + [""] * bool(sources)
     return "\n".join([*imports, "", *threads, HEADER, *header, *functions, "", body])
 
 
 def of_model(state: ModelState) -> dict[str, Code]:
-    """The header's part on the model: `config`, the texts `source` and `target`, the model's `inputs`, its `mask`.
+    """The model's part of the header: `config`, the texts `source` and `target`, the model's `inputs`, its `mask`.
 
-    The user's text may look like any part of a script, so it is written as a literal.
+    The reader's text may look like a part of a script, so it is written as a literal.
     """
     texts = {"source": (state.text, state.seq_len)}
     if state.is_encoder_decoder:
@@ -84,7 +97,7 @@ def of_model(state: ModelState) -> dict[str, Code]:
 
 
 def config_of(state: ModelState) -> Code:
-    """The expression for the model's configuration: what differs from the defaults."""
+    """The expression for the model's configuration, with the fields that differ from the defaults."""
     config = state.config
     fields = {name: getattr(config, name) for name in config.__dataclass_fields__}
     default = type(config)(vocab_size=config.vocab_size)
@@ -93,13 +106,13 @@ def config_of(state: ModelState) -> Code:
 
 
 def text_of(text: str) -> str:
-    """The expression for a text: itself, or its sample's file."""
+    """The expression for a text: a literal, or the reading of a sample's file."""
     name = sample_name(text)
     return f'Path({path(name)!r}).read_text(encoding="utf-8").rstrip("\\n")' if name else repr(text)
 
 
 def _body(recipe: Callable[..., Any]) -> str:
-    """The lines of a function without its docstring and its last `return`."""
+    """The lines of a function's body without its docstring and its last `return`."""
     text = dedent(inspect.getsource(recipe))
     definition = ast.parse(text).body[0]
     assert isinstance(definition, ast.FunctionDef)
@@ -131,14 +144,16 @@ def _module_of(function: Callable[..., Any]) -> ModuleType:
 
 
 def _names(code: str) -> list[str]:
-    """The names that code mentions, in the order of the text."""
+    """The names that occur in code."""
     return [node.id for node in ast.walk(ast.parse(dedent(code))) if isinstance(node, ast.Name)]
 
 
-def _imports(modules: Iterable[ModuleType], code: str, header: str) -> list[str]:
-    """The imports of these files that code needs, and those of expressions in the header."""
+def _imports(modules: Iterable[ModuleType], code: str, header: str, named: Iterable[Callable[..., Any]]) -> list[str]:
+    """The imports of these files that code needs, and those of expressions in the header, which name functions."""
     needed, lines = set(_names(code)), list[str]()
     available: dict[str, list[str]] = {}
+    for function in named:
+        available.setdefault(function.__module__, []).append(function.__name__)
     for node in (node for module in modules for node in ast.parse(inspect.getsource(module)).body):
         if isinstance(node, ast.Import):
             lines += [f"import {alias.name}" for alias in node.names if alias.name.partition(".")[0] in needed]

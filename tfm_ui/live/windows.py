@@ -1,4 +1,4 @@
-"""Tables larger than a screen: which part of one is looked at, and that part pooled to what a screen can show. Pure."""
+"""Tables larger than a screen: a part of a table, pooled to as many cells as a screen can show. Pure functions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from torch import Tensor
 
 from tfm_ui.state.lists import Vectors, vectors
 
-SIDE = 256  # cells per side that travel at most
-AT_ONCE = 2**21  # numbers that are pooled at a time
+SIDE = 256  # the most cells per side that are sent to the browser
+AT_ONCE = 2**21  # how many numbers are pooled at a time
 WHOLE = "0,0,0,0"
 
 Extreme = Callable[..., Tensor]  # torch.amax or torch.amin
@@ -24,7 +24,7 @@ Table = Callable[[slice, slice], Tensor]  # rows, columns -> float (rows, column
 class Part:
     """Rows `top` to top + rows and columns `left` to left + columns of a table of height x width.
 
-    At most `side` cells per side travel: fewer than usual, where many tables do.
+    At most `side` cells per side are sent to the browser: fewer than SIDE if a picture shows many tables.
     """
 
     top: int
@@ -37,20 +37,24 @@ class Part:
 
     @property
     def block(self) -> tuple[int, int]:
-        """How many rows and columns a cell of the picture stands for; (1, 1) if it is exact."""
+        """How many rows and columns a cell of the picture stands for; (1, 1) if nothing is pooled."""
         return -(-self.rows // self.side), -(-self.columns // self.side)  # rounded up
 
     @property
     def exact(self) -> bool:
-        """Whether each cell of the picture is one of the table."""
+        """Whether each cell of the picture is one cell of the table."""
         return self.block == (1, 1)
 
     def row_names(self, names: Sequence[str] | None = None) -> list[str]:
-        """Of each row of the picture, or of the first that it stands for: these of all rows, or its number from 0."""
+        """A name for each row of the picture: that of its first row of the table, or without `names` its number from 0.
+
+        Args:
+            names: the names of all rows of the table.
+        """
         return _names(names, self.top, self.rows, self.block[0])
 
     def column_names(self, names: Sequence[str] | None = None) -> list[str]:
-        """The same of its columns."""
+        """A name for each column of the picture, as `row_names`."""
         return _names(names, self.left, self.columns, self.block[1])
 
 
@@ -60,12 +64,12 @@ def _names(names: Sequence[str] | None, first: int, count: int, block: int) -> l
 
 
 def field(label: str, most: int) -> Vectors:
-    """The control of a part, "top,left,rows,columns" in the link; 0 rows or columns are all."""
+    """The control for a part, "top,left,rows,columns" in the link; 0 rows or columns mean all that follow."""
     return Vectors(label, ((0, most),) * 4)
 
 
 def part_of(value: str, height: int, width: int, side: int = SIDE) -> Part:
-    """What the control's value means for a table of this size: as much of it as there is, or else all."""
+    """The part that a control's value means in a table of this size; a part outside the table means the whole."""
     top, left, rows, columns = (round(number) for number in vectors(value)[0])
     if top >= height:
         top = rows = 0
@@ -75,7 +79,7 @@ def part_of(value: str, height: int, width: int, side: int = SIDE) -> Part:
 
 
 def pooled(table: Table, part: Part) -> NDArray[np.float32]:
-    """Of each block of the part the value furthest from 0, with its sign; NaN where the block has no value at all."""
+    """For each block of the part, the value furthest from 0, with its sign; NaN where the block has no value."""
     down, over = part.block
     if isinstance(table, ByDistance):
         return table.pooled(part).float().numpy()
@@ -89,7 +93,7 @@ def pooled(table: Table, part: Part) -> NDArray[np.float32]:
 
 
 def _furthest(values: Tensor, fold: Callable[[Tensor, Extreme], Tensor]) -> Tensor:
-    """Of the values that `fold` puts together by their largest or smallest; they may be NaN."""
+    """The values furthest from 0, where `fold` reduces values by their largest or their smallest; NaN is ignored."""
     high, low = fold(values, torch.amax), fold(values, torch.amin)
     if high.isnan().any():
         none = values.isnan()
@@ -101,7 +105,7 @@ def _furthest(values: Tensor, fold: Callable[[Tensor, Extreme], Tensor]) -> Tens
 
 
 def _in_blocks(values: Tensor, extreme: Extreme, down: int, over: int) -> Tensor:
-    """Of down x over cells; the last blocks may be smaller. Rows come first, as whole rows are compared fast."""
+    """The extreme of each block of down x over cells; the last blocks may be smaller. Rows first, as that is faster."""
     for size in (down, over):
         whole = len(values) // size * size
         blocks = extreme(values[:whole].reshape(-1, size, values.shape[1]), 1) if whole else values[:0]
@@ -111,17 +115,21 @@ def _in_blocks(values: Tensor, extreme: Extreme, down: int, over: int) -> Tensor
 
 
 def matrix(values: Tensor | NDArray[Any]) -> Table:
-    """A table that is there as a whole, (height, width)."""
+    """A table whose values all exist already, (height, width)."""
     return lambda rows, columns: torch.as_tensor(values[rows, columns])
 
 
 def by_distance(values: Tensor) -> "ByDistance":
-    """A square table, n x n, whose cell (i, j) is the value of the distance j - i; values (2n - 1), from 1 - n on."""
+    """A square table, n x n, whose cell (i, j) is the value of the distance j - i.
+
+    Args:
+        values: (2n - 1), one for each distance from 1 - n to n - 1.
+    """
     return ByDistance(values)
 
 
 class ByDistance:
-    """See `by_distance`; it is pooled without being made, as a block of it holds all distances of a range."""
+    """The table of `by_distance`. It is pooled without being built: the distances in a block form a range."""
 
     def __init__(self, values: Tensor) -> None:
         self.values, self.n = values, (len(values) + 1) // 2
@@ -132,7 +140,7 @@ class ByDistance:
         return self._begins[self.n - rows.stop : self.n - rows.start, columns].flip(0)
 
     def pooled(self, part: Part) -> Tensor:
-        """As the function of that name."""
+        """For each block of the part, the value furthest from 0, as a tensor."""
         down, over = part.block
         bands = [
             torch.cat(
@@ -144,13 +152,13 @@ class ByDistance:
         return torch.cat(bands)
 
     def _band(self, row: Tensor, down: int, column: Tensor, over: int) -> Tensor:
-        """Of blocks of down x over cells that begin in these rows and columns, each the furthest from 0."""
+        """The values furthest from 0 in the blocks of down x over cells that begin in these rows and columns."""
         within = self.values.unfold(0, down + over - 1, 1)  # the distances of a block, wherever it begins
         ranges = _furthest(within, lambda values, extreme: extreme(values, 1))
         return ranges[column - row[:, None] - (down - 1) + self.n - 1]
 
 
 def _blocks(first: int, count: int, size: int) -> list[tuple[Tensor, int]]:
-    """Where the whole blocks begin, and where the last begins, if it is smaller; each with its size."""
+    """Groups of blocks: (where its blocks begin, their size). The last block is a second group if it is smaller."""
     begins, rest = torch.arange(first, first + count, size), count % size
     return [(begins[: len(begins) - bool(rest)], size), *[(begins[-1:], rest)] * bool(rest)]

@@ -1,8 +1,8 @@
-"""A page's state <-> widgets <-> address bar, once for all pages: no page touches session_state.
+"""Connects a page's state, its widgets and the address bar, for all pages: no lens reads or writes session_state.
 
 Each widget's key is its parameter in the link (Streamlit's `bind="query-params"`). Streamlit resets a bad value
-silently; here the link is checked before, the nearest possible value is taken, and `notices` tells what changed.
-Fields that are `held` have no widget: a picture sets them, and the address bar is where they are.
+silently; so the link is checked first, a bad value becomes the nearest possible one, and a notice says what changed.
+Fields that are `held` have no widget: a picture sets them, and the address bar stores them.
 """
 
 from collections.abc import Mapping
@@ -20,16 +20,16 @@ from tfm_ui.state.links import as_text, read_link
 
 S = TypeVar("S", bound=State)
 
-# Keys of ours start with an underscore: no parameter does.
+# Keys of the session state. They start with an underscore, which no parameter of a link does.
 KNOWN, PAGE, REQUESTED = "_known", "_page", "_requested"
-BEFORE, KEPT = "_before", "_kept"  # the page of the run before; what the held fields of all pages held last
-FOOT = "foot"  # the frame's fragment that tells what Undo would take back
+BEFORE, KEPT = "_before", "_kept"  # the prefixes of the previous run's page; the last values of all held fields
+FOOT = "foot"  # the fragment at the foot of the page, which says what Undo would take back
 
 
 def open_link(state: type[State], prefix: str = "", limits: Limits | None = None) -> None:
-    """Make these fields part of this page's link, and check what the link that opened the session says of them.
+    """Make a state's fields part of this page's link, and correct bad values in the link that opened the session.
 
-    Comes before any `draw` of theirs. Without a prefix they are the model's, and the page's list begins anew.
+    Call it before `draw` draws any of the fields. A state without a prefix is the model's and must come first.
     """
     _apply_requested()
     known: dict[str, type[State]] = st.session_state.setdefault(KNOWN, {})
@@ -46,11 +46,11 @@ def open_link(state: type[State], prefix: str = "", limits: Limits | None = None
             notify(str(correction))
             st.query_params[correction.name] = as_text(correction.value)
         if corrections:
-            st.rerun()  # with a link that is right: Streamlit takes the values and shows them in the address bar
+            st.rerun()  # with the corrected link: Streamlit takes the values and shows them in the address bar
 
 
 def states() -> list[tuple[State, str]]:
-    """All states of this page with their prefixes, as they are now: what its link must bring back."""
+    """The current states of this page with their prefixes: what the page's link must bring back."""
     known: dict[str, type[State]] = st.session_state[KNOWN]
     return [(current(known[prefix], prefix), prefix) for prefix in st.session_state[PAGE]]
 
@@ -62,16 +62,16 @@ def draw(
 
     Args:
         state: the dataclass of controls.
-        name: the field.
+        name: the name of the field.
         where: the container to draw in.
-        prefix: of the page's parameters.
-        limits: field name -> attributes of its control that depend on the model now, such as `high`.
+        prefix: the prefix of the state's parameters in the link.
+        limits: as in `controls_of`.
     """
     _apply_requested()
     field, default = controls_of(state, limits)[name]
     key = prefix + name
     if isinstance(field, Whole) and st.session_state.get(key, field.low) > field.high:
-        st.session_state[key] = field.high  # the model has shrunk: the nearest that is left
+        st.session_state[key] = field.high  # the limit has fallen below the value
     undo.shown(key, _widget(field, where, key, default, prefix))
 
 
@@ -79,7 +79,7 @@ def _widget(field: Field, where: DeltaGenerator, key: str, default: Any, prefix:
     common: dict[str, Any] = {"key": key, "bind": "query-params", "on_change": _changed, "args": (key, field, prefix)}
     match field:
         case Text():
-            # Without max_chars: with it, Streamlit refuses a longer paste and says nothing.
+            # max_chars is not used: with it, Streamlit would ignore a longer paste without a word.
             return where.text_area(field.label, default, height=field.height, **common)
         case Whole(box=True):
             return where.number_input(field.label, field.low, field.high, default, help=field.help, **common)
@@ -104,7 +104,7 @@ def _widget(field: Field, where: DeltaGenerator, key: str, default: Any, prefix:
 
 
 def _changed(key: str, field: Field, prefix: str) -> None:
-    """The reader has moved a control."""
+    """Called by Streamlit when the reader has changed a control."""
     undo.remember()
     if isinstance(field, Text) and len(text := st.session_state[key]) > field.max_chars:
         st.session_state[key] = text[: field.max_chars]
@@ -113,9 +113,9 @@ def _changed(key: str, field: Field, prefix: str) -> None:
 
 
 def _run_again(prefix: str) -> None:
-    """After a change of a page's own control, run its fragment and the foot, which tells what Undo would take back.
+    """After a change of a lens's control, run only the lens's fragment and the foot, which says what Undo takes back.
 
-    A page whose fragment does not bear its name, the prefix without "_", runs as Streamlit likes.
+    The fragment's key is the prefix without "_". If there is no fragment with that key, the whole page runs.
     """
     if prefix:
         with suppress(StreamlitAPIException):
@@ -123,7 +123,7 @@ def _run_again(prefix: str) -> None:
 
 
 def current(state: type[S], prefix: str = "", limits: Limits | None = None) -> S:
-    """The state as the widgets, and for held fields the address, hold it; a field that is not drawn has its default."""
+    """The state, read from the widgets, for held fields from the address; a field in neither has its default."""
     held = held_by(state)
     values = {}
     for name, (field, default) in controls_of(state, limits).items():
@@ -141,7 +141,7 @@ def _held(key: str, field: Field, default: Any) -> Any:
 
 
 def _come_back(state: type[State], prefix: str) -> None:
-    """The reader returns to a page: what it held, and this link says nothing of, goes back into the address."""
+    """When the reader returns to a page, write the held fields' last values into the address, unless it sets them."""
     for name, (_, default) in controls_of(state).items():
         key, kept = prefix + name, st.session_state.get(KEPT, {})
         if name in held_by(state) and key not in st.query_params and kept.get(key, default) != default:
@@ -149,15 +149,15 @@ def _come_back(state: type[State], prefix: str) -> None:
 
 
 def set_parameters(changes: Mapping[str, Any]) -> None:
-    """Set parameters to values that are known to be possible, as one act that can be undone: only in a callback."""
+    """Set parameters to valid values, as one act that can be undone. Only to be called in a callback."""
     undo.remember()
     _request(changes)
 
 
 def set_without_undo(prefix: str, **values: Any) -> None:
-    """Set fields of this page that follow from what the server has done: not an act of the reader, so none to undo.
+    """Set fields of this page to results of the server: the reader did nothing, so there is nothing to undo.
 
-    Anywhere in a run; the next one draws them.
+    It may be called anywhere in a run; the next run draws the new values.
     """
     changes = {prefix + name: value for name, value in values.items()}
     _request(changes)
@@ -171,7 +171,11 @@ def _request(changes: Mapping[str, Any]) -> None:
 
 
 def _apply_requested() -> None:
-    """Set what a callback asked for. If a callback that reruns set it, Streamlit would not tell the browser."""
+    """Set the values that a callback has requested.
+
+    The callback does not set them itself: if a callback ends with a rerun, Streamlit does not send the browser the
+    values that the callback has set.
+    """
     requested = st.session_state.pop(REQUESTED, {})
     known: dict[str, type[State]] = st.session_state.get(KNOWN, {})
     held = {prefix + name: controls_of(state)[name][1] for prefix, state in known.items() for name in held_by(state)}
@@ -182,19 +186,19 @@ def _apply_requested() -> None:
             del st.query_params[key]
     changed = {key: as_text(value) for key, value in requested.items() if key in held and value != held[key]}
     if changed:
-        st.query_params.update(changed)  # all at once: each assignment is a change of the address
+        st.query_params.update(changed)  # in one call: each call changes the address
 
 
 def change(prefix: str, /, **values: Any) -> None:
-    """Set fields as a button or a picture asks for it, each to the nearest possible value: only in a callback.
+    """Set fields to the nearest possible values, for a button or a picture. Only to be called in a callback.
 
     Args:
-        prefix: of the page's parameters; "" if whole parameters are named, or the model's.
+        prefix: the prefix of the lens's parameters; "" if `values` has whole parameter names, or fields of the model.
         values: field -> value.
     """
     changes = {prefix + name: value for name, value in values.items()}
     page, known = st.session_state[PAGE], st.session_state[KNOWN]
-    now = {prefix: current(known[prefix], prefix) for prefix in page}  # what cannot be at all changes nothing
+    now = {prefix: current(known[prefix], prefix) for prefix in page}  # an unreadable value changes nothing
     fields = {
         prefix + name: (field, getattr(now[prefix], name))
         for prefix in page
@@ -206,19 +210,19 @@ def change(prefix: str, /, **values: Any) -> None:
     for reason in reasons:
         notify(reason)
     if reasons or any(key in defaults(known[""], "") for key in read):
-        st.rerun()  # all of the page: notices stand at its top, outside of fragments; another model is all of it
+        st.rerun()  # the whole page: notices stand outside the lens's fragment, and another model changes everything
     _run_again(page[-1])
 
 
 def open_with(prefix: str = "", **values: Any) -> dict[str, str]:
-    """The parameters with which to switch to a page so that its fields have these values.
+    """The query parameters for a switch to a page on which the fields have these values.
 
-    What belongs to no control, such as `present`, goes along; the model's parameters do so by themselves.
+    Parameters of no control, such as `present`, are kept. Streamlit keeps the model's parameters automatically.
     """
     parameters = {prefix + name: as_text(value) for name, value in values.items()}
     if parameters:
         undo.remember()
-    for key in parameters:  # what the page held when it was last left would win over its link
+    for key in parameters:  # otherwise the values of the last visit to the page would override these
         st.session_state.pop(key, None)
     known: dict[str, type[State]] = st.session_state[KNOWN]
     ours = {key for prefix, state in known.items() for key in defaults(state, prefix)}
@@ -226,7 +230,7 @@ def open_with(prefix: str = "", **values: Any) -> dict[str, str]:
 
 
 def reset_all() -> None:
-    """Put the model and all pages back to their defaults: only in a callback. Runs all of the page."""
+    """Reset the model and all lenses to their defaults, and run the whole page. Only to be called in a callback."""
     dismiss()
     known: dict[str, type[State]] = st.session_state[KNOWN]
     set_parameters({key: value for prefix, state in known.items() for key, value in defaults(state, prefix).items()})
@@ -234,11 +238,11 @@ def reset_all() -> None:
 
 
 def defaults(state: type[State], prefix: str) -> dict[str, Any]:
-    """Parameter -> default."""
+    """Parameter -> default value."""
     return {prefix + name: default for name, (_, default) in controls_of(state).items()}
 
 
 def undo_last() -> None:
-    """Undo the reader's last act: only in a callback. Runs all of the page."""
+    """Undo the reader's last act, and run the whole page. Only to be called in a callback."""
     _request(undo.take_last())
     st.rerun()

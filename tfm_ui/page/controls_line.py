@@ -1,4 +1,4 @@
-"""The line of controls that stands above a view."""
+"""The line of controls above a view."""
 
 from typing import TypeVar
 
@@ -13,7 +13,7 @@ S = TypeVar("S", bound=LensState)
 
 
 def draw(state: type[S], prefix: str, model: ModelState, where: DeltaGenerator, *names: str) -> S:
-    """Draw these controls of a lens, as far as they mean something for the model; what all of its controls hold."""
+    """Draw these controls of a lens, except those that mean nothing for the model; the lens's state."""
     limits, without_meaning = state.limits(model), state.without_meaning(model)
     for name in names:
         if name not in without_meaning:
@@ -22,5 +22,5 @@ def draw(state: type[S], prefix: str, model: ModelState, where: DeltaGenerator, 
 
 
 def row(key: str) -> DeltaGenerator:
-    """A line of controls above a picture; `key` names it on the page."""
+    """A container for a line of controls; `key` is its key on the page."""
     return st.container(horizontal=True, gap="small", vertical_alignment="center", key=key)

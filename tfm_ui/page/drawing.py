@@ -1,4 +1,4 @@
-"""A picture on a page: what the browser asks for it with, and what it may do."""
+"""A picture on a page: the query with which the browser asks for it, and what a click or a drag on it does."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ class Drawing:
     """A picture of this page, for its panel.
 
     Attributes:
-        name: of the picture.
-        states: what it shows.
-        on_pick: called with layer and head, from 0, when one is clicked, before the page runs.
-        slow: whether it takes much more than a pass does: it is not drawn while another picture is dragged.
+        name: the picture's name in the registry.
+        states: the states that the picture shows.
+        on_pick: called with layer and head, from 0, when a head is clicked, before the page runs.
+        slow: whether the picture takes much longer than a pass: it is not redrawn while another picture is dragged.
     """
 
     name: str
@@ -35,27 +35,28 @@ class Drawing:
 
     @property
     def query(self) -> str:
-        """What the picture is asked for with."""
+        """The query with which the browser asks the server for the picture."""
         return query_of(self.states)
 
     @property
     def early(self) -> bool:
-        """Whether the browser may go ahead of the page: where the address holds all, and a pass takes no time."""
+        """Whether the browser may ask for the picture before the page has run: the query is short, a pass quick."""
         return not self.slow and len(self.query) <= TEXT_CHARS and self.states[0][0].seq_len <= EXACT_UP_TO
 
     def draw(self, key: str) -> tuple[int, int] | None:
-        """Put it on the page; the layer and head that were clicked to cause this run, if any."""
+        """Put the picture on the page; the layer and head whose click caused this run, if any."""
 
         def picked() -> None:
             if self.on_pick:
                 self.on_pick(*st.session_state[key].picked)
 
         def changed() -> None:
-            wish = st.session_state[key].changed
-            st.session_state[heard] = wish["number"]
-            controls.change("", **wish["changes"])
+            request = st.session_state[key].changed
+            st.session_state[heard] = request["number"]
+            controls.change("", **request["changes"])
 
-        heard = f"_heard_{key}"  # how many of the picture's wishes: the browser must know which page is behind
+        # The number of the last change that the picture asked for: so the browser sees whether the page is up to date.
+        heard = f"_heard_{key}"
         data = {"name": self.name, "query": self.query, "early": self.early, "slow": self.slow, "local": self.local}
         data["heard"] = st.session_state.get(heard, 0)
         canvas = PICTURES[self.name].canvas
@@ -66,9 +67,9 @@ class Drawing:
 
     @property
     def local(self) -> dict[str, Any]:
-        """Parameter -> value, of the fields that the browser alone works with."""
+        """Parameter -> value, for the fields that only the browser uses."""
         return {prefix + name: getattr(state, name) for state, prefix in self.states for name in local_to(type(state))}
 
     def page(self, title: str, sentence: str, mode: Mode) -> str:
-        """As an HTML page of its own."""
+        """The picture as a complete HTML page, for a download."""
         return standalone(PICTURES[self.name].canvas, made(self.name, self.query), title, sentence, mode)

@@ -1,4 +1,4 @@
-"""What all pages share: style, the title with its badge, notices, presets, the foot."""
+"""What all pages share: style, the title with its badge, notices, presets, the links at the foot."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -13,23 +13,23 @@ from tfm_ui.live import passes
 from tfm_ui.live.passes import Pass
 from tfm_ui.page import controls, notices, present, sidebar
 from tfm_ui.page.present import presenting as presenting
-from tfm_ui.page.presets import Preset, lit, neighbour
+from tfm_ui.page.presets import Preset, active, neighbour
 from tfm_ui.state.fields import State
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 from tfm_ui.text.plain import plain
 from tfm_ui.text.words import about_tokens
-from tfm_ui.visitors.admission import admitted
-from tfm_ui.visitors.gate import Busy
+from tfm_ui.visitors.compute_limiter import Busy
+from tfm_ui.visitors.turn import turn_to_compute
 
 P = ParamSpec("P")
 ASSETS = Path(__file__).parents[2] / "assets"
-LENS_SCRIPT = "pages/lenses/lens.py"  # of all lenses' pages, but Home's
-ASKED = "_lens"  # in the session: the address of the page
+LENS_SCRIPT = "pages/lenses/lens.py"  # the script of every lens's page, except Home's
+ASKED = "_lens"  # key of the session state: the name of the lens whose page is open
 
 
 def set_up(page: Page) -> None:
-    """Window title, icon, logo and style; first thing on every page."""
+    """Set the window's title, the icon, the logo and the style. Every page calls it first."""
     st.session_state[ASKED] = page.url_path
     st.set_page_config(f"{page.title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")
     present.check_link()
@@ -39,23 +39,23 @@ def set_up(page: Page) -> None:
 
 
 def asked_lens() -> str:
-    """The name of the lens whose page was asked for."""
+    """The name of the lens whose page is open."""
     name: str = st.session_state[ASKED]
     return name
 
 
 def page_of(lens: str) -> Page:
-    """The page of a lens, for links to it."""
+    """The page of the lens with this name, for links to it."""
     return st.Page(LENS_SCRIPT, url_path=lens)
 
 
 def model() -> ModelState:
-    """What the model panel holds, for the pages."""
+    """The model's state, read from the controls in the sidebar."""
     return controls.current(ModelState)
 
 
 def run(state: ModelState) -> Pass:
-    """The model's pass, or why there is none, and then the page ends."""
+    """The model's pass; if the model is too large, say so and end the page."""
     if reason := passes.too_large(state):
         st.error(reason, icon=":material/error:")
         st.stop()
@@ -63,17 +63,17 @@ def run(state: ModelState) -> Pass:
 
 
 def in_turn(draw: Callable[P, None], *, heavy: bool = False) -> Callable[P, None]:
-    """What this draws, it computes in the visitor's turn; where too much waits already, it says so instead.
+    """Let a function compute in the visitor's turn; if the server is busy, show a warning instead.
 
     Args:
-        draw: a page, or a part of it.
-        heavy: whether it takes long.
+        draw: draws a page, or a part of it.
+        heavy: whether that takes long.
     """
 
     @wraps(draw)
     def drawn(*args: P.args, **more: P.kwargs) -> None:
         try:
-            with admitted(heavy=heavy):
+            with turn_to_compute(heavy=heavy):
                 draw(*args, **more)
         except Busy as busy:
             st.warning(f"{busy} Any change of a control asks again.", icon=":material/hourglass_top:")
@@ -83,7 +83,7 @@ def in_turn(draw: Callable[P, None], *, heavy: bool = False) -> Callable[P, None
 
 
 def fragment(key: str, draw: Callable[P, None]) -> Callable[P, None]:
-    """A lens's controls and pictures: a change of the lens's controls runs this part of the page alone, by this key."""
+    """Make a function a fragment with this key: a change of the lens's controls runs only this part of the page."""
 
     @wraps(draw)
     def drawn(*args: P.args, **more: P.kwargs) -> None:
@@ -93,12 +93,12 @@ def fragment(key: str, draw: Callable[P, None]) -> Callable[P, None]:
 
 
 def title(text: str, this_pass: Pass, *, beside: str = "") -> None:
-    """The page's title, the badge that says which model this is, and what the reader must know.
+    """Draw the page's title, the badge that describes the model, notices, and notes on how the texts were read.
 
     Args:
         text: the title.
         this_pass: the model's pass.
-        beside: names the model, where the page shows other things than this pass.
+        beside: the badge's name for the model, if the page does not show this pass.
     """
     state = model()
     facts = [
@@ -119,13 +119,13 @@ def title(text: str, this_pass: Pass, *, beside: str = "") -> None:
             st.button(
                 "Present", on_click=present.begin, icon=":material/present_to_all:", type="tertiary", key="_present"
             )
-    with st.container(key="notes"):  # it is there also when it is empty: else what follows would be mounted anew
+    with st.container(key="notes"):  # always, also empty: otherwise the browser would rebuild everything below it
         _notices()
         _notes(state)
 
 
 def _notes(state: ModelState) -> None:
-    """How the model's texts were read."""
+    """Say how the model's texts were read."""
     texts = [state.source_tokens] + ([state.target_tokens] if state.is_encoder_decoder else [])
     for which, tokens in zip(("", "Target: "), texts, strict=False):
         if notes := about_tokens(tokens):
@@ -133,7 +133,7 @@ def _notes(state: ModelState) -> None:
 
 
 def _notices() -> None:
-    """What was changed of what the reader asked for: three lines, the others folded, until it is dismissed."""
+    """Show the notices until the reader dismisses them: the first three, the others folded."""
     if texts := [plain(notice) for notice in notices.notices()]:
         with st.container(key="notices"):
             st.warning("\n\n".join(texts[:3]), icon=":material/warning:")
@@ -143,7 +143,7 @@ def _notices() -> None:
 
 
 def asks_for_text(state: ModelState) -> bool:
-    """Say so and return True while there is nothing to show: an empty text has no tokens."""
+    """If a text has no tokens, ask the reader to type one, and return True."""
     empty = ["Text"] if not state.source_tokens.pieces else []
     if state.is_encoder_decoder and not state.target_tokens.pieces:
         empty.append("Target text")
@@ -153,20 +153,20 @@ def asks_for_text(state: ModelState) -> bool:
 
 
 def presets(these: Sequence[Preset], state: type[State], prefix: str) -> None:
-    """A row of pills, and the question of the one that is on screen.
+    """Draw a row of buttons, one for each preset, and the question of the active preset.
 
-    It stands in the fragment of the lens's controls: the pill goes out when one of them moves.
+    It is drawn in the lens's fragment, so that the highlight goes out when a control of the lens changes.
     """
-    now = lit(these, model(), controls.current(state, prefix))
+    now = active(these, model(), controls.current(state, prefix))
 
     def apply(preset: Preset) -> None:
         values = controls.defaults(ModelState, "") | dict(preset.model)
         values |= controls.defaults(state, prefix) | {prefix + name: value for name, value in preset.page.items()}
         controls.set_parameters(values)
-        st.rerun()  # all of it, also when the pills stand in a fragment
+        st.rerun()  # the whole page: the buttons stand in a fragment
 
-    # Buttons and no st.pills: pills hold a value, and the browser sends it along with whatever else is moved, also when
-    # the page has put the pill out meanwhile; of fast key presses on a slider one then counted as a click on the pill.
+    # Buttons, not st.pills: pills hold a value, which the browser sends with every change of another control, even if
+    # the page has cleared it in the meantime. After fast key presses on a slider, that counted as a click on the pill.
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="presets"):
         for number, preset in enumerate(these):
             shade: Literal["primary", "secondary"] = "primary" if preset is now else "secondary"
@@ -175,13 +175,13 @@ def presets(these: Sequence[Preset], state: type[State], prefix: str) -> None:
             for icon, key, step in (("up", "_previous_preset", -1), ("down", "_next_preset", 1)):
                 label = f":material/keyboard_arrow_{icon}:"
                 st.button(label, on_click=apply, args=(neighbour(these, now, step),), type="tertiary", key=key)
-    with st.container(key="try"):  # it is there also when it is empty: else what follows would be mounted anew
+    with st.container(key="try"):  # always, also empty: otherwise the browser would rebuild everything below it
         if now:
             st.html(f'<p class="try"><b>Try this.</b> {escape(now.question)}</p>')
 
 
 def foot(pages: Sequence[Page], page: Page) -> None:
-    """The lenses before and after this one, and the sidebar's tools. Last of all, when the page's state is known."""
+    """Draw links to the previous and the next lens, and the sidebar's tools. Called last, when all states are known."""
     if not presenting():
         at = [other.url_path for other in pages].index(page.url_path)
         with st.container(horizontal=True, horizontal_alignment="distribute", key="lenses"):

@@ -1,4 +1,4 @@
-"""Draws blocks: each panel's heading, picture, sentence and laws; its numbers, downloads and source on demand."""
+"""Draws blocks: each panel with its heading, picture, sentence and laws; numbers, downloads and source on demand."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
+from tfm_ui.page.box import Box, Boxes
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.save_png import save_png
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
@@ -28,13 +28,13 @@ def on_phone() -> bool:
     return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
-def draw_blocks(blocks: Sequence[Block | None], states: States, boxes: "Boxes | None" = None) -> None:
+def draw_blocks(blocks: Sequence[Block | None], states: States, boxes: Boxes | None = None) -> None:
     """Draw blocks below each other, each in a place that stays where it is when others are empty.
 
     Args:
-        blocks: of a view, see tfm_ui/pictures/panel.py.
-        states: what the pictures show.
-        boxes: of panels that stand already, by their keys.
+        blocks: the blocks of a view, see tfm_ui/pictures/panel.py.
+        states: the states that the pictures show.
+        boxes: panel's key -> box, for panels whose box is on the page already.
     """
     for block in blocks:
         if isinstance(block, Panel) and boxes and block.key in boxes:
@@ -44,7 +44,7 @@ def draw_blocks(blocks: Sequence[Block | None], states: States, boxes: "Boxes | 
                 _draw_block(block, states, boxes)
 
 
-def _draw_block(block: Block | None, states: States, boxes: "Boxes | None") -> None:
+def _draw_block(block: Block | None, states: States, boxes: Boxes | None) -> None:
     match block:
         case Panel():
             draw_panel(block, states, Box.of(block.key, st.container()))
@@ -65,23 +65,8 @@ def _draw_block(block: Block | None, states: States, boxes: "Boxes | None") -> N
             draw()
 
 
-class Box:
-    """The bordered box of a panel: its heading on top, though what that says may depend on the controls below it."""
-
-    def __init__(self, inside: DeltaGenerator) -> None:
-        self.inside, self.heading = inside, inside.empty()
-
-    @classmethod
-    def of(cls, key: str, place: DeltaGenerator) -> "Box":
-        """A new box in this place."""
-        return cls(place.container(border=True, key=f"panel_{key}"))
-
-
-Boxes = dict[str, Box]
-
-
 def draw_panel(panel: Panel, states: States, box: Box) -> None:
-    """Draw the picture with all that belongs to it."""
+    """Draw a panel into its box."""
     key, result = panel.key, panel.result
     with box.inside:
         name = f'<span class="lock">{escape(panel.title)}</span>' if panel.locked else escape(panel.title)
@@ -123,7 +108,7 @@ def _open_table(panel: Panel) -> None:
 def _with_a_selected_row(
     table: pd.DataFrame, key: str, chosen: int, choose: Callable[[int], None], **drawn: Any
 ) -> None:
-    """A table of which one row is always selected: what the page holds, whoever set it."""
+    """Draw a table in which exactly one row is always selected: the row that the page's state names."""
 
     def selected() -> None:
         rows, cells = (st.session_state[key].selection[kind] for kind in ("rows", "cells"))
@@ -132,12 +117,12 @@ def _with_a_selected_row(
             choose(clicked[0])
 
     st.session_state[key] = {"selection": {"rows": [chosen], "columns": [], "cells": []}}
-    # The index as a column: a click on a cell of an index would select neither the cell nor its row.
+    # The index becomes a column, because a click on an index cell selects neither the cell nor its row.
     drawn |= {"hide_index": True, "on_select": selected, "selection_mode": ("single-row-required", "single-cell")}
     st.dataframe(table.reset_index(), key=key, **drawn)
 
 
-# Nothing of what follows is prepared until it is opened.
+# The menus below compute their content only when the reader opens them.
 
 
 def _menu(key: str, label: str, icon: str) -> Any:

@@ -1,4 +1,4 @@
-"""The lecture hall: large type, no chrome, keys; `present=true` in a link."""
+"""Presenting to an audience: large type, no sidebar, keys to step through lenses; `present=true` in a link."""
 
 from collections.abc import Sequence
 from html import escape
@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from tfm_ui.page import controls, notices
-from tfm_ui.page.browser import keys_press
+from tfm_ui.page.browser import bind_keys
 from tfm_ui.state.fields import Flag
 from tfm_ui.state.links import Correction
 
@@ -29,7 +29,7 @@ def presenting() -> bool:
 
 
 def check_link() -> None:
-    """Mend what a link says of it, as `controls.open_link` does for controls."""
+    """Correct a bad value of the parameter in a link, as `controls.open_link` does for controls."""
     asked = st.query_params.get(PARAMETER)
     if asked not in (None, "true"):
         wanted, reason = Flag("Present").read(asked, False)
@@ -47,12 +47,12 @@ def begin() -> None:
 
 
 def end() -> None:
-    """Back to the desk."""
+    """Stop presenting."""
     del st.query_params[PARAMETER]
 
 
 def bar(pages: Sequence[Page], page: Page) -> None:
-    """The slim bar: lens before, where we are, lens after, the way out."""
+    """Draw the slim bar: previous lens, where we are, next lens, exit."""
     at = [other.url_path for other in pages].index(page.url_path)
     with st.container(horizontal=True, vertical_alignment="center", key="present_bar"):
         if at > 0 and st.button(f"← {pages[at - 1].title}", key="_previous_lens", type="tertiary"):
@@ -62,4 +62,4 @@ def bar(pages: Sequence[Page], page: Page) -> None:
             st.switch_page(pages[at + 1], query_params=controls.open_with())
         st.space("stretch")
         st.button("Exit", on_click=end, icon=":material/close:", type="tertiary", key="_exit", help="Escape")
-    keys_press(KEYS)
+    bind_keys(KEYS)

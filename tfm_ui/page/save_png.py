@@ -1,4 +1,4 @@
-"""A button that saves a panel's picture as PNG, in the browser: the server has no picture."""
+"""A button that saves a panel's picture as PNG. The browser makes the file, as only the browser draws pictures."""
 
 import streamlit as st
 
@@ -13,5 +13,5 @@ _component = st.components.v2.component(
 
 
 def save_png(panel: str, file_name: str) -> None:
-    """Draw the button, for the panel of this key."""
+    """Draw the button for the panel with this key."""
     _component(key=f"png_{panel}", data={"panel": panel, "file": file_name})

@@ -1,4 +1,4 @@
-"""The sidebar: the one model that all lenses show, and what is done with its link."""
+"""The sidebar: the controls of the model that all lenses share, and Undo, Link and Reset."""
 
 from html import escape
 
@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui.page import controls, undo
-from tfm_ui.page.browser import mend_history
+from tfm_ui.page.browser import tidy_history
 from tfm_ui.page.present import presenting
 from tfm_ui.state.links import LINK_CHARS, Cut, cuts, share_link
 from tfm_ui.state.model_state import ModelState
@@ -16,7 +16,7 @@ from tfm_ui.text.plain import plain
 
 
 def model_panel() -> ModelState:
-    """Draw the model's controls in the sidebar, and return what they hold."""
+    """Draw the model's controls in the sidebar; the model's state."""
     controls.open_link(ModelState)
     side = st.sidebar
     side.markdown("**Model** &nbsp;:gray[shared by all lenses]")
@@ -26,7 +26,7 @@ def model_panel() -> ModelState:
         for name in names:
             controls.draw(ModelState, name, where)
 
-    draw(more, "architecture")  # first, though it stands below: what else is shown depends on it
+    draw(more, "architecture")  # drawn first, though it stands below: it decides which other controls are shown
     architecture = controls.current(ModelState).architecture
     for name in ("text", "target") if architecture == "encoder-decoder" else ("text",):
         with texts.container(key=f"with_samples_{name}"):
@@ -40,13 +40,15 @@ def model_panel() -> ModelState:
     if architecture == "encoder":
         draw(mask, "causal")
     else:
-        mask.toggle("Causal: no looking ahead", value=True, disabled=True, key="_causal", help="Decoders always are.")
+        mask.toggle(
+            "Causal: no looking ahead", value=True, disabled=True, key="_causal", help="Decoders are always causal."
+        )
     draw(more, "tokenizer", "norm", "activation", "d_ff", "weights")
     return controls.current(ModelState)
 
 
 def _samples(name: str) -> None:
-    """The menu of sample texts for a text box, and the origin of the one that stands in it."""
+    """Draw the menu of sample texts for a text box, and the origin of the sample that stands in it."""
     key = f"_samples_{name}"
     st.menu_button(
         "Samples",
@@ -62,9 +64,9 @@ def _samples(name: str) -> None:
 
 @st.fragment(key=controls.FOOT)
 def tools() -> None:
-    """Undo, Link and Reset, below the model's controls.
+    """Draw Undo, Link and Reset, below the model's controls.
 
-    A fragment, as it runs after every change of a page's own controls too: see `controls._run_again`.
+    It is a fragment because it must also run after every change of a lens's controls: see `controls._run_again`.
     """
     row = st.sidebar.container(horizontal=True, gap="xsmall", wrap=False, key="tools")
     changes = undo.changes()
@@ -89,16 +91,16 @@ def tools() -> None:
         for text in cut:
             _about_link(text)
     shown = share_link(address(), *states).removeprefix(address()) + ("&present=true" if presenting() else "")
-    mend_history(LINK_CHARS, address=shown if cut else "", whole={text.part: text.whole for text in cut})
+    tidy_history(LINK_CHARS, address=shown if cut else "", whole={text.part: text.whole for text in cut})
 
 
 def _about_link(cut: Cut) -> None:
-    """How much of a text a link carries: below the link, as any control of any lens may change it."""
+    """Say how much of a text a link carries. It is drawn here because any control of any lens may change that."""
     part, whole = look.count(len(cut.part)), look.count(len(cut.whole))
     note = f"Links, and the address bar, carry the first {part} of the {whole} characters of “{cut.label}”."
     st.html(f'<p class="note">{escape(note)}</p>')
 
 
 def address() -> str:
-    """Where this page lives, without its parameters."""
+    """The address of this page, without parameters."""
     return (st.context.url or "").split("?")[0]

@@ -1,8 +1,8 @@
-"""Undo: what all controls held before each act of the reader, the last act on top.
+"""Undo: a stack of steps, each with the values of all controls before an act of the reader.
 
-`shown` keeps what each control held when it was last drawn. An act reports itself before it takes effect
-(`remember`, from a callback), so that this is the state to come back to. Back and Forward of the browser are no acts
-here: steps that already hold are passed over.
+`shown` notes the value of each control whenever it is drawn. `remember` is called in a callback, before an act takes
+effect, and pushes these values onto the stack. The browser's Back and Forward are not recorded: steps whose values are
+on screen already are skipped.
 """
 
 from collections.abc import Mapping
@@ -10,36 +10,36 @@ from typing import Any
 
 import streamlit as st
 
-SHOWN, STEPS = "_shown", "_steps"  # keys of the session; no parameter of a link starts with an underscore
+SHOWN, STEPS = "_shown", "_steps"  # keys of the session state; no parameter of a link starts with an underscore
 MOST = 100
 
 Values = Mapping[str, Any]
 
 
 def shown(key: str, value: Any) -> None:
-    """Note what a control holds now."""
+    """Note the current value of a control."""
     st.session_state.setdefault(SHOWN, {})[key] = value
 
 
 def remember() -> None:
-    """Keep what all controls hold as a step to come back to: the reader is changing something."""
+    """Push the values of all controls as a step: the reader is about to change something."""
     now, steps = _now(), _steps()
     if now and (not steps or steps[-1] != now):
         st.session_state[STEPS] = [*steps, dict(now)][-MOST:]
 
 
 def leave_out(values: Values) -> None:
-    """Note that controls hold this by nobody's act: no step takes it back."""
+    """Enter values into all steps that the server has set, not the reader: Undo then leaves them alone."""
     st.session_state[STEPS] = [{**step, **values} for step in _steps()]
 
 
 def changes() -> dict[str, tuple[Any, Any]]:
-    """What taking back the last act would change: parameter -> (its value now, its value then)."""
+    """What Undo would change: parameter -> (its value now, its value before the last act)."""
     return next((differing for step in reversed(_steps()) if (differing := difference(_now(), step))), {})
 
 
 def take_last() -> dict[str, Any]:
-    """Drop the last act, and return the values to put back."""
+    """Pop the last step; parameter -> the value to restore."""
     back = changes()
     steps = _steps()
     while steps and not difference(_now(), steps[-1]):
@@ -49,12 +49,12 @@ def take_last() -> dict[str, Any]:
 
 
 def difference(now: Values, then: Values) -> dict[str, tuple[Any, Any]]:
-    """Parameter -> (value now, value then), for those that both name and that differ."""
+    """Parameter -> (value now, value then), for the parameters in both mappings whose values differ."""
     return {key: (now[key], value) for key, value in then.items() if key in now and now[key] != value}
 
 
 def in_words(changed: Mapping[str, tuple[Any, Any]]) -> str:
-    """As it stands in the button's help: "num_heads 8 → 4"."""
+    """The changes in words, for the help of the Undo button: "num_heads 8 → 4"."""
     named = [f"{key} {_short(now)} → {_short(then)}" for key, (now, then) in changed.items()]
     more = len(named) - 3
     return ", ".join(named[:3]) + (f" and {more} more" if more > 0 else "")

@@ -1,1 +1,1 @@
-"""What answers the browser beside Streamlit: pictures, scripts, limits on connections, the end."""
+"""What the server does in addition to Streamlit: pictures, scripts, limits on connections, a quick shutdown."""

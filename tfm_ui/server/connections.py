@@ -1,4 +1,4 @@
-"""Bounds on connections: how many tabs may be open, how long a body may take, and what uploads may hold."""
+"""Limits on connections: how many tabs may be open, how long a request body may take, how large uploads may be."""
 
 import asyncio
 from collections import Counter
@@ -12,12 +12,12 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 
 from tfm_ui.visitors.visitor import address_of, visitor_of
 
-BODY = 60.0  # seconds for a whole body: an upload of 9 MB over a slow network
+BODY = 60.0  # seconds for a whole body: enough for an upload of 9 MB over a slow network
 TRY_AGAIN_LATER = 1013  # a websocket's closing code
 
 
 def uploaded_bytes() -> Mapping[str, int]:
-    """Session -> the bytes that Streamlit keeps of its uploaded files."""
+    """Session -> the size of the uploaded files that Streamlit keeps for it, in bytes."""
     if not Runtime.exists():
         return {}
     store = Runtime.instance().uploaded_file_mgr
@@ -25,8 +25,8 @@ def uploaded_bytes() -> Mapping[str, int]:
     return {session: sum(len(file.data) for file in files.values()) for session, files in store.file_storage.items()}
 
 
-class FewTabs:
-    """Middleware: an open tab is a session, which takes about 2 MB, so a visitor, an address and all have so many."""
+class TabLimit:
+    """Middleware that limits open tabs per visitor, per address and in all: each is a session of about 2 MB."""
 
     def __init__(self, app: ASGIApp, per_visitor: int = 60, per_address: int = 200, in_all: int = 500) -> None:
         self.app = app
@@ -34,7 +34,7 @@ class FewTabs:
         self._open: Counter[tuple[str, str]] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A websocket is a tab."""
+        """Count websockets: each open tab has one."""
         if scope["type"] != "websocket":
             return await self.app(scope, receive, send)
         who = visitor_of(HTTPConnection(scope))
@@ -46,17 +46,17 @@ class FewTabs:
         try:
             await self.app(scope, receive, send)
         finally:
-            self._open -= Counter(counted)  # drops those that are 0
+            self._open -= Counter(counted)  # also drops the entries that are 0
 
 
-class BodiesInTime:
-    """Middleware: a request whose body does not arrive in time counts as one whose sender has gone."""
+class BodyTimeout:
+    """Middleware: if a request's body does not arrive in time, the app is told that the client has disconnected."""
 
     def __init__(self, app: ASGIApp, seconds: float = BODY) -> None:
         self.app, self.seconds = app, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Only requests have bodies."""
+        """Only HTTP requests have bodies; websockets pass unchanged."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         deadline = asyncio.get_running_loop().time() + self.seconds
@@ -77,14 +77,14 @@ class BodiesInTime:
         await self.app(scope, in_time, send)
 
 
-class FewUploads:
-    """Middleware: what Streamlit keeps of uploaded files, until their tab is closed, has a bound.
+class UploadLimit:
+    """Middleware that limits uploads: Streamlit keeps uploaded files in memory until their tab is closed.
 
     Args:
-        app: what is behind it.
-        each: bytes of a tab: three of the largest files.
+        app: the app behind this middleware.
+        each: bytes of one tab: three of the largest files.
         together: bytes of all tabs.
-        kept: session -> the bytes that Streamlit keeps for it.
+        kept: returns session -> the bytes that Streamlit keeps for it.
     """
 
     def __init__(
@@ -95,16 +95,16 @@ class FewUploads:
         kept: Callable[[], Mapping[str, int]] = uploaded_bytes,
     ) -> None:
         self.app, self._each, self._together, self._kept = app, each, together, kept
-        self._coming: Counter[str] = Counter()  # session -> bytes that are on their way
+        self._coming: Counter[str] = Counter()  # session -> bytes of uploads that have begun
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """`PUT .../_stcore/upload_file/<session>/<file>`."""
+        """Check requests to `PUT .../_stcore/upload_file/<session>/<file>`."""
         session = _uploading(scope)
         if session is None:
             return await self.app(scope, receive, send)
-        told = HTTPConnection(scope).headers.get("content-length", "")
-        # A body whose length is not told may have any that Streamlit takes.
-        size = int(told) if told.isascii() and told.isdigit() and len(told) < 12 else self._each
+        stated = HTTPConnection(scope).headers.get("content-length", "")
+        # Without a stated length the body may be as large as Streamlit accepts.
+        size = int(stated) if stated.isascii() and stated.isdigit() and len(stated) < 12 else self._each
         bytes_of = Counter(self._kept())
         bytes_of.update(self._coming)
         if bytes_of[session] + size > self._each or bytes_of.total() + size > self._together:
@@ -118,7 +118,7 @@ class FewUploads:
 
 
 def _uploading(scope: Scope) -> str | None:
-    """The session that an upload is for; None if this is none."""
+    """The session that an upload is for; None if the request is no upload."""
     if scope["type"] != "http" or scope["method"] not in ("PUT", "POST"):
         return None
     _, uploads, behind = scope["path"].partition("/_stcore/upload_file/")

@@ -1,4 +1,4 @@
-"""The server's answer to a question for pictures: `POST /pictures/heads+head`, the query of a link in the body."""
+"""The route for pictures: `POST /pictures/heads+head`, with the query of a link in the body."""
 
 import asyncio
 import gzip
@@ -16,44 +16,44 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tfm_ui.pictures.canvas import encode
 from tfm_ui.pictures.registry import PICTURES, CannotBeShown, made, takes_long
-from tfm_ui.server.own_pages import from_own_page
-from tfm_ui.server.pictures_first import ON_THEIR_WAY, browser_of
-from tfm_ui.visitors.admission import PATIENCE, TOO_LONG, Turn, within
-from tfm_ui.visitors.gate import RETRY, Busy, Gone
-from tfm_ui.visitors.giving_way import GivingWay
+from tfm_ui.server.picture_priority import PENDING, browser_of
+from tfm_ui.server.same_origin import is_same_origin
+from tfm_ui.visitors.compute_limiter import RETRY, Busy, VisitorGone
+from tfm_ui.visitors.transfer_limit import TransferLimit
+from tfm_ui.visitors.turn import PATIENCE, TOO_LONG, Turn, use_turn
 from tfm_ui.visitors.visitor import visitor_of
 
-LONGEST = 250_000  # bytes of a query: every sign of the longest text, percent-encoded
-MOST = 16  # pictures of one request: more than a page has
+LONGEST = 250_000  # bytes of a query: room for the longest text, percent-encoded
+MOST = 16  # pictures of one request: more than any page has
 LARGEST = 32_000_000  # bytes of an answer: the three largest maps of a page take half of it
-CHUNK = 2**16  # bytes that are handed to the network at a time, so that no more lies there for who reads slowly
+CHUNK = 2**16  # bytes handed to the network at a time: a slow reader has no more than that buffered
 
 NOTHING = np.zeros(0, np.float32)
 
 _log = logging.getLogger(__name__)
-# Threads of their own: Streamlit's files and its health probe never wait for a picture. The gate tells how many of them
-# compute, the others wait for their turn.
+# A separate pool, so that Streamlit's files and its health probe never wait for a picture. The limiter decides how many
+# of the threads compute at the same time; the others wait for their turn.
 _threads = ThreadPoolExecutor(64, thread_name_prefix="picture")
 
 
 class Refusal(Exception):
-    """An answer that is no picture."""
+    """An HTTP error in place of the pictures."""
 
     def __init__(self, status: int, words: str, headers: dict[str, str] | None = None) -> None:
         self.response = Response(words, status, headers, media_type="text/plain")
 
 
 class Pictures:
-    """The endpoint."""
+    """The endpoint, as an ASGI app."""
 
     def __init__(self) -> None:
-        self.questions = GivingWay(256, seconds=10)
-        self.answers = GivingWay(96_000_000, seconds=60)  # in bytes
+        self.questions = TransferLimit(256, seconds=10)
+        self.answers = TransferLimit(96_000_000, seconds=60)  # in bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, unless whoever asks has gone."""
+        """Answer, unless the client has disconnected."""
         request = Request(scope, receive)
-        with ON_THEIR_WAY.picture(browser_of(request)), suppress(ClientDisconnect, Gone):
+        with PENDING.picture(browser_of(request)), suppress(ClientDisconnect, VisitorGone):
             try:
                 response = await self._answer(request)
             except Refusal as refusal:
@@ -62,11 +62,11 @@ class Pictures:
                 await response(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
-        if not from_own_page(request):
+        if not is_same_origin(request):
             raise Refusal(403, "expected a question from a page of this server")
         names = _names(request.path_params["names"])
         try:
-            async with self.questions.under_way():
+            async with self.questions.transfer():
                 query = await _query(request)
         except TimeoutError:
             raise Refusal(408, "expected the whole question at once") from None
@@ -74,7 +74,7 @@ class Pictures:
 
     def _stream(self, data: bytes) -> StreamingResponse:
         async def chunks() -> AsyncIterator[bytes]:
-            async with self.answers.under_way(len(data)):
+            async with self.answers.transfer(len(data)):
                 for start in range(0, len(data), CHUNK):
                     yield data[start : start + CHUNK]
 
@@ -101,7 +101,7 @@ async def _query(request: Request) -> str:
 
 
 async def _computed(request: Request, names: list[str], query: str) -> bytes:
-    """The pictures, when it is this visitor's turn; what has not begun when the visitor leaves is not computed."""
+    """The pictures, computed in this visitor's turn. If the visitor leaves, pictures not yet begun are not computed."""
     gone = asyncio.create_task(_gone(request.receive))
     try:
         turn = Turn(visitor_of(request), lambda: not gone.done(), heavy=takes_long(query))
@@ -109,7 +109,7 @@ async def _computed(request: Request, names: list[str], query: str) -> bytes:
             first: set[asyncio.Future[Any]] = {asyncio.wrap_future(turn.ticket.admitted), gone}
             await asyncio.wait(first, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
             if gone.done():
-                raise Gone
+                raise VisitorGone
             if not turn.ticket.admitted.done():
                 raise Busy(TOO_LONG)
             return await asyncio.get_running_loop().run_in_executor(_threads, _packed, turn, names, query)
@@ -122,15 +122,15 @@ async def _computed(request: Request, names: list[str], query: str) -> bytes:
 
 
 def _packed(turn: Turn, names: list[str], query: str) -> bytes:
-    """The pictures one behind the other, a length before each; one that fails says so, and the others are there."""
+    """The pictures one after the other, each preceded by its length; in place of one that fails stands the problem."""
     parts: list[bytes] = []
     problems = []
-    with within(turn):
+    with use_turn(turn):
         for name in names:
-            turn.go_on()
+            turn.check_wanted()
             try:
                 parts.append(made(name, query))
-            except (Busy, Gone, CannotBeShown):
+            except (Busy, VisitorGone, CannotBeShown):
                 raise
             except Exception:
                 problems.append(_logged(name, query))
@@ -140,18 +140,18 @@ def _packed(turn: Turn, names: list[str], query: str) -> bytes:
         if len(problems) == len(names):
             raise Refusal(500, problems[0])
         together = b"".join(len(data).to_bytes(4, "little") + data for data in parts)
-        return gzip.compress(together, compresslevel=1)  # a half to a quarter of what is sent, for a millisecond or two
+        return gzip.compress(together, compresslevel=1)  # a half to a quarter of the size, for a millisecond or two
 
 
 def _logged(name: str, query: str) -> str:
-    """Put the exception that is being handled into the log; what its reader, who sees no log, is told."""
+    """Log the current exception, and return a sentence for the visitor, who cannot see the log."""
     reference = secrets.token_hex(4)
     _log.exception("Reference %s: the picture %s of the link %.500r", reference, name, query)
     return f"This picture could not be computed. The server's log says why, under the reference {reference}."
 
 
 async def _gone(receive: Receive) -> Message:
-    """Ends when the connection does."""
+    """Return when the client has disconnected."""
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":

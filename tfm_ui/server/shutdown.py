@@ -1,8 +1,8 @@
-"""How the server ends when it is told to, by Ctrl-C or SIGTERM: soon, whatever it does, and with exit code 0.
+"""Ends the server soon after Ctrl-C or SIGTERM, whatever it is doing, with exit code 0.
 
-Uvicorn waits for every answer under way, however long its picture takes, and then raises the signal once more, so that
-an end that was asked for looks like a crash; Python waits for threads. Here all of them have a moment. The worker
-process ends when its input does, which is when this process has gone.
+Uvicorn would wait for every open answer, however long its picture takes, and then raise the signal again, so that a
+requested end looks like a crash; Python would wait for all threads. Here they get PATIENCE seconds. The worker process
+ends when its standard input is closed, that is, together with this process.
 """
 
 import os
@@ -12,31 +12,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-PATIENCE = 1.5  # seconds in which what is under way may be finished
+PATIENCE = 1.5  # seconds in which running work may be finished
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def ends_when_told() -> Iterator[None]:
-    """While the server runs: the first signal has it finish, the second one, or PATIENCE, ends it at once."""
-    told: list[int] = []  # and no Event: the second signal may come while the first is being noted
+def quick_shutdown() -> Iterator[None]:
+    """While the server runs: the first signal lets it finish; a second signal, or PATIENCE seconds, ends it at once."""
+    received: list[int] = []  # not a threading.Event: the second signal may interrupt the handling of the first
     usual = {number: signal.getsignal(number) for number in SIGNALS}
 
     def end(number: int, frame: FrameType | None) -> None:
-        told.append(number)
-        if len(told) > 1:
+        received.append(number)
+        if len(received) > 1:
             _leave()
         last_resort = threading.Timer(PATIENCE, _leave)
         last_resort.daemon = True
         last_resort.start()
-        if callable(tell := usual[signal.Signals(number)]):
-            tell(number, frame)
+        if callable(handler := usual[signal.Signals(number)]):
+            handler(number, frame)
 
-    if threading.current_thread() is threading.main_thread():  # no other may listen to signals
+    if threading.current_thread() is threading.main_thread():  # Python lets no other thread handle signals
         for number in SIGNALS:
             signal.signal(number, end)
     yield
-    if told:
+    if received:
         _leave()
 
 

@@ -1,4 +1,4 @@
-"""What a server does before its first visitor, and once after."""
+"""What the server does before its first visitor, and once after the first visit."""
 
 import gc
 
@@ -10,18 +10,18 @@ from tfm_ui.state.model_state import ModelState
 
 
 def preload() -> None:
-    """In the server, before its first visitor: the first pass of a process takes ten times as long as the others."""
-    torch.set_num_threads(1)  # two collapse under a busy neighbour
-    run(ModelState(seed=0))  # so that the badge tells the time of a pass, and not of a start
+    """Run the default model before the first visitor: the first pass of a process takes ten times as long as others."""
+    torch.set_num_threads(1)  # two threads become very slow when another process uses the processor
+    run(ModelState(seed=0))  # the slow first pass, so that the badge shows the time of an ordinary one
     run(ModelState())
 
 
 @st.cache_resource(show_spinner=False)
 def warm_up() -> None:
-    """Once per process, after the first visit's imports: leave what lives long out of garbage collection.
+    """Once per process, after the first visit's imports: exclude long-lived objects from garbage collection.
 
-    Streamlit collects after every script run, which takes 125 ms with torch loaded and stalls every user; frozen
-    objects are skipped.
+    Streamlit collects garbage after every script run, which takes 125 ms with torch loaded and delays every visitor.
+    The collector skips frozen objects.
     """
     preload()
     gc.collect()

@@ -1,1 +1,1 @@
-"""What a link says: fields and how they read a link, the model's state, sample texts."""
+"""States and links: fields and how they are read from a link, the model's state, sample texts."""

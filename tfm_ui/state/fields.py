@@ -1,12 +1,12 @@
-"""What a control may hold, and how it reads a value that came in a link. Pure: no Streamlit here.
+"""Fields: the values that a control may have, and how a value in a link is read. Pure: no Streamlit here.
 
-A page's state is a frozen dataclass with a `control(...)` per field:
+A state is a frozen dataclass with a `control(...)` for each field:
 
     @dataclass(frozen=True, kw_only=True)
     class HeadsState:
         layer: int = control(Whole("Layer", low=1, high=8), default=1)
 
-It is the contract of the page's link (tfm_ui/state/links.py): a parameter is the page's prefix and the field's name.
+The state defines the link (tfm_ui/state/links.py): a parameter's name is the lens's prefix and the field's name.
 """
 
 import dataclasses
@@ -17,15 +17,15 @@ from typing import Any, ClassVar, Protocol
 
 
 class Field(Protocol):
-    """One kind of control."""
+    """A kind of control."""
 
     @property
     def label(self) -> str:
-        """What stands beside it on the page."""
+        """The text beside the control on the page."""
         ...
 
     def read(self, raw: str, default: Any) -> tuple[Any, str]:
-        """The value that a link's text stands for, and why it is another than what was asked for ("" if not)."""
+        """The nearest possible value to a link's text, and the reason if it is not what the text says ("" if it is)."""
         ...
 
 
@@ -35,14 +35,14 @@ class State(Protocol):
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
 
-LARGEST = 999_999_999  # what any longer row of digits counts as: no control goes as far
+LARGEST = 999_999_999  # larger numbers are read as this one; no control has such a high limit
 
 
 def whole_number(word: str) -> int | None:
-    """The whole number that a link writes in plain digits, at most LARGEST; None for any other word.
+    """The whole number that a word of ASCII digits stands for, at most LARGEST; None for any other word.
 
-    All fields read whole numbers here: Python's own `int` takes digits of other scripts too, and raises for more than
-    4,300 of them.
+    All fields read whole numbers with this function: Python's `int` also accepts digits of other scripts, and raises
+    an error for more than 4,300 digits.
     """
     if not (word.isascii() and word.isdigit()):
         return None
@@ -51,7 +51,7 @@ def whole_number(word: str) -> int | None:
 
 
 def _number(raw: str) -> float:
-    """What a link's text stands for; NaN if that is no number."""
+    """The number that a text stands for; NaN if it is not a number."""
     try:
         return float(raw)
     except ValueError:
@@ -67,14 +67,14 @@ class Text:
     height: int = 68
 
     def read(self, raw: str, default: Any) -> tuple[str, str]:
-        """The text, cut at the limit."""
+        """The text, cut to the greatest length."""
         too_long = len(raw) > self.max_chars
         return raw[: self.max_chars], f"only the first {self.max_chars} characters are taken" if too_long else ""
 
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number in a range: a slider, or a box with + and - where exact numbers matter."""
+    """A whole number in a range: a slider, or with `box` a number box with + and -."""
 
     label: str
     low: int
@@ -83,7 +83,7 @@ class Whole:
     help: str | None = None
 
     def read(self, raw: str, default: Any) -> tuple[int, str]:
-        """The nearest number of the range."""
+        """The nearest whole number in the range."""
         number = _number(raw)
         if math.isnan(number):
             return default, f"a whole number from {self.low} to {self.high} was expected"
@@ -93,7 +93,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Number:
-    """A number in a range, with so many significant digits as a link shall carry."""
+    """A number in a range, rounded to a number of significant digits."""
 
     label: str
     low: float
@@ -101,7 +101,7 @@ class Number:
     digits: int = 3
 
     def read(self, raw: str, default: Any) -> tuple[float, str]:
-        """The nearest number of the range."""
+        """The nearest number in the range."""
         number = _number(raw)
         if math.isnan(number):
             return default, f"a number from {self.low:g} to {self.high:g} was expected"
@@ -111,21 +111,21 @@ class Number:
 
 @dataclass(frozen=True)
 class Length(Whole):
-    """A whole number in a range too wide for a plain slider: its stops lie closer together where numbers are small."""
+    """A whole number in a range too wide for a plain slider. The slider has stops, denser for small numbers."""
 
     stops: tuple[int, ...] = ()
 
     def options(self, *values: int) -> tuple[int, ...]:
-        """The slider's stops, and among them these values, so that a link may ask for a number between two stops."""
+        """The slider's stops and these values, because a link may ask for a number between two stops."""
         within = (value for value in values if self.low <= value <= self.high)
         return tuple(sorted({self.low, self.high, *self.stops, *within}))
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few values: a list, a slider over them, or buttons side by side.
+    """One of a few values: a list, a slider, or buttons side by side.
 
-    What is shown is the value itself: Streamlit writes into the link what it shows.
+    Options are shown as they are, without other labels, because Streamlit writes into the link what it shows.
     """
 
     label: str
@@ -134,14 +134,14 @@ class Choice:
     help: str | None = None
 
     def read(self, raw: str, default: Any) -> tuple[Any, str]:
-        """The option of that name; of numbers, the nearest."""
+        """The option with that name; if all options are numbers, the nearest one."""
         by_name = {str(option): option for option in self.options}
         if raw in by_name:
             return by_name[raw], ""
         number, reason = _number(raw), f"it can be {', '.join(by_name)}"
         if math.isnan(number) or not all(isinstance(option, int | float) for option in self.options):
             return default, reason
-        number = min(max(number, min(self.options)), max(self.options))  # of infinity no option is the nearest
+        number = min(max(number, min(self.options)), max(self.options))  # no option is nearest to infinity
         return min(self.options, key=lambda option: abs(option - number)), reason
 
 
@@ -153,7 +153,7 @@ class Flag:
     help: str | None = None
 
     def read(self, raw: str, default: Any) -> tuple[bool, str]:
-        """True or false, in any case."""
+        """True or false, in upper or lower case."""
         words = {"true": True, "false": False}
         return words.get(raw.lower(), default), "" if raw.lower() in words else "it can be true or false"
 
@@ -162,21 +162,21 @@ def control(field: Field, *, default: Any, held: bool = False, local: bool = Fal
     """A dataclass field that is a control.
 
     Args:
-        field: what it may hold.
-        default: what it holds at first.
-        held: no widget of Streamlit's shows it: a picture or a button sets it, and the address alone holds it.
-        local: the browser alone works with it: the server's pictures do not depend on it.
+        field: the values that it may have.
+        default: its default value.
+        held: no Streamlit widget shows the field: a picture or a button sets it, and only the address stores it.
+        local: only the browser uses the field: the server's pictures do not depend on it.
     """
     return dataclasses.field(default=default, metadata={"control": field, "held": held, "local": local})
 
 
 def held_by(state: type["State"]) -> set[str]:
-    """The fields that no widget shows."""
+    """The names of the fields that no widget shows."""
     return {field.name for field in dataclasses.fields(state) if field.metadata["held"]}
 
 
 def local_to(state: type["State"]) -> set[str]:
-    """The fields that the browser alone works with."""
+    """The names of the fields that only the browser uses."""
     return {field.name for field in dataclasses.fields(state) if field.metadata["local"]}
 
 
@@ -184,7 +184,7 @@ Limits = Mapping[str, Mapping[str, Any]]
 
 
 def controls_of(state: type[State], limits: Limits | None = None) -> dict[str, tuple[Field, Any]]:
-    """field name -> (its control, its default).
+    """Field name -> (its control, its default).
 
     Args:
         state: a dataclass of controls.

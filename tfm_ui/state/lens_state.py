@@ -1,4 +1,4 @@
-"""What a lens's controls hold: a frozen dataclass with a `control(...)` per field."""
+"""The base class of all lenses' states: a state is a frozen dataclass with a `control(...)` for each field."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from tfm_ui.state.model_state import ModelState
 
 @dataclass(frozen=True, kw_only=True)
 class LensState:
-    """Derive a lens's state from it, or use it for a lens without controls. Its fields are the lens's link."""
+    """The base class of a lens's state; a lens without controls uses it as it is."""
 
     @staticmethod
     def limits(model: ModelState) -> Limits:

@@ -1,4 +1,4 @@
-"""Links: what a state needs to come back, and what becomes of values that no control could hold. Pure."""
+"""Links: writes states as links, and reads links as states, correcting values that no control can have. Pure."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -8,18 +8,18 @@ from urllib.parse import quote_plus, urlencode
 
 from tfm_ui.state.fields import Field, Limits, State, Text, controls_of
 
-Query = Mapping[str, Sequence[str]]  # a link's parameters, each with all its values
+Query = Mapping[str, Sequence[str]]  # parameter of a link -> all its values, as text
 S = TypeVar("S", bound=State)
 
-LINK_CHARS = 2000  # the longest link that every chat program and mail reader bears
-# Of them for the texts together: how much of a text is carried hangs on no slider. Only the Attention lens, of which a
-# link may hold lists and changes, too, leaves less when these are long.
+LINK_CHARS = 2000  # the longest link that all chat programs and mail readers accept
+# The part of a link for all texts together. It is fixed, so that moving a slider does not change how much of a text the
+# link carries. Only in the Attention lens, whose links may hold lists and changes, texts can get less than this.
 TEXT_CHARS = 1500
 
 
 @dataclass(frozen=True)
 class Correction:
-    """A value of a link that could not be taken as it was."""
+    """A value of a link that had to be changed: what the link asked for, the new value, and the reason."""
 
     name: str
     asked: str
@@ -34,12 +34,12 @@ class Correction:
 
 
 def read_link(state: type[State], prefix: str, query: Query, limits: Limits | None = None) -> list[Correction]:
-    """What must be changed in a link before it is a state.
+    """The corrections that a link needs before it stands for a state.
 
     Args:
         state: a dataclass of controls.
-        prefix: of its parameters in the link, "heads_" or "" for the model's.
-        query: the link's parameters, each with all its values, as text.
+        prefix: the prefix of its parameters in the link, such as "heads_"; "" for the model's.
+        query: the link's parameters.
         limits: as in `controls_of`.
     """
     corrections = []
@@ -48,7 +48,7 @@ def read_link(state: type[State], prefix: str, query: Query, limits: Limits | No
             value, reason = _taken(field, given[-1], default)
             if len(given) > 1:
                 reason = reason or "of several values the last one counts"
-            elif as_text(value) != given[-1]:  # 12.0, or FALSE: Streamlit would read it otherwise
+            elif as_text(value) != given[-1]:  # such as 12.0 or FALSE, which Streamlit would read differently
                 reason = reason or "there is a plainer way to write it"
             if reason:
                 corrections.append(Correction(prefix + name, " and ".join(given), value, reason))
@@ -56,7 +56,7 @@ def read_link(state: type[State], prefix: str, query: Query, limits: Limits | No
 
 
 def state_of(state: type[S], prefix: str, query: Query, limits: Limits | None = None) -> S:
-    """The state that a link stands for, what could not be taken as it was corrected."""
+    """The state that a link stands for, after its corrections."""
     corrections = {c.name: c.value for c in read_link(state, prefix, query, limits)}
     values = {
         name: corrections.get(prefix + name, _taken(field, query[prefix + name][-1], default)[0])
@@ -67,20 +67,20 @@ def state_of(state: type[S], prefix: str, query: Query, limits: Limits | None = 
 
 
 def _taken(field: Field, raw: str, default: Any) -> tuple[Any, str]:
-    """What a field reads; where it can make nothing of it, the nearest to its default that its limits leave."""
+    """The field's value and the reason, see `Field.read`. The default is first brought within the field's limits."""
     possible, _ = field.read(as_text(default), default)
     return field.read(raw, possible)
 
 
 def as_text(value: Any) -> str:
-    """A value as it stands in a link."""
+    """A value as it is written in a link."""
     if isinstance(value, float):
         return f"{value:g}"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def link_parameters(state: State, prefix: str) -> dict[str, str]:
-    """What a link must hold to come back to this state: the values that differ from their defaults."""
+    """The parameters that bring this state back: those whose values differ from their defaults."""
     values = {name: (getattr(state, name), default) for name, (_, default) in controls_of(type(state)).items()}
     return {prefix + name: as_text(value) for name, (value, default) in values.items() if value != default}
 
@@ -88,8 +88,8 @@ def link_parameters(state: State, prefix: str) -> dict[str, str]:
 def share_link(base: str, *states: tuple[State, str]) -> str:
     """The link that brings back these states, each with its prefix, at the address `base`.
 
-    It is never longer than LINK_CHARS: texts that it has no room for are cut, and `cuts` says how far. All other
-    fields are limited, so that they fit together.
+    It is never longer than LINK_CHARS: texts that do not fit are cut, and `cuts` tells where. The other fields have
+    limits that make sure that they fit.
     """
     parameters = _parameters(base, states)
     return f"{base}?{_encoded(parameters)}" if parameters else base
@@ -100,9 +100,9 @@ class Cut:
     """A text that is too long for the link.
 
     Attributes:
-        label: of its control.
-        whole: the text.
-        part: its beginning, which the link carries.
+        label: the label of its control.
+        whole: the whole text.
+        part: the beginning that the link carries.
     """
 
     label: str
@@ -111,7 +111,7 @@ class Cut:
 
 
 def cuts(base: str, *states: tuple[State, str]) -> dict[str, Cut]:
-    """The texts that are too long for the link, by their parameters."""
+    """Parameter -> a text that is too long for the link."""
     parameters = _parameters(base, states)
     return {
         prefix + name: Cut(field.label, getattr(state, name), parameters[prefix + name])
@@ -125,7 +125,7 @@ def _parameters(base: str, states: Sequence[tuple[State, str]]) -> dict[str, str
     parameters = {key: value for state, prefix in states for key, value in link_parameters(state, prefix).items()}
     texts = [prefix + name for state, prefix in states for name in _texts(state) if prefix + name in parameters]
     room = min(TEXT_CHARS, LINK_CHARS - len(f"{base}?{_encoded(parameters | dict.fromkeys(texts, ''))}"))
-    # Short texts first: what one of them leaves of its equal share is there for the longer ones.
+    # Short texts first: the rest of their equal share is left for the longer ones.
     for left, key in zip(
         range(len(texts), 0, -1), sorted(texts, key=lambda t: len(quoted(parameters[t]))), strict=True
     ):
@@ -139,7 +139,7 @@ def _texts(state: State) -> dict[str, Text]:
 
 
 def first_part(text: str, room: int) -> str:
-    """As much of a text as fits into `room` characters of a link, cut between two signs as a reader sees them."""
+    """As much of a text as fits into `room` characters of a link, cut between two characters as a reader sees them."""
     used = 0
     for end, sign in enumerate(text):
         used += len(quoted(sign))
@@ -152,7 +152,7 @@ def first_part(text: str, room: int) -> str:
 
 
 def _joined(text: str, at: int) -> bool:
-    """Whether a cut here would part a letter from its marks, an emoji from its tone or family, or a flag in two."""
+    """Whether a cut here would separate a letter from its marks, split a flag, or split an emoji with its modifiers."""
     before, after = text[at - 1], text[at]
     if _half_a_flag(before) and _half_a_flag(after):
         halves = len(text[:at]) - len(text[:at].rstrip("".join(map(chr, range(0x1F1E6, 0x1F200)))))
@@ -166,8 +166,8 @@ def _half_a_flag(sign: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """A text as it stands in a link."""
-    return quote_plus(text, errors="replace")  # half a surrogate pair has no place in a link
+    """A text as it is written in a link."""
+    return quote_plus(text, errors="replace")  # half a surrogate pair cannot be encoded
 
 
 def _encoded(parameters: Mapping[str, str]) -> str:

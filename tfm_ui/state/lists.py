@@ -1,4 +1,4 @@
-"""Controls that hold several numbers, as a short text in the link. Pure."""
+"""Fields that hold several numbers or names, written as a short text. Pure."""
 
 import math
 import re
@@ -10,13 +10,13 @@ from tfm_ui.state.fields import whole_number
 
 @dataclass(frozen=True)
 class Numbers:
-    """Which of the numbers from `low` on, written as "2 3", or as "q2 q3" where a letter says of what.
+    """Some of the numbers from `low` to `high`, written as "2 3", or as "q2 q3" if a letter says what they count.
 
     Attributes:
-        label: what stands beside it.
+        label: the text beside the control.
         high: the highest number.
-        letters: one of these stands before each number, the same before all.
-        max_chars: how long the text may be.
+        letters: one of these letters stands before each number, the same letter before all of them.
+        max_chars: the greatest length of the text.
         low: the lowest number, 0 or 1.
     """
 
@@ -27,7 +27,7 @@ class Numbers:
     low: int = 1
 
     def read(self, raw: str, default: Any) -> tuple[str, str]:
-        """Those of the numbers that there are, each once, as many as there is room for."""
+        """The valid numbers, each once, as many as fit."""
         form = re.compile(f"([{self.letters}])(0|[1-9][0-9]*)" if self.letters else "()(0|[1-9][0-9]*)")
         words = list(dict.fromkeys(raw.replace(",", " ").split()))
         numbers = [match for match in map(form.fullmatch, words) if match and self._holds(match[2])]
@@ -44,20 +44,20 @@ class Numbers:
         return number is not None and self.low <= number <= self.high
 
     def _expected(self) -> str:
-        behind = f", all behind {' or behind '.join(self.letters)}" if self.letters else ""
-        numbers = f"whole numbers from {self.low} to {self.high}{behind}"
-        return f"{numbers}, parted by spaces, of {self.max_chars} characters together"
+        after = f", all after {' or all after '.join(self.letters)}" if self.letters else ""
+        numbers = f"whole numbers from {self.low} to {self.high}{after}"
+        return f"{numbers}, separated by spaces, at most {self.max_chars} characters in all"
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """A few vectors, written as "1,0.5 0,-1": numbers parted by commas, vectors by spaces.
+    """A few vectors, written as "1,0.5 0,-1": numbers are separated by commas, vectors by spaces.
 
-    The value is that text, each number rounded to two decimals; `vectors` reads it.
+    The value is that text, with each number rounded to two decimals; `vectors` reads it.
 
     Attributes:
-        label: what stands beside it.
-        ranges: lowest and highest of each number of a vector.
+        label: the text beside the control.
+        ranges: the lowest and the highest value of each number of a vector.
         fewest, most: how many vectors there may be.
     """
 
@@ -67,7 +67,7 @@ class Vectors:
     most: int = 1
 
     def read(self, raw: str, default: Any) -> tuple[str, str]:
-        """The vectors with each number the nearest of its range; the default if they are not as many as needed."""
+        """The vectors, each number as near as its range allows; the default if their number or size is wrong."""
         try:
             points = vectors(raw)
         except ValueError:
@@ -90,8 +90,8 @@ class Vectors:
 
     def _expected(self) -> str:
         many = f"{self.fewest}" if self.fewest == self.most else f"{self.fewest} to {self.most}"
-        noun = "vector" if self.most == 1 else "vectors, parted by spaces,"
-        return f"{many} {noun} of {len(self.ranges)} numbers, parted by commas, were expected"
+        noun = "vector" if self.most == 1 else "vectors, separated by spaces,"
+        return f"{many} {noun} of {len(self.ranges)} numbers, separated by commas, were expected"
 
     def _ranges(self) -> str:
         each = [f"from {low:g} to {high:g}" for low, high in self.ranges]
@@ -99,24 +99,28 @@ class Vectors:
 
 
 def vectors(text: str) -> list[tuple[float, ...]]:
-    """What the text of a `Vectors` field stands for; a ValueError where a number is none."""
+    """The vectors that the text of a `Vectors` field stands for.
+
+    Raises:
+        ValueError: if a part of the text is not a number.
+    """
     return [tuple(float(number) for number in vector.split(",")) for vector in text.split()]
 
 
 @dataclass(frozen=True)
 class Names:
-    """Some of a few names, written as "a,b"; in the order in which they were chosen.
+    """Some of a few names, written as "a,b", in the order in which they were chosen.
 
     Attributes:
-        label: what stands beside it.
-        options: what can be chosen.
+        label: the text beside the control.
+        options: the names that can be chosen.
     """
 
     label: str
     options: tuple[str, ...]
 
     def read(self, raw: str, default: Any) -> tuple[str, str]:
-        """Those of the names that there are, each once; the default where none is left."""
+        """The valid names, each once; the default if there are none."""
         asked = list(dict.fromkeys(name for name in raw.split(",") if name))
         chosen = [name for name in asked if name in self.options]
         reason = f"it can hold some of {', '.join(self.options)}"
@@ -124,5 +128,5 @@ class Names:
 
 
 def names(text: str) -> list[str]:
-    """What the text of a `Names` field stands for."""
+    """The names that the text of a `Names` field stands for."""
     return [name for name in text.split(",") if name]

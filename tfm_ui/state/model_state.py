@@ -1,22 +1,22 @@
-"""The one model that every lens shows: its controls, and what they make in tfm_core."""
+"""The state of the model that all lenses share: its controls, its configuration, its tokens."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, TOKENIZERS, Tokens, TransformerConfig, encode
 from tfm_ui.state.fields import Choice, Flag, Length, Text, Whole, control
+from tfm_ui.state.pass_cost import HEAVY, pass_bytes
 from tfm_ui.state.samples import read_text
-from tfm_ui.state.work import HEAVY, pass_bytes
 
 MAX_TOKENS = 1024
-STOPS = (*range(2, 65), *range(72, 257, 8), *range(320, MAX_TOKENS + 1, 64))  # of the slider; links may lie between
-MAX_LEN = 1024  # rows of a learned table: a constant, so that a longer text moves no weight
-CHARS = 20_000  # of a typed text, more than ten times what a link carries
+STOPS = (*range(2, 65), *range(72, 257, 8), *range(320, MAX_TOKENS + 1, 64))  # of the slider; links may use any number
+MAX_LEN = 1024  # rows of a learned position table: constant, so that the length of the text changes no weight
+CHARS = 20_000  # the greatest length of a typed text, more than ten times what a link carries
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelState:
-    """What the model panel holds; the link's parameters are its fields' names."""
+    """The controls of the model, in the sidebar; the parameters in a link are the names of its fields."""
 
     text: str = control(Text("Text", CHARS), default="the cat sat on the mat because it was tired")
     target: str = control(Text("Target text (the decoder's)", CHARS), default="die Katze war müde")
@@ -56,7 +56,7 @@ class ModelState:
 
     @property
     def config(self) -> TransformerConfig:
-        """The transformer that this panel describes."""
+        """The configuration of the transformer."""
         return TransformerConfig(
             vocab_size=TOKENIZERS[self.tokenizer].vocab_size,
             architecture=self.architecture,
@@ -74,41 +74,41 @@ class ModelState:
 
     @property
     def is_heavy(self) -> bool:
-        """Whether a pass takes long, by what it writes."""
+        """Whether a pass takes long, by an estimate of the bytes that it writes."""
         return pass_bytes(self.config, self.seq_len) > HEAVY
 
     @property
     def is_encoder_decoder(self) -> bool:
-        """Whether there are two stacks, and so a target text."""
+        """Whether the model has two stacks, and so a target text."""
         return self.architecture == "encoder-decoder"
 
     @property
     def masks_the_future(self) -> bool:
-        """Whether a causal mask is handed to the model: a choice in encoders, built into decoders."""
+        """Whether a causal mask is passed to the model: in encoders it is a choice; decoders have their own."""
         return self.causal and self.architecture == "encoder"
 
     @property
     def looks_back_only(self) -> bool:
-        """Whether the last token's output was made without looking ahead, and so foretells a next one."""
+        """Whether no token can see later ones, so that the last token's output predicts a next token."""
         return self.causal or self.architecture != "encoder"
 
     @property
     def read_text(self) -> str:
-        """The text behind a sample's name, or the text itself."""
+        """The text: the sample's if `text` is the name of a sample, otherwise `text` itself."""
         return read_text(self.text)
 
     @property
     def read_target(self) -> str:
-        """The same of the target text."""
+        """The target text: the sample's if `target` is the name of a sample, otherwise `target` itself."""
         return read_text(self.target)
 
     @cached_property
     def source_tokens(self) -> Tokens:
-        """The text as the model reads it."""
+        """The tokens of the text, as the model reads them."""
         return encode(self.read_text, self.tokenizer, self.seq_len)
 
     @cached_property
     def target_tokens(self) -> Tokens:
-        """The target text as the decoder of an encoder-decoder reads it: cut like the text, but never padded."""
+        """The tokens of the target text, as the decoder of an encoder-decoder reads them: cut, but never padded."""
         pieces = len(encode(self.read_target, self.tokenizer).pieces)
         return encode(self.read_target, self.tokenizer, max(1, min(pieces, self.seq_len)))

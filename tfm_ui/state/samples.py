@@ -1,6 +1,6 @@
-"""Texts by name: `@alice` in a text box, or `text=@alice` in a link, stands for a file of assets/texts.
+"""Sample texts: `@alice` in a text box, or `text=@alice` in a link, stands for a file of assets/texts.
 
-Nobody owns these texts any more, anywhere. A name that is none stands for itself, as does "@bob hi".
+The texts are in the public domain everywhere. Other texts that begin with @, such as "@bob hi", are read as they are.
 """
 
 import re
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Sample:
-    """Where a text comes from."""
+    """The origin of a sample text."""
 
     title: str
     author: str
@@ -22,24 +22,24 @@ class Sample:
 
     @property
     def origin(self) -> str:
-        """In one line."""
+        """The origin in one line."""
         return f"{self.author}, {self.title}, {self.year}, public domain"
 
 
 def sample_name(text: str) -> str | None:
-    """The name of the sample that a text box asks for, if it asks for one that there is."""
+    """The sample's name if the content of a text box is "@" and the name of a sample; otherwise None."""
     name = text.strip().removeprefix("@")
     return name if text.strip().startswith("@") and name in SAMPLES else None
 
 
 def read_text(text: str) -> str:
-    """The text that the model reads: the sample's, or what stands there."""
+    """The text that the model reads: the sample's text, or the content of the text box itself."""
     name = sample_name(text)
     return _file(name) if name else text
 
 
 def about(text: str) -> str:
-    """What is worth saying of a text box's content: a sample's origin, or that a name is none. Often nothing."""
+    """A note on a text box's content: a sample's origin, or that no sample has this name; "" for other texts."""
     if name := sample_name(text):
         return SAMPLES[name].origin
     if re.fullmatch(r"@\w+", text.strip()):
@@ -48,7 +48,7 @@ def about(text: str) -> str:
 
 
 def path(name: str) -> str:
-    """A sample's file, as seen from the project's root."""
+    """The path of a sample's file, relative to the project's root."""
     return f"{FOLDER}/{name}.txt"
 
 

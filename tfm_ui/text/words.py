@@ -1,6 +1,6 @@
 """Words for what is seen: token labels, and sentences computed from the data. Arrays and strings alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from unicodedata import bidirectional
 
@@ -175,3 +175,26 @@ def about_heads(first: NDArray[np.float32], visible: NDArray[np.intp]) -> str:
 def _weight(number: float) -> str:
     """As on the cells: 1.00, not 1."""
     return "1.00" if number == 1 else look.weight(number)
+
+
+@dataclass(frozen=True)
+class Names:
+    """What sentences call the tokens and heads of a model.
+
+    Attributes:
+        tokens: text -> a label for each of its tokens.
+        with_kinds: whether the kind of attention must be said of a head, as there are several.
+    """
+
+    tokens: Mapping[str, Sequence[str]]
+    with_kinds: bool
+
+    def token(self, text: str, number: int) -> str:
+        """A token in quotes, counted from 1; by its number if the text has no such token."""
+        names = self.tokens[text]
+        return f"“{names[number - 1]}”" if 1 <= number <= len(names) else f"token {number}"
+
+    def head(self, kind: str, layer: int, head: int | None) -> str:
+        """A head; all of its layer, if it is None."""
+        place = f"layer {layer}, head {head}" if head is not None else f"all heads of layer {layer}"
+        return f"{place} ({kind})" if self.with_kinds else place

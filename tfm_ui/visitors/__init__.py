@@ -1,1 +1,1 @@
-"""Who visits, and whose turn it is to compute."""
+"""Who a visitor is, and in which order visitors' requests are computed."""

@@ -1,4 +1,4 @@
-"""What whoever hosts the app may set, by environment variables; docs/hosting.md says what each is for."""
+"""Settings of the server, read from environment variables; docs/hosting.md says what each is for."""
 
 import os
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ class Settings:
     """The limits of one server.
 
     Attributes:
-        cache_bytes: what all caches together may hold.
-        light_at_once: quick computations that may run side by side.
-        heavy_at_once: computations that take long, likewise; they never take the place of the quick ones.
-        embed: who may show the app in a frame: sources of a content security policy, separated by spaces.
+        cache_bytes: the size limit of the cache.
+        light_at_once: how many quick computations may run at the same time.
+        heavy_at_once: how many slow computations may run at the same time; quick ones are counted separately.
+        embed: which sites may show the app in a frame: sources of a content security policy, separated by spaces.
     """
 
     cache_bytes: int = 200 * MEGABYTE
@@ -28,7 +28,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings in the environment.
 
     Raises:
-        ValueError: if one of the numbers is none, or below 1.
+        ValueError: if a value is not a whole number from 1 on, or `embed` would break its header.
     """
     default = Settings()
     return Settings(

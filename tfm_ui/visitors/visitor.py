@@ -1,10 +1,11 @@
-"""Who a visitor is: what all tabs of a browser share, and others behind the same address do not.
+"""Who a visitor is: one browser. Its tabs are one visitor; other browsers behind the same address are others.
 
-Streamlit's own XSRF cookie tells them apart: a page's script asks `_stcore/health` before it opens its websocket, and
-the answer sets the cookie, so that pictures and sessions have it alike. Its text is masked anew in every answer; the
-token below the mask stays. Where there is none (no cookies, XSRF protection switched off), the address alone counts.
+Streamlit's XSRF cookie identifies the browser. A page's script requests `_stcore/health` before it opens its websocket,
+and the answer sets the cookie, so both picture requests and sessions carry it. Streamlit masks the cookie differently
+in every answer; the token below the mask stays the same. Without a cookie (cookies or XSRF protection switched off),
+only the address identifies the visitor.
 
-A cookie can be invented, an address hardly: whatever is bounded by visitor wants a bound by `address_of`, too.
+A client can invent cookies, but hardly its address: every limit per visitor needs a limit per `address_of` as well.
 """
 
 from binascii import unhexlify
@@ -20,37 +21,37 @@ COOKIE = "_streamlit_xsrf"
 
 
 def visitor(cookies: Mapping[str, str], address: str | None) -> str:
-    """A name of the visitor, "203.0.113.7 5f1c..."; of who has no cookie, "203.0.113.7".
+    """The visitor's name, such as "203.0.113.7 5f1c..."; without a cookie it is the address alone, "203.0.113.7".
 
     Args:
-        cookies: name -> value, of a request or of `st.context.cookies`.
-        address: where they come from, of a request or of `st.context.ip_address`, which is None on this machine.
+        cookies: name -> value, from a request or from `st.context.cookies`.
+        address: from a request or from `st.context.ip_address`, which is None for visitors on this machine.
     """
     token = _token(cookies.get(COOKIE, ""))
-    browser = blake2s(token, digest_size=8).hexdigest() if token else ""  # not the token: names may be logged
+    browser = blake2s(token, digest_size=8).hexdigest() if token else ""  # hashed, because names may be logged
     return f"{_network(address)} {browser}".rstrip()
 
 
 def visitor_of(connection: HTTPConnection) -> str:
-    """Who sends this request, or opened this websocket."""
+    """The visitor who sent this request or opened this websocket."""
     return visitor(connection.cookies, connection.client.host if connection.client else None)
 
 
 def visitor_here() -> str:
-    """Who looks at the page whose script runs in this thread."""
+    """The visitor whose page script runs in this thread."""
     return visitor(st.context.cookies, st.context.ip_address)
 
 
 def address_of(visitor: str) -> str:
-    """Where a visitor comes from: "203.0.113.7", or the network "2001:db8::/64", which one household has of IPv6.
+    """A visitor's address: "203.0.113.7", or for IPv6 the network of one household, "2001:db8::/64".
 
-    "" is this machine, as behind a proxy that does not tell addresses.
+    It is "" for this machine, and so for all visitors behind a local proxy that does not forward addresses.
     """
     return visitor.partition(" ")[0]
 
 
 def _token(text: str) -> bytes:
-    """What `2|mask|masked|time`, in hexadecimal digits, hides; empty if it is another text."""
+    """The token in a cookie of the form `2|mask|masked|time`, in hexadecimal digits; empty for any other text."""
     try:
         version, mask, masked, _ = text.strip("\"'").split("|")
         key = unhexlify(mask)

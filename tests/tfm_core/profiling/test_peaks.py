@@ -15,24 +15,29 @@ NARROW = {"d_model": 32, "num_heads": 4, "num_layers": 2, "seq_len": 200, "batch
 WIDE = {"d_model": 64, "num_heads": 4, "num_layers": 2, "seq_len": 50, "batch": 8}
 OTHERS = ("LSTM", "GRU", "convolution")
 HERE = [name for name, target in TARGETS.items() if not target.refuses(Setup())]
+LIKE_ANOTHER = ("fused flash", "strided")  # "fused" takes the same kernel on a processor, "window" has a mask as well
 
 
-def measured(target, size, backward):
-    subject, direction = Subject(Row(target, size), Setup()), "training" if backward else "forward"
-    with subject.mode(direction):
-        subject.call(direction)()
-        return allocated(subject.call(direction))
+def ratios(target, size):
+    """Foretold over measured, of the forward pass and of forward + backward."""
+    row = Row(target, size)
+    subject = Subject(row, Setup())
+    with subject.mode("forward"):
+        subject.call("forward")()  # what is set up for the first time does not count
+    for direction in ("forward", "training"):
+        with subject.mode(direction):
+            measured = allocated(subject.call(direction))
+        yield peak_memory(row, Setup(), backward=direction == "training") / measured
 
 
 @pytest.mark.parametrize("size", [DEFAULT_SIZES[0], LONG])
 @pytest.mark.parametrize("target", HERE)
-@pytest.mark.parametrize("backward", [False, True])
-def test_within_a_factor_of_2_of_the_allocation_curve(target, size, backward):
+def test_within_a_factor_of_2_of_the_allocation_curve(target, size):
     """Of transformers, where each tensor is accounted for, nearer than that."""
-    ratio = peak_memory(Row(target, size), Setup(), backward=backward) / measured(target, size, backward)
-    assert 0.5 < ratio < 2
-    if target not in OTHERS:
-        assert 0.9 < ratio < 1.1
+    low, high = (0.5, 2) if target in OTHERS else (0.9, 1.1)
+    forward, training = ratios(target, size)
+    assert low < forward < high
+    assert low < training < high
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=described)
@@ -41,10 +46,12 @@ def test_of_every_kind(kind, numbers):
     """In one test of all targets and both ways, as each takes milliseconds."""
     size = sized({**kind, "vocab_size": 500 if "vocab_size" in kind else 0}, **numbers)
     for target in HERE:
-        for backward in () if TARGETS[target].lacks(size) else (False, True):
-            ratio = peak_memory(Row(target, size), Setup(), backward=backward) / measured(target, size, backward)
-            low, high = (0.5, 2) if target in OTHERS else (0.88, 1.12)
-            assert low < ratio < high, (target, backward)
+        if target in LIKE_ANOTHER or TARGETS[target].lacks(size):
+            continue
+        low, high = (0.5, 2) if target in OTHERS else (0.88, 1.12)
+        forward, training = ratios(target, size)
+        assert low < forward < high, target
+        assert low < training < high, target
 
 
 @pytest.mark.parametrize("target", TARGETS)

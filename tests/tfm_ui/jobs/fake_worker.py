@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.tfm_ui.jobs.job_table import Count
-from tfm_ui.jobs.job import Request, Seen, Tab
-from tfm_ui.jobs.messages import Came, Ended, Gone, Ready, Start, Stop
+from tfm_ui.jobs.job import JobStatus, Request, Tab
+from tfm_ui.jobs.messages import Ended, Ready, Start, Stepped, Stop, WorkerExited
 from tfm_ui.jobs.queue import Queue
 
 
@@ -20,7 +20,7 @@ class FakeWorker:
 
     def kill(self) -> None:
         self.open = False
-        self.tells(Gone(-9))
+        self.tells(WorkerExited(-9))
 
     def close(self) -> None:
         self.open = False
@@ -59,7 +59,7 @@ class FakeQueue(Queue):
         return [message for message in self.worker.said if isinstance(message, Start)][-1]
 
     def step(self, share: float, seconds_left: float = 0.0, step: Any = None) -> None:
-        self.worker.tells(Came(self.running().number, step or Count(share, seconds_left)))
+        self.worker.tells(Stepped(self.running().number, step or Count(share, seconds_left)))
 
     def finish(self, **how: Any) -> Any:
         """The argument of the job that is over now."""
@@ -68,7 +68,7 @@ class FakeQueue(Queue):
         return start.argument
 
 
-def see(queue: FakeQueue, visitor: str, argument: Any) -> Seen:
+def see(queue: FakeQueue, visitor: str, argument: Any) -> JobStatus:
     """What this visitor sees of the job."""
     found = queue.find(visitor, "job", argument)
     assert found

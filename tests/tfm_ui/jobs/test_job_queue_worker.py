@@ -4,7 +4,7 @@ import pytest
 
 from tests.tfm_ui.jobs.fake_worker import FakeQueue, see
 from tests.tfm_ui.jobs.job_table import Count
-from tfm_ui.jobs.messages import Gone, Stop
+from tfm_ui.jobs.messages import Stop, WorkerExited
 from tfm_ui.jobs.queue import OBEYS
 
 
@@ -24,7 +24,7 @@ def test_what_goes_wrong_with_a_step_does_not_keep_its_job_for_ever(queue):
     with pytest.raises(ValueError, match="no"):
         queue.finish()
     assert see(queue, "a", "x").state == "done"
-    queue.worker.tells(Gone(-9))  # as its listener says, which has ended by that
+    queue.worker.tells(WorkerExited(-9))  # as its listener says, which has ended by that
     queue.ready()
     assert queue.finish() == "y"
 
@@ -55,20 +55,20 @@ def test_a_worker_that_dies_takes_one_job_along_and_no_other(queue):
     queue.ready()
     queue.step(0.3)
     first = queue.worker
-    first.tells(Gone(-9))
-    first.tells(Gone(-9))  # of a worker that was replaced nothing counts
+    first.tells(WorkerExited(-9))
+    first.tells(WorkerExited(-9))  # of a worker that was replaced nothing counts
     assert (see(queue, "a", "x").state, kept) == ("failed", [Count(0.3)])
     assert "signal 9" in see(queue, "a", "x").problem
     queue.ready()
     assert queue.finish() == "y"
-    queue.worker.tells(Gone(0))  # while nothing is to be done
+    queue.worker.tells(WorkerExited(0))  # while nothing is to be done
     assert len(queue.workers) == 3
 
 
 def test_a_worker_that_never_gets_ready_is_not_started_for_ever(queue):
     queue.ask("a", "x")
     queue.ask("b", "y")
-    queue.worker.tells(Gone(1))
+    queue.worker.tells(WorkerExited(1))
     assert [see(queue, *who).problem for who in (("a", "x"), ("b", "y"))] == [
         "The process that works could not start; it ended with code 1."
     ] * 2

@@ -102,9 +102,9 @@ def test_a_worker_ends_with_the_server_even_in_the_middle_of_a_job():
     heard: list[Any] = []
     worker = Process(lambda _, message: heard.append(message), table=TABLE)
     worker.say(queue_module.Start(1, "deaf", None))
-    until(lambda: any(isinstance(message, queue_module.Came) for message in heard))
+    until(lambda: any(isinstance(message, queue_module.Stepped) for message in heard))
     worker._process.stdin.close()  # as when the server is killed
-    until(lambda: heard[-1] == queue_module.Gone(0))
+    until(lambda: heard[-1] == queue_module.WorkerExited(0))
 
 
 def test_a_worker_that_cannot_start_is_told():

@@ -12,7 +12,7 @@ from torch import nn
 
 from tfm_ui.live import cache
 from tfm_ui.live.cache import cached, held_bytes
-from tfm_ui.visitors.admission import Turn, within
+from tfm_ui.visitors.turn import Turn, use_turn
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_what_takes_long_changes_its_lane_unless_it_is_there_already(room):
     turn = Turn("somebody")
     try:
         turn.wait()
-        with within(turn):
+        with use_turn(turn):
             assert [outer(1), outer(9), outer(9)] == [1, 9, 9]
     finally:
         turn.end()

@@ -9,7 +9,7 @@ import pytest
 from tfm_core import Transformer
 from tfm_core.model import initialization, transformer
 from tfm_core.model.transformer import Stack
-from tfm_ui.lenses.attention.contribution import numbers as contribution
+from tfm_ui.lenses.attention.contribution.numbers import contribution
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.masks.conventions.calls import conventions
@@ -184,7 +184,7 @@ def ask(page: type[LensState], model: ModelState, state) -> None:
     if page is MasksState:
         assert conventions(model, state).verified
     if page is AttentionState:
-        contribution.laws(model, state)
+        contribution(model, state)[0].laws()
 
 
 def test_each_field_of_each_page_is_one_that_a_pass_hangs_on_or_is_none():

@@ -1,19 +1,11 @@
 """Presets: possible states, and what their questions take for granted."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from tfm_core import TransformerConfig
-from tfm_ui.lenses.attention.arcs import numbers as arcs
-from tfm_ui.lenses.attention.change import numbers as change
-from tfm_ui.lenses.attention.contribution import numbers as contribution
-from tfm_ui.lenses.attention.dictionary.numbers import look_up
 from tfm_ui.lenses.attention.presets import PRESETS as ATTENTION
-from tfm_ui.lenses.attention.scale.numbers import scale_view
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.lenses.attention.steps.one_head import one_head
 from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.lenses.heads.presets import PRESETS as HEADS
 from tfm_ui.lenses.heads.state import HeadsState
@@ -26,7 +18,7 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.profiling.presets import PRESETS as PROFILING
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.live.passes import run
-from tfm_ui.page.presets import lit, neighbour
+from tfm_ui.page.presets import active, neighbour
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.links import link_parameters, read_link
 from tfm_ui.state.model_state import ModelState
@@ -80,15 +72,15 @@ def test_a_preset_is_a_state_that_a_link_can_hold(preset, page):
 def test_no_two_presets_are_one(presets, lens):
     for preset in presets:
         page = lens(**preset.page) if lens else None
-        assert lit(presets, ModelState(**preset.model), page) is preset
+        assert active(presets, ModelState(**preset.model), page) is preset
     assert len({preset.name for preset in presets}) == len(presets)
 
 
 def test_a_preset_goes_out_as_soon_as_one_value_differs():
     for name, (_, default) in controls_of(ModelState).items():
         other = not default if isinstance(default, bool) else type(default)(f"1{default}")
-        assert lit(HEADS[:1], ModelState(**{name: other}), HeadsState()) is None
-    assert lit(HEADS, ModelState(), HeadsState(head=2)) is None
+        assert active(HEADS[:1], ModelState(**{name: other}), HeadsState()) is None
+    assert active(HEADS, ModelState(), HeadsState(head=2)) is None
 
 
 def test_presets_are_walked_round_and_round():
@@ -157,99 +149,7 @@ def test_another_seed_moves_the_sharpest_head_and_leaves_what_the_mask_decides()
         model = ModelState(**named(HOME, name).model)
         shown.append(all_heads(model, HeadsState.kind))
     first, other = shown
-    assert first.sentence.partition(". ")[0] != other.sentence.partition(". ")[0]
+    assert first.sentence().partition(". ")[0] != other.sentence().partition(". ")[0]
     assert (first.queries, first.keys) == (other.queries, other.keys)
     np.testing.assert_array_equal(weights_of(first)[:, :, 0], weights_of(other)[:, :, 0])  # the row without a choice
     np.testing.assert_array_equal(weights_of(first) == 0, weights_of(other) == 0)
-
-
-def test_why_root_d_k_half_of_the_draws_have_a_twentieth_of_the_gradient():
-    preset = named(ATTENTION, "Why √dₖ")
-    found = scale_view(ModelState(**preset.model), AttentionState(**preset.page)).found
-    at = found.widths.index(ModelState(**preset.model).config.head_dim)
-    assert found.widths[at] == 256
-    assert found.median_gradient["unscaled"][at] < found.median_gradient["scaled"][at] / 20
-    assert found.median_gradient["unscaled"][0] == found.median_gradient["scaled"][0]
-
-
-def test_longer_keys_win_though_the_query_lies_on_another():
-    found = look_up(AttentionState(**named(ATTENTION, "Longer keys win").page))
-    assert found.keys[0].tolist() == list(found.query)
-    assert found.weights.argmax() == 1
-    assert "Key A lies nearer, but a dot product asks for direction and length." in found.sentence
-
-
-def states(name):
-    preset = named(ATTENTION, name)
-    return ModelState(**preset.model), AttentionState(**preset.page)
-
-
-def test_looks_here_takes_there_the_cat_looks_at_the_article_and_takes_from_itself():
-    shown = contribution.view(*states("Looks here, takes there"))
-    assert shown.queries[shown.row] == "cat"
-    assert shown.keys[shown.weights[1].argmax()] == "the"
-    assert shown.keys[shown.shares[1].argmax()] == "cat"
-    assert shown.shares[1, 1] == pytest.approx(4 / 5, abs=0.05)
-    assert shown.row == max(shown.differing, key=shown.differing.get)
-
-
-def test_a_sink_gets_more_than_half_and_writes_a_quarter():
-    shown = contribution.view(*states("A sink"))
-    assert shown.weights[1:, 1].mean() > 0.5
-    assert shown.shares[1:, 1].mean() == pytest.approx(1 / 4, abs=0.03)
-    assert shown.keys[1] == "cat"
-    assert "“cat” is an attention sink" in shown.sentence
-
-
-def test_one_weight_moves_its_token_and_later_ones_alone():
-    found = change.view(*states("One weight")).compared
-    mat = 5
-    assert (found.moved[:mat] == 0).all()
-    assert (found.moved[mat:, -1] > 0).all()
-    assert (found.moved[mat + 1 :, :3] == 0).all()
-    assert found.weights[1, mat, 1] == pytest.approx(0.9)
-
-
-def test_a_leak_lasts_as_long_as_the_weight_is_not_zero():
-    model, state = states("A leak")
-    assert change.view(model, state).compared.leak.moved > 0.1
-    for weight, leaks in (("0.01", True), ("0", False)):
-        dragged = AttentionState(**{**vars(state), "changes": f"weight 1.1 3>8 {weight}"})
-        assert bool(change.view(model, dragged).compared.leak) is leaks
-        assert bool(change.view(model, dragged).crosses()) is leaks
-
-
-def lines_of(name):
-    preset = named(ATTENTION, name)
-    view = arcs.view(ModelState(**preset.model), AttentionState(**preset.page))
-    return view, view.kept
-
-
-def test_half_of_the_weight_needs_less_than_a_third_of_the_lines():
-    assert AttentionState(**named(ATTENTION, "Half of the weight").page).mass == 50
-    _, lines = lines_of("Half of the weight")
-    drawn = 0
-    for row in lines.weights.reshape(-1, lines.weights.shape[-1]):
-        have = 0.0
-        for weight in np.sort(row)[::-1]:
-            if have >= 0.5 * (1 - 1e-6):
-                break
-            drawn, have = drawn + 1, have + weight
-    assert drawn < (lines.weights > 0).sum() / 3
-
-
-def test_rollout_every_row_leads_back_to_itself():
-    view, _ = lines_of("Rollout")
-    rollout = view.table(0).to_numpy()
-    assert view.title == "Rollout, layers 1 to 2"
-    assert (rollout.argmax(-1) == np.arange(10)).all()
-    weights = np.stack([view.attention.exact(1, head) for head in range(4)]).mean(0)
-    assert (weights.argmax(-1) == np.arange(10)).sum() < 6  # of the weights alone that is not true
-
-
-def test_not_scaled_half_of_the_rows_have_one_token_alone():
-    preset = named(ATTENTION, "Not scaled")
-    model, state = ModelState(**preset.model), AttentionState(**preset.page)
-    top = {on: one_head(model, replace(state, scaled=on)).weights.max(-1).values[1:] for on in (True, False)}
-    assert 4 <= (top[False] > 0.98).sum() <= 6
-    assert (top[True] > 0.98).sum() == 0

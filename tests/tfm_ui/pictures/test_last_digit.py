@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tfm_ui.lenses.masks.padding.batch import batch_of
 
 from tfm_core import POSITIONAL, causal_mask, recording
 from tfm_core.study.empty_rows import instead
+from tfm_core.study.interventions import in_turn
 from tfm_ui.lenses.attention import computed
-from tfm_ui.lenses.attention.change.computed import compared
-from tfm_ui.lenses.attention.change.grammar import parse
-from tfm_ui.lenses.attention.change.rerun import edits
+from tfm_ui.lenses.attention.change.changes import edits, parse
+from tfm_ui.lenses.attention.change.compared import compared
 from tfm_ui.lenses.masks.conventions.calls import live
 from tfm_ui.lenses.masks.padding import beside, emptied
 from tfm_ui.lenses.masks.padding.padded import batch_of, without_keys
@@ -124,19 +125,18 @@ def test_the_weights_of_a_changed_model(model):
         changes, problems = parse(CHANGES[kind])
         assert not problems
 
-        def at_of(which: str) -> str:
-            return passes.place(model, passes.kind_of(model, which))
-
-        there = {"source": np.arange(model.seq_len), "target": np.arange(model.seq_len)}
-        trace = {"": recorded_of(model), CHANGES[kind]: recorded_of(model, edits(changes, there, at_of))}
+        standing = {"source": np.arange(model.seq_len), "target": np.arange(model.seq_len)}
+        made = {name: in_turn(*(call() for call in calls)) for name, calls in edits(changes, model, standing).items()}
+        traces = [recorded_of(model), recorded_of(model, made)]
+        site = passes.place(model, passes.kind_of(model, kind))
         for layer, head in every_head(model):
-            found = compared(model, "", CHANGES[kind], kind, layer, head)
-            rows, columns = np.ix_(found.queries, found.keys)
-            for weights, own in zip(found.weights, trace.values(), strict=True):
-                same(weights, own[at_of(kind).format(layer=layer, what="weights")][0, head].numpy()[rows, columns])
-            ends = [own["logits"][0, last].softmax(-1) for own, last in zip(trace.values(), found.last, strict=True)]
-            same(found.probabilities, torch.stack(ends))
-        assert found.moved.any()
+            both = compared(model, "", CHANGES[kind], kind, layer, head)
+            rows, columns = np.ix_(both.queries, both.keys)
+            for weights, trace in zip(both.weights, traces, strict=True):
+                same(weights, trace[site.format(layer=layer, what="weights")][0, head].numpy()[rows, columns])
+            ends = [trace["logits"][0, last].softmax(-1) for trace, last in zip(traces, both.effect.last, strict=True)]
+            same(both.effect.probabilities, torch.stack(ends))
+        assert both.effect.moved.any()
 
 
 def masked(model: ModelState):

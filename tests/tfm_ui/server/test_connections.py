@@ -17,7 +17,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from tests.tfm_ui.cookies import cookie
 from tests.tfm_ui.loops import run
-from tfm_ui.server.connections import BodiesInTime, FewTabs, FewUploads
+from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
 
 
 async def stay(websocket):
@@ -26,7 +26,7 @@ async def stay(websocket):
 
 
 def tabs(**most: int) -> TestClient:
-    return TestClient(Starlette(routes=[WebSocketRoute("/", stay)], middleware=[Middleware(FewTabs, **most)]))
+    return TestClient(Starlette(routes=[WebSocketRoute("/", stay)], middleware=[Middleware(TabLimit, **most)]))
 
 
 def open_tab(client: TestClient, visitor: str) -> Any:
@@ -65,7 +65,7 @@ def read(seconds: float, pauses: list[float]) -> bytes:
     async def app(scope, receive, send):
         bodies.append(await Request(scope, receive).body())
 
-    run(BodiesInTime(app, seconds)({"type": "http"}, receive, None))
+    run(BodyTimeout(app, seconds)({"type": "http"}, receive, None))
     return bodies[0]
 
 
@@ -81,7 +81,7 @@ def test_a_body_that_drips_counts_as_gone():
 def test_uploads_are_bounded_for_a_tab_and_for_all():
     kept = {"a": 20, "b": 30}
     routes = [Route("/lab/_stcore/upload_file/{session}/{file}", lambda _: Response(status_code=204), methods=["PUT"])]
-    middleware = [Middleware(FewUploads, each=50, together=90, kept=lambda: kept)]
+    middleware = [Middleware(UploadLimit, each=50, together=90, kept=lambda: kept)]
     client = TestClient(Starlette(routes=routes, middleware=middleware))
 
     def put(session: str, size: int) -> int:

@@ -12,12 +12,11 @@ from starlette.testclient import TestClient
 from tests.tfm_ui.loops import run
 from tests.tfm_ui.payloads import decode
 from tfm_ui.pictures.registry import PICTURES, made
-from tfm_ui.server import app as server
-from tfm_ui.server import picture_requests
-from tfm_ui.visitors import admission
-from tfm_ui.visitors.gate import Gate
+from tfm_ui.server import asgi, picture_requests
+from tfm_ui.visitors import turn
+from tfm_ui.visitors.compute_limiter import ComputeLimiter
 
-client = TestClient(Starlette(routes=server.ROUTES, middleware=server.MIDDLEWARE), base_url="http://lab.test")
+client = TestClient(Starlette(routes=asgi.ROUTES, middleware=asgi.MIDDLEWARE), base_url="http://lab.test")
 
 
 def apart(data: bytes, number: int) -> list[bytes]:
@@ -96,12 +95,12 @@ def test_a_fault_of_ours_is_no_bad_link(monkeypatch):
 
 @pytest.fixture
 def full(monkeypatch):
-    """A gate whose quick lane is taken, and where one may wait; what is given frees it."""
-    gate = Gate(light=1, heavy=1, per_visitor=1)
-    monkeypatch.setattr(admission, "GATE", gate)
-    taken = gate.ask("another")
-    yield lambda: gate.leave(taken)
-    gate.leave(taken)
+    """A limiter whose quick lane is taken, and where one may wait; what is given frees it."""
+    limiter = ComputeLimiter(light=1, heavy=1, per_visitor=1)
+    monkeypatch.setattr("tfm_ui.visitors.turn.LIMITER", limiter)
+    taken = limiter.ask("another")
+    yield lambda: limiter.leave(taken)
+    limiter.leave(taken)
 
 
 def asked(
@@ -171,7 +170,7 @@ def test_what_waits_is_dropped_when_the_asker_has_gone(full, monkeypatch):
         return await waiting
 
     assert run(leave()) is None
-    assert not admission.GATE._waiting
+    assert not turn.LIMITER._waiting
 
 
 def test_of_several_pictures_the_rest_is_not_computed_when_the_asker_has_gone(monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfm_ui.lenses.attention.change.grammar import Changes
+from tfm_ui.lenses.attention.change.changes import Changes
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.state.fields import Choice, Flag, Number, Whole, controls_of

@@ -1,6 +1,6 @@
 """Presets of the Attention lens.
 
-What their questions take for granted is computed in tests/tfm_ui/page/test_presets.py.
+What their questions take for granted is computed in tests/tfm_ui/lenses/attention/test_presets_attention.py.
 """
 
 from tfm_ui.page.presets import Preset

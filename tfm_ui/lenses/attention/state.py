@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 
-from tfm_ui.lenses.attention.change.grammar import Changes
+from tfm_ui.lenses.attention.change.changes import Changes
 from tfm_ui.live.passes import PLACES
 from tfm_ui.state.fields import Choice, Flag, Limits, Number, Whole, control
+from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.lists import Numbers, Vectors
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 
+PREFIX = "attention_"  # of the fields in a link
 VIEWS = ("steps", "arcs", "contribution", "change", "scale", "dictionary")
 
 # What one head computes, in this order; each is a matrix.
@@ -31,7 +33,7 @@ ENTRIES = "1.2,0.2,10 0.1,1.1,20 -1.1,0.3,30 0.2,-1,40"
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttentionState:
+class AttentionState(LensState):
     """One for all views, so that head and cell stay what they were when the view changes.
 
     A cell of any matrix is told by query and key (tokens, from 1), dim (of the head) and channel (of d_model).
@@ -109,3 +111,8 @@ class AttentionState:
             "dim": {"high": model.d_model // model.num_heads},
             "channel": {"high": model.d_model},
         }
+
+    @staticmethod
+    def without_meaning(model: ModelState) -> set[str]:
+        """A single stack has one kind of attention."""
+        return set() if model.is_encoder_decoder else {"kind"}

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tfm_core import POSITIONAL, Positional
-from tfm_ui.lenses.heads import recipe
+from tfm_ui.live import head_recipe
 from tfm_ui.live.attention import SUMMARY, Attention
 from tfm_ui.live.passes import kind_of, place, run
 from tfm_ui.live.script import of_model, script
@@ -146,7 +146,7 @@ class OneHead(Result):
 
     def recipe(self) -> str:
         """A script that leaves the shown weights in `weights`, (query, key)."""
-        return script(recipe.weights, **of_model(self.model), site=self.site, head=self.head)
+        return script(head_recipe.weights, **of_model(self.model), site=self.site, head=self.head)
 
 
 def all_heads(model: ModelState, kind: str) -> AllHeads:

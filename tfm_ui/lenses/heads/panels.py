@@ -12,7 +12,7 @@ from tfm_ui.lenses.heads.numbers import AllHeads, all_heads
 from tfm_ui.lenses.heads.state import PREFIX, HeadsState
 from tfm_ui.live.attention import SUMMARY, Attention, summarise
 from tfm_ui.page import controls, controls_line
-from tfm_ui.page.panels import Box
+from tfm_ui.page.box import Box
 from tfm_ui.pictures.panel import OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 

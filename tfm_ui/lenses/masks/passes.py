@@ -30,7 +30,7 @@ from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Heads
 from tfm_ui.live.passes import memory_site, modules, place, transformer
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.state.work import HEAVY, pass_bytes
+from tfm_ui.state.pass_cost import HEAVY, pass_bytes
 
 
 def forward(

@@ -40,5 +40,5 @@ def no_maps() -> Content:
 
 
 def no_lines() -> Content:
-    """The same of lines."""
+    """Lines for a scheme that has been left."""
     return lines.content([Chart("", "", [])], about="")

@@ -27,7 +27,7 @@ def reading(state: ModelState, *, order: tuple[int, ...] = (), batch: int = 1, a
 
 @cached()
 def one_head(state: ModelState, layer: int, head: int) -> OneHead:
-    """A head of that pass; layer and head from 0."""
+    """A head of the pass of the text as written; layer and head from 0."""
     as_written = reading(state, order=())  # with `order`, as model/shuffle.py calls it: the same entry of the cache
     return readings.one_head(as_written.attention[0], layer, head, len(state.source_tokens.pieces))
 
@@ -61,13 +61,13 @@ def left_out(model: ModelState, state: PositionsState) -> str:
 
 
 def unmasked(model: ModelState, name: str) -> ModelState:
-    """The same weights in an encoder that sees everything: weights are drawn by name, and a decoder's names are its."""
+    """The same weights in an encoder that sees everything. They are drawn by name, and decoder and encoder share names."""
     architecture = "encoder" if model.architecture == "decoder" else model.architecture
     return replace(model, positional=name, causal=False, architecture=architecture)
 
 
 def difference_in_words(difference: float) -> str:
-    """A difference that may be rounding, or not."""
+    """A difference in words: very small ones, which may be rounding, as a power of 10."""
     return look.tiny(difference) if difference < 0.001 else look.number(difference)
 
 

@@ -88,11 +88,11 @@ def read(
         edits = {f"{start}embedding": lambda x: add(x, pe), f"{start}position": torch.zeros_like}
         added = add(torch.zeros(batch, len(ids), pe.shape[1]), pe)
     masked = place.format(layer=0, what="mask")  # alike in all layers
-    wanted = [] if order else [*origins.sites(place), masked]
+    kept = [] if order else [*origins.sites(place), masked]
     # torch's kernel, which runs where nobody listens to weights, is the slower one where a bias is added.
-    heard = {f"{start}*.weights": _let_go} if "bias_at" in scheme.enters() else {}
+    listeners = {f"{start}*.weights": _let_go} if "bias_at" in scheme.enters() else {}
     mask = causal_mask(state.seq_len) if state.masks_the_future else None
-    with torch.no_grad(), recording(wanted, edits, heard) as trace:
+    with torch.no_grad(), recording(kept, edits, listeners) as trace:
         output: Tensor = stack(torch.tensor([ids]).expand(batch, -1), mask)
     if order:
         return Reading((), output, added)

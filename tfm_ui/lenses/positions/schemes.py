@@ -87,12 +87,12 @@ class Scheme:
 
     @property
     def width(self) -> int:
-        """Of its vectors."""
+        """The width of its vectors."""
         return self.spec.d_model
 
     @property
     def title(self) -> str:
-        """For a panel."""
+        """Its side and its name, for a panel's title."""
         return f"{self.side}: {self.name}"
 
     def has(self, place: str) -> bool:
@@ -106,7 +106,7 @@ class Scheme:
 
     @property
     def is_trained(self) -> bool:
-        """Whether its numbers would be learned, and are noise as long as they are not."""
+        """Whether its numbers are learned in training, and noise before that."""
         return any(True for _ in self.module.parameters())
 
     def defined(self, length: int) -> int:

@@ -82,7 +82,7 @@ class PositionsState(LensState):
 
     @staticmethod
     def limits(model: ModelState) -> Limits:
-        """What the model leaves to choose from."""
+        """Layers and heads: as many as the model has."""
         return {"layer": {"high": model.num_layers}, "model_head": {"high": model.num_heads}}
 
     @property

@@ -6,7 +6,7 @@ import streamlit as st
 
 from tfm_core.profiling import Plan, Progress, Report
 from tfm_ui.jobs import sessions
-from tfm_ui.jobs.job import Refused, Request, Seen
+from tfm_ui.jobs.job import JobStatus, Refused, Request
 from tfm_ui.jobs.messages import Step
 from tfm_ui.lenses.profiling import measure_words, measurements
 from tfm_ui.lenses.profiling.budget import limit, needs, refused
@@ -53,7 +53,7 @@ def _shown(plan: Plan | None, named: str) -> Report | None:
     return report
 
 
-def _watched(job: Seen | None) -> Seen | None:
+def _watched(job: JobStatus | None) -> JobStatus | None:
     """A job that this session has seen under way: how another one ended is nothing that happened on this page."""
     watched: set[int] = st.session_state.setdefault(WATCHED, set())
     if job and job.under_way:
@@ -70,7 +70,7 @@ def _hold(report: Report | None, named: str) -> None:
         st.rerun()
 
 
-def _settle(plan: Plan, job: Seen | None) -> None:
+def _settle(plan: Plan, job: JobStatus | None) -> None:
     """Once a job of this visitor is over, the link holds what came of it, and all that follows is drawn anew."""
     settled: set[int] = st.session_state.setdefault(SETTLED, set())
     if job is None or job.under_way or job.number in settled:
@@ -82,7 +82,7 @@ def _settle(plan: Plan, job: Seen | None) -> None:
         st.rerun()
 
 
-def _idle(plan: Plan, report: Report | None, job: Seen | None, named: str) -> None:
+def _idle(plan: Plan, report: Report | None, job: JobStatus | None, named: str) -> None:
     """Nothing of this is under way: the button, and what was measured before."""
     reason = refused(plan)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_line"):
@@ -136,12 +136,12 @@ def _elsewhere() -> None:
         _stop(others[0])
 
 
-def _progress(job: Seen, before: str = "") -> None:
+def _progress(job: JobStatus, before: str = "") -> None:
     share = job.step.share if job.step and job.state == "running" else 0.0
     st.progress(min(max(share, 0.0), 1.0), plain(before + measure_words.progress(job)))
 
 
-def _stop(job: Seen) -> None:
+def _stop(job: JobStatus) -> None:
     st.button(
         "Stop",
         on_click=sessions.stop,
@@ -168,5 +168,5 @@ def _keep(step: Step) -> None:
         measurements.keep(step.report)
 
 
-def _report(job: Seen) -> Report | None:
+def _report(job: JobStatus) -> Report | None:
     return job.step.report if isinstance(job.step, Progress) else None

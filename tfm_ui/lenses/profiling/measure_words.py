@@ -5,13 +5,13 @@ from datetime import datetime
 from tfm_core.profiling import Plan, Progress, Report
 from tfm_core.profiling.report import FEWEST_CLEAN
 from tfm_core.profiling.units import in_seconds
-from tfm_ui.jobs.job import Seen
+from tfm_ui.jobs.job import JobStatus
 from tfm_ui.text import look
 
 SHARED = 0.1  # of the blocks contended: from here on the machine is called a shared one
 
 
-def progress(job: Seen) -> str:
+def progress(job: JobStatus) -> str:
     """Of a job that is under way."""
     if job.stopping:
         return "Stopping: what is done stays."
@@ -26,7 +26,7 @@ def progress(job: Seen) -> str:
     return f"{whose}: {done}{doing}; about {in_seconds(job.seconds_left)} left."
 
 
-def ended(job: Seen | None, report: Report | None) -> str:
+def ended(job: JobStatus | None, report: Report | None) -> str:
     """Of this visitor's last job, where it did not come to its end; "" if it did."""
     if job is None or job.state not in ("stopped", "failed"):
         return ""

@@ -7,10 +7,9 @@ import torch
 from tests.tfm_ui.payloads import decode
 from tfm_core import recording
 from tfm_core.study.aggregates import attention_rollout
-from tfm_ui.lenses.attention.arcs import numbers as arcs
-from tfm_ui.lenses.attention.arcs import pictures as drawing
-from tfm_ui.lenses.attention.arcs.recipe import recipe_of
-from tfm_ui.lenses.attention.arcs.weights import ALL_UP_TO, LARGEST, MASKED, kept, maps
+from tfm_ui.lenses.attention.arcs.numbers import Arcs, arcs
+from tfm_ui.lenses.attention.arcs.pictures import content
+from tfm_ui.lenses.attention.arcs.weights import ALL_UP_TO, LARGEST, MASKED, lines_of, maps
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import passes
 from tfm_ui.pictures.registry import made, query_of
@@ -69,35 +68,35 @@ def test_aggregates_are_of_the_recorded_weights(model, lines):
         "max": layers[1].numpy().max(0),
         "rollout": attention_rollout(layers[:2]).numpy(),
     }[lines]
-    seen = arcs.view(model, state)
-    np.testing.assert_allclose(seen.table(0), expected, atol=1e-6)
+    shown = arcs(model, state)
+    np.testing.assert_allclose(shown.table(), expected, atol=1e-6)
     _, _, weights, keys = sent(model, state)
     for query, row in enumerate(expected):
         np.testing.assert_allclose(np.maximum(weights[0, query], 0), row[keys[0, query]], atol=1e-6)
-    assert all(seen.laws().values())
-    assert (len(seen.names), seen.title.startswith("Rollout")) == (1, lines == "rollout")
+    assert all(shown.laws().values())
+    assert (len(shown.names), shown.title.startswith("Rollout")) == (1, lines == "rollout")
 
 
 @pytest.mark.parametrize(("kind", "shape"), [("encoder", (12, 12)), ("decoder", (4, 4)), ("cross", (4, 12))])
 def test_each_attention_of_an_encoder_decoder(kind, shape):
-    seen = arcs.view(TWO, AttentionState(kind=kind))
-    np.testing.assert_array_equal(seen.table(1), recorded(TWO, kind)[0][1])
-    assert seen.table(1).shape == shape
-    assert all(seen.laws().values())
-    assert (seen.read, seen.read_keys) == {"encoder": (10, 10), "decoder": (4, 4), "cross": (4, 10)}[kind]
+    shown = arcs(TWO, AttentionState(kind=kind, heads="2"))
+    np.testing.assert_array_equal(shown.table(), recorded(TWO, kind)[0][1])
+    assert shown.table().shape == shape
+    assert all(shown.laws().values())
+    assert (shown.read, shown.read_keys) == {"encoder": (10, 10), "decoder": (4, 4), "cross": (4, 10)}[kind]
 
 
 def test_what_rollout_leaves_out_is_said():
-    cross = arcs.view(TWO, AttentionState(kind="cross", lines="rollout"))
-    assert cross.lines == "mean"
+    cross = arcs(TWO, AttentionState(kind="cross", lines="rollout"))
+    assert cross.how == "mean"
     assert "Cross-attention has no rollout" in cross.how_to_read("rollout")
-    decoder = arcs.view(TWO, AttentionState(kind="decoder", lines="rollout", layer=2))
-    np.testing.assert_allclose(decoder.table(0), attention_rollout(recorded(TWO, "decoder")), atol=1e-6)
+    decoder = arcs(TWO, AttentionState(kind="decoder", lines="rollout", layer=2))
+    np.testing.assert_allclose(decoder.table(), attention_rollout(recorded(TWO, "decoder")), atol=1e-6)
     assert "decoder's self-attention alone" in decoder.how_to_read("rollout")
-    assert "decoder" not in arcs.view(SHORT, AttentionState(lines="rollout")).how_to_read("rollout")
+    assert "decoder" not in arcs(SHORT, AttentionState(lines="rollout")).how_to_read("rollout")
 
 
-def made_up(weights: list, visible: list, lines: str = "heads") -> arcs.ArcsView:
+def made_up(weights: list, visible: list, how: str = "heads", chosen: str = "") -> Arcs:
     """A layer whose weights are known."""
 
     class Known:
@@ -106,9 +105,24 @@ def made_up(weights: list, visible: list, lines: str = "heads") -> arcs.ArcsView
         def exact(self, layer: int, head: int) -> np.ndarray:
             return np.array(weights[head], np.float32)
 
-    tokens = ["a", "b", "c"]
-    drawn = kept(maps(Known(), 0, lines), np.array(visible), lines)
-    return arcs.ArcsView(lines, len(weights), Known(), drawn, 0, np.array(visible), tokens, tokens, 3, 3, True, "", "")
+    tokens, mask = ["a", "b", "c"], np.array(visible)
+    return Arcs(
+        model=ModelState(),
+        how=how,
+        chosen_heads=chosen,
+        heads=len(weights),
+        attention=Known(),
+        lines=lines_of(maps(Known(), 0, how), mask, how),
+        layer=0,
+        visible=mask,
+        queries=tokens,
+        keys=tokens,
+        read=3,
+        read_keys=3,
+        same_text=True,
+        stack="",
+        place="",
+    )
 
 
 FIRST = [[1, 0, 0], [0.75, 0.25, 0], [0.5, 0.25, 0.25]]
@@ -117,22 +131,22 @@ CAUSAL = np.tril(np.ones((3, 3), bool)).tolist()
 
 
 def test_the_sentence_names_the_strongest_line_of_the_rows_that_have_a_choice():
-    seen = made_up([FIRST, OTHER], CAUSAL)
+    shown = made_up([FIRST, OTHER], CAUSAL)
     said = "Strongest of 2 heads: head 2, c → c, 0.88. They favour the same key in 0 of 2 rows."
-    assert seen.sentence() == said  # in the second row a tie: no favourite
-    assert "b → a, 0.75" in seen.sentence("1")
-    assert seen.sentence("7 x 0") == seen.sentence()
+    assert shown.sentence() == said  # in the second row a tie: no favourite
+    assert "b → a, 0.75" in made_up([FIRST, OTHER], CAUSAL, chosen="1").sentence()
+    assert made_up([FIRST, OTHER], CAUSAL, chosen="7 x 0").sentence() == said
 
 
 def test_a_row_that_may_see_nothing_is_no_broken_law():
     masked = [[True, False, False], [False] * 3, [True] * 3]
     weights = [[1, 0, 0], [0, 0, 0], [0.5, 0.25, 0.25]]
     for how in ("heads", "mean", "max", "rollout"):
-        seen = made_up([weights, weights], masked, how)
-        assert all(seen.laws().values()), how
-        assert np.isfinite(seen.kept.weights).all()
-        assert seen.sentence()
-    assert (made_up([weights], masked).kept.weights[0, 1] == MASKED).all()
+        shown = made_up([weights, weights], masked, how)
+        assert all(shown.laws().values()), how
+        assert np.isfinite(shown.lines.weights).all()
+        assert shown.sentence()
+    assert (made_up([weights], masked).lines.weights[0, 1] == MASKED).all()
     assert (
         made_up([weights], [[True, False, False]] * 3).sentence()
         == "No token has a choice: each may look at one at most."
@@ -140,14 +154,14 @@ def test_a_row_that_may_see_nothing_is_no_broken_law():
 
 
 def test_a_broken_law_is_seen():
-    seen = made_up([[[1, 0, 0], [0.5, 0.4, 0], [0.5, 0.25, 0.25]]], CAUSAL)
-    assert list(seen.laws().values()) == [False, True]
-    seen = made_up([[[0.5, 0.5, 0], [0.5, 0.5, 0], [0.5, 0.25, 0.25]]], CAUSAL)
-    assert list(seen.laws().values()) == [True, False]
+    shown = made_up([[[1, 0, 0], [0.5, 0.4, 0], [0.5, 0.25, 0.25]]], CAUSAL)
+    assert list(shown.laws().values()) == [False, True]
+    shown = made_up([[[0.5, 0.5, 0], [0.5, 0.5, 0], [0.5, 0.25, 0.25]]], CAUSAL)
+    assert list(shown.laws().values()) == [True, False]
 
 
 def test_the_picture_opens_at_the_query_and_key_of_the_link():
-    header, _ = drawing.content(arcs.view(SHORT, AttentionState()), at=(7, 3), about="x")
+    header, _ = content(SHORT, AttentionState(query=7, key=3))
     assert header["at"] == (7, 3)
     assert sent(LONG, AttentionState(query=90, key=80))[0]["at"] == [90, 80]
 
@@ -155,20 +169,18 @@ def test_the_picture_opens_at_the_query_and_key_of_the_link():
 @pytest.mark.parametrize("lines", ["heads", "mean", "max", "rollout"])
 @pytest.mark.parametrize(("model", "kind"), [(SHORT, "encoder"), (TWO, "decoder"), (TWO, "cross")])
 def test_the_recipe_leaves_what_is_shown(lines, model, kind):
-    seen = arcs.view(model, AttentionState(kind=kind, layer=2, lines=lines))
+    shown = arcs(model, AttentionState(kind=kind, layer=2, lines=lines, heads="2"))
     scope: dict = {}
-    exec(recipe_of(seen, model, 1), scope)
-    index = 1 if seen.lines == "heads" else 0
-    shown = list(maps(seen.attention, seen.layer, seen.lines))[index]
-    np.testing.assert_allclose(scope["weights"], shown, rtol=1e-5, atol=1e-7)
+    exec(shown.recipe(), scope)
+    np.testing.assert_allclose(scope["weights"], shown.table(), rtol=1e-5, atol=1e-7)
 
 
 def test_heads_that_spread_evenly_favour_nobody():
     model = ModelState(text="a a a a", seq_len=4, positional="none")
-    seen = arcs.view(model, AttentionState(lines="heads"))
-    assert seen.sentence() == "No pattern: every row of all 4 heads spreads its weight evenly."
+    shown = arcs(model, AttentionState(lines="heads"))
+    assert shown.sentence() == "No pattern: every row of all 4 heads spreads its weight evenly."
 
 
 def test_page_and_picture_share_the_lines():
     states = [AttentionState(layer=2, mass=mass) for mass in (50, 90)]
-    assert arcs.view(LONG, states[0]).kept is arcs.view(LONG, states[1]).kept
+    assert arcs(LONG, states[0]).lines is arcs(LONG, states[1]).lines

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tfm_ui.lenses.attention.change.numbers import view
-from tfm_ui.lenses.attention.change.tables import output_table, stream_table, weights_table
+from tfm_ui.lenses.attention.change.results import changed
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.state.model_state import ModelState
 
@@ -11,7 +10,7 @@ MODEL = ModelState()
 
 
 def test_a_leak_elsewhere_is_named_by_its_head_and_others_are_counted():
-    shown = view(MODEL, AttentionState(changes="weight 2.2 1>10 1; weight 1.3 3>8 0.8 raw"))
+    shown, _, _ = changed(MODEL, AttentionState(changes="weight 2.2 1>10 1; weight 1.3 3>8 0.8 raw"))
     assert "✕ A leak in B, layer 2, head 2: “the” sees “tired”, which comes later; 1 other weight of B leaks too." in (
         shown.about_leak()
     )
@@ -19,9 +18,11 @@ def test_a_leak_elsewhere_is_named_by_its_head_and_others_are_counted():
 
 
 def test_what_means_nothing_is_set_aside_with_its_reason():
-    shown = view(MODEL, AttentionState(changes="swap 2 2; drop 0; silence 0.0; drop 90; drop 91; drop 92; drop 93"))
-    assert shown.same
-    said = shown.aside
+    shown, _, _ = changed(
+        MODEL, AttentionState(changes="swap 2 2; drop 0; silence 0.0; drop 90; drop 91; drop 92; drop 93")
+    )
+    assert shown.setting.same
+    said = shown.setting.aside
     assert "“swap 2 2”, as a token is swapped with another one." in said
     assert "“drop 0”, as tokens count from 1." in said
     assert "“silence 0.0”, as layers go from 1 to 2." in said
@@ -29,9 +30,9 @@ def test_what_means_nothing_is_set_aside_with_its_reason():
 
 
 def test_the_example_that_the_view_opens_with_is_silently_left_out_where_it_does_not_fit():
-    shown = view(ModelState(text="cat", seq_len=2), AttentionState())
-    assert shown.same
-    assert shown.aside == ""
+    shown, _, _ = changed(ModelState(text="cat", seq_len=2), AttentionState())
+    assert shown.setting.same
+    assert shown.setting.aside == ""
 
 
 @pytest.mark.parametrize(
@@ -46,21 +47,21 @@ def test_the_example_that_the_view_opens_with_is_silently_left_out_where_it_does
 )
 @pytest.mark.parametrize("changes", ["", "silence 1.1", "zero 1 1; drop 1; swap 1 2", "weight 1.1 1>1 0.3"])
 def test_every_text_has_sentences_tables_and_laws(model, changes):
-    shown = view(model, AttentionState(changes=changes))
-    assert all([shown.about_weights(), shown.about_stream(), shown.about_output()])
-    assert all(shown.laws().values()) == (not changes.startswith("weight"))  # its row has no other key
-    assert len(stream_table(shown)) == len(shown.queries)
-    assert weights_table(shown).notna().all().all()
-    assert not output_table(shown).empty
+    weights, stream, output = changed(model, AttentionState(changes=changes))
+    assert all([weights.sentence(), stream.sentence(), output.sentence()])
+    assert all(weights.laws().values()) == (not changes.startswith("weight"))  # its row has no other key
+    assert len(stream.table()) == len(stream.queries)
+    assert weights.table().notna().all().all()
+    assert not output.table().empty
 
 
 def test_a_lone_weight_that_is_lowered_leaves_a_row_that_is_not_whole():
-    shown = view(MODEL, AttentionState(changes="weight 1.1 1>1 0.3"))
+    shown, _, _ = changed(MODEL, AttentionState(changes="weight 1.1 1>1 0.3"))
     assert (
         "every row of layer 1, head 1 sums to 1 in B (“the” sums to 0.30, with no other key to make up for it)"
         in shown.laws()
     )
     assert (
         "every row of layer 1, head 1 sums to 1 in B"
-        in view(MODEL, AttentionState(changes="weight 1.1 5>1 0.3")).laws()
+        in changed(MODEL, AttentionState(changes="weight 1.1 5>1 0.3"))[0].laws()
     )

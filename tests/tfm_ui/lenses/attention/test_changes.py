@@ -6,23 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfm_ui.lenses.attention.change.feasible import Sizes, order, sort_out
-from tfm_ui.lenses.attention.change.grammar import (
-    KINDS,
-    Changes,
-    Drop,
-    Replace,
-    Silence,
-    Swap,
-    Weight,
-    Zero,
-    parse,
-    with_change,
-    written,
-)
+from tfm_ui.lenses.attention.change.changes import Changes, Sizes, order, parse, sort_out, with_change, written
+from tfm_ui.lenses.attention.change.kinds import Drop, OfAttention, Replace, Silence, Swap, Weight, Zero
 
 number = st.integers(1, 12)
-kind, text = st.sampled_from(KINDS), st.sampled_from(["source", "target"])
+kind, text = st.sampled_from(OfAttention.places.split("|")), st.sampled_from(["source", "target"])
 CHANGE = st.one_of(
     st.builds(Silence, kind, number, number),
     st.builds(Zero, kind, number, st.integers(0, 12), number),

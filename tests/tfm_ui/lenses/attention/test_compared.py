@@ -7,15 +7,12 @@ import pytest
 import torch
 
 from tfm_core import causal_mask, encode, recording
-from tfm_ui.lenses.attention.change.computed import compared
-from tfm_ui.lenses.attention.change.feasible import order
-from tfm_ui.lenses.attention.change.grammar import parse
-from tfm_ui.lenses.attention.change.numbers import view
-from tfm_ui.lenses.attention.change.recipe import recipe_of
+from tfm_ui.lenses.attention.change.changes import order, parse
+from tfm_ui.lenses.attention.change.compared import compared
+from tfm_ui.lenses.attention.change.results import changed
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import passes
 from tfm_ui.live.passes import transformer
-from tfm_ui.live.texts import texts_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
@@ -31,7 +28,7 @@ def by_hand(model, words):
     return trace["layers.1.self_attention.weights"][0, 0].numpy(), logits[0, len(words) - 1].softmax(-1).numpy()
 
 
-def of(changes, **more):
+def beside(changes, **more):
     return compared(MODEL, more.pop("pinned", ""), changes, "encoder", 1, 0)
 
 
@@ -40,7 +37,7 @@ def test_a_is_run_once_while_b_is_dragged(monkeypatch):
     monkeypatch.setattr(passes, "forward", lambda *arguments: runs.append(1) or forward(*arguments))
     counted = []
     for weight in ("0.41", "0.42", "0.43"):
-        of(f"weight 1.1 5>2 {weight}", pinned="silence 2.3")
+        beside(f"weight 1.1 5>2 {weight}", pinned="silence 2.3")
         counted.append(len(runs))
     assert counted == [2, 3, 4]
 
@@ -51,10 +48,10 @@ def test_a_silenced_head_equals_a_model_whose_output_projection_does_not_read_it
     with torch.no_grad():
         silent.stack.layers[0].self_attention.output_projection.weight[:, 8 * head - 8 : 8 * head] = 0
     weights, probabilities = by_hand(silent, WORDS)
-    found = of(f"silence 1.{head}")
-    np.testing.assert_allclose(found.weights[1], weights, atol=1e-6)
-    np.testing.assert_allclose(found.probabilities[1], probabilities, atol=1e-7)
-    assert np.abs(found.difference).max() > 1e-3
+    both = beside(f"silence 1.{head}")
+    np.testing.assert_allclose(both.weights[1], weights, atol=1e-6)
+    np.testing.assert_allclose(both.effect.probabilities[1], probabilities, atol=1e-7)
+    assert np.abs(both.difference).max() > 1e-3
 
 
 def test_a_zeroed_value_equals_a_model_that_is_told_so():
@@ -65,18 +62,18 @@ def test_a_zeroed_value_equals_a_model_that_is_told_so():
     with torch.no_grad(), recording("logits", {"layers.0.self_attention.value": zero}) as trace:
         transformer(MODEL.config)(MODEL.source_tokens.batch, mask=causal_mask(10))
     expected = trace["logits"][0, -1].softmax(-1).numpy()
-    np.testing.assert_allclose(of("zero 1 4").probabilities[1], expected, atol=1e-7)
+    np.testing.assert_allclose(beside("zero 1 4").effect.probabilities[1], expected, atol=1e-7)
 
 
 def test_a_dropped_token_equals_the_text_without_it():
     weights, probabilities = by_hand(transformer(MODEL.config), WORDS[:3] + WORDS[4:])
-    found, left = of("drop 4"), [i for i in range(10) if i != 3]
-    np.testing.assert_allclose(found.weights[1][np.ix_(left, left)], weights[:9, :9], atol=1e-6)
-    np.testing.assert_allclose(found.probabilities[1], probabilities, atol=1e-7)
-    assert not found.there[1, 3].any()
-    assert not found.there[1, :, 3].any()
-    assert found.there[0].all()
-    assert found.both.tolist() == [i != 3 for i in range(10)]
+    both, left = beside("drop 4"), [i for i in range(10) if i != 3]
+    np.testing.assert_allclose(both.weights[1][np.ix_(left, left)], weights[:9, :9], atol=1e-6)
+    np.testing.assert_allclose(both.effect.probabilities[1], probabilities, atol=1e-7)
+    assert not both.there[1, 3].any()
+    assert not both.there[1, :, 3].any()
+    assert both.there[0].all()
+    assert both.both.tolist() == [i != 3 for i in range(10)]
 
 
 def test_swapped_tokens_equal_the_text_with_them_swapped_and_rows_stay_with_their_tokens():
@@ -84,26 +81,27 @@ def test_swapped_tokens_equal_the_text_with_them_swapped_and_rows_stay_with_thei
     swapped[1], swapped[4] = swapped[4], swapped[1]
     weights, probabilities = by_hand(transformer(MODEL.config), swapped)
     at = [0, 4, 2, 3, 1, *range(5, 10)]
-    found = of("swap 2 5")
-    np.testing.assert_allclose(found.weights[1], weights[np.ix_(at, at)], atol=1e-6)
-    np.testing.assert_allclose(found.probabilities[1], probabilities, atol=1e-7)
+    both = beside("swap 2 5")
+    np.testing.assert_allclose(both.weights[1], weights[np.ix_(at, at)], atol=1e-6)
+    np.testing.assert_allclose(both.effect.probabilities[1], probabilities, atol=1e-7)
 
 
 def test_a_replaced_token_equals_the_text_with_the_other_word():
     words = [*WORDS[:1], "dog", *WORDS[2:]]
     weights, probabilities = by_hand(transformer(MODEL.config), words)
-    found = of("replace 2 dog")
-    np.testing.assert_allclose(found.weights[1], weights, atol=1e-6)
-    np.testing.assert_allclose(found.probabilities[1], probabilities, atol=1e-7)
-    shown = view(MODEL, AttentionState(changes="replace 10 dog; replace 2 Hund; drop 3"))
-    assert (shown.keys[1], shown.keys[9]) == ("cat→Hund", "tired→dog")
-    assert "“dog”" in shown.likely[0]  # an untrained model repeats what it reads, and its name is known
+    both = beside("replace 2 dog")
+    np.testing.assert_allclose(both.weights[1], weights, atol=1e-6)
+    np.testing.assert_allclose(both.effect.probabilities[1], probabilities, atol=1e-7)
+    weights, _, output = changed(MODEL, AttentionState(changes="replace 10 dog; replace 2 Hund; drop 3"))
+    assert (weights.keys[1], weights.keys[9]) == ("cat→Hund", "tired→dog")
+    assert "“dog”" in output.likely[0]  # an untrained model repeats what it reads, and its name is known
 
 
 def test_the_last_token_may_be_dropped_and_the_one_before_goes_on():
-    found = of("drop 10")
-    np.testing.assert_allclose(found.probabilities[1], by_hand(transformer(MODEL.config), WORDS[:-1])[1], atol=1e-7)
-    assert found.last == (9, 8)
+    both = beside("drop 10")
+    _, probabilities = by_hand(transformer(MODEL.config), WORDS[:-1])
+    np.testing.assert_allclose(both.effect.probabilities[1], probabilities, atol=1e-7)
+    assert both.effect.last == (9, 8)
 
 
 def test_the_stream_moves_where_the_recordings_of_two_passes_differ():
@@ -113,28 +111,28 @@ def test_the_stream_moves_where_the_recordings_of_two_passes_differ():
         with torch.no_grad(), recording(["layers.0.self_attention.residual_before", site], edits) as trace:
             passes.forward(MODEL)
         streams.append(torch.stack([x[0] for x in trace.values()], 1))
-    found = of("silence 1.1")
-    np.testing.assert_allclose(found.moved, (streams[1] - streams[0]).norm(dim=-1), atol=1e-5)
-    np.testing.assert_allclose(found.length, streams[0].norm(dim=-1), atol=1e-5)
-    assert found.places == ["start", "1 attention", "1 FFN", "2 attention", "2 FFN"]
-    assert not found.moved[:, 0].any()
+    both = beside("silence 1.1")
+    np.testing.assert_allclose(both.effect.moved, (streams[1] - streams[0]).norm(dim=-1), atol=1e-5)
+    np.testing.assert_allclose(both.effect.length, streams[0].norm(dim=-1), atol=1e-5)
+    assert both.effect.places == ["start", "1 attention", "1 FFN", "2 attention", "2 FFN"]
+    assert not both.effect.moved[:, 0].any()
 
 
 def test_a_is_what_was_pinned():
-    pinned, changed = of("silence 1.2", pinned="drop 2"), of("silence 1.2")
+    pinned, changed = beside("silence 1.2", pinned="drop 2"), beside("silence 1.2")
     np.testing.assert_array_equal(pinned.weights[1], changed.weights[1])
-    np.testing.assert_array_equal(pinned.weights[0], of("drop 2").weights[1])
-    same = of("silence 1.2", pinned="silence 1.2")
+    np.testing.assert_array_equal(pinned.weights[0], beside("drop 2").weights[1])
+    same = beside("silence 1.2", pinned="silence 1.2")
     assert not same.difference.any()
-    assert not same.moved.any()
+    assert not same.effect.moved.any()
 
 
 def test_what_cannot_be_is_passed_over():
-    found = of("silence 9.9; drop 40; weight cross 1.1 1>1 0.5")
-    assert not found.difference.any()
-    shown = view(MODEL, AttentionState(changes="silence 9.9; weight cross 1.1 1>1 0.5"))
-    assert shown.same
-    assert shown.naming.aside(shown.state.changes) == (
+    both = beside("silence 9.9; drop 40; weight cross 1.1 1>1 0.5")
+    assert not both.difference.any()
+    shown, _, _ = changed(MODEL, AttentionState(changes="silence 9.9; weight cross 1.1 1>1 0.5"))
+    assert shown.setting.same
+    assert shown.setting.aside == (
         "Set aside: “silence 9.9”, as layers go from 1 to 2. "
         "Set aside: “weight cross 1.1 1>1 0.5”, as only an encoder-decoder has that."
     )
@@ -142,21 +140,21 @@ def test_what_cannot_be_is_passed_over():
 
 @pytest.mark.parametrize("raw", ["", " raw"])
 def test_a_leak_is_measured_by_what_the_later_token_does_to_the_earlier(raw):
-    shown = view(MODEL, AttentionState(changes=f"weight 1.2 3>8 0.5{raw}", head=2))
-    found = shown.compared
-    assert found.leak is not None
-    assert found.leak.moved > 0.01
+    shown, _, _ = changed(MODEL, AttentionState(changes=f"weight 1.2 3>8 0.5{raw}", head=2))
+    both = shown.compared
+    assert both.effect.leak is not None
+    assert both.effect.leak.moved > 0.01
     assert shown.crosses() == [(1, 2, 7), (2, 2, 7)]
     sums, masked = shown.laws().items()
     assert sums[1] is not bool(raw)
     assert masked == ("masked weights of layer 1, head 2 are exactly 0 in B (1 not)", False)
-    assert "“sat” sees “it”, which comes later" in shown.about_weights()
-    assert f"{look.percent(found.leak.moved)}" in shown.about_weights()
+    assert "“sat” sees “it”, which comes later" in shown.sentence()
+    assert f"{look.percent(both.effect.leak.moved)}" in shown.sentence()
 
 
 def test_a_leak_of_a_silent_head_carries_nothing():
-    shown = view(MODEL, AttentionState(changes="weight 1.2 3>8 0.5; silence 1.2", head=2))
-    assert shown.compared.leak.moved < 1e-6
+    shown, _, _ = changed(MODEL, AttentionState(changes="weight 1.2 3>8 0.5; silence 1.2", head=2))
+    assert shown.compared.effect.leak.moved < 1e-6
     assert "moves the output at “sat” by nothing" in shown.about_leak()
 
 
@@ -171,11 +169,12 @@ def test_a_leak_of_a_silent_head_carries_nothing():
 )
 def test_only_what_must_not_look_ahead_can_leak(kind, change, leaks):
     model = ModelState(architecture="encoder-decoder")
-    shown = view(model, AttentionState(kind=kind, changes=change))
-    assert bool(shown.compared.leak) is leaks
+    shown, _, _ = changed(model, AttentionState(kind=kind, changes=change))
+    assert bool(shown.compared.effect.leak) is leaks
     if leaks and kind == "decoder":
-        assert shown.compared.leak.moved > 0
-    assert not view(ModelState(causal=False), AttentionState(changes="weight 1.1 1>3 0.5")).compared.leak
+        assert shown.compared.effect.leak.moved > 0
+    free, _, _ = changed(ModelState(causal=False), AttentionState(changes="weight 1.1 1>3 0.5"))
+    assert not free.compared.effect.leak
 
 
 def test_changes_of_both_texts_reach_the_decoder():
@@ -188,45 +187,46 @@ def test_changes_of_both_texts_reach_the_decoder():
         "zero cross 1 3",
         "silence decoder 1.1",
     ):
-        found = compared(model, "", change, "cross", 1, 0)
-        assert np.abs(found.probabilities[1] - found.probabilities[0]).max() > 1e-6, change
+        both = compared(model, "", change, "cross", 1, 0)
+        assert np.abs(both.effect.probabilities[1] - both.effect.probabilities[0]).max() > 1e-6, change
     assert compared(model, "", "drop target 2", "decoder", 0, 0).there[1].sum() == 9
 
 
 def test_the_largest_of_everything_is_named():
-    shown = view(MODEL, AttentionState(changes="weight 1.1 6>2 0.9"))
-    query, key = np.unravel_index(np.abs(shown.compared.difference).argmax(), (10, 10))
-    assert f"“{WORDS[query]}” looks at “{WORDS[key]}” with" in shown.about_weights()
-    row, place = np.unravel_index(shown.compared.relative.argmax(), shown.compared.relative.shape)
-    assert f"“{WORDS[row]}” moved by {shown.compared.relative[row, place]:.2f}" in shown.about_stream()
-    names, (a, b) = shown.likely
+    weights, stream, output = changed(MODEL, AttentionState(changes="weight 1.1 6>2 0.9"))
+    query, key = np.unravel_index(np.abs(weights.compared.difference).argmax(), (10, 10))
+    assert f"“{WORDS[query]}” looks at “{WORDS[key]}” with" in weights.sentence()
+    relative = stream.compared.effect.relative
+    row, place = np.unravel_index(relative.argmax(), relative.shape)
+    assert f"“{WORDS[row]}” moved by {relative[row, place]:.2f}" in stream.sentence()
+    names, (a, b) = output.likely
     most = np.abs(b - a).argmax()
     before, after = look.percents(float(a[most]), float(b[most]))
     assert before != after
-    assert f"{names[most]}: {after} instead of {before}" in shown.about_output()
-    everything = np.abs(np.subtract(*shown.compared.probabilities))
+    assert f"{names[most]}: {after} instead of {before}" in output.sentence()
+    everything = np.abs(np.subtract(*output.compared.effect.probabilities))
     assert np.abs(b - a).max() == everything.max()
-    assert f"{look.percent(float(everything.sum()) / 2)} of all probability" in shown.about_output()
+    assert f"{look.percent(float(everything.sum()) / 2)} of all probability" in output.sentence()
 
 
 def test_where_no_token_moved_the_likeliest_are_shown_and_said_to_be():
-    moved = view(MODEL, AttentionState(changes="weight 1.1 6>2 0.9"))
-    assert moved.how_to_read_output.endswith("the tokens that moved most.")
-    assert moved.output_moved.any()
-    still = view(MODEL, AttentionState(layer=2, changes="weight 2.1 6>2 0.9"))  # the last layer, not the last token
-    assert not still.same
-    assert not still.output_moved.any()
-    assert "the output is the same in A and B" in still.about_output()
-    assert still.how_to_read_output.endswith("the likeliest tokens, as none moved.")
-    likeliest = np.sort(still.compared.probabilities[0])[::-1][: len(still.likely[0])]
+    _, _, moved = changed(MODEL, AttentionState(changes="weight 1.1 6>2 0.9"))
+    assert moved.how_to_read.endswith("the tokens that moved most.")
+    assert moved.moved.any()
+    _, _, still = changed(MODEL, AttentionState(layer=2, changes="weight 2.1 6>2 0.9"))  # last layer, not last token
+    assert not still.setting.same
+    assert not still.moved.any()
+    assert "the output is the same in A and B" in still.sentence()
+    assert still.how_to_read.endswith("the likeliest tokens, as none moved.")
+    likeliest = np.sort(still.compared.effect.probabilities[0])[::-1][: len(still.likely[0])]
     np.testing.assert_array_equal(still.likely[1][0], likeliest)
 
 
 def test_a_difference_is_never_said_to_be_between_equal_numbers():
-    shown = view(MODEL, AttentionState(changes="weight 1.1 6>2 0.9; weight 1.1 5>2 0.2"))
+    shown, _, _ = changed(MODEL, AttentionState(changes="weight 1.1 6>2 0.9; weight 1.1 5>2 0.2"))
     a, b = shown.compared.weights[:, 5, 1]
     for near in (0.9, round(float(a), 4) + 0.001):
-        said = view(MODEL, AttentionState(changes=f"weight 1.1 6>2 {near:.3f}")).about_weights()
+        said = changed(MODEL, AttentionState(changes=f"weight 1.1 6>2 {near:.3f}"))[0].sentence()
         after, before = said.partition(" with ")[2].partition(". ")[0].split(" instead of ")
         assert after != before
     assert a != b
@@ -247,11 +247,10 @@ def test_a_difference_is_never_said_to_be_between_equal_numbers():
     ids=["none", "edits", "texts", "two texts"],
 )
 def test_the_recipe_gives_the_weights_of_b(model, changes):
-    shown = view(model, AttentionState(kind="cross", layer=2, changes=changes))
+    shown, _, _ = changed(model, AttentionState(kind="cross", layer=2, changes=changes))
     scope: dict = {}
-    exec(recipe_of(shown), scope)
-    found = shown.compared
-    texts = texts_of(shown.kind)
-    rows, columns = (order(parse(changes)[0], text, len(shown.naming.names[text])) for text in texts)
+    exec(shown.recipe(), scope)
+    texts = shown.setting.texts
+    rows, columns = (order(parse(changes)[0], text, len(shown.setting.names.tokens[text])) for text in texts)
     theirs = scope["weights"][: len(rows), : len(columns)]
-    np.testing.assert_allclose(found.weights[1][np.ix_(rows, columns)], theirs, atol=1e-6)
+    np.testing.assert_allclose(shown.compared.weights[1][np.ix_(rows, columns)], theirs, atol=1e-6)

@@ -14,7 +14,7 @@ from tfm_core import Transformer, causal_mask, recording
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.derivation import Cell
 from tfm_ui.lenses.attention.steps.derivations import derivation
-from tfm_ui.lenses.attention.steps.one_head import one_head
+from tfm_ui.lenses.attention.steps.numbers import one_head
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
@@ -122,7 +122,7 @@ class Recomputed:
 
 
 def turned(x: np.ndarray) -> np.ndarray:
-    """RoPE by complex numbers: dimension i and i + width/2 are one, turned by position / 10000^(2i / width)."""
+    """RoPE by complex numbers: dimension i and i + width/2 are shown, turned by position / 10000^(2i / width)."""
     half = x.shape[-1] // 2
     angles = np.arange(x.shape[-2])[:, None] / 10000.0 ** (np.arange(half) / half)
     both = (x[..., :half] + 1j * x[..., half:]) * np.exp(1j * angles)
@@ -133,51 +133,51 @@ def turned(x: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_every_derivation_ends_in_the_number_that_float64_gives(model, switches):
     state = AttentionState(layer=2, head=model.num_heads, kind="cross", **switches)
-    one, again = one_head(model, state), Recomputed(model, 1, model.num_heads - 1, switches)
+    shown, again = one_head(model, state), Recomputed(model, 1, model.num_heads - 1, switches)
     places = np.random.default_rng(3)
     for step in STEPS:
         for _ in range(6):
-            sizes = len(one.queries), len(one.keys), one.head_dim, model.d_model
+            sizes = len(shown.queries), len(shown.keys), shown.head_dim, model.d_model
             cell = Cell(*(int(places.integers(size)) for size in sizes))
-            found = derivation(one, step, cell)
-            last = re.findall(NUMBER, found.text)[-1]
+            derived = derivation(shown, step, cell)
+            last = re.findall(NUMBER, derived.text)[-1]
             expected = again.at(step, cell)
             if math.isinf(expected):
                 assert last == "−∞"
             else:
-                assert abs(read(last) - expected) <= unit(last), f"{step} {cell}: {found.text}"
+                assert abs(read(last) - expected) <= unit(last), f"{step} {cell}: {derived.text}"
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_the_terms_of_a_sum_are_printed_and_make_the_number(model):
-    one = one_head(model, AttentionState(kind="cross"))
-    cell = Cell(query=min(5, len(one.queries) - 1), key=1, dim=1, channel=3)
+    shown = one_head(model, AttentionState(kind="cross"))
+    cell = Cell(query=min(5, len(shown.queries) - 1), key=1, dim=1, channel=3)
     for step in ("query", "key", "value", "scores", "head output", "output"):
-        found = derivation(one, step, cell)
-        line = "".join(text for text, _ in found.lines[0])
-        total = found.terms["product"].sum()
+        derived = derivation(shown, step, cell)
+        line = "".join(text for text, _ in derived.lines[0])
+        total = derived.terms["product"].sum()
         if step not in ("scores", "head output"):
-            module = one.inside.module.get_submodule(f"{step}_projection")
-            row = cell.channel if step == "output" else one.head * one.head_dim + cell.dim
+            module = shown.inside.module.get_submodule(f"{step}_projection")
+            row = cell.channel if step == "output" else shown.number * shown.head_dim + cell.dim
             total += module.bias[row].item()
         last = re.findall(NUMBER, line)[-1]
         assert abs(read(last) - total) <= unit(last)
         printed = re.findall(NUMBER, line)
-        terms = found.terms.iloc[:, :2].to_numpy()
+        terms = derived.terms.iloc[:, :2].to_numpy()
         if len(terms) <= 8:
             for factor in terms.ravel():
                 assert look.number(factor) in printed
 
 
 def test_a_weights_derivation_names_the_keys_and_divides_by_their_sum():
-    one = one_head(ModelState(), AttentionState())
-    found = derivation(one, "weights", Cell(query=5, key=2, dim=0, channel=0))
-    numbers = [read(n) for n in re.findall(NUMBER, "".join(text for text, _ in found.lines[2]))]
+    shown = one_head(ModelState(), AttentionState())
+    derived = derivation(shown, "weights", Cell(query=5, key=2, dim=0, channel=0))
+    numbers = [read(n) for n in re.findall(NUMBER, "".join(text for text, _ in derived.lines[2]))]
     assert numbers[-1] == pytest.approx(sum(numbers[:-1]), abs=4e-4)
-    assert [text.strip() for text, role in found.lines[2] if role == "key"] == one.keys[:6]
-    weights = found.terms["weight"]
+    assert [text.strip() for text, role in derived.lines[2] if role == "key"] == shown.keys[:6]
+    weights = derived.terms["weight"]
     assert weights.sum() == pytest.approx(1, abs=1e-6)
-    assert list(weights.index) == [f"{i + 1} {key}" for i, key in enumerate(one.keys[:6])]
+    assert list(weights.index) == [f"{i + 1} {key}" for i, key in enumerate(shown.keys[:6])]
 
 
 def test_the_way_back_to_the_embedding_is_told_in_the_first_layer_alone():
@@ -194,10 +194,10 @@ def test_the_way_back_to_the_embedding_is_told_in_the_first_layer_alone():
 
 
 def test_a_query_that_may_see_nothing_has_a_derivation_for_every_step():
-    one = one_head(ModelState(), AttentionState())
-    blind = one.inside.visible.clone()
+    shown = one_head(ModelState(), AttentionState())
+    blind = shown.inside.visible.clone()
     blind[3] = False
-    hot = replace(one, inside=replace(one.inside, visible=blind), temperature=2.0)
+    hot = replace(shown, inside=replace(shown.inside, visible=blind), temperature=2.0)
     for step in STEPS:
         assert "nan" not in derivation(hot, step, Cell(query=3, key=1, dim=0, channel=0)).text
     assert "may see nothing" in derivation(hot, "weights", Cell(3, 1, 0, 0)).text

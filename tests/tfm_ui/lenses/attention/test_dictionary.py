@@ -10,9 +10,10 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfm_ui.lenses.attention.dictionary import pictures as dictionary
 from tfm_ui.lenses.attention.dictionary.numbers import NAMES, look_up, number
+from tfm_ui.lenses.attention.dictionary.pictures import content
 from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
 places = st.integers(-20, 20).map(lambda n: n / 10)
@@ -29,17 +30,17 @@ def state(keys, query, temperature=1.0):
 
 @given(entries, st.tuples(places, places), st.floats(0.05, 10))
 def test_the_answer_is_plain_arithmetic_and_torchs_own_kernel_gives_it(keys, query, temperature):
-    found = look_up(state(keys, query, temperature))
+    answered = look_up(state(keys, query, temperature))
     products = [query[0] * x + query[1] * y for x, y, _ in keys]
     scores = [product / (math.sqrt(2) * temperature) for product in products]
     top = max(scores)
     total = sum(math.exp(score - top) for score in scores)
     weights = [math.exp(score - top) / total for score in scores]
-    assert found.products.tolist() == pytest.approx(products, abs=1e-12)
-    assert found.scores.tolist() == pytest.approx(scores, abs=1e-9)
-    assert found.weights.tolist() == pytest.approx(weights, abs=1e-9)
+    assert answered.products.tolist() == pytest.approx(products, abs=1e-12)
+    assert answered.scores.tolist() == pytest.approx(scores, abs=1e-9)
+    assert answered.weights.tolist() == pytest.approx(weights, abs=1e-9)
     answer = sum(weight * value for weight, (_, _, value) in zip(weights, keys, strict=True))
-    assert found.answer == pytest.approx(answer, abs=1e-6)
+    assert answered.answer == pytest.approx(answer, abs=1e-6)
     table = torch.tensor(keys, dtype=torch.float64)[None]
     kernel = F.scaled_dot_product_attention(
         torch.tensor([[query]], dtype=torch.float64),
@@ -47,8 +48,8 @@ def test_the_answer_is_plain_arithmetic_and_torchs_own_kernel_gives_it(keys, que
         table[..., 2:],
         scale=1 / (math.sqrt(2) * temperature),
     )
-    assert found.answer == pytest.approx(kernel.item(), abs=1e-6)
-    assert all(found.laws().values())
+    assert answered.answer == pytest.approx(kernel.item(), abs=1e-6)
+    assert all(answered.laws().values())
 
 
 @given(entries, st.tuples(places, places))
@@ -63,55 +64,56 @@ def test_towards_temperature_zero_the_blend_is_the_look_up(keys, query):
 
 @given(entries, st.tuples(places, places))
 def test_a_hotter_dictionary_never_prefers_its_best_keys_more(keys, query):
-    shares = [(found := look_up(state(keys, query, t))).weights[found.best].sum() for t in (0.05, 0.3, 1, 3, 10)]
+    shares = [(answered := look_up(state(keys, query, t))).weights[answered.best].sum() for t in (0.05, 0.3, 1, 3, 10)]
     assert (np.diff(shares) <= 1e-12).all()
 
 
 def test_keys_that_tie_share_what_a_look_up_gives():
-    found = look_up(state([(1, 0, 10), (1, 0.5, 20), (-1, 0, 90)], (1, 0)))
-    assert (found.best, found.hard) == ([0, 1], 15)
-    assert found.hard_text == "keys A and B tie, mean value 15"
-    assert found.sentence.startswith("Keys A and B fit the query best (q·k = 1.00)")
+    answered = look_up(state([(1, 0, 10), (1, 0.5, 20), (-1, 0, 90)], (1, 0)))
+    assert (answered.best, answered.hard) == ([0, 1], 15)
+    assert answered.hard_text == "keys A and B tie, mean value 15"
+    assert answered.sentence().startswith("Keys A and B fit the query best (q·k = 1.00)")
 
 
 def test_a_query_of_zero_asks_for_nothing_and_gets_the_mean():
-    found = look_up(state([(1, 0, 10), (1, 0.5, 20), (-1, 0, 90)], (0, 0)))
-    assert found.weights.tolist() == pytest.approx([1 / 3] * 3)
-    assert found.answer == found.hard == pytest.approx(40)
+    answered = look_up(state([(1, 0, 10), (1, 0.5, 20), (-1, 0, 90)], (0, 0)))
+    assert answered.weights.tolist() == pytest.approx([1 / 3] * 3)
+    assert answered.answer == answered.hard == pytest.approx(40)
 
 
 def test_the_sentence_says_how_far_the_blend_is_from_the_look_up():
-    found = look_up(AttentionState())
-    assert found.hard_text == "key A, value 10"
-    assert f"the answer is {number(found.answer)}" in found.sentence
-    assert f"would answer 10, {number(abs(found.answer - 10))} away" in found.sentence
-    assert f"A gets {look.percent(float(found.weights[0]), 3)} of the weight" in found.sentence
-    assert "lies nearer" not in found.sentence
+    answered = look_up(AttentionState())
+    assert answered.hard_text == "key A, value 10"
+    assert f"the answer is {number(answered.answer)}" in answered.sentence()
+    assert f"would answer 10, {number(abs(answered.answer - 10))} away" in answered.sentence()
+    assert f"A gets {look.percent(float(answered.weights[0]), 3)} of the weight" in answered.sentence()
+    assert "lies nearer" not in answered.sentence()
 
 
 def test_the_laws_would_be_seen_broken():
-    found = look_up(AttentionState())
-    assert not any(replace(found, weights=found.weights * 1.001, answer=41).laws().values())
+    answered = look_up(AttentionState())
+    assert not any(replace(answered, weights=answered.weights * 1.001, answer=41).laws().values())
 
 
 def test_the_recipe_and_the_table_give_the_numbers_on_screen():
-    found, scope = look_up(AttentionState(temperature=0.3)), {}
-    exec(found.recipe, scope)
-    assert scope["answer"].item() == found.answer
-    np.testing.assert_array_equal(scope["weights"][0].numpy(), found.weights)
-    table = found.table()
-    assert table["weight × value"].sum() == pytest.approx(found.answer)
+    answered, scope = look_up(AttentionState(temperature=0.3)), {}
+    exec(answered.recipe(), scope)
+    assert scope["answer"].item() == answered.answer
+    np.testing.assert_array_equal(scope["weights"][0].numpy(), answered.weights)
+    table = answered.table()
+    assert table["weight × value"].sum() == pytest.approx(answered.answer)
     assert list(table.index) == list("ABCD")
 
 
 def test_the_pictures_bytes_are_the_look_up():
-    found = look_up(AttentionState(ask="-1,0.5"))
-    header, cells = dictionary.content(found)
+    state = AttentionState(ask="-1,0.5")
+    answered = look_up(state)
+    header, cells = content(ModelState(), state)
     assert cells.dtype == np.float32
-    np.testing.assert_allclose(cells[:, 2], found.weights, rtol=1e-6)
-    np.testing.assert_allclose(cells[:, 3].sum(), found.answer, rtol=1e-6)
-    assert (header["asked"], header["hardText"], header["names"]) == ([-1, 0.5], found.hard_text, list(NAMES))
-    assert header["about"] == found.sentence
+    np.testing.assert_allclose(cells[:, 2], answered.weights, rtol=1e-6)
+    np.testing.assert_allclose(cells[:, 3].sum(), answered.answer, rtol=1e-6)
+    assert (header["asked"], header["hardText"], header["names"]) == ([-1, 0.5], answered.hard_text, list(NAMES))
+    assert header["about"] == answered.sentence()
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import torch
 
 from tfm_core import recording, scale_experiment
 from tfm_ui.lenses.attention import computed
-from tfm_ui.lenses.attention.scale import pictures as scale
-from tfm_ui.lenses.attention.scale.numbers import scale_view, score_variances
+from tfm_ui.lenses.attention.scale.numbers import effect_of_scaling, score_variances
+from tfm_ui.lenses.attention.scale.pictures import content
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
@@ -37,9 +37,9 @@ def test_the_models_variances_agree_with_plain_loops_over_what_was_recorded(mode
     query, key = (trace[at.format(what=turned + what)][0].double() for what in ("query", "key"))
     weights = trace[at.format(what="weights")][0]
     read = len((model.target_tokens if kind != "self" else model.source_tokens).pieces)
-    found = score_variances(computed.inside(model, kind, layer), read)
-    assert len(found) == model.num_heads
-    for head, variance in enumerate(found):
+    variances = score_variances(computed.inside(model, kind, layer), read)
+    assert len(variances) == model.num_heads
+    for head, variance in enumerate(variances):
         products = [
             (query[head, q] @ key[head, k]).item()
             for q in range(read)
@@ -50,18 +50,20 @@ def test_the_models_variances_agree_with_plain_loops_over_what_was_recorded(mode
 
 
 def test_a_single_pair_has_no_spread_and_that_is_said():
-    view = scale_view(ModelState(text="hi", seq_len=2), FEW)
-    assert view.heads == []
-    assert "one score has no spread" in view.sentence
-    names = [line["name"] for chart in scale.content(view)[0]["charts"] for line in chart["lines"]]
+    model = ModelState(text="hi", seq_len=2)
+    effect = effect_of_scaling(model, FEW)
+    assert effect.heads == []
+    assert "one score has no spread" in effect.sentence()
+    names = [line["name"] for chart in content(model, FEW)[0]["charts"] for line in chart["lines"]]
     assert "your heads" not in names
 
 
 def test_what_is_drawn_is_what_was_measured():
-    view = scale_view(ModelState(d_model=96), FEW)
-    assert view.head_dim == 24
-    assert 24 in view.found.widths
-    header, numbers = scale.content(view)
+    model = ModelState(d_model=96)
+    effect = effect_of_scaling(model, FEW)
+    assert effect.head_dim == 24
+    assert 24 in effect.measured.widths
+    header, numbers = content(model, FEW)
     drawn, at = {}, 0
     for chart in header["charts"]:
         for line in chart["lines"]:
@@ -70,62 +72,63 @@ def test_what_is_drawn_is_what_was_measured():
             at += 2 * line["count"]
         assert chart["marks"] == [{"name": "your model: dₖ = 24", "x": 24}]
     assert at == len(numbers)
-    widths = list(view.found.widths)
+    widths = list(effect.measured.widths)
     expected = {
-        ("variance", "unscaled"): view.found.variance.tolist(),
-        ("variance", "scaled"): [v / d for v, d in zip(view.found.variance.tolist(), widths, strict=True)],
+        ("variance", "unscaled"): effect.measured.variance.tolist(),
+        ("variance", "scaled"): [v / d for v, d in zip(effect.measured.variance.tolist(), widths, strict=True)],
         ("variance", "dₖ, the law"): widths,
-        ("entropy", "unscaled"): view.found.entropy["unscaled"].tolist(),
+        ("entropy", "unscaled"): effect.measured.entropy["unscaled"].tolist(),
         ("entropy", "ln 4, the most"): [math.log(4)] * len(widths),
-        ("largest", "scaled"): view.found.gradient["scaled"].tolist(),
+        ("largest", "scaled"): effect.measured.gradient["scaled"].tolist(),
         ("largest", "1/4, the most"): [0.25] * len(widths),
     }
     for name, values in expected.items():
         assert drawn[name][0] == widths
         np.testing.assert_allclose(drawn[name][1], values, rtol=1e-6)
     assert drawn["variance", "your heads"][0] == [24] * 4
-    np.testing.assert_allclose(drawn["variance", "your heads"][1], view.heads, rtol=1e-6)
+    np.testing.assert_allclose(drawn["variance", "your heads"][1], effect.heads, rtol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_sentence_holds_for_any_draws(seed):
-    view = scale_view(ModelState(), AttentionState(draws=10, draw_keys=3, draw_seed=seed))
-    found = view.found
-    numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", view.sentence)[:4]]
-    off = max(abs(v / d - 1) for v, d in zip(found.variance.tolist(), found.widths, strict=True))
+    effect = effect_of_scaling(ModelState(), AttentionState(draws=10, draw_keys=3, draw_seed=seed))
+    measured = effect.measured
+    numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", effect.sentence())[:4]]
+    off = max(abs(v / d - 1) for v, d in zip(measured.variance.tolist(), measured.widths, strict=True))
     unscaled, scaled = (
-        100 * (found.entropy[name][-1] / found.entropy[name][0]).item() for name in ("unscaled", "scaled")
+        100 * (measured.entropy[name][-1] / measured.entropy[name][0]).item() for name in ("unscaled", "scaled")
     )
-    assert numbers == [256, pytest.approx(found.variance[-1].item(), rel=1e-3)] + [
+    assert numbers == [256, pytest.approx(measured.variance[-1].item(), rel=1e-3)] + [
         pytest.approx(share, abs=0.51) for share in (100 * off, unscaled)
     ]
     assert (
-        f"divided by √dₖ, {look.percent(scaled / 100)}, and {found.median_gradient['scaled'][-1]:.2f}." in view.sentence
+        f"divided by √dₖ, {look.percent(scaled / 100)}, and {measured.median_gradient['scaled'][-1]:.2f}."
+        in effect.sentence()
     )
-    half = found.median_gradient["unscaled"][-1].item()
+    half = measured.median_gradient["unscaled"][-1].item()
     written = f"{half:.2g}" if half >= 0.001 else f"{half:.0e}"[0] + "×10⁻"
-    assert f"half of the draws leave no gradient above {written}" in view.sentence
-    spreads = [math.sqrt(variance) for variance in view.heads]
-    assert f"{min(spreads):.2f} to {max(spreads):.2f}" in view.sentence
+    assert f"half of the draws leave no gradient above {written}" in effect.sentence()
+    spreads = [math.sqrt(variance) for variance in effect.heads]
+    assert f"{min(spreads):.2f} to {max(spreads):.2f}" in effect.sentence()
 
 
 def test_the_laws_hold_and_would_be_seen_broken():
-    view = scale_view(ModelState(), FEW)
-    assert all(view.laws().values())
-    loud = {name: values * 1.9 for name, values in view.found.gradient.items()}
+    effect = effect_of_scaling(ModelState(), FEW)
+    assert all(effect.laws().values())
+    loud = {name: values * 1.9 for name, values in effect.measured.gradient.items()}
     loud["scaled"][0] = 0
-    broken = replace(view, found=replace(view.found, keys=2, gradient=loud))
+    broken = replace(effect, measured=replace(effect.measured, keys=2, gradient=loud))
     assert not any(broken.laws().values())
 
 
 def test_the_recipe_gives_the_numbers_of_the_table():
-    view, scope = scale_view(ModelState(), FEW), {}
-    exec(view.recipe, scope)
-    assert torch.equal(scope["found"].variance, view.found.variance)
-    table = view.table()
-    assert table.loc[8, "entropy in nats, scaled"] == scope["found"].entropy["scaled"][3].item()
-    other = scale_experiment(view.found.widths, draws=30, keys=4, seed=6)
-    assert not torch.equal(other.variance, view.found.variance)
+    effect, scope = effect_of_scaling(ModelState(), FEW), {}
+    exec(effect.recipe(), scope)
+    assert torch.equal(scope["measured"].variance, effect.measured.variance)
+    table = effect.table()
+    assert table.loc[8, "entropy in nats, scaled"] == scope["measured"].entropy["scaled"][3].item()
+    other = scale_experiment(effect.measured.widths, draws=30, keys=4, seed=6)
+    assert not torch.equal(other.variance, effect.measured.variance)
 
 
 def test_rows_of_padding_are_not_counted():

@@ -15,8 +15,8 @@ from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.derivation import Cell
 from tfm_ui.lenses.attention.steps.formula import LINES, code, latex, lines_of
 from tfm_ui.lenses.attention.steps.matrices import MATRICES, history
-from tfm_ui.lenses.attention.steps.numbers import SCENES, WHAT, WINDOW, steps, what, window
-from tfm_ui.lenses.attention.steps.one_head import one_head
+from tfm_ui.lenses.attention.steps.numbers import WINDOW, one_head, steps, window
+from tfm_ui.lenses.attention.steps.scenes import SCENES, WHAT, what
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.model_state import ModelState
 
@@ -40,11 +40,11 @@ def test_all_matrices_are_what_the_model_computed():
         Transformer(MODEL.config).eval()(MODEL.source_tokens.batch, mask=causal_mask(10))
     got = {name.rpartition(".")[2]: tensor[0].numpy() for name, tensor in trace.items() if "layers.1.self" in name}
     header, matrices = shown(AttentionState(layer=2, head=3, query=4))
-    seen = np.tril(np.ones((10, 10), bool))
+    visible = np.tril(np.ones((10, 10), bool))
     expected = {
         "input": got["normed"],
         **{name: got[name][2] for name in ("query", "key", "value", "scores", "masked_scores", "head_output")},
-        "weights": np.where(seen, got["weights"][2], -math.inf),
+        "weights": np.where(visible, got["weights"][2], -math.inf),
         "weighted values": got["weights"][2][3][:, None] * got["value"][2],
         "heads": got["head_output"].transpose(1, 0, 2).reshape(10, 32),
         "output": got["output"],
@@ -66,9 +66,9 @@ def test_the_operands_of_a_step_make_its_result(step, architecture, positional):
     model = ModelState(architecture=architecture, positional=positional)
     lens = AttentionState(kind="cross", whole=False, step=step, query=3)
     _, m = shown(lens, model)
-    one = one_head(model, lens)
+    head = one_head(model, lens)
     bias = m.get("bias", 0)
-    plain = {name: getattr(one.inside.module, f"{name}_projection").bias.detach().numpy() for name in ("query", "key")}
+    plain = {name: getattr(head.inside.module, f"{name}_projection").bias.detach().numpy() for name in ("query", "key")}
     turns = positional == "rope" and architecture == "encoder"
     results = {
         "query": lambda: m["input"] @ m["query weights"] + plain["query"][:8],
@@ -90,22 +90,22 @@ def test_the_operands_of_a_step_make_its_result(step, architecture, positional):
 @pytest.mark.parametrize("scaled", [True, False])
 @pytest.mark.parametrize("temperature", [1.0, 2.0])
 def test_what_a_step_makes_is_said_as_the_switches_stand(scaled, temperature, positional):
-    one = one_head(ModelState(positional=positional), AttentionState(scaled=scaled, temperature=temperature))
-    said = what("scaled", one)
-    made = one.scores / math.sqrt(8) if "divided by √dₖ." in said else one.scores
-    made = made + one.bias if "The bias of alibi is added." in said else made
+    head = one_head(ModelState(positional=positional), AttentionState(scaled=scaled, temperature=temperature))
+    said = what("scaled", head)
+    made = head.scores / math.sqrt(8) if "divided by √dₖ." in said else head.scores
+    made = made + head.bias if "The bias of alibi is added." in said else made
     made = made / temperature if f"Divided by the temperature, {temperature:g}." in said else made
-    torch.testing.assert_close(one.scaled_scores, made)
-    assert "mask is off" in what("masked", replace(one, masked=False))
-    assert "mask is off" not in what("masked", one)
+    torch.testing.assert_close(head.scaled_scores, made)
+    assert "mask is off" in what("masked", replace(head, masked=False))
+    assert "mask is off" not in what("masked", head)
 
 
 def test_every_step_has_a_scene_a_word_and_a_line_of_the_source():
     assert list(SCENES) == list(WHAT) == list(LINES) == list(STEPS)
-    one = one_head(MODEL, AttentionState())
+    head = one_head(MODEL, AttentionState())
     for step, scene in SCENES.items():
         assert scene[-1] == step
-        line = code(lines_of(one, step))
+        line = code(lines_of(head, step))
         assert "\n" not in line
         assert LINES[step][1] in line
         compile(line.replace("return ", ""), step, "exec")
@@ -128,12 +128,12 @@ def test_the_lines_are_those_that_ran_in_this_model(step, model, lens, expected)
 
 
 def test_what_fed_a_weight_goes_back_to_the_two_vectors():
-    one, at = one_head(MODEL, AttentionState()), Cell(query=5, key=1, dim=0, channel=0)
-    found = {name: region for name, (region, _) in history("weights", one, at).items()}
-    assert found["masked"] == found["scaled"] == found["scores"] == (5, None)
-    assert found["query"] == (5, None)
-    assert found["key"] == (None, None)
-    score = {name: region for name, (region, _) in history("scores", one, at).items()}
+    head, at = one_head(MODEL, AttentionState()), Cell(query=5, key=1, dim=0, channel=0)
+    regions = {name: region for name, (region, _) in history("weights", head, at).items()}
+    assert regions["masked"] == regions["scaled"] == regions["scores"] == (5, None)
+    assert regions["query"] == (5, None)
+    assert regions["key"] == (None, None)
+    score = {name: region for name, (region, _) in history("scores", head, at).items()}
     assert score["query"] == (5, None)
     assert score["key"] == (1, None)
     assert score["input"] == (5, None)
@@ -144,11 +144,11 @@ def test_what_fed_a_weight_goes_back_to_the_two_vectors():
 def test_what_does_not_feed_a_cell_does_not_change_it(step):
     """The regions are right: noise everywhere else leaves the cell as it is, noise within moves it."""
     state = AttentionState(layer=2, head=2)
-    one, at = one_head(MODEL, state), Cell(query=6, key=3, dim=4, channel=9)
+    head, at = one_head(MODEL, state), Cell(query=6, key=3, dim=4, channel=9)
     rows, columns = MATRICES[step].axes
     places = {"query": 6, "key": 3, "dim": 4, "channel": 9, "merged": 12}
-    fed = {name: region for name, (region, _) in history(step, one, at).items()}
-    for name, tensor in (("query", one.inside.query), ("key", one.inside.key), ("value", one.inside.value)):
+    fed = {name: region for name, (region, _) in history(step, head, at).items()}
+    for name, tensor in (("query", head.inside.query), ("key", head.inside.key), ("value", head.inside.value)):
         if name == step:
             continue
         noise = torch.randn(tensor.shape, generator=torch.Generator().manual_seed(1))
@@ -160,9 +160,9 @@ def test_what_does_not_feed_a_cell_does_not_change_it(step):
         everything[1] = 1
         for within in (False, True):
             moved = tensor + torch.where(inside if within else ~inside, noise * everything, 0)
-            changed = replace(one.inside, recorded={**one.inside.recorded, name: moved})
-            other = replace(one, inside=changed, temperature=1.0000001)  # so that nothing is taken from the record
-            base = replace(one, temperature=1.0000001)
+            changed = replace(head.inside, recorded={**head.inside.recorded, name: moved})
+            other = replace(head, inside=changed, temperature=1.0000001)  # so that nothing is taken from the record
+            base = replace(head, temperature=1.0000001)
             numbers = [
                 MATRICES[step].numbers(o, at, slice(None), slice(None))[places[rows], places[columns]].item()
                 for o in (base, other)
@@ -192,8 +192,8 @@ def test_a_long_text_shows_a_window_and_says_so():
     start = header["starts"]["query"]
     row, column = header["lit"]["weights"][0][0]
     assert (start + row, header["starts"]["key"] + column) == (499, 11)
-    one = one_head(model, state)
-    np.testing.assert_array_equal(matrices["weights"][row, column], one.weights[499, 11])
+    head = one_head(model, state)
+    np.testing.assert_array_equal(matrices["weights"][row, column], head.weights[499, 11])
     assert f"queries {start + 1}–{start + WINDOW} of 1024" in steps(model, state).note
 
 
@@ -205,7 +205,7 @@ def test_small_and_odd_texts_have_a_picture_and_a_sentence(text):
             state = AttentionState(step=step, whole=whole)
             header, matrices = shown(state, model)
             assert all(not np.isnan(numbers).any() for numbers in matrices.values())
-            assert steps(model, state).sentence
+            assert steps(model, state).sentence()
             assert header["lines"]
 
 

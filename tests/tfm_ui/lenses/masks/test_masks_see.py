@@ -10,8 +10,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-
 from tests.tfm_ui.live.test_recipe import run
+from tfm_ui.lenses.masks.see.terms import PAINTS, terms_of
+
 from tfm_core import MASKS, causal_mask
 from tfm_ui.lenses.masks import paint as mask_paint
 from tfm_ui.lenses.masks.composition import combined, parse

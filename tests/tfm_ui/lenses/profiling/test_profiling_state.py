@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tfm_core import Transformer
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Size, costs
+from tfm_core.profiling.targets_transformer import config_of
 from tfm_ui.lenses.profiling.comparison import Comparison, line_of
 from tfm_ui.lenses.profiling.plan import plan_of, rows_of, why_no_length, why_no_row
 from tfm_ui.lenses.profiling.sizes import sizes_of
@@ -80,7 +81,7 @@ def test_rows_are_of_the_sidebars_kind(chosen, view):
     for embedding in (False, True):
         row = plan_of(model, ProfilingState(view=view, sizes=line, embedding=embedding)).rows[0]
         assert row.size.looks_back_only == model.looks_back_only
-        assert row.size.config(model.seed) == replace(model.config, vocab_size=row.size.vocab_size or 1)
+        assert config_of(row.size, model.seed) == replace(model.config, vocab_size=row.size.vocab_size or 1)
         counts[embedding] = sum(costs.parameters(row).values())
     assert counts[True] == sum(tensor.numel() for tensor in whole.parameters())
     assert counts[True] - counts[False] == whole.unembedding.weight.numel()

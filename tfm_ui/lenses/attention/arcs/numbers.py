@@ -3,21 +3,20 @@
 Of a long text not all weights travel: of each row the largest, and what the others sum to.
 """
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tfm_core import attention_scores, attention_weights, mask_scores
-from tfm_core.study.aggregates import attention_rollout, max_over_heads, mean_over_heads
-from tfm_ui.lenses.attention import computed
-from tfm_ui.lenses.attention.arcs.weights import Lines, maps, sums_to_one
+from tfm_ui.lenses.attention.arcs import recipe
+from tfm_ui.lenses.attention.arcs.weights import Lines, lines, maps, sums_to_one
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes
+from tfm_ui.live import head_recipe, passes
 from tfm_ui.live.attention import Attention
+from tfm_ui.live.script import of_model, script
 from tfm_ui.live.texts import tokens_of
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
 
@@ -27,23 +26,19 @@ FORMULAS = {
     "max": "maxₕ wₕ, the largest weight that any head of this layer has there",
     "rollout": "Aₗ ⋯ A₂ A₁ up to this layer, A = (W + I) / 2 with rows that sum to 1, W a layer's mean over heads",
 }
-SOURCES: Mapping[str, Sequence[Callable[..., object]]] = {  # what computed them, to be shown
-    "heads": (attention_scores, mask_scores, attention_weights),
-    "mean": (mean_over_heads,),
-    "max": (max_over_heads,),
-    "rollout": (attention_rollout, mean_over_heads),
-}
 
 
 @dataclass(frozen=True)
-class ArcsView:
+class Arcs(Result):
     """Some maps of weights over the same tokens: a layer's heads, or one aggregate.
 
     Attributes:
-        lines: "heads", "mean", "max" or "rollout", as far as this attention has it.
+        model: whose weights they are.
+        how: "heads", "mean", "max" or "rollout", as far as this attention has it.
+        chosen_heads: the heads that the reader looks at, as the link says it: numbers from 1.
         heads: how many the layer has.
         attention: what the maps are made of.
-        kept: what is drawn of them.
+        lines: what is drawn of them.
         layer: from 0.
         visible: boolean (query, key), where the mask lets look.
         queries, keys: a label per token, padding included.
@@ -51,13 +46,15 @@ class ArcsView:
         read_keys: the same of the keys.
         same_text: whether queries and keys are the same tokens.
         stack: "" of a single one, "encoder" or "decoder" of two, "cross" between them.
-        place: the layer's name in the recording, its weights.
+        place: the recording's name of this attention, with `{layer}` and `{what}` to be put in.
     """
 
-    lines: str
+    model: ModelState
+    how: str
+    chosen_heads: str
     heads: int
     attention: Attention
-    kept: Lines
+    lines: Lines
     layer: int
     visible: NDArray[np.bool_]
     queries: list[str]
@@ -72,15 +69,12 @@ class ArcsView:
     def title(self) -> str:
         """What is drawn."""
         many = look.plural(self.heads, "head")
-        return (
-            f"Layer {self.layer + 1}, {many}"
-            if self.lines == "heads"
-            else {
-                "mean": f"Layer {self.layer + 1}, mean over {many}",
-                "max": f"Layer {self.layer + 1}, largest of {many}",
-                "rollout": f"Rollout, layers 1 to {self.layer + 1}" if self.layer else "Rollout, layer 1",
-            }[self.lines]
-        )
+        return {
+            "heads": f"Layer {self.layer + 1}, {many}",
+            "mean": f"Layer {self.layer + 1}, mean over {many}",
+            "max": f"Layer {self.layer + 1}, largest of {many}",
+            "rollout": f"Rollout, layers 1 to {self.layer + 1}" if self.layer else "Rollout, layer 1",
+        }[self.how]
 
     def how_to_read(self, wanted: str) -> str:
         """One line on the lines, with the aggregate's formula.
@@ -88,91 +82,108 @@ class ArcsView:
         Args:
             wanted: the aggregate that was asked for: this attention may not have it.
         """
-        said = f"A line runs from a query to a key; its strength is {FORMULAS[self.lines]}."
-        if wanted != self.lines:
+        said = f"A line runs from a query to a key; its strength is {FORMULAS[self.how]}."
+        if wanted != self.how:
             said = f"Cross-attention has no rollout, as its rows and columns are two texts: this is the mean. {said}"
-        elif self.lines == "rollout" and self.stack == "decoder":
+        elif self.how == "rollout" and self.stack == "decoder":
             said += " It follows the decoder's self-attention alone, and leaves out what comes by cross-attention."
         return said
 
     @property
     def names(self) -> list[str]:
         """What each map is called: the numbers of the heads, or the aggregate."""
-        if self.lines == "heads":
+        if self.how == "heads":
             return [str(head + 1) for head in range(self.heads)]
         many = look.plural(self.heads, "head")
-        return [{"mean": f"mean of {many}", "max": f"largest of {many}", "rollout": "rollout"}[self.lines]]
+        return [{"mean": f"mean of {many}", "max": f"largest of {many}", "rollout": "rollout"}[self.how]]
 
-    def chosen(self, heads: str) -> list[int]:
-        """Which maps the field `heads` asks for, from 0; all, if it names none that there is."""
-        wanted = {int(word) - 1 for word in heads.split() if word.isascii() and word.isdigit()}
+    @property
+    def chosen(self) -> list[int]:
+        """Which maps the reader looks at, from 0; all, if the link names none that there is."""
+        wanted = {int(word) - 1 for word in self.chosen_heads.split() if word.isascii() and word.isdigit()}
         return sorted(wanted & set(range(len(self.names)))) or list(range(len(self.names)))
 
-    def sentence(self, heads: str = "") -> str:
-        """The strongest line among the rows that have a choice, and what most rows have in common.
-
-        Args:
-            heads: the field, which of them are looked at.
-        """
-        lines, shown = self.kept, self.chosen(heads)
-        seen = self.visible.sum(1)[: self.read]
-        if not (seen > 1).any():
+    def sentence(self) -> str:
+        """The strongest line among the rows that have a choice, and what most rows have in common."""
+        choices = self.visible.sum(1)[: self.read]  # how many keys each row may look at
+        if not (choices > 1).any():
             return words.NO_CHOICE
-        if len(shown) == 1:
-            values = np.maximum(lines.weights[shown[0], : self.read], 0)
-            second = values[:, 1] if values.shape[1] > 1 else np.zeros_like(values[:, 0])
-            rows = words.Rows(values[:, 0], lines.keys[shown[0], : self.read, 0].astype(np.intp), second, seen)
-            said = words.about_head(rows, self.queries, self.keys, same_text=self.same_text)
-            return said if self.lines == "heads" else f"{self.names[0].capitalize()}: {said[0].lower()}{said[1:]}"
-        first = np.where(seen > 1, lines.weights[shown, : self.read, 0], -1)
+        return self._about_a_map(choices) if len(self.chosen) == 1 else self._about_heads(choices)
+
+    def _about_a_map(self, choices: NDArray[np.intp]) -> str:
+        """Of the one map that is looked at."""
+        (chosen,) = self.chosen
+        keys = self.lines.keys[chosen, : self.read, 0].astype(np.intp)
+        values = np.maximum(self.lines.weights[chosen, : self.read], 0)
+        second = values[:, 1] if values.shape[1] > 1 else np.zeros_like(values[:, 0])
+        rows = words.Rows(values[:, 0], keys, second, choices)
+        said = words.about_head(rows, self.queries, self.keys, same_text=self.same_text)
+        return said if self.how == "heads" else f"{self.names[0].capitalize()}: {said[0].lower()}{said[1:]}"
+
+    def _about_heads(self, choices: NDArray[np.intp]) -> str:
+        """Of the heads that are looked at."""
+        lines, shown = self.lines, self.chosen
+        free = choices > 1
+        first = np.where(free, lines.weights[shown, : self.read, 0], -1)
         at, query = divmod(int(first.argmax()), first.shape[1])
         key = lines.keys[shown[at], query, 0]
-        top = np.maximum(lines.weights[shown, : self.read, :2], 0)[:, seen > 1]  # (map, row, first and second)
-        if (top[..., 0] * seen[seen > 1] < 1 + words.TIE).all():
+        top = np.maximum(lines.weights[shown, : self.read, :2], 0)[:, free]  # (map, row, first and second)
+        if (top[..., 0] * choices[free] < 1 + words.TIE).all():
             return f"No pattern: every row of all {len(shown)} heads spreads its weight evenly."
         clear = (top[..., 1] < top[..., 0] * (1 - words.TIE)).all(0)  # rows in which each head has a favourite
-        favourites = lines.keys[shown, : self.read, 0][:, seen > 1]
+        favourites = lines.keys[shown, : self.read, 0][:, free]
         agree = int(((favourites == favourites[0]).all(0) & clear).sum())
         largest = look.weight(float(first[at, query]))
         equals = int((top > first[at, query] * (1 - words.TIE)).sum())
         strongest = f"head {shown[at] + 1}, {self.queries[query]} → {self.keys[key]}, {largest}"
         if equals > 1:
             strongest = f"{equals} lines alike, of {largest}"
-        return (
-            f"Strongest of {len(shown)} heads: {strongest}. They favour the same key in {agree} of {(seen > 1).sum()} "
-            "rows."
-        )
+        rows = f"{agree} of {free.sum()} rows"
+        return f"Strongest of {len(shown)} heads: {strongest}. They favour the same key in {rows}."
 
     def laws(self) -> dict[str, bool]:
         """What must hold of what is drawn, tested on its own numbers."""
-        lines = self.kept
-        seen = self.visible[np.arange(len(self.queries))[:, None], lines.keys]  # (map, query, kept)
-        if self.lines == "rollout":  # padding, which nobody may see, and rows that see nothing keep themselves
-            seen = seen | ((np.arange(len(self.queries)) >= self.read) | ~self.visible.any(-1))[:, None]
-        laws = {"masked weights are exactly 0": bool((lines.weights[~seen] <= 0).all())}
-        if sums_to_one(self.lines):
+        lines = self.lines
+        visible = self.visible[np.arange(len(self.queries))[:, None], lines.keys]  # (map, query, kept)
+        if self.how == "rollout":  # padding, which nobody may see, and rows that see nothing keep themselves
+            visible = visible | ((np.arange(len(self.queries)) >= self.read) | ~self.visible.any(-1))[:, None]
+        laws = {"masked weights are exactly 0": bool((lines.weights[~visible] <= 0).all())}
+        if sums_to_one(self.how):
             laws = {f"every row sums to 1 (largest error {look.tiny(lines.error)})": lines.error < 1e-5, **laws}
         return laws
 
-    def table(self, index: int) -> pd.DataFrame:
-        """One of the maps, rows and columns by number and name."""
-        weights = next(maps(self.attention, self.layer, self.lines, first=index))
+    def table(self) -> pd.DataFrame:
+        """The first map that is looked at, rows and columns by number and name."""
+        weights = next(maps(self.attention, self.layer, self.how, first=self.chosen[0]))
         rows, columns = ([f"{i + 1} {name}" for i, name in enumerate(names)] for names in (self.queries, self.keys))
         return pd.DataFrame(weights, index=pd.Index(rows, name="query"), columns=columns)
 
+    def recipe(self) -> str:
+        """A script that leaves the same in `weights`, (query, key)."""
+        header = of_model(self.model)
+        site = self.place.format(layer=self.layer, what="weights")
+        if self.how == "heads":
+            return script(head_recipe.weights, **header, site=site, head=self.chosen[0])
+        if self.how == "rollout":
+            sites = [self.place.format(layer=layer, what="weights") for layer in range(self.layer + 1)]
+            return script(recipe.rollout, **header, sites=sites)
+        return script({"mean": recipe.mean, "max": recipe.largest}[self.how], **header, site=site)
 
-def view(model: ModelState, state: AttentionState) -> ArcsView:
+
+def arcs(model: ModelState, state: AttentionState) -> Arcs:
     """The lines that these controls ask for. Cross-attention has no rollout: its rows and columns are two texts."""
     kind = passes.kind_of(model, state.kind)
     cross = kind == "cross"
     queries, keys = tokens_of(model, kind)
     attention = passes.run(model).attention[kind]
-    lines = "mean" if cross and state.lines == "rollout" else state.lines
-    return ArcsView(
-        lines=lines,
+    how = "mean" if cross and state.lines == "rollout" else state.lines
+    return Arcs(
+        model=model,
+        how=how,
+        chosen_heads=state.heads,
         heads=model.num_heads,
         attention=attention,
-        kept=computed.lines(model, kind, state.layer - 1, lines),
+        lines=lines(model, kind, state.layer - 1, how),
         layer=state.layer - 1,
         visible=attention.visible,
         queries=words.labels(queries),
@@ -181,5 +192,5 @@ def view(model: ModelState, state: AttentionState) -> ArcsView:
         read_keys=len(keys.pieces),
         same_text=not cross,
         stack=kind.replace("self", ""),
-        place=passes.place(model, kind).format(layer=state.layer - 1, what="weights"),
+        place=passes.place(model, kind),
     )

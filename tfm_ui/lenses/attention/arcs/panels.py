@@ -1,30 +1,45 @@
 """Who looks at whom, as lines."""
 
-from tfm_ui.lenses.attention.arcs import numbers as arcs_of
-from tfm_ui.lenses.attention.arcs.recipe import recipe_of
-from tfm_ui.lenses.attention.boxes import PREFIX, boxes
-from tfm_ui.page import frame
-from tfm_ui.page.controls_line import row
-from tfm_ui.page.panels import panel
-from tfm_ui.pictures.registry import Drawing
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from tfm_core import attention_scores, attention_weights, mask_scores
+from tfm_core.study.aggregates import attention_rollout, max_over_heads, mean_over_heads
+from tfm_ui.lenses.attention.arcs.numbers import arcs
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.page.lens import View
+from tfm_ui.pictures.panel import Panel, Source
 from tfm_ui.state.model_state import ModelState
 
+SOURCES: Mapping[str, Sequence[Source]] = {
+    "heads": (attention_scores, mask_scores, attention_weights),
+    "mean": (mean_over_heads,),
+    "max": (max_over_heads,),
+    "rollout": (attention_rollout, mean_over_heads),
+}
 
-def draw(model: ModelState) -> None:
-    """Who looks at whom, as lines."""
-    with panel("arcs") as show:
-        state = boxes(model, row("arcs"), "kind", "layer", "lines")
-        seen = arcs_of.view(model, state)
-        first = seen.chosen(state.heads)[0]
-        show(
-            title=seen.title,
-            how_to_read=seen.how_to_read(state.lines),
-            shape=f"query × key = {len(seen.queries)} × {len(seen.keys)}",
-            picture=Drawing("arcs", ((model, ""), (state, PREFIX))),
-            sentence=seen.sentence(state.heads),
-            laws=seen.laws(),
-            table=lambda: seen.table(first),
-            sources=arcs_of.SOURCES[seen.lines],
-            recipe=recipe_of(seen, model, first),
-            mode=frame.mode(),
+
+def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
+    """The lines of a layer's heads, or of an aggregate of them."""
+    shown = arcs(model, state)
+    return [
+        Panel(
+            key="arcs",
+            title=shown.title,
+            how_to_read=shown.how_to_read(state.lines),
+            shape=f"query × key = {len(shown.queries)} × {len(shown.keys)}",
+            picture="arcs",
+            result=shown,
+            sources=SOURCES[shown.how],
         )
+    ]
+
+
+VIEW = View(
+    blocks=blocks,
+    controls=("kind", "layer", "lines"),
+    line="line_arcs",
+    inside="arcs",
+    places=lambda model: {"arcs": st.container()},
+)

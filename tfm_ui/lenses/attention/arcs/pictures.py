@@ -2,8 +2,11 @@
 
 import numpy as np
 
-from tfm_ui.lenses.attention.arcs.numbers import ArcsView
+from tfm_ui.lenses.attention.arcs.numbers import arcs
+from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.pictures.canvas import Canvas, Content
+from tfm_ui.pictures.registry import Picture
+from tfm_ui.state.model_state import ModelState
 
 ARCS = Canvas(
     "lenses/attention/arcs",
@@ -28,25 +31,23 @@ ARCS = Canvas(
 )
 
 
-def content(view: ArcsView, *, at: tuple[int, int], about: str) -> Content:
-    """What arcs.js draws.
-
-    Args:
-        view: the weights, and the names of rows, columns and maps.
-        at: the query and the key, from 1, that a long text opens at.
-        about: the picture in words.
-    """
-    lines = view.kept
+def content(model: ModelState, state: AttentionState) -> Content:
+    """What arcs.js draws; a long text opens at the link's query and key."""
+    shown = arcs(model, state)
+    lines = shown.lines
     header = {
-        "queries": view.queries,
-        "keys": view.keys,
-        "read": [view.read, view.read_keys],
-        "seen": view.visible.sum(1).tolist(),
-        "maps": view.names,
-        "heads": view.lines == "heads",
+        "queries": shown.queries,
+        "keys": shown.keys,
+        "read": [shown.read, shown.read_keys],
+        "seen": shown.visible.sum(1).tolist(),
+        "maps": shown.names,
+        "heads": shown.how == "heads",
         "kept": lines.keys.shape[-1],
-        "at": at,
-        "about": about,
+        "at": (state.query, state.key),
+        "about": shown.sentence(),
     }
     parts = (lines.rest, lines.weights, lines.keys)
     return header, np.frombuffer(b"".join(part.tobytes() for part in parts), np.uint8)
+
+
+PICTURES = {"arcs": Picture(ARCS, content)}

@@ -1,19 +1,38 @@
-"""What the arcs show as a few lines of plain Python."""
+"""What several heads, or several layers, look at together, without the app."""
 
-from tfm_ui.lenses.attention.arcs.numbers import ArcsView
-from tfm_ui.live.recipe import recipe, script
-from tfm_ui.state.model_state import ModelState
+from collections.abc import Sequence
 
-FUNCTIONS = {"mean": "mean_over_heads", "max": "max_over_heads", "rollout": "attention_rollout"}
+import torch
+from torch import Tensor
+
+from tfm_core import Trace, Transformer, TransformerConfig, recording
+from tfm_core.study.aggregates import attention_rollout, max_over_heads, mean_over_heads
 
 
-def recipe_of(seen: ArcsView, model: ModelState, head: int) -> str:
-    """A script that leaves what is shown in `weights`, (query, key): of the aggregate, or of this head, from 0."""
-    if seen.lines == "heads":
-        return recipe(model, seen.place, head)
-    name, weights = FUNCTIONS[seen.lines], f'trace["{seen.place}"][0]'
-    if seen.lines == "rollout":
-        site = seen.place.replace(f"layers.{seen.layer}.", "layers.{layer}.")
-        weights = f'trace[f"{site}"][0] for layer in range({seen.layer + 1})'
-    line = f"weights = {name}({weights})  # (query, key)"
-    return script(model, line, imports=[f"from tfm_core.study.aggregates import {name}"])
+def all_weights(config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None) -> Trace:
+    """The weights of every attention in one pass of the model: name -> (batch, head, query, key)."""
+    model = Transformer(config).eval()
+    with torch.no_grad(), recording("*.weights") as trace:
+        model(*inputs, mask=mask)
+    return trace
+
+
+def mean(*, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, site: str) -> Tensor:
+    """The mean over the heads of a layer, (query, key)."""
+    weights = mean_over_heads(all_weights(config, inputs, mask)[site][0])  # (query, key)
+    return weights
+
+
+def largest(*, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, site: str) -> Tensor:
+    """The largest weight that any head of a layer has there, (query, key)."""
+    weights = max_over_heads(all_weights(config, inputs, mask)[site][0])  # (query, key)
+    return weights
+
+
+def rollout(
+    *, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, sites: Sequence[str]
+) -> Tensor:
+    """The rollout through these layers, (query, key)."""
+    trace = all_weights(config, inputs, mask)
+    weights = attention_rollout(trace[site][0] for site in sites)  # (query, key)
+    return weights

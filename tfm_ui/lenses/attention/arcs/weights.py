@@ -8,7 +8,10 @@ import torch
 from numpy.typing import NDArray
 
 from tfm_core.study.aggregates import attention_rollout, max_over_heads, mean_over_heads
+from tfm_ui.live import passes
 from tfm_ui.live.attention import Attention
+from tfm_ui.live.cache import cached
+from tfm_ui.state.model_state import ModelState
 
 ALL_UP_TO = 96  # keys up to which every weight travels
 MASKED = -1.0
@@ -54,10 +57,10 @@ def heads_of(attention: Attention, layer: int) -> torch.Tensor:
 def aggregate(attention: Attention, layer: int, how: str) -> NDArray[np.float32]:
     """The mean, the max or the rollout, float32 (query, key); the rollout from the first layer to this, from 0."""
     if how == "rollout":
-        found = attention_rollout(heads_of(attention, before) for before in range(layer + 1))
+        weights = attention_rollout(heads_of(attention, before) for before in range(layer + 1))
     else:
-        found = {"mean": mean_over_heads, "max": max_over_heads}[how](heads_of(attention, layer))
-    array: NDArray[np.float32] = found.numpy()
+        weights = {"mean": mean_over_heads, "max": max_over_heads}[how](heads_of(attention, layer))
+    array: NDArray[np.float32] = weights.numpy()
     return array
 
 
@@ -66,7 +69,7 @@ def sums_to_one(how: str) -> bool:
     return how != "max"
 
 
-def kept(maps: Iterable[NDArray[np.float32]], visible: NDArray[np.bool_], how: str) -> Lines:
+def lines_of(maps: Iterable[NDArray[np.float32]], visible: NDArray[np.bool_], how: str) -> Lines:
     """What is drawn of these maps; visible, boolean (query, key): where the mask lets look."""
     count = visible.shape[-1] if visible.shape[-1] <= ALL_UP_TO else LARGEST
     # A rollout's row that may see nothing keeps itself.
@@ -76,9 +79,23 @@ def kept(maps: Iterable[NDArray[np.float32]], visible: NDArray[np.bool_], how: s
         sums = whole.sum(-1, dtype=np.float64)
         error = max(error, float(np.abs(sums - due).max()) if sums_to_one(how) else 0.0)
         marked = np.where(visible | (whole > 0), whole, np.float32(MASKED))
-        values, at = (found.numpy() for found in torch.from_numpy(marked).topk(count))
+        values, at = (tensor.numpy() for tensor in torch.from_numpy(marked).topk(count))
         rest = sums - np.maximum(values, 0).sum(-1, dtype=np.float64)
         keys.append(at.astype(np.uint16))
         weights.append(values)
         rests.append(np.maximum(rest, 0).astype(np.float32) * (count < visible.shape[-1]))
     return Lines(np.stack(keys), np.stack(weights), np.stack(rests), error)
+
+
+@cached()
+def lines(model: ModelState, kind: str, layer: int, how: str) -> Lines:
+    """The weights to be drawn of one layer of a model.
+
+    Args:
+        model: the model, and the texts that it reads.
+        kind: as in `Pass.attention`.
+        layer: from 0.
+        how: "heads", "mean", "max" or "rollout".
+    """
+    attention = passes.run(model).attention[kind]
+    return lines_of(maps(attention, layer, how), attention.visible, how)

@@ -1,55 +1,66 @@
 """The buttons of the view "change": what can be done to B, what has been done, and A."""
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import streamlit as st
 
-from tfm_ui.lenses.attention.change.grammar import (
-    LONGEST,
-    Change,
-    Drop,
-    Replace,
-    Silence,
-    Swap,
-    Zero,
-    fits,
-    parse,
-    with_change,
-    written,
-)
-from tfm_ui.lenses.attention.change.numbers import ChangeView
+from tfm_ui.lenses.attention.change.changes import fits, parse, possible, with_change, written
+from tfm_ui.lenses.attention.change.kinds import LONGEST, Change, Drop, Replace, Silence, Swap, Zero
+from tfm_ui.lenses.attention.change.setting import Setting
+from tfm_ui.lenses.attention.state import PREFIX
 from tfm_ui.page import controls
 from tfm_ui.text.plain import plain
 
-PREFIX, WORD = "attention_", "_change_word"
+WORD = "_change_word"
 FULL = "The link has no room for it: take another change back."
 SHOWN = 8  # changes with a button in sight
 
 
-def acts(seen: ChangeView) -> None:
-    """A button for each change that can be made at the locked head and cell, of which B has not yet all."""
-    (query, key), (of_queries, of_keys), state = seen.cell, seen.texts, seen.state
-    swaps = of_queries == of_keys and query != key
-    offered: list[tuple[str, Change, bool]] = [
-        ("silence", Silence(seen.kind, state.layer, state.head), True),
-        ("zero", Zero(seen.kind, state.layer, 0, key), True),
-        ("drop", Drop(of_keys, key), seen.cell_is_there),
-        ("swap", Swap(of_queries, query, key), swaps and seen.cell_is_there),
+def draw(setting: Setting, *, cell_is_there: bool) -> None:
+    """All buttons, and what is to be said about the changes that were asked for.
+
+    Args:
+        setting: what the view is asked for.
+        cell_is_there: whether the tokens of the locked cell are there in B.
+    """
+    with st.container(key="change_buttons"):
+        _acts(setting, cell_is_there)
+        _done(setting)
+        st.html(f'<p class="note">{escape(f"{setting.aside} {setting.full}")}</p>')
+
+
+def offered(setting: Setting, *, cell_is_there: bool) -> list[tuple[str, Change, str, bool]]:
+    """The changes that have a button: the button's name, the change, the label, and whether it means something here."""
+    (query, key), (of_queries, of_keys) = setting.cell, setting.texts
+    silence, zero = Silence(setting.kind, setting.layer, setting.head), Zero(setting.kind, setting.layer, 0, key)
+    drop, swap = Drop(of_keys, key), Swap(of_queries, query, key)
+    two_tokens = of_queries == of_keys and query != key
+    swap_label = swap.said(setting.names) if two_tokens else "Swap two tokens"
+    return [
+        ("silence", silence, silence.said(setting.names), True),
+        ("zero", zero, zero.said(setting.names), True),
+        ("drop", drop, drop.said(setting.names), cell_is_there),
+        ("swap", swap, swap_label, two_tokens and cell_is_there),
     ]
-    now = parse(state.changes)[0]
+
+
+def _acts(setting: Setting, cell_is_there: bool) -> None:
+    """A button for each change that can be made at the locked head and cell, of which B has not yet all."""
+    key, of_keys = setting.cell[1], setting.texts[1]
+    now = parse(setting.b)[0]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="boxes_change_acts"):
-        for name, change, sensible in offered:
-            label = plain(seen.naming.said(change)) if swaps or name != "swap" else "Swap two tokens"
+        for name, change, label, means_something in offered(setting, cell_is_there=cell_is_there):
             new = with_change(now, change)
-            possible = sensible and change not in now and change in seen.naming.possible(written(new))
-            full = possible and not fits(new)
-            options: dict[str, Any] = {"disabled": full or not possible, "help": FULL if full else None}
-            st.button(label, on_click=hold, kwargs={"changes": new}, key=f"_change_{name}", **options)
+            allowed = means_something and change not in now and change in possible(written(new), setting.model)
+            full = allowed and not fits(new)
+            options: dict[str, Any] = {"disabled": full or not allowed, "help": FULL if full else None}
+            st.button(plain(label), on_click=hold, kwargs={"changes": new}, key=f"_change_{name}", **options)
         st.text_input(
             "Another token",
             key=WORD,
-            placeholder=f"Another word for {seen.naming.token(of_keys, key)}",
+            placeholder=f"Another word for {setting.names.token(of_keys, key)}",
             label_visibility="collapsed",
             width=200,
             on_change=_replace,
@@ -57,25 +68,25 @@ def acts(seen: ChangeView) -> None:
         )
 
 
-def done(seen: ChangeView) -> None:
+def _done(setting: Setting) -> None:
     """What has been done to B, each with a cross that takes it back, and what A is."""
-    a, b = (parse(text)[0] for text in (seen.state.pinned, seen.state.changes))
-    possible = seen.naming.possible(seen.state.changes)
-    if seen.as_first_seen:  # nobody asked for what this model cannot do
-        b = possible
+    a, b = (parse(text)[0] for text in (setting.a, setting.b))
+    allowed = setting.changes[1]
+    if setting.is_example:  # nobody asked for what this model cannot do
+        b = allowed
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="change_done"):
         st.html('<p class="side">B</p>', width="content")
         sight = st.container(horizontal=True, gap="small", width="content")
         menu = st.popover(f"and {len(b) - SHOWN} more", type="tertiary") if len(b) > SHOWN else None
         for number, change in enumerate(b):
             rest = [other for other in b if other != change]
-            label = plain(seen.naming.said(change) + ("" if change in possible else " (set aside)"))
+            label = plain(change.said(setting.names) + ("" if change in allowed else " (set aside)"))
             options: dict[str, Any] = {"icon": ":material/close:", "key": f"_done_{number}"}
             where = menu if menu and number >= SHOWN else sight
             where.button(label, on_click=hold, kwargs={"changes": rest}, **options)
         if not b:
             st.html('<p class="side">as it is</p>', width="content")
-        said = "; ".join(seen.naming.said(change) for change in a) or "as it is"
+        said = "; ".join(change.said(setting.names) for change in a) or "as it is"
         pin = ":material/keep:"
         st.button("Pin B as A", on_click=hold, kwargs={"pinned": b}, disabled=a == b, icon=pin, key="_change_pin")
         st.button("B back to A", on_click=hold, kwargs={"changes": a}, disabled=a == b, key="_change_back")

@@ -2,43 +2,35 @@
 
 Tokens are aligned by what they are: rows and columns stand in the order of the text as it is written, wherever the
 model read them. What is kept does not grow with the number of heads, and of the residual stream only lengths are kept.
+One pass of each side serves all layers and heads, and of an encoder-decoder both attentions of the decoder.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from tfm_ui.lenses.attention.change.feasible import order
-from tfm_ui.lenses.attention.change.grammar import Change, Weight
-from tfm_ui.lenses.attention.change.rerun import Bench, Looks, Side, looks_back_only, sizes
+from tfm_core import encode
+from tfm_core.model.tokens import FIRST_ID, PAD_ID, TOKENIZERS
+from tfm_ui.lenses.attention.change.aligned import by_token, distances, in_either
+from tfm_ui.lenses.attention.change.changes import edits, order, positions, possible, replaced, sizes
+from tfm_ui.lenses.attention.change.kinds import Change, Weight
+from tfm_ui.lenses.attention.change.leak import Leak
+from tfm_ui.lenses.attention.change.rerun import Edit, Input, Looks, Side, final_text, rerun
+from tfm_ui.live import passes
+from tfm_ui.live.cache import cached
 from tfm_ui.live.texts import texts_of
+from tfm_ui.state.model_state import ModelState
 
 
 @dataclass(frozen=True)
-class Leak:
-    """A weight that was set where the mask forbids to look.
-
-    Attributes:
-        change: that weight.
-        more: how many other weights leak too.
-        moved: how far the query's output moves when the key's token is another one, as a share of its length; without
-            the leak it could not depend on it at all. None if the query is of the text that is not looked at.
-    """
-
-    change: Weight
-    more: int
-    moved: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Differs:
+class Effect:
     """What differs between A and B whatever head is looked at. A pair of arrays is of A, then of B.
 
     Attributes:
+        looks: who looks at whom in B.
         places: a column of the residual stream each: "start", then the layer and the sub-layer behind which it is.
         moved: float32 (query, place), the length of the difference, ||x_B - x_A||.
         length: float32 (query, place), ||x_A||.
@@ -47,6 +39,7 @@ class Differs:
         leak: the first one of B.
     """
 
+    looks: Looks
     places: list[str]
     moved: NDArray[np.float32]
     length: NDArray[np.float32]
@@ -60,28 +53,19 @@ class Differs:
         return np.asarray(self.moved / np.maximum(self.length, 1e-30), np.float32)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Effect(Differs):
-    """What B's changes come to: that, and B's heads.
+@dataclass(frozen=True)
+class Compared:
+    """One head of A beside the same head of B.
 
     Attributes:
-        looks: who looks at whom in B.
-    """
-
-    looks: Looks
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compared(Differs):
-    """A beside B: that, and one head of both.
-
-    Attributes:
+        effect: what differs beside this head.
         queries, keys: the tokens of the rows and columns, from 0, as the text is written.
-        weights: float32 (2, query, key), of one head.
+        weights: float32 (2, query, key), of this head.
         visible: boolean (2, query, key), where the mask lets look.
         there: boolean (2, query, key), False where a token is dropped.
     """
 
+    effect: Effect
     queries: list[int]
     keys: list[int]
     weights: NDArray[np.float32]
@@ -99,103 +83,117 @@ class Compared(Differs):
         return np.asarray(self.there.any(-1).all(0))
 
 
-def effect(bench: Bench, a: Sequence[Change], b: Sequence[Change], side_a: Side) -> Effect:
-    """Run the model with B's changes and keep what differs from A.
+def compared(model: ModelState, a: str, b: str, kind: str, layer: int, head: int) -> Compared:
+    """The model with changes A beside the model with changes B.
 
     Args:
-        bench: the model.
-        a: changes, all of them possible.
+        model: the model, and the texts that it reads.
+        a: changes, as in a link; those that this model does not allow are passed over.
         b: likewise.
-        side_a: what `bench.run(a)` left: it stays the same while B is dragged.
+        kind: of attention; any, of a single stack.
+        layer: from 0.
+        head: from 0.
+
+    Raises:
+        ValueError: if the model is `too_large`.
     """
-    side_b = bench.run(b)
-    at = [side.at[bench.text] for side in (side_a, side_b)]
-    rows = _in_either(at)
-    old, new = (places[rows] for places in at)
-    lengths = [_moved(x, side_b.stream[site], old, new) for site, x in side_a.stream.items()]
+    if reason := passes.too_large(model):
+        raise ValueError(reason)
+    return _compared(model, a, b, kind if model.is_encoder_decoder else "encoder", layer, head)
+
+
+@cached()
+def _compared(model: ModelState, a: str, b: str, kind: str, layer: int, head: int) -> Compared:
+    kinds = ("encoder",) if kind == "encoder" else ("decoder", "cross")
+    effect = _effect(model, a, b, kinds)
+    sides = _side(model, a, kinds).looks, effect.looks
+    queries, keys = ([looks.positions[text] for looks in sides] for text in texts_of(kind))
+    rows, columns = in_either(queries), in_either(keys)
+    aligned = [
+        by_token(looks.weights(kind, layer, head), looks.heads[kind].visible, q[rows], k[columns])
+        for looks, q, k in zip(sides, queries, keys, strict=True)
+    ]
+    weights, visible, there = (np.stack(pair) for pair in zip(*aligned, strict=True))
+    return Compared(effect, rows.tolist(), columns.tolist(), weights, visible, there)
+
+
+@cached()
+def _side(model: ModelState, changes: str, kinds: tuple[str, ...]) -> Side:
+    return rerun(model, kinds, _input_of(model, possible(changes, model)))
+
+
+@cached()
+def _effect(model: ModelState, a: str, b: str, kinds: tuple[str, ...]) -> Effect:
+    """Run the model with B's changes and keep what differs from A, which is kept: it stays while B is dragged."""
+    changes = [possible(text, model) for text in (a, b)]
+    side_a, side_b = _side(model, a, kinds), rerun(model, kinds, _input_of(model, changes[1]))
+    places = [side.positions[texts_of(kinds[0])[0]] for side in (side_a, side_b)]
+    rows = in_either(places)
+    lengths = [distances(x, side_b.stream[site], *(at[rows] for at in places)) for site, x in side_a.stream.items()]
     moved, length = (np.stack(parts, -1) for parts in zip(*lengths, strict=True))
-    pieces = getattr(sizes(bench.state), bench.final_text)
+    text = final_text(model)
+    last_a, last_b = (order(of_side, text, getattr(sizes(model), text))[-1] for of_side in changes)
     return Effect(
         looks=side_b.looks,
         places=[_name(site) for site in side_a.stream],
         moved=moved,
         length=length,
         probabilities=np.stack([side.logits.softmax(-1).numpy() for side in (side_a, side_b)]),
-        last=(order(a, bench.final_text, pieces)[-1], order(b, bench.final_text, pieces)[-1]),
-        leak=_leak(bench, b, side_b),
+        last=(last_a, last_b),
+        leak=_leak(model, kinds, changes[1], side_b),
     )
 
 
-def compare(a: Looks, effect: Effect, kind: str, layer: int, head: int) -> Compared:
-    """One head of A beside B.
+def _input_of(model: ModelState, changes: Sequence[Change], other: tuple[str, int] | None = None) -> Input:
+    """What the model reads with these changes, all of them possible.
 
     Args:
-        a: who looks at whom in A.
-        effect: of what makes B of A.
-        kind: of attention, of the stack that the effect was read in.
-        layer: from 0.
-        head: from 0.
+        model: the model.
+        changes: what is done to it.
+        other: a text, and a token of it from 0 in whose place another one is read.
     """
-    sides = a, effect.looks
-    queries, keys = ([side.at[text] for side in sides] for text in texts_of(kind))
-    rows, columns = _in_either(queries), _in_either(keys)
-    aligned = [
-        _aligned(side.weights(kind, layer, head), side.heads[kind].visible, q[rows], k[columns])
-        for side, q, k in zip(sides, queries, keys, strict=True)
-    ]
-    weights, visible, there = (np.stack(pair) for pair in zip(*aligned, strict=True))
-    return Compared(
-        queries=rows.tolist(),
-        keys=columns.tolist(),
-        weights=weights,
-        visible=visible,
-        there=there,
-        **{field.name: getattr(effect, field.name) for field in fields(Differs)},
-    )
+    ids, standing = {}, {}
+    for text, tokens in (("source", model.source_tokens), ("target", model.target_tokens)):
+        new_ids = list(tokens.ids)
+        for token, piece in replaced(changes, text).items():
+            new_ids[token] = encode(piece, model.tokenizer).ids[0]
+        if other and other[0] == text:
+            new_ids[other[1]] = _other_id(model, new_ids[other[1]])
+        left = [new_ids[token] for token in order(changes, text, len(tokens.pieces))]
+        ids[text] = torch.tensor([left + [PAD_ID] * (len(tokens.ids) - len(left))])
+        standing[text] = positions(changes, text, len(tokens.pieces))
+    weight_edits: dict[tuple[str, int, int], list[Edit]] = {}
+    for change in changes:
+        if isinstance(change, Weight):
+            alone = replace(change, head=1).edit(standing)  # of weights that are those of its head alone
+            weight_edits.setdefault((change.kind, change.layer - 1, change.head - 1), []).append(alone())
+    made = {name: [call() for call in calls] for name, calls in edits(changes, model, standing).items()}
+    return Input(ids, standing, made, weight_edits)
 
 
-def _in_either(at: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
-    """The tokens that stand somewhere in A or in B, from 0."""
-    return np.flatnonzero((np.stack(at) >= 0).any(0))
+def _other_id(model: ModelState, token_id: int) -> int:
+    """Any other token's."""
+    return FIRST_ID + (token_id - FIRST_ID + 1) % (TOKENIZERS[model.tokenizer].vocab_size - FIRST_ID)
 
 
-def _leak(bench: Bench, changes: Sequence[Change], side: Side) -> Leak | None:
+def _leak(model: ModelState, kinds: Sequence[str], changes: Sequence[Change], side: Side) -> Leak | None:
     """The first weight that lets a token see a later one, and what comes of it: the later one is exchanged."""
-    leaks = [change for change in changes if isinstance(change, Weight) and _sees_a_later_one(bench, change, side)]
+    leaks = [change for change in changes if isinstance(change, Weight) and _sees_a_later_one(model, change, side)]
     if not leaks:
         return None
     change, more = leaks[0], len(leaks) - 1
     text = texts_of(change.kind)[0]
-    if bench.text != text:  # the stream that is looked at is another one
+    if texts_of(kinds[0])[0] != text:  # the stream that is looked at is another one
         return Leak(change, more, None)
-    query = side.at[text][change.query - 1]
-    after = bench.run(changes, other=(text, change.key - 1)).end[query]
+    query = side.positions[text][change.query - 1]
+    after = rerun(model, kinds, _input_of(model, changes, other=(text, change.key - 1))).end[query]
     return Leak(change, more, ((after - side.end[query]).norm() / side.end[query].norm()).item())
 
 
-def _sees_a_later_one(bench: Bench, change: Weight, side: Side) -> bool:
-    if not change.weight or not looks_back_only(bench.state, change.kind):
-        return False
-    at = side.at[texts_of(change.kind)[0]]
-    return bool(at[change.key - 1] > at[change.query - 1])
-
-
-def _aligned(
-    weights: NDArray[np.float32], visible: NDArray[np.bool_], queries: NDArray[np.intp], keys: NDArray[np.intp]
-) -> tuple[NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Weights, visibility, and whether both tokens are there, (query, key) in the order of the written text."""
-    there = (queries >= 0)[:, None] & (keys >= 0)
-    pick = np.ix_(queries, keys)
-    return np.where(there, weights[pick], np.float32(0)), visible[pick] & there, there
-
-
-def _moved(
-    a: Tensor, b: Tensor, in_a: NDArray[np.intp], in_b: NDArray[np.intp]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """||x_B - x_A|| and ||x_A|| of each token, 0 where it is not in both."""
-    both = torch.from_numpy((in_a >= 0) & (in_b >= 0))
-    old, new = a[torch.from_numpy(in_a)], b[torch.from_numpy(in_b)]
-    return ((new - old).norm(dim=-1) * both).numpy(), (old.norm(dim=-1) * both).numpy()
+def _sees_a_later_one(model: ModelState, change: Weight, side: Side) -> bool:
+    looks_back = change.kind == "decoder" if model.is_encoder_decoder else model.looks_back_only
+    standing = side.positions[texts_of(change.kind)[0]]
+    return bool(change.weight and looks_back and standing[change.key - 1] > standing[change.query - 1])
 
 
 def _name(site: str) -> str:

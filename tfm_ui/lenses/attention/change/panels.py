@@ -1,66 +1,66 @@
 """Reach into the model, and see what becomes of it."""
 
-from html import escape
-
-import streamlit as st
+from functools import partial
 
 from tfm_core import Transformer, TransformerLayer
-from tfm_ui.lenses.attention.boxes import PREFIX, boxes
-from tfm_ui.lenses.attention.change import buttons as change_buttons
-from tfm_ui.lenses.attention.change import numbers as change_view
-from tfm_ui.lenses.attention.change import recipe as change_recipe
-from tfm_ui.lenses.attention.change.compared import compare
-from tfm_ui.lenses.attention.change.tables import output_table, stream_table, weights_table
-from tfm_ui.page import frame
-from tfm_ui.page.controls_line import row
-from tfm_ui.page.panels import panel
-from tfm_ui.pictures.registry import Drawing
+from tfm_core.study.interventions import set_weight, silence_head, zero_value
+from tfm_ui.lenses.attention.change import buttons
+from tfm_ui.lenses.attention.change.aligned import by_token, distances
+from tfm_ui.lenses.attention.change.changes import edits
+from tfm_ui.lenses.attention.change.rerun import rerun
+from tfm_ui.lenses.attention.change.results import ChangedOutput, ChangedStream, ChangedWeights, changed
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.page.lens import View
+from tfm_ui.pictures.panel import Block, Columns, Panel
 from tfm_ui.state.model_state import ModelState
 
 
-def draw(model: ModelState) -> None:
-    """Reach into the model, and see what becomes of it."""
-    state = boxes(model, row("change"), "kind", "layer", "head", "rescale")
-    seen = change_view.view(model, state)
-    states = ((model, ""), (state, PREFIX))
-    with st.container(key="change_buttons"):
-        change_buttons.acts(seen)
-        change_buttons.done(seen)
-        st.html(f'<p class="note">{escape(f"{seen.aside} {seen.full}")}</p>')
-    with panel("change_weights") as show:
-        show(
-            title=f"Layer {state.layer}, head {state.head}",
-            how_to_read="Two runs of the model, and what differs; tokens stand as in the text, wherever B reads them. "
-            "Click a cell to lock it, then drag its weight.",
-            shape=f"query × key = {len(seen.queries)} × {len(seen.keys)}",
-            locked=True,
-            picture=Drawing("change_weights", states),
-            sentence=seen.about_weights(),
-            laws=seen.laws(),
-            table=lambda: weights_table(seen),
-            sources=[*change_view.SOURCES, compare],
-            recipe=change_recipe.recipe_of(seen),
-            mode=frame.mode(),
-        )
-    left, right = st.columns([1, 1], gap="medium")
-    with left, panel("change_stream") as show:
-        show(
-            title="The residual stream",
-            how_to_read="How far each token’s vector moved, as a share of its length in A: to the right, on its way "
-            "through the model.",
-            picture=Drawing("change_stream", states),
-            sentence=seen.about_stream(),
-            table=lambda: stream_table(seen),
-            sources=[compare, TransformerLayer.forward],
-            mode=frame.mode(),
-        )
-    with right, panel("change_output") as show:
-        show(
-            title="What it would say next" if model.looks_back_only else "What it makes of the last token",
-            how_to_read=seen.how_to_read_output,
-            picture=Drawing("change_output", states),
-            sentence=seen.about_output(),
-            table=lambda: output_table(seen),
-            sources=[compare, Transformer.forward],
-            mode=frame.mode(),
-        )
+def blocks(model: ModelState, state: AttentionState) -> list[Block]:
+    """The buttons, one head of both sides, and below it what becomes of the rest of the model."""
+    weights, stream, output = changed(model, state)
+    return [
+        partial(buttons.draw, weights.setting, cell_is_there=weights.locked is not None),
+        _weights(weights),
+        Columns([[_stream(stream)], [_output(output)]]),
+    ]
+
+
+def _weights(weights: ChangedWeights) -> Panel:
+    return Panel(
+        key="change_weights",
+        title=f"Layer {weights.setting.layer}, head {weights.setting.head}",
+        how_to_read="Two runs of the model, and what differs; tokens stand as in the text, wherever B reads them. "
+        "Click a cell to lock it, then drag its weight.",
+        shape=f"query × key = {len(weights.queries)} × {len(weights.keys)}",
+        locked=True,
+        picture="change_weights",
+        result=weights,
+        sources=[silence_head, zero_value, set_weight, edits, rerun, by_token],
+    )
+
+
+def _stream(stream: ChangedStream) -> Panel:
+    return Panel(
+        key="change_stream",
+        title="The residual stream",
+        how_to_read="How far each token’s vector moved, as a share of its length in A: to the right, on its way "
+        "through the model.",
+        picture="change_stream",
+        result=stream,
+        sources=[rerun, distances, TransformerLayer.forward],
+    )
+
+
+def _output(output: ChangedOutput) -> Panel:
+    looks_back_only = output.setting.model.looks_back_only
+    return Panel(
+        key="change_output",
+        title="What it would say next" if looks_back_only else "What it makes of the last token",
+        how_to_read=output.how_to_read,
+        picture="change_output",
+        result=output,
+        sources=[rerun, Transformer.forward],
+    )
+
+
+VIEW = View(blocks=blocks, controls=("kind", "layer", "head", "rescale"), line="line_change")

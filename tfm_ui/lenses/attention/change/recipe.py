@@ -1,75 +1,55 @@
-"""B as a few lines of plain Python: the changed model can be run, and its numbers checked, without the app."""
+"""The weights of a head of a changed model, without the app."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
+import torch
+from torch import Tensor
 
-from tfm_ui.lenses.attention.change.feasible import order
-from tfm_ui.lenses.attention.change.grammar import OF_TEXT, Change, Drop, Replace, Silence, Swap, Weight, Zero
-from tfm_ui.lenses.attention.change.numbers import ChangeView
-from tfm_ui.lenses.attention.change.rerun import At
-from tfm_ui.live import passes
-from tfm_ui.live.recipe import script, weights_of
-from tfm_ui.live.texts import texts_of
-from tfm_ui.state.model_state import ModelState
+from tfm_core import Tokens, Transformer, TransformerConfig, encode, recording
+from tfm_core.model.tokens import PAD_ID
+from tfm_core.study.interventions import in_turn
 
 
-def recipe_of(seen: ChangeView) -> str:
-    """Lines that leave B's weights of the shown head in `weights`, (query, key), in the order in which B reads."""
-    model, state = seen.model, seen.state
-    site = passes.place(model, passes.kind_of(model, state.kind)).format(layer=state.layer - 1, what="weights")
-    changes = seen.naming.possible(state.changes)
-    at, before, tensors = {}, [], []
-    for text in ["source", "target"][: 1 + model.is_encoder_decoder]:
-        tokens = getattr(model, f"{text}_tokens")
-        left = order(changes, text, len(tokens.pieces))
-        at[text] = np.full(len(tokens.pieces), -1, np.intp)
-        at[text][left] = np.arange(len(left))
-        if moves := list(_moves(changes, text, model.tokenizer)):
-            tensors.append(text)
-            before += [
-                f"ids, order = list({text}.ids), list(range({len(tokens.pieces)}))",
-                *moves,
-                f"{text} = torch.tensor([[ids[i] for i in order] + [0] * ({len(tokens.ids)} - len(order))])",
-            ]
-    imports, recorded = [], '"*.weights"'
-    if made := _edits(model, changes, at):
-        imports.append("from tfm_core.study.interventions import in_turn, set_weight, silence_head, zero_value")
-        before += ["edits = {", *(f'    "{place}": in_turn({", ".join(those)}),' for place, those in made.items()), "}"]
-        recorded += ", edits"
-    end = weights_of(site, state.head - 1)
-    return script(model, end, imports=imports, before=before, tensors=tensors, recorded=recorded)
+def changed_weights(
+    *,
+    config: TransformerConfig,
+    inputs: Sequence[Tensor],
+    mask: Tensor | None,
+    edits: Mapping[str, Sequence[Callable[[Tensor], Tensor]]],
+    site: str,
+    head: int,
+) -> Tensor:
+    """The weights of a model with edits, (query, key)."""
+    model = Transformer(config).eval()
+    with torch.no_grad(), recording("*.weights", {name: in_turn(*made) for name, made in edits.items()}) as trace:
+        model(*inputs, mask=mask)
+    weights = trace[site][0, head]  # (query, key)
+    return weights
 
 
-def _moves(changes: Iterable[Change], text: str, tokenizer: str) -> Iterable[str]:
-    """What is done to a text, line by line; tokens from 0."""
-    of_text = [change for change in changes if isinstance(change, OF_TEXT) and change.text == text]
-    for change in of_text:
-        if isinstance(change, Replace):
-            yield f"ids[{change.token - 1}] = encode({change.piece!r}, {tokenizer!r}).ids[0]"
-        if isinstance(change, Swap):
-            yield f"one, other = order.index({change.one - 1}), order.index({change.other - 1})"
-            yield "order[one], order[other] = order[other], order[one]"
-    yield from (f"order.remove({change.token - 1})" for change in of_text if isinstance(change, Drop))
-
-
-def _edits(model: ModelState, changes: Iterable[Change], at: At) -> dict[str, list[str]]:
-    """Site -> the calls that make its edits."""
-    found: dict[str, list[str]] = {}
-    for change in changes:
-        match change:
-            case Silence():
-                what, call = "head_output", f"silence_head({change.head - 1})"
-            case Zero():
-                key = at[texts_of(change.kind)[1]][change.token - 1]
-                what, call = "value", f"zero_value({key}, {change.head - 1 if change.head else None})"
-            case Weight():
-                of_queries, of_keys = texts_of(change.kind)
-                cell = f"{at[of_queries][change.query - 1]}, {at[of_keys][change.key - 1]}"
-                rest = f"renormalise={change.rescaled}"
-                what, call = "weights", f"set_weight({change.head - 1}, {cell}, {change.weight:g}, {rest})"
-            case _:
-                continue
-        place = passes.place(model, passes.kind_of(model, change.kind)).format(layer=change.layer - 1, what=what)
-        found.setdefault(place, []).append(call)
-    return found
+def weights_of_changed_texts(
+    *,
+    config: TransformerConfig,
+    texts: Sequence[Tokens],
+    tokenizer: str,
+    replaced: Sequence[Mapping[int, str]],
+    swapped: Sequence[Sequence[tuple[int, int]]],
+    dropped: Sequence[Sequence[int]],
+    mask: Tensor | None,
+    edits: Mapping[str, Sequence[Callable[[Tensor], Tensor]]],
+    site: str,
+    head: int,
+) -> Tensor:
+    """The same of other texts; tokens count from 0, as the texts are written."""
+    inputs = []
+    for text, others, swaps, gone in zip(texts, replaced, swapped, dropped, strict=True):
+        ids, order = list(text.ids), list(range(len(text.pieces)))
+        for token, piece in others.items():
+            ids[token] = encode(piece, tokenizer).ids[0]
+        for pair in swaps:
+            first, second = (order.index(token) for token in pair)
+            order[first], order[second] = order[second], order[first]
+        order = [token for token in order if token not in gone]
+        inputs.append(torch.tensor([[ids[token] for token in order] + [PAD_ID] * (len(ids) - len(order))]))
+    weights = changed_weights(config=config, inputs=inputs, mask=mask, edits=edits, site=site, head=head)
+    return weights

@@ -9,7 +9,10 @@ import torch
 from numpy.typing import NDArray
 
 from tfm_core import attention_scores, scaled_dot_product_attention
+from tfm_ui.lenses.attention.dictionary import recipe
 from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.live.script import script
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.lists import vectors
 from tfm_ui.text import look
 
@@ -18,7 +21,7 @@ TIE = 1e-9  # scores that differ by no more are equal
 
 
 @dataclass(frozen=True)
-class Lookup:
+class Lookup(Result):
     """One question to the dictionary, and its answer.
 
     Attributes:
@@ -61,7 +64,6 @@ class Lookup:
             else (f"keys {names} tie, mean value {number(self.hard)}")
         )
 
-    @property
     def sentence(self) -> str:
         """Which key wins, what the blend is, and how far it is from a look-up."""
         best, apart = self.best, abs(self.answer - self.hard)
@@ -97,22 +99,10 @@ class Lookup:
         }  # fmt: skip
         return pd.DataFrame(columns, index=pd.Index(list(NAMES[: len(self.keys)]), name="key"))
 
-    @property
     def recipe(self) -> str:
-        """Lines of Python that give the same numbers."""
-        return "\n".join(
-            [
-                "import math",
-                "import torch",
-                "from tfm_core import scaled_dot_product_attention",
-                "",
-                f"query = torch.tensor([{list(self.query)}], dtype=torch.float64)",
-                f"key = torch.tensor({self.keys.tolist()}, dtype=torch.float64)",
-                f"value = torch.tensor({self.values[:, None].tolist()}, dtype=torch.float64)",
-                f"scale = 1 / (math.sqrt(2) * {self.temperature})",
-                "answer, weights = scaled_dot_product_attention(query, key, value, scale=scale)",
-            ]
-        )
+        """A script that leaves the same in `answer` and `weights`."""
+        keys, values = self.keys.tolist(), self.values.tolist()
+        return script(recipe.look_up, point=list(self.query), keys=keys, values=values, temperature=self.temperature)
 
 
 def number(value: float) -> str:

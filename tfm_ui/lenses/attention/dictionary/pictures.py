@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from tfm_ui.lenses.attention.dictionary.numbers import NAMES, Lookup, number
-from tfm_ui.lenses.attention.state import PLANE, VALUES
+from tfm_ui.lenses.attention.dictionary.numbers import NAMES, look_up, number
+from tfm_ui.lenses.attention.state import PLANE, VALUES, AttentionState
 from tfm_ui.pictures.canvas import Canvas, Content
+from tfm_ui.pictures.registry import Picture
+from tfm_ui.state.model_state import ModelState
 
 DICTIONARY = Canvas(
     "lenses/attention/dictionary",
@@ -29,8 +31,9 @@ DICTIONARY = Canvas(
 )
 
 
-def content(lookup: Lookup) -> Content:
+def content(model: ModelState, state: AttentionState) -> Content:
     """What dictionary.js draws: per key q.k, score, weight, and weight times value."""
+    lookup = look_up(state)
     header = {
         "names": list(NAMES),
         "keys": lookup.keys.tolist(),
@@ -41,7 +44,10 @@ def content(lookup: Lookup) -> Content:
         "hardText": lookup.hard_text,
         "plane": PLANE,
         "most": VALUES[1],
-        "about": lookup.sentence,
+        "about": lookup.sentence(),
     }
     columns = [lookup.products, lookup.scores, lookup.weights, lookup.weights * lookup.values]
     return header, np.stack(columns, -1).astype(np.float32)
+
+
+PICTURES = {"dictionary": Picture(DICTIONARY, content)}

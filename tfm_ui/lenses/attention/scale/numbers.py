@@ -6,13 +6,16 @@ from dataclasses import dataclass
 import pandas as pd
 import torch
 
-from tfm_core import ScaleExperiment, attention_scores
+from tfm_core import ScaleExperiment, attention_scores, scale_experiment
 from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.inside import Inside
+from tfm_ui.lenses.attention.scale import recipe
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import kind_of
+from tfm_ui.live.script import script
 from tfm_ui.live.texts import tokens_of
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
@@ -20,33 +23,32 @@ WIDTHS = tuple(2**power for power in range(9))  # up to the widest head that the
 
 
 @dataclass(frozen=True)
-class ScaleView:
+class ScaleEffect(Result):
     """The experiment beside one layer of the model.
 
     Attributes:
-        found: what was measured.
+        measured: the experiment.
         seed: of the draws.
         head_dim: the model's d_k.
         heads: variance of q.k in each head of the layer; empty where there are not two pairs to vary.
         layer: from 1.
     """
 
-    found: ScaleExperiment
+    measured: ScaleExperiment
     seed: int
     head_dim: int
     heads: list[float]
     layer: int
 
-    @property
     def sentence(self) -> str:
         """What was measured at the widest, and in the model."""
-        found, last = self.found, self.found.widths[-1]
-        apart = max(abs(v / width - 1) for width, v in zip(found.widths, found.variance.tolist(), strict=True))
+        measured, last = self.measured, self.measured.widths[-1]
+        apart = max(abs(v / width - 1) for width, v in zip(measured.widths, measured.variance.tolist(), strict=True))
         off = look.percent(apart)
-        kept = {name: look.percent((nats[-1] / nats[0]).item()) for name, nats in found.entropy.items()}
-        half = {name: _gradient(values[-1].item()) for name, values in found.median_gradient.items()}
+        kept = {name: look.percent((nats[-1] / nats[0]).item()) for name, nats in measured.entropy.items()}
+        half = {name: _gradient(values[-1].item()) for name, values in measured.median_gradient.items()}
         return (
-            f"At dₖ = {last} the variance of q·k is {found.variance[-1]:.4g}, over all widths at most {off} away "
+            f"At dₖ = {last} the variance of q·k is {measured.variance[-1]:.4g}, over all widths at most {off} away "
             f"from dₖ. Unscaled, the softmax then has {kept['unscaled']} of its entropy at dₖ = 1, and half of the "
             f"draws leave no gradient above {half['unscaled']}; divided by √dₖ, {kept['scaled']}, and "
             f"{half['scaled']}. {self.about_model}"
@@ -66,41 +68,34 @@ class ScaleView:
 
     def laws(self) -> dict[str, bool]:
         """What must hold of any draws."""
-        found = self.found
-        most = math.log(found.keys)
+        measured, most = self.measured, math.log(self.measured.keys)
         same = all(
-            measured["scaled"][0] == measured["unscaled"][0]
-            for measured in (found.entropy, found.gradient, found.median_gradient)
+            by_name["scaled"][0] == by_name["unscaled"][0]
+            for by_name in (measured.entropy, measured.gradient, measured.median_gradient)
         )
+        bounded = all(max(nats) <= most + 1e-6 for nats in measured.entropy.values())
         return {
-            f"no entropy above ln {found.keys} = {most:.2f}": all(
-                max(v) <= most + 1e-6 for v in found.entropy.values()
-            ),
-            "no gradient above 1/4": all(max(v) <= 0.25 for v in found.gradient.values()),
+            f"no entropy above ln {measured.keys} = {most:.2f}": bounded,
+            "no gradient above 1/4": all(max(gradients) <= 0.25 for gradients in measured.gradient.values()),
             "at dₖ = 1 the division changes nothing": same,
         }
 
     def table(self) -> pd.DataFrame:
         """A row per width."""
-        found = self.found
-        columns = {"variance of q·k": found.variance.tolist()}
-        for what, measured in (
-            ("entropy in nats", found.entropy),
-            ("largest gradient, mean", found.gradient),
-            ("largest gradient, median", found.median_gradient),
+        measured = self.measured
+        columns = {"variance of q·k": measured.variance.tolist()}
+        for what, by_name in (
+            ("entropy in nats", measured.entropy),
+            ("largest gradient, mean", measured.gradient),
+            ("largest gradient, median", measured.median_gradient),
         ):
-            columns |= {f"{what}, {name}": values.tolist() for name, values in measured.items()}
-        return pd.DataFrame(columns, index=pd.Index(found.widths, name="d_k"))
+            columns |= {f"{what}, {name}": values.tolist() for name, values in by_name.items()}
+        return pd.DataFrame(columns, index=pd.Index(measured.widths, name="d_k"))
 
-    @property
     def recipe(self) -> str:
-        """Lines of Python that give the same numbers."""
-        found = self.found
-        return (
-            "from tfm_core import scale_experiment\n\n"
-            f"found = scale_experiment({found.widths}, draws={found.draws}, keys={found.keys}, seed={self.seed})\n"
-            "found.variance, found.entropy, found.gradient, found.median_gradient"
-        )
+        """A script that leaves the experiment in `measured`."""
+        measured = self.measured
+        return script(recipe.measure, widths=measured.widths, draws=measured.draws, keys=measured.keys, seed=self.seed)
 
 
 def _gradient(number: float) -> str:
@@ -124,12 +119,12 @@ def score_variances(inside: Inside, read: int) -> list[float]:
     visible = inside.visible[:read]
     if visible.sum() < 2:
         return []
-    found = []
+    variances = []
     for head in range(len(inside.query)):
-        one = slice(head, head + 1)  # a head at a time: of many tokens, all at once take much memory
-        products = attention_scores(inside.query[one, :read], inside.key[one], scale=1.0)[0]
-        found.append(torch.var(products[visible].double(), correction=0).item())
-    return found
+        part = slice(head, head + 1)  # a head at a time: of many tokens, all at once take much memory
+        products = attention_scores(inside.query[part, :read], inside.key[part], scale=1.0)[0]
+        variances.append(torch.var(products[visible].double(), correction=0).item())
+    return variances
 
 
 @cached()
@@ -139,11 +134,15 @@ def _model_variances(model: ModelState, kind: str, layer: int) -> list[float]:
     return score_variances(computed.inside(model, kind, layer), len(queries.pieces))
 
 
-def scale_view(model: ModelState, state: AttentionState) -> ScaleView:
+@cached()
+def _experiment(widths: tuple[int, ...], draws: int, keys: int, seed: int) -> ScaleExperiment:
+    return scale_experiment(widths, draws=draws, keys=keys, seed=seed)
+
+
+def effect_of_scaling(model: ModelState, state: AttentionState) -> ScaleEffect:
     """Run the experiment, at the model's own d_k too, and measure the model's scores."""
     head_dim = model.config.head_dim
     widths = tuple(sorted({*WIDTHS, head_dim}))
-    kind = kind_of(model, state.kind)
-    heads = _model_variances(model, kind, state.layer - 1)
-    found = computed.scale_experiment(widths, state.draws, state.draw_keys, state.draw_seed)
-    return ScaleView(found, state.draw_seed, head_dim, heads, state.layer)
+    heads = _model_variances(model, kind_of(model, state.kind), state.layer - 1)
+    measured = _experiment(widths, state.draws, state.draw_keys, state.draw_seed)
+    return ScaleEffect(measured, state.draw_seed, head_dim, heads, state.layer)

@@ -1,31 +1,28 @@
 """Why the scores are divided by the root of d_k: an experiment."""
 
+import streamlit as st
+
 from tfm_core import attention_scores, attention_weights
 from tfm_core.study import experiments
 from tfm_core.study.analysis import entropy
-from tfm_ui.lenses.attention.boxes import PREFIX, boxes
-from tfm_ui.lenses.attention.scale.numbers import scale_view, score_variances
-from tfm_ui.page import frame
-from tfm_ui.page.controls_line import row
-from tfm_ui.page.panels import panel
-from tfm_ui.pictures.registry import Drawing
+from tfm_ui.lenses.attention.scale.numbers import effect_of_scaling, score_variances
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.page.lens import View
+from tfm_ui.pictures.panel import Panel
 from tfm_ui.state.model_state import ModelState
 
 
-def draw(model: ModelState) -> None:
-    """Why the scores are divided by the root of d_k: an experiment."""
-    with panel("scale") as show:
-        state = boxes(model, row("scale"), "draws", "draw_keys", "draw_seed", "kind", "layer")
-        view = scale_view(model, state)
-        show(
+def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
+    """The experiment, and the model's own heads beside it."""
+    return [
+        Panel(
+            key="scale",
             title="Why √dₖ",
             how_to_read="Queries and keys of independent standard normal numbers, drawn anew at each dₖ. "
             "Gradient: the largest |∂ weight / ∂ score|. Circles: your model’s heads.",
             shape=f"{state.draws} draws × {state.draw_keys} keys",
-            picture=Drawing("scale", ((model, ""), (state, PREFIX))),
-            sentence=view.sentence,
-            laws=view.laws(),
-            table=view.table,
+            picture="scale",
+            result=effect_of_scaling(model, state),
             sources=[
                 experiments.scale_experiment,
                 experiments.measure_width,
@@ -35,6 +32,14 @@ def draw(model: ModelState) -> None:
                 attention_weights,
                 score_variances,
             ],
-            recipe=view.recipe,
-            mode=frame.mode(),
         )
+    ]
+
+
+VIEW = View(
+    blocks=blocks,
+    controls=("draws", "draw_keys", "draw_seed", "kind", "layer"),
+    line="line_scale",
+    inside="scale",
+    places=lambda model: {"scale": st.container()},
+)

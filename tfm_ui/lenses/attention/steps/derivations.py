@@ -16,12 +16,12 @@ def _channels(count: int) -> list[str]:
     return [f"channel {i + 1}" for i in range(count)]
 
 
-def _input(one: OneHead, at: Cell) -> Derivation:
-    inside, name = one.inside, one.queries[at.query]
+def _input(head: OneHead, at: Cell) -> Derivation:
+    inside, name = head.inside, head.queries[at.query]
     row, value = inside.residual[at.query].double(), inside.input[at.query, at.channel].item()
     title = f"Input of “{name}”, channel {at.channel + 1}"
     before = row[at.channel].item()
-    origin = _origin(one, at)
+    origin = _origin(head, at)
     if inside.norm is None:
         return Derivation(title, value, [[(f"the residual stream here: {origin}{look.number(before)}", "")]])
     mean, variance = row.mean().item(), row.var(unbiased=False).item()
@@ -43,14 +43,14 @@ def _input(one: OneHead, at: Cell) -> Derivation:
     return Derivation(title, value, lines)
 
 
-def _origin(one: OneHead, at: Cell) -> str:
+def _origin(head: OneHead, at: Cell) -> str:
     """What the residual stream is the sum of, before the first layer."""
-    recorded = one.inside.recorded
+    recorded = head.inside.recorded
     if "embedding" not in recorded:
         return "what the layers before left there, "
     embedding = look.number(recorded["embedding"][at.query, at.channel].item())
     if "position" not in recorded:
-        return f"embedding of “{one.queries[at.query]}” × √d_model = "
+        return f"embedding of “{head.queries[at.query]}” × √d_model = "
     position = recorded["position"][at.query, at.channel].item()
     return f"embedding × √d_model + position {at.query + 1} = {embedding} + {factor(position)} = "
 
@@ -58,16 +58,16 @@ def _origin(one: OneHead, at: Cell) -> str:
 def _projected(role: str) -> Callable[[OneHead, Cell], Derivation]:
     """A query, key or value: the input times a matrix of parameters; turned, where the scheme turns it."""
 
-    def derive(one: OneHead, at: Cell) -> Derivation:
-        inside, token = one.inside, at.query if role == "query" else at.key
-        label = (one.queries if role == "query" else one.keys)[token]
+    def derive(head: OneHead, at: Cell) -> Derivation:
+        inside, token = head.inside, at.query if role == "query" else at.key
+        label = (head.queries if role == "query" else head.keys)[token]
         read = (inside.input if role == "query" else inside.memory)[token]
-        plain = inside.recorded[role][one.head, token]
+        plain = inside.recorded[role][head.number, token]
         module = inside.module.get_submodule(f"{role}_projection")
         assert isinstance(module, nn.Linear)
 
         def product(dim: int) -> Derivation:
-            row = one.head * one.head_dim + dim
+            row = head.number * head.head_dim + dim
             parts = Sum(read, module.weight[row].detach(), _channels(len(read)), ("", "weight"))
             bias = (f" + {factor(module.bias[row].item())}", "")
             name = [(f"{role}(“{label}”) {dim + 1}", role)]
@@ -75,70 +75,71 @@ def _projected(role: str) -> Callable[[OneHead, Cell], Derivation]:
                 f"{role.capitalize()} of “{label}”, dimension {dim + 1}", name, parts, plain[dim].item(), [bias]
             )
 
-        found = product(at.dim)
+        unturned = product(at.dim)
         turned = inside.recorded.get(f"rotated_{role}")
         if turned is None:
-            return found
-        half = one.head_dim // 2
+            return unturned
+        half = head.head_dim // 2
         pair, sign = (at.dim + half, "−") if at.dim < half else (at.dim - half, "+")
         angle = token * 10000.0 ** (-(at.dim % half) / half)
-        value = turned[one.head, token, at.dim].item()
+        value = turned[head.number, token, at.dim].item()
         line = [
             (f"turned by position {token}, with dimension {pair + 1}: {factor(plain[at.dim].item())} × ", ""),
             (f"{factor(math.cos(angle))} {sign} {factor(plain[pair].item())} × {factor(math.sin(angle))}", ""),
             (f" = {look.number(value)}", role),
         ]
-        return Derivation(found.title, value, [*found.lines, *product(pair).lines, line], found.terms)
+        lines = [*unturned.lines, *product(pair).lines, line]
+        return Derivation(unturned.title, value, lines, unturned.terms)
 
     return derive
 
 
-def _score(one: OneHead, at: Cell) -> Derivation:
-    pair = one.queries[at.query], one.keys[at.key]
-    names = [f"dimension {i + 1}" for i in range(one.head_dim)]
-    parts = Sum(one.query[at.query], one.key[at.key], names, ("query", "key"))
+def _score(head: OneHead, at: Cell) -> Derivation:
+    pair = head.queries[at.query], head.keys[at.key]
+    names = [f"dimension {i + 1}" for i in range(head.head_dim)]
+    parts = Sum(head.query[at.query], head.key[at.key], names, ("query", "key"))
     name = [(f"score({pair[0]}, {pair[1]})", "")]
-    return summed(f"Score of “{pair[0]}” and “{pair[1]}”", name, parts, one.scores[at.query, at.key].item())
+    return summed(f"Score of “{pair[0]}” and “{pair[1]}”", name, parts, head.scores[at.query, at.key].item())
 
 
-def _scaled(one: OneHead, at: Cell) -> Derivation:
-    value, score = one.scaled_scores[at.query, at.key].item(), one.scores[at.query, at.key].item()
+def _scaled(head: OneHead, at: Cell) -> Derivation:
+    value, score = head.scaled_scores[at.query, at.key].item(), head.scores[at.query, at.key].item()
     line: list[Span] = [(look.number(score), "")]
-    line += [(f" / √{one.head_dim}", "")] if one.scaled else []
-    if one.bias is not None:
-        line += [(f" + {factor(one.bias[at.query, at.key].item())}", "")]
-    if one.temperature != 1:
-        line = [("(", ""), *line, (f") / {one.temperature:g}", "")]
-    why = "" if one.scaled else "not scaled: "
-    said = f", the bias of {one.positional} added" if one.bias is not None else ""
-    title = f"Scaled score of “{one.queries[at.query]}” and “{one.keys[at.key]}”{said}"
+    line += [(f" / √{head.head_dim}", "")] if head.scaled else []
+    if head.bias is not None:
+        line += [(f" + {factor(head.bias[at.query, at.key].item())}", "")]
+    if head.temperature != 1:
+        line = [("(", ""), *line, (f") / {head.temperature:g}", "")]
+    why = "" if head.scaled else "not scaled: "
+    said = f", the bias of {head.positional} added" if head.bias is not None else ""
+    title = f"Scaled score of “{head.queries[at.query]}” and “{head.keys[at.key]}”{said}"
     return Derivation(title, value, [[(why, ""), *line, (f" = {look.number(value)}", "")]])
 
 
-def _masked(one: OneHead, at: Cell) -> Derivation:
-    value = one.masked_scores[at.query, at.key].item()
-    pair = f"“{one.queries[at.query]}” and “{one.keys[at.key]}”"
-    sees = bool(one.visible[at.query, at.key])
+def _masked(head: OneHead, at: Cell) -> Derivation:
+    value = head.masked_scores[at.query, at.key].item()
+    pair = f"“{head.queries[at.query]}” and “{head.keys[at.key]}”"
+    sees = bool(head.visible[at.query, at.key])
     why = "may attend: the score stays " if sees else "may not attend: the score becomes "
     return Derivation(f"Masked score of {pair}", value, [[(why + look.number(value), "")]])
 
 
-def _weight(one: OneHead, at: Cell) -> Derivation:
-    value, row = one.weights[at.query, at.key].item(), one.masked_scores[at.query].double()
-    title = f"Weight of “{one.keys[at.key]}” for “{one.queries[at.query]}”"
-    seen = one.visible[at.query].nonzero()[:, 0].tolist()
-    if not seen:
+def _weight(head: OneHead, at: Cell) -> Derivation:
+    value, row = head.weights[at.query, at.key].item(), head.masked_scores[at.query].double()
+    title = f"Weight of “{head.keys[at.key]}” for “{head.queries[at.query]}”"
+    visible = head.visible[at.query].nonzero()[:, 0].tolist()
+    if not visible:
         return Derivation(title, value, [[("this query may see nothing: all its weights are 0", "")]])
     highest = row.max()
     powers = (row - highest).exp()
-    many = len(seen) > SHOWN
-    kept = sorted(sorted(seen, key=lambda k: -powers[k].item())[: SHOWN - 1]) if many else seen
+    many = len(visible) > SHOWN
+    kept = sorted(sorted(visible, key=lambda k: -powers[k].item())[: SHOWN - 1]) if many else visible
     below: list[Span] = []
     for k in kept:
-        below += [(" + " if below else "", ""), (look.share(powers[k].item()), ""), (f" {one.keys[k]}", "key")]
+        below += [(" + " if below else "", ""), (look.share(powers[k].item()), ""), (f" {head.keys[k]}", "key")]
     if many:
         rest = powers.sum() - powers[kept].sum()
-        below += [(f" + … {len(seen) - len(kept)} smaller ones, together {look.share(rest.item())}", "")]
+        below += [(f" + … {len(visible) - len(kept)} smaller ones, together {look.share(rest.item())}", "")]
     top, total = look.number(highest.item()), look.share(powers.sum().item())
     score = look.number(row[at.key].item())
     lines: list[list[Span]] = [
@@ -148,46 +149,46 @@ def _weight(one: OneHead, at: Cell) -> Derivation:
         [(f"{look.share(powers[at.key].item())} / {total} = {look.share(value)}", "")],
     ]
     columns = {
-        "score": row[seen].tolist(),
-        "exp": powers[seen].tolist(),
-        "weight": one.weights[at.query, seen].tolist(),
+        "score": row[visible].tolist(),
+        "exp": powers[visible].tolist(),
+        "weight": head.weights[at.query, visible].tolist(),
     }
-    names = pd.Index([f"{k + 1} {one.keys[k]}" for k in seen], name="key")
+    names = pd.Index([f"{k + 1} {head.keys[k]}" for k in visible], name="key")
     return Derivation(title, value, lines, pd.DataFrame(columns, index=names))
 
 
-def _weighted(one: OneHead, at: Cell) -> Derivation:
-    weight, part = one.weights[at.query, at.key].item(), one.value[at.key, at.dim].item()
-    value = one.weighted_values(at.query)[at.key, at.dim].item()
+def _weighted(head: OneHead, at: Cell) -> Derivation:
+    weight, part = head.weights[at.query, at.key].item(), head.value[at.key, at.dim].item()
+    value = head.weighted_values(at.query)[at.key, at.dim].item()
     line = [(look.share(weight), ""), (" × ", ""), (factor(part), "value"), (f" = {look.number(value)}", "")]
-    title = f"What “{one.keys[at.key]}” gives to “{one.queries[at.query]}”, dimension {at.dim + 1}"
+    title = f"What “{head.keys[at.key]}” gives to “{head.queries[at.query]}”, dimension {at.dim + 1}"
     return Derivation(title, value, [line])
 
 
-def _gathered(one: OneHead, at: Cell) -> Derivation:
-    label, seen = one.queries[at.query], one.visible[at.query].nonzero()[:, 0]
-    names = [f"{k + 1} {one.keys[k]}" for k in seen.tolist()]
+def _gathered(head: OneHead, at: Cell) -> Derivation:
+    label, visible = head.queries[at.query], head.visible[at.query].nonzero()[:, 0]
+    names = [f"{k + 1} {head.keys[k]}" for k in visible.tolist()]
     title = f"Head output of “{label}”, dimension {at.dim + 1}"
     if not names:
         return Derivation(title, 0.0, [[("this query may see nothing, and so gathers nothing: 0.000", "")]])
-    parts = Sum(one.weights[at.query, seen], one.value[seen, at.dim], names, ("weight", "value"))
+    parts = Sum(head.weights[at.query, visible], head.value[visible, at.dim], names, ("weight", "value"))
     name = [(f"output({label}) {at.dim + 1}", "result")]
-    return summed(title, name, parts, one.output[at.query, at.dim].item())
+    return summed(title, name, parts, head.output[at.query, at.dim].item())
 
 
-def _merged(one: OneHead, at: Cell) -> Derivation:
-    column = one.head * one.head_dim + at.dim
-    value = one.merged(slice(at.query, at.query + 1))[0, column].item()
-    line = f"column {column + 1} of {one.inside.module.d_model} is dimension {at.dim + 1} of head {one.head + 1}: "
-    title = f"All heads of “{one.queries[at.query]}”, column {column + 1}"
+def _merged(head: OneHead, at: Cell) -> Derivation:
+    column = head.number * head.head_dim + at.dim
+    value = head.merged(slice(at.query, at.query + 1))[0, column].item()
+    line = f"column {column + 1} of {head.inside.module.d_model} is dimension {at.dim + 1} of head {head.number + 1}: "
+    title = f"All heads of “{head.queries[at.query]}”, column {column + 1}"
     return Derivation(title, value, [[(line + look.number(value), "")]])
 
 
-def _output(one: OneHead, at: Cell) -> Derivation:
-    row, module = slice(at.query, at.query + 1), one.inside.module.output_projection
-    merged, value = one.merged(row)[0], one.projected(row)[0, at.channel].item()
-    label = one.queries[at.query]
-    names = [f"head {i // one.head_dim + 1}, dimension {i % one.head_dim + 1}" for i in range(len(merged))]
+def _output(head: OneHead, at: Cell) -> Derivation:
+    row, module = slice(at.query, at.query + 1), head.inside.module.output_projection
+    merged, value = head.merged(row)[0], head.projected(row)[0, at.channel].item()
+    label = head.queries[at.query]
+    names = [f"head {i // head.head_dim + 1}, dimension {i % head.head_dim + 1}" for i in range(len(merged))]
     parts = Sum(merged, module.weight[at.channel].detach(), names, ("result", "weight"))
     bias = (f" + {factor(module.bias[at.channel].item())}", "")
     name = [(f"attention({label}) {at.channel + 1}", "result")]
@@ -210,7 +211,7 @@ DERIVATIONS: dict[str, Callable[[OneHead, Cell], Derivation]] = {
 }
 
 
-def derivation(one: OneHead, step: str, at: Cell) -> Derivation:
+def derivation(head: OneHead, step: str, at: Cell) -> Derivation:
     """How this cell of this step's matrix came about."""
     with torch.no_grad():
-        return DERIVATIONS[step](one, at)
+        return DERIVATIONS[step](head, at)

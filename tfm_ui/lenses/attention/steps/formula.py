@@ -39,19 +39,19 @@ LINES: dict[str, Line] = {
 }
 
 
-def lines_of(one: OneHead, step: str) -> list[Line]:
+def lines_of(head: OneHead, step: str) -> list[Line]:
     """The lines that computed this step of this head, whatever its model is made of."""
-    recorded, lines = one.inside.recorded, [LINES[step]]
-    if step == "input" and one.inside.norm is None:  # post-norm: the sub-layer before left it, or the embedding
+    recorded, lines = head.inside.recorded, [LINES[step]]
+    if step == "input" and head.inside.norm is None:  # post-norm: the sub-layer before left it, or the embedding
         added: list[Line] = [(Stack.run, 'self.tap("position"')] if "position" in recorded else []
         first: list[Line] = [(Stack.forward, "self.embedding("), *added]
         lines = first if "embedding" in recorded else [(TransformerLayer._add, "norm(x + ")]
     if f"rotated_{step}" in recorded:
         lines.append((MultiHeadAttention._place, "positional.rotate("))
         lines.append((apply_rotary, "first * cos"))
-    if step == "scaled" and one.bias is not None:
+    if step == "scaled" and head.bias is not None:
         lines.append((attention_scores, "scores + bias"))
-    if step == "scaled" and one.temperature != 1:
+    if step == "scaled" and head.temperature != 1:
         lines.append((OneHead._scaled, "/ self.temperature"))
     return lines
 
@@ -66,7 +66,7 @@ def latex(step: str, mode: Mode, *, scaled: bool = True, bias: bool = False, tem
         step: one of STEPS.
         mode: whose colours they have.
         scaled: whether the scores are divided by the root of d_k.
-        bias: whether the positional scheme adds one.
+        bias: whether the positional scheme adds head.
         temperature: what the scores are divided by after that.
     """
 
@@ -102,9 +102,9 @@ def code(lines: Sequence[Line]) -> str:
 def _statement(function: Callable[..., Any], piece: str) -> str:
     """The shortest statement of a function that holds this piece."""
     source = textwrap.dedent(inspect.getsource(function))
-    found = [
+    statements = [
         text
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.stmt) and (text := ast.get_source_segment(source, node)) and piece in text
     ]
-    return textwrap.dedent(min(found, key=len))
+    return textwrap.dedent(min(statements, key=len))

@@ -33,42 +33,42 @@ class Matrix:
     axes: tuple[str, str]
     role: str
     numbers: Callable[[OneHead, Cell, slice, slice], Tensor]
-    fed_by: Callable[[OneHead, Cell, Region], Mapping[str, Region]] = lambda one, at, region: {}
+    fed_by: Callable[[OneHead, Cell, Region], Mapping[str, Region]] = lambda head, at, region: {}
     weights: bool = False
 
 
 def _parameters(name: str) -> Callable[[OneHead, Cell, slice, slice], Tensor]:
     """(d_model, d_k): the columns of a projection that make this head's vectors."""
 
-    def numbers(one: OneHead, at: Cell, queries: slice, keys: slice) -> Tensor:
-        module = one.inside.module.get_submodule(name)
+    def numbers(head: OneHead, at: Cell, queries: slice, keys: slice) -> Tensor:
+        module = head.inside.module.get_submodule(name)
         assert isinstance(module, nn.Linear)
-        return module.weight.detach().mT[:, one.head * one.head_dim : (one.head + 1) * one.head_dim]
+        return module.weight.detach().mT[:, head.number * head.head_dim : (head.number + 1) * head.head_dim]
 
     return numbers
 
 
-def _mask(one: OneHead, at: Cell, queries: slice, keys: slice) -> Tensor:
+def _mask(head: OneHead, at: Cell, queries: slice, keys: slice) -> Tensor:
     """As it is added: 0 or -inf."""
-    visible = one.visible[queries, keys]
+    visible = head.visible[queries, keys]
     return torch.zeros(visible.shape).masked_fill(~visible, -torch.inf)
 
 
-def _bias(one: OneHead, at: Cell, queries: slice, keys: slice) -> Tensor:
-    return torch.zeros(1, 1) if one.bias is None else one.bias[queries, keys]
+def _bias(head: OneHead, at: Cell, queries: slice, keys: slice) -> Tensor:
+    return torch.zeros(1, 1) if head.bias is None else head.bias[queries, keys]
 
 
-def _merged(one: OneHead, at: Cell, region: Region) -> Mapping[str, Region]:
+def _merged(head: OneHead, at: Cell, region: Region) -> Mapping[str, Region]:
     row, column = region
     if column is None:
         return {"head output": (row, None)}
-    dim = column - one.head * one.head_dim
-    return {"head output": (row, dim)} if 0 <= dim < one.head_dim else {}
+    dim = column - head.number * head.head_dim
+    return {"head output": (row, dim)} if 0 <= dim < head.head_dim else {}
 
 
 MATRICES: dict[str, Matrix] = {
-    "input": Matrix("X", ("query", "channel"), "", lambda one, at, q, k: one.inside.input[q]),
-    "memory": Matrix("X′", ("key", "channel"), "", lambda one, at, q, k: one.inside.memory[k]),
+    "input": Matrix("X", ("query", "channel"), "", lambda head, at, q, k: head.inside.input[q]),
+    "memory": Matrix("X′", ("key", "channel"), "", lambda head, at, q, k: head.inside.memory[k]),
     "query weights": Matrix("W_Q", ("channel", "dim"), "query", _parameters("query_projection")),
     "key weights": Matrix("W_K", ("channel", "dim"), "key", _parameters("key_projection")),
     "value weights": Matrix("W_V", ("channel", "dim"), "value", _parameters("value_projection")),
@@ -76,30 +76,30 @@ MATRICES: dict[str, Matrix] = {
         "Q",
         ("query", "dim"),
         "query",
-        lambda one, at, q, k: one.query[q],
-        lambda one, at, region: {"input": (region[0], None), "query weights": (None, region[1])},
+        lambda head, at, q, k: head.query[q],
+        lambda head, at, region: {"input": (region[0], None), "query weights": (None, region[1])},
     ),
     "key": Matrix(
         "K",
         ("key", "dim"),
         "key",
-        lambda one, at, q, k: one.key[k],
-        lambda one, at, region: {"memory": (region[0], None), "key weights": (None, region[1])},
+        lambda head, at, q, k: head.key[k],
+        lambda head, at, region: {"memory": (region[0], None), "key weights": (None, region[1])},
     ),
     "value": Matrix(
         "V",
         ("key", "dim"),
         "value",
-        lambda one, at, q, k: one.value[k],
-        lambda one, at, region: {"memory": (region[0], None), "value weights": (None, region[1])},
+        lambda head, at, q, k: head.value[k],
+        lambda head, at, region: {"memory": (region[0], None), "value weights": (None, region[1])},
     ),
-    "key transposed": Matrix("Kᵀ", ("dim", "key"), "key", lambda one, at, q, k: one.key[k].mT),
+    "key transposed": Matrix("Kᵀ", ("dim", "key"), "key", lambda head, at, q, k: head.key[k].mT),
     "scores": Matrix(
         "S",
         ("query", "key"),
         "",
-        lambda one, at, q, k: one.scores[q, k],
-        lambda one, at, region: {
+        lambda head, at, q, k: head.scores[q, k],
+        lambda head, at, region: {
             "query": (region[0], None),
             "key": (region[1], None),
             "key transposed": (None, region[1]),
@@ -110,83 +110,83 @@ MATRICES: dict[str, Matrix] = {
         "S′",
         ("query", "key"),
         "",
-        lambda one, at, q, k: one.scaled_scores[q, k],
-        lambda one, at, region: {"scores": region, "bias": region},
+        lambda head, at, q, k: head.scaled_scores[q, k],
+        lambda head, at, region: {"scores": region, "bias": region},
     ),
     "mask": Matrix("M", ("query", "key"), "", _mask),
     "masked": Matrix(
         "S″",
         ("query", "key"),
         "",
-        lambda one, at, q, k: one.masked_scores[q, k],
-        lambda one, at, region: {"scaled": region, "mask": region},
+        lambda head, at, q, k: head.masked_scores[q, k],
+        lambda head, at, region: {"scaled": region, "mask": region},
     ),
     "weights": Matrix(
         "A",
         ("query", "key"),
         "",
-        lambda one, at, q, k: one.weights[q, k],
-        lambda one, at, region: {"masked": (region[0], None)},
+        lambda head, at, q, k: head.weights[q, k],
+        lambda head, at, region: {"masked": (region[0], None)},
         weights=True,
     ),
     "weighted values": Matrix(
         "a V",
         ("key", "dim"),
         "value",
-        lambda one, at, q, k: one.weighted_values(at.query)[k],
-        lambda one, at, region: {"weights": (at.query, region[0]), "value": region},
+        lambda head, at, q, k: head.weighted_values(at.query)[k],
+        lambda head, at, region: {"weights": (at.query, region[0]), "value": region},
     ),
     "head output": Matrix(
         "H",
         ("query", "dim"),
         "result",
-        lambda one, at, q, k: one.output[q],
-        lambda one, at, region: {
+        lambda head, at, q, k: head.output[q],
+        lambda head, at, region: {
             "weights": (region[0], None),
             "value": (None, region[1]),
             **({"weighted values": (None, region[1])} if region[0] == at.query else {}),
         },
     ),
-    "heads": Matrix("H₁ … Hₕ", ("query", "merged"), "result", lambda one, at, q, k: one.merged(q), _merged),
+    "heads": Matrix("H₁ … Hₕ", ("query", "merged"), "result", lambda head, at, q, k: head.merged(q), _merged),
     "output weights": Matrix(
         "W_O",
         ("merged", "channel"),
         "result",
-        lambda one, at, q, k: one.inside.module.output_projection.weight.detach().mT,
+        lambda head, at, q, k: head.inside.module.output_projection.weight.detach().mT,
     ),
     "output": Matrix(
         "Y",
         ("query", "channel"),
         "result",
-        lambda one, at, q, k: one.projected(q),
-        lambda one, at, region: {"heads": (region[0], None), "output weights": (None, region[1])},
+        lambda head, at, q, k: head.projected(q),
+        lambda head, at, region: {"heads": (region[0], None), "output weights": (None, region[1])},
     ),
 }
 
 
-def place(name: str, one: OneHead, at: Cell) -> tuple[int, int]:
+def place(name: str, head: OneHead, at: Cell) -> tuple[int, int]:
     """Where a matrix holds the cell that the reader looks at."""
-    merged = one.head * one.head_dim + at.dim
+    merged = head.number * head.head_dim + at.dim
     axes = {"query": at.query, "key": at.key, "dim": at.dim, "channel": at.channel, "merged": merged}
     row, column = MATRICES[name].axes
     return axes[row], axes[column]
 
 
-def history(name: str, one: OneHead, at: Cell) -> dict[str, tuple[Region, int]]:
+def history(name: str, head: OneHead, at: Cell) -> dict[str, tuple[Region, int]]:
     """matrix -> (the region that fed the cell of `name`, how many steps before), back to the input."""
-    found: dict[str, tuple[Region, int]] = {}
-    edge: dict[str, Region] = {name: place(name, one, at)}
+    fed_from: dict[str, tuple[Region, int]] = {}
+    edge: dict[str, Region] = {name: place(name, head, at)}
     steps = 0
     while edge:
         steps += 1
         before: dict[str, Region] = {}
         for matrix, region in edge.items():
-            for source, fed in MATRICES[matrix].fed_by(one, at, region).items():
-                seen = before.get(source)
-                before[source] = fed if seen is None else _union(seen, fed)
-        edge = {source: region for source, region in before.items() if source not in found}
-        found |= {source: (region, steps) for source, region in edge.items()}
-    return found
+            for source, fed in MATRICES[matrix].fed_by(head, at, region).items():
+                other = before.get(source)
+                before[source] = fed if other is None else _union(other, fed)
+        edge = {source: region for source, region in before.items() if source not in fed_from}
+        fed_from |= {source: (region, steps) for source, region in edge.items()}
+    return fed_from
 
 
 def _union(a: Region, b: Region) -> Region:

@@ -7,11 +7,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.derivation import Cell, Derivation
 from tfm_ui.lenses.attention.steps.derivations import derivation
 from tfm_ui.lenses.attention.steps.matrices import MATRICES, Region, history, place
-from tfm_ui.lenses.attention.steps.one_head import OneHead, one_head
+from tfm_ui.lenses.attention.steps.one_head import OneHead
+from tfm_ui.lenses.attention.steps.scenes import SCENES
+from tfm_ui.live import head_recipe, passes
+from tfm_ui.live.script import of_model, script
+from tfm_ui.live.texts import tokens_of
+from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
 
@@ -25,61 +31,23 @@ PLURALS = {
     "merged": "columns of all heads",
 }
 
-# What stands beside each other at a step: matrices by name, and what is done with them in between.
-SCENES: dict[str, tuple[str, ...]] = {
-    "input": ("input",),
-    "query": ("input", "×", "query weights", "=", "query"),
-    "key": ("memory", "×", "key weights", "=", "key"),
-    "value": ("memory", "×", "value weights", "=", "value"),
-    "scores": ("query", "×", "key transposed", "=", "scores"),
-    "scaled": ("scores", "scale", "bias", "=", "scaled"),
-    "masked": ("scaled", "+", "mask", "=", "masked"),
-    "weights": ("masked", "softmax", "weights"),
-    "weighted values": ("weights", "row ×", "value", "=", "weighted values"),
-    "head output": ("weights", "×", "value", "=", "head output"),
-    "heads": ("head output", "beside the others", "heads"),
-    "output": ("heads", "×", "output weights", "=", "output"),
-}
-WHAT = {
-    "input": "What the attention reads: a vector per token.",
-    "query": "What each token asks for.",
-    "key": "What each token answers to.",
-    "value": "What each token has to give.",
-    "scores": "How well each query matches each key.",
-    "scaled": "The scores divided by √dₖ.",
-    "masked": "What may not be seen is set to −∞.",
-    "weights": "Each row’s softmax: it sums to 1.",
-    "weighted values": "Each value times its weight, for one query.",
-    "head output": "Their sum, for each query.",
-    "heads": "All heads side by side.",
-    "output": "What goes back into the residual stream.",
-}
-
-
-def what(step: str, one: OneHead) -> str:
-    """What a step makes of this head, as its switches stand."""
-    if step == "masked" and not one.masked:
-        return "The mask is off: nothing is hidden, padding included."
-    if step != "scaled":
-        return WHAT[step]
-    said = [WHAT[step] if one.scaled else "The scores as they are: the division by √dₖ is off."]
-    said += [f"The bias of {one.positional} is added."] if one.bias is not None else []
-    said += [f"Divided by the temperature, {one.temperature:g}."] if one.temperature != 1 else []
-    return " ".join(said)
-
 
 @dataclass(frozen=True)
-class Steps:
+class Steps(Result):
     """One head at one step.
 
     Attributes:
-        one: the head.
+        model: whose head it is.
+        state: the lens's controls.
+        head: the head.
         step: the matrix in focus, one of STEPS.
         whole: whether all steps are shown.
         at: the cell in focus.
     """
 
-    one: OneHead
+    model: ModelState
+    state: AttentionState
+    head: OneHead
     step: str
     whole: bool
     at: Cell
@@ -87,12 +55,12 @@ class Steps:
     @cached_property
     def derivation(self) -> Derivation:
         """Of the cell in focus."""
-        return derivation(self.one, self.step, self.at)
+        return derivation(self.head, self.step, self.at)
 
     @cached_property
     def windows(self) -> dict[str, slice]:
         """Axis -> the part of it that is shown: all, but of long texts and wide vectors what is around the cell."""
-        at, merged = self.at, self.one.head * self.one.head_dim + self.at.dim
+        at, merged = self.at, self.head.number * self.head.head_dim + self.at.dim
         places = {"query": at.query, "key": at.key, "dim": at.dim, "channel": at.channel, "merged": merged}
         tokens = ("query", "key")
         return {
@@ -103,31 +71,31 @@ class Steps:
     @cached_property
     def sizes(self) -> dict[str, int]:
         """Axis -> how long it is."""
-        one, model = self.one, self.one.inside.module.d_model
-        tokens = {"query": len(one.queries), "key": len(one.keys)}
-        return tokens | {"dim": one.head_dim, "channel": model, "merged": model}
+        head, d_model = self.head, self.head.inside.module.d_model
+        tokens = {"query": len(head.queries), "key": len(head.keys)}
+        return tokens | {"dim": head.head_dim, "channel": d_model, "merged": d_model}
 
     @property
     def scene(self) -> tuple[str, ...]:
         """Matrices and signs, from left to right."""
         names = STEPS if self.whole else SCENES[self.step]
-        if self.one.bias is None:
+        if self.head.bias is None:
             names = tuple(name for name in names if name != "bias")
-        if not self.one.crosses:
+        if not self.head.crosses:
             names = tuple("input" if name == "memory" else name for name in names)
         return tuple(self._sign(name) for name in names)
 
     def _sign(self, name: str) -> str:
         if name != "scale":
             return name
-        divided = f"/ √{self.one.head_dim}" if self.one.scaled else "not scaled"
-        warm = "" if self.one.temperature == 1 else f", / {self.one.temperature:g}"
-        return divided + warm + (" +" if self.one.bias is not None else "")
+        divided = f"/ √{self.head.head_dim}" if self.head.scaled else "not scaled"
+        warm = "" if self.head.temperature == 1 else f", / {self.head.temperature:g}"
+        return divided + warm + (" +" if self.head.bias is not None else "")
 
     def numbers(self, name: str) -> NDArray[np.float32]:
         """The part of a matrix that is shown."""
         matrix, windows = MATRICES[name], self.windows
-        numbers = matrix.numbers(self.one, self.at, windows["query"], windows["key"]).detach()
+        numbers = matrix.numbers(self.head, self.at, windows["query"], windows["key"]).detach()
         rows, columns = (slice(None) if axis in ("query", "key") else windows[axis] for axis in matrix.axes)
         shown: NDArray[np.float32] = numbers[rows, columns].numpy()
         return shown
@@ -135,22 +103,22 @@ class Steps:
     @property
     def visible(self) -> NDArray[np.bool_]:
         """(query, key), of what is shown: where the mask lets look."""
-        shown: NDArray[np.bool_] = self.one.visible[self.windows["query"], self.windows["key"]].numpy()
+        shown: NDArray[np.bool_] = self.head.visible[self.windows["query"], self.windows["key"]].numpy()
         return shown
 
     def shape(self, name: str) -> str:
         """In symbols and numbers: T × dₖ = 10 × 8."""
-        axes, keys = MATRICES[name].axes, "S" if self.one.crosses else "T"
+        axes, keys = MATRICES[name].axes, "S" if self.head.crosses else "T"
         symbols = {"query": "T", "key": keys, "dim": "dₖ", "channel": "d_model", "merged": "h dₖ"}
         return f"{' × '.join(symbols[axis] for axis in axes)} = {' × '.join(str(self.sizes[axis]) for axis in axes)}"
 
     def lit(self) -> dict[str, list[tuple[Region, int]]]:
         """Matrix -> the regions that fed the cell, and how many steps before, in cells of what is shown; 0 is it."""
-        found: dict[str, list[tuple[Region, int]]] = {self.step: [(place(self.step, self.one, self.at), 0)]}
-        for name, (region, steps) in history(self.step, self.one, self.at).items():
-            shown = "input" if name == "memory" and not self.one.crosses else name
-            found.setdefault(shown, []).append((region, steps))
-        return {name: [(self._shown(name, r), steps) for r, steps in regions] for name, regions in found.items()}
+        regions_of: dict[str, list[tuple[Region, int]]] = {self.step: [(place(self.step, self.head, self.at), 0)]}
+        for name, (region, steps) in history(self.step, self.head, self.at).items():
+            shown = "input" if name == "memory" and not self.head.crosses else name
+            regions_of.setdefault(shown, []).append((region, steps))
+        return {name: [(self._shown(name, r), steps) for r, steps in regions] for name, regions in regions_of.items()}
 
     def _shown(self, name: str, region: Region) -> Region:
         row, column = (
@@ -159,28 +127,31 @@ class Steps:
         )
         return row, column
 
-    @property
     def sentence(self) -> str:
+        """What this cell's number means for the head, and what of it is shown."""
+        return f"{self.about_cell()} {self.note}".strip()
+
+    def about_cell(self) -> str:
         """What this cell's number means for the head."""
-        one, at = self.one, self.at
-        asks, seen = one.queries[at.query], one.visible[at.query]
-        if not bool(seen.any()):
-            return f"“{asks}” may look at nothing: all its weights are 0, and the head gives it nothing."
-        weights = one.weights[at.query]
-        own = weights[at.key]
-        rank = str(int((weights > own * (1 + words.TIE)).sum()) + 1)
-        alike = int((((weights - own).abs() <= own * words.TIE) & seen).sum()) - 1
+        head, at = self.head, self.at
+        name, visible = head.queries[at.query], head.visible[at.query]
+        if not bool(visible.any()):
+            return f"“{name}” may look at nothing: all its weights are 0, and the head gives it nothing."
+        weights = head.weights[at.query]
+        weight = weights[at.key]
+        rank = str(int((weights > weight * (1 + words.TIE)).sum()) + 1)
+        alike = int((((weights - weight).abs() <= weight * words.TIE) & visible).sum()) - 1
         if alike:
             rank += f", shared with {look.plural(alike, 'other')},"
-        count = int(seen.sum())
-        if not bool(seen[at.key]):
-            return f"“{asks}” may not look at “{one.keys[at.key]}”: its weight is 0, whatever their score."
+        count = int(visible.sum())
+        if not bool(visible[at.key]):
+            return f"“{name}” may not look at “{head.keys[at.key]}”: its weight is 0, whatever their score."
         if count == 1:
-            return f"“{asks}” may look at “{one.keys[at.key]}” alone: its weight is 1, whatever their score."
-        given, even = look.percent(own.item()), look.percent(1 / count)
+            return f"“{name}” may look at “{head.keys[at.key]}” alone: its weight is 1, whatever their score."
+        given, even = look.percent(weight.item()), look.percent(1 / count)
         return (
-            f"“{asks}” gives “{one.keys[at.key]}” {given} of its weight, rank {rank} of the {count} tokens that it may "
-            f"see; an even spread would give {even}."
+            f"“{name}” gives “{head.keys[at.key]}” {given} of its weight, rank {rank} of the {count} tokens that it "
+            f"may see; an even spread would give {even}."
         )
 
     @property
@@ -195,13 +166,13 @@ class Steps:
         if parts:
             said.append(f"Shown: {', '.join(parts)}, as more cells could not be pointed at; all are computed.")
             said.append("Arrow keys at an edge move on.")
-        if not self.one.as_in_the_model:
+        if not self.head.as_in_the_model:
             said.append("The switches change this attention alone: the layers after it do not hear of it.")
         return " ".join(said)
 
     def laws(self) -> dict[str, bool]:
         """What must hold of this head, tested on its own numbers."""
-        sums = self.one.weights.sum(-1) - self.one.visible.any(-1).float()
+        sums = self.head.weights.sum(-1) - self.head.visible.any(-1).float()
         error = float(sums.abs().max())
         return {f"every row of weights sums to 1 (largest error {look.tiny(error)})": error < 1e-5}
 
@@ -211,6 +182,14 @@ class Steps:
             return self.derivation.terms
         return pd.DataFrame(self.numbers(self.step))
 
+    def recipe(self) -> str:
+        """A script that leaves the head's weights in `weights`; "" where a switch makes others than the model's."""
+        if not self.head.as_in_the_model:
+            return ""
+        place = passes.place(self.model, passes.kind_of(self.model, self.state.kind))
+        site = place.format(layer=self.state.layer - 1, what="weights")
+        return script(head_recipe.weights, **of_model(self.model), site=site, head=self.head.number)
+
 
 def window(at: int, count: int, size: int = WINDOW) -> slice:
     """Of `count` places, the `size` around one, from 0. It moves in strides, so that a near cell leaves it in place."""
@@ -219,13 +198,30 @@ def window(at: int, count: int, size: int = WINDOW) -> slice:
     return slice(start, min(count, start + size))
 
 
+def one_head(model: ModelState, state: AttentionState) -> OneHead:
+    """The head that the lens shows."""
+    kind = passes.kind_of(model, state.kind)
+    queries, keys = tokens_of(model, kind)
+    return OneHead(
+        inside=computed.inside(model, kind, state.layer - 1),
+        number=state.head - 1,
+        scaled=state.scaled,
+        masked=state.masked,
+        temperature=state.temperature,
+        queries=words.labels(queries),
+        keys=words.labels(keys),
+        positional="none" if kind == "cross" else model.positional,
+        crosses=kind == "cross",
+    )
+
+
 def steps(model: ModelState, state: AttentionState) -> Steps:
     """The step that the lens shows."""
-    one = one_head(model, state)
+    head = one_head(model, state)
     at = Cell(
-        query=min(state.query, len(one.queries)) - 1,
-        key=min(state.key, len(one.keys)) - 1,
+        query=min(state.query, len(head.queries)) - 1,
+        key=min(state.key, len(head.keys)) - 1,
         dim=state.dim - 1,
         channel=state.channel - 1,
     )
-    return Steps(one, state.step, state.whole, at)
+    return Steps(model, state, head, state.step, state.whole, at)

@@ -8,13 +8,7 @@ import torch
 from torch import Tensor
 
 from tfm_core import attention_scores, attention_weights, mask_scores
-from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.inside import Inside
-from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes
-from tfm_ui.live.texts import tokens_of
-from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import words
 
 
 @dataclass(frozen=True)
@@ -23,17 +17,17 @@ class OneHead:
 
     Attributes:
         inside: the attention that it belongs to.
-        head: which, from 0.
+        number: which, from 0.
         scaled: whether scores are divided by the root of d_k.
         masked: whether the mask is obeyed.
         temperature: what scores are divided by after that.
         queries, keys: a label per row and per column, padding included.
-        positional: the scheme's name, where one acts in this attention.
+        positional: the name of the positional scheme that acts in this attention; "none" where there is none.
         crosses: whether queries and keys come from two texts.
     """
 
     inside: Inside
-    head: int
+    number: int
     scaled: bool
     masked: bool
     temperature: float
@@ -65,22 +59,22 @@ class OneHead:
     @cached_property
     def query(self) -> Tensor:
         """(query, head_dim), as it meets the keys."""
-        return self.inside.query[self.head]
+        return self.inside.query[self.number]
 
     @cached_property
     def key(self) -> Tensor:
         """(key, head_dim), likewise."""
-        return self.inside.key[self.head]
+        return self.inside.key[self.number]
 
     @cached_property
     def value(self) -> Tensor:
         """(key, head_dim)."""
-        return self.inside.value[self.head]
+        return self.inside.value[self.number]
 
     @cached_property
     def bias(self) -> Tensor | None:
         """(query, key), what the positional scheme adds, if it does."""
-        return self.inside.origin.bias(self.head)
+        return self.inside.origin.bias(self.number)
 
     @cached_property
     def scores(self) -> Tensor:
@@ -90,7 +84,7 @@ class OneHead:
     @cached_property
     def scaled_scores(self) -> Tensor:
         """(query, key): scaled, with the scheme's bias, cooled or heated."""
-        return self._scaled(self.head, slice(None))
+        return self._scaled(self.number, slice(None))
 
     @cached_property
     def masked_scores(self) -> Tensor:
@@ -105,7 +99,7 @@ class OneHead:
     @cached_property
     def output(self) -> Tensor:
         """(query, head_dim): what this head gathered."""
-        return self.inside.recorded["head_output"][self.head] if self.as_in_the_model else self.weights @ self.value
+        return self.inside.recorded["head_output"][self.number] if self.as_in_the_model else self.weights @ self.value
 
     def weighted_values(self, query: int) -> Tensor:
         """(key, head_dim): what each key gives to one query, from 0."""
@@ -133,20 +127,3 @@ class OneHead:
     def _gathered(self, head: int, rows: slice) -> Tensor:
         visible = self.visible[rows]
         return attention_weights(mask_scores(self._scaled(head, rows), visible), visible) @ self.inside.value[head]
-
-
-def one_head(model: ModelState, state: AttentionState) -> OneHead:
-    """The head that the lens shows."""
-    kind = passes.kind_of(model, state.kind)
-    queries, keys = tokens_of(model, kind)
-    return OneHead(
-        inside=computed.inside(model, kind, state.layer - 1),
-        head=state.head - 1,
-        scaled=state.scaled,
-        masked=state.masked,
-        temperature=state.temperature,
-        queries=words.labels(queries),
-        keys=words.labels(keys),
-        positional="none" if kind == "cross" else model.positional,
-        crosses=kind == "cross",
-    )

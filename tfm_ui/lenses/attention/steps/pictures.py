@@ -4,11 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from tfm_ui.lenses.attention.state import STEPS
+from tfm_ui.lenses.attention.state import PREFIX, STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.formula import code, lines_of
 from tfm_ui.lenses.attention.steps.matrices import MATRICES
-from tfm_ui.lenses.attention.steps.numbers import WHAT, Steps, what
+from tfm_ui.lenses.attention.steps.numbers import Steps, steps
+from tfm_ui.lenses.attention.steps.scenes import WHAT, what
 from tfm_ui.pictures.canvas import Canvas, Content
+from tfm_ui.pictures.registry import Picture
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
 
 MATRICES_CANVAS = Canvas(
@@ -38,13 +41,9 @@ MATRICES_CANVAS = Canvas(
 )
 
 
-def content(shown: Steps, *, prefix: str) -> Content:
-    """What matrices.js draws.
-
-    Args:
-        shown: the step.
-        prefix: of the parameters that a click changes.
-    """
+def content(model: ModelState, state: AttentionState) -> Content:
+    """What matrices.js draws: one head, number by number."""
+    shown = steps(model, state)
     arrays, matrices, begin = [], {}, 0
     for name in shown.scene:
         if name in MATRICES and name not in matrices:
@@ -54,25 +53,25 @@ def content(shown: Steps, *, prefix: str) -> Content:
             arrays.append(np.ascontiguousarray(numbers, np.float32).ravel())
             matrices[name] = _about(shown, name, numbers, begin)
             begin += numbers.size
-    one, derived = shown.one, shown.derivation
+    head, derived = shown.head, shown.derivation
     header: dict[str, Any] = {
-        "prefix": prefix,
+        "prefix": PREFIX,
         "steps": STEPS,
         "step": shown.step,
         "whole": shown.whole,
         "scene": shown.scene,
         "matrices": matrices,
-        "queries": one.queries[shown.windows["query"]],
-        "keys": one.keys[shown.windows["key"]],
+        "queries": head.queries[shown.windows["query"]],
+        "keys": head.keys[shown.windows["key"]],
         "starts": {axis: part.start for axis, part in shown.windows.items()},
         "ends": shown.sizes,
-        "headDim": one.head_dim,
+        "headDim": head.head_dim,
         "lit": shown.lit(),
-        "temperature": one.temperature,
+        "temperature": head.temperature,
         "title": derived.title,
         "lines": derived.lines,
-        "code": code(lines_of(one, shown.step)),
-        "about": shown.sentence,
+        "code": code(lines_of(head, shown.step)),
+        "about": shown.about_cell(),
     }
     return header, np.concatenate(arrays)
 
@@ -83,7 +82,7 @@ def _about(shown: Steps, name: str, numbers: np.ndarray[Any, Any], begin: int) -
     return {
         "symbol": matrix.symbol,
         "name": name,
-        "what": what(name, shown.one) if name in WHAT else _operand(shown, name),
+        "what": what(name, shown.head) if name in WHAT else _operand(shown, name),
         "shape": shown.shape(name),
         "axes": matrix.axes,
         "role": matrix.role,
@@ -99,10 +98,13 @@ def _about(shown: Steps, name: str, numbers: np.ndarray[Any, Any], begin: int) -
 def _operand(shown: Steps, name: str) -> str:
     """What a matrix is that no step makes."""
     if name == "bias":
-        return f"Added to the scores by {shown.one.positional}."
+        return f"Added to the scores by {shown.head.positional}."
     if name.endswith("weights"):
         return (
             f"Parameters of the model, of {name.removesuffix(' weights')}_projection: nothing made them but the seed."
         )
     told = {"key transposed": "The keys, a column each.", "memory": "What the encoder made of the text."}
     return told.get(name, "0 where a query may look at a key, −∞ where not.")
+
+
+PICTURES = {"steps": Picture(MATRICES_CANVAS, content)}

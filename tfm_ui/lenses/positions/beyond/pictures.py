@@ -1,7 +1,8 @@
 """The pictures of the view "beyond", as functions of the link."""
 
+from tfm_ui.lenses.positions.beyond.max_len import UNDEFINED, beyond_range
 from tfm_ui.lenses.positions.beyond.scores import scores
-from tfm_ui.lenses.positions.beyond.vectors import UNDEFINED, beyond, beyond_range
+from tfm_ui.lenses.positions.beyond.vectors import beyond
 from tfm_ui.lenses.positions.beyond.wavelengths import wavelengths
 from tfm_ui.lenses.positions.charts import level, line_of
 from tfm_ui.lenses.positions.state import PositionsState

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from tfm_core.positional.schemes import T5
 from tfm_ui.lenses.positions.beyond import recipe
-from tfm_ui.lenses.positions.beyond.vectors import where
+from tfm_ui.lenses.positions.beyond.max_len import where
 from tfm_ui.lenses.positions.schemes import Scheme, schemes, specs_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import script
@@ -71,7 +71,7 @@ class Scores(Result):
 
 
 def scores(model: ModelState, state: PositionsState) -> Scores:
-    """What is asked for of A and B: of keys behind the query, as every model has them."""
+    """The scores or biases of A and B, for keys behind the query: every model has these."""
     sides = []
     for scheme in schemes(model, state):
         if scheme.has("bias_at") or scheme.has("rotate"):

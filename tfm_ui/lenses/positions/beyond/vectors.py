@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from tfm_ui.lenses.positions.beyond import recipe
+from tfm_ui.lenses.positions.beyond.max_len import UNDEFINED, last_within, where
 from tfm_ui.lenses.positions.maths import EPSILON
 from tfm_ui.lenses.positions.schemes import Scheme, schemes, specs_of
 from tfm_ui.lenses.positions.state import PositionsState
@@ -18,8 +19,6 @@ from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
-
-UNDEFINED = "not defined"
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Beyond(Result):
         return last_within(self.state)
 
     def sentence(self) -> str:
-        """Of each side, what is there beyond."""
+        """What vectors each side has beyond max_len."""
         return " ".join(self._about(side) for side in self.sides)
 
     def _about(self, side: Vectors) -> str:
@@ -82,7 +81,7 @@ class Beyond(Result):
         return " and ".join(side.scheme.title for side in self.sides if side.norm.isnan().any())
 
     def laws(self) -> dict[str, bool]:
-        """Of turns, and of waves in pairs."""
+        """What holds of rotations, and of waves that come in pairs."""
         kept = {}
         for side in self.sides:
             low, high = side.norm.min().item(), side.norm.max().item()
@@ -127,29 +126,8 @@ def _words(values: Tensor) -> list[float] | list[str]:
     return [UNDEFINED if x != x else repr(x) for x in numbers] if values.isnan().any() else numbers
 
 
-def where(state: PositionsState) -> list[str]:
-    """Of each position, or distance, whether it lies within max_len."""
-    return ["within" if i < state.max_len else "beyond" for i in range(state.length)]
-
-
-def last_within(state: PositionsState) -> int:
-    """The last position within max_len, of those on screen."""
-    return min(state.max_len, state.length) - 1
-
-
-def beyond_range(state: PositionsState, undefined: str = "") -> dict[str, tuple[float, float]]:
-    """The part of an axis of positions, or of distances, past max_len, by its name.
-
-    Args:
-        state: of the lens.
-        undefined: what has no values there.
-    """
-    name = f"beyond max_len: {undefined} {UNDEFINED}" if undefined else "beyond max_len"
-    return {name: (state.max_len - 0.5, state.length - 1)} if state.length > state.max_len else {}
-
-
 def beyond(model: ModelState, state: PositionsState) -> Beyond:
-    """What is asked for of A and B."""
+    """The vectors of A and B, as far as they have any."""
     last, sides = last_within(state), []
     for scheme in schemes(model, state):
         if vectors := scheme.compared(state.length):

@@ -27,11 +27,11 @@ class Wavelengths(Result):
     sides: list[tuple[Scheme, Tensor]]
 
     def slow(self, waves: Tensor) -> Tensor:
-        """Which of them have not come round at the last position within max_len."""
+        """Which waves have not come round at the last position within max_len."""
         return waves > self.state.max_len - 1
 
     def sentence(self) -> str:
-        """How many, and where the slowest gets."""
+        """How many waves have not come round, and how far the slowest turns."""
         said: dict[str, list[str]] = {}
         for scheme, waves in self.sides:
             said.setdefault(self._about(waves), []).append(scheme.title)
@@ -72,7 +72,7 @@ class Wavelengths(Result):
 
 
 def wavelengths(model: ModelState, state: PositionsState) -> Wavelengths:
-    """What is asked for of A and B."""
+    """The wavelengths of A and B, as far as they are made of waves."""
     return Wavelengths(
         state,
         [

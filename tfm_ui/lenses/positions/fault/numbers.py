@@ -35,7 +35,7 @@ def scheme_of(state: PositionsState) -> str:
 
 
 def model_of(model: ModelState, state: PositionsState) -> ModelState:
-    """The sidebar's model with that scheme, reading no more than is needed."""
+    """The sidebar's model with that scheme; it reads no more of the text than is needed."""
     return replace(model, positional=scheme_of(state), seq_len=min(model.seq_len, READ_UP_TO))
 
 
@@ -82,7 +82,7 @@ class Fault:
 
     @property
     def item(self) -> int:
-        """The same, from 1."""
+        """The sentence that is shown, from 1."""
         return min(self.state.item, self.state.batch)
 
     @cached_property
@@ -96,7 +96,7 @@ class Fault:
         return len(self.model.source_tokens.pieces)
 
     def aside(self, model: ModelState) -> str:
-        """What is another than the controls say; "" if nothing."""
+        """What differs from what the controls say; "" if nothing does."""
         said = []
         if not any(adds(name) for name in (self.state.a, self.state.b) if name in POSITIONAL):
             pinned = [name for name in dict.fromkeys((self.state.a, self.state.b)) if name in POSITIONAL]
@@ -110,7 +110,7 @@ class Fault:
 
     @property
     def effects(self) -> dict[str, Effect]:
-        """Both ways by name."""
+        """What comes of both ways, by their names."""
         return {"right": self.right, "wrong": self.wrong}
 
     def recipe(self) -> str:
@@ -160,7 +160,7 @@ class Added(Result):
         return pd.DataFrame(np.concatenate([effect.added for effect in effects.values()]), index=index)
 
     def recipe(self) -> str:
-        """A script that leaves both in `added`."""
+        """A script that leaves what is added in `added`: [right, wrong]."""
         return self.fault.recipe()
 
 
@@ -205,7 +205,7 @@ class Consequences(Result):
         return weight_maps.table(heads, self.fault.names[: self.fault.read])
 
     def recipe(self) -> str:
-        """A script that leaves both in `weights`."""
+        """A script that leaves the maps in `weights`: [right, wrong]."""
         return self.fault.recipe()
 
 

@@ -1,1 +1,1 @@
-"""The view “in model”."""
+"""The view “model”."""

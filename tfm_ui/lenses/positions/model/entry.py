@@ -119,7 +119,7 @@ def diagram(model: ModelState, state: PositionsState) -> Diagram:
 
 
 def _stack(model: ModelState, state: PositionsState, *, cross: bool, last: bool) -> list[Step]:
-    """From tokens to the end of one stack."""
+    """The boxes of one stack, from tokens to its end."""
     tokens = model.target_tokens if cross else model.source_tokens
     steps = [
         Step("tokens", str(len(tokens.ids))),

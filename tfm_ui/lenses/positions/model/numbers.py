@@ -40,7 +40,7 @@ class Maps(Result):
 
     @property
     def read(self) -> int:
-        """How many of them are no padding."""
+        """How many tokens the text has, without padding."""
         return len(self.model.source_tokens.pieces)
 
     @property
@@ -76,7 +76,7 @@ class Maps(Result):
         )
 
     def _averaged(self) -> str:
-        """Of which rows an average is: rows without a choice, as a causal model's first, are the same in any scheme."""
+        """Which rows are averaged. Rows without a choice, as a causal model's first, are the same under any scheme."""
         left = self.read - len(self.rows)
         if not left:
             return f"a row of {self.where}"
@@ -84,7 +84,7 @@ class Maps(Result):
         return f"{which} of {self.where} with a choice"
 
     def _apart(self) -> str:
-        """The pair that A and B see most differently."""
+        """The pair of tokens whose weights differ most between A and B."""
         a, b = self.state.a, self.state.b
         if a == b or not {a, b} <= set(self.heads):
             return ""

@@ -35,7 +35,7 @@ def blocks(model: ModelState, state: PositionsState) -> list[Block | None]:
 
 
 def _running(model: ModelState, state: PositionsState) -> str:
-    """What is said meanwhile, of a model that takes seconds."""
+    """What is said while a model runs that takes seconds."""
     return "Running the model under each of these schemes, twice" if left_out(model, state) else ""
 
 

@@ -69,7 +69,7 @@ class Shuffle(Result):
 
     @property
     def in_order(self) -> bool:
-        """Whether no order of these tokens is another text."""
+        """Whether every order of these tokens is the same text."""
         return list(self.order) == list(range(len(self.order)))
 
     def texts(self) -> tuple[str, str]:
@@ -98,7 +98,7 @@ class Shuffle(Result):
         ).strip()
 
     def laws(self) -> dict[str, bool]:
-        """The outputs of a model that knows no order are permuted as its words are; none where there is no order."""
+        """A model that knows no order permutes its outputs as its words are permuted. Empty where all orders are the same."""
         if self.in_order:
             return {}
         row = self.rows[OPEN if self.masked else PLAIN]
@@ -133,7 +133,7 @@ def _kept(count: int, total: int) -> str:
 
 
 def _share(value: float) -> str:
-    """Of a length, which it may exceed; what moved but a little is not 0."""
+    """A move as a share of a length, which it may exceed; a small move is not written as 0."""
     return look.percent(value)
 
 
@@ -146,7 +146,7 @@ def moved(model: ModelState, title: str, text_order: tuple[int, ...]) -> Moved:
 
 
 def shuffle(model: ModelState, state: PositionsState) -> Shuffle:
-    """Shuffle the text, and run it under each scheme that is shown."""
+    """Shuffle the text, and run it under each scheme that is run."""
     ids = model.source_tokens.ids[: len(model.source_tokens.pieces)]
     text_order = tuple(order.shuffle_order(ids, state.shuffle))
     rows = {

@@ -44,19 +44,19 @@ class Bias(Result):
 
     @property
     def scale(self) -> Scale:
-        """Of all heads: of a bias that is never positive it ends at 0."""
+        """The scale that all heads share. It ends at 0 where no bias is positive."""
         low, high = (end.item() for end in self.values.aminmax())
         return holding(low, high)
 
     @property
     def scales(self) -> list[Scale]:
-        """Each head's."""
+        """The scale of each head."""
         sizes = self.values.abs().amax(-1).tolist()
         return [self.scale.resized(size) if self.alone else self.scale for size in sizes]
 
     @property
     def names(self) -> list[str]:
-        """Each head's, with its scale if it has one of its own."""
+        """The name of each head, with its scale where each head has its own."""
         heads = [f"head {i + 1}" for i in range(len(self.values))]
         if not self.alone:
             return heads
@@ -74,14 +74,14 @@ class Bias(Result):
         )
 
     def part(self, value: str) -> Part:
-        """What the control's value means of a matrix; of many heads' matrices fewer cells travel."""
+        """The part of a matrix that the control's value stands for. The more heads, the fewer cells of each are sent."""
         heads = len(self.values)
         side = windows.SIDE if heads <= 4 else 128 if heads <= 16 else 64
         return windows.part_of(value, self.length, self.length, side)
 
     @property
     def slopes(self) -> list[float]:
-        """How much of each head's bias a step of distance takes; [] if a bias does not fall so evenly."""
+        """By how much each head's bias falls with a step of distance; [] if it does not fall evenly."""
         step = self.values[:, self.length]  # at distance 1
         even = torch.equal(self.values, step[:, None] * self.distance.abs())
         return (-step).tolist() if even and not self.scheme.is_trained else []
@@ -111,7 +111,7 @@ class Bias(Result):
 
     @property
     def shared(self) -> list[tuple[int, int, int]]:
-        """Of each bucket that several distances of one sign share: the bucket, its first and its last distance."""
+        """The buckets that several distances of one sign share, each with its first and its last distance."""
         if self.buckets is None:
             return []
         runs = groupby(zip(self.distance.tolist(), self.buckets.tolist(), strict=True), key=lambda pair: pair[1])
@@ -119,7 +119,7 @@ class Bias(Result):
         return [(bucket, span[0], span[-1]) for bucket, span in spans if len(span) > 1]
 
     def _about_buckets(self) -> str:
-        """Which distances share one."""
+        """Which distances share a bucket."""
         assert self.buckets is not None
         used = len(set(self.buckets.tolist()))
         total = self.scheme.module.get_parameter("weight").shape[0]
@@ -167,7 +167,7 @@ class BiasByDistance(Result):
 
 
 def _span(first: int, last: int) -> str:
-    """−63 to −46, with true minuses."""
+    """Two distances in words, with the sign − of typography, as in −63 to −46."""
     return f"{first} to {last}".replace("-", "−")
 
 

@@ -46,17 +46,17 @@ class Clocks(Result):
 
     @property
     def shown(self) -> Tensor:
-        """Those that are drawn, evenly chosen."""
+        """The pairs that are drawn, evenly chosen."""
         return spaced(self.pairs, MOST)
 
     @property
     def between(self) -> Tensor:
-        """(m - n) theta_i in radians, float64 (pair)."""
+        """The angle between query and key, (m - n) theta_i, in radians, float64 (pair)."""
         return (self.at - self.key_at) * frequencies(self.scheme.width, self.scheme.module.base)
 
     @property
     def wavelengths(self) -> Tensor:
-        """In positions, float64 (pair)."""
+        """After how many positions each pair has turned once, float64 (pair)."""
         wavelengths = self.scheme.module.wavelengths(self.scheme.width)
         assert wavelengths is not None
         return wavelengths
@@ -79,7 +79,7 @@ class Clocks(Result):
         )
 
     def laws(self) -> dict[str, bool]:
-        """Of turns: angles are as large as positions, and rounded as such."""
+        """What holds of rotations. Angles are as large as the positions, and so is their rounding error."""
         rounding = (16 + self.length) * EPSILON
         sizes = torch.stack([self.query, self.key]).norm(dim=-1)
         return {

@@ -48,7 +48,7 @@ class Curves(Result):
         return " ".join(said)
 
     def dimensions_of(self, side: Encoded) -> list[int]:
-        """Those of a scheme that are drawn."""
+        """The dimensions of a scheme that are drawn."""
         return dimensions(self.state, side.values.shape[1])
 
     def table(self) -> pd.DataFrame:
@@ -66,13 +66,13 @@ class Curves(Result):
 
 
 def curves(model: ModelState, state: PositionsState) -> Curves:
-    """Of A and B, as far as they are added to the embeddings."""
+    """The curves of A and B, as far as these are added to the embeddings."""
     added = [scheme for scheme in schemes(model, state) if scheme.has("encode")]
     return Curves(state, [encoded(model, state, scheme) for scheme in added])
 
 
 def kept_points(y: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Which points of a curve travel: all; of a long one the ends of its steps, or where each part has its ends."""
+    """Which points of a curve are sent: all; of a long curve the ends of its steps, or the extremes of each piece."""
     if len(y) <= POINTS:  # none, too
         return np.arange(len(y))
     bends = np.flatnonzero((np.diff(y, prepend=np.nan) != 0) | (np.diff(y, append=np.nan) != 0))

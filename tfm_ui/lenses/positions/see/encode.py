@@ -30,7 +30,7 @@ class Encoded(Result):
         values: (length, width), NaN where it has none.
         position: that is looked at.
         seed: of the weights.
-        base: of the sinusoids beside it, if it is trained.
+        base: of the sinusoids that a trained scheme is compared with.
     """
 
     scheme: Scheme
@@ -87,7 +87,7 @@ class Encoded(Result):
 
     @property
     def _beside(self) -> str:
-        """What sinusoids of this size have, beside what is trained."""
+        """The cosine that sinusoids of this size have, to compare a trained scheme with."""
         if not self.scheme.is_trained:
             return ""
         waves = likeness(sinusoidal_encoding(self.defined, self.values.shape[1], base=self.base))
@@ -99,7 +99,7 @@ class Encoded(Result):
         return self.scheme.module.wavelengths(self.values.shape[1])
 
     def laws(self) -> dict[str, bool]:
-        """Of waves: each pair of dimensions is a point of the unit circle, so all vectors have one length."""
+        """In a scheme of waves each pair of dimensions is a point on the unit circle, so all vectors are equally long."""
         width = self.values.shape[1]
         if self.waves is None or width < 2:
             return {}
@@ -137,7 +137,7 @@ def likeness(rows: Tensor) -> float | None:
 
 
 def dimensions(state: PositionsState, width: int) -> list[int]:
-    """Those whose curves are drawn, each at the place of its colour."""
+    """The dimensions whose curves are drawn, in the order of their colours."""
     return [int(dim) for dim in state.dims.split() if int(dim) < width][:CURVES]
 
 

@@ -27,7 +27,7 @@ HEADS = 8  # colours of heads
 
 
 def encode_map(model: ModelState, state: PositionsState, side: str) -> Content:
-    """Position x dimension."""
+    """The vectors that are added, as a map position x dimension."""
     scheme = chosen(model, state, side, "encode")
     if not scheme:
         return no_maps()
@@ -113,12 +113,12 @@ def curves_of_one(model: ModelState, state: PositionsState, side: str) -> Conten
 
 
 def curves_of_both(model: ModelState, state: PositionsState) -> Content:
-    """A beside B."""
+    """The curves of A beside those of B."""
     return _curves(curves(model, state))
 
 
 def _curves(shown: Curves) -> Content:
-    """On axes of the same reach."""
+    """A chart per scheme, on axes of the same range."""
     top, charts = max((vectors.top for vectors in shown.sides), default=1.0), []
     for vectors in shown.sides:
         drawn, part = [], vectors.part(shown.state.part)  # the curves show the positions that the heatmap shows

@@ -71,7 +71,7 @@ class Wavelengths(Result):
 
 
 def wavelengths(model: ModelState, state: PositionsState) -> Wavelengths:
-    """Of A and B; the last position is `length` - 1 steps from the first."""
+    """The wavelengths of A and B. From the first position to the last there are `length` - 1 steps."""
     sides, without = [], []
     for scheme in schemes(model, state):
         lengths = scheme.module.wavelengths(scheme.width)

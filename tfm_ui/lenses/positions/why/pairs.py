@@ -50,7 +50,7 @@ class Pairs:
 
     @property
     def top(self) -> float:
-        """The largest size of a value, 0 if there is none."""
+        """The largest absolute value, 0 if there is none."""
         return max(map(abs, self.ends))
 
     @property
@@ -59,7 +59,7 @@ class Pairs:
         return self.by_distance.spread <= self.rounding * self.top
 
     def pooled(self, part: Part) -> NDArray[np.float32]:
-        """What of the table is shown: where pairs of one distance are equal, a block is read off the distances."""
+        """The values to show. Where all pairs of one distance are equal, they are computed from the distances."""
         if part.exact or not self.by_distance_alone or self.by_distance.mean.isnan().any():
             return pooled(self.cells, part)
         return pooled(table_by_distance(self.by_distance.mean.float()), part)

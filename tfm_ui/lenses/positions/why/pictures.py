@@ -46,7 +46,7 @@ def pair_maps(model: ModelState, state: PositionsState) -> Content:
 
 
 def _scale(table: Pairs, cells: NDArray[np.float32]) -> Scale:
-    """Of the values that were measured and of those on screen: of a large table not all are measured."""
+    """The scale that holds the values that were measured and those on screen: of a large table not all are measured."""
     low, high = table.ends
     there = cells[~np.isnan(cells)]
     low, high = float(there.min(initial=low)), float(there.max(initial=high))
@@ -54,7 +54,7 @@ def _scale(table: Pairs, cells: NDArray[np.float32]) -> Scale:
 
 
 def alike_by_distance(model: ModelState, state: PositionsState) -> Content:
-    """The same by distance; sides of one unit share a chart."""
+    """How alike positions are, by distance; sides of one unit share a chart."""
     alike = similarity(model, state)
     x = list(alike.distances)
     charts: dict[str, list[Line]] = {}
@@ -91,7 +91,7 @@ def shift_as_matrix(model: ModelState, state: PositionsState) -> Content:
 
 
 def shift_errors(model: ModelState, state: PositionsState) -> Content:
-    """What is left at each position."""
+    """The error of a shift at each position."""
     shown = shift(model, state)
     drawn = [
         line_of(scheme, range(len(left.at)), left.at.tolist())

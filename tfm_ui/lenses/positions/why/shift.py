@@ -52,7 +52,7 @@ class Shift(Result):
 
     @property
     def measurable(self) -> bool:
-        """Whether any matrix was there to be tried."""
+        """Whether any scheme has dimensions that a matrix could shift."""
         return any(left and left.dimensions for _, left in self.sides)
 
     def _about(self, scheme: Scheme, left: ShiftError | None) -> str:
@@ -101,7 +101,7 @@ class Shift(Result):
 
 
 def shift(model: ModelState, state: PositionsState) -> Shift:
-    """What is asked for of A and B."""
+    """The shift of A and B, as far as they are added to the embeddings."""
     adds = [scheme for scheme in schemes(model, state) if scheme.has("encode")]
     return Shift(state, [(scheme, position_shift(scheme.spec, state.length, state.shift_within)) for scheme in adds])
 
@@ -122,12 +122,12 @@ class Matrix(Result):
 
     @property
     def blocks(self) -> torch.Tensor:
-        """Float64 (pair, 2, 2)."""
+        """The blocks of M_k, float64 (pair, 2, 2)."""
         return shift_blocks(self.scheme.width, self.shift, base=self.scheme.module.base)
 
     @property
     def matrix(self) -> torch.Tensor:
-        """All of it, float32 (2 pairs, 2 pairs)."""
+        """M_k as a whole, float32 (2 pairs, 2 pairs)."""
         return shift_matrix(self.blocks).float()
 
     @property
@@ -156,7 +156,7 @@ class Matrix(Result):
         )
 
     def laws(self) -> dict[str, bool]:
-        """Of turns."""
+        """What holds of rotations."""
         blocks = self.blocks
         identity = (blocks @ blocks.mT - torch.eye(2, dtype=torch.float64)).abs().max().item()
         return {"every block turns, and stretches nothing: M Mᵀ = 1": identity < 1e-12}

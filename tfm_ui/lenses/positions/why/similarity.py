@@ -45,12 +45,12 @@ def _table_of(state: PositionsState, scheme: Scheme) -> tuple[Spec, int, str, in
 
 @dataclass(frozen=True)
 class Similarity(Result):
-    """A and B, as far as they say something of positions.
+    """A and B, as far as they depend on positions.
 
     Attributes:
         state: what was asked for.
         sides: with their tables.
-        silent: schemes that say nothing.
+        silent: the schemes that do not depend on positions.
     """
 
     state: PositionsState
@@ -126,7 +126,7 @@ class SimilarityByDistance(Result):
 
 
 def similarity(model: ModelState, state: PositionsState) -> Similarity:
-    """What is asked for of A and B."""
+    """The tables of A and B."""
     tables = [(scheme, position_pairs(*_table_of(state, scheme))) for scheme in schemes(model, state)]
     return Similarity(
         state,

@@ -46,7 +46,7 @@ class Turned(Result):
 
     @property
     def step(self) -> int:
-        """Between two of the positions."""
+        """The distance between two neighbours of the positions."""
         return int(self.at[1] - self.at[0])
 
     def by_steps(self, scores: Tensor) -> ByDistance:
@@ -60,7 +60,7 @@ class Turned(Result):
 
     @property
     def named(self) -> str:
-        """What stands beside it: A, B, or neither."""
+        """The name of the scheme that stands beside it: A, B, or neither."""
         return self.beside.title if self.beside.side else self.beside.name
 
     def sentence(self) -> str:
@@ -79,11 +79,11 @@ class Turned(Result):
 
     @property
     def allowed(self) -> float:
-        """What float32 may leave: angles are as large as positions, and rounded as such."""
+        """How much rounding to float32 may change a score. Angles are as large as positions, and so is their rounding error."""
         return (16 + self.length) * EPSILON * self.scores.abs().max().item()
 
     def laws(self) -> dict[str, bool]:
-        """The claim."""
+        """One score per distance."""
         return {
             f"{self.scheme.title}: one score per distance, to float32’s rounding": self.by_steps(self.scores).spread
             <= self.allowed
@@ -115,7 +115,7 @@ class Turned(Result):
 
 
 def turned(model: ModelState, state: PositionsState) -> Turned | None:
-    """What is asked for; None if neither A nor B turns queries and keys."""
+    """The scores under the first of A and B that turns queries and keys; None if neither does."""
     sides = schemes(model, state)
     scheme = next((side for side in sides if side.has("rotate")), None)
     if scheme is None:

@@ -34,7 +34,7 @@ class Unique(Result):
     sides: list[tuple[Scheme, Closest]]
 
     def sentence(self) -> str:
-        """How near, and which two."""
+        """How near the two nearest positions are, and which these are."""
         return " ".join(self._about(scheme, nearest) for scheme, nearest in self.sides)
 
     def _about(self, scheme: Scheme, nearest: Closest) -> str:
@@ -71,7 +71,7 @@ class Unique(Result):
 
 
 def _nearest(nearest: Closest, rows: int) -> str:
-    """Which pairs are the nearest: where several tie, none of them is called so."""
+    """Which pair is the nearest. Where several are equally near, none of them is called the nearest."""
     first, second = nearest.pair
     near, apart = "are equally near, to float32’s rounding: ", f"{look.number(nearest.distance)} apart"
     if nearest.ties == 1:
@@ -88,6 +88,6 @@ def _nearest(nearest: Closest, rows: int) -> str:
 
 
 def unique(model: ModelState, state: PositionsState) -> Unique:
-    """What is asked for of A and B."""
+    """The nearest positions of A and B, as far as they are added to the embeddings."""
     adds = [scheme for scheme in schemes(model, state) if scheme.has("encode")]
     return Unique(state, [(scheme, closest_positions(scheme.spec, state.length)) for scheme in adds])

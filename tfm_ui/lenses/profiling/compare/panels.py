@@ -1,19 +1,29 @@
-"""The view "compare": configurations as rows, their costs beside each other."""
+"""The view "compare": configurations as rows, their costs beside each other, with the controls among the panels."""
 
 from functools import partial
 
-from tfm_core.profiling import costs, files, profile, statistics
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from tfm_core.profiling import TARGETS, Size, costs, files, profile, statistics
+from tfm_ui.lenses.profiling import row_controls
 from tfm_ui.lenses.profiling.compare.parameters import ParametersAndCost
 from tfm_ui.lenses.profiling.compare.ratios import Ratios
 from tfm_ui.lenses.profiling.compare.table import CostTable
 from tfm_ui.lenses.profiling.compare.table_columns import columns
 from tfm_ui.lenses.profiling.compare.times import Times
-from tfm_ui.lenses.profiling.comparison import Comparison
-from tfm_ui.lenses.profiling.plan import why_no_row
+from tfm_ui.lenses.profiling.comparison import Comparison, line_of
+from tfm_ui.lenses.profiling.plan import kind_of, rows_of, setup_of, why_no_row
 from tfm_ui.lenses.profiling.shown import comparison_of
-from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.lenses.profiling.sizes import sizes_of
+from tfm_ui.lenses.profiling.state import PREFIX, SIZES, ProfilingState
+from tfm_ui.page import controls, controls_line
+from tfm_ui.page.box import Box
+from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, OpenTable, Panel
+from tfm_ui.state.lists import names
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.plain import plain
 
 JSON = "application/json"
 WRITE = "Write a configuration on the left: d_model, heads, layers, length."
@@ -82,3 +92,77 @@ def _parameters(comparison: Comparison) -> Panel:
         result=result,
         sources=[costs.parameters, costs.flops],
     )
+
+
+def layout(model: ModelState) -> tuple[ProfilingState, list[DeltaGenerator | Box]]:
+    """What is asked for on the left, the table on the right; below, the runs and the ratios, parameters beside time."""
+    chips = st.container(horizontal=True, gap="small", vertical_alignment="center", key="profiling_targets")
+    left, right = st.columns([3, 8])
+    with left:
+        state = row_controls.with_button(model, _configurations(model, chips))
+    # They are there also when they are empty: else what follows would be mounted anew.
+    runs, below = st.container(key="profiling_runs"), st.container(key="profiling_below")
+    comparison = comparison_of(model, state, "compare")
+    if comparison is None:
+        return state, [right]
+    # The control of the ratios is part of the link, so it is there before there are ratios.
+    times, ratios = runs.columns(2) if comparison.report else (None, runs)
+    box = Box.of("profiling_ratios", ratios)
+    with box.inside:
+        state = row_controls.draw(model, controls_line.row("line_profiling_baseline"), "baseline")
+    return state, [right, right, *([times] if times else []), box, below]
+
+
+def _configurations(model: ModelState, chips: DeltaGenerator) -> ProfilingState:
+    row_controls.how_it_is_measured(model, chips, "batch")
+    where = st.container(key="profiling_asked")
+    state = row_controls.draw(model, where, "sizes")
+    for problem in rows_of(model, state)[1]:
+        where.caption(plain(problem))
+    of_sidebar = line_of(
+        Size(
+            d_model=model.d_model,
+            num_heads=model.num_heads,
+            num_layers=model.num_layers,
+            seq_len=model.seq_len,
+            d_ff=model.d_ff,
+        )
+    )
+    where.button(
+        "Add the sidebar’s model",
+        icon=":material/add:",
+        on_click=controls.change,
+        args=(PREFIX,),
+        kwargs={"sizes": f"{state.sizes.rstrip()}\n{of_sidebar}".lstrip()},
+        help=f"A line more: {of_sidebar}.",
+        type="tertiary",
+        key="_profiling_add",
+    )
+    _targets(model, chips, state)
+    return state
+
+
+def _targets(model: ModelState, where: DeltaGenerator, state: ProfilingState) -> None:
+    """A button for each that can run here, pressed or not; the last one stays. What cannot be of this kind says why."""
+    chosen, setup = names(state.targets), setup_of(state)
+    sizes, _ = sizes_of(SIZES, state.batch, kind_of(model, state))
+    for number, (name, target) in enumerate(TARGETS.items()):
+        if name not in chosen and target.refuses(setup):
+            continue
+        lacks = target.lacks(sizes[0]) if sizes else ""
+        rest = [other for other in chosen if other != name]
+        wanted = rest if name in chosen and rest else list(dict.fromkeys([*chosen, name]))
+        where.button(
+            name,
+            icon=":material/check:" if name in chosen else None,
+            type="primary" if name in chosen else "secondary",
+            help=lacks or target.about,
+            disabled=bool(lacks) and name not in chosen,
+            on_click=controls.change,
+            args=(PREFIX,),
+            kwargs={"targets": ",".join(wanted)},
+            key=f"_target_{number}",
+        )
+
+
+VIEW = View(blocks=blocks, layout=layout)

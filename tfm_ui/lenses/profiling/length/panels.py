@@ -10,6 +10,7 @@ from tfm_ui.lenses.profiling.plan import beyond_budget, lengths_of, why_no_lengt
 from tfm_ui.lenses.profiling.shown import comparison_of
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.page import controls_line
+from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
@@ -66,3 +67,6 @@ def _parts(comparison: Comparison) -> Panel:
         result=PartsByLength(comparison),
         sources=[costs.flops, scaling.crossing, profile],
     )
+
+
+VIEW = View(blocks=blocks, controls=draw_controls)

@@ -4,8 +4,10 @@ from tfm_core.profiling import costs, profile
 from tfm_ui.lenses.profiling.comparison import Comparison
 from tfm_ui.lenses.profiling.parts.costs_by_part import PartFlops, PartParameters, PartTimes, which_row
 from tfm_ui.lenses.profiling.plan import why_no_row
+from tfm_ui.lenses.profiling.row_controls import chosen_row
 from tfm_ui.lenses.profiling.shown import comparison_of
 from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
@@ -50,3 +52,6 @@ def _time(comparison: Comparison) -> Panel:
         result=PartTimes(comparison),
         sources=[profile],
     )
+
+
+VIEW = View(blocks=blocks, controls=chosen_row)

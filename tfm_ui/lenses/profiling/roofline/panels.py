@@ -7,8 +7,10 @@ import streamlit as st
 from tfm_core.profiling import costs, files, profile
 from tfm_ui.lenses.profiling.plan import why_no_row
 from tfm_ui.lenses.profiling.roofline.roofline import Roofline
+from tfm_ui.lenses.profiling.row_controls import rows_of_compare
 from tfm_ui.lenses.profiling.shown import comparison_of
 from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 
@@ -49,3 +51,6 @@ def _columns(roofline: Roofline) -> dict[str, Any]:
     }
     hidden = [*stamp, *(name for name, nothing in empty.items() if nothing)]
     return drawn | {"share of the roof": share} | dict.fromkeys(hidden)
+
+
+VIEW = View(blocks=blocks, controls=rows_of_compare)

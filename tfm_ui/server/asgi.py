@@ -1,4 +1,4 @@
-"""What the server does beside Streamlit's own: it answers for the scripts of assets/ and for the pictures' bytes."""
+"""What is added to Streamlit's ASGI app: routes for pictures and the files of assets/, middleware, start and end."""
 
 import os
 import socket
@@ -13,42 +13,43 @@ from starlette.staticfiles import StaticFiles
 from streamlit import config
 
 from tfm_ui.pictures.canvas import ASSETS
-from tfm_ui.server.connections import BodiesInTime, FewTabs, FewUploads
-from tfm_ui.server.own_pages import OwnPagesOnly, SecurityHeaders
+from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
+from tfm_ui.server.picture_priority import PicturePriority
 from tfm_ui.server.picture_requests import Pictures
-from tfm_ui.server.pictures_first import PicturesFirst
-from tfm_ui.server.shutdown import ends_when_told
+from tfm_ui.server.same_origin import SameOriginOnly
+from tfm_ui.server.security_headers import SecurityHeaders
+from tfm_ui.server.shutdown import quick_shutdown
 
-FILES = Path("/dev/fd")  # this process's open files, where the system shows them
+FILES = Path("/dev/fd")  # the open files of this process, on systems that list them
 
 
 def routes(base: str) -> list[BaseRoute]:
-    """What we answer for, below Streamlit's `server.baseUrlPath`: a page asks for it beside Streamlit's own."""
+    """The routes, below Streamlit's `server.baseUrlPath`."""
     below = f"/{base.strip('/')}".rstrip("/")
     return [
-        # The version in a script's address is for the browser alone: another version, another address.
+        # The version in the address is not read here: it makes browsers fetch a changed script anew.
         Mount(f"{below}/assets/{{version}}", StaticFiles(directory=ASSETS)),
         Route(f"{below}/pictures/{{names}}", Pictures(), methods=["POST"]),
     ]
 
 
 ROUTES = routes(config.get_option("server.baseUrlPath"))
-PARTS = (SecurityHeaders, OwnPagesOnly, FewTabs, FewUploads, BodiesInTime, PicturesFirst)  # the outermost first
+PARTS = (SecurityHeaders, SameOriginOnly, TabLimit, UploadLimit, BodyTimeout, PicturePriority)  # the outermost first
 MIDDLEWARE = [Middleware(part) for part in PARTS]
 
 
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[None]:
-    """Let answers leave at once.
+    """Switch off Nagle's algorithm on the listening socket, and end the server quickly.
 
-    Streamlit's socket bears no protocol number, so asyncio does not switch off the gathering of small writes on it
-    (Nagle), and an answer in two parts may wait 40 ms for the browser to acknowledge the first. Connections inherit
-    what is set on the socket that listens; it is open by now.
+    Streamlit creates its socket without a protocol number, so asyncio leaves Nagle's algorithm on, and an answer in two
+    parts may wait 40 ms until the browser acknowledges the first. Connections inherit the option from the listening
+    socket, which is open by now.
     """
     sockets = [file for file in FILES.iterdir() if file.is_socket()] if FILES.is_dir() else []
     for file in sockets:
         with suppress(OSError), socket.socket(fileno=os.dup(int(file.name))) as listener:
             if listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                 listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    with ends_when_told():
+    with quick_shutdown():
         yield

@@ -1,16 +1,14 @@
-"""Who may ask, and what browsers are told."""
+"""Pages of this server get pictures and websockets; pages of other sites get neither."""
 
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from streamlit import config
 
-from tfm_ui.server import app as server
-from tfm_ui.server import own_pages
+from tfm_ui.server import asgi, same_origin
 
 
 async def echo(websocket):
@@ -19,8 +17,8 @@ async def echo(websocket):
     await websocket.close()
 
 
-routes = [*server.ROUTES, Route("/any", lambda _: PlainTextResponse("text")), WebSocketRoute("/stream", echo)]
-client = TestClient(Starlette(routes=routes, middleware=server.MIDDLEWARE), base_url="http://lab.test")
+routes = [*asgi.ROUTES, WebSocketRoute("/stream", echo)]
+client = TestClient(Starlette(routes=routes, middleware=asgi.MIDDLEWARE), base_url="http://lab.test")
 
 
 @pytest.mark.parametrize(
@@ -64,19 +62,11 @@ def option(monkeypatch):
 
 def test_streamlits_own_settings_tell_who_else_may(option):
     asked = connection("inner:8501", "https://lab.school.test")
-    assert not own_pages.from_own_page(asked)
+    assert not same_origin.is_same_origin(asked)
     option["browser.serverAddress"] = "lab.school.test"
-    assert own_pages.from_own_page(asked)
+    assert same_origin.is_same_origin(asked)
     del option["browser.serverAddress"]
     option["server.corsAllowedOrigins"] = ["https://lab.school.test"]
-    assert own_pages.from_own_page(asked)
+    assert same_origin.is_same_origin(asked)
     option["server.allowedHosts"] = ["lab.school.test"]
-    assert not own_pages.from_own_page(asked), "the host is another"
-
-
-def test_browsers_are_told_what_a_page_may_do():
-    for answer in (client.get("/any"), client.get("/nothing"), client.post("/pictures/home_next", content="text=")):
-        assert answer.headers["x-content-type-options"] == "nosniff"
-        assert answer.headers["x-frame-options"] == "SAMEORIGIN"
-        assert "frame-ancestors 'self'" in answer.headers["content-security-policy"]
-        assert "default-src 'self'" in answer.headers["content-security-policy"]
+    assert not same_origin.is_same_origin(asked), "the host is another"

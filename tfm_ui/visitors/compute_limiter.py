@@ -1,7 +1,7 @@
-"""The gate before all computing: so much at once, a short queue in which visitors take turns, and no more.
+"""Limits how many computations run at the same time, and how many may wait; visitors take turns.
 
-There are two lanes. What takes long waits in a lane of its own and never takes the place of what is quick: one
-visitor's large models cost the others a share of the processor, and no wait.
+There are two lanes, a quick and a slow one, each with its own queue. Slow computations never take a place in the quick
+lane, so one visitor's large models cost the others a share of the processor, but no waiting.
 """
 
 import threading
@@ -9,18 +9,18 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from tfm_ui.visitors.ring import Ring
+from tfm_ui.visitors.fair_queue import FairQueue
 from tfm_ui.visitors.visitor import address_of
 
 RETRY = 2  # seconds after which asking again makes sense
 
 
 class Busy(Exception):
-    """Too much waits already; the sentence says whose."""
+    """Too many computations wait already; the message says whose."""
 
 
-class Gone(Exception):
-    """Whoever asked has gone, so the rest of the work is not done."""
+class VisitorGone(Exception):
+    """The visitor no longer waits for the result, so the rest of the work is not done."""
 
 
 @dataclass(eq=False)
@@ -28,8 +28,8 @@ class Ticket:
     """A place in a lane.
 
     Attributes:
-        visitor: who asks (tfm_ui/visitors/visitor.py).
-        heavy: whether it is the lane of what takes long.
+        visitor: for whom the computation is (tfm_ui/visitors/visitor.py).
+        heavy: whether it is the slow lane.
         admitted: done when the computation may begin.
         left: whether the place has been given back.
     """
@@ -40,57 +40,58 @@ class Ticket:
     left: bool = False
 
 
-class Gate:
-    """Any thread may call it, and no call waits."""
+class ComputeLimiter:
+    """The lanes and their queues. Any thread may call the methods, and none of them blocks."""
 
     def __init__(
         self, *, light: int, heavy: int, per_visitor: int = 24, per_address: int = 96, in_all: int = 192
     ) -> None:
-        """An open gate.
+        """Set the limits.
 
         Args:
-            light: quick computations at once.
-            heavy: long ones at once.
-            per_visitor: how many of one visitor's may wait.
-            per_address: how many of one network address's, be it a class or one who invents visitors.
-            in_all: how many of all visitors'.
+            light: how many quick computations may run at the same time.
+            heavy: how many slow computations may run at the same time.
+            per_visitor: how many computations of one visitor may wait.
+            per_address: how many of one network address may wait: of a school class, or of a client that invents
+                visitors.
+            in_all: how many of all visitors may wait.
         """
         self._free = {False: light, True: heavy}
         self._most = per_visitor, per_address, in_all
-        self._rings: dict[bool, Ring[Ticket]] = {False: Ring(), True: Ring()}
+        self._queues: dict[bool, FairQueue[Ticket]] = {False: FairQueue(), True: FairQueue()}
         self._waiting: set[Ticket] = set()
         self._lock = threading.Lock()
 
     def ask(self, visitor: str, *, heavy: bool = False) -> Ticket:
-        """Take a ticket, which `leave` must give back whatever happens; it may be admitted already.
+        """Take a ticket, which may be admitted at once. The caller must give it back with `leave`, also after an error.
 
         Raises:
-            Busy: if too much waits.
+            Busy: if too many computations wait.
         """
         ticket = Ticket(visitor, heavy)
         with self._lock:
             if not self._free[heavy]:
                 self._refuse_too_many(ticket)
             self._waiting.add(ticket)
-            self._rings[heavy].add(visitor, ticket)
+            self._queues[heavy].add(visitor, ticket)
             self._admit(heavy)
         return ticket
 
     def leave(self, ticket: Ticket) -> None:
-        """The computation has ended, or nobody wants it any more. To leave twice does no harm."""
+        """Give the ticket back: the computation has ended, or nobody wants it any more. A second call does nothing."""
         with self._lock:
             if ticket.left:
                 return
             ticket.left = True
             if ticket in self._waiting:
                 self._waiting.discard(ticket)
-                self._rings[ticket.heavy].leave(ticket.visitor, ticket)
+                self._queues[ticket.heavy].leave(ticket.visitor, ticket)
             else:
                 self._free[ticket.heavy] += 1
                 self._admit(ticket.heavy)
 
     def _admit(self, heavy: bool) -> None:
-        while self._free[heavy] and (ticket := self._rings[heavy].next()):
+        while self._free[heavy] and (ticket := self._queues[heavy].next()):
             self._free[heavy] -= 1
             self._waiting.discard(ticket)
             ticket.admitted.set_result(None)

@@ -7,22 +7,22 @@ from starlette.requests import HTTPConnection
 
 from tests.tfm_ui.cookies import cookie
 from tests.tfm_ui.loops import run
-from tfm_ui.server import pictures_first
-from tfm_ui.server.pictures_first import OnTheirWay, PicturesFirst
+from tfm_ui.server import picture_priority
+from tfm_ui.server.picture_priority import PendingPictures, PicturePriority
 
 
 @pytest.fixture
 def way(monkeypatch):
     """Patience that no test outlasts: who waits in vain hangs, and is seen."""
-    monkeypatch.setattr(pictures_first, "PATIENCE", 3600)
-    monkeypatch.setattr(pictures_first, "DRAWING", 0)
-    monkeypatch.setattr(pictures_first, "ON_THEIR_WAY", OnTheirWay())
-    return pictures_first.ON_THEIR_WAY
+    monkeypatch.setattr(picture_priority, "PATIENCE", 3600)
+    monkeypatch.setattr(picture_priority, "DRAWING", 0)
+    monkeypatch.setattr(picture_priority, "PENDING", PendingPictures())
+    return picture_priority.PENDING
 
 
 def browser(name: str) -> str:
     """What a question for pictures is counted under."""
-    return pictures_first.browser_of(HTTPConnection(scope("http", cookie(name))))
+    return picture_priority.browser_of(HTTPConnection(scope("http", cookie(name))))
 
 
 def scope(kind: str, cookies: str) -> dict:
@@ -38,7 +38,7 @@ async def hears(cookies: str) -> asyncio.Task:
     async def receive():
         return {"type": "websocket.receive"}
 
-    task = asyncio.create_task(PicturesFirst(app)(scope("websocket", cookies), receive, None))
+    task = asyncio.create_task(PicturePriority(app)(scope("websocket", cookies), receive, None))
     await asyncio.sleep(0.01)
     return task
 
@@ -76,7 +76,7 @@ def test_whatever_happens_to_a_picture_it_is_no_longer_on_its_way(way):
 
 
 def test_nobody_waits_for_ever(way, monkeypatch):
-    monkeypatch.setattr(pictures_first, "PATIENCE", 0.01)
+    monkeypatch.setattr(picture_priority, "PATIENCE", 0.01)
 
     async def visit():
         with way.picture(browser("mine")):

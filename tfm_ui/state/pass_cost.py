@@ -1,15 +1,15 @@
-"""How much work a pass of a model is, estimated before it runs. Pure."""
+"""Estimates the cost of a pass before it runs, in bytes that the pass writes. Pure."""
 
 from tfm_core import TransformerConfig
 
-# Bytes beyond which a pass takes long: what one shared core writes and reads in about 0.1 s.
+# A pass of more bytes counts as slow: one shared core writes and reads this much in about 0.1 s.
 HEAVY = 24_000_000
 NUMBER = 4  # bytes of a float32
-DRAWN = 16  # numbers that are made of each pair of tokens on the way to its picture
+DRAWN = 16  # numbers that are computed for each pair of tokens in a picture
 
 
 def weight_bytes(config: TransformerConfig) -> int:
-    """Of the model itself; biases and norms, which are a hundredth of it, are left out."""
+    """The bytes of the model's weights, without biases and norms, which are about a hundredth of them."""
     width, hidden = config.d_model, config.d_ff or 4 * config.d_model
     feed_forward = (3 if config.activation == "swiglu" else 2) * width * hidden
     layer = 4 * width**2 * _attentions(config) + feed_forward * _stacks(config)
@@ -17,7 +17,7 @@ def weight_bytes(config: TransformerConfig) -> int:
 
 
 def pass_bytes(config: TransformerConfig, tokens: int) -> int:
-    """What a first pass writes: the model, each head's scores and weights, the vectors, and a picture of it."""
+    """The bytes that a first pass writes: model, scores and weights of all heads, vectors, and a picture."""
     scores = 3 * config.num_heads * tokens**2 * _attentions(config)
     vectors = tokens * (12 * config.d_model + 2 * (config.d_ff or 4 * config.d_model)) * _stacks(config)
     return weight_bytes(config) + NUMBER * (config.num_layers * (scores + vectors) + DRAWN * tokens**2)
@@ -28,5 +28,5 @@ def _stacks(config: TransformerConfig) -> int:
 
 
 def _attentions(config: TransformerConfig) -> int:
-    """In a layer of all stacks together: a decoder's has a second one where there is an encoder."""
+    """The attentions in a layer, all stacks counted: an encoder-decoder has cross-attention as well."""
     return 3 if config.architecture == "encoder-decoder" else 1

@@ -8,11 +8,11 @@ from starlette.testclient import TestClient
 
 from tests.tfm_ui.loops import run
 from tfm_ui.pictures.registry import PICTURES
-from tfm_ui.server import app as server
+from tfm_ui.server import asgi
 
 
 def test_scripts_come_from_assets_under_any_version():
-    client = TestClient(Starlette(routes=server.ROUTES))
+    client = TestClient(Starlette(routes=asgi.ROUTES))
     for script in (
         "pictures/paint.js",
         "pictures/follow.js",
@@ -26,7 +26,7 @@ def test_scripts_come_from_assets_under_any_version():
 
 @pytest.mark.parametrize("base", ["lab", "/lab", "lab/", "/a/lab/"])
 def test_below_a_path_of_a_server_all_of_it_is_below(base):
-    lab, path = TestClient(Starlette(routes=server.routes(base))), f"/{base.strip('/')}"
+    lab, path = TestClient(Starlette(routes=asgi.routes(base))), f"/{base.strip('/')}"
     assert lab.get(f"{path}/assets/abc/pictures/paint.js").status_code == 200
     assert lab.post(f"{path}/pictures/heads", content="").status_code == 200
     assert lab.get("/assets/abc/pictures/paint.js").status_code == 404
@@ -36,7 +36,7 @@ def test_connections_send_at_once():
     listening = socket.create_server(("127.0.0.1", 0))
 
     async def start():
-        async with server.lifespan(None):
+        async with asgi.lifespan(None):
             return listening.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
     with listening:

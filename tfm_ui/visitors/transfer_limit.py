@@ -1,6 +1,6 @@
-"""A bound on what is on its way over the network: where it is passed, the oldest gives way to the newest.
+"""A limit on network transfers that are open at the same time: over the limit, the oldest is cancelled.
 
-Who sends or reads byte by byte then harms nobody else, as others are done within milliseconds.
+A client that sends or reads one byte at a time therefore cannot block the others, whose transfers take milliseconds.
 """
 
 import asyncio
@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class GivingWay:
-    """For the event loop's thread alone.
+class TransferLimit:
+    """To be used in the event loop's thread only.
 
     Args:
-        most: what may be on its way together, in whatever unit it is counted.
-        seconds: that each may take.
+        most: the total size of all open transfers, in the unit in which `transfer` counts sizes.
+        seconds: how long one transfer may take.
     """
 
     def __init__(self, most: int, seconds: float) -> None:
@@ -21,11 +21,11 @@ class GivingWay:
         self._sizes: dict[asyncio.Timeout, int] = {}  # the oldest first
 
     @asynccontextmanager
-    async def under_way(self, size: int = 1) -> AsyncIterator[None]:
-        """Something of this size is on its way until the block ends.
+    async def transfer(self, size: int = 1) -> AsyncIterator[None]:
+        """A transfer of this size is open until the block ends.
 
         Raises:
-            TimeoutError: if it took too long, or had to give way.
+            TimeoutError: if the transfer took too long, or was cancelled for newer ones.
         """
         async with asyncio.timeout(self.seconds) as limit:
             self._sizes[limit] = size

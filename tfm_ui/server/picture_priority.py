@@ -1,7 +1,8 @@
-"""Lets a browser's pictures pass before what it says to Streamlit at the same moment.
+"""Answers a browser's picture requests before the Streamlit messages that it sends at the same moment.
 
-A moved control does both: it asks for the pictures, and has the page run. Python does one thing at a time, and so does
-a browser; the eye waits for the picture, and the words that come with it can follow a blink later.
+A moved control sends both: a request for the pictures, and a message that makes Streamlit run the page. Python and the
+browser's main thread each do one thing at a time. The picture comes first, as the reader watches it; the page's text
+can follow a moment later.
 """
 
 import asyncio
@@ -14,12 +15,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tfm_ui.visitors.visitor import address_of, visitor_of
 
-DRAWING = 0.02  # seconds from an answer's leaving to the picture on screen
-PATIENCE = 0.08  # seconds that Streamlit waits at most
+DRAWING = 0.02  # seconds from sending an answer until the browser has drawn the picture
+PATIENCE = 0.08  # seconds that a message to Streamlit waits at most
 
 
-class OnTheirWay:
-    """The pictures that are being made or drawn, by browser. For the event loop's thread alone."""
+class PendingPictures:
+    """The pictures that are being computed or drawn, by browser. To be used in the event loop's thread only."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -27,8 +28,8 @@ class OnTheirWay:
 
     @contextmanager
     def picture(self, browser: str) -> Iterator[None]:
-        """One is on its way, until shortly after the block has ended, however it ends."""
-        if not browser:  # nobody can tell whose websocket would have to wait
+        """A picture is pending until DRAWING seconds after the block has ended, also if it ends by an exception."""
+        if not browser:  # it is not known which websocket would have to wait
             yield
             return
         self._counts[browser] += 1
@@ -45,7 +46,7 @@ class OnTheirWay:
             self._drawn.pop(browser).set()
 
     async def wait(self, browser: str) -> None:
-        """Until this browser's pictures are drawn, or patience ends."""
+        """Wait until this browser's pictures are drawn, at most PATIENCE seconds."""
         if drawn := self._drawn.get(browser):
             try:
                 await asyncio.wait_for(drawn.wait(), PATIENCE)
@@ -53,30 +54,30 @@ class OnTheirWay:
                 return
 
 
-ON_THEIR_WAY = OnTheirWay()
+PENDING = PendingPictures()
 
 
 def browser_of(connection: HTTPConnection) -> str:
-    """What is the same in a browser's requests and its websocket; "" where nothing tells browsers apart."""
+    """A name that a browser's requests and its websocket share; "" without a cookie, which alone identifies it."""
     who = visitor_of(connection)
     return who if who != address_of(who) else ""
 
 
-class PicturesFirst:
-    """Middleware: what a websocket brings waits for the same browser's pictures."""
+class PicturePriority:
+    """Middleware that delays messages of a websocket until the same browser's pictures are drawn."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Only websockets wait."""
+        """Delay websocket messages; HTTP requests pass at once."""
         if scope["type"] != "websocket":
             return await self.app(scope, receive, send)
         browser = browser_of(HTTPConnection(scope))
 
         async def patiently() -> Message:
             message = await receive()
-            await ON_THEIR_WAY.wait(browser)
+            await PENDING.wait(browser)
             return message
 
         await self.app(scope, patiently, send)

@@ -1,0 +1,107 @@
+"""Which file of the project needs which, read from the import statements of their source."""
+
+import ast
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The Python files of a tree.
+
+    Attributes:
+        root: the folder that they are imported from.
+        parts: files and folders in it.
+    """
+
+    root: Path
+    parts: tuple[str, ...]
+
+    @cached_property
+    def files(self) -> dict[str, Path]:
+        """Module -> its file."""
+        paths = [path for part in self.parts for path in _python_files(self.root / part)]
+        return {_module(path.relative_to(self.root)): path for path in paths}
+
+    @cached_property
+    def imports(self) -> dict[str, set[str]]:
+        """Module -> the modules that define what it imports, wherever in it the statement stands."""
+        return {module: self._needed(module) - {module} for module in self.files}
+
+    def _needed(self, module: str) -> set[str]:
+        needed = set()
+        for statement in ast.walk(self._trees[module]):
+            if isinstance(statement, ast.Import):
+                needed |= {alias.name for alias in statement.names if alias.name in self.files}
+            elif isinstance(statement, ast.ImportFrom) and statement.module:
+                origins = [self._origin(statement.module, alias.name) for alias in statement.names]
+                needed |= {origin for origin in origins if origin}
+        return needed
+
+    def _origin(self, module: str, name: str) -> str:
+        """The module that defines a name, where a package's `__init__.py` hands it on; "" if it is none of these."""
+        if f"{module}.{name}" in self.files:
+            return f"{module}.{name}"
+        if module not in self.files:
+            return ""
+        handed_on = self._handed_on.get(module, {}).get(name)
+        return (self._origin(*handed_on) if handed_on else "") or module
+
+    @cached_property
+    def _trees(self) -> dict[str, ast.Module]:
+        return {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in self.files.items()}
+
+    @cached_property
+    def _handed_on(self) -> dict[str, dict[str, tuple[str, str]]]:
+        """Package -> name -> the module that it has it from, and its name there."""
+        return {
+            package: {
+                alias.asname or alias.name: (statement.module, alias.name)
+                for statement in self._trees[package].body
+                if isinstance(statement, ast.ImportFrom) and statement.module
+                for alias in statement.names
+            }
+            for package, path in self.files.items()
+            if path.name == "__init__.py"
+        }
+
+
+def _python_files(path: Path) -> Iterable[Path]:
+    return sorted(path.rglob("*.py")) if path.is_dir() else [path]
+
+
+def _module(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def longest_chain(needs: Mapping[Node, Iterable[Node]]) -> list[Node]:
+    """The longest row in which each needs the next.
+
+    Raises:
+        ValueError: naming a circle, if there is one.
+    """
+    chains: dict[Node, list[Node]] = {}
+
+    def chain(node: Node, above: tuple[Node, ...]) -> list[Node]:
+        if node in above:
+            raise ValueError(f"a circle: {' -> '.join(map(str, (*above[above.index(node) :], node)))}")
+        if node not in chains:
+            below = [chain(other, (*above, node)) for other in sorted(needs.get(node, ()), key=str)]
+            chains[node] = [node, *max(below, key=len, default=[])]
+        return chains[node]
+
+    return max((chain(node, ()) for node in needs), key=len, default=[])
+
+
+def grouped(needs: Mapping[str, Iterable[str]], group: Mapping[str, str]) -> dict[str, set[str]]:
+    """Group -> the other groups that its members need."""
+    groups: dict[str, set[str]] = {name: set() for name in group.values()}
+    for node, others in needs.items():
+        groups[group[node]] |= {group[other] for other in others} - {group[node]}
+    return groups

@@ -1,0 +1,137 @@
+"""The shape of the project: short chains of imports, rooms on few floors, small files, names that say something."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.imports import Source, grouped, longest_chain
+
+ROOT = Path(__file__).parents[1]
+APP, CORE = Source(ROOT, ("app.py", "pages", "tfm_ui", "tfm_core")), Source(ROOT, ("tfm_core",))
+
+LONGEST_CHAIN = 11  # files, of which each imports the next
+MOST_FLOORS = 8  # of rooms
+LONGEST_FILE = 250  # lines
+CODE = {".py", ".js", ".css"}
+VAGUE = {"found", "own", "seen", "one"}  # no names for what has a name
+
+
+def test_chains_of_the_app_are_short_with_the_library_as_one():
+    library = {module: "tfm_core" if module.startswith("tfm_core") else module for module in APP.files}
+    chain = longest_chain(grouped(APP.imports, library))
+    assert len(chain) <= LONGEST_CHAIN, " -> ".join(chain)
+
+
+def test_chains_of_the_library_are_short():
+    chain = longest_chain(CORE.imports)
+    assert len(chain) <= LONGEST_CHAIN, " -> ".join(chain)
+
+
+def test_rooms_stand_on_few_floors_and_on_each_other_in_no_circle():
+    rooms = grouped(APP.imports, {module: room_of(module) for module in APP.files})
+    assert {"app", "pages", "tfm_ui.lenses", "tfm_ui.page", "tfm_ui.text", "tfm_core"} <= rooms.keys()
+    floors = longest_chain(rooms)
+    assert len(floors) <= MOST_FLOORS, " -> ".join(floors)
+
+
+def room_of(module: str) -> str:
+    """The library is one room, so are the pages; in tfm_ui each folder is one."""
+    top, *folders = module.split(".")
+    return f"{top}.{folders[0]}" if top == "tfm_ui" and folders else top
+
+
+@pytest.mark.parametrize("folder", ["tfm_core", "tfm_ui", "pages", "assets"])
+def test_no_file_is_long(folder):
+    paths = [path for path in (ROOT / folder).rglob("*") if path.suffix in CODE]
+    assert paths
+    lines = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
+    assert {path: count for path, count in lines.items() if count > LONGEST_FILE} == {}
+
+
+@pytest.mark.parametrize("part", ["app.py", "pages", "tfm_core", "tfm_ui", "tests"])
+def test_no_name_is_vague(part):
+    files = Source(ROOT, (part,)).files.values()
+    assert files
+    vague = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in files
+        for line, name in named(path.read_text(encoding="utf-8"))
+        if name in VAGUE
+    ]
+    assert not vague, "\n".join(vague)
+
+
+def named(code: str) -> Iterator[tuple[int, str]]:
+    """What code gives a name to: variables, parameters, attributes, functions, classes. Line -> the name."""
+    for node in ast.walk(ast.parse(code)):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield node.lineno, name
+            case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield node.lineno, name
+            case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
+                yield node.lineno, name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                yield node.lineno, name
+            case ast.alias(asname=str(name)):
+                yield node.lineno, name
+
+
+# that these tests can fail
+
+
+def test_every_way_to_give_a_name_is_looked_at():
+    code = """
+import os as a
+class b:
+    c: int
+    def d(self, e, *f, g=0, **h):
+        self.i = j = 0
+        for k, (l, *m) in []: pass
+        return [n for n in ()], lambda o: (p := 0)
+try: ...
+except ValueError as q:
+    with open("") as r: ...
+match 0:
+    case {"": s, **t} | [s, *t]: ...
+async def u(): ...
+"""
+    assert {name for _, name in named(code)} == {*"abcdefghijklmnopqrstu", "self"}
+    assert not [*named("import one\none.own(seen=found)")]  # what others have named
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """Six files: `first` gets a name through the package `shop`, which has it from `shop/inner.py`."""
+    for path, text in {
+        "first.py": "from shop import thing, shelf\nfrom os import path",
+        "shop/__init__.py": "from shop.inner import thing",
+        "shop/inner.py": "def f():\n    import shop.deepest as d\nthing = 0",
+        "shop/deepest.py": "",
+        "shop/shelf.py": "",
+        "round.py": "",
+    }.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    return Source(tmp_path, ("first.py", "round.py", "shop"))
+
+
+def test_imports_are_followed_to_the_file_that_defines_the_name(toy):
+    assert toy.imports == {
+        "first": {"shop.inner", "shop.shelf"},
+        "shop": {"shop.inner"},
+        "shop.inner": {"shop.deepest"},
+        "shop.deepest": set(),
+        "shop.shelf": set(),
+        "round": set(),
+    }
+    assert longest_chain(toy.imports) == ["first", "shop.inner", "shop.deepest"]
+    rooms = {module: module.partition(".")[0] for module in toy.files}
+    assert grouped(toy.imports, rooms) == {"first": {"shop"}, "shop": set(), "round": set()}
+
+
+def test_a_circle_is_named():
+    with pytest.raises(ValueError, match="a circle: b -> c -> b"):
+        longest_chain({"a": ["b"], "b": ["c"], "c": ["b"]})

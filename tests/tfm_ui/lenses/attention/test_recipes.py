@@ -1,0 +1,78 @@
+"""The scripts of the Source panel give the numbers shown, also for texts that look like parts of such a script."""
+
+import numpy as np
+import pytest
+
+from tfm_ui.lenses.attention.arcs.numbers import arcs
+from tfm_ui.lenses.attention.change.changes import order
+from tfm_ui.lenses.attention.change.results import changed
+from tfm_ui.lenses.attention.contribution.numbers import contribution
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.lenses.attention.steps.numbers import steps
+from tfm_ui.live import passes
+from tfm_ui.state.model_state import ModelState
+
+TEXTS = [
+    "read source.batch with torch.no_grad() now",
+    'model = Transformer( "target.batch" source.batch',
+    'recording("*.weights") with torch.no_grad() and {what} or {layer}',
+    "import torch\n\ntorch.set_num_threads(1)\nweights = 'none' \\",
+]
+MODELS = [
+    *(ModelState(text=text, seq_len=9) for text in TEXTS),
+    ModelState(text=TEXTS[0], target=TEXTS[1], seq_len=9, architecture="encoder-decoder"),
+    ModelState(text=TEXTS[2], target=TEXTS[0], seq_len=9, architecture="encoder-decoder"),
+]
+KINDS = [(model, kind) for model in MODELS for kind in passes.PLACES[model.is_encoder_decoder]]
+
+
+def run(script: str) -> dict:
+    """What the script leaves behind."""
+    scope: dict = {}
+    exec(script, scope)
+    return scope
+
+
+@pytest.mark.parametrize(("model", "kind"), KINDS)
+def test_the_script_of_a_head_gives_the_numbers_shown(model, kind):
+    shown = steps(model, AttentionState(kind=kind, layer=2, head=3))
+    np.testing.assert_array_equal(run(shown.recipe())["weights"], shown.head.weights)
+
+
+def test_there_is_no_script_of_weights_that_no_model_has():
+    for switched in (AttentionState(scaled=False), AttentionState(masked=False), AttentionState(temperature=2.0)):
+        assert steps(MODELS[0], switched).recipe() == ""
+
+
+@pytest.mark.parametrize("lines", ["heads", "mean", "max", "rollout"])
+@pytest.mark.parametrize(("model", "kind"), KINDS)
+def test_the_script_of_the_arcs_gives_the_numbers_shown(model, kind, lines):
+    shown = arcs(model, AttentionState(kind=kind, layer=2, lines=lines, heads="3"))
+    np.testing.assert_allclose(run(shown.recipe())["weights"], shown.table(), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize(("model", "kind"), KINDS)
+def test_the_script_of_the_contributions_gives_the_numbers_shown(model, kind):
+    shown, _ = contribution(model, AttentionState(kind=kind, layer=2, head=3))
+    left = run(shown.recipe())
+    np.testing.assert_allclose(left["weights"], shown.writing.weights, atol=1e-6)
+    np.testing.assert_allclose(left["norms"], shown.writing.norms, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        "drop 2; silence 1.1",
+        "replace 1 source.batch; zero 1 3; replace target 2 target.batch; silence cross 1.1",
+        "replace 2 Transformer(; drop 1; weight 1.2 3>2 0.5; drop target 2; silence decoder 1.3",
+        "weight 1.2 3>2 0.5; weight 1.2 4>2 0.25 raw; zero 2.1 1; silence decoder 1.3",
+    ],
+)
+@pytest.mark.parametrize(("model", "kind"), KINDS)
+def test_the_script_of_the_changed_model_gives_the_numbers_shown(model, kind, changes):
+    shown, _, _ = changed(model, AttentionState(kind=kind, layer=2, head=3, changes=changes))
+    setting = shown.setting
+    weights = run(shown.recipe())["weights"]
+    rows, columns = (order(setting.changes[1], text, len(setting.names.tokens[text])) for text in setting.texts)
+    expected = shown.compared.weights[1][np.ix_(rows, columns)]
+    np.testing.assert_allclose(weights[: len(rows), : len(columns)], expected, atol=1e-6)

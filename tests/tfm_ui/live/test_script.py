@@ -1,0 +1,28 @@
+"""Recipes as scripts: what they are made of, and that they need nothing of the app."""
+
+import torch
+
+from tfm_ui.lenses.positions.see import recipe
+from tfm_ui.live.script import Code, script
+
+SIZES = {"d_model": 6, "num_heads": 2, "max_len": 9}
+
+
+def test_functions_of_other_files_of_the_app_are_written_into_the_script():
+    text = script(recipe.added, schemes={"A": {"name": "sinusoidal", "seed": 1, **SIZES}}, defined={"A": 5})
+    assert "tfm_ui" not in text
+    assert text.index("def lone_scheme(") < text.index("def added_vectors(") < text.index("values = ")
+    assert "from typing import Any" in text  # what the other file imports
+    assert text.count("import torch\n") == 1
+    scope: dict = {}
+    exec(text, scope)
+    expected = recipe.added(schemes=scope["schemes"], defined=scope["defined"])
+    assert torch.equal(scope["values"]["A"], expected["A"])
+
+
+def test_an_expression_stands_in_the_header_as_it_is():
+    text = script(recipe.clocks, width=4, base=Code("10.0 ** 4"), query_position=3, key_position=1)
+    assert "\nbase = 10.0 ** 4\n" in text
+    scope: dict = {}
+    exec(text, scope)
+    assert scope["query"].shape == scope["key"].shape == (2, 2)

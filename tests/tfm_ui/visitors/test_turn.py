@@ -1,0 +1,85 @@
+"""How pages, pictures and downloads pass the limiter."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, VisitorGone
+from tfm_ui.visitors.turn import Turn, turn_to_compute, use_turn
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def limiter(monkeypatch) -> ComputeLimiter:
+    """A limiter with one place in each lane."""
+    small = ComputeLimiter(light=1, heavy=1)
+    monkeypatch.setattr("tfm_ui.visitors.turn.LIMITER", small)
+    return small
+
+
+def is_free(limiter: ComputeLimiter, *, heavy: bool = False) -> bool:
+    ticket = limiter.ask("somebody", heavy=heavy)
+    limiter.leave(ticket)
+    return ticket.admitted.done()
+
+
+def test_a_block_has_a_place_and_gives_it_back_whatever_happens(limiter):
+    def fail():
+        with turn_to_compute():
+            assert not is_free(limiter)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert is_free(limiter)
+
+
+def test_a_block_within_a_block_needs_no_second_place(limiter):
+    with turn_to_compute() as outer, turn_to_compute() as inner:
+        assert inner is outer
+
+
+def test_what_turns_out_to_take_long_changes_the_lane(limiter):
+    with turn_to_compute() as turn:
+        with turn_to_compute(heavy=True):
+            assert turn.ticket.heavy
+            assert is_free(limiter)
+            assert not is_free(limiter, heavy=True)
+        assert turn.ticket.heavy, "it goes on where it is"
+    assert is_free(limiter, heavy=True)
+
+
+def test_threads_do_not_share_a_turn(limiter, monkeypatch):
+    monkeypatch.setattr("tfm_ui.visitors.turn.PATIENCE", 0)
+    with turn_to_compute(), ThreadPoolExecutor(1) as thread, pytest.raises(Busy, match="for its turn"):
+        thread.submit(lambda: turn_to_compute().__enter__()).result()
+
+
+def test_who_has_gone_does_not_go_on_and_no_longer_waits(limiter):
+    here = [True]
+    turn = Turn("a", lambda: here[0])
+    turn.wait()
+    waiting = Turn("b", lambda: here[0])
+    here[0] = False
+    with pytest.raises(VisitorGone):
+        waiting.wait()
+    waiting.end()
+    with use_turn(turn), pytest.raises(VisitorGone), turn_to_compute():
+        pass
+    turn.end()
+    assert is_free(limiter)
+
+
+def test_a_page_that_cannot_begin_says_so_and_runs_when_it_can(limiter, monkeypatch):
+    monkeypatch.setattr("tfm_ui.visitors.turn.PATIENCE", 0)
+    taken = limiter.ask("another")
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    assert not page.exception
+    assert "The server is busy" in page.warning[0].value
+    limiter.leave(taken)
+    page.run()
+    assert not page.warning
+    assert is_free(limiter)

@@ -1,0 +1,119 @@
+"""Turns: every computation for a visitor (a page, a picture, a download) waits for one at the server's limiter."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, VisitorGone
+from tfm_ui.visitors.settings import SETTINGS
+from tfm_ui.visitors.visitor import visitor_here
+
+LIMITER = ComputeLimiter(light=SETTINGS.light_at_once, heavy=SETTINGS.heavy_at_once)
+PATIENCE = 60.0  # seconds that a computation waits for its turn
+TOO_LONG = f"The server is busy: this has waited {PATIENCE:.0f} seconds for its turn."
+POLL = 0.05  # seconds between two checks whether a waiting computation is still wanted
+
+
+class Turn:
+    """The right to compute for one visitor. It may begin in the quick lane and move to the slow one."""
+
+    def __init__(self, who: str, wanted: Callable[[], bool] = lambda: True, *, heavy: bool = False) -> None:
+        """Ask for a turn. The caller must call `end`, also after an error.
+
+        Args:
+            who: the visitor.
+            wanted: tells whether the visitor still waits for the answer; it may also raise an exception.
+            heavy: whether to begin in the slow lane.
+
+        Raises:
+            Busy: if too many computations wait.
+        """
+        self._who, self._wanted = who, wanted
+        self.ticket = LIMITER.ask(who, heavy=heavy)
+
+    def wait(self) -> None:
+        """Wait until the computation may begin.
+
+        Raises:
+            Busy: if that takes too long.
+            VisitorGone: if the answer is no longer wanted.
+        """
+        begin = time.monotonic()
+        while True:
+            self.check_wanted()
+            try:
+                return self.ticket.admitted.result(timeout=POLL)
+            except TimeoutError:
+                if time.monotonic() - begin > PATIENCE:
+                    raise Busy(TOO_LONG) from None
+
+    def check_wanted(self) -> None:
+        """Raise VisitorGone if the answer is no longer wanted."""
+        if not self._wanted():
+            raise VisitorGone
+
+    def enter_slow_lane(self) -> None:
+        """Wait for a place in the slow lane, unless the turn has one. Raises what `wait` raises."""
+        if not self.ticket.heavy:
+            self.end()
+            self.ticket = LIMITER.ask(self._who, heavy=True)
+            self.wait()
+
+    def end(self) -> None:
+        """Give the place back, so that the next computation can begin."""
+        LIMITER.leave(self.ticket)
+
+
+_turn: ContextVar[Turn | None] = ContextVar("turn", default=None)
+
+
+@contextmanager
+def use_turn(turn: Turn) -> Iterator[None]:
+    """Let what this thread computes in the block count as part of this turn, which has begun."""
+    token = _turn.set(turn)
+    try:
+        yield
+    finally:
+        _turn.reset(token)
+
+
+@contextmanager
+def turn_to_compute(*, heavy: bool = False) -> Iterator[Turn]:
+    """Compute in this thread's current turn, or else in a new turn for the visitor whose script runs.
+
+    Args:
+        heavy: whether the computation is slow.
+
+    Raises:
+        Busy: if too many computations wait.
+        VisitorGone: if the answer is no longer wanted.
+    """
+    if turn := _turn.get():
+        turn.check_wanted()
+        if heavy:
+            turn.enter_slow_lane()
+        yield turn
+        return
+    turn = Turn(visitor_here() if _runs_a_script() else "", _still_wanted, heavy=heavy)
+    try:
+        turn.wait()
+        with use_turn(turn):
+            yield turn
+    finally:
+        turn.end()
+
+
+def _runs_a_script() -> bool:
+    """Whether this thread runs a page's script; the server's start and tests compute without one."""
+    return get_script_run_ctx(suppress_warning=True) is not None
+
+
+def _still_wanted() -> bool:
+    """True, or Streamlit's own exception: it stops an abandoned script as soon as the script reads its session."""
+    if _runs_a_script():
+        _ = "_" in st.session_state
+    return True
