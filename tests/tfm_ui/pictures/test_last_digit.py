@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tfm_ui.lenses.masks.padding.batch import batch_of
 
 from tfm_core import POSITIONAL, causal_mask, recording
 from tfm_core.study.empty_rows import instead
@@ -94,7 +93,7 @@ def test_the_heads_of_a_scheme_and_the_output_that_is_shuffled(model):
     for layer, head in every_head(model):
         at = passes.place(model, kind)
         same(read.attention[0].scores(layer, head), trace[at.format(layer=layer, what="scores")][0, head])
-        same(model_runs.head_seen(model, layer, head).weights, trace[at.format(layer=layer, what="weights")][0, head])
+        same(model_runs.one_head(model, layer, head).weights, trace[at.format(layer=layer, what="weights")][0, head])
 
 
 @pytest.mark.parametrize("scheme", ["sinusoidal", "learned"])

@@ -9,7 +9,7 @@ from tfm_ui.lenses.masks.controls import draw, mask_and
 from tfm_ui.lenses.masks.conventions.uploading import uploader
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.page import controls_line
-from tfm_ui.page.panels import Box
+from tfm_ui.page.box import Box
 from tfm_ui.state.model_state import ModelState
 
 
