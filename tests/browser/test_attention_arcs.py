@@ -72,7 +72,7 @@ def committed(visitor, what: str) -> None:
 def test_a_hovered_token_shows_its_lines_alone_with_exact_weights_and_no_traffic(visit):
     visitor, real = visit(ARCS), weights(ModelState())
     same_lines(visitor, largest(real, 0.9))
-    sent = visitor.frames_sent
+    sent = visitor.messages_sent
     visitor.page.mouse.move(**token(visitor, 0, 10))
     lines = largest(real, 0.9, [10])
     same_lines(visitor, lines)
@@ -87,7 +87,7 @@ def test_a_hovered_token_shows_its_lines_alone_with_exact_weights_and_no_traffic
     expect(arcs(visitor).locator(".say")).to_contain_text(f"{real[:, :, 1].mean(0).sum():.4f} in all")
     leave(visitor)
     assert len(drawn(visitor)) == len(largest(real, 0.9))
-    assert visitor.frames_sent == sent
+    assert visitor.messages_sent == sent
 
 
 def test_clicks_select_several_tokens_and_sum_them_and_the_link_brings_them_back(visit):

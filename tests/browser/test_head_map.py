@@ -10,14 +10,14 @@ from tfm_ui.text import colours
 def test_a_hover_on_the_large_map_names_both_tokens_and_the_exact_weight(visit):
     visitor = visit("/heads")
     weights = visitor.weights()
-    sent = visitor.frames_sent
+    sent = visitor.messages_sent
     visitor.page.mouse.move(**visitor.cell(10, 2))
     tip = visitor.page.locator(".map .tip")
     expect(tip).to_contain_text("query 10 “tired” → key 2 “cat”")
     expect(tip).to_contain_text(f"weight {weights[9][1]:.4f} = softmax(q·k / √dₖ)")
     visitor.page.mouse.move(**visitor.cell(2, 10))
     expect(tip).to_contain_text("masked: may not attend, weight 0")
-    assert visitor.frames_sent == sent
+    assert visitor.messages_sent == sent
 
 
 def test_the_pixels_are_the_weights(visit):

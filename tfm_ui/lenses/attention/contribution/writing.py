@@ -89,10 +89,10 @@ class HeadWriting:
         weight, share = formats.weight(self.weights[row, looked]), self.shares[row]
         if row in self.differing:
             first, second = formats.percents(float(share[written]), float(share[looked]))
+            ties = one_of_ties(len(places_of_largest(share)))
             return (
                 f"{name} looks most at “{self.keys[looked]}” ({weight}), but takes most from “{self.keys[written]}”"
-                f"{one_of_ties(len(places_of_largest(share)))} ({first} of the lengths; “{self.keys[looked]}” "
-                f"{second})."
+                f"{ties} ({first} of the lengths; “{self.keys[looked]}” {second})."
             )
         if self.visible[row].sum() == 1:
             return f"{name} has no choice: all comes from “{self.keys[looked]}”."
@@ -120,9 +120,8 @@ class HeadWriting:
         verdicts = {0.5: "but writes little", 0.9: "and writes less", 1.1: "and writes as much"}
         verdict = next((said for most, said in verdicts.items() if ratio < most), "and writes more")
         return (
-            f"“{self.keys[key]}” is an attention sink here: it gets {formats.percent(float(mean[key]))} of the "
-            "weight on "
-            f"average, where an even spread would give it {formats.percent(even[key])}, {verdict}: "
+            f"“{self.keys[key]}” is an attention sink here: it gets {formats.percent(float(mean[key]))} of the weight "
+            f"on average, where an even spread would give it {formats.percent(even[key])}, {verdict}: "
             f"{formats.percent(float(share))} of the lengths."
         )
 

@@ -15,6 +15,7 @@ from tfm_core import (
     attention_weights,
     mask_scores,
 )
+from tfm_core.model.scaled_dot_product import _scaled
 from tfm_core.model.transformer import Stack
 from tfm_ui.lenses.attention.steps.one_head import OneHead
 from tfm_ui.text import colours
@@ -29,7 +30,7 @@ LINES: dict[str, Line] = {
     "key": (MultiHeadAttention.forward, "self.key_projection("),
     "value": (MultiHeadAttention.forward, "self.value_projection("),
     "scores": (attention_scores, "@ key.mT"),
-    "scaled": (attention_scores, "@ key.mT"),
+    "scaled": (_scaled, "math.sqrt"),
     "masked": (mask_scores, "masked_fill"),
     "weights": (attention_weights, ".softmax("),
     "weighted values": (MultiHeadAttention._attend, "@ v"),

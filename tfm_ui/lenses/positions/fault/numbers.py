@@ -11,8 +11,9 @@ from tfm_core import POSITIONAL
 from tfm_core.study import order
 from tfm_ui.lenses.positions import model_runs, readings, weight_maps
 from tfm_ui.lenses.positions.fault import recipe
-from tfm_ui.lenses.positions.model_runs import ROUNDING, difference_in_words, end_of, site_of, unmasked
+from tfm_ui.lenses.positions.model_runs import ROUNDING, difference_in_words, unmasked
 from tfm_ui.lenses.positions.readings import OneHead, Reading
+from tfm_ui.lenses.positions.sites import end_of, site_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import passes
 from tfm_ui.live.script import of_model, script

@@ -7,8 +7,7 @@ import pandas as pd
 
 from tfm_core import POSITIONAL, MultiHeadAttention, Positional, TransformerLayer
 from tfm_core.model.transformer import Stack
-from tfm_ui.lenses.positions.model_runs import site_of
-from tfm_ui.lenses.positions.schemes import enters
+from tfm_ui.lenses.positions.sites import enters, site_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from tfm_ui.lenses.positions import model_runs, weight_maps
 from tfm_ui.lenses.positions.model import recipe
-from tfm_ui.lenses.positions.model_runs import PLAIN, run_schemes, site_of
+from tfm_ui.lenses.positions.model_runs import PLAIN, run_schemes
 from tfm_ui.lenses.positions.readings import OneHead
+from tfm_ui.lenses.positions.sites import site_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from tfm_core.study import order
 from tfm_ui.lenses.positions import model_runs
 from tfm_ui.lenses.positions.model import recipe
-from tfm_ui.lenses.positions.model_runs import PLAIN, ROUNDING, difference_in_words, end_of, run_schemes, unmasked
+from tfm_ui.lenses.positions.model_runs import PLAIN, ROUNDING, difference_in_words, run_schemes, unmasked
+from tfm_ui.lenses.positions.sites import end_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result

@@ -8,7 +8,7 @@ import torch
 
 from tfm_core import POSITIONAL
 from tfm_core.positional.schemes import About
-from tfm_ui.lenses.positions.schemes import enters
+from tfm_ui.lenses.positions.sites import enters
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState

@@ -96,7 +96,7 @@ class PartsByLength(Lengths):
         if not {PRODUCTS, FEED_FORWARD} <= self.milliseconds.keys():
             if self.predicted is None:
                 return ""
-            return "Only operators can be told apart in this target’s time: they bear their own names."
+            return "Only operators can be told apart in this target’s time: they have their own names."
         if self.overtaken is not None:
             said = f"Measured: at {formats.count(round(self.overtaken))}."
         else:

@@ -149,7 +149,7 @@ class PartTimes(Parts):
         total, most = sum(self.seconds.values()), _largest(self.seconds)
         said = f"{units.took(total)} under the profiler; {most}: {formats.percent(self.seconds[most] / total)} of it."
         if self.by_operator:
-            return f"{said} Only operators can be told apart here: they bear torch’s names."
+            return f"{said} Only operators can be told apart here: they have torch’s names."
         free = [name for name in in_order(self.seconds) if not self.flops.get(name) and name in ("softmax", "norms")]
         if free and (time := sum(self.seconds[name] for name in free)):
             verb = "does" if len(free) == 1 else "do"
