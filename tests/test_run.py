@@ -61,7 +61,7 @@ def test_the_help_says_what_another_address_means(capsys):
     with pytest.raises(SystemExit) as ended:
         run.main(["--help"])
     assert ended.value.code == 0
-    assert "whoever can reach this machine can use the app" in " ".join(capsys.readouterr().out.split())
+    assert "everybody who can reach this machine can use the app" in " ".join(capsys.readouterr().out.split())
 
 
 def test_without_node_the_checks_of_scripts_fail_and_say_so(monkeypatch, capsys):

@@ -45,7 +45,7 @@ def test_a_job_that_does_not_obey_or_takes_too_long_loses_its_worker(queue):
     queue.tick()
     assert queue.worker.said[-1] == Stop(queue.running().number)
     queue.finish(stopped=True)
-    assert see(queue, "b", "next").problem == "It was stopped after 100 seconds, the longest that one may take."
+    assert see(queue, "b", "next").problem == "It was stopped after 100 seconds, the longest that a job may take."
 
 
 def test_a_worker_that_dies_takes_one_job_along_and_no_other(queue):
@@ -70,7 +70,7 @@ def test_a_worker_that_never_gets_ready_is_not_started_for_ever(queue):
     queue.ask("b", "y")
     queue.worker.tells(WorkerExited(1))
     assert [see(queue, *who).problem for who in (("a", "x"), ("b", "y"))] == [
-        "The process that works could not start; it ended with code 1."
+        "The worker process could not start; it ended with code 1."
     ] * 2
     assert len(queue.workers) == 1
     queue.ask("a", "x")

@@ -113,7 +113,7 @@ def test_a_worker_that_cannot_start_is_told():
     ended = ends(queue, "count", 1)
     assert (ended.state, ended.problem) == (
         "failed",
-        "The process that works could not start; it ended with code 1.",
+        "The worker process could not start; it ended with code 1.",
     )
     queue.close()
 
