@@ -12,7 +12,7 @@ from tfm_core.model.transformer import Stack
 from tfm_ui.lenses.attention.contribution.numbers import contribution
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.heads.state import HeadsState
-from tfm_ui.lenses.masks.conventions import numbers as conventions
+from tfm_ui.lenses.masks.conventions.calls import conventions
 from tfm_ui.lenses.masks.conventions.pasted_guess import READINGS
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.lenses.positions import maths as positions_maths
@@ -182,7 +182,7 @@ def ask(page: type[LensState], model: ModelState, state) -> None:
         assert PICTURES[name].states(parse_qs(query_of(states), keep_blank_values=True)) == without_local(states)
         made(name, query_of(states))
     if page is MasksState:
-        assert conventions.view(model, state).found
+        assert conventions(model, state).verified
     if page is AttentionState:
         contribution(model, state)[0].laws()
 

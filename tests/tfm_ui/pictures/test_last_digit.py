@@ -13,11 +13,11 @@ from tfm_core.study.interventions import in_turn
 from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.change.changes import edits, parse
 from tfm_ui.lenses.attention.change.compared import compared
-from tfm_ui.lenses.masks import passes as compute_masks
-from tfm_ui.lenses.masks.conventions import computed as compute_conventions
-from tfm_ui.lenses.masks.padding import computed as compute_padding
-from tfm_ui.lenses.masks.padding import padded
-from tfm_ui.lenses.masks.state import MasksState, setting
+from tfm_ui.lenses.masks.conventions.calls import live
+from tfm_ui.lenses.masks.padding import beside, emptied
+from tfm_ui.lenses.masks.padding.padded import batch_of, without_keys
+from tfm_ui.lenses.masks.passes import forward, obeyed, reads, stream_sites
+from tfm_ui.lenses.masks.state import SIDES, MasksState, setting
 from tfm_ui.lenses.positions import model_runs
 from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
@@ -152,28 +152,28 @@ def test_heads_under_a_mask(model):
     for state in masked(model):
         now = setting(model, state)
         where = passes.place(now.model, now.place)
-        _, trace = compute_masks.forward(now, [where.format(layer="*", what=what) for what in ("scores", "weights")])
+        _, trace = forward(now, [where.format(layer="*", what=what) for what in ("scores", "weights")])
         for layer, head in every_head(model):
-            found = compute_masks.obeyed(now, layer, head)
+            found = obeyed(now, layer, head)
             same(found.scores, trace[where.format(layer=layer, what="scores")][0, head])
             same(found.weights, trace[where.format(layer=layer, what="weights")][0, head])
             same(found.mask, now.mask)
 
 
 @every_model
-@pytest.mark.parametrize("side", padded.SIDES)
+@pytest.mark.parametrize("side", SIDES)
 def test_heads_of_a_sentence_alone_and_in_its_batch(model, side):
     for state in masked(model):
         batch = batch_of(model, replace(state, pad_side=side))
-        where, sites = passes.place(model, batch.setting.place), compute_padding.places(batch)
-        found = compute_padding.runs(batch)
+        where, sites = passes.place(model, batch.setting.place), stream_sites(batch.setting.model)
+        found = beside.runs(batch)
         alone, mask = batch.alone
         inputs = {"alone": (alone, mask, slice(0, len(mask)), 0)}
         for way, hidden in (("with", True), ("without", False)):
             inputs[way] = (batch.source, batch.masks(hidden=hidden), batch.queries, batch.item)
         for way, (source, mask, rows, item) in inputs.items():
             wanted = [*sites, where.format(layer="*", what="weights")]
-            _, trace = compute_masks.forward(batch.setting, wanted, mask=mask, source=source)
+            _, trace = forward(batch.setting, wanted, mask=mask, source=source)
             same(found[way].streams, torch.stack([trace[site][item, rows] for site in sites]))
             for layer, head in every_head(model):
                 same(
@@ -185,24 +185,24 @@ def test_heads_of_a_sentence_alone_and_in_its_batch(model, side):
 def test_what_layers_read_and_the_weight_on_rows_without_a_key(model):
     for state in masked(model):
         batch = batch_of(model, state)
-        mask, empty, _ = padded.emptied(batch, 1)
+        mask, empty, _ = without_keys(batch, 1)
         where = passes.place(model, batch.setting.place)
-        wanted = [site for layer in range(model.num_layers) for site in compute_masks.reads(batch.setting, layer)]
+        wanted = [site for layer in range(model.num_layers) for site in reads(batch.setting, layer)]
         wanted += [where.format(layer="*", what=what) for what in ("weights", "output")]
-        _, trace = compute_masks.forward(batch.setting, wanted, mask=mask, source=batch.own_source)
+        _, trace = forward(batch.setting, wanted, mask=mask, source=batch.chosen_source)
         for layer in (0, model.num_layers - 1):
-            output, case = compute_padding.treated(batch, 1, layer)["ours"]
-            queries, keys = compute_masks.reads(batch.setting, layer)
+            output, case = emptied.treated(batch, 1, layer)["ours"]
+            queries, keys = reads(batch.setting, layer)
             same(case.queries, trace[queries])
             same(case.keys, trace[keys])
             same(output.output, trace[where.format(layer=layer, what="output")])
             same(output.weights, trace[where.format(layer=layer, what="weights")])
         blind = ~mask[:, empty].any(-1) & mask.any(-1)
-        for way, spread in compute_padding.spread(batch, 1).items():
-            weights_of = compute_padding.SPREADS[way]
+        for way, spread in emptied.spread(batch, 1).items():
+            weights_of = emptied.SPREADS[way]
             ours = instead(weights_of, where.format(layer="*", what="").removesuffix(".")) if weights_of else None
             second = where.format(layer=1, what="weights")
-            _, trace = compute_masks.forward(batch.setting, [second], mask=mask, source=batch.own_source, edits=ours)
+            _, trace = forward(batch.setting, [second], mask=mask, source=batch.chosen_source, edits=ours)
             if spread.onto and blind.any():
                 given = trace[second][0][:, blind][..., empty]
                 same(spread.onto.largest, given.amax((1, 2)))
@@ -215,8 +215,8 @@ def test_what_the_calls_of_other_libraries_are_handed(model):
         mask = torch.stack([each.mask for each in settings])[:, None]
         source = torch.cat([each.model.source_tokens.batch for each in settings])
         for layer in (0, model.num_layers - 1):
-            queries, keys = compute_masks.reads(settings[0], layer)
-            _, trace = compute_masks.forward(settings[0], {queries, keys}, mask=mask, source=source)
-            found = compute_conventions.live(settings, layer)
+            queries, keys = reads(settings[0], layer)
+            _, trace = forward(settings[0], {queries, keys}, mask=mask, source=source)
+            found = live(settings, layer)
             same(found.query, trace[queries])
             same(found.key, trace[keys])

@@ -12,14 +12,13 @@ from tests.tfm_ui.payloads import decode
 from tfm_core import MultiHeadAttention
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_ui.lenses.masks import paint as mask_paint
-from tfm_ui.lenses.masks import passes as compute_masks
-from tfm_ui.lenses.masks.conventions import computed as compute_conventions
-from tfm_ui.lenses.masks.conventions import pasted
-from tfm_ui.lenses.masks.conventions import table as conventions_table
+from tfm_ui.lenses.masks.conventions import calls
+from tfm_ui.lenses.masks.conventions.calls import conventions, live
 from tfm_ui.lenses.masks.conventions.chosen import about, slip
-from tfm_ui.lenses.masks.conventions.numbers import view
-from tfm_ui.lenses.masks.setting import Setting
-from tfm_ui.lenses.masks.state import PREFIX, MasksState, setting
+from tfm_ui.lenses.masks.conventions.pasted import GONE, NOTHING, pasted_mask
+from tfm_ui.lenses.masks.conventions.table import AllCalls
+from tfm_ui.lenses.masks.passes import at, forward
+from tfm_ui.lenses.masks.state import PREFIX, MasksState, Setting, setting
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.links import link_parameters
 from tfm_ui.state.model_state import ModelState
@@ -47,24 +46,23 @@ def test_what_the_calls_get_is_what_the_layer_works_on():
     ):
         state = replace(BATCH, place=place if place != "self" else "decoder", layer=2, mask="padding or window 1")
         settings = tuple(setting(model, state, item) for item in (1, 2, 3))
-        live = compute_conventions.live(settings, 1)
-        assert isinstance(live.attention, MultiHeadAttention)
-        for number, own in enumerate(settings):
-            trace = compute_masks.forward(own, [compute_masks.at(own, 1, "output")])[1]
-            with torch.no_grad():
-                found = live.attention(live.query, live.key, mask=live.mask[:, None])
-            torch.testing.assert_close(
-                found[number], trace[compute_masks.at(own, 1, "output")][0], atol=1e-5, rtol=1e-5
-            )
+        inputs = live(settings, 1)
+        assert isinstance(inputs.attention, MultiHeadAttention)
+        with torch.no_grad():
+            output = inputs.attention(inputs.query, inputs.key, mask=inputs.mask[:, None])
+        for number, sentence in enumerate(settings):
+            site = at(sentence, 1, "output")
+            trace = forward(sentence, [site])[1]
+            torch.testing.assert_close(output[number], trace[site][0], atol=1e-5, rtol=1e-5)
 
 
 def test_every_call_is_made_and_every_law_holds():
     for model in (SMALL, LARGE, DECODER, ACROSS, replace(LARGE, num_heads=16, positional="alibi")):
         for mask in ("padding", "causal and padding", "window 2", ""):
-            seen = view(model, replace(BATCH, mask=mask))
-            assert seen.found.keys() == CONVENTIONS.keys()
-            assert all(conventions_table.laws(seen).values())
-            table = conventions_table.table(seen)
+            batch = conventions(model, replace(BATCH, mask=mask))
+            assert batch.verified.keys() == CONVENTIONS.keys()
+            assert all(AllCalls(batch).laws().values())
+            table = AllCalls(batch).table()
             assert list(table.index) == list(CONVENTIONS)
             able = table[table["cells it cannot say"] == 0]
             assert (able["largest difference"] < 1e-5).all()
@@ -72,99 +70,101 @@ def test_every_call_is_made_and_every_law_holds():
 
 @pytest.mark.parametrize(("wrong", "said"), [(0.001, "1×10⁻³"), (math.nan, "NaN")])
 def test_a_call_that_gives_other_numbers_breaks_the_law(wrong, said):
-    seen = view(SMALL, BATCH)
+    batch = conventions(SMALL, BATCH)
     last = [*CONVENTIONS][-1]
-    vars(seen)["found"] = seen.found | {last: replace(seen.found[last], of_said=wrong, difference=wrong)}
-    assert not any(conventions_table.laws(seen).values())
-    assert f"the largest difference of their outputs from ours is {said}." in conventions_table.sentence(seen)
-    assert f"<div>{said}</div>" in conventions_table.html(seen)
+    vars(batch)["verified"] = batch.verified | {last: replace(batch.verified[last], of_said=wrong, difference=wrong)}
+    assert not any(AllCalls(batch).laws().values())
+    assert f"the largest difference of their outputs from ours is {said}." in AllCalls(batch).sentence()
+    assert f"<div>{said}</div>" in AllCalls(batch).html()
 
 
 def test_the_sentences_count_what_the_table_holds():
-    seen = view(SMALL, replace(BATCH, mask="padding"))
-    table = conventions_table.table(seen)
+    batch = conventions(SMALL, replace(BATCH, mask="padding"))
+    table = AllCalls(batch).table()
     able = int((table["cells it cannot say"] == 0).sum())
-    assert conventions_table.sentence(seen).startswith(f"{able} of {len(CONVENTIONS)} conventions can say this mask")
-    open_ = view(replace(SMALL, causal=False), replace(BATCH, mask="padding", convention="HF, attention_mask"))
+    assert AllCalls(batch).sentence().startswith(f"{able} of {len(CONVENTIONS)} conventions can say this mask")
+    open_ = conventions(replace(SMALL, causal=False), replace(BATCH, mask="padding", convention="HF, attention_mask"))
     assert "Largest difference from ours, in what the heads gathered" in about(open_)
     assert "cannot say" not in about(open_)
 
 
 def test_a_cell_that_cannot_be_said_is_named():
-    seen = view(SMALL, replace(BATCH, mask="", convention="MHA, key_padding_mask"))
-    assert "the first, sentence 1, query 1 “the” and key 2 “cat”, is hidden, and it shows it" in about(seen)
-    prefix = view(replace(LARGE, text="a b c"), replace(BATCH, mask="prefix 3", convention="HF, causal model"))
+    batch = conventions(SMALL, replace(BATCH, mask="", convention="MHA, key_padding_mask"))
+    assert "the first, sentence 1, query 1 “the” and key 2 “cat”, is hidden, and it shows it" in about(batch)
+    prefix = conventions(replace(LARGE, text="a b c"), replace(BATCH, mask="prefix 3", convention="HF, causal model"))
     assert "is to be seen, and it hides it" in about(prefix)
 
 
 def test_what_a_slip_does_is_said_for_every_case():
-    said = {name: slip(view(SMALL, replace(BATCH, convention=name))) for name in CONVENTIONS}
+    said = {name: slip(conventions(SMALL, replace(BATCH, convention=name))) for name in CONVENTIONS}
     assert all("there is no error" in text or "no harm" in text for text in said.values())
     assert re.search("queries gets? NaN", said["MHA, attn_mask per head"])
-    free = view(replace(SMALL, causal=False), replace(BATCH, mask="", convention="MHA, attn_mask"))
+    free = conventions(replace(SMALL, causal=False), replace(BATCH, mask="", convention="MHA, attn_mask"))
     assert "every query gets NaN" in slip(free)
-    nothing = view(replace(SMALL, causal=False), replace(BATCH, mask="", convention="SDPA, additive"))
+    nothing = conventions(replace(SMALL, causal=False), replace(BATCH, mask="", convention="SDPA, additive"))
     assert "happens to do no harm" in slip(nothing)
 
 
 def test_a_mask_that_hides_everything_has_its_sentences():
     hidden = mask_paint.whole(np.zeros((6, 6), bool))
     for name in CONVENTIONS:
-        seen = view(SMALL, replace(BATCH, paint=hidden, convention=name))
-        assert "hides everything" in conventions_table.sentence(seen)
-        assert "hides everything" in about(seen)
-        assert slip(seen) == ""
-        assert "nan" not in conventions_table.html(seen).replace("NaN", "")
+        batch = conventions(SMALL, replace(BATCH, paint=hidden, convention=name))
+        assert "hides everything" in AllCalls(batch).sentence()
+        assert "hides everything" in about(batch)
+        assert slip(batch) == ""
+        assert "nan" not in AllCalls(batch).html().replace("NaN", "")
 
 
 def test_cross_attention_has_no_two_axes_with_causality():
-    seen = view(ACROSS, replace(BATCH, place="cross", convention="HF, causal model"))
-    assert "there is no such call" in about(seen)
-    assert seen.name == "HF, attention_mask"
-    assert "HF, causal model" not in seen.found
-    assert conventions_table.html(seen).count("no such call") == 2
-    assert "not run" not in conventions_table.html(seen)
+    batch = conventions(ACROSS, replace(BATCH, place="cross", convention="HF, causal model"))
+    assert "there is no such call" in about(batch)
+    assert batch.name == "HF, attention_mask"
+    assert "HF, causal model" not in batch.verified
+    assert AllCalls(batch).html().count("no such call") == 2
+    assert "not run" not in AllCalls(batch).html()
 
 
 def test_without_transformers_its_calls_are_not_run_and_that_is_said(monkeypatch):
     def missing(name):
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr(compute_conventions, "import_module", missing)
-    compute_conventions.hugging_face.cache_clear()
+    monkeypatch.setattr(calls, "import_module", missing)
+    calls.hugging_face.cache_clear()
     try:
-        seen = view(SMALL, replace(BATCH, convention="HF, 4-D"))
-        assert set(seen.found) == {name for name, one in CONVENTIONS.items() if one.library == "torch"}
-        assert "transformers is not installed here, so this call was not run." in about(seen)
-        assert "transformers is not installed here" in conventions_table.sentence(seen)
-        assert slip(seen) == ""
-        assert len(conventions_table.table(seen)) == len(CONVENTIONS)
+        batch = conventions(SMALL, replace(BATCH, convention="HF, 4-D"))
+        assert set(batch.verified) == {
+            name for name, convention in CONVENTIONS.items() if convention.library == "torch"
+        }
+        assert "transformers is not installed here, so this call was not run." in about(batch)
+        assert "transformers is not installed here" in AllCalls(batch).sentence()
+        assert slip(batch) == ""
+        assert len(AllCalls(batch).table()) == len(CONVENTIONS)
     finally:
-        compute_conventions.hugging_face.cache_clear()
+        calls.hugging_face.cache_clear()
 
 
 def test_a_large_batch_is_left_to_the_chosen_sentence():
     model = ModelState(seq_len=300, num_heads=16)
-    seen = view(model, replace(BATCH, item=2))
-    assert len(seen.settings) == 1
-    assert seen.settings[0].model.text == "the dog barked at me"
-    assert "the chosen sentence alone" in seen.aside()
-    assert view(replace(model, seq_len=30), BATCH).aside() == ""
-    assert "rope" in view(replace(SMALL, positional="rope"), BATCH).aside()
+    batch = conventions(model, replace(BATCH, item=2))
+    assert len(batch.settings) == 1
+    assert batch.settings[0].model.text == "the dog barked at me"
+    assert "the chosen sentence alone" in batch.aside()
+    assert conventions(replace(model, seq_len=30), BATCH).aside() == ""
+    assert "rope" in conventions(replace(SMALL, positional="rope"), BATCH).aside()
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
 @pytest.mark.parametrize("model", [SMALL, ACROSS, LARGE])
 def test_the_pictures_hold_what_is_handed_over(name, model):
     state = replace(BATCH, convention=name, item=2, head=3, mask="padding and window 2", place="cross")
-    seen = view(model, state)
-    header, (ours, *said) = drawn("masks_ours", model, state)
-    np.testing.assert_array_equal(ours == 1, seen.mask[1])
-    assert bool(said) == bool(seen.lost.any())
-    if said:
-        np.testing.assert_array_equal(np.isnan(said[0]), seen.lost[1])
+    batch = conventions(model, state)
+    header, (ours, *can_say) = drawn("masks_ours", model, state)
+    np.testing.assert_array_equal(ours == 1, batch.mask[1])
+    assert bool(can_say) == bool(batch.lost.any())
+    if can_say:
+        np.testing.assert_array_equal(np.isnan(can_say[0]), batch.lost[1])
     header, (handed,) = drawn("masks_handed", model, state)
-    values = seen.handed
+    values = batch.handed
     if values.dim() > 2:
         values = values[1, 0] if values.dim() == 4 else values[1 * model.num_heads + 2]
     if values.dtype == torch.float32:
@@ -187,16 +187,16 @@ def test_pasted_masks_are_drawn_as_they_came_and_as_they_are_meant():
 
 def used(model: ModelState, state: MasksState) -> torch.Tensor:
     """The model's mask after the button."""
-    seen, _ = pasted.view(model, state)
-    assert seen is not None
-    assert seen.refused() == ""
-    return setting(model, replace(state, paint=seen.paint())).mask
+    mask, _ = pasted_mask(model, state)
+    assert mask is not None
+    assert mask.refused() == ""
+    return setting(model, replace(state, paint=mask.paint())).mask
 
 
 def test_a_pasted_mask_becomes_the_lens_s_mask():
     model = ModelState(seq_len=4, causal=False)
-    found = used(model, MasksState(mask="", pasted="1 0 0 0\n0 1 0 0\n1 1 1 1\n0 0 0 0"))
-    assert found.int().tolist() == [[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0]]
+    square = used(model, MasksState(mask="", pasted="1 0 0 0\n0 1 0 0\n1 1 1 1\n0 0 0 0"))
+    assert square.int().tolist() == [[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0]]
     other = used(model, MasksState(mask="", pasted="0 1\n1 1", read_as="1 = ignore"))
     assert other.int().tolist() == [[1, 0, 1, 1], [0, 0, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]]
     larger = used(model, MasksState(mask="", pasted=str(np.tri(6, 6).astype(int).tolist())))
@@ -209,7 +209,7 @@ def test_what_becomes_of_other_sizes_is_said():
     model = ModelState(seq_len=4, causal=False)
 
     def said(text, **fields):
-        return pasted.view(replace(model, **fields), MasksState(pasted=text))[0].about_use()
+        return pasted_mask(replace(model, **fields), MasksState(pasted=text))[0].about_use()
 
     assert "It has the sentence’s size." in said("1111\n1111\n1111\n1110")
     assert "the other cells stay as they are composed" in said("11\n10")
@@ -229,5 +229,5 @@ def test_the_link_carries_a_used_mask_of_64_by_64():
 
 
 def test_an_upload_that_is_gone_is_said_to_be():
-    assert pasted.view(SMALL, MasksState(pasted="", upload="0123456789abcdef")) == (None, pasted.GONE)
-    assert pasted.view(SMALL, MasksState(pasted="")) == (None, pasted.NOTHING)
+    assert pasted_mask(SMALL, MasksState(pasted="", upload="0123456789abcdef")) == (None, GONE)
+    assert pasted_mask(SMALL, MasksState(pasted="")) == (None, NOTHING)

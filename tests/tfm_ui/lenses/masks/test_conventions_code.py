@@ -10,8 +10,9 @@ from tests.tfm_ui.lenses.masks.test_conventions import ACROSS, BATCH, DECODER, L
 from tfm_core import Transformer, encode
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_ui.lenses.masks import paint as mask_paint
-from tfm_ui.lenses.masks.conventions.code import code, recipe
-from tfm_ui.lenses.masks.conventions.numbers import view
+from tfm_ui.lenses.masks.conventions.calls import conventions
+from tfm_ui.lenses.masks.conventions.code import code_to_copy
+from tfm_ui.lenses.masks.conventions.table import AllCalls
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
@@ -28,13 +29,13 @@ from tfm_ui.lenses.masks.conventions.numbers import view
     ],
 )  # fmt: skip
 def test_the_code_to_copy_runs_and_makes_the_same_mask(name, model, state):
-    seen, space = view(model, replace(state, convention=name)), {}
+    batch, space = conventions(model, replace(state, convention=name)), {}
     with torch.no_grad():
-        exec(code(seen), space)
-    assert torch.equal(space["mask"], seen.mask)
-    assert torch.equal(space["handed"], seen.handed)
+        exec(code_to_copy(batch.settings, batch.convention), space)
+    assert torch.equal(space["mask"], batch.mask)
+    assert torch.equal(space["handed"], batch.handed)
     output = space["output"][0] if isinstance(space["output"], tuple) else space["output"]
-    assert seen.settings[0].mask.shape[0] in output.shape
+    assert batch.settings[0].mask.shape[0] in output.shape
 
 
 @pytest.mark.parametrize(
@@ -49,18 +50,18 @@ def test_the_code_to_copy_runs_and_makes_the_same_mask(name, model, state):
     ],
 )
 def test_the_recipe_gives_the_same_numbers(model, state):
-    seen, space = view(model, state), {}
-    exec(recipe(seen), space)
-    assert space["found"].keys() == seen.found.keys()
-    for name, own in seen.found.items():
-        theirs = space["found"][name]
+    batch, space = conventions(model, state), {}
+    exec(AllCalls(batch).recipe(), space)
+    assert space["verified"].keys() == batch.verified.keys()
+    for name, ours in batch.verified.items():
+        theirs = space["verified"][name]
         for field in ("difference", "of_said", "slipped", "slipped_nan", "largest", "empty"):
-            assert getattr(theirs, field) == getattr(own, field), (name, field)
+            assert getattr(theirs, field) == getattr(ours, field), (name, field)
 
 
 def test_texts_are_what_the_code_says():
     """A line that is the name of a sample stands for its text, in the code too."""
-    seen, space = view(DECODER, replace(BATCH, texts="@alice")), {}
-    exec(recipe(seen), space)
-    assert torch.equal(space["source"][1:], encode(seen.settings[1].model.read_text, "word", 20).batch)
+    batch, space = conventions(DECODER, replace(BATCH, texts="@alice")), {}
+    exec(AllCalls(batch).recipe(), space)
+    assert torch.equal(space["source"][1:], encode(batch.settings[1].model.read_text, "word", 20).batch)
     assert isinstance(space["model"], Transformer)

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from tfm_ui.lenses.masks.padding import computed as compute_padding
-from tfm_ui.lenses.masks.padding import empty_rows, padded
-from tfm_ui.lenses.masks.padding import recipe as padding_recipe
-from tfm_ui.lenses.masks.padding import spread as empty_rows_spread
-from tfm_ui.lenses.masks.padding.batch import batch_of
-from tfm_ui.lenses.masks.padding.row_pictures import masks_empty_row, masks_nan_spreads
+from tfm_ui.lenses.masks.padding.emptied import READ_UP_TO, SPREADS, emptied
+from tfm_ui.lenses.masks.padding.empty_row_pictures import masks_empty_row, masks_nan_spreads
+from tfm_ui.lenses.masks.padding.empty_rows import EVALUATING, rows_without_keys
+from tfm_ui.lenses.masks.padding.padded import batch_of, laid, without_keys
+from tfm_ui.lenses.masks.padding.spread import spreading
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
 
-INFINITE, LARGE, OURS = compute_padding.SPREADS
+INFINITE, LARGE, OURS = SPREADS
 CASES = [
     (ModelState(), MasksState()),
     (ModelState(causal=False, norm="post"), MasksState(mask="cross", layer=2, head=3)),
@@ -30,14 +29,14 @@ all_cases = pytest.mark.parametrize(("model", "state"), CASES)
 
 
 def lines(model, state):
-    return empty_rows.view(model, state), empty_rows_spread.view(model, state)
+    return rows_without_keys(model, state), spreading(model, state)
 
 
 @all_cases
 def test_the_rows_are_those_that_the_mask_leaves_no_key(model, state):
     batch = batch_of(model, state)
-    composed = padded.laid(batch.setting, state.pad_side, words=False)
-    mask, rows, by_hand = padded.emptied(batch, state.row)
+    composed = laid(batch.setting, state.pad_side, words=False)
+    mask, rows, by_hand = without_keys(batch, state.row)
     empty = [i for i, row in enumerate(composed.tolist()) if not any(row)]
     assert by_hand == (not empty)
     if by_hand:
@@ -57,7 +56,7 @@ def test_what_is_said_holds(model, state):
     }
     assert "ways make it NaN" in rows.sentence()
     fast = model.num_heads % 2 == 0 and not (model.is_encoder_decoder and state.place == "cross")
-    assert rows.is_nan(empty_rows.EVALUATING) == fast
+    assert rows.is_nan(EVALUATING) == fast
     assert ("on its fast path" in rows.sentence()) == fast
     assert ("It has no place for" in rows.sentence()) == (model.positional in ("rope", "t5"))
     table = rows.table()
@@ -75,10 +74,10 @@ def test_what_is_said_holds(model, state):
 @all_cases
 def test_scripts_give_these_numbers(model, state):
     rows, spread = lines(model, state)
-    exec(padding_recipe.rows_recipe(rows), left := {})
-    for name, (own, _) in rows.treated.items():
-        assert torch.allclose(left["treated"][name].output, own.output, atol=1e-5, equal_nan=True)
-    exec(padding_recipe.spread_recipe(spread), left := {})
+    exec(rows.recipe(), left := {})
+    for name, (treated, _) in rows.treated.items():
+        assert torch.allclose(left["treated"][name].output, treated.output, atol=1e-5, equal_nan=True)
+    exec(spread.recipe(), left := {})
     for name, run in spread.runs.items():
         assert torch.allclose(torch.stack(left["streams"][name]), run.streams, atol=1e-5, equal_nan=True)
         assert torch.allclose(left["logits"][name], run.logits, atol=1e-4, equal_nan=True)
@@ -90,17 +89,17 @@ def test_pictures_hold_what_was_measured(model, state):
     header, numbers = masks_empty_row(model, state)
     assert header["blank"] == "NaN"
     assert "NaN" not in str({**header, "blank": "", "about": ""})
-    assert np.isnan(numbers[0]).any(1).tolist() == [np.isnan(own).any() for own in rows.weights.values()]
+    assert np.isnan(numbers[0]).any(1).tolist() == [np.isnan(row).any() for row in rows.weights.values()]
     _, numbers = masks_nan_spreads(model, state)
     np.testing.assert_array_equal(numbers, np.stack(list(spread.shares.values())))
     assert len(spread.table()) == numbers.size
 
 
 def test_the_row_is_what_was_asked_for():
-    rows = empty_rows.view(ModelState(), MasksState(mask="cross", row=8))
+    rows = rows_without_keys(ModelState(), MasksState(mask="cross", row=8))
     assert rows.at.row == 7
     assert "leaves 5 of 10 rows no key; shown is row 8 (“PAD”)" in rows.sentence()
-    rows = empty_rows.view(ModelState(), MasksState(row=3))
+    rows = rows_without_keys(ModelState(), MasksState(row=3))
     assert "row 3 (“barked”) was emptied here" in rows.sentence()
 
 
@@ -114,16 +113,16 @@ def test_a_mask_that_hides_everything_leaves_no_other_row():
 
 
 def test_the_mechanism_is_told_with_its_numbers():
-    said = empty_rows_spread.view(ModelState(), MasksState()).sentence()
+    said = spreading(ModelState(), MasksState()).sentence()
     assert "NaN in 1 of 10 rows after layer 1, 10 of 10 rows after layer 2; in 100% of the logits" in said
     assert "9 rows that may not look there give it a weight of 0, and 0 × NaN = NaN" in said
     assert "others by rounding" in said
-    said = empty_rows_spread.view(ModelState(causal=False), MasksState(mask="")).sentence()
+    said = spreading(ModelState(causal=False), MasksState(mask="")).sentence()
     assert "its key and value are NaN for all who may look at it" in said
     assert "others up to" in said
-    said = empty_rows_spread.view(ModelState(num_layers=1), MasksState()).sentence()
+    said = spreading(ModelState(num_layers=1), MasksState()).sentence()
     assert "There is no second layer" in said
-    said = empty_rows_spread.view(ModelState(architecture="encoder-decoder"), MasksState(place="cross")).sentence()
+    said = spreading(ModelState(architecture="encoder-decoder"), MasksState(place="cross")).sentence()
     assert "the decoder looks at its own text" in said
 
 
@@ -138,7 +137,7 @@ def test_one_key_one_row_and_several_rows_are_told_as_such():
 
 def test_long_texts_are_run_on_their_beginning():
     model = ModelState(text="@alice", seq_len=1024)
-    rows = empty_rows.emptied(model, MasksState())
-    assert len(rows.queries) == empty_rows.READ_UP_TO
+    rows = emptied(model, MasksState())
+    assert len(rows.queries) == READ_UP_TO
     assert "first 128 of 1024 places" in rows.aside(model)
-    assert empty_rows.emptied(replace(model, seq_len=12), MasksState()).aside(replace(model, seq_len=12)) == ""
+    assert emptied(replace(model, seq_len=12), MasksState()).aside(replace(model, seq_len=12)) == ""

@@ -9,11 +9,11 @@ import torch
 
 from tests.tfm_ui.payloads import decode
 from tfm_core import Influence, causal_mask, window_mask
-from tfm_ui.lenses.masks import passes as compute_masks
-from tfm_ui.lenses.masks.leaks import numbers as leaks
-from tfm_ui.lenses.masks.leaks import pictures as drawn
-from tfm_ui.lenses.masks.leaks import recipe as leaks_recipe
-from tfm_ui.lenses.masks.leaks import travel as leaks_travel
+from tfm_ui.lenses.masks.leaks import changes, layers, pictures
+from tfm_ui.lenses.masks.leaks.changes import Changes
+from tfm_ui.lenses.masks.leaks.measured import measure
+from tfm_ui.lenses.masks.leaks.travel import Travel
+from tfm_ui.lenses.masks.passes import forward, precise, stream, streams
 from tfm_ui.lenses.masks.state import PROMISES, MasksState
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.model_state import ModelState
@@ -38,57 +38,57 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_what_moved_is_what_the_mask_lets_pass_and_leaks_are_what_was_not_promised(case):
-    seen = leaks.view(*CASES[case])
-    np.testing.assert_array_equal(seen.moves, seen.within)
-    np.testing.assert_array_equal(seen.leaking, seen.within[-1] & ~seen.promised[-1])
-    assert (seen.moved[~seen.within] < seen.found.tolerance / 50).all()
+    measured = measure(*CASES[case])
+    np.testing.assert_array_equal(measured.moves, measured.within)
+    np.testing.assert_array_equal(measured.leaking, measured.within[-1] & ~measured.promised[-1])
+    assert (measured.moved[~measured.within] < measured.influence.tolerance / 50).all()
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_script_gives_the_numbers_shown(case):
-    seen, scope = leaks.view(*CASES[case]), {}
-    exec(leaks_recipe.recipe(seen), scope)
+    measured, scope = measure(*CASES[case]), {}
+    exec(measured.recipe(), scope)
     moved = scope["moved"].movedim(1, 0).numpy()
-    np.testing.assert_allclose(moved, seen.moved, rtol=1e-9, atol=seen.found.tolerance)
-    np.testing.assert_array_equal(scope["promised"].T.numpy(), seen.promised[-1])
-    np.testing.assert_array_equal(scope["leaking"].numpy(), seen.leaking)
+    np.testing.assert_allclose(moved, measured.moved, rtol=1e-9, atol=measured.influence.tolerance)
+    np.testing.assert_array_equal(scope["promised"].T.numpy(), measured.promised[-1])
+    np.testing.assert_array_equal(scope["leaking"].numpy(), measured.leaking)
 
 
 def test_the_streams_are_those_of_a_pass_under_the_mask():
     for case in ("leaky", "padding", "decoder", "two, decoder", "two, cross"):
-        under = leaks.view(*CASES[case]).setting
+        under = measure(*CASES[case]).setting
         tokens = under.keys.batch
         layer = under.model.num_layers - 1
-        site = compute_masks.stream(under.model, layer)
-        _, trace = compute_masks.forward(under, [site], model=compute_masks.precise(under.model.config))
-        torch.testing.assert_close(compute_masks.streams(under)(tokens)[:, layer], trace[site], rtol=1e-12, atol=1e-12)
+        site = stream(under.model, layer)
+        _, trace = forward(under, [site], model=precise(under.model.config))
+        torch.testing.assert_close(streams(under)(tokens)[:, layer], trace[site], rtol=1e-12, atol=1e-12)
 
 
 def test_padding_may_be_changed_and_only_a_padding_mask_keeps_it_to_itself():
     law = "another token in place of a PAD moves no output of a real token"
     for mask, kept in (("padding", True), ("", False), ("causal", True), ("window 2", False)):
-        seen = leaks.view(FREE, MasksState(mask=mask))
-        (found,) = [value for name, value in seen.laws().items() if name.startswith(law)]
-        assert found is kept
-    assert not any(name.startswith(law) for name in leaks.view(FREE, LEAKY).laws())
+        measured = measure(FREE, MasksState(mask=mask))
+        (holds,) = [value for name, value in Changes(measured).laws().items() if name.startswith(law)]
+        assert holds is kept
+    assert not any(name.startswith(law) for name in Changes(measure(FREE, LEAKY)).laws())
 
 
 def test_a_leak_is_named_with_its_tokens_its_size_and_its_way():
-    seen = leaks.view(FREE, LEAKY)
-    row, column = seen.worst
-    assert seen.moved[-1, row, column] == seen.moved[-1][seen.leaking].max()
-    said = seen.sentence()
-    assert said.startswith(f"Leak: output {column + 1} “{seen.columns[column]}” moves by up to ")
-    assert f"when token {row + 1} “{seen.rows[row]}” changes" in said
+    measured = measure(FREE, LEAKY)
+    row, column = measured.worst
+    assert measured.moved[-1, row, column] == measured.moved[-1][measured.leaking].max()
+    said = Changes(measured).sentence()
+    assert said.startswith(f"Leak: output {column + 1} “{measured.columns[column]}” moves by up to ")
+    assert f"when token {row + 1} “{measured.rows[row]}” changes" in said
     assert "17 leaks in all, this is the largest." in said
-    locked = leaks.view(FREE, MasksState(**{**vars(LEAKY), "changed": 5, "moved": 3})).sentence()
+    locked = Changes(measure(FREE, replace(LEAKY, changed=5, moved=3))).sentence()
     assert "Its way: token 5 “the₂” → output 4 “on” in layer 1 → output 3 “sat” in layer 2." in locked
     assert locked.endswith("The promise forbids the steps in layer 1 and layer 2.")
 
 
 def test_ways_through_an_encoder_and_cross_attention_are_named_too():
-    seen = leaks.view(*CASES["two, cross"])
-    said = seen.sentence()
+    measured = measure(*CASES["two, cross"])
+    said = Changes(measured).sentence()
     assert "Locked: source token 2 “dog” moves output 4 “müde” by" in said
     way = "source token 2 “dog” → encoder output 3 “barked” in encoder layer 1 → output 4 “müde” in layer 1"
     assert f"{way} (cross-attention)." in said
@@ -118,82 +118,83 @@ def test_ways_through_an_encoder_and_cross_attention_are_named_too():
     ],
 )
 def test_sentences(state, said):
-    assert re.search(said, leaks.view(FREE, state).sentence())
+    assert re.search(said, Changes(measure(FREE, state)).sentence())
 
 
 @pytest.mark.parametrize(
     ("rounding", "said"), [(0.0, "none at all."), (1e-16, "none by more than 4×10⁻¹⁶, which is rounding.")]
 )
 def test_what_rounding_did_is_said_whatever_the_processor_makes_of_it(rounding, said):
-    seen = leaks.view(ModelState(seq_len=2, num_layers=1), MasksState(mask="causal", item=1))
-    moved = seen.found.moved.clone()
-    moved[1, :, 0] = rounding * seen.found.largest  # the later token, the earlier output: the one pair not promised
-    exact = replace(seen, found=Influence(moved, seen.found.largest))
-    assert f"; of 1 other {said}" in exact.sentence()
+    measured = measure(ModelState(seq_len=2, num_layers=1), MasksState(mask="causal", item=1))
+    moved = measured.influence.moved.clone()
+    moved[1, :, 0] = rounding * measured.influence.largest  # the one pair not promised: a later token moves an output
+    exact = replace(measured, influence=Influence(moved, measured.influence.largest))
+    assert f"; of 1 other {said}" in Changes(exact).sentence()
 
 
 def test_a_pair_that_moves_by_rounding_alone_is_not_said_to_move():
-    seen = leaks.view(FREE, MasksState(mask="causal", item=1, changed=2, moved=5))
-    faint = replace(seen, found=Influence(seen.found.moved * 1e-15, seen.found.largest))
-    assert "token 2 “cat” moves output 5 “the₂” by no more than rounding (" in faint.sentence()
-    assert "55 because what arrives is too small to tell from rounding" in faint.sentence()
+    measured = measure(FREE, MasksState(mask="causal", item=1, changed=2, moved=5))
+    faint = replace(measured, influence=Influence(measured.influence.moved * 1e-15, measured.influence.largest))
+    assert "token 2 “cat” moves output 5 “the₂” by no more than rounding (" in Changes(faint).sentence()
+    assert "55 because what arrives is too small to tell from rounding" in Changes(faint).sentence()
 
 
 def test_laws_are_broken_by_a_model_that_does_not_obey_its_mask():
-    seen = leaks.view(FREE, MasksState(mask="padding"))
-    assert len(seen.laws()) == 3
-    assert all(seen.laws().values())
-    wild = replace(seen, found=Influence(torch.ones_like(seen.found.moved), seen.found.largest))
-    assert not any(wild.laws().values())
-    assert leaks.view(FREE, MasksState(mask="", item=1)).laws() == {}  # nothing is kept apart, all is promised
+    measured = measure(FREE, MasksState(mask="padding"))
+    assert len(Changes(measured).laws()) == 3
+    assert all(Changes(measured).laws().values())
+    wild = replace(measured, influence=Influence(torch.ones_like(measured.influence.moved), measured.influence.largest))
+    assert not any(Changes(wild).laws().values())
+    assert Changes(measure(FREE, MasksState(mask="", item=1))).laws() == {}  # nothing is kept apart, all is promised
 
 
 def test_one_leak_is_the_only_one():
-    seen = leaks.view(ModelState(num_layers=1), MasksState(mask="causal", paint="~s1.9", item=1))
-    assert seen.leaking.nonzero() == ([8], [0])
-    assert ", the only leak." in seen.sentence()
+    measured = measure(ModelState(num_layers=1), MasksState(mask="causal", paint="~s1.9", item=1))
+    assert measured.leaking.nonzero() == ([8], [0])
+    assert ", the only leak." in Changes(measured).sentence()
 
 
 @pytest.mark.parametrize("promise", PROMISES)
 def test_a_promise_is_a_mask_of_the_list(promise):
-    seen = leaks.view(FREE, MasksState(mask="window 2", paint="~s1.9", promise=promise, item=1))
+    measured = measure(FREE, MasksState(mask="window 2", paint="~s1.9", promise=promise, item=1))
     wide, causal = window_mask(10, window=3), causal_mask(10)
     by_hand = {"padding": torch.ones_like(causal), "causal": causal, "causal and padding": causal, "window 3": wide}
     by_hand["as composed"] = window_mask(10, window=2)
     by_hand["as painted"] = by_hand["as composed"].clone()
     by_hand["as painted"][0, 8] = True
-    assert torch.equal(seen.promise, by_hand[promise])
-    assert seen.leaking.any() == (promise not in ("as painted", "padding"))
+    assert torch.equal(measured.promise, by_hand[promise])
+    assert measured.leaking.any() == (promise not in ("as painted", "padding"))
 
 
 def test_nothing_to_attend_to_leaves_every_output_its_own_token():
     hidden = "".join(f"~h{row}.{column}" for row in range(1, 5) for column in range(1, 5))
-    seen = leaks.view(ModelState(seq_len=4), MasksState(mask="", paint=hidden, item=1))
-    np.testing.assert_array_equal(seen.moves[-1], np.eye(4, dtype=bool))
+    measured = measure(ModelState(seq_len=4), MasksState(mask="", paint=hidden, item=1))
+    np.testing.assert_array_equal(measured.moves[-1], np.eye(4, dtype=bool))
 
 
 def test_distances_are_those_of_a_naive_loop():
     for case in ("leaky", "padding", "painted", "two, decoder"):
-        travel = leaks_travel.view(*CASES[case])
-        seen, real = travel.seen, len(travel.seen.setting.queries.pieces)
+        measured = measure(*CASES[case])
+        travel, real = Travel(measured), len(measured.setting.queries.pieces)
         for name, sign in (("back", 1), ("ahead", -1)):
-            for of, found in zip((seen.promised, seen.moves), travel.reaches[name], strict=True):
+            for pairs, farthest in zip((measured.promised, measured.moves), travel.reaches[name], strict=True):
                 expected = [
-                    max([sign * (j - i) for i in range(real) for j in range(real) if layer[i, j]] + [0]) for layer in of
+                    max([sign * (j - i) for i in range(real) for j in range(real) if layer[i, j]] + [0])
+                    for layer in pairs
                 ]
-                assert found == expected
+                assert farthest == expected
         distances, largest = travel.effects["largest"]
         for distance, value in zip(distances, largest, strict=True):
             pairs = [(i, i + distance) for i in range(real) if 0 <= i + distance < real]
-            assert value == max(seen.moved[-1][pair] for pair in pairs)
+            assert value == max(measured.moved[-1][pair] for pair in pairs)
 
 
 def test_a_window_reaches_so_far_and_that_is_a_law():
     for mask in ("window 3", "window 2 and causal and padding", "causal and window 1"):
-        (law,) = leaks_travel.view(ModelState(num_layers=3, causal=False), MasksState(mask=mask)).laws().items()
+        (law,) = Travel(measure(ModelState(num_layers=3, causal=False), MasksState(mask=mask))).laws().items()
         assert law[1]
     for mask in ("window 3 or global 1", "window 2 and strided 3", "causal", "", "window 2 and window 3"):
-        assert leaks_travel.view(FREE, MasksState(mask=mask)).laws() == {}
+        assert Travel(measure(FREE, MasksState(mask=mask))).laws() == {}
 
 
 def maps_of(header, numbers):
@@ -204,34 +205,35 @@ def maps_of(header, numbers):
 
 def test_the_picture_tells_leaks_promises_and_what_was_not_promised_apart():
     state = MasksState(view="leaks", mask="causal 1 and padding", promise="window 3", item=2, changed=2, moved=3)
-    seen = leaks.view(FREE, state)
+    measured = measure(FREE, state)
     header, numbers = decode(made("masks_leaks", query_of(((FREE, ""), (state, "masks_")))))
-    measured, promised = maps_of(header, numbers)
-    moves, kept = seen.moves[-1], seen.promised[-1]
-    np.testing.assert_array_equal(np.isnan(measured), ~moves & ~kept)
-    np.testing.assert_array_equal(np.isposinf(measured), ~moves & kept)
-    np.testing.assert_array_equal(measured[moves], seen.moved[-1][moves].astype(np.float32))
+    drawn, promised = maps_of(header, numbers)
+    moves, kept = measured.moves[-1], measured.promised[-1]
+    np.testing.assert_array_equal(np.isnan(drawn), ~moves & ~kept)
+    np.testing.assert_array_equal(np.isposinf(drawn), ~moves & kept)
+    np.testing.assert_array_equal(drawn[moves], measured.moved[-1][moves].astype(np.float32))
     np.testing.assert_array_equal(np.isnan(promised), ~kept)
-    assert {(row, column) for _, row, column in header["crosses"]} == set(zip(*np.nonzero(seen.leaking), strict=True))
+    leaks = set(zip(*np.nonzero(measured.leaking), strict=True))
+    assert {(row, column) for _, row, column in header["crosses"]} == leaks
     first = set(promised[kept])
     assert first == {1, 2}
     assert header["picked"] == [1, 2]
     scale = header["maps"][0]
-    assert scale["low"] < measured[moves].min() <= measured[moves].max() <= scale["high"]
+    assert scale["low"] < drawn[moves].min() <= drawn[moves].max() <= scale["high"]
     assert np.log10([scale["low"], scale["high"]]).round(9).tolist() == [
-        int(np.floor(np.log10(seen.moved[seen.moves].min()))),
-        int(np.ceil(np.log10(seen.moved[seen.moves].max()))),
+        int(np.floor(np.log10(measured.moved[measured.moves].min()))),
+        int(np.ceil(np.log10(measured.moved[measured.moves].max()))),
     ]
 
 
 def test_more_leaks_than_a_picture_marks_are_the_largest_and_that_is_said(monkeypatch):
-    for module in (drawn, leaks, leaks_travel):
+    for module in (pictures, changes, layers):
         monkeypatch.setattr(module, "CROSSES", 6)
-    header, _ = drawn.leaks(FREE, LEAKY)
-    seen = leaks.view(FREE, LEAKY)
-    found = [seen.moved[-1][row, column] for _, row, column in header["crosses"]]
-    assert found == sorted(seen.moved[-1][seen.leaking], reverse=True)[:6]
-    assert "17 leaks in all, this is the largest, and 6 are crossed out." in seen.sentence()
-    header, _ = drawn.leaks_layers(FREE, LEAKY)
+    header, _ = pictures.changes(FREE, LEAKY)
+    measured = measure(FREE, LEAKY)
+    crossed = [measured.moved[-1][row, column] for _, row, column in header["crosses"]]
+    assert crossed == sorted(measured.moved[-1][measured.leaking], reverse=True)[:6]
+    assert "17 leaks in all, this is the largest, and 6 are crossed out." in Changes(measured).sentence()
+    header, _ = pictures.layer_by_layer(FREE, LEAKY)
     assert [sum(at[0] == layer for at in header["crosses"]) for layer in (0, 1)] == [3, 3]
     assert header["about"].endswith("Of the leaks behind a layer 3 at most are crossed out.")

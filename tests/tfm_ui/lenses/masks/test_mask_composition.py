@@ -62,11 +62,11 @@ def test_brackets_say_what_acts_on_what(text, said):
     ],
 )
 def test_what_can_be_is_taken_and_the_rest_is_named(asked, value, reason):
-    found, why = FIELD.read(asked, "prefix 2")
-    assert found == value
+    read, why = FIELD.read(asked, "prefix 2")
+    assert read == value
     assert reason in why
     assert bool(reason) == bool(why)
-    assert FIELD.read(found, "") == (found, "")
+    assert FIELD.read(read, "") == (read, "")
 
 
 @given(st.text(max_size=60) | st.lists(st.sampled_from([*MASKS, "and", "or", "3", "900"]), max_size=30).map(" ".join))

@@ -22,10 +22,10 @@ def test_what_is_packed_is_unpacked(drawn):
 
 @given(cells, arrays(np.bool_, (12, 9)))
 def test_paint_lies_over_the_mask(drawn, mask):
-    found = painted(mask, drawn)
+    result = painted(mask, drawn)
     for (q, k), below in np.ndenumerate(mask):
-        own = drawn[q, k] if q < drawn.shape[0] and k < drawn.shape[1] else 0
-        assert found[q, k] == (below if own == 0 else own == 1)
+        cell = drawn[q, k] if q < drawn.shape[0] and k < drawn.shape[1] else 0
+        assert result[q, k] == (below if cell == 0 else cell == 1)
 
 
 @given(arrays(np.bool_, array_shapes(min_dims=2, max_dims=2, max_side=20)), st.booleans())

@@ -11,18 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from tests.tfm_ui.live.test_recipe import run
-from tfm_ui.lenses.masks.see.terms import PAINTS, terms_of
 
 from tfm_core import MASKS, causal_mask
 from tfm_ui.lenses.masks import paint as mask_paint
-from tfm_ui.lenses.masks import passes as compute_masks
 from tfm_ui.lenses.masks.composition import combined, parse
-from tfm_ui.lenses.masks.passes import LENGTHS
-from tfm_ui.lenses.masks.see import cost as see_cost
-from tfm_ui.lenses.masks.see import numbers as see
-from tfm_ui.lenses.masks.see import recipe as see_recipe
-from tfm_ui.lenses.masks.see.pictures import masks_batch
+from tfm_ui.lenses.masks.passes import LENGTHS, kept_by_length
+from tfm_ui.lenses.masks.pictures import masks_batch
+from tfm_ui.lenses.masks.see.growth import growth
+from tfm_ui.lenses.masks.see.numbers import head_under_mask
+from tfm_ui.lenses.masks.see.savings import block_size, empty_blocks
 from tfm_ui.lenses.masks.state import MasksState, about_batch, setting
+from tfm_ui.lenses.masks.terms import PAINTS, terms_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import words
 
@@ -52,18 +51,18 @@ def of(model, mask, place="decoder", paint="", **more):
 def test_a_pair_is_hidden_by_those_masks_that_do_not_let_it_see(model, place, mask):
     now = of(model, mask, place)
     terms = terms_of(now)
-    own = [*terms.masks, *([] if terms.back is None else [terms.back])]
+    masks = [*terms.masks, *([] if terms.back is None else [terms.back])]
     for (query, key), code in np.ndenumerate(terms.reasons()):
-        by = [i for i in range(len(own)) if code // PAINTS >> i & 1]
+        by = [i for i in range(len(masks)) if code // PAINTS >> i & 1]
         assert bool(by) is not bool(now.composed[query, key])
-        assert not any(own[i][query, key] for i in by)
-        # were all of them to let it see, it would be seen
+        assert not any(masks[i][query, key] for i in by)
+        # were all of them to let it see, it might attend
         ways = [terms.terms[i].how for i in range(len(terms.terms))]
-        seen = True
+        may_attend = True
         for i, how in enumerate(ways):
-            lets = bool(own[i][query, key]) or i in by
-            seen = (seen and lets) if how == "and" or not i else (seen or lets)
-        assert seen
+            lets = bool(masks[i][query, key]) or i in by
+            may_attend = (may_attend and lets) if how == "and" or not i else (may_attend or lets)
+        assert may_attend
         assert terms.back is None or terms.back[query, key] or len(terms.terms) in by
 
 
@@ -103,17 +102,17 @@ def test_empty_blocks_beside_a_naive_loop(mask, size):
     for row, column in itertools.product(range(0, mask.shape[0], size), range(0, mask.shape[1], size)):
         block = mask[row : row + size, column : column + size]
         left_out += 0 if block.any() else block.size
-    assert see_cost.empty_blocks(mask, size) == left_out / mask.size
+    assert empty_blocks(mask, size) == left_out / mask.size
 
 
 def test_blocks_are_those_of_flex_attention_where_the_text_is_long():
-    assert [see_cost.block_size(n) for n in (1, 2, 10, 16, 31, 64, 100, 256, 1024)] == [2, 2, 2, 2, 2, 8, 8, 32, 128]
+    assert [block_size(n) for n in (1, 2, 10, 16, 31, 64, 100, 256, 1024)] == [2, 2, 2, 2, 2, 8, 8, 32, 128]
 
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("mask", COMPOSITIONS)
 def test_pairs_by_length_are_those_of_real_masks(mask, causal):
-    for length, kept in zip(LENGTHS[:5], compute_masks.kept_by_length(mask, causal=causal), strict=False):
+    for length, kept in zip(LENGTHS[:5], kept_by_length(mask, causal=causal), strict=False):
         ids = torch.full((1, length), 5)
         real = combined(parse(mask)[0], ids, ids)
         real = real & causal_mask(length) if causal else real
@@ -121,13 +120,13 @@ def test_pairs_by_length_are_those_of_real_masks(mask, causal):
 
 
 def test_strided_attention_with_its_stride_at_the_root_grows_like_n_root_n():
-    found = see_cost.growth(of(ModelState(), "strided 3"))
-    for n, kept in zip(LENGTHS, found.strided, strict=True):
+    result = growth(of(ModelState(), "strided 3"))
+    for n, kept in zip(LENGTHS, result.strided, strict=True):
         assert 0.5 < kept / (n * isqrt(n)) < 1.6
-    assert 3.8 < found.own[-1] / found.own[-2] < 4.1
-    assert "it would be 4×, with n √n 2.83×" in found.sentence
-    empty = see_cost.growth(of(ModelState(), "documents 1 and global 1 and strided 1"))
-    assert "the pairs stay as many;" in empty.sentence
+    assert 3.8 < result.composed[-1] / result.composed[-2] < 4.1
+    assert "it would be 4×, with n √n 2.83×" in result.sentence()
+    empty = growth(of(ModelState(), "documents 1 and global 1 and strided 1"))
+    assert "the pairs stay as many;" in empty.sentence()
 
 
 @pytest.mark.parametrize("mask", COMPOSITIONS)
@@ -135,54 +134,53 @@ def test_strided_attention_with_its_stride_at_the_root_grows_like_n_root_n():
 def test_the_script_gives_the_mask_and_the_weights_shown(model, place, mask):
     state = MasksState(mask=mask, place=place, layer=2, head=3, paint="~s1.3_1.4_2.2~h3.1_3.3_4.1")
     state = MasksState(**{**vars(state), "paint": mask_paint.packed(mask_paint.unpacked(state.paint))})
-    seen = see.view(model, state)
-    scope = run(see_recipe.recipe_of(seen))
-    np.testing.assert_array_equal(scope["mask"], seen.found.mask)
-    np.testing.assert_array_equal(scope["weights"], seen.found.weights)
-    assert all(seen.laws().values())
-    assert seen.painted == (3, 3)
+    result = head_under_mask(model, state)
+    scope = run(result.recipe())
+    np.testing.assert_array_equal(scope["mask"], result.obeyed.mask)
+    np.testing.assert_array_equal(scope["weights"], result.obeyed.weights)
+    assert all(result.laws().values())
+    assert result.painted == (3, 3)
 
 
 def test_the_script_of_the_growth_gives_the_numbers_shown():
     now = of(ModelState(causal=False), "window 3 or global 2 and padding")
-    assert run(see_recipe.growth_recipe(terms_of(now)))["kept"] == dict(
-        zip(LENGTHS, see_cost.growth(now).own, strict=True)
-    )
+    result = growth(now)
+    assert run(result.recipe())["kept"] == dict(zip(LENGTHS, result.composed, strict=True))
 
 
 def test_the_sentence_says_what_is_kept_moved_and_left_without_a_key():
-    seen = see.view(ModelState(causal=False), MasksState(mask="window 3", item=1))
-    assert seen.sentence.startswith("44 of 100 pairs kept. Of the rows that may look at two tokens or more, “")
-    moved = np.abs(seen.found.weights - torch.from_numpy(seen.found.scores).softmax(-1).numpy())
+    result = head_under_mask(ModelState(causal=False), MasksState(mask="window 3", item=1))
+    assert result.sentence().startswith("44 of 100 pairs kept. Of the rows that may look at two tokens or more, “")
+    moved = np.abs(result.obeyed.weights - torch.from_numpy(result.obeyed.scores).softmax(-1).numpy())
     query, key = np.unravel_index(moved.argmax(), moved.shape)
-    assert f"“{seen.names[0][query]}” → “{seen.names[1][key]}”" in seen.sentence
-    assert f"{seen.found.weights[query, key]:.2f} here" in seen.sentence
+    assert f"“{result.names[0][query]}” → “{result.names[1][key]}”" in result.sentence()
+    assert f"{result.obeyed.weights[query, key]:.2f} here" in result.sentence()
     hidden = mask_paint.packed(np.full((10, 10), mask_paint.HIDE, np.uint8))
-    none = see.view(ModelState(), MasksState(mask="", paint=hidden))
-    assert "0 of 100 pairs kept. Nobody sees anything: all weights are 0." in none.sentence
+    none = head_under_mask(ModelState(), MasksState(mask="", paint=hidden))
+    assert "0 of 100 pairs kept. Nobody sees anything: all weights are 0." in none.sentence()
     assert all(none.laws().values())
-    everything = see.view(ModelState(causal=False), MasksState(mask=""))
-    assert "Nothing is hidden" in everything.sentence
-    one = see.view(ModelState(), MasksState(mask="", item=1, paint="1x1.TAg"))
-    assert "Without any key: “the”; its weights are all 0." in one.sentence
-    cross = see.view(ModelState(causal=False), MasksState(mask="cross"))
-    assert "Without any key: 5 rows of padding; their weights are all 0." in cross.sentence
+    everything = head_under_mask(ModelState(causal=False), MasksState(mask=""))
+    assert "Nothing is hidden" in everything.sentence()
+    first_hidden = head_under_mask(ModelState(), MasksState(mask="", item=1, paint="1x1.TAg"))
+    assert "Without any key: “the”; its weights are all 0." in first_hidden.sentence()
+    cross = head_under_mask(ModelState(causal=False), MasksState(mask="cross"))
+    assert "Without any key: 5 rows of padding; their weights are all 0." in cross.sentence()
 
 
 @pytest.mark.parametrize("mask", ["", "padding", "window 2", "strided 2", "prefix 2", "documents 1 3"])
 @pytest.mark.parametrize("text", ["the cat sat", "it"])
 def test_a_row_without_a_choice_is_no_headline_and_neither_is_padding(mask, text):
-    seen = see.view(ModelState(text=text, seq_len=6), MasksState(mask=mask, item=1))
-    tokens = len(seen.setting.queries.pieces)
-    choice = np.flatnonzero(seen.found.mask[:tokens].sum(1) > 1)
-    moved = np.abs(seen.found.weights - torch.from_numpy(seen.found.scores).softmax(-1).numpy())
+    result = head_under_mask(ModelState(text=text, seq_len=6), MasksState(mask=mask, item=1))
+    tokens = len(result.setting.queries.pieces)
+    choice = np.flatnonzero(result.obeyed.mask[:tokens].sum(1) > 1)
+    moved = np.abs(result.obeyed.weights - torch.from_numpy(result.obeyed.scores).softmax(-1).numpy())
     if not len(choice):
-        assert words.NO_CHOICE in seen.sentence
+        assert words.NO_CHOICE in result.sentence()
     elif moved[choice].max() > 1e-6:
         row = choice[moved[choice].max(1).argmax()]
-        assert f"or more, “{seen.names[0][row]}” → “" in seen.sentence
+        assert f"or more, “{result.names[0][row]}” → “" in result.sentence()
     else:
-        assert "no weight differs" in seen.sentence
+        assert "no weight differs" in result.sentence()
 
 
 def test_strided_says_no_number_of_pairs_that_is_true_of_one_stride_alone():
@@ -198,25 +196,25 @@ def test_strided_says_no_number_of_pairs_that_is_true_of_one_stride_alone():
 
 
 def test_the_table_holds_every_pair_and_why_it_is_hidden():
-    seen = see.view(ModelState(), MasksState(mask="padding", paint="1x2.TBw"))
-    table = seen.table()
+    result = head_under_mask(ModelState(), MasksState(mask="padding", paint="1x2.TBw"))
+    table = result.table()
     assert len(table) == 100
-    assert table["may attend"].sum() == seen.found.mask.sum()
+    assert table["may attend"].sum() == result.obeyed.mask.sum()
     assert set(table["why"]) >= {"", "hidden by padding", "hidden by causality (the sidebar’s switch)"}
-    np.testing.assert_array_equal(table["weight"], seen.found.weights.ravel())
+    np.testing.assert_array_equal(table["weight"], result.obeyed.weights.ravel())
 
 
 def test_the_table_of_a_large_mask_leaves_out_what_is_hidden():
-    seen = see.view(ModelState(text="@alice", seq_len=300), MasksState(mask="window 2", item=1))
-    assert len(seen.table()) == seen.found.mask.sum() == 599
-    np.testing.assert_allclose(seen.table().groupby("query", observed=True)["weight"].sum(), 1, atol=1e-6)
+    result = head_under_mask(ModelState(text="@alice", seq_len=300), MasksState(mask="window 2", item=1))
+    assert len(result.table()) == result.obeyed.mask.sum() == 599
+    np.testing.assert_allclose(result.table().groupby("query", observed=True)["weight"].sum(), 1, atol=1e-6)
 
 
 def test_a_mask_may_hide_all_of_a_large_text():
-    seen = see.view(ModelState(text="@alice", seq_len=300), MasksState(mask="global 1000", item=1))
-    assert seen.table().empty
-    assert seen.sentence.startswith("0 of 90\u202f000 pairs kept. Nobody sees anything")
-    assert see_cost.growth(seen.setting).sentence.startswith("No pair is kept of a text of 512 tokens. Of 1")
+    result = head_under_mask(ModelState(text="@alice", seq_len=300), MasksState(mask="global 1000", item=1))
+    assert result.table().empty
+    assert result.sentence().startswith("0 of 90\u202f000 pairs kept. Nobody sees anything")
+    assert growth(result.setting).sentence().startswith("No pair is kept of a text of 512 tokens. Of 1")
 
 
 def test_the_batch_stands_as_the_view_reads_it():

@@ -14,9 +14,10 @@ from hypothesis.extra.numpy import arrays
 
 from tfm_core import causal_mask
 from tfm_ui.lenses.masks.conventions.mask_text import SIDE, read_text
-from tfm_ui.lenses.masks.conventions.pasted_file import Digest, read_file
+from tfm_ui.lenses.masks.conventions.pasted_file import read_file
 from tfm_ui.lenses.masks.conventions.pasted_guess import ADDED, facts, guess, mask_of, odd_values
 from tfm_ui.lenses.masks.conventions.uploads import name_of
+from tfm_ui.lenses.masks.state import UploadName
 
 CAUSAL = causal_mask(3)
 MASKS = arrays(bool, st.tuples(st.integers(1, 7), st.integers(1, 7)))
@@ -57,11 +58,11 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_what_people_paste_is_read(form):
     mask = torch.tensor([[True, False, True, False], [True, True, False, False], [False, True, True, True]])
-    found = read_text(FORMS[form](mask))
-    np.testing.assert_array_equal(found.values, mask.numpy())
-    assert bool(found.notes) == ("axes" in form)
+    table = read_text(FORMS[form](mask))
+    np.testing.assert_array_equal(table.values, mask.numpy())
+    assert bool(table.notes) == ("axes" in form)
     words = ("torch", "assigned", "numpy", "numpy, printed", "json", "csv, words", "four axes")
-    assert (found.kind == "booleans") == (form in words)
+    assert (table.kind == "booleans") == (form in words)
 
 
 @pytest.mark.parametrize(
@@ -77,17 +78,17 @@ def test_what_people_paste_is_read(form):
     ],
 )
 def test_what_is_added_to_scores_is_read_as_such(text):
-    found = read_text(text)
-    assert guess(found)[0] == ADDED
-    np.testing.assert_array_equal(mask_of(found, ADDED), CAUSAL.numpy())
-    assert bool(odd_values(found, ADDED)) == ("e+" in text)
+    table = read_text(text)
+    assert guess(table)[0] == ADDED
+    np.testing.assert_array_equal(mask_of(table, ADDED), CAUSAL.numpy())
+    assert bool(odd_values(table, ADDED)) == ("e+" in text)
 
 
 @given(MASKS)
 def test_any_mask_comes_back_from_text_and_from_a_file(mask):
-    for found in (read_text(repr(mask)), read_text(str(mask.astype(int).tolist())), read_file(npy(mask))):
-        np.testing.assert_array_equal(found.values, mask)
-        assert guess(found)[1]
+    for table in (read_text(repr(mask)), read_text(str(mask.astype(int).tolist())), read_file(npy(mask))):
+        np.testing.assert_array_equal(table.values, mask)
+        assert guess(table)[1]
         described(mask)
     wide = npy(np.asfortranarray(mask.astype(np.float16)[None, None]))
     np.testing.assert_array_equal(read_file(wide).values, mask)
@@ -200,9 +201,9 @@ def tried(read, raw):
 
 @given(st.text(max_size=60) | st.text("[]01,; \n.-infTrue", max_size=60))
 def test_any_text_is_read_or_gets_a_sentence(text):
-    if found := tried(read_text, text):
-        assert found.values.size
-        assert not np.isnan(found.values).any()
+    if table := tried(read_text, text):
+        assert table.values.size
+        assert not np.isnan(table.values).any()
 
 
 @given(st.binary(max_size=200), st.sampled_from([b"", b"\x93NUMPY\x01\x00", header("(2, 2)")]))
@@ -213,12 +214,12 @@ def test_any_bytes_are_read_or_get_a_sentence(data, before):
 def test_the_largest_are_read():
     mask = causal_mask(SIDE)
     text = "\n".join(",".join("01"[cell] for cell in row) for row in mask.tolist())
-    for found in (read_file(text.encode()), read_file(npy(mask.double().numpy()))):
-        assert facts(mask_of(found, guess(found)[0])).causal
+    for table in (read_file(text.encode()), read_file(npy(mask.double().numpy()))):
+        assert facts(mask_of(table, guess(table)[0])).causal
 
 
 def test_the_link_of_an_upload_holds_a_digest_alone():
     digest = name_of(b"1 0", "Ada")
-    assert Digest("x").read(digest, "") == (digest, "")
-    assert Digest("x").read("", "") == ("", "")
-    assert Digest("x").read("../etc", "")[0] == ""
+    assert UploadName("x").read(digest, "") == (digest, "")
+    assert UploadName("x").read("", "") == ("", "")
+    assert UploadName("x").read("../etc", "")[0] == ""

@@ -46,18 +46,18 @@ LOWER, UPPER = CAUSAL.numpy(), np.triu(np.ones((4, 4), bool), 1)
     ],
 )  # fmt: skip
 def test_conventions_are_guessed_with_the_reason(values, way, why):
-    found = read_file(npy(values))
-    assert guess(found)[0] == way
-    assert why in guess(found)[1]
+    table = read_file(npy(values))
+    assert guess(table)[0] == way
+    assert why in guess(table)[1]
 
 
 @given(MASKS)
 def test_facts_against_naive_loops(mask):
     rows, columns = mask.shape
-    found = facts(mask)
-    assert found.causal == all(not mask[i, j] for i in range(rows) for j in range(columns) if j > i + columns - rows)
+    about = facts(mask)
+    assert about.causal == all(not mask[i, j] for i in range(rows) for j in range(columns) if j > i + columns - rows)
     if rows == columns:
-        bounds = [0, *np.cumsum(found.blocks)]
+        bounds = [0, *np.cumsum(about.blocks)]
         assert bounds[-1] == rows
         block = [next(k for k, end in enumerate(bounds[1:]) if i < end) for i in range(rows)]
         assert all(block[i] == block[j] for i in range(rows) for j in range(rows) if mask[i, j])
@@ -105,15 +105,15 @@ def test_what_is_said_of_a_mask(mask, said):
     ],
 )  # fmt: skip
 def test_values_beyond_the_convention_are_named(values, way, said):
-    found = odd_values(read_file(npy(np.array(values, float))), way)
-    assert said in found
-    assert bool(found) == bool(said)
+    said_of_it = odd_values(read_file(npy(np.array(values, float))), way)
+    assert said in said_of_it
+    assert bool(said_of_it) == bool(said)
 
 
 @given(MASKS)
 def test_readings_are_opposites_and_agree_with_torch(mask):
-    found = read_file(npy(mask))
-    np.testing.assert_array_equal(mask_of(found, ATTEND), ~mask_of(found, IGNORE))
+    table = read_file(npy(mask))
+    np.testing.assert_array_equal(mask_of(table, ATTEND), ~mask_of(table, IGNORE))
     added = read_file(npy(minus_inf(torch.from_numpy(mask)).numpy()))
     assume(not mask.all())
     np.testing.assert_array_equal(mask_of(added, guess(added)[0]), mask)

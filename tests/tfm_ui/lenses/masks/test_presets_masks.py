@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from tfm_ui.lenses.masks.conventions import numbers as conventions
-from tfm_ui.lenses.masks.leaks import numbers as leaks
-from tfm_ui.lenses.masks.leaks import travel as leaks_travel
-from tfm_ui.lenses.masks.padding import numbers as padding
-from tfm_ui.lenses.masks.padding import spread as empty_rows_spread
-from tfm_ui.lenses.masks.padding.batch import ROUNDING
+from tfm_ui.lenses.masks.conventions.calls import conventions
+from tfm_ui.lenses.masks.leaks.measured import measure
+from tfm_ui.lenses.masks.leaks.travel import Travel
+from tfm_ui.lenses.masks.padding.beside import run_beside
+from tfm_ui.lenses.masks.padding.shares import ROUNDING
+from tfm_ui.lenses.masks.padding.spread import spreading
 from tfm_ui.lenses.masks.padding.weights import Weights
 from tfm_ui.lenses.masks.presets import PRESETS
-from tfm_ui.lenses.masks.see import numbers as see
+from tfm_ui.lenses.masks.see.numbers import head_under_mask
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
 
@@ -24,24 +24,24 @@ def masks(name):
 
 
 def test_first_look_five_of_ten_columns_are_hidden_from_top_to_bottom():
-    seen = see.view(*masks("First look"))
-    assert seen.found.mask.shape == (10, 10)
-    assert (~seen.found.mask).all(0).sum() == 5
-    assert {seen.names[1][i] for i in np.flatnonzero((~seen.found.mask).all(0))} == {"PAD"}
-    assert np.allclose(seen.found.weights.sum(1), 1)  # the weight is paid back to what is left
+    result = head_under_mask(*masks("First look"))
+    assert result.obeyed.mask.shape == (10, 10)
+    assert (~result.obeyed.mask).all(0).sum() == 5
+    assert {result.names[1][i] for i in np.flatnonzero((~result.obeyed.mask).all(0))} == {"PAD"}
+    assert np.allclose(result.obeyed.weights.sum(1), 1)  # the weight is paid back to what is left
 
 
 def test_sliding_window_the_tenth_sees_three_and_has_heard_of_more_after_two_layers():
-    seen = see.view(*masks("Sliding window"))
-    assert len(seen.setting.queries.pieces) == 10
-    assert np.flatnonzero(seen.found.mask[9]).tolist() == [7, 8, 9]
-    twice = seen.found.mask.astype(int) @ seen.found.mask
+    result = head_under_mask(*masks("Sliding window"))
+    assert len(result.setting.queries.pieces) == 10
+    assert np.flatnonzero(result.obeyed.mask[9]).tolist() == [7, 8, 9]
+    twice = result.obeyed.mask.astype(int) @ result.obeyed.mask
     assert np.flatnonzero(twice[9]).tolist() == [5, 6, 7, 8, 9]
 
 
 def test_longformer_two_layers_bring_every_word_to_every_other():
-    seen = see.view(*masks("Longformer"))
-    mask = seen.found.mask.astype(int)
+    result = head_under_mask(*masks("Longformer"))
+    mask = result.obeyed.mask.astype(int)
     assert mask[0].all()
     assert mask[:, 0].all()
     assert np.flatnonzero(mask[5]).tolist() == [0, 3, 4, 5, 6, 7]
@@ -51,11 +51,11 @@ def test_longformer_two_layers_bring_every_word_to_every_other():
 
 def test_packed_documents_one_painted_cell_moves_one_row_of_weights():
     model, state = masks("Packed documents")
-    seen = see.view(model, state)
+    result = head_under_mask(model, state)
     blocks = np.repeat([0, 1, 2], [4, 3, 3])
-    assert (seen.found.mask == (np.equal.outer(blocks, blocks) & np.tri(10, dtype=bool))).all()
-    painted = see.view(model, MasksState(**{**vars(state), "paint": "~s6.2"}))
-    moved = (painted.found.weights != seen.found.weights).any(1)
+    assert (result.obeyed.mask == (np.equal.outer(blocks, blocks) & np.tri(10, dtype=bool))).all()
+    painted = head_under_mask(model, MasksState(**{**vars(state), "paint": "~s6.2"}))
+    moved = (painted.obeyed.weights != result.obeyed.weights).any(1)
     assert np.flatnonzero(moved).tolist() == [5]
 
 
@@ -64,50 +64,51 @@ def test_packed_documents_one_painted_cell_moves_one_row_of_weights():
 
 def test_leaky_by_one_lets_see_one_token_ahead_in_each_layer():
     model, state = masks("Leaky by one")
-    travel = leaks_travel.view(model, state)
+    travel = Travel(measure(model, state))
     promised, measured = travel.reaches["ahead"]
     assert (promised, measured) == ([0, 0], [1, 2])
-    seen = leaks.view(model, state)
-    assert int((seen.setting.mask != seen.promise).sum()) == 9  # a diagonal of ten tokens
-    assert int(seen.leaking.sum()) == 9 + 8
-    assert "up to 9 tokens back and 2 tokens ahead of it; promised: 9 and 0." in travel.about_reach()
+    result = measure(model, state)
+    assert int((result.setting.mask != result.promise).sum()) == 9  # a diagonal of ten tokens
+    assert int(result.leaking.sum()) == 9 + 8
+    assert "up to 9 tokens back and 2 tokens ahead of it; promised: 9 and 0." in travel.sentence()
 
 
 def test_through_the_window_the_first_word_reaches_the_last_behind_layer_seven():
-    travel = leaks_travel.view(*masks("Through the window"))
-    seen = [row.nonzero()[:, 0].tolist() for row in travel.seen.setting.mask]
-    assert seen == [[key for key in (query - 1, query, query + 1) if 0 <= key < 8] for query in range(8)]
-    assert travel.seen.moves[:, 0, 7].tolist() == [False] * 6 + [True] * 2
-    assert travel.seen.moves[:, 7, 0].tolist() == [False] * 6 + [True] * 2
+    measured = measure(*masks("Through the window"))
+    travel = Travel(measured)
+    visible = [row.nonzero()[:, 0].tolist() for row in measured.setting.mask]
+    assert visible == [[key for key in (query - 1, query, query + 1) if 0 <= key < 8] for query in range(8)]
+    assert measured.moves[:, 0, 7].tolist() == [False] * 6 + [True] * 2
+    assert measured.moves[:, 7, 0].tolist() == [False] * 6 + [True] * 2
     assert travel.reaches["back"][1] == [1, 2, 3, 4, 5, 6, 7, 7]
     assert list(travel.laws().values()) == [True]
 
 
 def test_one_cell_too_many_makes_thirteen_leaks():
     model, state = masks("One cell too many")
-    seen = leaks.view(model, state)
-    painted = seen.setting.mask & ~seen.promise
+    result = measure(model, state)
+    painted = result.setting.mask & ~result.promise
     assert painted.nonzero().tolist() == [[1, 8]]
-    assert int(leaks.view(ModelState(num_layers=1), state).leaking.sum()) == 1
-    assert int(seen.leaking.sum()) == 13
+    assert int(measure(ModelState(num_layers=1), state).leaking.sum()) == 1
+    assert int(result.leaking.sum()) == 13
 
 
 # padding
 
 
 def test_without_the_mask_pads_take_a_quarter_of_the_weight_and_every_output_moves():
-    seen = padding.view(*masks("Without the mask"))
-    assert seen.batch.pads == 5
-    assert 0.24 < Weights(seen).onto.mean() < 0.27
-    assert (seen.shares["without"][-1] > 0.4).all()
-    assert seen.largest("with") < ROUNDING
+    result = run_beside(*masks("Without the mask"))
+    assert result.batch.pads == 5
+    assert 0.24 < Weights(result).onto.mean() < 0.27
+    assert (result.shares["without"][-1] > 0.4).all()
+    assert result.largest("with") < ROUNDING
 
 
 def test_one_nan_five_rows_without_a_key_and_a_layer_later_every_token_is_nan():
-    seen = empty_rows_spread.view(*masks("One NaN"))
-    assert (seen.at.rows, seen.at.by_hand) == ([5, 6, 7, 8, 9], False)
-    assert seen.nans("−∞ and softmax")[:3] == [0, 5, 10]
-    onto = seen.runs["−∞ and softmax"].onto
+    result = spreading(*masks("One NaN"))
+    assert (result.at.rows, result.at.by_hand) == ([5, 6, 7, 8, 9], False)
+    assert result.nans("−∞ and softmax")[:3] == [0, 5, 10]
+    onto = result.runs["−∞ and softmax"].onto
     assert (onto.blind, set(onto.largest)) == (5, {0})
     assert np.isnan(0 * np.nan)
 
@@ -116,9 +117,9 @@ def test_one_nan_five_rows_without_a_key_and_a_layer_later_every_token_is_nan():
 
 
 def test_which_way_round_no_call_complains_and_torchs_module_alone_gives_nan():
-    seen = conventions.view(*masks("Which way round?")).found
-    assert all(one.slipped > 0.1 or one.slipped_nan for one in seen.values())
-    giving = [name for name, one in seen.items() if one.slipped_nan]
+    calls = conventions(*masks("Which way round?")).verified
+    assert all(call.slipped > 0.1 or call.slipped_nan for call in calls.values())
+    giving = [name for name, call in calls.items() if call.slipped_nan]
     assert giving == ["MHA, attn_mask", "MHA, attn_mask per head", "MHA, key_padding_mask"]
-    queries = [seen[name].slipped_nan for name in giving]
+    queries = [calls[name].slipped_nan for name in giving]
     assert queries == [2, 1, 10]

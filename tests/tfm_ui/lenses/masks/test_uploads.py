@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from tfm_ui.lenses.masks.conventions import pasted, uploads
+from tfm_ui.lenses.masks.conventions import uploads
 from tfm_ui.lenses.masks.conventions.mask_text import SIDE, Table
 from tfm_ui.lenses.masks.conventions.pasted_file import read_file
 from tfm_ui.lenses.masks.conventions.pictures import foreign
@@ -101,7 +101,7 @@ def test_another_visitor_is_told_that_it_is_gone_and_the_picture_is_drawn_by_its
     name = name_of(b"a file", "Ada")
     UPLOADS.keep(name, "Ada", mask)
     state = MasksState(pasted="", upload=name)
-    assert pasted.view(model, state, "Ada")[0].table is mask
-    assert pasted.view(model, state, "Bob") == (None, pasted.GONE)
+    assert pasted_mask(model, state, "Ada")[0].read is mask
+    assert pasted_mask(model, state, "Bob") == (None, GONE)
     _, numbers = foreign(model, state)
     np.testing.assert_array_equal(numbers.ravel()[:100].reshape(10, 10), np.tri(10))

@@ -13,7 +13,7 @@ from tfm_ui.lenses.positions.see import recipe
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import windows
 from tfm_ui.live.script import script
-from tfm_ui.live.windows import Part
+from tfm_ui.live.tables import Part
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
