@@ -89,9 +89,10 @@ class HeadWriting:
         weight, share = look.weight(self.weights[row, looked]), self.shares[row]
         if row in self.differing:
             first, second = look.percents(float(share[written]), float(share[looked]))
+            ties = one_of_ties(len(places_of_largest(share)))
             return (
                 f"{name} looks most at “{self.keys[looked]}” ({weight}), but takes most from “{self.keys[written]}”"
-                f"{one_of_ties(len(places_of_largest(share)))} ({first} of the lengths; “{self.keys[looked]}” {second})."
+                f"{ties} ({first} of the lengths; “{self.keys[looked]}” {second})."
             )
         if self.visible[row].sum() == 1:
             return f"{name} has no choice: all comes from “{self.keys[looked]}”."
