@@ -175,9 +175,7 @@ def test_heads_of_a_sentence_alone_and_in_its_batch(model, side):
             _, trace = forward(batch.setting, wanted, mask=mask, source=source)
             same(runs[way].streams, torch.stack([trace[site][item, rows] for site in sites]))
             for layer, head in every_head(model):
-                same(
-                    runs[way].weights(layer, head), trace[where.format(layer=layer, what="weights")][item, head, rows]
-                )
+                same(runs[way].weights(layer, head), trace[where.format(layer=layer, what="weights")][item, head, rows])
 
 
 @pytest.mark.parametrize("model", [p for p in MODELS if p.id.startswith(("two", "padded"))])

@@ -10,7 +10,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-from tests.tfm_ui.live.test_recipe import run
 
 from tfm_core import MASKS, causal_mask
 from tfm_ui.lenses.masks import paint as mask_paint
@@ -23,7 +22,7 @@ from tfm_ui.lenses.masks.see.savings import block_size, empty_blocks
 from tfm_ui.lenses.masks.state import MasksState, about_batch, setting
 from tfm_ui.lenses.masks.terms import PAINTS, terms_of
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import head_sentences
+from tfm_ui.text import words
 
 PLACES = [
     (ModelState(), "decoder"),
@@ -40,6 +39,13 @@ COMPOSITIONS = [
     "prefix 4 and documents 3 2 or strided 2",
     "padding and padding",
 ]
+
+
+def run(script: str) -> dict:
+    """What the script leaves behind."""
+    scope: dict = {}
+    exec(script, scope)
+    return scope
 
 
 def of(model, mask, place="decoder", paint="", **more):
@@ -175,7 +181,7 @@ def test_a_row_without_a_choice_is_no_headline_and_neither_is_padding(mask, text
     choice = np.flatnonzero(result.obeyed.mask[:tokens].sum(1) > 1)
     moved = np.abs(result.obeyed.weights - torch.from_numpy(result.obeyed.scores).softmax(-1).numpy())
     if not len(choice):
-        assert head_sentences.NO_CHOICE in result.sentence()
+        assert words.NO_CHOICE in result.sentence()
     elif moved[choice].max() > 1e-6:
         row = choice[moved[choice].max(1).argmax()]
         assert f"or more, “{result.names[0][row]}” → “" in result.sentence()
