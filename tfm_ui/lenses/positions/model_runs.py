@@ -53,8 +53,9 @@ def left_out(model: ModelState, state: PositionsState) -> str:
     left = [name for name in POSITIONAL if name not in names]
     if not left:
         return ""
-    size = f"{formats.plural(model.num_layers, 'layer')} of {formats.plural(model.num_heads, 'head')} on {model.seq_len} tokens"
-    run = f"run are {look.listed(names)}, left out {look.listed(left)}"
+    layers, heads = formats.plural(model.num_layers, "layer"), formats.plural(model.num_heads, "head")
+    size = f"{layers} of {heads} on {model.seq_len} tokens"
+    run = f"run are {formats.listed(names)}, left out {formats.listed(left)}"
     return f"A pass through {size} takes long: {run}. Pin others as A and B."
 
 

@@ -120,8 +120,8 @@ class HeadWriting:
         verdicts = {0.5: "but writes little", 0.9: "and writes less", 1.1: "and writes as much"}
         verdict = next((said for most, said in verdicts.items() if ratio < most), "and writes more")
         return (
-            f"“{self.keys[key]}” is an attention sink here: it gets {formats.percent(float(mean[key]))} of the weight on "
-            f"average, where an even spread would give it {formats.percent(even[key])}, {verdict}: "
+            f"“{self.keys[key]}” is an attention sink here: it gets {formats.percent(float(mean[key]))} of the weight "
+            f"on average, where an even spread would give it {formats.percent(even[key])}, {verdict}: "
             f"{formats.percent(float(share))} of the lengths."
         )
 
