@@ -1,1 +1,1 @@
-"""tfm_ui: what the pages are made of. Stands on tfm_core; the pages stand on it."""
+"""tfm_ui: the app's pages and everything that they need. It uses tfm_core, which knows nothing of it."""

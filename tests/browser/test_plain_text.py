@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tfm_ui.text.plain import JOINER
+from tfm_ui.text.markdown import JOINER
 
 HOSTILE = {
     "norm": "http://evil.test/login",

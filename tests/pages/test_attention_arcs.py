@@ -44,7 +44,7 @@ def test_what_the_browser_works_with_comes_back_from_the_link_and_asks_for_no_ot
 def test_heads_and_tokens_that_there_are_not_are_said():
     app = arcs(attention_heads="99 x", attention_tokens="q3 k11 q11")
     said = text_on(app).replace("\\", "")  # the notice is Markdown
-    assert "attention_heads = 99 x: it can hold whole numbers from 1 to 4, parted by spaces" in said
+    assert "attention_heads = 99 x: it can hold whole numbers from 1 to 4, separated by spaces" in said
     assert "it is empty now" in said
     assert picture(app)["local"]["attention_tokens"] == "q3"
 

@@ -75,7 +75,7 @@ def test_a_dictionary_comes_back_from_its_link():
 @pytest.mark.parametrize(
     ("name", "raw", "value", "reason"),
     [
-        ("entries", "1,0,5", ENTRIES, "2 to 6 vectors, parted by spaces, of 3 numbers"),
+        ("entries", "1,0,5", ENTRIES, "2 to 6 vectors, separated by spaces, of 3 numbers"),
         ("entries", "9,0,5 0,1,7", "2,0,5 0,1,7", "from -2 to 2"),
         ("entries", "1,0,nan 0,1,7", ENTRIES, "were expected"),
         ("ask", "🦊", "0.8,0.5", "1 vector of 2 numbers"),

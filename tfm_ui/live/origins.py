@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import Positional, attention_scores, attention_weights, mask_scores
-from tfm_ui.live import windows
+from tfm_ui.live import tables
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Origin:
         with torch.no_grad():
             biases = self.positional.bias_at(torch.arange(1 - keys, keys))
         assert biases is not None
-        return windows.by_distance(biases[head].to(self.query))(slice(0, keys), slice(0, keys))
+        return tables.by_distance(biases[head].to(self.query))(slice(0, keys), slice(0, keys))
 
     def scores(self, head: int, *, scale: float | None = None, rows: slice = slice(None)) -> Tensor:
         """The scores of a head before the mask, (rows, key); `scale` as in `attention_scores`."""

@@ -17,7 +17,7 @@ from tfm_ui.page.presets import Preset, active, neighbour
 from tfm_ui.state.fields import State
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
-from tfm_ui.text.plain import plain
+from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.text.words import about_tokens
 from tfm_ui.visitors.compute_limiter import Busy
 from tfm_ui.visitors.turn import turn_to_compute
@@ -134,7 +134,7 @@ def _notes(state: ModelState) -> None:
 
 def _notices() -> None:
     """Show the notices until the reader dismisses them: the first three, the others folded."""
-    if texts := [plain(notice) for notice in notices.notices()]:
+    if texts := [escape_markdown(notice) for notice in notices.notices()]:
         with st.container(key="notices"):
             st.warning("\n\n".join(texts[:3]), icon=":material/warning:")
             if more := texts[3:]:

@@ -12,7 +12,7 @@ from tfm_ui.state.links import LINK_CHARS, Cut, cuts, share_link
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import SAMPLES, about
 from tfm_ui.text import look
-from tfm_ui.text.plain import plain
+from tfm_ui.text.markdown import escape_markdown
 
 
 def model_panel() -> ModelState:
@@ -40,9 +40,8 @@ def model_panel() -> ModelState:
     if architecture == "encoder":
         draw(mask, "causal")
     else:
-        mask.toggle(
-            "Causal: no looking ahead", value=True, disabled=True, key="_causal", help="Decoders are always causal."
-        )
+        about = "Decoders are always causal."
+        mask.toggle("Causal: no looking ahead", value=True, disabled=True, key="_causal", help=about)
     draw(more, "tokenizer", "norm", "activation", "d_ff", "weights")
     return controls.current(ModelState)
 
@@ -75,7 +74,7 @@ def tools() -> None:
         icon=":material/undo:",
         width="stretch",
         disabled=not changes,
-        help=f"Takes back: {plain(undo.in_words(changes))}" if changes else "Nothing to take back",
+        help=f"Takes back: {escape_markdown(undo.in_words(changes))}" if changes else "Nothing to take back",
         on_click=controls.undo_last,
         key="_undo",
     )

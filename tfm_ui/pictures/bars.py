@@ -1,4 +1,4 @@
-"""A few named shares as horizontal bars."""
+"""Pictures of a few named shares as horizontal bars."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,18 +19,19 @@ def content(
     values: Sequence[str] = (),
     gap: str = "none",
 ) -> Content:
-    """What bars.js draws.
+    """The content for bars.js.
 
     Args:
-        names: what the bars stand for, the first on top.
-        shares: 0 to 1, printed in percent; NaN where there is none.
+        names: the names of the bars, from top to bottom.
+        shares: 0 to 1, printed in percent; NaN for a missing share.
         about: the picture in words.
         reference: a share to compare with, drawn as a dotted line.
-        values: what each share is, with its unit: printed before the percent, which then are whole.
-        gap: what stands for a NaN.
+        values: a text for each share, such as a number with its unit. It is printed before the percentage, which then
+            has no decimals.
+        gap: the text in place of a NaN.
 
     Raises:
-        ValueError: for values that are not as many as the shares.
+        ValueError: if there are not as many values as shares.
     """
     if values and len(values) != len(shares):
         raise ValueError(f"expected a value for each of {len(shares)} shares, got {len(values)}")

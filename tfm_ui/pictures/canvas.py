@@ -1,8 +1,8 @@
-"""Pictures that the browser draws: numbers travel as bytes, the script comes from assets/ and is read once.
+"""Canvases: pictures that a script in the browser draws from a header and numbers, which the server sends as bytes.
 
-A picture is a script `assets/<path>.js` and a style `assets/<path>.css`, which follows `assets/pictures/canvas.css`;
-the script's default export draws a header and its numbers. `standalone` makes of the same script and the same
-bytes a page that needs nothing else.
+A canvas has a script, `assets/<path>.js`, and a style, `assets/<path>.css`, which is added to
+`assets/pictures/canvas.css`. The script's default export draws a header and its numbers. `standalone` makes a complete
+HTML page from the same script and the same bytes.
 """
 
 import base64
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tfm_ui.text import look
 from tfm_ui.text.look import Mode
 
-Content = tuple[dict[str, Any], NDArray[Any]]  # what a picture is drawn from: a header for JSON, and numbers
+Content = tuple[dict[str, Any], NDArray[Any]]  # a header, which becomes JSON, and numbers
 
 ASSETS = Path(__file__).parents[2] / "assets"
 
@@ -46,7 +46,7 @@ SKIN = {
     for mode in look.PAPER
 }
 
-# Streamlit sends a component's script and style with every update: so these only fetch the real ones, once.
+# Streamlit sends a component's script and style with every update. So these scripts are short, and fetch the real ones.
 LOADER = """
 const script = import(new URL("assets/%s/page/%s.js", document.baseURI))
 export default function (component) {
@@ -84,18 +84,18 @@ def _read(name: str) -> str:
 
 
 def version() -> str:
-    """Stands in the address of scripts and styles: a new version has a new address, and no browser shows an old one."""
+    """A version for the address of scripts and styles: when one of them changes, browsers fetch all of them anew."""
     files = sorted([*ASSETS.rglob("*.js"), *ASSETS.rglob("*.css")])
     return blake2b(b"".join(file.read_bytes() for file in files), digest_size=6).hexdigest()
 
 
 class Canvas:
-    """One kind of picture: its script and style, the elements they work on, and the Streamlit component.
+    """One kind of picture: its script and style, its HTML elements, and its Streamlit component.
 
     Attributes:
-        path: of the script and the style below assets/, without their endings.
-        name: the last part of the path, under which Streamlit knows the component.
-        html: the elements.
+        path: the path of the script and the style below assets/, without their endings.
+        name: the last part of the path, which is the name of the Streamlit component.
+        html: the elements on which the script works.
         mount: puts the component on the page.
     """
 
@@ -106,9 +106,9 @@ class Canvas:
 
 
 def encode(header: Mapping[str, Any], numbers: NDArray[Any]) -> bytes:
-    """What the browser gets: the header's length (4 bytes, little-endian), the header in JSON, the numbers."""
+    """The bytes for the browser: the header's length (4 bytes, little-endian), the header as JSON, the numbers."""
     text = json.dumps({**header, "skin": SKIN}).encode()
-    text += b" " * (-len(text) % 4)  # so that the numbers lie where a Float32Array may begin
+    text += b" " * (-len(text) % 4)  # a Float32Array must begin at a multiple of 4
     return len(text).to_bytes(4, "little") + text + numbers.tobytes()
 
 
@@ -116,13 +116,13 @@ IMPORT = re.compile(r'^import .* from "(.*)"\n', re.MULTILINE)
 
 
 def bundle(script: str) -> str:
-    """A script and those that it imports as one, each once, what is needed first."""
+    """A script together with all scripts that it imports, as one text; each script stands after those that it needs."""
     texts: dict[str, str] = {}
 
     def add(path: str) -> None:
         if path not in texts:
             text = _read(path)
-            for needed in IMPORT.findall(text):  # relative to the script that imports it
+            for needed in IMPORT.findall(text):  # paths are relative to the importing script
                 add(posixpath.normpath(posixpath.join(posixpath.dirname(path), needed)))
             texts[path] = (
                 IMPORT.sub("", text).replace("export default function", "function draw").replace("export ", "")
@@ -133,7 +133,7 @@ def bundle(script: str) -> str:
 
 
 def standalone(kind: Canvas, data: bytes, title: str, caption: str, mode: Mode) -> str:
-    """The picture as a page of its own, hover and zoom included: no server, no network."""
+    """The picture as a complete HTML page that needs no server and no network. Hovering and zooming work."""
     variables = {
         "background-color": look.PAPER[mode],
         "secondary-background-color": look.SURFACE[mode],

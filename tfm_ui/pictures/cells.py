@@ -1,4 +1,4 @@
-"""What assets/pictures/cells.js works on: canvas, a tip for the cell that is read, buttons that zoom, and words."""
+"""The elements for assets/pictures/cells.js: a canvas, a tip for the cell being read, zoom buttons, and a text line."""
 
 CELLS = """
   <canvas tabindex="0" role="application"></canvas>

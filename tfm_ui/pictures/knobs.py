@@ -12,15 +12,15 @@ KNOBS = Canvas("pictures/knobs", '<div class="knobs" data-picture></div>')
 
 @dataclass(frozen=True)
 class Knob:
-    """One of them.
+    """A slider with a box.
 
     Attributes:
-        label: what stands before it.
-        parameter: of the link.
-        value: now.
-        low, high: its ends.
-        stops: the values that the slider has; where there are none, it has all, in equal steps of the logarithm.
-        digits: significant ones, where there are no stops.
+        label: the text before the slider.
+        parameter: the link's parameter that it sets.
+        value: its current value.
+        low, high: its lowest and highest value.
+        stops: the values that the slider can have; without stops it is continuous, on a logarithmic scale.
+        digits: the number of significant digits, if there are no stops.
     """
 
     label: str
@@ -33,5 +33,5 @@ class Knob:
 
 
 def content(knobs: Sequence[Knob]) -> Content:
-    """What knobs.js draws."""
+    """The content for knobs.js."""
     return {"knobs": [{**vars(knob), "stops": list(knob.stops)} for knob in knobs]}, np.zeros(0, np.float32)

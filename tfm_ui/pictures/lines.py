@@ -1,4 +1,4 @@
-"""Measurements as lines: one chart or a few beside each other, whose exact values can be read at any x."""
+"""Pictures of lines: one chart or a few side by side, in which the reader can read exact values at any x."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,15 +22,15 @@ Scale = Literal["linear", "log2", "log10"]
 
 @dataclass(frozen=True)
 class Line:
-    """One series.
+    """A series of points.
 
     Attributes:
-        name: stands at its end, and beside its values where they are read; "" of what is only to be seen.
-        x, y: as many of one as of the other. What a log scale cannot show, and NaN, leaves a gap.
+        name: stands at the end of the line and beside its values; "" for a line whose values cannot be read.
+        x, y: the points. NaN, and values that a log scale cannot show, leave a gap.
         colour: "ink", "muted", a role such as "query", or "head 1" to "head 8".
-        style: "solid" joins points, marked where there is room, "dashed" is for laws and for the second of two sides,
-            "thin" for what surrounds another line, "dots" for what has no order.
-        mark: stands over each of its dots, to find them by their name.
+        style: "solid" joins points, with marks if there is room; "dashed" is for laws and for the second of two sides,
+            "thin" for lines that surround another, "dots" for points without an order.
+        mark: a text above each dot.
     """
 
     name: str
@@ -46,12 +46,12 @@ class Chart:
     """Lines over one x.
 
     Attributes:
-        x, y: what the axes stand for, with units; the y is also the chart's heading.
+        x, y: the names of the axes, with units; the name of the y axis is also the chart's heading.
         lines: the series.
-        x_scale, y_scale: how numbers become places.
-        reach: y that must be in sight, whatever the data.
-        marks: name -> x of an upright line.
-        ranges: name -> first and last x of a part that is shaded.
+        x_scale, y_scale: the scales of the axes.
+        reach: values that the y axis must include, whatever the data.
+        marks: name -> x of a vertical line.
+        ranges: name -> first and last x of a shaded range.
     """
 
     x: str
@@ -65,15 +65,15 @@ class Chart:
 
 
 def content(charts: Sequence[Chart], *, about: str, gap: str = "none") -> Content:
-    """What lines.js draws: charts of the same x are read together.
+    """The content for lines.js. Charts with the same x axis are read together.
 
     Args:
-        charts: from left to right, or from top to bottom where there is no room.
+        charts: from left to right, or from top to bottom on narrow screens.
         about: the picture in words.
-        gap: what a NaN is called, where it is read.
+        gap: the text in place of a NaN.
 
     Raises:
-        ValueError: for a line whose x and y differ in number.
+        ValueError: if a line does not have as many x as y.
     """
     numbers: list[Sequence[float]] = [()]
     for line in (line for chart in charts for line in chart.lines):

@@ -1,4 +1,4 @@
-"""Which values the colours of a map stand for."""
+"""Scales of maps: which values the colours stand for."""
 
 from dataclasses import dataclass
 
@@ -7,17 +7,17 @@ from tfm_ui.text import look
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """From its low to its high end, which are printed beside the colours; all values of the map lie between them.
+    """The values at the two ends of the colours; all values of the map lie between them.
 
-    0 is the paper's colour, whatever the scale: an even one begins or ends there, or has it in its middle.
+    0 always has the colour of the paper: a linear scale has 0 at one end or in the middle.
 
     Attributes:
-        low: its low end.
-        high: its high end.
-        powers: whether it goes by powers of ten, and not evenly.
+        low: the value at the low end.
+        high: the value at the high end.
+        powers: whether the scale is logarithmic, by powers of ten, and not linear.
 
     Raises:
-        ValueError: for ends that no colours stand for.
+        ValueError: if 0 would not have the colour of the paper, or the scale has no length.
     """
 
     low: float
@@ -31,14 +31,18 @@ class Scale:
             raise ValueError(f"the scale of a map: expected {expected}, got {self.low:g} to {self.high:g}")
 
     def texts(self, *, whole: bool) -> tuple[str, str]:
-        """Both ends as they are printed; whole: of numbers without decimals."""
+        """The texts for both ends.
+
+        Args:
+            whole: whether the values are whole numbers, printed without decimals.
+        """
         if self.powers:
             return look.power_of_ten(self.low), look.power_of_ten(self.high)
         plus = "+" if self.low < 0 else ""
         return _end(self.low, plus, whole), _end(self.high, plus, whole)
 
     def resized(self, size: float) -> "Scale":
-        """The same side of 0, or both, with ends of another size; nothing but 0 keeps the scale."""
+        """The same scale with ends of another size, on the same side of 0, or on both; unchanged if the size is 0."""
         if not size:
             return self
         return Scale(low=-size if self.low else 0.0, high=size if self.high else 0.0)
@@ -49,26 +53,26 @@ def _end(value: float, plus: str, whole: bool) -> str:
     return size if not value else f"−{size}" if value < 0 else plus + size
 
 
-SHARES = Scale(low=0.0, high=1.0)  # of weights, where all maps shall be compared, and of what is or is not
+SHARES = Scale(low=0.0, high=1.0)  # for weights that are compared between maps, and for yes or no
 
 
 def from_zero(high: float) -> Scale:
-    """0 to the largest of values of which none is negative; to 1 where all are 0."""
+    """0 to the largest value, if no value is negative; 0 to 1 if all values are 0."""
     return Scale(low=0.0, high=high or 1.0)
 
 
 def around_zero(size: float) -> Scale:
-    """As far to either side of 0 as the value that is furthest from it; 1 where all are 0."""
+    """As far to both sides of 0 as the value furthest from it; -1 to 1 if all values are 0."""
     return Scale(low=-(size or 1.0), high=size or 1.0)
 
 
 def powers_of_ten(low: float, high: float) -> Scale:
-    """From one power of ten to another."""
+    """A logarithmic scale from one power of ten to another."""
     return Scale(low=low, high=high, powers=True)
 
 
 def holding(low: float, high: float) -> Scale:
-    """What holds these two and all between: below 0, above it, or around it where there are both signs."""
+    """The scale that holds values from `low` to `high`: below 0, above 0, or around 0 if both signs occur."""
     if low >= 0:
         return from_zero(high)
     return Scale(low=low, high=0.0) if high <= 0 else around_zero(max(-low, high))

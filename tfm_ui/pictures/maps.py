@@ -1,4 +1,4 @@
-"""One or more maps of the same rows and columns, beside each other and read together."""
+"""Pictures of one or more maps with the same rows and columns, side by side and read together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tfm_ui.live.windows import Part
+from tfm_ui.live.tables import Part
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.cells import CELLS
 from tfm_ui.pictures.map_scale import Scale
@@ -22,22 +22,22 @@ MAPS = Canvas(
 </div>
 """,
 )
-MASKED, ABSENT = np.float32(np.nan), np.float32(np.inf)  # stand where no value may be, and where there is no such cell
+MASKED, ABSENT = np.float32(np.nan), np.float32(np.inf)  # a masked cell, and a cell that does not exist
 
 
 @dataclass(frozen=True, kw_only=True)
 class Map:
-    """One of the maps.
+    """A map.
 
     Attributes:
-        name: stands above it.
-        values: float32 (row, column); MASKED or ABSENT where there is none.
-        scale: which values its colours stand for.
-        unit: what the values are, beside the scale.
+        name: the text above the map.
+        values: float32 (row, column); MASKED or ABSENT where there is no value.
+        scale: which values the colours stand for.
+        unit: what the values are; it stands beside the scale.
         whole: whether the values are whole numbers.
-        ticks: whether it says where something may be, 1, and where not, MASKED: then it has ticks and no scale, and if
-            it is the first, what it hides is masked in the others, too.
-        words: what stands for 0 and for 1, where these are the only values.
+        ticks: whether the map shows a mask: 1 for visible, MASKED for hidden. Such a map has ticks in place of a scale;
+            if it is the first map, the cells that it hides are masked in the other maps as well.
+        words: the words for 0 and for 1, if these are the only values.
     """
 
     name: str
@@ -50,22 +50,22 @@ class Map:
 
     @property
     def header(self) -> dict[str, Any]:
-        """What maps.js gets of it beside its values."""
+        """The map's part of the header for maps.js."""
         low, high = self.words or self.scale.texts(whole=self.whole)
-        told = {"name": self.name, "unit": self.unit, "whole": self.whole, "ticks": self.ticks, "words": self.words}
-        return told | vars(self.scale) | {"lowText": low, "highText": high}
+        header = {"name": self.name, "unit": self.unit, "whole": self.whole, "ticks": self.ticks, "words": self.words}
+        return header | vars(self.scale) | {"lowText": low, "highText": high}
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Rows or columns.
+    """The rows or the columns of a map.
 
     Attributes:
-        names: of each of them.
-        title: of the axis.
-        noun: of one of them, when it is read: "query".
-        role: a colour of the visual language.
-        counted: whether the names are numbers one after the other, of which round ones suffice.
+        names: a name for each row or column.
+        title: the title of the axis.
+        noun: what a single row or column is called, such as "query".
+        role: the colour role of the axis, such as "query".
+        counted: whether the names are consecutive numbers; then only round numbers are printed.
     """
 
     names: Sequence[str]
@@ -75,20 +75,24 @@ class Axis:
     counted: bool = False
 
     def header(self, other_names: Sequence[str] | None) -> dict[str, Any]:
-        """What maps.js gets of it; other_names: the numbers of the part's rows or columns, if there is one."""
+        """The axis's part of the header for maps.js.
+
+        Args:
+            other_names: the numbers of the rows or columns, if the map is part of a larger table.
+        """
         return {**vars(self), "counted": self.counted or list(self.names) == other_names}
 
 
 @dataclass(frozen=True)
 class Slider:
-    """A weight that can be dragged: what it is called, its value, and the parameter that it is written into.
+    """A weight that the reader can drag. The new value is written into a parameter of the link.
 
     Attributes:
-        label: in words.
-        value: 0 to 1.
-        parameter: of the link.
-        before: what the parameter holds before the number.
-        after: what behind it.
+        label: the weight in words.
+        value: the weight, 0 to 1.
+        parameter: the link's parameter.
+        before: the parameter's text before the number.
+        after: the parameter's text after the number.
     """
 
     label: str
@@ -100,11 +104,12 @@ class Slider:
 
 @dataclass(frozen=True)
 class Why:
-    """Why cells of a first map of ticks are hidden.
+    """The reasons why cells of the first map, which shows a mask, are hidden.
 
     Attributes:
-        codes: float32 (row, column): 4 x (the sum of 2**i of all names that hide it) + how it is painted (mask_paint).
-        names: of what hides.
+        codes: float32 (row, column): 4 x (the sum of 2**i for each name i that hides the cell) + how the cell is
+            painted (mask_paint).
+        names: the names of the masks that hide cells.
     """
 
     codes: NDArray[np.float32]
@@ -113,11 +118,11 @@ class Why:
 
 @dataclass(frozen=True)
 class Painting:
-    """Cells of a first map of ticks can be painted; needs a `Why`.
+    """Lets the reader paint cells of the first map, which shows a mask. It needs a `Why`.
 
     Attributes:
-        parameter: of the link, that holds what is painted.
-        text: what it holds; strokes are written behind it.
+        parameter: the link's parameter that holds the painted cells.
+        text: the parameter's current text; new strokes are appended to it.
     """
 
     parameter: str
@@ -148,32 +153,32 @@ def content(
     painting: Painting | None = None,
     counted_from: int = 0,
 ) -> Content:
-    """What maps.js draws.
+    """The content for maps.js.
 
     Args:
         maps: from left to right.
-        rows: what they share.
-        columns: likewise.
+        rows: the rows, the same for all maps.
+        columns: the columns, the same for all maps.
         about: the picture in words.
-        picked: the cell that is locked, from 0.
+        picked: row and column of the locked cell, from 0.
         asks: the two parameters that a click on a cell sets.
-        places: what the click sets them to, for each row and column; their numbers, by default, from 1, or from 0 in
-            a larger table.
-        whole_row: whether the ring is around the locked cell's row.
-        crosses: (map, row, column) of cells that leak.
-        slider: a weight to be dragged.
+        places: the values that the click sets, for each row and for each column; by default their numbers, from 1, or
+            from `counted_from` in a larger table.
+        whole_row: whether the ring is drawn around the whole row of the locked cell.
+        crosses: (map, row, column) of cells that get a cross.
+        slider: a weight that the reader can drag.
         read: how many of the rows are tokens, if padding follows them.
-        square: whether cells are.
-        part: what the maps are of a larger table, which the server pools (tfm_ui/live/windows.py): rows and columns are
-            named as it says.
-        zooms: the parameter that holds this part; with it, a zoom asks the server.
-        absent: what an ABSENT one is called.
-        crossed: what a cross stands for.
-        blank: what a cell without a value is called.
-        marks: columns, each with a colour of heads, from 0, that stands for it in another picture.
-        why: what hides the cells of the first map.
-        painting: how its cells are painted by hand; None if they cannot be.
-        counted_from: the number of the first row and column of a larger table, where they are told by numbers.
+        square: whether the cells are square.
+        part: which part of a larger table the maps show; the server pools it (tfm_ui/live/windows.py), and the names of
+            rows and columns come from it.
+        zooms: the parameter that holds this part; if it is given, zooming asks the server for another part.
+        absent: the text for an ABSENT cell.
+        crossed: the text for a cross.
+        blank: the text for a cell without a value.
+        marks: (column, number of a head colour, from 0), for columns that have this colour in another picture.
+        why: the reasons why cells of the first map are hidden.
+        painting: if given, the reader can paint cells of the first map.
+        counted_from: the number of the first row and column of a larger table, if they have numbers for names.
     """
     header: dict[str, Any] = {
         "rows": rows.header(part.row_names() if part else None),

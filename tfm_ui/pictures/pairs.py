@@ -1,4 +1,4 @@
-"""Two shares for each of a few names, as horizontal bars: one beside the other."""
+"""Pictures of two shares for each of a few names, as pairs of horizontal bars."""
 
 from collections.abc import Sequence
 
@@ -13,13 +13,13 @@ PAIRS = Canvas("pictures/pairs", '<div class="pairs" data-picture><canvas role="
 def content(
     names: Sequence[str], series: tuple[str, str], shares: NDArray[np.float32], *, roles: tuple[str, str], about: str
 ) -> Content:
-    """What pairs.js draws.
+    """The content for pairs.js.
 
     Args:
-        names: what the bars stand for, the first on top.
-        series: what the upper and the lower bar of a name are.
+        names: the names of the pairs, from top to bottom.
+        series: what the upper and the lower bar of each pair stand for.
         shares: (2, name), 0 to 1, printed in percent.
-        roles: their colours in the visual language; they are told apart by place and length too.
+        roles: the colour roles of the upper and the lower bar.
         about: the picture in words.
     """
     header = {"names": names, "series": series, "roles": roles, "about": about}

@@ -1,7 +1,7 @@
-"""A panel as data: a picture, and all that is said of it. Pure functions of a link make it; nothing is drawn here.
+"""Panels as data: a picture and everything that is said about it. Nothing is drawn here.
 
-A view of a lens answers a link with blocks, from top to bottom: panels, columns of blocks, notes, and what only
-Streamlit can draw. `tfm_ui/page/panels.py` draws them.
+A view of a lens returns blocks, from top to bottom: panels, columns of blocks, notes, and functions that draw with
+Streamlit. It is a pure function of the link. `tfm_ui/page/panels.py` draws the blocks.
 """
 
 from abc import ABC, abstractmethod
@@ -12,38 +12,38 @@ from typing import Any, Literal
 import pandas as pd
 
 Source = Callable[..., Any]
-Files = Mapping[str, tuple[str, Callable[[], str], str]]  # kind -> what it holds, its content, its MIME type
+Files = Mapping[str, tuple[str, Callable[[], str], str]]  # kind -> (what the file holds, its content, its MIME type)
 
 
 class Result(ABC):
-    """What a panel shows, in words and numbers. Each answer is a pure function of the link."""
+    """What a panel shows, in words and numbers. All methods are pure functions of the link."""
 
     @abstractmethod
     def sentence(self) -> str:
-        """What the picture comes to, computed from its data: also its text alternative."""
+        """The picture's main statement, computed from its data. It is also the picture's text alternative."""
 
     @abstractmethod
     def table(self) -> pd.DataFrame:
-        """Its data."""
+        """The data of the picture."""
 
     def laws(self) -> Mapping[str, bool]:
-        """Invariants that were tested on what is shown -> whether they hold."""
+        """Invariants of the data on screen, in words -> whether they hold."""
         return {}
 
     def recipe(self) -> str:
-        """A script of plain Python that gives the same numbers; "" where there is none."""
+        """A script of plain Python that computes the same numbers; "" if there is none."""
         return ""
 
 
 @dataclass(frozen=True)
 class OpenTable:
-    """A table that stands open below the sentence, to be sorted.
+    """A table that is always visible below the sentence, and can be sorted.
 
     Attributes:
-        columns: how its columns are drawn: name -> what `st.column_config` says, None for a column that is not.
-        row: the selected row, from 0, if one is always selected.
-        choose: called with the row that is clicked, from 0.
-        not_on_phones: columns for which a phone has no room.
+        columns: name -> how the column is drawn, as `st.column_config` wants it; None hides the column.
+        row: the selected row, from 0; None if no row is selected.
+        choose: called with the number of the clicked row, from 0.
+        not_on_phones: columns that are left out on phones.
     """
 
     columns: Mapping[str, Any]
@@ -54,24 +54,24 @@ class OpenTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """A bordered box for one chart, with all that belongs to it.
+    """A bordered box with a picture and everything that belongs to it.
 
     Attributes:
-        key: names its place on the page.
-        title: what it is.
+        key: the panel's key on the page.
+        title: the panel's title.
         how_to_read: one line on axes and colours.
-        result: what it says of its data.
-        sources: the functions that computed it, shown as they run.
-        picture: the name of the chart in the registry of pictures; "" if `tools` draw what is to be seen.
-        shape: in symbols and numbers.
-        locked: whether it shows what the reader locked; the title then has the amber bar.
-        tools: draws, by Streamlit, what stands between the heading and the picture: buttons, formulas.
-        below: draws, by Streamlit, what stands at the panel's foot.
-        open_table: how its table stands open; by default it is in a menu.
-        files: what else can be downloaded.
-        on_pick: called with layer and head, from 0, when one is clicked in the picture, before the page runs.
-        opens: called likewise, when the page runs: what opens another page.
-        slow: whether the picture takes much longer than a pass does: it is not drawn while another is dragged.
+        result: the sentence, the table, the laws and the recipe.
+        sources: the functions that computed the data; their code is shown on demand.
+        picture: the picture's name in the registry; "" if there is no picture.
+        shape: the shape of the data, in symbols and numbers.
+        locked: whether the panel shows what the reader has locked; its title then has an amber bar.
+        tools: draws, with Streamlit, what stands between the heading and the picture, such as buttons and formulas.
+        below: draws, with Streamlit, what stands at the panel's foot.
+        open_table: if given, the table is always visible; otherwise it is in a menu.
+        files: additional files for the download menu.
+        on_pick: called with layer and head, from 0, when a head is clicked in the picture, before the page runs.
+        opens: called with layer and head after a click, while the page runs; it may open another page.
+        slow: whether the picture takes much longer than a pass: it is not redrawn while another picture is dragged.
     """
 
     key: str
@@ -93,12 +93,12 @@ class Panel:
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence in the place of a panel, or above panels: why something is not shown, or what to know first.
+    """A sentence in place of a panel or above panels, such as the reason why something is not shown.
 
     Attributes:
         text: the sentence.
-        kind: in a coloured box, or as plain text.
-        icon: in a box, such as ":material/edit:".
+        kind: "info" and "warning" are coloured boxes, "plain" is plain text.
+        icon: the icon of a box, such as ":material/edit:".
     """
 
     text: str
@@ -108,23 +108,23 @@ class Note:
 
 @dataclass(frozen=True)
 class Columns:
-    """Blocks side by side; narrow windows show them below each other.
+    """Blocks side by side; in narrow windows they stand below each other.
 
     Attributes:
         columns: the blocks of each column, from left to right.
-        widths: of the columns, relative to each other; by default they are equal.
+        widths: the relative widths of the columns; by default they are equal.
     """
 
     columns: Sequence[Sequence["Block | None"]]
     widths: Sequence[int] = ()
 
 
-# A callable draws by Streamlit what is no panel. None keeps a place empty: when it fills, what follows stays as it is.
+# A callable draws with Streamlit. None keeps an empty place, so that the blocks after it stay when it is filled later.
 Block = Panel | Note | Columns | Callable[[], None]
 
 
 def panels_in(blocks: Sequence[Block | None]) -> list[Panel]:
-    """The panels among blocks, in reading order."""
+    """All panels in these blocks, in reading order."""
     inside: list[Panel] = []
     for block in blocks:
         if isinstance(block, Panel):

@@ -1,7 +1,7 @@
-"""The registry: each picture by its name, as a function of a link. Lenses fill it, and it knows none of them.
+"""The registry of pictures: name -> a function that computes the picture from a link. Lenses register their pictures.
 
-The browser asks for a picture by its name and the query of a link (assets/pictures/follow.js); a page needs the same
-bytes for its files. Both get them here.
+The browser asks for a picture by its name and the query of a link (assets/pictures/follow.js); pages need the same
+bytes for downloads. Both use `made`.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,23 +17,23 @@ from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.links import Query, link_parameters, state_of
 from tfm_ui.state.model_state import ModelState
 
-PARAMETERS = 500  # of a link: several times what all lenses together have
+PARAMETERS = 500  # the most parameters of a link: several times as many as all lenses have
 
 
 class CannotBeShown(ValueError):
-    """Why a link has no picture, in a sentence."""
+    """A link has no picture; the message says why, in a sentence."""
 
 
-States = tuple[tuple[Any, str], ...]  # each with its prefix, the model's first
+States = tuple[tuple[Any, str], ...]  # (state, its prefix in a link); the model's state is the first
 
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture.
+    """A picture of a lens.
 
     Attributes:
         canvas: how it is drawn.
-        content: what from: a function of the model's state and of the lens's.
+        content: computes what is drawn, from the model's state and the lens's state.
     """
 
     canvas: Canvas
@@ -41,24 +41,24 @@ class Picture:
 
 
 def for_both_sides(name: str, canvas: Canvas, content: Callable[..., Content]) -> dict[str, Picture]:
-    """The two pictures of a comparison, `<name>_a` and `<name>_b`; `content` is told its `side`, "A" or "B"."""
+    """The two pictures of a comparison, `<name>_a` and `<name>_b`; `content` gets the argument `side`, "A" or "B"."""
     return {f"{name}_{side.lower()}": Picture(canvas, partial(content, side=side)) for side in ("A", "B")}
 
 
 @dataclass(frozen=True)
 class Registered(Picture):
-    """A picture of the registry.
+    """A picture in the registry.
 
     Attributes:
-        state: the lens's, which it depends on beside the model's.
-        prefix: of the lens's parameters in a link.
+        state: the class of the lens's state.
+        prefix: the prefix of the lens's parameters in a link.
     """
 
     state: type[LensState]
     prefix: str
 
     def states(self, query: Query) -> States:
-        """What a link says that this picture depends on."""
+        """The states on which this picture depends, read from a link."""
         model = state_of(ModelState, "", query)
         return ((model, ""), (state_of(self.state, self.prefix, query, self.state.limits(model)), self.prefix))
 
@@ -67,10 +67,10 @@ PICTURES: dict[str, Registered] = {}
 
 
 def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: str) -> None:
-    """Enter a lens's pictures.
+    """Register a lens's pictures.
 
     Raises:
-        ValueError: if another lens has a picture of that name.
+        ValueError: if another lens has a picture with the same name.
     """
     for name, picture in pictures.items():
         entry = Registered(picture.canvas, picture.content, state, prefix)
@@ -79,14 +79,14 @@ def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: st
 
 
 def made(name: str, query: str) -> bytes:
-    """A picture's bytes, with the query that they stand for in its header.
+    """A picture's bytes. Their header contains the query of the states that the picture shows.
 
     Args:
-        name: of the picture.
-        query: of a link, as it stands behind the "?".
+        name: the picture's name.
+        query: the query of a link, the part after "?".
 
     Raises:
-        CannotBeShown: if the link's model cannot.
+        CannotBeShown: if there is no picture for this link.
     """
     picture = PICTURES[name]
     states = picture.states(_parameters(query))
@@ -100,10 +100,10 @@ def made(name: str, query: str) -> bytes:
 
 
 def takes_long(query: str) -> bool:
-    """Whether the pictures of a link's model may take long.
+    """Whether pictures of the link's model may take long to compute.
 
     Raises:
-        CannotBeShown: if that is no link.
+        CannotBeShown: if the query has too many parameters.
     """
     return state_of(ModelState, "", _parameters(query)).is_heavy
 
@@ -116,7 +116,7 @@ def _parameters(query: str) -> Query:
 
 
 def query_of(states: States) -> str:
-    """What a link to these states holds, of whatever length, without what the browser alone works with."""
+    """The query of these states, of any length, without the fields that only the browser uses."""
     parameters = {
         key: value
         for state, prefix in states

@@ -1,4 +1,4 @@
-"""Repeated measurements as dots along a line, a strip for each thing that was measured."""
+"""Pictures of repeated measurements: a strip for each thing that was measured, with a dot for each measurement."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ STRIPS = Canvas(
 
 @dataclass(frozen=True)
 class Strip:
-    """One thing's measurements.
+    """The measurements of one thing.
 
     Attributes:
-        name, detail: what was measured; strips that follow each other with the same two stand together.
-        group: one of the picture's groups.
+        name, detail: what was measured; adjacent strips with the same name and detail stand together.
+        group: the name of one of the picture's groups.
         dots: the measurements.
-        rounds: in which round each was made, from 0.
-        low, middle, high: a band around the middle, such as the quartiles and the median; NaN where there is none.
-        end: stands at its end: the middle in words, or why there is none.
-        said: all of it in words, for who points at it.
+        rounds: the round in which each measurement was made, from 0.
+        low, middle, high: a band around the middle, such as the quartiles and the median; NaN if there is none.
+        end: the text at the strip's end: the middle in words, or why there is none.
+        said: the strip in words, shown when the reader points at it.
     """
 
     name: str
@@ -48,11 +48,11 @@ class Strip:
 
 @dataclass(frozen=True)
 class Group:
-    """How the strips of one kind are drawn.
+    """How the strips of a group are drawn.
 
     Attributes:
         colour: "ink", "muted", a role such as "query", or "head 1" to "head 8".
-        hollow: whether its dots are rings, so that colour alone does not tell.
+        hollow: whether the dots are rings, so that groups differ not only by colour.
     """
 
     colour: str
@@ -70,20 +70,20 @@ def content(
     line: tuple[str, float] | None = None,
     least: bool = False,
 ) -> Content:
-    """What strips.js draws.
+    """The content for strips.js.
 
     Args:
         strips: from top to bottom.
-        groups: name -> how its strips are drawn; named above the picture if there are several.
-        axis: what stands below.
-        unit: behind a dot's value, where it is read.
+        groups: name -> how its strips are drawn; the names stand above the picture if there are several groups.
+        axis: the text below the axis.
+        unit: the unit of the dots' values.
         about: the picture in words.
-        scale: of the axis. What a log scale cannot show is left out.
-        line: the name and place of an upright line.
+        scale: the scale of the axis. Values that a log scale cannot show are left out.
+        line: the name and the value of a vertical line.
         least: whether the smallest dot of each strip is marked.
 
     Raises:
-        ValueError: for a strip whose dots and rounds differ in number.
+        ValueError: if a strip does not have as many rounds as dots.
     """
     numbers: list[float] = []
     for strip in strips:

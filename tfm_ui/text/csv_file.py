@@ -1,9 +1,9 @@
-"""Tables as CSV that a spreadsheet shows and does not execute. Pure.
+"""Tables as CSV files that are safe to open in a spreadsheet. Pure.
 
-A spreadsheet takes a cell that begins with = + - @ for a formula, which may ask the network or start a program, and
-tokens can be any text. So a text cell that begins with one of MARKS, names of rows and columns included, has an
-apostrophe put before it; numbers are left alone, -0.5 too. Read back, the first apostrophe of a cell that begins with
-one is dropped: an apostrophe is one of MARKS, so that nothing else begins with one.
+A spreadsheet executes a cell that begins with = + - @ as a formula, which may use the network or start a program, and
+tokens can be any text. So an apostrophe is put before each text cell that begins with one of MARKS, names of rows and
+columns included. Numbers stay as they are, also -0.5. To read the file back, drop the first character of each cell that
+begins with an apostrophe: that is safe because the apostrophe itself is one of MARKS.
 """
 
 from typing import Any
@@ -17,12 +17,12 @@ MARKS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n", "'")
 def csv_of(table: pd.DataFrame) -> str:
     """The table with its row and column names, comma-separated."""
     safe = table.copy(deep=False)
-    safe.columns = pd.RangeIndex(table.shape[1])  # of two columns with one name each is a column of its own
+    safe.columns = pd.RangeIndex(table.shape[1])  # unique names: two columns of the table may have the same name
     for column in safe.columns:
         if not is_numeric_dtype(safe[column].dtype):
             safe[column] = safe[column].map(_as_text)
     safe.columns, safe.index = _names(table.columns), _names(table.index)
-    return safe.to_csv(lineterminator="\r\n")  # of RFC 4180: then a \r within a cell is quoted and begins no row
+    return safe.to_csv(lineterminator="\r\n")  # as in RFC 4180: a \r within a cell is then quoted
 
 
 def _as_text(cell: Any) -> Any:

@@ -1,10 +1,10 @@
-"""Measured numbers with three digits, whatever their size."""
+"""Writes measured numbers with three significant digits: times, bytes, factors."""
 
 import math
 
 from tfm_ui.text import look
 
-NEAR = 0.1  # a factor this near to 1 is a difference, in percent
+NEAR = 0.1  # a factor that is closer to 1 than this is written as a difference in percent
 
 
 def three(value: float) -> str:
@@ -38,7 +38,7 @@ def times(value: float) -> str:
 
 
 def beside(value: float, much: str, more: str, less: str) -> str:
-    """A factor in words, in front of what it is compared with: 4× as long as, 0.4% longer than, as long as."""
+    """A factor as the beginning of a comparison: "4× as long as", "0.4% longer than", "as long as"."""
     apart = abs(value - 1)
     if not 0 < apart < NEAR:
         return f"{times(value)} as {much} as" if apart else f"as {much} as"
@@ -46,7 +46,7 @@ def beside(value: float, much: str, more: str, less: str) -> str:
 
 
 def span(low: str, high: str) -> str:
-    """1.2 to 3.4; one of them where they read alike."""
+    """1.2 to 3.4; only one of them if both texts are the same."""
     return low if low == high else f"{low} to {high}"
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tfm_core import Tokens, collisions
 from tfm_ui.text import look
-from tfm_ui.text.tied import one_of, tied
+from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 LONGEST = 10
 SHOWN = {" ": "·", "\t": "⇥", "\n": "↵", "\u200d": "ZWJ", "": "∅"}
@@ -160,14 +160,14 @@ def about_heads(first: NDArray[np.float32], visible: NDArray[np.intp]) -> str:
     if not free.any():
         return NO_CHOICE
     sharpness = first[:, :, free].mean(-1)  # (layer, head)
-    sharpest = tied(sharpness)
+    sharpest = places_of_largest(sharpness)
     layer, head = divmod(sharpest[0], first.shape[1])
     even = (1 / visible[free]).mean()
     if sharpness[layer, head] < even * (1 + TIE):
         return f"No head is sharper than an even spread, whose top weight averages {_weight(even)} a row."
     top = _weight(sharpness[layer, head])
     return (
-        f"Sharpest: layer {layer + 1}, head {head + 1}{one_of(len(sharpest))}. Its top weight averages {top} a row; "
+        f"Sharpest: layer {layer + 1}, head {head + 1}{one_of_ties(len(sharpest))}. Its top weight averages {top} a row; "
         f"an even spread would give {_weight(even)}."
     )
 

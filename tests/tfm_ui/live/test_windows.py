@@ -8,7 +8,8 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tfm_ui.live.windows import SIDE, WHOLE, Part, by_distance, matrix, part_of, pooled
+from tfm_ui.live.tables import SIDE, Part, by_distance, matrix
+from tfm_ui.live.windows import WHOLE, part_of, pooled
 
 
 def furthest(values: list[float]) -> float:

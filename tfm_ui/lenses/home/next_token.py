@@ -8,7 +8,7 @@ from tfm_ui.live.passes import run
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, units
-from tfm_ui.text.tied import one_of, tied
+from tfm_ui.text.ties import one_of_ties, places_of_largest
 from tfm_ui.text.words import labels, token_names
 
 SHOWN = 5
@@ -48,7 +48,7 @@ def next_token(state: ModelState) -> NextToken:
     names = token_names(order.tolist(), texts)
     shares = probabilities[order].tolist()
     last = labels(tokens)[len(tokens.pieces) - 1]
-    even, alike = 1 / len(probabilities), one_of(len(tied(probabilities)))
+    even, alike = 1 / len(probabilities), one_of_ties(len(places_of_largest(probabilities)))
     likeliest = f"{names[0]}{alike}, {look.percent(shares[0], 3)}: {units.times(shares[0] / even)} an even share"
     sentence = (
         f"At “{last}” the likeliest of {look.count(len(probabilities))} tokens is {likeliest}. "

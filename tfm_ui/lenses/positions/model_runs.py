@@ -61,7 +61,7 @@ def left_out(model: ModelState, state: PositionsState) -> str:
 
 
 def unmasked(model: ModelState, name: str) -> ModelState:
-    """The same weights in an encoder that sees everything. They are drawn by name, and decoder and encoder share names."""
+    """The same weights in an encoder that sees everything. They are drawn by name, as a decoder's are."""
     architecture = "encoder" if model.architecture == "decoder" else model.architecture
     return replace(model, positional=name, causal=False, architecture=architecture)
 

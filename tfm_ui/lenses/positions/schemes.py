@@ -66,7 +66,7 @@ def defined(spec: Spec, length: int) -> int:
 
 @dataclass(frozen=True)
 class Scheme:
-    """One of them.
+    """A scheme that is shown.
 
     Attributes:
         side: "A" or "B".

@@ -8,8 +8,8 @@ import torch
 from numpy.typing import NDArray
 
 from tfm_ui.lenses.positions.readings import OneHead
-from tfm_ui.live import windows
-from tfm_ui.live.windows import Part
+from tfm_ui.live import tables, windows
+from tfm_ui.live.tables import Part
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.map_scale import from_zero
@@ -47,7 +47,7 @@ def content(
 def _pooled(head: OneHead, part: Part) -> NDArray[np.float32]:
     """Weights as the screen can show them, masked where no pair of a cell may look."""
     weights = np.where(head.visible, head.weights, MASKED)
-    return windows.pooled(windows.matrix(torch.from_numpy(weights)), part)
+    return windows.pooled(tables.matrix(torch.from_numpy(weights)), part)
 
 
 def table(heads: Mapping[str, OneHead], names: Sequence[str]) -> pd.DataFrame:

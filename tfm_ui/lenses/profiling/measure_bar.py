@@ -12,7 +12,7 @@ from tfm_ui.lenses.profiling import measure_words, measurements
 from tfm_ui.lenses.profiling.budget import limit, needs, refused
 from tfm_ui.lenses.profiling.state import PREFIX
 from tfm_ui.page import controls, notices
-from tfm_ui.text.plain import plain
+from tfm_ui.text.markdown import escape_markdown
 
 JOB = "profile"
 # In the session: jobs that it has seen under way; those whose outcome the link holds, or held; and what it last showed
@@ -138,7 +138,7 @@ def _elsewhere() -> None:
 
 def _progress(job: JobStatus, before: str = "") -> None:
     share = job.step.share if job.step and job.state == "running" else 0.0
-    st.progress(min(max(share, 0.0), 1.0), plain(before + measure_words.progress(job)))
+    st.progress(min(max(share, 0.0), 1.0), escape_markdown(before + measure_words.progress(job)))
 
 
 def _stop(job: JobStatus) -> None:

@@ -9,7 +9,7 @@ from tfm_ui.page import controls_line
 from tfm_ui.state.lists import names
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
-from tfm_ui.text.plain import plain
+from tfm_ui.text.markdown import escape_markdown
 
 
 def draw(model: ModelState, where: DeltaGenerator, *names: str) -> ProfilingState:
@@ -40,8 +40,8 @@ def rows_of_compare(model: ModelState, *first: str) -> ProfilingState:
     menu = line.popover("Configurations", icon=":material/list:", type="tertiary", key="_profiling_rows").container()
     state = draw(model, menu, "sizes", "batch")
     for problem in rows_of(model, state)[1]:
-        menu.caption(plain(problem))
-    menu.caption(f"Each with {plain(look.listed(names(state.targets)))}, as chosen in the view “compare”.")
+        menu.caption(escape_markdown(problem))
+    menu.caption(f"Each with {escape_markdown(look.listed(names(state.targets)))}, as chosen in the view “compare”.")
     return with_button(model, how_it_is_measured(model, line))
 
 

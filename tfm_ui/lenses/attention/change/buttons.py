@@ -11,7 +11,7 @@ from tfm_ui.lenses.attention.change.kinds import LONGEST, Change, Drop, Replace,
 from tfm_ui.lenses.attention.change.setting import Setting
 from tfm_ui.lenses.attention.state import PREFIX
 from tfm_ui.page import controls
-from tfm_ui.text.plain import plain
+from tfm_ui.text.markdown import escape_markdown
 
 WORD = "_change_word"
 FULL = "The link has no room for it: take another change back."
@@ -56,7 +56,7 @@ def _acts(setting: Setting, cell_is_there: bool) -> None:
             allowed = means_something and change not in now and change in possible(written(new), setting.model)
             full = allowed and not fits(new)
             options: dict[str, Any] = {"disabled": full or not allowed, "help": FULL if full else None}
-            st.button(plain(label), on_click=hold, kwargs={"changes": new}, key=f"_change_{name}", **options)
+            st.button(escape_markdown(label), on_click=hold, kwargs={"changes": new}, key=f"_change_{name}", **options)
         st.text_input(
             "Another token",
             key=WORD,
@@ -80,7 +80,7 @@ def _done(setting: Setting) -> None:
         menu = st.popover(f"and {len(b) - SHOWN} more", type="tertiary") if len(b) > SHOWN else None
         for number, change in enumerate(b):
             rest = [other for other in b if other != change]
-            label = plain(change.said(setting.names) + ("" if change in allowed else " (set aside)"))
+            label = escape_markdown(change.said(setting.names) + ("" if change in allowed else " (set aside)"))
             options: dict[str, Any] = {"icon": ":material/close:", "key": f"_done_{number}"}
             where = menu if menu and number >= SHOWN else sight
             where.button(label, on_click=hold, kwargs={"changes": rest}, **options)
@@ -91,7 +91,7 @@ def _done(setting: Setting) -> None:
         st.button("Pin B as A", on_click=hold, kwargs={"pinned": b}, disabled=a == b, icon=pin, key="_change_pin")
         st.button("B back to A", on_click=hold, kwargs={"changes": a}, disabled=a == b, key="_change_back")
         st.button("A as it is", on_click=hold, kwargs={"pinned": []}, disabled=not a, key="_change_unpin")
-        st.caption(f"**A**: {plain(said)}", width="content")
+        st.caption(f"**A**: {escape_markdown(said)}", width="content")
 
 
 def _replace(now: Sequence[Change], text: str, token: int) -> None:

@@ -18,7 +18,7 @@ from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
-from tfm_ui.text.tied import one_of, tied
+from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 SHOWN = 8  # tokens whose probability moved most
 
@@ -67,12 +67,12 @@ class ChangedWeights(Changed):
         if not size.size or size.max() < NOTHING:
             where = f"layer {self.setting.layer}, head {self.setting.head}"
             return f"No weight of {where} is another in B. {self.about_leak()}".strip()
-        most = tied(size, size=float(self.compared.weights.max()))
+        most = places_of_largest(size, size=float(self.compared.weights.max()))
         query, key = divmod(most[0], size.shape[1])
         a, b = look.weights(*self.compared.weights[:, query, key].tolist())
         moved = int((size.max(-1) >= NOTHING).sum())
         return (
-            f"Largest difference{one_of(len(most), 'pairs')}: “{self.queries[query]}” looks at “{self.keys[key]}” "
+            f"Largest difference{one_of_ties(len(most), 'pairs')}: “{self.queries[query]}” looks at “{self.keys[key]}” "
             f"with {b} instead of {a}. "
             f"{moved} of {look.plural(int(both.any(-1).sum()), 'row')} changed. {self.about_leak()}"
         ).strip()
@@ -131,13 +131,15 @@ class ChangedStream(Changed):
             return "The residual stream is the same in A and B."
         if not moved.size or moved.max() < NOTHING:
             return "No vector of this stream moved."
-        most = tied(moved, size=max(1.0, float(moved.max())))  # a share of the vector that it is a difference of
+        most = places_of_largest(
+            moved, size=max(1.0, float(moved.max()))
+        )  # a share of the vector that it is a difference of
         row, place = divmod(most[0], moved.shape[1])
         reached = both & (moved[:, -1] >= NOTHING)
         largest = float(moved[row, place])
         share = f"{largest:.2f}" if largest >= 0.01 else look.tiny(largest)
         return (
-            f"Largest{one_of(len(most), 'moves')}: {_place(effect.places[place])}, “{self.queries[row]}” moved "
+            f"Largest{one_of_ties(len(most), 'moves')}: {_place(effect.places[place])}, “{self.queries[row]}” moved "
             f"by {share} of its length in A. In the end {reached.sum()} of "
             f"{look.plural(int(both.sum()), 'vector')} moved."
         )
@@ -190,13 +192,13 @@ class ChangedOutput(Changed):
         names, shares = self.likely
         if not self.moved.any():
             return f"{at} the output is the same in A and B."
-        most = tied(np.abs(shares[1] - shares[0]), size=float(shares.max()))
+        most = places_of_largest(np.abs(shares[1] - shares[0]), size=float(shares.max()))
         total = 0.5 * float(np.abs(effect.probabilities[1] - effect.probabilities[0]).sum())
-        before, after = (set(tied(side)) for side in effect.probabilities)
+        before, after = (set(places_of_largest(side)) for side in effect.probabilities)
         top = "" if before & after else " The likeliest token is another one."
         then, now = look.percents(*shares[:, most[0]].tolist())
         return (
-            f"{at} the largest difference{one_of(len(most))} is {names[most[0]]}: {now} instead of {then}. "
+            f"{at} the largest difference{one_of_ties(len(most))} is {names[most[0]]}: {now} instead of {then}. "
             f"{look.percent(total)} of all probability went elsewhere.{top}"
         )
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tfm_ui.text import look, words
-from tfm_ui.text.tied import one_of, tied
+from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 SINK, TIMES_EVEN = 0.3, 2.0  # of the weight on average, and of an even share: from here on a key is called a sink
 
@@ -73,11 +73,11 @@ class HeadWriting:
         rows = look.plural(len(self.clear), "row") + " with a favourite"
         if not self.differing:
             return f"In all {rows}, the token that is looked at most also writes most."
-        most = tied(np.array(list(self.differing.values())), size=1.0)
+        most = places_of_largest(np.array(list(self.differing.values())), size=1.0)
         row = list(self.differing)[most[0]]
         return (
             f"In {len(self.differing)} of {rows}, another token than the one looked at most writes most. "
-            f"The furthest apart{one_of(len(most), 'rows')}: {self.sentence_of(row)}"
+            f"The furthest apart{one_of_ties(len(most), 'rows')}: {self.sentence_of(row)}"
         )
 
     def sentence_of(self, row: int) -> str:
@@ -91,7 +91,7 @@ class HeadWriting:
             first, second = look.percents(float(share[written]), float(share[looked]))
             return (
                 f"{name} looks most at “{self.keys[looked]}” ({weight}), but takes most from “{self.keys[written]}”"
-                f"{one_of(len(tied(share)))} ({first} of the lengths; “{self.keys[looked]}” {second})."
+                f"{one_of_ties(len(places_of_largest(share)))} ({first} of the lengths; “{self.keys[looked]}” {second})."
             )
         if self.visible[row].sum() == 1:
             return f"{name} has no choice: all comes from “{self.keys[looked]}”."

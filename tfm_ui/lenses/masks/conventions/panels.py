@@ -15,7 +15,7 @@ from tfm_ui.page import controls, sidebar
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.state.links import cuts
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text.plain import plain
+from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.visitors.visitor import visitor_here
 
 
@@ -106,12 +106,12 @@ def _foreign(model: ModelState, state: MasksState) -> Panel:
 
 def _why_there_is_none(state: MasksState, problem: str) -> None:
     if rejected := uploading.rejected(state):
-        st.error(plain(rejected), icon=":material/error:")
+        st.error(escape_markdown(rejected), icon=":material/error:")
         back = "take it back, or change the text" if state.pasted.strip() else "try another file"
         st.caption(f"No mask is drawn while that file stands here: {back}.")
     else:
         kind = st.error if state.pasted.strip() else st.info
-        kind(plain(problem))
+        kind(escape_markdown(problem))
     _what_the_link_holds(state, drawn=False)
 
 

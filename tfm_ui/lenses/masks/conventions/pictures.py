@@ -6,7 +6,8 @@ from tfm_ui.lenses.masks.conventions.calls import conventions
 from tfm_ui.lenses.masks.conventions.handed import HandedMask, OurMask
 from tfm_ui.lenses.masks.conventions.pasted import drawn, pasted_mask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
-from tfm_ui.live.windows import WHOLE, matrix, part_of, pooled
+from tfm_ui.live.tables import matrix
+from tfm_ui.live.windows import WHOLE, part_of, pooled
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.map_scale import SHARES, holding

@@ -13,7 +13,7 @@ from tfm_ui.lenses.masks.passes import streams
 from tfm_ui.lenses.masks.state import AS_COMPOSED
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import look, words
-from tfm_ui.text.tied import one_of
+from tfm_ui.text.ties import one_of_ties
 
 SOURCES = (influence, replacements, streams, reachability, reach_by_layer, hops, leaks, route)
 
@@ -40,7 +40,7 @@ class Changes(Result):
             promise, count = f"“{self.measured.state.promise}” does", int(self.measured.leaking.sum())
             if self.measured.state.promise == AS_COMPOSED:
                 promise = "the masks as composed do"
-            alike = one_of(len(self.measured.largest))
+            alike = one_of_ties(len(self.measured.largest))
             more = f"; {look.count(count)} leaks in all, this is the largest{alike}" if count > 1 else ", the only leak"
             more += f", and {look.count(CROSSES)} are crossed out" if count > CROSSES else ""
             token, output = self.measured.token(row), self.measured.output(column)

@@ -13,7 +13,7 @@ from tfm_ui.lenses.masks.passes import stream_sites
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import look
-from tfm_ui.text.tied import one_of, tied
+from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class Alone(Result):
             )
         if hidden < ROUNDING:
             count = int((self.beside.shares["without"][-1] >= ROUNDING).sum())
-            most = tied(self.beside.shares["without"][-1], size=max(1.0, free))
+            most = places_of_largest(self.beside.shares["without"][-1], size=max(1.0, free))
             total = look.plural(len(self.beside.names), "output")
             return (
                 f"{self.beside.where}: hidden, they change nothing but the last digits ({told(hidden)} of an output’s "
                 f"length at most). Not hidden, they move {count} of {total}, “{self.beside.names[most[0]]}” "
-                f"most{one_of(len(most))}, by {told(free)} of its length."
+                f"most{one_of_ties(len(most))}, by {told(free)} of its length."
             )
         why = (
             f", as each token stands {look.plural(self.beside.batch.pads, 'place')} further on, where "

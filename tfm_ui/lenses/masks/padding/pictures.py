@@ -9,7 +9,7 @@ from tfm_ui.lenses.masks.padding.beside import TITLES, run_beside
 from tfm_ui.lenses.masks.padding.shares import PLACES, ROUNDING, titles_of
 from tfm_ui.lenses.masks.padding.weights import RUNS, Weights
 from tfm_ui.lenses.masks.state import MasksState
-from tfm_ui.live import windows
+from tfm_ui.live import tables, windows
 from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.lines import LINES, Chart, Line
@@ -43,7 +43,7 @@ def masks_padding_weights(model: ModelState, state: MasksState) -> Content:
     part = windows.part_of(windows.WHOLE, len(beside.names), len(beside.keys))
     scale = from_zero(max(float(weights.max()) for weights in beside.weights.values()))
     tensors = {way: torch.from_numpy(weights) for way, weights in result.maps.items()}
-    drawn = {way: windows.pooled(windows.matrix(weights), part) for way, weights in tensors.items()}
+    drawn = {way: windows.pooled(tables.matrix(weights), part) for way, weights in tensors.items()}
     first = np.arange(0, part.columns, part.block[1])
     there = np.add.reduceat(np.isin(np.arange(part.columns), beside.open_columns, invert=True), first)
     drawn["alone"][:, there == 0] = ABSENT

@@ -15,7 +15,7 @@ from tfm_ui.lenses.masks.passes import at
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import look
-from tfm_ui.text.tied import one_of, tied
+from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 RUNS = {"alone": "Alone"} | TITLES
 
@@ -65,10 +65,11 @@ class Weights(Result):
         pads, take = (f"the {count} PADs", "take") if count > 1 else ("the one PAD", "takes")
         if not self.beside.may_look:
             return f"In {self.where} nobody may look at {pads}, even where PAD is taken for a word."
-        most = tied(self.onto, size=1.0)
+        most = places_of_largest(self.onto, size=1.0)
+        mean, largest = (look.percent(float(share)) for share in (self.onto.mean(), self.onto[most[0]]))
         return (
-            f"In {self.where} {pads} {take} {look.percent(float(self.onto.mean()))} of a token’s weight on average, "
-            f"of “{self.beside.names[most[0]]}” most{one_of(len(most))}, {look.percent(float(self.onto[most[0]]))}. "
+            f"In {self.where} {pads} {take} {mean} of a token’s weight on average, of "
+            f"“{self.beside.names[most[0]]}” most{one_of_ties(len(most))}, {largest}. "
             "A row sums to 1: what PAD takes, tokens lose."
         )
 

@@ -22,7 +22,7 @@ from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
-from tfm_ui.text.tied import one_of, tied
+from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 SOURCES = (
     combined,
@@ -98,7 +98,7 @@ class HeadUnderMask(Result):
         if not choice.any():
             return words.NO_CHOICE
         moved = np.where(choice[:, None], np.abs(self.obeyed.weights - self.unmasked), 0)
-        most = tied(moved, size=1.0)
+        most = places_of_largest(moved, size=1.0)
         query, key = divmod(most[0], moved.shape[1])
         of_rows = "Of the rows that may look at two tokens or more"
         without = "the softmax of the same scores without the mask"
@@ -106,7 +106,7 @@ class HeadUnderMask(Result):
             return f"{of_rows}, no weight differs from {without}."
         before, after = look.weights(float(self.unmasked[query, key]), float(self.obeyed.weights[query, key]))
         pair = f"“{self.names[0][query]}” → “{self.names[1][key]}”"
-        return f"{of_rows}, {pair}{one_of(len(most))} differs most from {without}: {before} there, {after} here."
+        return f"{of_rows}, {pair}{one_of_ties(len(most))} differs most from {without}: {before} there, {after} here."
 
     def _empty(self) -> list[str]:
         """Which rows have no key."""

@@ -7,7 +7,7 @@ from tfm_ui.lenses.masks.passes import LENGTHS
 from tfm_ui.lenses.masks.see.growth import COMPOSED, STRIDED, growth
 from tfm_ui.lenses.masks.see.numbers import head_under_mask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, setting
-from tfm_ui.live import windows
+from tfm_ui.live import tables, windows
 from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.lines import LINES, Chart, Line
@@ -25,7 +25,7 @@ def masks_see(model: ModelState, state: MasksState) -> Content:
 
     def shown(values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Exact cells are told even where they are hidden; of pooled ones only what is not counts."""
-        return windows.pooled(windows.matrix(values if part.exact else np.where(mask, values, MASKED)), part)
+        return windows.pooled(tables.matrix(values if part.exact else np.where(mask, values, MASKED)), part)
 
     inside = np.s_[part.top : part.top + part.rows, part.left : part.left + part.columns]
     rows, columns = result.names
@@ -34,7 +34,7 @@ def masks_see(model: ModelState, state: MasksState) -> Content:
         [
             Map(
                 name="Mask",
-                values=windows.pooled(windows.matrix(np.where(mask, 1, MASKED)), part),
+                values=windows.pooled(tables.matrix(np.where(mask, 1, MASKED)), part),
                 scale=SHARES,
                 unit=result.kept,
                 ticks=True,

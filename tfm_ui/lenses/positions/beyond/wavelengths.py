@@ -16,7 +16,7 @@ from tfm_ui.text import look
 
 @dataclass(frozen=True)
 class Wavelengths(Result):
-    """Schemes of waves.
+    """A and B, as far as they are made of waves.
 
     Attributes:
         state: what was asked for.

@@ -16,7 +16,7 @@ from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look, words
-from tfm_ui.text.tied import one_of, tied
+from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ class Maps(Result):
         if a == b or not {a, b} <= set(self.heads):
             return ""
         under_a, under_b = self.heads[a].weights, self.heads[b].weights
-        most = tied(np.abs(under_a - under_b)[self.rows], size=float(max(under_a.max(), under_b.max())))
+        most = places_of_largest(np.abs(under_a - under_b)[self.rows], size=float(max(under_a.max(), under_b.max())))
         row, key = divmod(most[0], under_a.shape[1])
         query = self.rows[row]
         return (
-            f"A and B differ most where “{self.names[query]}” looks at “{self.names[key]}”{one_of(len(most))}: "
+            f"A and B differ most where “{self.names[query]}” looks at “{self.names[key]}”{one_of_ties(len(most))}: "
             f"{look.share(under_a[query, key])} under {a}, {look.share(under_b[query, key])} under {b}. "
         )
 

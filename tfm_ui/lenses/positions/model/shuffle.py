@@ -43,7 +43,7 @@ class Moved:
 
 @dataclass(frozen=True)
 class Shuffle(Result):
-    """The experiment.
+    """The text as written and shuffled, under each scheme.
 
     Attributes:
         model: the sidebar's.
@@ -98,7 +98,7 @@ class Shuffle(Result):
         ).strip()
 
     def laws(self) -> dict[str, bool]:
-        """A model that knows no order permutes its outputs as its words are permuted. Empty where all orders are the same."""
+        """A model that knows no order permutes its outputs as its words are. Empty where all orders are the same."""
         if self.in_order:
             return {}
         row = self.rows[OPEN if self.masked else PLAIN]

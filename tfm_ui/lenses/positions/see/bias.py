@@ -11,9 +11,9 @@ from tfm_core.study.ties import ties
 from tfm_ui.lenses.positions.schemes import Scheme, specs_of
 from tfm_ui.lenses.positions.see import recipe
 from tfm_ui.lenses.positions.state import OWN_SCALES, PositionsState
-from tfm_ui.live import windows
+from tfm_ui.live import tables, windows
 from tfm_ui.live.script import script
-from tfm_ui.live.windows import Part
+from tfm_ui.live.tables import Part
 from tfm_ui.pictures.map_scale import Scale, holding
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
@@ -74,9 +74,9 @@ class Bias(Result):
         )
 
     def part(self, value: str) -> Part:
-        """The part of a matrix that the control's value stands for. The more heads, the fewer cells of each are sent."""
+        """The part of a matrix that the control's value stands for. Of many heads fewer cells each are sent."""
         heads = len(self.values)
-        side = windows.SIDE if heads <= 4 else 128 if heads <= 16 else 64
+        side = tables.SIDE if heads <= 4 else 128 if heads <= 16 else 64
         return windows.part_of(value, self.length, self.length, side)
 
     @property

@@ -13,7 +13,7 @@ from tfm_ui.lenses.positions.see import recipe
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import windows
 from tfm_ui.live.script import script
-from tfm_ui.live.windows import Part
+from tfm_ui.live.tables import Part
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look
@@ -99,7 +99,7 @@ class Encoded(Result):
         return self.scheme.module.wavelengths(self.values.shape[1])
 
     def laws(self) -> dict[str, bool]:
-        """In a scheme of waves each pair of dimensions is a point on the unit circle, so all vectors are equally long."""
+        """In waves each pair of dimensions is a point on the unit circle, so all vectors are equally long."""
         width = self.values.shape[1]
         if self.waves is None or width < 2:
             return {}

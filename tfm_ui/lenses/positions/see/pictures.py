@@ -14,7 +14,8 @@ from tfm_ui.lenses.positions.see.curves import Curves, curves, kept_points
 from tfm_ui.lenses.positions.see.encode import dimensions, encoded, toggled
 from tfm_ui.lenses.positions.see.waves import wavelengths
 from tfm_ui.lenses.positions.state import PREFIX, PositionsState
-from tfm_ui.live.windows import by_distance, matrix, pooled
+from tfm_ui.live.tables import by_distance, matrix
+from tfm_ui.live.windows import pooled
 from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.lines import LINES, Chart, Line

@@ -11,15 +11,16 @@ from tfm_core import Positional
 from tfm_core.study.position_laws import ByDistance, by_distance
 from tfm_ui.lenses.positions.maths import EPSILON, spaced, turned_pair
 from tfm_ui.lenses.positions.state import MEASURES
-from tfm_ui.live.windows import Part, Table, pooled
-from tfm_ui.live.windows import by_distance as table_by_distance
+from tfm_ui.live.tables import Part, Table
+from tfm_ui.live.tables import by_distance as table_by_distance
+from tfm_ui.live.windows import pooled
 
 CELLS = 2**18  # that are measured: of larger tables evenly chosen rows, the first and the last among them
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """The table position x position.
+    """The table position x position of one scheme.
 
     Attributes:
         unit: what its values are.

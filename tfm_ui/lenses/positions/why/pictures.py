@@ -11,7 +11,8 @@ from tfm_ui.lenses.positions.why.shift import ALLOWED, matrix_of, shift
 from tfm_ui.lenses.positions.why.similarity import similarity, square
 from tfm_ui.lenses.positions.why.turned import turned
 from tfm_ui.lenses.positions.why.unique import unique
-from tfm_ui.live.windows import WHOLE, matrix, part_of, pooled
+from tfm_ui.live.tables import matrix
+from tfm_ui.live.windows import WHOLE, part_of, pooled
 from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.lines import LINES, Chart, Line

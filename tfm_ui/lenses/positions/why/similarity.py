@@ -12,7 +12,7 @@ from tfm_ui.lenses.positions.why import recipe
 from tfm_ui.lenses.positions.why.pairs import Pairs, pairs
 from tfm_ui.live.cache import cached
 from tfm_ui.live.script import script
-from tfm_ui.live.windows import Part
+from tfm_ui.live.tables import Part
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import look

@@ -79,7 +79,7 @@ class Turned(Result):
 
     @property
     def allowed(self) -> float:
-        """How much rounding to float32 may change a score. Angles are as large as positions, and so is their rounding error."""
+        """How much float32 may change a score: angles are as large as positions, and so is their rounding error."""
         return (16 + self.length) * EPSILON * self.scores.abs().max().item()
 
     def laws(self) -> dict[str, bool]:

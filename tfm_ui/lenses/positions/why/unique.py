@@ -23,7 +23,7 @@ def closest_positions(spec: Spec, length: int) -> Closest:
 
 @dataclass(frozen=True)
 class Unique(Result):
-    """Of each scheme that adds vectors.
+    """The two nearest positions of each scheme that adds vectors.
 
     Attributes:
         state: what was asked for.

@@ -23,7 +23,7 @@ from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, OpenTable, Panel
 from tfm_ui.state.lists import names
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text.plain import plain
+from tfm_ui.text.markdown import escape_markdown
 
 JSON = "application/json"
 WRITE = "Write a configuration on the left: d_model, heads, layers, length."
@@ -118,7 +118,7 @@ def _configurations(model: ModelState, chips: DeltaGenerator) -> ProfilingState:
     where = st.container(key="profiling_asked")
     state = row_controls.draw(model, where, "sizes")
     for problem in rows_of(model, state)[1]:
-        where.caption(plain(problem))
+        where.caption(escape_markdown(problem))
     of_sidebar = line_of(
         Size(
             d_model=model.d_model,

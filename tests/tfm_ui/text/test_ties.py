@@ -8,17 +8,20 @@ from tfm_ui.lenses.positions.model.numbers import maps
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import words
-from tfm_ui.text.tied import one_of, tied
+from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 
 def test_what_rounding_alone_tells_from_the_largest_ties_with_it():
     third = np.array([1 / 3, 0.2, 1 / 3 + 1e-7, np.nan], np.float32)
     assert third[0] != third[2]
-    assert tied(third) == [0, 2]
-    assert tied(np.array([[0.5, 0.4999], [0.1, 0.5]])) == [0, 3]
-    assert tied(np.array([1e-6, 2e-6], np.float32), size=1.0) == [0, 1]  # differences of numbers of that size
-    assert tied(np.array([1e-6, 2e-6], np.float32)) == [1]
-    assert tied(np.zeros(3)) == [0, 1, 2]
+    assert places_of_largest(third) == [0, 2]
+    assert places_of_largest(np.array([[0.5, 0.4999], [0.1, 0.5]])) == [0, 3]
+    assert places_of_largest(np.array([1e-6, 2e-6], np.float32), size=1.0) == [
+        0,
+        1,
+    ]  # differences of numbers of that size
+    assert places_of_largest(np.array([1e-6, 2e-6], np.float32)) == [1]
+    assert places_of_largest(np.zeros(3)) == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -26,7 +29,7 @@ def test_what_rounding_alone_tells_from_the_largest_ties_with_it():
     [(1, "rows", ""), (2, "", " (one of 2 that tie)"), (12, "rows", " (one of 12 rows that tie)")],
 )
 def test_ties_are_counted_in_words(count, what, said):
-    assert one_of(count, what) == said
+    assert one_of_ties(count, what) == said
 
 
 def test_a_row_of_two_keys_differs_by_as_much_at_both():

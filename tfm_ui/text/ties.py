@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from tfm_core.study.ties import ROUNDING, ties
 
 
-def tied(values: NDArray[np.floating], size: float | None = None) -> list[int]:
+def places_of_largest(values: NDArray[np.floating], size: float | None = None) -> list[int]:
     """The places, in the flattened values, of all that tie for the largest.
 
     Args:
@@ -20,6 +20,6 @@ def tied(values: NDArray[np.floating], size: float | None = None) -> list[int]:
     return places
 
 
-def one_of(count: int, what: str = "") -> str:
+def one_of_ties(count: int, what: str = "") -> str:
     """ " (one of 3 rows that tie)", behind what is called the largest; "" where there is but one."""
     return f" (one of {count}{' ' * bool(what)}{what} that tie)" if count > 1 else ""

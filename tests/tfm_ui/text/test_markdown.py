@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfm_ui.text.plain import JOINER, LOOKED_FOR, plain
+from tfm_ui.text.markdown import JOINER, LOOKED_FOR, escape_markdown
 
 PARTS = [
     "http://",
@@ -38,19 +38,21 @@ def unescaped(text: str) -> str:
 
 @given(TEXTS)
 def test_it_reads_as_it_was_written_but_in_one_line(text):
-    assert unescaped(plain(text)).replace(JOINER, "") == text.replace("\r", " ").replace("\n", " ").replace(JOINER, "")
+    assert unescaped(escape_markdown(text)).replace(JOINER, "") == text.replace("\r", " ").replace("\n", " ").replace(
+        JOINER, ""
+    )
 
 
 @given(TEXTS)
 def test_nothing_is_left_that_would_become_a_link_an_icon_or_an_arrow(text):
-    assert not LOOKED_FOR.search(unescaped(plain(text)))
+    assert not LOOKED_FOR.search(unescaped(escape_markdown(text)))
 
 
 @given(TEXTS)
 def test_no_sign_of_markdowns_stands_without_a_backslash(text):
-    assert not re.search(r"""[`*_{}\[\]<>()#+\-.!|~$:^=&"']""", re.sub(r"\\.", "", plain(text)))
+    assert not re.search(r"""[`*_{}\[\]<>()#+\-.!|~$:^=&"']""", re.sub(r"\\.", "", escape_markdown(text)))
 
 
 @pytest.mark.parametrize("text", ["the cat, 9 tokens", "a; b? c/d %", "日本 🦊 é"])
 def test_an_ordinary_text_is_left_alone(text):
-    assert plain(text) == text
+    assert escape_markdown(text) == text

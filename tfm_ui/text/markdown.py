@@ -9,6 +9,6 @@ LOOKED_FOR = re.compile(r"(?<=:)(?=[\w/])|(?<=www)(?=\.)|(?<=[\w.+-]@)(?=[\w-])|
 SIGNS = re.compile(r"""[\\`*_{}\[\]<>()#+\-.!|~$:^=&"']""")
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Every sign stands for itself, in one line; what looks like an address is no link."""
     return SIGNS.sub(r"\\\g<0>", LOOKED_FOR.sub(JOINER, re.sub(r"[\r\n]", " ", text)))
