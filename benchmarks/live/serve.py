@@ -6,12 +6,14 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, WebSocket, sync_playwright
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from run import BROWSERS
 
@@ -78,6 +80,21 @@ def chromium() -> Iterator[Browser]:
             browser.close()
 
 
+# Whether the page stands still: the app is not running, its components have come, and each picture says that it rests.
+# Three frames on end, as what the last message brought is drawn a moment later.
+AT_REST = """() => {
+  const pictures = node => [...node.querySelectorAll("*")].flatMap(element => [
+    ...element.matches("[data-picture]") ? [element] : [], ...element.shadowRoot ? pictures(element.shadowRoot) : []])
+  const rests = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning"
+    && (window.attentionLabHistory || !document.querySelector("[data-testid^=stBidiComponent]"))
+    && !document.querySelector("[data-testid=stSkeleton]")
+    && pictures(document).every(picture => "settled" in picture.dataset)
+  window.framesAtRest = rests ? (window.framesAtRest ?? 0) + 1 : 0
+  return window.framesAtRest >= 3 && (window.framesAtRest = 0, true)
+}"""
+PATIENCE = 60  # seconds
+
+
 class Window:
     """One browser window, with the errors in it and the foreign addresses that it asked for."""
 
@@ -85,18 +102,22 @@ class Window:
         self.page, self.address = page, address
         self.problems: list[str] = []
         self.foreign: list[str] = []
-        page.on("pageerror", self._error)
-        page.on("console", self._console)
-        page.on("request", self._request)
+        self.messages_sent = 0
+        self.unanswered = False  # the app was asked to run, and has not run to its end since
+        self._begun = False
+        self._listeners: dict[str, Callable[..., None]] = {
+            "pageerror": lambda error: self.problems.append(str(error)),
+            "console": self._console,
+            "request": self._request,
+            "websocket": self._websocket,
+        }
+        for event, listener in self._listeners.items():
+            page.on(event, listener)  # type: ignore[call-overload]
 
     def forget(self) -> None:
         """What happens in it from now on is not noted."""
-        self.page.remove_listener("pageerror", self._error)
-        self.page.remove_listener("console", self._console)
-        self.page.remove_listener("request", self._request)
-
-    def _error(self, error: Error) -> None:
-        self.problems.append(str(error))
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
 
     def _console(self, message: ConsoleMessage) -> None:
         expected = any(end in message.location["url"] for end in EXPECTED_404)
@@ -107,7 +128,32 @@ class Window:
         if not request.url.startswith((self.address, "data:", "blob:")):
             self.foreign.append(request.url)
 
+    def _websocket(self, socket: WebSocket) -> None:
+        self.unanswered = False
+        socket.on("framesent", self._sent)
+        socket.on("framereceived", self._received)
+
+    def _sent(self, message: str | bytes) -> None:
+        self.messages_sent += 1
+        if isinstance(message, bytes) and BackMsg.FromString(message).WhichOneof("type") == "rerun_script":
+            self.unanswered, self._begun = True, False
+
+    def _received(self, message: str | bytes) -> None:
+        if not self.unanswered or not isinstance(message, bytes):
+            return
+        forward = ForwardMsg.FromString(message)
+        if forward.WhichOneof("type") == "new_session":
+            self._begun = True
+        elif forward.WhichOneof("type") == "script_finished":
+            stopped = forward.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN
+            self.unanswered = stopped or not self._begun
+
     def wait(self) -> None:
-        """Until the app has stopped running and the page has drawn."""
-        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=60_000)
-        self.page.wait_for_timeout(300)
+        """Until the app has answered what it was asked, and the page with all its pictures stands still."""
+        give_up = time.monotonic() + PATIENCE
+        while True:
+            self.page.wait_for_function(AT_REST, timeout=1000 * PATIENCE)
+            if not self.unanswered:
+                return
+            assert time.monotonic() < give_up, "the app was asked to run, and has not answered"
+            self.page.wait_for_timeout(10)  # lets messages in

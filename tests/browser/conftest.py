@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, WebSocket, WebSocketRoute, expect
+from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
 from benchmarks.live.serve import Window, chromium, running_app
 
@@ -34,20 +34,11 @@ class Visitor(Window):
 
     def __init__(self, page: Page, address: str) -> None:
         super().__init__(page, address)
-        self.frames_sent = 0
         self.spoilt = False  # whether the next test would notice
-        page.on("websocket", self._websocket)
-
-    def _websocket(self, socket: WebSocket) -> None:
-        socket.on("framesent", self._frame)
-
-    def _frame(self, _: str | bytes) -> None:
-        self.frames_sent += 1
 
     def leave(self) -> None:
         """The window is left as if nobody had been in it."""
         self.forget()
-        self.page.remove_listener("websocket", self._websocket)
         self.page.unroute_all()
         self.page.evaluate("() => { try { localStorage.clear(); sessionStorage.clear() } catch {} }")  # about:blank
         self.page.goto("about:blank")

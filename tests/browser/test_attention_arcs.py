@@ -8,7 +8,6 @@ from playwright.sync_api import expect
 
 from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
 
 ARCS = "/attention?attention_view=arcs"
 
@@ -73,7 +72,7 @@ def committed(visitor, what: str) -> None:
 def test_a_hovered_token_shows_its_lines_alone_with_exact_weights_and_no_traffic(visit):
     visitor, real = visit(ARCS), weights(ModelState())
     same_lines(visitor, largest(real, 0.9))
-    sent = visitor.frames_sent
+    sent = visitor.messages_sent
     visitor.page.mouse.move(**token(visitor, 0, 10))
     lines = largest(real, 0.9, [10])
     same_lines(visitor, lines)
@@ -88,7 +87,7 @@ def test_a_hovered_token_shows_its_lines_alone_with_exact_weights_and_no_traffic
     expect(arcs(visitor).locator(".say")).to_contain_text(f"{real[:, :, 1].mean(0).sum():.4f} in all")
     leave(visitor)
     assert len(drawn(visitor)) == len(largest(real, 0.9))
-    assert visitor.frames_sent == sent
+    assert visitor.messages_sent == sent
 
 
 def test_clicks_select_several_tokens_and_sum_them_and_the_link_brings_them_back(visit):
@@ -160,7 +159,7 @@ def test_a_line_has_the_colour_of_its_head_and_nothing_is_drawn_where_no_line_is
             const middle = (layout.x[0] + layout.x[1]) / 2
             return [at(middle, height(0, 0)), at(middle, height(0, 0) - layout.step * 0.4)] }"""
     )
-    head = [int(look.HEADS["light"][1][i : i + 2], 16) for i in (1, 3, 5)]
+    head = [int(colours.HEADS["light"][1][i : i + 2], 16) for i in (1, 3, 5)]
     assert abs(np.array(colours[0]) - head).max() < 40
     assert colours[1] == [255, 255, 255]
 

@@ -45,13 +45,13 @@ def test_a_hover_is_read_in_all_three_maps_and_sends_nothing(visit):
     visitor = visit("/attention?attention_view=change")
     at = cell(visitor, 1, 6, 2)
     visitor.page.wait_for_timeout(500)
-    sent = visitor.frames_sent
+    sent = visitor.messages_sent
     visitor.page.mouse.move(**at)
     tip = maps(visitor).locator(".tip").inner_text()
     assert "query 6 “mat” → key 2 “cat”" in tip
     assert "B: 1 change: 0.9000" in tip
     assert f"B − A: +{value(visitor, 2, 6, 2):.4f}" in tip
-    assert visitor.frames_sent == sent
+    assert visitor.messages_sent == sent
 
 
 def test_a_locked_weight_is_dragged_and_a_leak_appears_while_dragging(visit):

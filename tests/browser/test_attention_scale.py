@@ -36,10 +36,10 @@ def test_the_mouse_reads_all_lines_of_all_charts_at_one_width(visit):
     assert all(tip.startswith("dₖ = 64\n") for tip in tips)
     shown = [float(line.split(": ")[1]) for line in tips[1].split("\n") if line.startswith(("scaled", "unscaled"))]
     assert shown == pytest.approx([found.entropy[name].item() for name in ("scaled", "unscaled")], rel=1e-3)
-    frames = visitor.frames_sent
+    frames = visitor.messages_sent
     visitor.page.mouse.move(at["x"], at["y"] - 250)
     expect(lines.locator(".tip").first).to_be_hidden()
-    assert visitor.frames_sent == frames
+    assert visitor.messages_sent == frames
 
 
 def test_arrow_keys_walk_the_widths_and_a_screen_reader_hears_them(visit):

@@ -153,11 +153,11 @@ def test_hovering_names_the_cell_without_asking_the_server(visit):
     visitor = visit("/attention")
     stage(visitor)
     visitor.page.wait_for_timeout(1000)
-    sent = visitor.frames_sent
+    sent = visitor.messages_sent
     visitor.page.mouse.move(**cell(visitor, "query", 3, 2))
     text = visitor.page.locator(".matrices .tip").inner_text()
     assert re.match(r"query 4 “on”, dimension 3\nQ = −?\d\.\d{3}$", text)
-    assert visitor.frames_sent == sent
+    assert visitor.messages_sent == sent
 
 
 @pytest.mark.parametrize("width", [390, 1440])

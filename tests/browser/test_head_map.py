@@ -4,25 +4,25 @@ import numpy as np
 from playwright.sync_api import expect
 
 from tests.browser.links import same
-from tfm_ui.text import look
+from tfm_ui.text import colours
 
 
 def test_a_hover_on_the_large_map_names_both_tokens_and_the_exact_weight(visit):
     visitor = visit("/heads")
     weights = visitor.weights()
-    sent = visitor.frames_sent
+    sent = visitor.messages_sent
     visitor.page.mouse.move(**visitor.cell(10, 2))
     tip = visitor.page.locator(".map .tip")
     expect(tip).to_contain_text("query 10 “tired” → key 2 “cat”")
     expect(tip).to_contain_text(f"weight {weights[9][1]:.4f} = softmax(q·k / √dₖ)")
     visitor.page.mouse.move(**visitor.cell(2, 10))
     expect(tip).to_contain_text("masked: may not attend, weight 0")
-    assert visitor.frames_sent == sent
+    assert visitor.messages_sent == sent
 
 
 def test_the_pixels_are_the_weights(visit):
     visitor = visit("/heads?seq_len=8")
-    weights, stops = visitor.weights(), look.WEIGHTS["light"]
+    weights, stops = visitor.weights(), colours.WEIGHTS["light"]
     pixels = visitor.map().evaluate(
         """e => { const { x, y, cell } = e._memory.layout, context = e.querySelector("canvas").getContext("2d")
             const pixel = (q, k) => context.getImageData(x + k * cell + 3, y + q * cell + 3, 1, 1).data

@@ -93,11 +93,11 @@ def test_hovering_previews_without_asking_the_server(visit):
     visitor = visit("/heads")
     visitor.weights()
     visitor.page.wait_for_timeout(1000)
-    sent = visitor.frames_sent
+    sent = visitor.messages_sent
     for head in (2, 3, 4):
         visitor.head(1, head).hover()
         expect(visitor.page.locator(".glass b")).to_have_text(f"layer 1 · head {head}")
-    assert visitor.frames_sent == sent
+    assert visitor.messages_sent == sent
 
 
 def test_the_grid_can_be_walked_and_locked_by_keyboard(visit):
@@ -186,7 +186,7 @@ def test_a_row_of_the_table_locks_its_head_sorted_or_not_and_the_locked_head_is_
     expect_locked(1, 3)
     table_row(visitor, -1)  # the heading "entropy": now the lowest is first
     model = ModelState()
-    entropy = all_heads(model, "encoder").summary()["entropy"]
+    entropy = all_heads(model, "encoder").table()["entropy"]
     lowest = int(entropy.argmin())
     table_row(visitor, 0)
     expect(heading).to_contain_text(f"Layer {lowest // 4 + 1}, head {lowest % 4 + 1}")

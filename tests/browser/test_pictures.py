@@ -31,15 +31,15 @@ def test_the_pictures_are_asked_for_before_the_page_is(visit):
     visitor = visit("/heads")
     visitor.weights()
     visitor.page.wait_for_timeout(1000)
-    asked, sent = [], visitor.frames_sent
-    visitor.page.on("request", lambda request: asked.append((request.url, request.post_data, visitor.frames_sent)))
+    asked, sent = [], visitor.messages_sent
+    visitor.page.on("request", lambda request: asked.append((request.url, request.post_data, visitor.messages_sent)))
     visitor.page.get_by_role("slider", name="Tokens").press("ArrowLeft")
     visitor.page.wait_for_function("location.search.includes('seq_len=9')")
     visitor.wait()
     address, query, frames = asked[0]
     assert set(address.removeprefix(visitor.address + "/pictures/").split("+")) == {"heads", "head"}
     assert (query, frames) == ("seq_len=9", sent)
-    assert visitor.frames_sent > sent
+    assert visitor.messages_sent > sent
     assert len(asked) == 1  # the page, when it came, found its pictures there
     same(visitor.weights(), visitor.page.url)
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tfm_core import sinusoidal_encoding
 from tfm_core.study.position_laws import shift_error
-from tfm_ui.text.look import SIGNED
+from tfm_ui.text.colours import SIGNED
 
 
 def test_the_hands_turn_while_a_slider_is_dragged_and_both_move_as_one(visit):
@@ -25,7 +25,7 @@ def test_the_hands_turn_while_a_slider_is_dragged_and_both_move_as_one(visit):
 
     theta = 10000 ** (-2 / 64)
     assert stand(12, 4)[:2] == pytest.approx([math.cos(12 * theta), math.sin(12 * theta)], abs=1e-5)
-    frames = visitor.frames_sent
+    frames = visitor.messages_sent
     slider = clocks.locator(".query input")
     box = slider.bounding_box()
     visitor.page.mouse.move(box["x"] + 8 + (box["width"] - 16) * 12 / 63, box["y"] + box["height"] / 2)
@@ -34,7 +34,7 @@ def test_the_hands_turn_while_a_slider_is_dragged_and_both_move_as_one(visit):
     dragged = stand(63, 4)
     assert dragged[:2] == pytest.approx([math.cos(63 * theta), math.sin(63 * theta)], abs=1e-4)
     assert dragged[4] == pytest.approx(59 * theta, rel=1e-5)
-    assert visitor.frames_sent == frames
+    assert visitor.messages_sent == frames
     visitor.page.mouse.up()
     expect(visitor.page).to_have_url(re.compile("positions_position=63"))
     clocks.get_by_role("button", name="Move both").click()
