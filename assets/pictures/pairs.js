@@ -5,7 +5,7 @@
 import { save, stretch, watch } from "./canvas.js"
 import { contextOf, dress, floats } from "./paint.js"
 
-/** A share in percent; only all of something is called 100%, and only nothing 0%, as in look.py.
+/** A share in percent; only all of something is called 100%, and only nothing 0%, as in formats.py.
  * @param {number} share */
 const asPercent = share => share && share < 0.0001 ? "<0.01%" : share < 1 && share >= 0.9995 ? ">99.9%"
   : `${(share * 100).toFixed(share < 0.1 ? 2 : 1)}%`

@@ -37,7 +37,7 @@ def test_contenders_take_turns_after_one_turn_to_warm_up():
     turns = ["".join(calls[i : i + 4]) for i in range(0, 12, 4)]
     assert len(calls) == 12
     assert set(turns) <= {"aabb", "bbaa"}  # whoever begins
-    assert {name: len(found) for name, found in seconds.items()} == {"a": 2, "b": 2}
+    assert {name: len(times) for name, times in seconds.items()} == {"a": 2, "b": 2}
 
 
 def test_a_verdict_holds_the_median_against_the_bar():

@@ -4,9 +4,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 
+from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.lenses.heads.state import HeadsState
-from tfm_ui.live.passes import place
-from tfm_ui.live.recipe import recipe
 from tfm_ui.state.links import state_of
 from tfm_ui.state.model_state import ModelState
 
@@ -15,9 +14,8 @@ def computed(link: str) -> np.ndarray:
     """The weights that a link stands for, in plain Python."""
     query = parse_qs(urlsplit(link).query, keep_blank_values=True)
     model, lens = state_of(ModelState, "", query), state_of(HeadsState, "heads_", query)
-    site = place(model, lens.kind if model.is_encoder_decoder else "self").format(layer=lens.layer - 1, what="weights")
     scope: dict = {}
-    exec(recipe(model, site, lens.head - 1), scope)
+    exec(all_heads(model, lens.kind).head(lens.layer - 1, lens.head - 1).recipe(), scope)
     return scope["weights"].numpy()
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from playwright.sync_api import expect
 
 from tests.browser.links import same
-from tfm_ui.text import look
+from tfm_ui.text import colours
 
 
 def test_a_hover_on_the_large_map_names_both_tokens_and_the_exact_weight(visit):
@@ -22,7 +22,7 @@ def test_a_hover_on_the_large_map_names_both_tokens_and_the_exact_weight(visit):
 
 def test_the_pixels_are_the_weights(visit):
     visitor = visit("/heads?seq_len=8")
-    weights, stops = visitor.weights(), look.WEIGHTS["light"]
+    weights, stops = visitor.weights(), colours.WEIGHTS["light"]
     pixels = visitor.map().evaluate(
         """e => { const { x, y, cell } = e._memory.layout, context = e.querySelector("canvas").getContext("2d")
             const pixel = (q, k) => context.getImageData(x + k * cell + 3, y + q * cell + 3, 1, 1).data

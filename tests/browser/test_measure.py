@@ -19,49 +19,50 @@ def measure(visitor: Visitor) -> Locator:
 
 
 def test_a_measurement_is_followed_by_two_stopped_by_both_and_another_comes_to_its_end(visit):
-    one = visit(LONG)
-    line = one.page.locator(".st-key-measure").element_handle()
-    measure(one).click()
-    expect(one.page.locator(".stProgress")).to_contain_text(re.compile(r"Measuring: \d+%"))
+    first = visit(LONG)
+    line = first.page.locator(".st-key-measure").element_handle()
+    measure(first).click()
+    expect(first.page.locator(".stProgress")).to_contain_text(re.compile(r"Measuring: \d+%"))
     other = visit(LONG)
     expect(other.page.locator(".stProgress")).to_contain_text(re.compile(r"Someone is measuring this now: \d+%"))
     other.press("Join")
     expect(other.page.locator(".stProgress")).to_contain_text("Measuring:")
-    one.page.get_by_role("button", name="Stop").click()
-    expect(one.page.locator(".stProgress")).to_contain_text("Someone is measuring this now")
+    first.page.get_by_role("button", name="Stop").click()
+    expect(first.page.locator(".stProgress")).to_contain_text("Someone is measuring this now")
     other.page.get_by_role("button", name="Stop").click()
-    for visitor in (one, other):
+    for visitor in (first, other):
         expect(measure(visitor)).to_be_visible()
     how = re.compile(r"What was done stays\.|Nothing was measured by then\.")
     expect(other.page.locator(".facts")).to_contain_text(how)
     assert line.evaluate("e => e.isConnected")  # nothing was mounted anew
 
-    one.open(SHORT)
-    measure(one).click()
-    expect(measure(one)).to_contain_text("Measure again", timeout=60_000)
-    expect(one.page.locator(".facts")).to_contain_text(
+    first.open(SHORT)
+    measure(first).click()
+    expect(measure(first)).to_contain_text("Measure again", timeout=60_000)
+    expect(first.page.locator(".facts")).to_contain_text(
         re.compile(r"\d+ blocks, all clean|blocks contended|Other work kept")
     )
-    assert re.search(r"profiling_run=\w+", one.page.url)
+    assert re.search(r"profiling_run=\w+", first.page.url)
 
 
 def test_after_a_reload_one_stop_ends_it_and_another_tab_shows_the_same_run(visit):
-    one = visit(LONG)
-    measure(one).click()
-    expect(one.page.locator(".stProgress")).to_contain_text("Measuring:")
-    one.page.reload()
-    one.page.get_by_role("button", name="Stop").click()
-    expect(measure(one)).to_be_visible()
-    expect(one.page.locator(".facts")).to_contain_text("Stopped.")
-    one.page.wait_for_timeout(1500)  # it stays so: nothing takes the job up again
-    expect(measure(one)).to_be_visible()
+    first = visit(LONG)
+    measure(first).click()
+    expect(first.page.locator(".stProgress")).to_contain_text("Measuring:")
+    first.page.reload()
+    first.page.get_by_role("button", name="Stop").click()
+    expect(measure(first)).to_be_visible()
+    expect(first.page.locator(".facts")).to_contain_text("Stopped.")
+    first.page.wait_for_timeout(1500)  # it stays so: nothing takes the job up again
+    expect(measure(first)).to_be_visible()
 
-    one.open(SHORT)
-    earlier = one.page.evaluate(RUN)  # the link of a page that opens with another visitor's measurement names that one
-    measure(one).click()
-    one.page.wait_for_function(f"earlier => {RUN} && {RUN} !== earlier", arg=earlier, timeout=60_000)
-    tab = Visitor(one.page.context.new_page(), one.address).open(SHORT)
-    tab.page.wait_for_function(f"run => {RUN} === run", arg=one.page.evaluate(RUN))
-    assert tab.page.url == one.page.url
+    first.open(SHORT)
+    # The link of a page that opens with another visitor's measurement names that one.
+    earlier = first.page.evaluate(RUN)
+    measure(first).click()
+    first.page.wait_for_function(f"earlier => {RUN} && {RUN} !== earlier", arg=earlier, timeout=60_000)
+    tab = Visitor(first.page.context.new_page(), first.address).open(SHORT)
+    tab.page.wait_for_function(f"run => {RUN} === run", arg=first.page.evaluate(RUN))
+    assert tab.page.url == first.page.url
     assert not tab.problems
     tab.page.close()

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tfm_core import sinusoidal_encoding
 from tfm_core.study.position_laws import shift_error
-from tfm_ui.text.look import SIGNED
+from tfm_ui.text.colours import SIGNED
 
 
 def test_the_hands_turn_while_a_slider_is_dragged_and_both_move_as_one(visit):

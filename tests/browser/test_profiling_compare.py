@@ -8,32 +8,32 @@ QUERY = "profiling_sizes=8,2,1,4%0A8,2,1,6&profiling_rounds=3&profiling_batch=1&
 
 
 def strips(visitor: Visitor, panel: str) -> Locator:
-    found = visitor.page.locator(f".st-key-panel_profiling_{panel} .strips")
-    found.wait_for(timeout=60_000)
+    picture = visitor.page.locator(f".st-key-panel_profiling_{panel} .strips")
+    picture.wait_for(timeout=60_000)
     visitor.page.wait_for_function("e => e._memory?.strips && e.querySelector('canvas').height > 60",
-                                   arg=found.element_handle())  # fmt: skip
-    return found
+                                   arg=picture.element_handle())  # fmt: skip
+    return picture
 
 
-def dots(found: Locator) -> list[list[float]]:
-    return found.evaluate("e => e._memory.strips.map(strip => strip.dots)")
+def dots(picture: Locator) -> list[list[float]]:
+    return picture.evaluate("e => e._memory.strips.map(strip => strip.dots)")
 
 
 NEAR = "profiling_sizes=128,8,4,1%0A128,8,4,2&profiling_batch=1&profiling_targets=with+weights,LSTM,GRU,convolution"
 
 
 def points(visitor: Visitor) -> Locator:
-    found = visitor.page.locator(".st-key-panel_profiling_parameters .lines")
-    found.wait_for(timeout=60_000)
-    visitor.page.wait_for_function("e => e._memory?.charts?.[0].left", arg=found.element_handle())
-    return found
+    picture = visitor.page.locator(".st-key-panel_profiling_parameters .lines")
+    picture.wait_for(timeout=60_000)
+    visitor.page.wait_for_function("e => e._memory?.charts?.[0].left", arg=picture.element_handle())
+    return picture
 
 
 def test_points_bear_their_rows_number_no_ring_stands_beside_them_and_no_tick_is_cut_off(visit):
     for width, scheme in ((390, "dark"), (1440, "light")):
         visitor = visit(f"/profiling?{NEAR}", width=width, color_scheme=scheme)
-        found = points(visitor)
-        first, marks = found.evaluate(
+        picture = points(visitor)
+        first, marks = picture.evaluate(
             """e => { const c = e._memory.charts[0], context = e.querySelector("canvas").getContext("2d")
                 context.font = "13px " + getComputedStyle(e).fontFamily
                 const grouped = String(c.horizontal.ticks[0]).replace(/(?=(...)+$)/g, "\u202f").trim()
@@ -42,7 +42,7 @@ def test_points_bear_their_rows_number_no_ring_stands_beside_them_and_no_tick_is
         )
         assert first >= -0.5
         assert marks == [str(row) for row in range(1, 9)]
-        runs = found.evaluate(
+        runs = picture.evaluate(
             """e => { // how long the strokes of colour are, down the middle of what stands before names above the axis
                 const c = e._memory.charts[0], canvas = e.querySelector("canvas"), k = devicePixelRatio
                 const x = Math.round((c.left + c.width + 12) * k), y = Math.round((c.top - 12) * k)
@@ -63,13 +63,13 @@ def test_what_was_measured_is_drawn_read_by_keyboard_and_comes_back_by_its_link(
     visitor = visit(f"/profiling?{QUERY}", width=390, height=844)
     visitor.press("Measure")
     visitor.page.wait_for_function("location.search.includes('profiling_run=')", timeout=60_000)
-    found = strips(visitor, "times")
-    tip, canvas = found.locator(".tip"), found.locator("canvas")
+    picture = strips(visitor, "times")
+    tip, canvas = picture.locator(".tip"), picture.locator("canvas")
     canvas.press("ArrowDown")
     expect(tip).to_contain_text("1 · with weights, forward: ")
     canvas.press("ArrowDown")
     expect(tip).to_contain_text("2 · with weights, forward: ")
-    measured = dots(found)
+    measured = dots(picture)
     if measured[1]:  # on a busy machine there may be no clean block
         canvas.press("ArrowRight")
         expect(tip).to_contain_text("2 · with weights, round ")

@@ -25,7 +25,7 @@ def measured(monkeypatch):
     def answer(route: Route) -> None:
         names = route.request.url.rsplit("/", 1)[1].split("+")
         pictures = [made(name, route.request.post_data or "") for name in names]
-        route.fulfill(body=b"".join(len(one).to_bytes(4, "little") + one for one in pictures))
+        route.fulfill(body=b"".join(len(picture).to_bytes(4, "little") + picture for picture in pictures))
 
     return answer
 

@@ -12,8 +12,8 @@ from tfm_ui.lenses.profiling import measurements
 @pytest.fixture(autouse=True)
 def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeQueue]:
     """This test's own, with a store of measurements that is empty."""
-    found = FakeQueue()
-    monkeypatch.setattr(sessions, "queue", lambda: found.open() or found)
+    fake = FakeQueue()
+    monkeypatch.setattr(sessions, "queue", lambda: fake.open() or fake)
     monkeypatch.setattr(measurements, "_kept", measurements.OrderedDict())
-    yield found
-    found.close()
+    yield fake
+    fake.close()

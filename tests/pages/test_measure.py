@@ -156,7 +156,7 @@ def test_a_worker_that_dies_says_so_and_the_page_lives(queue):
 def test_others_come_first_and_their_measurement_can_be_joined(queue):
     app = lens()
     press(app, MEASURE)
-    plan = queue._ring.order()[0].request.argument
+    plan = queue._waiting.order()[0].request.argument
     number = queue.find("x", "profile", plan).number
     press(app, f"_profiling_stop_{number}")
     queue.submit("other", Request("profile", "something else", 25, 100), Tab("tab"))

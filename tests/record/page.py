@@ -44,7 +44,7 @@ NUMERIC_COLUMNS = 12  # of a table, that are told apart
 ROUNDING = re.compile(r"\d+(?:\.\d+)?×10⁻(?:[¹²³]?[⁵-⁹])")
 NOT_RECORDED = re.compile(r'<style>|class="facts"')  # neither style nor when and where something was measured
 
-Found = dict[str, Any]
+Record = dict[str, Any]
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def _without_a_worker(*, measured: bool) -> Iterator[None]:
         yield
 
 
-def visited(link: str) -> Found:
+def visited(link: str) -> Record:
     """All that is recorded of a link: its controls, panels and pictures, and the words around them."""
     address, _, mark = link.partition("#")
     path, _, query = address.partition("?")
@@ -76,8 +76,8 @@ def visited(link: str) -> Found:
         _run(app)
         reader = _Reader()
         reader.read(app.main)
-        reader.found["controls"] |= _controls(app.sidebar)
-        return reader.found
+        reader.content["controls"] |= _controls(app.sidebar)
+        return reader.content
 
 
 def _run(app: AppTest) -> None:
@@ -85,7 +85,7 @@ def _run(app: AppTest) -> None:
     assert not app.exception, app.exception[0].value
 
 
-def _controls(block: Block) -> Found:
+def _controls(block: Block) -> Record:
     return {node.key: str(node.value) for node in block if _is_control(node)}
 
 
@@ -101,9 +101,9 @@ class _Reader:
     """Goes through a page and sorts what stands on it."""
 
     def __init__(self) -> None:
-        self.found: Found = {"words": [], "controls": {}, "pictures": {}, "panels": {}}
+        self.content: Record = {"words": [], "controls": {}, "pictures": {}, "panels": {}}
 
-    def read(self, block: Block, panel: Found | None = None, menu: str = "") -> None:
+    def read(self, block: Block, panel: Record | None = None, menu: str = "") -> None:
         """What lies in a block.
 
         Args:
@@ -116,16 +116,16 @@ class _Reader:
                 key = node.key or ""
                 inner = panel
                 if key.startswith("panel_"):
-                    inner = self.found["panels"].setdefault(key.removeprefix("panel_"), {"words": []})
+                    inner = self.content["panels"].setdefault(key.removeprefix("panel_"), {"words": []})
                 label = node.proto.popover.label if node.type == "popover" else menu
                 self.read(node, inner, label)
             else:
                 self._element(node, panel, menu)
 
-    def _element(self, node: Any, panel: Found | None, menu: str) -> None:
-        place = self.found if panel is None else panel
+    def _element(self, node: Any, panel: Record | None, menu: str) -> None:
+        place = self.content if panel is None else panel
         if _is_control(node):
-            self.found["controls"][node.key] = str(node.value)
+            self.content["controls"][node.key] = str(node.value)
         elif node.type == "bidi_component":
             self._picture(node)
         elif node.type == "dataframe":
@@ -143,7 +143,7 @@ class _Reader:
             return  # a component that is no picture
         header, numbers = decode(made(data["name"], data["query"]))
         described = {name: describe(value) for name, value in header.items() if name not in ("query", "skin")}
-        self.found["pictures"][node.key] = {
+        self.content["pictures"][node.key] = {
             "name": data["name"],
             "query": {name: text(value) for name, value in parse_qsl(data["query"], keep_blank_values=True)},
             "header": {name: value for name, value in described.items() if value is not None},
@@ -151,7 +151,7 @@ class _Reader:
         }
 
 
-def _numbers(header: Found, numbers: bytes) -> Any:
+def _numbers(header: Record, numbers: bytes) -> Any:
     """What a picture's script draws: float32, except in the grid of heads and in the arcs."""
     if "ends" in header and "block" in header:  # a byte per cell
         return describe(np.frombuffer(numbers, np.uint8))
@@ -163,7 +163,7 @@ def _numbers(header: Found, numbers: bytes) -> Any:
     return describe(np.frombuffer(numbers, np.float32))
 
 
-def _html(place: Found, body: str) -> None:
+def _html(place: Record, body: str) -> None:
     """A panel's heading, sentence and laws; any other HTML is among the words."""
     if NOT_RECORDED.search(body):
         return
@@ -183,7 +183,7 @@ def _plain(html: str) -> str:
     return ROUNDING.sub("…", plain)
 
 
-def _code(place: Found, code: str) -> None:
+def _code(place: Record, code: str) -> None:
     """The recipe is the first code that is more than one function: what it leaves behind."""
     if _is_a_function(code):
         place["functions"] = True
@@ -197,7 +197,7 @@ def _is_a_function(code: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def yields(recipe: str) -> Found:
+def yields(recipe: str) -> Record:
     """What a recipe leaves behind: each name with what is recorded of its value, and the last of these names."""
     if RUNS_A_CLOCK.search(recipe):
         return {"measures": True}
@@ -209,7 +209,7 @@ def yields(recipe: str) -> Found:
     return {"last": list(left)[-1], "left": left}
 
 
-def _left(recipe: str, *, seed: int) -> Found:
+def _left(recipe: str, *, seed: int) -> Record:
     torch.manual_seed(seed)
     scope: dict[str, Any] = {"__name__": "__main__"}
     with redirect_stdout(StringIO()), chdir(ROOT):
@@ -229,11 +229,11 @@ def _left(recipe: str, *, seed: int) -> Found:
     return {name: described for name, value in values.items() if (described := describe(value)) is not None}
 
 
-def _table(frame: pd.DataFrame) -> Found:
+def _table(frame: pd.DataFrame) -> Record:
     """Names, rows, and each column; of a wide table the numbers together."""
     frame = frame.reset_index() if frame.index.name or not isinstance(frame.index, pd.RangeIndex) else frame
     numeric = [number for number, dtype in enumerate(frame.dtypes) if dtype.kind in "biuf"]
-    columns: Found = {}
+    columns: Record = {}
     if len(numeric) > NUMERIC_COLUMNS:
         columns["all numbers"] = describe(frame.iloc[:, numeric].to_numpy(np.float64))
     for number, name in enumerate(frame.columns):

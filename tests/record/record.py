@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.record.page import Found
+from tests.record.page import Record
 from tests.record.statistics import differences
 
 FILE = Path(__file__).parent / "recorded.json.gz"
@@ -34,18 +34,18 @@ RECIPE_NAMES: dict[str, str] = {
 }
 
 
-def read() -> dict[str, Found]:
+def read() -> dict[str, Record]:
     """Link -> what it showed."""
     return json.loads(gzip.decompress(FILE.read_bytes()))
 
 
-def write(record: dict[str, Found]) -> None:
+def write(record: dict[str, Record]) -> None:
     """Sorted as the links are, and the same bytes for the same record."""
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), indent=0)
     FILE.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
-def changed(recorded: Found, now: Found) -> Iterator[str]:
+def changed(recorded: Record, now: Record) -> Iterator[str]:
     """A line for each field of the record that is another now. What is new on the page is no difference."""
     yield from _words(recorded["words"], now["words"], "page")
     yield from differences(recorded["controls"], now["controls"], "control")
@@ -64,11 +64,11 @@ def changed(recorded: Found, now: Found) -> Iterator[str]:
         yield f"panels were in the order {', '.join(order)}, are in the order {', '.join(kept)}"
 
 
-def _present(recorded: Found, now: Found, names: dict[str, str]) -> Iterator[tuple[str, Found]]:
+def _present(recorded: Record, now: Record, names: dict[str, str]) -> Iterator[tuple[str, Record]]:
     return ((key, value) for key, value in recorded.items() if names.get(key, key) in now)
 
 
-def _panel(recorded: Found, now: Found, key: str) -> Iterator[str]:
+def _panel(recorded: Record, now: Record, key: str) -> Iterator[str]:
     where = f"panel {key}"
     kept = {name: value for name, value in recorded.items() if name not in ("words", "recipe", "tables")}
     yield from differences(kept, now, where)
@@ -82,7 +82,7 @@ def _panel(recorded: Found, now: Found, key: str) -> Iterator[str]:
         yield from _recipe(recorded["recipe"], now.get("recipe"), key)
 
 
-def _recipe(recorded: Found, now: Found | None, key: str) -> Iterator[str]:
+def _recipe(recorded: Record, now: Record | None, key: str) -> Iterator[str]:
     """Names that a recipe no longer leaves behind are no difference, except the last one, which is what it is about."""
     where = f"panel {key} / recipe"
     if now is None or "measures" in recorded or "measures" in now:

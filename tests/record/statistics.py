@@ -66,9 +66,9 @@ def statistics(values: np.ndarray) -> dict[str, Any] | float:
     weights = (np.arange(flat.size, dtype=np.float64) ** 2 * GOLDEN) % 1 - 0.5
     if not values.shape and finite[0]:
         return float(f"{flat[0]:.7g}")
-    found: dict[str, Any] = {"shape": list(values.shape)}
+    described: dict[str, Any] = {"shape": list(values.shape)}
     not_finite = {"nan": np.isnan(flat).sum(), "+inf": np.isposinf(flat).sum(), "-inf": np.isneginf(flat).sum()}
-    found |= {name: int(count) for name, count in not_finite.items() if count}
+    described |= {name: int(count) for name, count in not_finite.items() if count}
     if finite.any():
         measures = {
             "min": flat[finite].min(),
@@ -77,8 +77,8 @@ def statistics(values: np.ndarray) -> dict[str, Any] | float:
             "size": np.abs(kept).mean(),
             "order": (kept * weights).mean(),
         }
-        found |= {name: float(f"{value:.7g}") for name, value in measures.items()}
-    return found
+        described |= {name: float(f"{value:.7g}") for name, value in measures.items()}
+    return described
 
 
 def alike(first: Described, second: Described) -> Described:

@@ -20,6 +20,6 @@ def test_every_link_is_recorded_once():
 @pytest.mark.parametrize("link", LINKS, ids=lambda link: quote(link, safe="/?&=., ").replace("%20", " ")[:100])
 def test_a_link_shows_what_it_showed(link):
     torch.set_num_threads(1)
-    if found := list(changed(RECORD[link], visited(link))):
-        more = f"\n... and {len(found) - 20} more" if len(found) > 20 else ""
-        pytest.fail(f"{link}\n" + "\n".join(found[:20]) + more, pytrace=False)
+    if lines := list(changed(RECORD[link], visited(link))):
+        more = f"\n... and {len(lines) - 20} more" if len(lines) > 20 else ""
+        pytest.fail(f"{link}\n" + "\n".join(lines[:20]) + more, pytrace=False)

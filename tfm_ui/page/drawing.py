@@ -12,7 +12,7 @@ from tfm_ui.pictures.canvas import standalone
 from tfm_ui.pictures.registry import PICTURES, States, made, query_of
 from tfm_ui.state.fields import local_to
 from tfm_ui.state.links import TEXT_CHARS
-from tfm_ui.text.look import Mode
+from tfm_ui.text.colours import Mode
 
 Pick = Callable[[int, int], None]
 

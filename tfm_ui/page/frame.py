@@ -16,9 +16,9 @@ from tfm_ui.page.present import presenting as presenting
 from tfm_ui.page.presets import Preset, active, neighbour
 from tfm_ui.state.fields import State
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
-from tfm_ui.text.words import about_tokens
+from tfm_ui.text.token_labels import about_tokens
 from tfm_ui.visitors.compute_limiter import Busy
 from tfm_ui.visitors.turn import turn_to_compute
 
@@ -101,16 +101,17 @@ def title(text: str, this_pass: Pass, *, beside: str = "") -> None:
         beside: the badge's name for the model, if the page does not show this pass.
     """
     state = model()
+    layers, heads = formats.plural(state.num_layers, "layer"), formats.plural(state.num_heads, "head")
     facts = [
         *(["Random weights"] if beside else []),
         f"seed {state.seed}",
-        f"{state.architecture}, {look.plural(state.num_layers, 'layer')} × {look.plural(state.num_heads, 'head')}",
+        f"{state.architecture}, {layers} × {heads}",
         f"d<sub>model</sub> {state.d_model}",
-        f"{look.count(this_pass.parameters)} parameters",
+        f"{formats.count(this_pass.parameters)} parameters",
     ]
     if not beside:
         exact = "exact weights" if this_pass.exact else "pooled weights"
-        facts += [f"computed in {look.duration(this_pass.milliseconds)}", exact]
+        facts += [f"computed in {formats.duration(this_pass.milliseconds)}", exact]
     spans = "".join(f"<span>{fact}</span>" for fact in facts)
     badge = f'<div class="badge"><span class="dot"></span><b>{beside or "Random weights"}</b>{spans}</div>'
     with st.container(horizontal=True, vertical_alignment="bottom", key="title"):

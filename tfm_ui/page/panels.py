@@ -14,8 +14,8 @@ from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.save_png import save_png
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.pictures.registry import States
+from tfm_ui.text.colours import Mode
 from tfm_ui.text.csv_file import csv_of
-from tfm_ui.text.look import Mode
 
 
 def mode() -> Mode:

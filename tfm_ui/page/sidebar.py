@@ -11,7 +11,7 @@ from tfm_ui.page.present import presenting
 from tfm_ui.state.links import LINK_CHARS, Cut, cuts, share_link
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import SAMPLES, about
-from tfm_ui.text import look
+from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
 
 
@@ -95,7 +95,7 @@ def tools() -> None:
 
 def _about_link(cut: Cut) -> None:
     """Say how much of a text a link carries. It is drawn here because any control of any lens may change that."""
-    part, whole = look.count(len(cut.part)), look.count(len(cut.whole))
+    part, whole = formats.count(len(cut.part)), formats.count(len(cut.whole))
     note = f"Links, and the address bar, carry the first {part} of the {whole} characters of “{cut.label}”."
     st.html(f'<p class="note">{escape(note)}</p>')
 

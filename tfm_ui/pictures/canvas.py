@@ -18,8 +18,8 @@ from typing import Any
 import streamlit as st
 from numpy.typing import NDArray
 
-from tfm_ui.text import look
-from tfm_ui.text.look import Mode
+from tfm_ui.text import colours
+from tfm_ui.text.colours import Mode
 
 Content = tuple[dict[str, Any], NDArray[Any]]  # a header, which becomes JSON, and numbers
 
@@ -27,23 +27,23 @@ ASSETS = Path(__file__).parents[2] / "assets"
 
 SKIN = {
     mode: {
-        "weights": look.WEIGHTS[mode],
-        "signed": look.SIGNED[mode],
-        "heads": look.HEADS[mode],
-        "masked": look.MASKED[mode],
-        "hatch": look.HATCH[mode],
-        "rule": look.RULE[mode],
-        "muted": look.MUTED[mode],
-        "ink": look.INK[mode],
-        "query": look.ROLE[mode]["query"],
-        "key": look.ROLE[mode]["key"],
-        "value": look.ROLE[mode]["value"],
-        "result": look.ROLE[mode]["result"],
-        "leak": look.LEAK[mode],
-        "ring": look.RING,
-        "ringInk": look.RING_INK,
+        "weights": colours.WEIGHTS[mode],
+        "signed": colours.SIGNED[mode],
+        "heads": colours.HEADS[mode],
+        "masked": colours.MASKED[mode],
+        "hatch": colours.HATCH[mode],
+        "rule": colours.RULE[mode],
+        "muted": colours.MUTED[mode],
+        "ink": colours.INK[mode],
+        "query": colours.ROLE[mode]["query"],
+        "key": colours.ROLE[mode]["key"],
+        "value": colours.ROLE[mode]["value"],
+        "result": colours.ROLE[mode]["result"],
+        "leak": colours.LEAK[mode],
+        "ring": colours.RING,
+        "ringInk": colours.RING_INK,
     }
-    for mode in look.PAPER
+    for mode in colours.PAPER
 }
 
 # Streamlit sends a component's script and style with every update. So these scripts are short, and fetch the real ones.
@@ -135,18 +135,18 @@ def bundle(script: str) -> str:
 def standalone(kind: Canvas, data: bytes, title: str, caption: str, mode: Mode) -> str:
     """The picture as a complete HTML page that needs no server and no network. Hovering and zooming work."""
     variables = {
-        "background-color": look.PAPER[mode],
-        "secondary-background-color": look.SURFACE[mode],
-        "text-color": look.INK[mode],
-        "primary-color": look.INK[mode],
+        "background-color": colours.PAPER[mode],
+        "secondary-background-color": colours.SURFACE[mode],
+        "text-color": colours.INK[mode],
+        "primary-color": colours.INK[mode],
         "font": "system-ui, sans-serif",
     }
     root = "; ".join(f"--st-{key}: {value}" for key, value in variables.items())
     return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>
 <style>:root {{ {root} }}
-body {{ margin: 2rem auto; max-width: 72rem; padding: 0 1rem; background: {look.PAPER[mode]}; color: {look.INK[mode]};
-  font-family: system-ui, sans-serif }}
+body {{ margin: 2rem auto; max-width: 72rem; padding: 0 1rem;
+  background: {colours.PAPER[mode]}; color: {colours.INK[mode]}; font-family: system-ui, sans-serif }}
 h1 {{ overflow-wrap: anywhere }}
 {_read("pictures/canvas.css")}{_read(f"{kind.path}.css")}</style>
 <h1>{escape(title)}</h1>

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Scale:
             whole: whether the values are whole numbers, printed without decimals.
         """
         if self.powers:
-            return look.power_of_ten(self.low), look.power_of_ten(self.high)
+            return formats.power_of_ten(self.low), formats.power_of_ten(self.high)
         plus = "+" if self.low < 0 else ""
         return _end(self.low, plus, whole), _end(self.high, plus, whole)
 
@@ -49,7 +49,7 @@ class Scale:
 
 
 def _end(value: float, plus: str, whole: bool) -> str:
-    size = f"{abs(value):g}" if whole else look.weight(abs(value))
+    size = f"{abs(value):g}" if whole else formats.weight(abs(value))
     return size if not value else f"−{size}" if value < 0 else plus + size
 
 

@@ -2,7 +2,7 @@
 
 import math
 
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 NEAR = 0.1  # a factor that is closer to 1 than this is written as a difference in percent
 
@@ -10,12 +10,12 @@ NEAR = 0.1  # a factor that is closer to 1 than this is written as a difference 
 def three(value: float) -> str:
     """0.0123, 1.23, 12.3, 123, 12 300; 2×10⁻⁷."""
     if value == 0 or not math.isfinite(value):
-        return look.number(value) if value else "0"
+        return formats.number(value) if value else "0"
     rounded = float(f"{value:.3g}")
     if abs(rounded) >= 1000:
-        return look.count(round(rounded))
+        return formats.count(round(rounded))
     if abs(rounded) < 0.0001:
-        return look.tiny(rounded)
+        return formats.tiny(rounded)
     return f"{rounded:.{max(0, 2 - math.floor(math.log10(abs(rounded))))}f}"
 
 
@@ -42,7 +42,7 @@ def beside(value: float, much: str, more: str, less: str) -> str:
     apart = abs(value - 1)
     if not 0 < apart < NEAR:
         return f"{times(value)} as {much} as" if apart else f"as {much} as"
-    return f"{look.percent(apart)} {more if value > 1 else less} than"
+    return f"{formats.percent(apart)} {more if value > 1 else less} than"
 
 
 def span(low: str, high: str) -> str:

@@ -70,6 +70,6 @@ class FakeQueue(Queue):
 
 def see(queue: FakeQueue, visitor: str, argument: Any) -> JobStatus:
     """What this visitor sees of the job."""
-    found = queue.find(visitor, "job", argument)
-    assert found
-    return found
+    status = queue.find(visitor, "job", argument)
+    assert status
+    return status

@@ -53,7 +53,7 @@ def test_whatever_is_asked_is_done_once_and_nobody_overtakes_by_asking_for_more(
     order = [see(queue, "a", argument) for argument in {argument for _, argument in taken}]
     if not taken:
         return
-    assert sorted(seen.before for seen in order) == list(range(len(order)))
+    assert sorted(status.before for status in order) == list(range(len(order)))
     places = {argument: see(queue, "a", argument).before for _, argument in taken}
     queue.ready()
     done = [queue.finish() for _ in range(len(order))]

@@ -14,12 +14,12 @@ from tfm_ui.jobs.queue import GRACE
 @pytest.fixture
 def script(monkeypatch):
     """Whose script runs, in which browser, and which tabs are open; the queue's workers are played."""
-    found = SimpleNamespace(session_id="one", open={"one", "two"}, browser=b"a browser's token")
+    context = SimpleNamespace(session_id="one", open={"one", "two"}, browser=b"a browser's token")
     monkeypatch.setattr(sessions, "_queues", [])
     monkeypatch.setattr(sessions, "Queue", FakeQueue)
     monkeypatch.setattr(sessions.atexit, "register", lambda _: None)
-    monkeypatch.setattr(sessions, "get_script_run_ctx", lambda **_: found)
-    runtime = SimpleNamespace(is_active_session=lambda name: name in found.open)
+    monkeypatch.setattr(sessions, "get_script_run_ctx", lambda **_: context)
+    runtime = SimpleNamespace(is_active_session=lambda name: name in context.open)
     monkeypatch.setattr(sessions, "Runtime", SimpleNamespace(exists=lambda: True, instance=lambda: runtime))
 
     class Context:
@@ -27,10 +27,10 @@ def script(monkeypatch):
 
         @property
         def cookies(self):
-            return {"_streamlit_xsrf": generate_xsrf_token_string(found.browser)} if found.browser else {}
+            return {"_streamlit_xsrf": generate_xsrf_token_string(context.browser)} if context.browser else {}
 
     monkeypatch.setattr("streamlit.context", Context())
-    return found
+    return context
 
 
 def test_there_is_one_queue_and_its_worker_is_on_the_way(script):
@@ -43,7 +43,7 @@ def test_all_tabs_of_a_browser_are_one_visitor_who_is_there_as_long_as_one_is_op
     sessions.queue().ready()
     script.session_id = "two"
     assert sessions.find("profile", "x").mine
-    assert [seen.number for seen in sessions.mine()] == [number]
+    assert [status.number for status in sessions.mine()] == [number]
     for still_open in ({"two"}, set()):
         script.open = still_open
         sessions.queue().now += GRACE + 1

@@ -31,9 +31,9 @@ def queue(workers: list[Process]) -> Iterator[Queue]:
         workers.append(Process(heard, table=TABLE, memory=300_000_000))
         return workers[-1]
 
-    found = Queue(hire)
-    yield found
-    found.close()
+    queue = Queue(hire)
+    yield queue
+    queue.close()
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -48,9 +48,9 @@ def ask(queue: Queue, name: str, argument: Any) -> int:
 
 
 def state(queue: Queue, name: str, argument: Any) -> Any:
-    seen = queue.find("visitor", name, argument)
-    assert seen
-    return seen
+    status = queue.find("visitor", name, argument)
+    assert status
+    return status
 
 
 def ends(queue: Queue, name: str, argument: Any) -> Any:

@@ -172,7 +172,7 @@ def counted(monkeypatch) -> Counter:
 def without_local(states):
     """What of these states the server learns."""
     local = [{f.name: f.default for f in fields(state) if f.name in local_to(type(state))} for state, _ in states]
-    return tuple((replace(state, **own), prefix) for (state, prefix), own in zip(states, local, strict=True))
+    return tuple((replace(state, **defaults), prefix) for (state, prefix), defaults in zip(states, local, strict=True))
 
 
 def ask(page: type[LensState], model: ModelState, state) -> None:

@@ -52,10 +52,10 @@ def test_a_pooled_cell_is_the_value_furthest_from_0_of_its_block(part, seed, gap
     table = torch.randn(part.height, part.width, generator=torch.Generator().manual_seed(seed)).round(decimals=1)
     if gaps:
         table[part.height // 2 :] = torch.nan
-    found = pooled(matrix(table), part)
-    np.testing.assert_array_equal(found, naive(table, part))
-    assert max(found.shape) <= part.side
-    assert found.shape == (len(part.row_names()), len(part.column_names()))
+    cells = pooled(matrix(table), part)
+    np.testing.assert_array_equal(cells, naive(table, part))
+    assert max(cells.shape) <= part.side
+    assert cells.shape == (len(part.row_names()), len(part.column_names()))
 
 
 @given(part=parts(square=True), seed=st.integers(0, 99))

@@ -90,11 +90,11 @@ def test_every_field_takes_a_hostile_value_or_says_what_it_is_now(prefix, state,
     limits = limits_of(state, {})
     for name in controls_of(state):
         query = {prefix + name: [value]}
-        found = state_of(state, prefix, query, limits)
+        read_state = state_of(state, prefix, query, limits)
         for correction in read_link(state, prefix, query, limits):
             assert str(correction).endswith(".")
             assert len(str(correction)) < 600
-        assert "\n" not in share_link("https://lab.example", (found, prefix))
+        assert "\n" not in share_link("https://lab.example", (read_state, prefix))
         assert read_link(state, prefix, correct(state, prefix, query, limits), limits) == []
 
 
@@ -104,12 +104,12 @@ def test_a_link_that_was_corrected_needs_no_second_correction_and_stands_for_the
     model = data.draw(st.sampled_from(MODELS) | queries(ModelState, ""), label="model")
     query = data.draw(queries(state, prefix), label="query")
     limits = limits_of(state, model)
-    found, mended = state_of(state, prefix, query, limits), correct(state, prefix, query, limits)
+    read_state, mended = state_of(state, prefix, query, limits), correct(state, prefix, query, limits)
     assert read_link(state, prefix, mended, limits) == []
-    assert state_of(state, prefix, mended, limits) == found
-    shared = {name: [value] for name, value in link_parameters(found, prefix).items()}
+    assert state_of(state, prefix, mended, limits) == read_state
+    shared = {name: [value] for name, value in link_parameters(read_state, prefix).items()}
     assert read_link(state, prefix, shared, limits) == []
-    assert state_of(state, prefix, shared, limits) == found
+    assert state_of(state, prefix, shared, limits) == read_state
 
 
 @pytest.mark.parametrize("architecture", ["encoder", "decoder"])

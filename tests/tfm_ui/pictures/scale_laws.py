@@ -27,9 +27,9 @@ def floats(numbers: bytes) -> Floats:
 
 def printed(text: str) -> tuple[float, float]:
     """The number that stands in a text, and half a unit of its last digit."""
-    found = re.match(r"([+−]?)(\d*\.?\d+(?:e[+-]\d+)?)(?:×?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?|10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text)
-    assert found, f"no number in {text!r}"
-    sign, digits, power, alone = found.groups()
+    match = re.match(r"([+−]?)(\d*\.?\d+(?:e[+-]\d+)?)(?:×?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?|10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text)
+    assert match, f"no number in {text!r}"
+    sign, digits, power, alone = match.groups()
     if alone:
         return 10.0 ** int(alone.translate(SUPERSCRIPTS)), 0.0
     if digits == "10" and power is None and (more := re.match(r"10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text)):
@@ -89,9 +89,9 @@ def maps(header: Header, numbers: bytes) -> None:
             together.setdefault((low, high, powers), []).append(cells.ravel())
         if drawn["whole"]:
             assert (there == there.round()).all(), f"{name}: whole numbers"
-    for (low, high, powers), found in together.items():
+    for (low, high, powers), sharing in together.items():
         if not powers:
-            tells_apart(np.concatenate(found), low, high, header["maps"][0]["name"])
+            tells_apart(np.concatenate(sharing), low, high, header["maps"][0]["name"])
 
 
 def head_map(header: Header, numbers: bytes) -> None:

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tfm_ui.lenses.masks.padding.batch import batch_of
 
 from tfm_core import POSITIONAL, causal_mask, recording
 from tfm_core.study.empty_rows import instead
@@ -65,23 +64,23 @@ def test_what_an_attention_read_and_wrote(model):
     trace = recorded_of(model)
     for kind in passes.PLACES[model.is_encoder_decoder]:
         for layer in (0, model.num_layers - 1):
-            at, seen = passes.place(model, kind).replace("{layer}", str(layer)), computed.inside(model, kind, layer)
+            at, inside = passes.place(model, kind).replace("{layer}", str(layer)), computed.inside(model, kind, layer)
             start = at.partition("layers.")[0]
-            own = {name: site for name in seen.recorded if (site := at.format(what=name)) in trace}
-            assert seen.recorded.keys() - own.keys() <= {"embedding", "position"}
-            for name in seen.recorded.keys() - own.keys():
+            of_attention = {name: site for name in inside.recorded if (site := at.format(what=name)) in trace}
+            assert inside.recorded.keys() - of_attention.keys() <= {"embedding", "position"}
+            for name in inside.recorded.keys() - of_attention.keys():
                 tensor = trace[f"{start}{name}"]
-                same(seen.recorded[name], tensor if name == "position" else tensor[0])
-            for name, site in own.items():
-                same(seen.recorded[name], trace[site][0])
+                same(inside.recorded[name], tensor if name == "position" else tensor[0])
+            for name, site in of_attention.items():
+                same(inside.recorded[name], trace[site][0])
             before = trace[at.format(what="residual_before")][0]
-            same(seen.residual, before)
-            same(seen.input, trace[at.format(what="normed")][0] if model.norm == "pre" else before)
-            same(seen.memory, trace[passes.memory_site(model)][0] if kind == "cross" else seen.input)
-            same(seen.visible, trace[at.format(what="mask")].expand(1, 1, *seen.visible.shape)[0, 0])
+            same(inside.residual, before)
+            same(inside.input, trace[at.format(what="normed")][0] if model.norm == "pre" else before)
+            same(inside.memory, trace[passes.memory_site(model)][0] if kind == "cross" else inside.input)
+            same(inside.visible, trace[at.format(what="mask")].expand(1, 1, *inside.visible.shape)[0, 0])
             for head in range(model.num_heads):
-                same(seen.origin.scores(head), trace[at.format(what="scores")][0, head])
-                same(seen.weights(head), trace[at.format(what="weights")][0, head])
+                same(inside.origin.scores(head), trace[at.format(what="scores")][0, head])
+                same(inside.weights(head), trace[at.format(what="weights")][0, head])
 
 
 @every_model
@@ -154,10 +153,10 @@ def test_heads_under_a_mask(model):
         where = passes.place(now.model, now.place)
         _, trace = forward(now, [where.format(layer="*", what=what) for what in ("scores", "weights")])
         for layer, head in every_head(model):
-            found = obeyed(now, layer, head)
-            same(found.scores, trace[where.format(layer=layer, what="scores")][0, head])
-            same(found.weights, trace[where.format(layer=layer, what="weights")][0, head])
-            same(found.mask, now.mask)
+            masked_head = obeyed(now, layer, head)
+            same(masked_head.scores, trace[where.format(layer=layer, what="scores")][0, head])
+            same(masked_head.weights, trace[where.format(layer=layer, what="weights")][0, head])
+            same(masked_head.mask, now.mask)
 
 
 @every_model
@@ -166,7 +165,7 @@ def test_heads_of_a_sentence_alone_and_in_its_batch(model, side):
     for state in masked(model):
         batch = batch_of(model, replace(state, pad_side=side))
         where, sites = passes.place(model, batch.setting.place), stream_sites(batch.setting.model)
-        found = beside.runs(batch)
+        runs = beside.runs(batch)
         alone, mask = batch.alone
         inputs = {"alone": (alone, mask, slice(0, len(mask)), 0)}
         for way, hidden in (("with", True), ("without", False)):
@@ -174,11 +173,9 @@ def test_heads_of_a_sentence_alone_and_in_its_batch(model, side):
         for way, (source, mask, rows, item) in inputs.items():
             wanted = [*sites, where.format(layer="*", what="weights")]
             _, trace = forward(batch.setting, wanted, mask=mask, source=source)
-            same(found[way].streams, torch.stack([trace[site][item, rows] for site in sites]))
+            same(runs[way].streams, torch.stack([trace[site][item, rows] for site in sites]))
             for layer, head in every_head(model):
-                same(
-                    found[way].weights(layer, head), trace[where.format(layer=layer, what="weights")][item, head, rows]
-                )
+                same(runs[way].weights(layer, head), trace[where.format(layer=layer, what="weights")][item, head, rows])
 
 
 @pytest.mark.parametrize("model", [p for p in MODELS if p.id.startswith(("two", "padded"))])
@@ -217,6 +214,6 @@ def test_what_the_calls_of_other_libraries_are_handed(model):
         for layer in (0, model.num_layers - 1):
             queries, keys = reads(settings[0], layer)
             _, trace = forward(settings[0], {queries, keys}, mask=mask, source=source)
-            found = live(settings, layer)
-            same(found.query, trace[queries])
-            same(found.key, trace[keys])
+            inputs = live(settings, layer)
+            same(inputs.query, trace[queries])
+            same(inputs.key, trace[keys])

@@ -102,7 +102,7 @@ LINKS += [(page, model, LENSES[page][-1]) for page in LENSES for model in MODELS
 
 def faults(page: Any, model: Values, state: Values) -> list[str]:
     """What is off in the pictures of a link."""
-    found = []
+    problems = []
     for name, picture in PICTURES.items():
         if picture.state is not page:
             continue
@@ -111,8 +111,8 @@ def faults(page: Any, model: Values, state: Values) -> list[str]:
         try:
             LAWS[picture.canvas.name](*decode(made(name, query)))
         except AssertionError as problem:
-            found.append(f"{name}: {problem}\n  ?{query}")
-    return found
+            problems.append(f"{name}: {problem}\n  ?{query}")
+    return problems
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -123,14 +123,14 @@ def test_each_kind_of_picture_has_a_law_for_its_scales(name):
 
 @pytest.mark.parametrize(("page", "model", "state"), LINKS)
 def test_every_value_lies_on_the_scale_that_is_shown(page, model, state):
-    assert not (found := faults(page, model, state)), "\n".join(found)
+    assert not (problems := faults(page, model, state)), "\n".join(problems)
 
 
 @pytest.mark.parametrize("busy", [(), (0, 1)])
 @pytest.mark.parametrize("state", [{}, *LENSES[ProfilingState]])
 def test_every_measurement_lies_on_the_scale_that_is_shown(monkeypatch, state, busy):
     monkeypatch.setattr(measurements, "find", lambda plan, *_: plan and plausible(plan, busy=busy))
-    assert not (found := faults(ProfilingState, {}, state)), "\n".join(found)
+    assert not (problems := faults(ProfilingState, {}, state)), "\n".join(problems)
 
 
 def drawn(values: list[float], scale: Scale, **more: Any) -> bytes:

@@ -97,9 +97,9 @@ def test_a_link_holds_only_what_differs_from_the_defaults():
 
 
 def test_a_models_limits_narrow_a_lens():
-    found = read_link(HeadsState, "heads_", {"heads_head": ["12"]}, HeadsState.limits(ModelState(num_heads=8)))
-    assert [(c.name, c.value) for c in found] == [("heads_head", 8)]
-    assert "1 to 8" in str(found[0])
+    corrections = read_link(HeadsState, "heads_", {"heads_head": ["12"]}, HeadsState.limits(ModelState(num_heads=8)))
+    assert [(c.name, c.value) for c in corrections] == [("heads_head", 8)]
+    assert "1 to 8" in str(corrections[0])
 
 
 @pytest.mark.parametrize("architecture", controls_of(ModelState)["architecture"][0].options)
@@ -116,9 +116,9 @@ def test_every_pair_of_width_and_heads_is_a_model(architecture):
 
 
 def test_of_a_repeated_parameter_the_last_counts_and_that_is_said():
-    (found,) = read_link(ModelState, "", {"num_heads": ["8", "2"]})
-    assert found.value == 2
-    assert "num_heads = 8 and 2: of several values the last one counts; it is 2 now" in str(found)
+    (correction,) = read_link(ModelState, "", {"num_heads": ["8", "2"]})
+    assert correction.value == 2
+    assert "num_heads = 8 and 2: of several values the last one counts; it is 2 now" in str(correction)
 
 
 @pytest.mark.parametrize(("raw", "value"), [("9" * 5000, 256), ("1e400", 256), ("-1e400", 32), ("100", 96)])

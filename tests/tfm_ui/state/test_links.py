@@ -132,6 +132,6 @@ def test_a_text_is_cut_between_signs(text, room, part):
     [("seq_len", "12.0", 12), ("seq_len", " 12", 12), ("seed", "1e2", 100), ("causal", "FALSE", False)],
 )
 def test_what_is_written_oddly_is_written_plainly_and_that_is_said(name, raw, value):
-    (found,) = read_link(ModelState, "", {name: [raw]})
-    assert (found.value, found.reason) == (value, "there is a plainer way to write it")
+    (correction,) = read_link(ModelState, "", {name: [raw]})
+    assert (correction.value, correction.reason) == (value, "there is a plainer way to write it")
     assert read_link(ModelState, "", {name: [as_text(value)]}) == []

@@ -27,11 +27,11 @@ HEADS, TOKENS = Numbers("Heads", 16), Numbers("Tokens", 40, "qk", 11)
     ],
 )
 def test_numbers_that_there_are_stay_and_the_rest_is_said(field, raw, value, reason):
-    found, why = field.read(raw, "")
-    assert found == value
+    text, why = field.read(raw, "")
+    assert text == value
     assert reason in why
     assert bool(why) == bool(reason)
-    assert field.read(found, "") == (found, "")
+    assert field.read(text, "") == (text, "")
 
 
 def test_where_nothing_can_be_what_was_there_stays():
@@ -62,8 +62,8 @@ PAIRS = Vectors("Points", ((-2, 2), (0, 9)), 2, 3)
     ],
 )
 def test_vectors_are_read_and_rounded_or_refused_with_the_reason(raw, value, reason):
-    found, why = PAIRS.read(raw, "0,0 0,0")
-    assert found == value
+    text, why = PAIRS.read(raw, "0,0 0,0")
+    assert text == value
     assert reason in why
     assert bool(why) == bool(reason)
 

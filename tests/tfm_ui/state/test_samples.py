@@ -5,7 +5,8 @@ import re
 import pytest
 
 from tfm_core import encode
-from tfm_ui.live.recipe import recipe
+from tfm_ui.live import head_recipe
+from tfm_ui.live.script import of_model, script
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 from tfm_ui.state.samples import ROOT, SAMPLES, about, path, read_text, sample_name
 
@@ -47,6 +48,7 @@ def test_the_model_reads_the_sample_and_so_does_the_recipe():
     assert state.source_tokens.pieces[:3] == ("This", "is", "the")
     assert state.target_tokens.pieces[:2] == ("Habe", "nun")
     scope: dict = {}
-    exec(recipe(state, "decoder.layers.0.cross_attention.weights", 0), scope)
+    site = "decoder.layers.0.cross_attention.weights"
+    exec(script(head_recipe.weights, **of_model(state), site=site, head=0), scope)
     assert scope["source"] == state.source_tokens
     assert scope["target"] == state.target_tokens

@@ -39,14 +39,14 @@ def read(text: str) -> list[list[str]]:
 
 def formulas(text: str) -> list[str]:
     """The cells that a spreadsheet would execute: those that begin so and are no numbers."""
-    found = []
+    cells = []
     for cell in (cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row):
         if cell.startswith(MARKS[:-1]):
             try:
                 float(cell)
             except ValueError:
-                found.append(cell)
-    return found
+                cells.append(cell)
+    return cells
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=6), st.lists(TEXTS, min_size=1, max_size=3))
@@ -63,11 +63,11 @@ def test_numbers_stay_numbers_and_pandas_reads_them_back_to_the_last_digit():
     table = pd.DataFrame(
         {"-score": values, "token": pd.Categorical(["-0.5", "@x", "-", "a", "@x"])}, index=range(-2, 3)
     )
-    found = pd.read_csv(io.StringIO(csv_of(table)), index_col=0)
-    found.columns = found.columns.str.removeprefix("'")
-    np.testing.assert_array_equal(found["-score"], values)
-    assert list(found["token"].str.removeprefix("'")) == ["-0.5", "@x", "-", "a", "@x"]
-    assert list(found.index) == list(range(-2, 3))
+    restored = pd.read_csv(io.StringIO(csv_of(table)), index_col=0)
+    restored.columns = restored.columns.str.removeprefix("'")
+    np.testing.assert_array_equal(restored["-score"], values)
+    assert list(restored["token"].str.removeprefix("'")) == ["-0.5", "@x", "-", "a", "@x"]
+    assert list(restored.index) == list(range(-2, 3))
 
 
 @pytest.mark.parametrize("token", TOKENS)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tfm_ui.text import look
+from tfm_ui.text import colours, formats
 
 MODES = ["light", "dark"]
 CONFIG = tomllib.loads((Path(__file__).parents[3] / ".streamlit/config.toml").read_text())
@@ -24,67 +24,67 @@ def luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_masked_is_no_colour_of_the_scale(mode):
-    assert look.MASKED[mode] not in look.WEIGHTS[mode]
+    assert colours.MASKED[mode] not in colours.WEIGHTS[mode]
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_black_or_white_reads_on_every_step_of_the_scale(mode):
-    for colour in look.WEIGHTS[mode]:
+    for colour in colours.WEIGHTS[mode]:
         here = luminance(colour) + 0.05
         assert max(1.05 / here, here / 0.05) >= 4.5
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_more_weight_is_ever_further_from_the_paper(mode):
-    distances = [abs(luminance(colour) - luminance(look.PAPER[mode])) for colour in look.WEIGHTS[mode]]
+    distances = [abs(luminance(colour) - luminance(colours.PAPER[mode])) for colour in colours.WEIGHTS[mode]]
     assert all(near < far for near, far in pairwise(distances))
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_theme_and_the_figures_share_their_colours(mode):
     theme = CONFIG["theme"][mode]
-    assert theme["backgroundColor"] == look.PAPER[mode]
-    assert theme["secondaryBackgroundColor"] == look.SURFACE[mode]
-    assert theme["textColor"] == look.INK[mode]
-    assert theme["borderColor"] == look.RULE[mode]
+    assert theme["backgroundColor"] == colours.PAPER[mode]
+    assert theme["secondaryBackgroundColor"] == colours.SURFACE[mode]
+    assert theme["textColor"] == colours.INK[mode]
+    assert theme["borderColor"] == colours.RULE[mode]
 
 
 @pytest.mark.parametrize(
     ("shown", "expected"),
     [
-        (look.weight(0.996), "1.00"),
-        (look.weight(1.0), "1"),
-        (look.weight(0.00423), "0.0042"),
-        (look.end_of_scale(0.1, 0.3), "0.10 and more"),
-        (look.end_of_scale(0.5, 0.5), "0.50"),
-        (look.plural(1, "head"), "1 head"),
-        (look.plural(2, "head"), "2 heads"),
-        (look.listed([]), "none"),
-        (look.listed(["a"]), "a"),
-        (look.listed(["a", "b", "c"]), "a, b and c"),
-        (look.count(56480), "56\u202f480"),
-        (look.tiny(2.4e-7), "2×10⁻⁷"),
-        (look.tiny(0), "0"),
-        (look.tiny(math.nan), "NaN"),
-        (look.plural(1, "query", "queries"), "1 query"),
-        (look.plural(2, "query", "queries"), "2 queries"),
-        (look.percent(0.4721), "47%"),
-        (look.percent(0.9951), "99.5%"),
-        (look.percent(0.99964), "99.96%"),
-        (look.percent(0.99999), "over 99.99%"),
-        (look.percent(1), "100%"),
-        (look.percent(1.00001), "just over 100%"),
-        (look.percent(1.004), "100.4%"),
-        (look.percent(1.353), "135%"),
-        (look.percent(0.044), "4.4%"),
-        (look.percent(0.4721, digits=4), "47.21%"),
-        (look.percent(math.nan), "NaN"),
-        (look.percents(0.48, 0.4821), ["48.0%", "48.2%"]),
-        (look.percents(0.013, 0.0132), ["1.30%", "1.32%"]),
-        (look.percent(2.5e-22), "under 0.01%"),
-        (look.percent(0), "0%"),
-        (look.duration(0.94), "0.9 ms"),
-        (look.duration(1234), "1.2 s"),
+        (formats.weight(0.996), "1.00"),
+        (formats.weight(1.0), "1"),
+        (formats.weight(0.00423), "0.0042"),
+        (formats.end_of_scale(0.1, 0.3), "0.10 and more"),
+        (formats.end_of_scale(0.5, 0.5), "0.50"),
+        (formats.plural(1, "head"), "1 head"),
+        (formats.plural(2, "head"), "2 heads"),
+        (formats.listed([]), "none"),
+        (formats.listed(["a"]), "a"),
+        (formats.listed(["a", "b", "c"]), "a, b and c"),
+        (formats.count(56480), "56\u202f480"),
+        (formats.tiny(2.4e-7), "2×10⁻⁷"),
+        (formats.tiny(0), "0"),
+        (formats.tiny(math.nan), "NaN"),
+        (formats.plural(1, "query", "queries"), "1 query"),
+        (formats.plural(2, "query", "queries"), "2 queries"),
+        (formats.percent(0.4721), "47%"),
+        (formats.percent(0.9951), "99.5%"),
+        (formats.percent(0.99964), "99.96%"),
+        (formats.percent(0.99999), "over 99.99%"),
+        (formats.percent(1), "100%"),
+        (formats.percent(1.00001), "just over 100%"),
+        (formats.percent(1.004), "100.4%"),
+        (formats.percent(1.353), "135%"),
+        (formats.percent(0.044), "4.4%"),
+        (formats.percent(0.4721, digits=4), "47.21%"),
+        (formats.percent(math.nan), "NaN"),
+        (formats.percents(0.48, 0.4821), ["48.0%", "48.2%"]),
+        (formats.percents(0.013, 0.0132), ["1.30%", "1.32%"]),
+        (formats.percent(2.5e-22), "under 0.01%"),
+        (formats.percent(0), "0%"),
+        (formats.duration(0.94), "0.9 ms"),
+        (formats.duration(1234), "1.2 s"),
     ],
 )
 def test_numbers_are_written_for_reading(shown, expected):
@@ -96,23 +96,23 @@ def test_no_share_is_rounded_to_all_or_to_nothing():
     small = 10.0 ** -random.uniform(0, 9, 3000)
     for share in [*small, *(1 - small[small < 1]), *(1 + small), 2**20 / (2**20 + 1), float(np.float32(1 - 2e-7))]:
         for digits in range(2, 6):
-            assert look.percent(float(share), digits) not in ("0%", "100%")
+            assert formats.percent(float(share), digits) not in ("0%", "100%")
 
 
 def test_shares_that_differ_read_differently():
-    assert look.percents(0.12341, 0.12339) == ["12.341%", "12.339%"]
-    assert look.percents(0.5, 0.5) == ["50%", "50%"]
-    assert look.percents(0.2512, 0.31) == ["25%", "31%"]
+    assert formats.percents(0.12341, 0.12339) == ["12.341%", "12.339%"]
+    assert formats.percents(0.5, 0.5) == ["50%", "50%"]
+    assert formats.percents(0.2512, 0.31) == ["25%", "31%"]
 
 
-def test_every_sentence_gets_its_percentages_from_look():
+def test_every_sentence_gets_its_percentages_from_formats():
     """A share formatted by hand would be rounded to 100%: so no format specification of ours ends in %."""
-    found = [
+    by_hand = [
         f"{path.name}: {node.value}"
         for path in (Path(__file__).parents[3] / "tfm_ui").rglob("*.py")
         for spec in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(spec, ast.FormattedValue) and spec.format_spec
         for node in ast.walk(spec.format_spec)
-        if isinstance(node, ast.Constant) and str(node.value).endswith("%") and path.name != "look.py"
+        if isinstance(node, ast.Constant) and str(node.value).endswith("%") and path.name != "formats.py"
     ]
-    assert not found
+    assert not by_hand

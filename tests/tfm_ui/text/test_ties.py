@@ -7,7 +7,7 @@ from tests.tfm_ui.lenses.positions.position_toys import MODEL
 from tfm_ui.lenses.positions.model.numbers import maps
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import words
+from tfm_ui.text import head_sentences
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 
@@ -44,7 +44,7 @@ def test_a_row_of_two_keys_differs_by_as_much_at_both():
 
 def test_heads_that_are_equally_sharp_tie_for_the_sharpest():
     first = np.array([[[1, 0.6], [1, 0.9]], [[1, 0.9], [1, 0.7]]], np.float32)
-    seen = np.array([1, 2])
-    assert "Sharpest: layer 1, head 2 (one of 2 that tie). Its top weight" in words.about_heads(first, seen)
+    visible = np.array([1, 2])
+    assert "Sharpest: layer 1, head 2 (one of 2 that tie). Its top weight" in head_sentences.about_heads(first, visible)
     first[0, 1] = 0.8
-    assert "Sharpest: layer 2, head 1. Its top weight" in words.about_heads(first, seen)
+    assert "Sharpest: layer 2, head 1. Its top weight" in head_sentences.about_heads(first, visible)

@@ -24,9 +24,9 @@ def test_all_tabs_of_a_browser_are_one_visitor_though_streamlit_masks_its_cookie
 
 
 def test_thirty_browsers_behind_one_address_are_thirty_visitors_of_that_address():
-    found = {visitor(cookies(number), ADDRESS) for number in range(30)}
-    assert len(found) == 30
-    assert {address_of(one) for one in found} == {ADDRESS}
+    visitors = {visitor(cookies(number), ADDRESS) for number in range(30)}
+    assert len(visitors) == 30
+    assert {address_of(name) for name in visitors} == {ADDRESS}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from tfm_ui.live.attention import Attention
 from tfm_ui.pictures.canvas import Canvas, Content
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 GRID = Canvas(
     "lenses/heads/heads_grid",
@@ -47,7 +47,7 @@ def content(
         "ends": (attention.largest / top).flatten().tolist(),
         "picked": picked,
         "masked": bool(~attention.visible.all()),
-        "topText": look.end_of_scale(top.max(), attention.largest.max()) if one_scale else "each head's largest",
+        "topText": formats.end_of_scale(top.max(), attention.largest.max()) if one_scale else "each head's largest",
         "about": about,
     }
     return header, maps

@@ -5,7 +5,7 @@ import numpy as np
 from tfm_ui.lenses.heads.numbers import OneHead
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.cells import CELLS
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 MAP = Canvas("lenses/heads/head_map", f'<div class="map" data-picture>{CELLS}</div>')
 MASKED = -1.0  # stands where a weight may not be
@@ -24,7 +24,7 @@ def content(head: OneHead, *, top: float, about: str) -> Content:
         "keys": head.keys,
         "read": head.read,
         "top": top,
-        "topText": look.end_of_scale(top, head.weights.max()),
+        "topText": formats.end_of_scale(top, head.weights.max()),
         "formula": head.formula,
         "about": about,
     }

@@ -15,8 +15,8 @@ from tfm_ui.live.script import of_model, script
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
-from tfm_ui.text.words import Rows
+from tfm_ui.text import formats, head_sentences, token_labels
+from tfm_ui.text.head_sentences import Rows
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class AllHeads(Result):
         """What one head does; both from 0."""
         read, kept = self.attention.read, self.attention.layers[layer]
         rows = Rows(kept.first[head, :read], kept.key[head, :read], kept.second[head, :read], self.visible_keys[:read])
-        return words.about_head(rows, self.queries, self.keys, same_text=self.same_text)
+        return head_sentences.about_head(rows, self.queries, self.keys, same_text=self.same_text)
 
     def sentence(self) -> str:
         """What stands out among all heads."""
         read = self.attention.read
-        return words.about_heads(self.attention.first[:, :, :read], self.visible_keys[:read])
+        return head_sentences.about_heads(self.attention.first[:, :, :read], self.visible_keys[:read])
 
     def top(self, scale: str) -> NDArray[np.float32]:
         """The weight at the dark end of each head's colour scale, (layer, head)."""
@@ -134,7 +134,7 @@ class OneHead(Result):
         """What must hold of the head shown, tested on its own numbers."""
         error = float(np.abs(self.weights.sum(-1) - self.visible.any(-1)).max())
         return {
-            f"every row sums to 1 (largest error {look.tiny(error)})": error < 1e-5,
+            f"every row sums to 1 (largest error {formats.tiny(error)})": error < 1e-5,
             "masked weights are exactly 0": not self.weights[~self.visible].any(),
         }
 
@@ -156,8 +156,8 @@ def all_heads(model: ModelState, kind: str) -> AllHeads:
     return AllHeads(
         model=model,
         attention=run(model).attention[kind],
-        queries=words.labels(queries),
-        keys=words.labels(keys),
+        queries=token_labels.labels(queries),
+        keys=token_labels.labels(keys),
         same_text=kind != "cross",
         formula=_formula(Positional if kind == "cross" else POSITIONAL[model.positional]),
         place=place(model, kind),

@@ -1,7 +1,4 @@
-"""Presets of the Heads lens.
-
-What their questions take for granted is computed in tests/tfm_ui/page/test_presets.py.
-"""
+"""Presets of the Heads lens. tests/tfm_ui/lenses/heads/test_presets_heads.py checks what their questions say."""
 
 from tfm_ui.page.presets import Preset
 

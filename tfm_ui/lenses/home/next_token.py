@@ -7,9 +7,9 @@ import pandas as pd
 from tfm_ui.live.passes import run
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, units
+from tfm_ui.text import formats, units
 from tfm_ui.text.ties import one_of_ties, places_of_largest
-from tfm_ui.text.words import labels, token_names
+from tfm_ui.text.token_labels import labels, names_of_ids
 
 SHOWN = 5
 
@@ -45,13 +45,13 @@ def next_token(state: ModelState) -> NextToken:
     texts = [state.source_tokens] + ([state.target_tokens] if state.is_encoder_decoder else [])
     tokens = texts[-1]
     order = probabilities.argsort()[::-1][:SHOWN]
-    names = token_names(order.tolist(), texts)
+    names = names_of_ids(order.tolist(), texts)
     shares = probabilities[order].tolist()
     last = labels(tokens)[len(tokens.pieces) - 1]
     even, alike = 1 / len(probabilities), one_of_ties(len(places_of_largest(probabilities)))
-    likeliest = f"{names[0]}{alike}, {look.percent(shares[0], 3)}: {units.times(shares[0] / even)} an even share"
+    likeliest = f"{names[0]}{alike}, {formats.percent(shares[0], 3)}: {units.times(shares[0] / even)} an even share"
     sentence = (
-        f"At “{last}” the likeliest of {look.count(len(probabilities))} tokens is {likeliest}. "
+        f"At “{last}” the likeliest of {formats.count(len(probabilities))} tokens is {likeliest}. "
         "Random weights: this says nothing about language."
     )
     return NextToken(names, shares, even, sentence)

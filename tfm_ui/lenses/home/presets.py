@@ -1,7 +1,4 @@
-"""Presets of Home.
-
-What their questions take for granted is computed in tests/tfm_ui/page/test_presets.py.
-"""
+"""Presets of Home. tests/tfm_ui/lenses/home/test_presets_home.py checks what their questions say."""
 
 from tfm_ui.page.presets import Preset
 

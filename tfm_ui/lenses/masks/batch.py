@@ -6,7 +6,7 @@ import numpy as np
 
 from tfm_core import Tokens
 from tfm_ui.pictures.canvas import Canvas, Content
-from tfm_ui.text import look, words
+from tfm_ui.text import formats, token_labels
 
 BATCH = Canvas(
     "lenses/masks/batch", '<div class="batch" data-picture role="group" aria-label="Sentences of the batch"></div>'
@@ -29,11 +29,11 @@ def content(texts: Sequence[Tokens], *, chosen: int, parameter: str, left: bool 
         pads = min(tokens.padding, PADS)
         rows.append(
             {
-                "tokens": words.labels(tokens)[: min(count, SHOWN)],
-                "more": f"{look.count(count - SHOWN)} more" if count > SHOWN else "",
+                "tokens": token_labels.labels(tokens)[: min(count, SHOWN)],
+                "more": f"{formats.count(count - SHOWN)} more" if count > SHOWN else "",
                 "pads": pads,
-                "morePads": f"{look.count(tokens.padding - pads)} more" if tokens.padding > pads else "",
-                "name": f"Sentence {i + 1}: {look.plural(count, 'token')}, {tokens.padding} of padding",
+                "morePads": f"{formats.count(tokens.padding - pads)} more" if tokens.padding > pads else "",
+                "name": f"Sentence {i + 1}: {formats.plural(count, 'token')}, {tokens.padding} of padding",
             }
         )
     return {"rows": rows, "chosen": chosen, "parameter": parameter, "left": left}, np.zeros(0, np.float32)

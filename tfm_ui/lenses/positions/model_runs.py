@@ -9,7 +9,7 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 ALL_UP_TO = 2**23  # weights of a pass, up to which all schemes are run: they take a second or two together
 PLAIN = "none"  # the scheme that the others are compared with
@@ -53,10 +53,9 @@ def left_out(model: ModelState, state: PositionsState) -> str:
     left = [name for name in POSITIONAL if name not in names]
     if not left:
         return ""
-    size = (
-        f"{look.plural(model.num_layers, 'layer')} of {look.plural(model.num_heads, 'head')} on {model.seq_len} tokens"
-    )
-    run = f"run are {look.listed(names)}, left out {look.listed(left)}"
+    layers, heads = formats.plural(model.num_layers, "layer"), formats.plural(model.num_heads, "head")
+    size = f"{layers} of {heads} on {model.seq_len} tokens"
+    run = f"run are {formats.listed(names)}, left out {formats.listed(left)}"
     return f"A pass through {size} takes long: {run}. Pin others as A and B."
 
 
@@ -68,16 +67,4 @@ def unmasked(model: ModelState, name: str) -> ModelState:
 
 def difference_in_words(difference: float) -> str:
     """A difference in words: very small ones, which may be rounding, as a power of 10."""
-    return look.tiny(difference) if difference < 0.001 else look.number(difference)
-
-
-def site_of(model: ModelState, layer: int, what: str) -> str:
-    """Where a recording has `what` of the self-attention that the views look at; layer from 0."""
-    return passes.place(model, "encoder" if model.is_encoder_decoder else "self").format(layer=layer, what=what)
-
-
-def end_of(model: ModelState) -> str:
-    """The site behind the last layer of the stack that reads the text."""
-    start = "encoder." if model.is_encoder_decoder else ""
-    last = f"layers.{model.num_layers - 1}.feed_forward.residual_after"
-    return start + ("final_norm" if model.norm == "pre" else last)
+    return formats.tiny(difference) if difference < 0.001 else formats.number(difference)

@@ -14,17 +14,6 @@ from tfm_ui.live.cache import cached
 from tfm_ui.live.script import Code
 from tfm_ui.state.model_state import ModelState
 
-ENTERS = {  # place -> where that is, in words
-    "encode": "before the first layer, where it is added to the embeddings",
-    "rotate": "inside each self-attention, where it turns queries and keys",
-    "bias_at": "inside each self-attention, where it is added to the scores",
-}
-
-
-def enters(name: str) -> str:
-    """Where a scheme enters a model, in words."""
-    return " and ".join(ENTERS[place] for place in POSITIONAL[name].enters()) or "nowhere"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:

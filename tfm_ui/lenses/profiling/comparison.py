@@ -10,7 +10,7 @@ from tfm_core.profiling import Blocks, Measured, Plan, Report, Size, costs, file
 from tfm_core.profiling.files_text import differences
 from tfm_core.profiling.report import FEWEST
 from tfm_ui.live.script import Code, script
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 LISTED = 8  # rows that a sentence names one by one
 FORWARD, TRAINING = "forward", "forward + backward"
@@ -111,7 +111,7 @@ class Comparison:
         """Where and how, in short."""
         setup = self.plan.setup
         where = self.report.machine.device if self.report else setup.device
-        threads = [look.plural(setup.threads, "thread")] if setup.device == "cpu" else []
+        threads = [formats.plural(setup.threads, "thread")] if setup.device == "cpu" else []
         version = [f"torch {self.report.machine.torch}"] if self.report else []
         shared = [f"batch {self.plan.rows[0].size.batch}", f"seed {setup.seed}"]
         return " · ".join([where, *threads, setup.dtype, *shared, *version])
@@ -197,7 +197,7 @@ def listed_rows(numbers: list[int]) -> str:
         return f"rows {numbers[0]} to {numbers[-1]}"
     if len(numbers) > LISTED:
         return f"{len(numbers)} rows"
-    return f"row{'s' if len(numbers) > 1 else ''} {look.listed([str(number) for number in numbers])}"
+    return f"row{'s' if len(numbers) > 1 else ''} {formats.listed([str(number) for number in numbers])}"
 
 
 def under_load(rows: Sequence[Measured], kinds: Sequence[str], name: Callable[[list[int]], str]) -> str:
@@ -213,5 +213,5 @@ def under_load(rows: Sequence[Measured], kinds: Sequence[str], name: Callable[[l
 
 def _too_few(rounds: int, what: str) -> str:
     if rounds:
-        return f"{look.plural(rounds, 'round')}{what} alone, where a time takes {FEWEST}"
+        return f"{formats.plural(rounds, 'round')}{what} alone, where a time takes {FEWEST}"
     return f"no round{what} was measured"

@@ -6,7 +6,7 @@ from tfm_core.profiling import Plan, Progress, Report
 from tfm_core.profiling.report import FEWEST_CLEAN
 from tfm_core.profiling.units import in_seconds
 from tfm_ui.jobs.job import JobStatus
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 SHARED = 0.1  # of the blocks contended: from here on the machine is called a shared one
 
@@ -19,7 +19,7 @@ def progress(job: JobStatus) -> str:
         asked = "" if job.mine else "Someone has asked for this. "
         if not job.before:
             return f"{asked}It starts in a moment."
-        return f"{asked}{look.plural(job.before, 'job')} before it; it starts in about {in_seconds(job.wait)}."
+        return f"{asked}{formats.plural(job.before, 'job')} before it; it starts in about {in_seconds(job.wait)}."
     done = f"{100 * job.step.share:.0f}%" if job.step else "0%"
     doing = f", {job.step.doing}" if job.step and job.step.doing else ""
     whose = "Measuring" if job.mine else "Someone is measuring this now"
@@ -49,10 +49,10 @@ def facts(report: Report) -> list[str]:
     processor = [machine.processor] if machine.processor not in ("", machine.device) else []
     return [
         *started,
-        f"in {look.duration(1000 * report.seconds)}",
+        f"in {formats.duration(1000 * report.seconds)}",
         machine.device,
         *processor,
-        look.plural(setup.threads, "thread"),
+        formats.plural(setup.threads, "thread"),
         setup.dtype,
         f"torch {machine.torch}",
         f"seed {setup.seed}",
@@ -88,5 +88,5 @@ def worth_keeping(report: Report) -> bool:
 
 def before(plan: Plan, seconds: float) -> str:
     """Of a plan that nobody has measured here."""
-    rows, rounds = look.plural(len(plan.rows), "row"), look.plural(plan.setup.rounds, "round")
+    rows, rounds = formats.plural(len(plan.rows), "row"), formats.plural(plan.setup.rounds, "round")
     return f"Not measured here yet: {rows} in {rounds}, about {in_seconds(seconds)}."

@@ -10,7 +10,7 @@ from tfm_ui.lenses.profiling.sizes import sizes_of
 from tfm_ui.lenses.profiling.state import LENGTHS, MOST_ROWS, ProfilingState
 from tfm_ui.state.lists import names
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 NO_CONFIGURATION = "There is no configuration to show: enter one in the view “compare”."
 
@@ -89,9 +89,9 @@ def beyond_budget(left_out: Mapping[int, str]) -> str:
     """Which lengths are not asked for, and what they would need; "" if none is left out."""
     if not left_out:
         return ""
-    each = [f"{look.count(length)} tokens would need {need}" for length, need in left_out.items()]
+    each = [f"{formats.count(length)} tokens would need {need}" for length, need in left_out.items()]
     limit = f"{in_bytes(BUDGET.bytes)}, and {in_seconds(BUDGET.seconds)} with the shorter lengths"
-    return f"{look.listed(each)}. The limit is {limit}."
+    return f"{formats.listed(each)}. The limit is {limit}."
 
 
 def why_no_length(model: ModelState, state: ProfilingState) -> str:

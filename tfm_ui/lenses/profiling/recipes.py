@@ -9,7 +9,7 @@ from tfm_core.profiling.statistics import Interval, ratio
 def measure(plan: Plan) -> Report:
     """Measure it, and print how far that is."""
     for progress in profile(plan):
-        print(f"{progress.share:.0%} {progress.doing}")
+        print(f"{100 * progress.share:.0f} % {progress.doing}")
     return progress.report
 
 

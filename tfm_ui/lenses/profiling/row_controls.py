@@ -8,7 +8,7 @@ from tfm_ui.lenses.profiling.state import DEVICES, PREFIX, ProfilingState
 from tfm_ui.page import controls_line
 from tfm_ui.state.lists import names
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
 
 
@@ -41,7 +41,7 @@ def rows_of_compare(model: ModelState, *first: str) -> ProfilingState:
     state = draw(model, menu, "sizes", "batch")
     for problem in rows_of(model, state)[1]:
         menu.caption(escape_markdown(problem))
-    menu.caption(f"Each with {escape_markdown(look.listed(names(state.targets)))}, as chosen in the view “compare”.")
+    menu.caption(f"Each with {escape_markdown(formats.listed(names(state.targets)))}, as chosen in the view “compare”.")
     return with_button(model, how_it_is_measured(model, line))
 
 

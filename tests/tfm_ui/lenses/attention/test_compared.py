@@ -14,7 +14,7 @@ from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import passes
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 MODEL = ModelState(seed=5, positional="rope")
 WORDS = MODEL.text.split()
@@ -149,7 +149,7 @@ def test_a_leak_is_measured_by_what_the_later_token_does_to_the_earlier(raw):
     assert sums[1] is not bool(raw)
     assert masked == ("masked weights of layer 1, head 2 are exactly 0 in B (1 not)", False)
     assert "“sat” sees “it”, which comes later" in shown.sentence()
-    assert f"{look.percent(both.effect.leak.moved)}" in shown.sentence()
+    assert f"{formats.percent(both.effect.leak.moved)}" in shown.sentence()
 
 
 def test_a_leak_of_a_silent_head_carries_nothing():
@@ -201,12 +201,12 @@ def test_the_largest_of_everything_is_named():
     assert f"“{WORDS[row]}” moved by {relative[row, place]:.2f}" in stream.sentence()
     names, (a, b) = output.likely
     most = np.abs(b - a).argmax()
-    before, after = look.percents(float(a[most]), float(b[most]))
+    before, after = formats.percents(float(a[most]), float(b[most]))
     assert before != after
     assert f"{names[most]}: {after} instead of {before}" in output.sentence()
     everything = np.abs(np.subtract(*output.compared.effect.probabilities))
     assert np.abs(b - a).max() == everything.max()
-    assert f"{look.percent(float(everything.sum()) / 2)} of all probability" in output.sentence()
+    assert f"{formats.percent(float(everything.sum()) / 2)} of all probability" in output.sentence()
 
 
 def test_where_no_token_moved_the_likeliest_are_shown_and_said_to_be():

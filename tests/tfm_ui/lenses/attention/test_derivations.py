@@ -16,7 +16,7 @@ from tfm_ui.lenses.attention.steps.derivation import Cell
 from tfm_ui.lenses.attention.steps.derivations import derivation
 from tfm_ui.lenses.attention.steps.numbers import one_head
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 MODELS = {
     "plain": ModelState(),
@@ -166,7 +166,7 @@ def test_the_terms_of_a_sum_are_printed_and_make_the_number(model):
         terms = derived.terms.iloc[:, :2].to_numpy()
         if len(terms) <= 8:
             for factor in terms.ravel():
-                assert look.number(factor) in printed
+                assert formats.number(factor) in printed
 
 
 def test_a_weights_derivation_names_the_keys_and_divides_by_their_sum():
@@ -207,7 +207,7 @@ def test_a_query_that_may_see_nothing_has_a_derivation_for_every_step():
 @given(st.floats(-1e6, 1e6, allow_subnormal=False))
 @settings(max_examples=300)
 def test_a_printed_number_is_within_its_last_digit(value):
-    text = look.number(value)
+    text = formats.number(value)
     assert abs(read(text) - value) <= unit(text)
     assert text.count("-") == 0
     assert text not in ("−0.000", "−0")
@@ -215,5 +215,5 @@ def test_a_printed_number_is_within_its_last_digit(value):
 
 @given(st.floats(0, 1, allow_subnormal=False))
 def test_a_printed_share_is_within_its_last_digit(value):
-    text = look.share(value)
+    text = formats.share(value)
     assert abs(read(text) - value) <= unit(text)

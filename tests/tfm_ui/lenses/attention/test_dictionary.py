@@ -14,7 +14,7 @@ from tfm_ui.lenses.attention.dictionary.numbers import NAMES, look_up, number
 from tfm_ui.lenses.attention.dictionary.pictures import content
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 places = st.integers(-20, 20).map(lambda n: n / 10)
 entries = st.lists(st.tuples(places, places, st.integers(-999, 999)), min_size=2, max_size=6)
@@ -86,7 +86,7 @@ def test_the_sentence_says_how_far_the_blend_is_from_the_look_up():
     assert answered.hard_text == "key A, value 10"
     assert f"the answer is {number(answered.answer)}" in answered.sentence()
     assert f"would answer 10, {number(abs(answered.answer - 10))} away" in answered.sentence()
-    assert f"A gets {look.percent(float(answered.weights[0]), 3)} of the weight" in answered.sentence()
+    assert f"A gets {formats.percent(float(answered.weights[0]), 3)} of the weight" in answered.sentence()
     assert "lies nearer" not in answered.sentence()
 
 

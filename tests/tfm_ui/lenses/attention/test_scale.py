@@ -15,7 +15,7 @@ from tfm_ui.lenses.attention.scale.pictures import content
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 FEW = AttentionState(draws=30, draw_keys=4, draw_seed=5)
 MODELS = [
@@ -102,7 +102,7 @@ def test_the_sentence_holds_for_any_draws(seed):
         pytest.approx(share, abs=0.51) for share in (100 * off, unscaled)
     ]
     assert (
-        f"divided by √dₖ, {look.percent(scaled / 100)}, and {measured.median_gradient['scaled'][-1]:.2f}."
+        f"divided by √dₖ, {formats.percent(scaled / 100)}, and {measured.median_gradient['scaled'][-1]:.2f}."
         in effect.sentence()
     )
     half = measured.median_gradient["unscaled"][-1].item()

@@ -16,7 +16,7 @@ from tfm_ui.live import passes
 from tfm_ui.live.attention import MASKED
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import words
+from tfm_ui.text import token_labels
 
 MODELS = [
     ModelState(),
@@ -40,7 +40,9 @@ def test_the_recipe_gives_the_numbers_on_screen_in_plain_python(model, kind):
 def test_rows_and_columns_are_the_tokens_that_this_attention_reads(model, kind):
     tokens = tokens_of(model, kind)
     assert passes.run(model).attention[kind].visible.shape == tuple(len(text.ids) for text in tokens)
-    assert (all_heads(model, kind).queries, all_heads(model, kind).keys) == tuple(words.labels(text) for text in tokens)
+    assert (all_heads(model, kind).queries, all_heads(model, kind).keys) == tuple(
+        token_labels.labels(text) for text in tokens
+    )
 
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)

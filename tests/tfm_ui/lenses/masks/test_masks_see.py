@@ -10,7 +10,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-from tests.tfm_ui.live.test_recipe import run
 
 from tfm_core import MASKS, causal_mask
 from tfm_ui.lenses.masks import paint as mask_paint
@@ -40,6 +39,13 @@ COMPOSITIONS = [
     "prefix 4 and documents 3 2 or strided 2",
     "padding and padding",
 ]
+
+
+def run(script: str) -> dict:
+    """What the script leaves behind."""
+    scope: dict = {}
+    exec(script, scope)
+    return scope
 
 
 def of(model, mask, place="decoder", paint="", **more):

@@ -8,6 +8,7 @@ import pytest
 
 from tfm_ui.lenses.masks.conventions import uploads
 from tfm_ui.lenses.masks.conventions.mask_text import SIDE, Table
+from tfm_ui.lenses.masks.conventions.pasted import GONE, pasted_mask
 from tfm_ui.lenses.masks.conventions.pasted_file import read_file
 from tfm_ui.lenses.masks.conventions.pictures import foreign
 from tfm_ui.lenses.masks.conventions.uploads import ALL, EACH, UPLOADS, Uploads, bytes_of, name_of

@@ -12,7 +12,7 @@ from tfm_ui.lenses.positions.model.entry import STEPS, diagram, sites
 from tfm_ui.lenses.positions.model.numbers import Distances, Maps, maps
 from tfm_ui.lenses.positions.model.pictures import mean_scores, one_head
 from tfm_ui.lenses.positions.model_runs import left_out, run_schemes
-from tfm_ui.lenses.positions.schemes import enters
+from tfm_ui.lenses.positions.sites import enters
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState

@@ -7,7 +7,7 @@ import torch
 from tests.tfm_ui.lenses.positions.test_see import MODEL, cells, of
 from tfm_ui.lenses.positions.see.bias import bias
 from tfm_ui.lenses.positions.state import OWN_SCALES
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 
 @pytest.mark.parametrize("heads", [1, 6, 8, 32])
@@ -29,7 +29,7 @@ def test_heads_share_a_scale_that_ends_at_0_so_that_slopes_can_be_compared(heads
     steepest = _slopes(heads)[0] * 159
     for drawn in header["maps"]:
         assert (drawn["low"], drawn["high"]) == (pytest.approx(-steepest), 0)
-        assert (drawn["lowText"], drawn["highText"]) == (f"−{look.weight(steepest)}", "0")
+        assert (drawn["lowText"], drawn["highText"]) == (f"−{formats.weight(steepest)}", "0")
     assert [drawn["name"] for drawn in header["maps"]] == [f"head {i + 1}" for i in range(heads)]
     assert ("all heads on one scale" in bias(MODEL, state, scheme).how_to_read) == (heads > 1)
 

@@ -18,7 +18,7 @@ from tfm_ui.live.script import of_model, script
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import formats, head_sentences, token_labels
 
 FORMULAS = {
     "heads": "softmax(scores) of one head",
@@ -68,7 +68,7 @@ class Arcs(Result):
     @property
     def title(self) -> str:
         """What is drawn."""
-        many = look.plural(self.heads, "head")
+        many = formats.plural(self.heads, "head")
         return {
             "heads": f"Layer {self.layer + 1}, {many}",
             "mean": f"Layer {self.layer + 1}, mean over {many}",
@@ -94,7 +94,7 @@ class Arcs(Result):
         """What each map is called: the numbers of the heads, or the aggregate."""
         if self.how == "heads":
             return [str(head + 1) for head in range(self.heads)]
-        many = look.plural(self.heads, "head")
+        many = formats.plural(self.heads, "head")
         return [{"mean": f"mean of {many}", "max": f"largest of {many}", "rollout": "rollout"}[self.how]]
 
     @property
@@ -107,7 +107,7 @@ class Arcs(Result):
         """The strongest line among the rows that have a choice, and what most rows have in common."""
         choices = self.visible.sum(1)[: self.read]  # how many keys each row may look at
         if not (choices > 1).any():
-            return words.NO_CHOICE
+            return head_sentences.NO_CHOICE
         return self._about_a_map(choices) if len(self.chosen) == 1 else self._about_heads(choices)
 
     def _about_a_map(self, choices: NDArray[np.intp]) -> str:
@@ -116,8 +116,8 @@ class Arcs(Result):
         keys = self.lines.keys[chosen, : self.read, 0].astype(np.intp)
         values = np.maximum(self.lines.weights[chosen, : self.read], 0)
         second = values[:, 1] if values.shape[1] > 1 else np.zeros_like(values[:, 0])
-        rows = words.Rows(values[:, 0], keys, second, choices)
-        said = words.about_head(rows, self.queries, self.keys, same_text=self.same_text)
+        rows = head_sentences.Rows(values[:, 0], keys, second, choices)
+        said = head_sentences.about_head(rows, self.queries, self.keys, same_text=self.same_text)
         return said if self.how == "heads" else f"{self.names[0].capitalize()}: {said[0].lower()}{said[1:]}"
 
     def _about_heads(self, choices: NDArray[np.intp]) -> str:
@@ -128,13 +128,13 @@ class Arcs(Result):
         at, query = divmod(int(first.argmax()), first.shape[1])
         key = lines.keys[shown[at], query, 0]
         top = np.maximum(lines.weights[shown, : self.read, :2], 0)[:, free]  # (map, row, first and second)
-        if (top[..., 0] * choices[free] < 1 + words.TIE).all():
+        if (top[..., 0] * choices[free] < 1 + head_sentences.TIE).all():
             return f"No pattern: every row of all {len(shown)} heads spreads its weight evenly."
-        clear = (top[..., 1] < top[..., 0] * (1 - words.TIE)).all(0)  # rows in which each head has a favourite
+        clear = (top[..., 1] < top[..., 0] * (1 - head_sentences.TIE)).all(0)  # rows in which each head has a favourite
         favourites = lines.keys[shown, : self.read, 0][:, free]
         agree = int(((favourites == favourites[0]).all(0) & clear).sum())
-        largest = look.weight(float(first[at, query]))
-        equals = int((top > first[at, query] * (1 - words.TIE)).sum())
+        largest = formats.weight(float(first[at, query]))
+        equals = int((top > first[at, query] * (1 - head_sentences.TIE)).sum())
         strongest = f"head {shown[at] + 1}, {self.queries[query]} → {self.keys[key]}, {largest}"
         if equals > 1:
             strongest = f"{equals} lines alike, of {largest}"
@@ -149,7 +149,7 @@ class Arcs(Result):
             visible = visible | ((np.arange(len(self.queries)) >= self.read) | ~self.visible.any(-1))[:, None]
         laws = {"masked weights are exactly 0": bool((lines.weights[~visible] <= 0).all())}
         if sums_to_one(self.how):
-            laws = {f"every row sums to 1 (largest error {look.tiny(lines.error)})": lines.error < 1e-5, **laws}
+            laws = {f"every row sums to 1 (largest error {formats.tiny(lines.error)})": lines.error < 1e-5, **laws}
         return laws
 
     def table(self) -> pd.DataFrame:
@@ -186,8 +186,8 @@ def arcs(model: ModelState, state: AttentionState) -> Arcs:
         lines=lines(model, kind, state.layer - 1, how),
         layer=state.layer - 1,
         visible=attention.visible,
-        queries=words.labels(queries),
-        keys=words.labels(keys),
+        queries=token_labels.labels(queries),
+        keys=token_labels.labels(keys),
         read=attention.read,
         read_keys=len(keys.pieces),
         same_text=not cross,

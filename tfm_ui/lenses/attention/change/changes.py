@@ -142,12 +142,14 @@ def replaced(changes: Iterable[Change], text: str) -> dict[int, str]:
     return {change.token - 1: change.piece for change in changes if isinstance(change, Replace) and change.text == text}
 
 
-def positions(changes: Iterable[Change], text: str, tokens: int) -> NDArray[np.intp]:
-    """Where each token of a text stands, from 0; -1 if it is dropped."""
-    left = order(changes, text, tokens)
-    places = np.full(tokens, -1, np.intp)
-    places[left] = np.arange(len(left))
-    return places
+def positions(changes: Iterable[Change], model: ModelState) -> dict[str, NDArray[np.intp]]:
+    """Text -> where each of its tokens stands, from 0; -1 if it is dropped."""
+    standing = {}
+    for text, tokens in (("source", model.source_tokens), ("target", model.target_tokens)):
+        left = order(changes, text, len(tokens.pieces))
+        standing[text] = np.full(len(tokens.pieces), -1, np.intp)
+        standing[text][left] = np.arange(len(left))
+    return standing
 
 
 def edits(changes: Iterable[Change], model: ModelState, standing: Positions) -> dict[str, list[Call]]:

@@ -31,7 +31,7 @@ class Effect:
 
     Attributes:
         looks: who looks at whom in B.
-        places: a column of the residual stream each: "start", then the layer and the sub-layer behind which it is.
+        places: a column of the residual stream each: "start", then the layer and the sub-layer that it stands after.
         moved: float32 (query, place), the length of the difference, ||x_B - x_A||.
         length: float32 (query, place), ||x_A||.
         probabilities: float32 (2, vocab), at the last token.
@@ -152,7 +152,7 @@ def _input_of(model: ModelState, changes: Sequence[Change], other: tuple[str, in
         changes: what is done to it.
         other: a text, and a token of it from 0 in whose place another one is read.
     """
-    ids, standing = {}, {}
+    ids, standing = {}, positions(changes, model)
     for text, tokens in (("source", model.source_tokens), ("target", model.target_tokens)):
         new_ids = list(tokens.ids)
         for token, piece in replaced(changes, text).items():
@@ -161,7 +161,6 @@ def _input_of(model: ModelState, changes: Sequence[Change], other: tuple[str, in
             new_ids[other[1]] = _other_id(model, new_ids[other[1]])
         left = [new_ids[token] for token in order(changes, text, len(tokens.pieces))]
         ids[text] = torch.tensor([left + [PAD_ID] * (len(tokens.ids) - len(left))])
-        standing[text] = positions(changes, text, len(tokens.pieces))
     weight_edits: dict[tuple[str, int, int], list[Edit]] = {}
     for change in changes:
         if isinstance(change, Weight):

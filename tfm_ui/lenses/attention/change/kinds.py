@@ -23,7 +23,7 @@ from torch import Tensor
 
 from tfm_core.study.interventions import set_weight, silence_head, zero_value
 from tfm_ui.live.texts import texts_of
-from tfm_ui.text.words import Names, named
+from tfm_ui.text.token_labels import Names, named
 
 Positions = Mapping[str, NDArray[Any]]  # text -> where each of its tokens stands now, from 0; -1 if it is dropped
 Call = partial[Callable[[Tensor], Tensor]]  # of a function that makes an edit for `recording(edits=...)`

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from tfm_ui.lenses.attention.change.aligned import NOTHING
 from tfm_ui.lenses.attention.change.kinds import Weight
-from tfm_ui.text import look
-from tfm_ui.text.words import Names
+from tfm_ui.text import formats
+from tfm_ui.text.token_labels import Names
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Leak:
         """Who sees whom, and what was measured."""
         query, key = (names.token(*token) for token in self.change.tokens())
         where = names.head(self.change.kind, self.change.layer, self.change.head)
-        more = f"; {look.plural(self.more, 'other weight')} of B leak{'s' if self.more == 1 else ''} too"
+        more = f"; {formats.plural(self.more, 'other weight')} of B leak{'s' if self.more == 1 else ''} too"
         said = f"✕ A leak in B, {where}: {query} sees {key}, which comes later{more if self.more else ''}."
         if self.moved is None:
             return said
         if self.moved < NOTHING:
             return f"{said} Yet reading another token for {key} moves the output at {query} by nothing."
         return (
-            f"{said} Reading another token for {key} now moves the output at {query} by {look.percent(self.moved)} "
+            f"{said} Reading another token for {key} now moves the output at {query} by {formats.percent(self.moved)} "
             "of its length."
         )

@@ -3,10 +3,9 @@
 from functools import partial
 
 from tfm_core import Transformer, TransformerLayer
-from tfm_core.study.interventions import set_weight, silence_head, zero_value
 from tfm_ui.lenses.attention.change import buttons
 from tfm_ui.lenses.attention.change.aligned import by_token, distances
-from tfm_ui.lenses.attention.change.changes import edits
+from tfm_ui.lenses.attention.change.changes import edits, positions
 from tfm_ui.lenses.attention.change.rerun import rerun
 from tfm_ui.lenses.attention.change.results import ChangedOutput, ChangedStream, ChangedWeights, changed
 from tfm_ui.lenses.attention.state import AttentionState
@@ -26,6 +25,8 @@ def blocks(model: ModelState, state: AttentionState) -> list[Block]:
 
 
 def _weights(weights: ChangedWeights) -> Panel:
+    model, changes = weights.setting.model, weights.setting.changes[1]
+    made = edits(changes, model, positions(changes, model))
     return Panel(
         key="change_weights",
         title=f"Layer {weights.setting.layer}, head {weights.setting.head}",
@@ -35,7 +36,7 @@ def _weights(weights: ChangedWeights) -> Panel:
         locked=True,
         picture="change_weights",
         result=weights,
-        sources=[silence_head, zero_value, set_weight, edits, rerun, by_token],
+        sources=[*dict.fromkeys(call.func for calls in made.values() for call in calls), edits, rerun, by_token],
     )
 
 

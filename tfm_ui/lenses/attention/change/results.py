@@ -17,7 +17,7 @@ from tfm_ui.lenses.attention.change.setting import Setting
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import formats, token_labels
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 SHOWN = 8  # tokens whose probability moved most
@@ -69,12 +69,12 @@ class ChangedWeights(Changed):
             return f"No weight of {where} is another in B. {self.about_leak()}".strip()
         most = places_of_largest(size, size=float(self.compared.weights.max()))
         query, key = divmod(most[0], size.shape[1])
-        a, b = look.weights(*self.compared.weights[:, query, key].tolist())
+        a, b = formats.weights(*self.compared.weights[:, query, key].tolist())
         moved = int((size.max(-1) >= NOTHING).sum())
         return (
             f"Largest difference{one_of_ties(len(most), 'pairs')}: “{self.queries[query]}” looks at “{self.keys[key]}” "
             f"with {b} instead of {a}. "
-            f"{moved} of {look.plural(int(both.any(-1).sum()), 'row')} changed. {self.about_leak()}"
+            f"{moved} of {formats.plural(int(both.any(-1).sum()), 'row')} changed. {self.about_leak()}"
         ).strip()
 
     def about_leak(self) -> str:
@@ -91,7 +91,7 @@ class ChangedWeights(Changed):
         if off.size and off.max() >= 1e-5:
             row = int(rows[off.argmax()])
             alone = ", with no other key to make up for it" if visible[row].sum() == 1 else ""
-            total = look.weight(round(float(weights[row].sum()), 4))
+            total = formats.weight(round(float(weights[row].sum()), 4))
             sums = f"{sums} (“{self.queries[row]}” sums to {total}{alone})"
         leaks = int((weights[~visible] > 0).sum())
         masked = f"masked weights of {self.setting.shown_head} are exactly 0 in B"
@@ -137,11 +137,11 @@ class ChangedStream(Changed):
         row, place = divmod(most[0], moved.shape[1])
         reached = both & (moved[:, -1] >= NOTHING)
         largest = float(moved[row, place])
-        share = f"{largest:.2f}" if largest >= 0.01 else look.tiny(largest)
+        share = f"{largest:.2f}" if largest >= 0.01 else formats.tiny(largest)
         return (
             f"Largest{one_of_ties(len(most), 'moves')}: {_place(effect.places[place])}, “{self.queries[row]}” moved "
             f"by {share} of its length in A. In the end {reached.sum()} of "
-            f"{look.plural(int(both.sum()), 'vector')} moved."
+            f"{formats.plural(int(both.sum()), 'vector')} moved."
         )
 
     def table(self) -> pd.DataFrame:
@@ -181,7 +181,7 @@ class ChangedOutput(Changed):
         texts = [model.source_tokens, model.target_tokens][: 1 + model.is_encoder_decoder]
         for changes in self.setting.changes:
             texts += [encode(change.piece, model.tokenizer) for change in changes if isinstance(change, Replace)]
-        return words.token_names(most.tolist(), texts), self.compared.effect.probabilities[:, most]
+        return token_labels.names_of_ids(most.tolist(), texts), self.compared.effect.probabilities[:, most]
 
     def sentence(self) -> str:
         """Which token's probability moved most, at the last token of the text."""
@@ -196,10 +196,10 @@ class ChangedOutput(Changed):
         total = 0.5 * float(np.abs(effect.probabilities[1] - effect.probabilities[0]).sum())
         before, after = (set(places_of_largest(side)) for side in effect.probabilities)
         top = "" if before & after else " The likeliest token is another one."
-        then, now = look.percents(*shares[:, most[0]].tolist())
+        then, now = formats.percents(*shares[:, most[0]].tolist())
         return (
             f"{at} the largest difference{one_of_ties(len(most))} is {names[most[0]]}: {now} instead of {then}. "
-            f"{look.percent(total)} of all probability went elsewhere.{top}"
+            f"{formats.percent(total)} of all probability went elsewhere.{top}"
         )
 
     def table(self) -> pd.DataFrame:

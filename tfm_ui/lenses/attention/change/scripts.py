@@ -25,8 +25,7 @@ def script_of(model: ModelState, changes: Sequence[Change], kind: str, layer: in
     """
     header = of_model(model)
     texts = ["source", "target"][: 1 + model.is_encoder_decoder]
-    tokens = {"source": len(model.source_tokens.pieces), "target": len(model.target_tokens.pieces)}
-    made = edits(changes, model, {text: positions(changes, text, tokens[text]) for text in texts})
+    made = edits(changes, model, positions(changes, model))
     arguments = {
         "edits": Code(_literal(made), *(call.func for calls in made.values() for call in calls)),
         "site": passes.place(model, passes.kind_of(model, kind)).format(layer=layer - 1, what="weights"),

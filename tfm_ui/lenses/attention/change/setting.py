@@ -7,8 +7,8 @@ from tfm_ui.lenses.attention.change.changes import fits, parse, possible, replac
 from tfm_ui.lenses.attention.change.kinds import Change, Weight
 from tfm_ui.live.texts import texts_of
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
-from tfm_ui.text.words import Names
+from tfm_ui.text import formats, token_labels
+from tfm_ui.text.token_labels import Names
 
 MARK = 0.123  # stands for a weight that is not known yet, and is as long as any that is dragged to
 
@@ -47,7 +47,7 @@ class Setting:
     def names(self) -> Names:
         """What sentences call the tokens and heads."""
         texts = {"source": self.model.source_tokens, "target": self.model.target_tokens}
-        labels = {text: words.labels(tokens)[: len(tokens.pieces)] for text, tokens in texts.items()}
+        labels = {text: token_labels.labels(tokens)[: len(tokens.pieces)] for text, tokens in texts.items()}
         return Names(labels, with_kinds=self.model.is_encoder_decoder)
 
     @property
@@ -68,12 +68,12 @@ class Setting:
     def title_of(self, side: int) -> str:
         """ "A: as it is", "B: 2 changes"."""
         number = len(self.changes[side])
-        return f"{'AB'[side]}: {look.plural(number, 'change') if number else 'as it is'}"
+        return f"{'AB'[side]}: {formats.plural(number, 'change') if number else 'as it is'}"
 
     def labels(self, text: str, tokens: list[int]) -> list[str]:
         """What these tokens of a text, from 0, are called; "cat→dog" where B reads another."""
         names, others = self.names.tokens[text], replaced(self.changes[1], text)
-        return [names[i] + (f"→{words.named(others[i])}" if i in others else "") for i in tokens]
+        return [names[i] + (f"→{token_labels.named(others[i])}" if i in others else "") for i in tokens]
 
     @property
     def cell(self) -> tuple[int, int]:

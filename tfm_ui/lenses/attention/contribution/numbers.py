@@ -17,7 +17,7 @@ from tfm_ui.live.script import of_model, script
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import formats, token_labels
 
 CAVEAT = (
     "A weight says where a head looks, not why the model answers as it does. Jain and Wallace (2019, “Attention is not "
@@ -116,8 +116,8 @@ def contribution(model: ModelState, state: AttentionState) -> tuple[WholeHead, C
         weights=weights.numpy(),
         norms=contribution_norms(weights, inside.value[head], inside.output_weight(head)).numpy(),
         visible=inside.visible.numpy(),
-        queries=words.labels(queries),
-        keys=words.labels(keys),
+        queries=token_labels.labels(queries),
+        keys=token_labels.labels(keys),
         read=len(queries.pieces),
     )
     row, key = min(state.query, len(queries.pieces)) - 1, min(state.key, len(keys.pieces)) - 1
@@ -141,6 +141,8 @@ def contributions_add_up(inside: Inside, head: int) -> dict[str, bool]:
         off_share = (summed - share).abs().max().item()
         off_output = (whole + inside.module.output_projection.bias - output).abs().max().item()
     return {
-        f"contributions sum, as vectors, to the head’s share (largest error {look.tiny(off_share)})": off_share < 1e-4,
-        f"all heads’ shares and the bias sum to the output (largest error {look.tiny(off_output)})": off_output < 1e-4,
+        f"contributions sum, as vectors, to the head’s share (largest error {formats.tiny(off_share)})": off_share
+        < 1e-4,
+        f"all heads’ shares and the bias sum to the output (largest error {formats.tiny(off_output)})": off_output
+        < 1e-4,
     }

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tfm_ui.text import look, words
+from tfm_ui.text import formats, head_sentences
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 SINK, TIMES_EVEN = 0.3, 2.0  # of the weight on average, and of an even share: from here on a key is called a sink
@@ -49,7 +49,7 @@ class HeadWriting:
         if not len(self.free):
             return []
         second, first = np.sort(self.weights[self.free], -1)[:, -2:].T
-        return [int(row) for row in self.free[first > second * (1 + words.TIE)]]
+        return [int(row) for row in self.free[first > second * (1 + head_sentences.TIE)]]
 
     @cached_property
     def differing(self) -> dict[int, float]:
@@ -58,19 +58,19 @@ class HeadWriting:
         for row in self.clear:
             looked, written = int(self.weights[row].argmax()), int(self.shares[row].argmax())
             more = float(self.shares[row, written] - self.shares[row, looked])
-            if more > words.TIE * self.shares[row, written]:
+            if more > head_sentences.TIE * self.shares[row, written]:
                 by_row[row] = more
         return by_row
 
     def agreement(self) -> str:
         """Where looking and writing disagree most."""
         if not len(self.free):
-            return words.NO_CHOICE
+            return head_sentences.NO_CHOICE
         if not self.norms[self.free].any():
             return "The head writes nothing: all that it looks at has a value of length 0."
         if not self.clear:
             return "No row has a favourite: each looks at two tokens or more alike."
-        rows = look.plural(len(self.clear), "row") + " with a favourite"
+        rows = formats.plural(len(self.clear), "row") + " with a favourite"
         if not self.differing:
             return f"In all {rows}, the token that is looked at most also writes most."
         most = places_of_largest(np.array(list(self.differing.values())), size=1.0)
@@ -86,18 +86,19 @@ class HeadWriting:
         if not self.visible[row].any():
             return f"{name} may see nothing: it looks at no token, and nothing is written."
         looked, written = int(self.weights[row].argmax()), int(self.shares[row].argmax())
-        weight, share = look.weight(self.weights[row, looked]), self.shares[row]
+        weight, share = formats.weight(self.weights[row, looked]), self.shares[row]
         if row in self.differing:
-            first, second = look.percents(float(share[written]), float(share[looked]))
+            first, second = formats.percents(float(share[written]), float(share[looked]))
+            ties = one_of_ties(len(places_of_largest(share)))
             return (
                 f"{name} looks most at “{self.keys[looked]}” ({weight}), but takes most from “{self.keys[written]}”"
-                f"{one_of_ties(len(places_of_largest(share)))} ({first} of the lengths; “{self.keys[looked]}” {second})."
+                f"{ties} ({first} of the lengths; “{self.keys[looked]}” {second})."
             )
         if self.visible[row].sum() == 1:
             return f"{name} has no choice: all comes from “{self.keys[looked]}”."
         if row not in self.clear:
             return f"{name} has no favourite: it looks at two tokens or more alike."
-        most = look.percent(float(share[looked]))
+        most = formats.percent(float(share[looked]))
         return f"{name} looks most at “{self.keys[looked]}” ({weight}), which also writes most ({most})."
 
     def sink(self) -> str:
@@ -119,9 +120,9 @@ class HeadWriting:
         verdicts = {0.5: "but writes little", 0.9: "and writes less", 1.1: "and writes as much"}
         verdict = next((said for most, said in verdicts.items() if ratio < most), "and writes more")
         return (
-            f"“{self.keys[key]}” is an attention sink here: it gets {look.percent(float(mean[key]))} of the weight on "
-            f"average, where an even spread would give it {look.percent(even[key])}, {verdict}: "
-            f"{look.percent(float(share))} of the lengths."
+            f"“{self.keys[key]}” is an attention sink here: it gets {formats.percent(float(mean[key]))} of the weight "
+            f"on average, where an even spread would give it {formats.percent(even[key])}, {verdict}: "
+            f"{formats.percent(float(share))} of the lengths."
         )
 
     @property

@@ -14,7 +14,7 @@ from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.lists import vectors
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 NAMES = "ABCDEF"
 TIE = 1e-9  # scores that differ by no more are equal
@@ -69,7 +69,7 @@ class Lookup(Result):
         best, apart = self.best, abs(self.answer - self.hard)
         names = " and ".join(NAMES[i] for i in best)
         keys, fit, get = ("Key", "fits", "gets") if len(best) == 1 else ("Keys", "fit", "get")
-        share = look.percent(float(self.weights[best].sum()), 3)
+        share = formats.percent(float(self.weights[best].sum()), 3)
         distance = np.hypot(*(self.keys - self.query).T)
         nearest = int(distance.argmin())
         closer = distance[nearest] < distance[best].min() - TIE

@@ -17,7 +17,7 @@ from tfm_ui.live.script import script
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 WIDTHS = tuple(2**power for power in range(9))  # up to the widest head that the sidebar offers
 
@@ -44,8 +44,8 @@ class ScaleEffect(Result):
         """What was measured at the widest, and in the model."""
         measured, last = self.measured, self.measured.widths[-1]
         apart = max(abs(v / width - 1) for width, v in zip(measured.widths, measured.variance.tolist(), strict=True))
-        off = look.percent(apart)
-        kept = {name: look.percent((nats[-1] / nats[0]).item()) for name, nats in measured.entropy.items()}
+        off = formats.percent(apart)
+        kept = {name: formats.percent((nats[-1] / nats[0]).item()) for name, nats in measured.entropy.items()}
         half = {name: _gradient(values[-1].item()) for name, values in measured.median_gradient.items()}
         return (
             f"At dₖ = {last} the variance of q·k is {measured.variance[-1]:.4g}, over all widths at most {off} away "
@@ -99,7 +99,7 @@ class ScaleEffect(Result):
 
 
 def _gradient(number: float) -> str:
-    return look.weight(number) if number >= 0.001 else look.tiny(number)
+    return formats.weight(number) if number >= 0.001 else formats.tiny(number)
 
 
 def _span(numbers: list[float]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 from torch import Tensor
 
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 SHOWN = 8  # terms of a sum that are written out; of more, the largest, and what the others come to
 
@@ -74,7 +74,7 @@ class Sum:
             spans += [(factor(self.right[i].item()), self.roles[1])]
         if many:
             rest = products.sum() - products[list(kept)].sum()
-            spans += [(f" + … {len(products) - len(kept)} smaller ones, together {look.number(rest.item())}", "")]
+            spans += [(f" + … {len(products) - len(kept)} smaller ones, together {formats.number(rest.item())}", "")]
         return spans
 
     def table(self) -> pd.DataFrame:
@@ -87,11 +87,11 @@ class Sum:
 
 def factor(number: float) -> str:
     """In brackets, where a sign would stand beside another."""
-    text = look.number(number)
+    text = formats.number(number)
     return f"({text})" if text.startswith("−") else text
 
 
 def summed(title: str, name: list[Span], parts: Sum, value: float, more: Sequence[Span] = ()) -> Derivation:
     """name = the sum [+ more] = value."""
-    line = [*name, (" = ", ""), *parts.spans(), *more, (" = ", ""), (look.number(value), "")]
+    line = [*name, (" = ", ""), *parts.spans(), *more, (" = ", ""), (formats.number(value), "")]
     return Derivation(title, value, [line], parts.table())

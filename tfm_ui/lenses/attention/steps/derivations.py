@@ -9,7 +9,7 @@ from torch import nn
 
 from tfm_ui.lenses.attention.steps.derivation import SHOWN, Cell, Derivation, Span, Sum, factor, summed
 from tfm_ui.lenses.attention.steps.one_head import OneHead
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 
 def _channels(count: int) -> list[str]:
@@ -23,21 +23,22 @@ def _input(head: OneHead, at: Cell) -> Derivation:
     before = row[at.channel].item()
     origin = _origin(head, at)
     if inside.norm is None:
-        return Derivation(title, value, [[(f"the residual stream here: {origin}{look.number(before)}", "")]])
+        return Derivation(title, value, [[(f"the residual stream here: {origin}{formats.number(before)}", "")]])
     mean, variance = row.mean().item(), row.var(unbiased=False).item()
     gain, shift = inside.norm.weight[at.channel].item(), inside.norm.bias[at.channel].item()
     root = math.sqrt(variance + inside.norm.eps)
     lines = [
-        [(f"the residual stream here: {origin}{look.number(before)}", "")],
+        [(f"the residual stream here: {origin}{formats.number(before)}", "")],
         [
             (
-                f"its row has mean {look.number(mean)}, standard deviation {look.number(root)}; the norm removes them",
+                f"its row has mean {formats.number(mean)}, standard deviation {formats.number(root)}; the norm "
+                "removes them",
                 "",
             )
         ],
         [
-            (f"({look.number(before)} − {factor(mean)}) / {look.number(root)}", ""),
-            (f" × {factor(gain)} + {factor(shift)} = {look.number(value)}", ""),
+            (f"({formats.number(before)} − {factor(mean)}) / {formats.number(root)}", ""),
+            (f" × {factor(gain)} + {factor(shift)} = {formats.number(value)}", ""),
         ],
     ]
     return Derivation(title, value, lines)
@@ -48,7 +49,7 @@ def _origin(head: OneHead, at: Cell) -> str:
     recorded = head.inside.recorded
     if "embedding" not in recorded:
         return "what the layers before left there, "
-    embedding = look.number(recorded["embedding"][at.query, at.channel].item())
+    embedding = formats.number(recorded["embedding"][at.query, at.channel].item())
     if "position" not in recorded:
         return f"embedding of “{head.queries[at.query]}” × √d_model = "
     position = recorded["position"][at.query, at.channel].item()
@@ -86,7 +87,7 @@ def _projected(role: str) -> Callable[[OneHead, Cell], Derivation]:
         line = [
             (f"turned by position {token}, with dimension {pair + 1}: {factor(plain[at.dim].item())} × ", ""),
             (f"{factor(math.cos(angle))} {sign} {factor(plain[pair].item())} × {factor(math.sin(angle))}", ""),
-            (f" = {look.number(value)}", role),
+            (f" = {formats.number(value)}", role),
         ]
         lines = [*unturned.lines, *product(pair).lines, line]
         return Derivation(unturned.title, value, lines, unturned.terms)
@@ -104,7 +105,7 @@ def _score(head: OneHead, at: Cell) -> Derivation:
 
 def _scaled(head: OneHead, at: Cell) -> Derivation:
     value, score = head.scaled_scores[at.query, at.key].item(), head.scores[at.query, at.key].item()
-    line: list[Span] = [(look.number(score), "")]
+    line: list[Span] = [(formats.number(score), "")]
     line += [(f" / √{head.head_dim}", "")] if head.scaled else []
     if head.bias is not None:
         line += [(f" + {factor(head.bias[at.query, at.key].item())}", "")]
@@ -113,7 +114,7 @@ def _scaled(head: OneHead, at: Cell) -> Derivation:
     why = "" if head.scaled else "not scaled: "
     said = f", the bias of {head.positional} added" if head.bias is not None else ""
     title = f"Scaled score of “{head.queries[at.query]}” and “{head.keys[at.key]}”{said}"
-    return Derivation(title, value, [[(why, ""), *line, (f" = {look.number(value)}", "")]])
+    return Derivation(title, value, [[(why, ""), *line, (f" = {formats.number(value)}", "")]])
 
 
 def _masked(head: OneHead, at: Cell) -> Derivation:
@@ -121,7 +122,7 @@ def _masked(head: OneHead, at: Cell) -> Derivation:
     pair = f"“{head.queries[at.query]}” and “{head.keys[at.key]}”"
     sees = bool(head.visible[at.query, at.key])
     why = "may attend: the score stays " if sees else "may not attend: the score becomes "
-    return Derivation(f"Masked score of {pair}", value, [[(why + look.number(value), "")]])
+    return Derivation(f"Masked score of {pair}", value, [[(why + formats.number(value), "")]])
 
 
 def _weight(head: OneHead, at: Cell) -> Derivation:
@@ -136,17 +137,17 @@ def _weight(head: OneHead, at: Cell) -> Derivation:
     kept = sorted(sorted(visible, key=lambda k: -powers[k].item())[: SHOWN - 1]) if many else visible
     below: list[Span] = []
     for k in kept:
-        below += [(" + " if below else "", ""), (look.share(powers[k].item()), ""), (f" {head.keys[k]}", "key")]
+        below += [(" + " if below else "", ""), (formats.share(powers[k].item()), ""), (f" {head.keys[k]}", "key")]
     if many:
         rest = powers.sum() - powers[kept].sum()
-        below += [(f" + … {len(visible) - len(kept)} smaller ones, together {look.share(rest.item())}", "")]
-    top, total = look.number(highest.item()), look.share(powers.sum().item())
-    score = look.number(row[at.key].item())
+        below += [(f" + … {len(visible) - len(kept)} smaller ones, together {formats.share(rest.item())}", "")]
+    top, total = formats.number(highest.item()), formats.share(powers.sum().item())
+    score = formats.number(row[at.key].item())
     lines: list[list[Span]] = [
-        [(f"exp({score} − {factor(highest.item())}) = {look.share(powers[at.key].item())}", "")],
+        [(f"exp({score} − {factor(highest.item())}) = {formats.share(powers[at.key].item())}", "")],
         [(f"the same for each key, its score less the row’s largest, {top}, which changes no weight:", "")],
         [*below, (f" = {total}", "")],
-        [(f"{look.share(powers[at.key].item())} / {total} = {look.share(value)}", "")],
+        [(f"{formats.share(powers[at.key].item())} / {total} = {formats.share(value)}", "")],
     ]
     columns = {
         "score": row[visible].tolist(),
@@ -160,7 +161,7 @@ def _weight(head: OneHead, at: Cell) -> Derivation:
 def _weighted(head: OneHead, at: Cell) -> Derivation:
     weight, part = head.weights[at.query, at.key].item(), head.value[at.key, at.dim].item()
     value = head.weighted_values(at.query)[at.key, at.dim].item()
-    line = [(look.share(weight), ""), (" × ", ""), (factor(part), "value"), (f" = {look.number(value)}", "")]
+    line = [(formats.share(weight), ""), (" × ", ""), (factor(part), "value"), (f" = {formats.number(value)}", "")]
     title = f"What “{head.keys[at.key]}” gives to “{head.queries[at.query]}”, dimension {at.dim + 1}"
     return Derivation(title, value, [line])
 
@@ -181,7 +182,7 @@ def _merged(head: OneHead, at: Cell) -> Derivation:
     value = head.merged(slice(at.query, at.query + 1))[0, column].item()
     line = f"column {column + 1} of {head.inside.module.d_model} is dimension {at.dim + 1} of head {head.number + 1}: "
     title = f"All heads of “{head.queries[at.query]}”, column {column + 1}"
-    return Derivation(title, value, [[(line + look.number(value), "")]])
+    return Derivation(title, value, [[(line + formats.number(value), "")]])
 
 
 def _output(head: OneHead, at: Cell) -> Derivation:

@@ -15,10 +15,11 @@ from tfm_core import (
     attention_weights,
     mask_scores,
 )
+from tfm_core.model.scaled_dot_product import _scaled
 from tfm_core.model.transformer import Stack
 from tfm_ui.lenses.attention.steps.one_head import OneHead
-from tfm_ui.text import look
-from tfm_ui.text.look import Mode
+from tfm_ui.text import colours
+from tfm_ui.text.colours import Mode
 
 Line = tuple[Callable[..., Any], str]  # a function, and a piece of one of its lines
 
@@ -29,7 +30,7 @@ LINES: dict[str, Line] = {
     "key": (MultiHeadAttention.forward, "self.key_projection("),
     "value": (MultiHeadAttention.forward, "self.value_projection("),
     "scores": (attention_scores, "@ key.mT"),
-    "scaled": (attention_scores, "@ key.mT"),
+    "scaled": (_scaled, "math.sqrt"),
     "masked": (mask_scores, "masked_fill"),
     "weights": (attention_weights, ".softmax("),
     "weighted values": (MultiHeadAttention._attend, "@ v"),
@@ -72,8 +73,8 @@ def latex(step: str, mode: Mode, *, scaled: bool = True, bias: bool = False, tem
 
     def part(text: str, *steps: str, role: str = "") -> str:
         if step not in steps:
-            return rf"\textcolor{{{look.MUTED[mode]}}}{{{text}}}"
-        return rf"\textcolor{{{look.ROLE[mode][role] if role else look.INK[mode]}}}{{\boldsymbol{{{text}}}}}"
+            return rf"\textcolor{{{colours.MUTED[mode]}}}{{{text}}}"
+        return rf"\textcolor{{{colours.ROLE[mode][role] if role else colours.INK[mode]}}}{{\boldsymbol{{{text}}}}}"
 
     score = part("Q", "query", "scores", role="query") + part(r"K^{\top}", "key", "scores", role="key")
     root = part(r"\sqrt{d_k}", "scaled")

@@ -19,7 +19,7 @@ from tfm_ui.live.script import of_model, script
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import formats, head_sentences, token_labels
 
 WINDOW = 24  # tokens a side at a time: more cells than that cannot be pointed at
 CHANNELS = 32  # numbers of a vector at a time
@@ -139,16 +139,16 @@ class Steps(Result):
             return f"“{name}” may look at nothing: all its weights are 0, and the head gives it nothing."
         weights = head.weights[at.query]
         weight = weights[at.key]
-        rank = str(int((weights > weight * (1 + words.TIE)).sum()) + 1)
-        alike = int((((weights - weight).abs() <= weight * words.TIE) & visible).sum()) - 1
+        rank = str(int((weights > weight * (1 + head_sentences.TIE)).sum()) + 1)
+        alike = int((((weights - weight).abs() <= weight * head_sentences.TIE) & visible).sum()) - 1
         if alike:
-            rank += f", shared with {look.plural(alike, 'other')},"
+            rank += f", shared with {formats.plural(alike, 'other')},"
         count = int(visible.sum())
         if not bool(visible[at.key]):
             return f"“{name}” may not look at “{head.keys[at.key]}”: its weight is 0, whatever their score."
         if count == 1:
             return f"“{name}” may look at “{head.keys[at.key]}” alone: its weight is 1, whatever their score."
-        given, even = look.percent(weight.item()), look.percent(1 / count)
+        given, even = formats.percent(weight.item()), formats.percent(1 / count)
         return (
             f"“{name}” gives “{head.keys[at.key]}” {given} of its weight, rank {rank} of the {count} tokens that it "
             f"may see; an even spread would give {even}."
@@ -174,7 +174,7 @@ class Steps(Result):
         """What must hold of this head, tested on its own numbers."""
         sums = self.head.weights.sum(-1) - self.head.visible.any(-1).float()
         error = float(sums.abs().max())
-        return {f"every row of weights sums to 1 (largest error {look.tiny(error)})": error < 1e-5}
+        return {f"every row of weights sums to 1 (largest error {formats.tiny(error)})": error < 1e-5}
 
     def table(self) -> pd.DataFrame:
         """The terms of the derivation; where there are none, the matrix in focus as it is shown."""
@@ -208,8 +208,8 @@ def one_head(model: ModelState, state: AttentionState) -> OneHead:
         scaled=state.scaled,
         masked=state.masked,
         temperature=state.temperature,
-        queries=words.labels(queries),
-        keys=words.labels(keys),
+        queries=token_labels.labels(queries),
+        keys=token_labels.labels(keys),
         positional="none" if kind == "cross" else model.positional,
         crosses=kind == "cross",
     )

@@ -12,7 +12,7 @@ from tfm_ui.lenses.attention.steps.scenes import WHAT, what
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 MATRICES_CANVAS = Canvas(
     "lenses/attention/matrices",
@@ -91,7 +91,7 @@ def _about(shown: Steps, name: str, numbers: np.ndarray[Any, Any], begin: int) -
         "rows": numbers.shape[0],
         "columns": numbers.shape[1],
         "top": top or 1.0,
-        "topText": look.weight(top) if matrix.weights else look.number(top),
+        "topText": formats.weight(top) if matrix.weights else formats.number(top),
     }
 
 

@@ -18,8 +18,8 @@ from tfm_ui.lenses.masks.passes import attention_of, read_by
 from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, sentences, setting
 from tfm_ui.live.cache import cached
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
-from tfm_ui.text.words import labels
+from tfm_ui.text import formats
+from tfm_ui.text.token_labels import labels
 
 ROUNDING = 1e-5  # of float32 outputs summed in another order, beside the largest of them
 ACROSS = "HF, attention_mask"
@@ -154,7 +154,7 @@ class Conventions:
     @property
     def shape(self) -> str:
         """Of what is handed over, in symbols and numbers."""
-        return f"{self.convention.shape} = ({', '.join(look.count(size) for size in self.handed.shape)})"
+        return f"{self.convention.shape} = ({', '.join(formats.count(size) for size in self.handed.shape)})"
 
     @property
     def per_query(self) -> bool:

@@ -4,8 +4,8 @@ import numpy as np
 
 from tfm_core.study.mask_verified import Verified
 from tfm_ui.lenses.masks.conventions.calls import ROUNDING, Conventions
-from tfm_ui.text import look
-from tfm_ui.text.words import labels
+from tfm_ui.text import formats
+from tfm_ui.text.token_labels import labels
 
 NOT_INSTALLED = "transformers is not installed here, so this call was not run."
 NOT_ACROSS = "Cross-attention always looks both ways: there is no such call, so this is the one without causality."
@@ -31,16 +31,17 @@ def _compared(conventions: Conventions, verified: Verified, lost: int) -> str:
         return "This mask hides everything: there is no query whose output could be compared."
     if lost:
         return (
-            f"So the call’s output is off by up to {look.number(verified.difference)}; from ours under the mask that "
-            f"it was told, by {look.tiny(verified.of_said)}."
+            f"So the call’s output is off by up to {formats.number(verified.difference)}; from ours under the mask "
+            "that "
+            f"it was told, by {formats.tiny(verified.of_said)}."
         )
     gathered = conventions.convention.compares == "head_output"
     compared = f"{'what the heads gathered' if gathered else 'the attention’s output'} of {conventions.where}"
     if verified.difference == 0:
         return f"It equals ours to the last digit, in {compared}."
     return (
-        f"Largest difference from ours, in {compared}: {look.tiny(verified.difference)}, of numbers up to "
-        f"{look.number(verified.largest)}."
+        f"Largest difference from ours, in {compared}: {formats.tiny(verified.difference)}, of numbers up to "
+        f"{formats.number(verified.largest)}."
     )
 
 
@@ -51,7 +52,7 @@ def _first_lost(conventions: Conventions, lost: int) -> str:
     names = [f"{axis + 1} “{labels(tokens)[axis]}”" for axis, tokens in ((query, setting.queries), (key, setting.keys))]
     what = "is to be seen, and it hides it" if conventions.mask[batch, query, key] else "is hidden, and it shows it"
     return (
-        f"It cannot say {look.count(lost)} of this mask’s {look.count(int(conventions.mask.numel()))} cells: "
+        f"It cannot say {formats.count(lost)} of this mask’s {formats.count(int(conventions.mask.numel()))} cells: "
         f"the first, {sentence}query {names[0]} and key {names[1]}, {what}."
     )
 
@@ -65,9 +66,13 @@ def slip(conventions: Conventions) -> str:
     if verified.slipped_nan == rows:
         return f"Handed over {about}, there is no error, and every query gets NaN."
     if verified.slipped < ROUNDING and not verified.slipped_nan:
-        return f"Handed over {about}, this mask happens to do no harm: outputs move by {look.tiny(verified.slipped)}."
+        return (
+            f"Handed over {about}, this mask happens to do no harm: outputs move by {formats.tiny(verified.slipped)}."
+        )
     nan = ""
     if verified.slipped_nan:
         get = "gets" if verified.slipped_nan == 1 else "get"
-        nan = f", and {look.count(verified.slipped_nan)} of {look.count(rows)} queries {get} NaN"
-    return f"Handed over {about}, there is no error, but outputs are off by up to {look.number(verified.slipped)}{nan}."
+        nan = f", and {formats.count(verified.slipped_nan)} of {formats.count(rows)} queries {get} NaN"
+    return (
+        f"Handed over {about}, there is no error, but outputs are off by up to {formats.number(verified.slipped)}{nan}."
+    )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tfm_ui.lenses.masks.conventions.calls import Conventions
 from tfm_ui.lenses.masks.conventions.code import code_to_copy
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,12 @@ class OurMask(Result):
         """The mask of the chosen sentence in words."""
         mask = self.conventions.mask[self.conventions.at]
         kept, lost = int(mask.sum()), int(self.conventions.lost[self.conventions.at].sum())
-        said = f"Of {look.count(mask.numel())} pairs {look.count(kept)} may attend."
+        said = f"Of {formats.count(mask.numel())} pairs {formats.count(kept)} may attend."
         if not lost:
             return f"{said} “{self.conventions.name}” says all of it."
-        return f"{said} “{self.conventions.name}” cannot say {look.count(lost)} of the {look.count(mask.numel())}."
+        return (
+            f"{said} “{self.conventions.name}” cannot say {formats.count(lost)} of the {formats.count(mask.numel())}."
+        )
 
     def table(self) -> pd.DataFrame:
         """The chosen sentence's mask."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 SIDE = 1024  # rows and columns at most
 BYTES = 9 * 2**20  # of text or a file: 1,024 x 1,024 float64 fit
@@ -184,7 +184,7 @@ def _even(lengths: Sequence[int]) -> None:
     usual = Counter(lengths).most_common(1)[0][0]
     odd = [row for row, length in enumerate(lengths) if length != usual]
     if odd:
-        entries = look.plural(lengths[odd[0]], "entry", "entries")
+        entries = formats.plural(lengths[odd[0]], "entry", "entries")
         others = {1: "", 2: ", and 1 more differs"}.get(len(odd), f", and {len(odd) - 1} more differ")
         raise ValueError(f"Row {odd[0] + 1} has {entries}, most rows have {usual}{others}: a mask has equal rows.")
 

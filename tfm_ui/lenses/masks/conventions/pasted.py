@@ -25,8 +25,8 @@ from tfm_ui.lenses.masks.paint import SIDE, whole
 from tfm_ui.lenses.masks.state import GUESSED, MasksState, Setting, item_of, setting
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
-from tfm_ui.text.words import labels
+from tfm_ui.text import formats
+from tfm_ui.text.token_labels import labels
 
 SOURCES = (read_text, read_file, guess, facts, mask_of)
 READ_AS = {
@@ -81,7 +81,7 @@ class Pasted(Result):
     @property
     def shape(self) -> str:
         """In numbers."""
-        return " × ".join(look.count(size) for size in self.mask.shape)
+        return " × ".join(formats.count(size) for size in self.mask.shape)
 
     @property
     def fits(self) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tfm_ui.lenses.masks.conventions.mask_text import Table
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 ATTEND, IGNORE, ADDED = "1 = attend", "1 = ignore", "added to scores"
 READINGS = (ATTEND, IGNORE, ADDED)
@@ -22,7 +22,9 @@ def guess(table: Table) -> tuple[str, str]:
     yes, no = ("True", "False") if table.kind == "booleans" else ("1", "0")
     if not np.isin(values, (0, 1)).all():
         low = values.min()
-        example = f", such as {look.number(low) if np.isinf(low) else f'{low:g}'.replace('-', '−')}" if low < 0 else ""
+        example = (
+            f", such as {formats.number(low) if np.isinf(low) else f'{low:g}'.replace('-', '−')}" if low < 0 else ""
+        )
         return ADDED, f"there are other numbers than 0 and 1{example}: these are added to the scores"
     if ones.all():
         return ATTEND, f"all is {yes}: the other way round nobody would see anything"
@@ -53,7 +55,7 @@ def _square(ones: Mask, yes: str, no: str) -> tuple[str, str]:
     empty = {ATTEND: int((~ones.any(1)).sum()), IGNORE: int(ones.all(1).sum())}
     if empty[ATTEND] != empty[IGNORE]:
         way = min(empty, key=lambda name: empty[name])
-        rows = look.plural(max(empty.values()), "query", "queries")
+        rows = formats.plural(max(empty.values()), "query", "queries")
         return way, f"the other way round, {rows} would see nothing" + (f", and not {empty[way]}" if empty[way] else "")
     return ATTEND, "nothing in it tells the two ways apart; this is F.scaled_dot_product_attention’s"
 
@@ -115,9 +117,9 @@ def odd_values(table: Table, reading: str) -> str:
 
 def _listed(odd: NDArray[np.float64], counts: NDArray[np.intp]) -> str:
     names = ["∞" if value == np.inf else f"{value:g}".replace("-", "−") for value in odd[:3]]
-    more = f" and {look.plural(len(odd) - 3, 'more value')}" if len(odd) > 3 else ""
+    more = f" and {formats.plural(len(odd) - 3, 'more value')}" if len(odd) > 3 else ""
     cells = int(counts.sum())
-    return f"{', '.join(names)}{more} ({look.count(cells)} {'cell' if cells == 1 else 'cells'})"
+    return f"{', '.join(names)}{more} ({formats.count(cells)} {'cell' if cells == 1 else 'cells'})"
 
 
 def _is(counts: NDArray[np.intp]) -> str:
@@ -159,8 +161,8 @@ class Facts:
         rows, columns = self.mask.shape
         kept = int(self.mask.sum())
         said = [
-            f"{rows} × {columns}, {'square' if self.square else 'not square'}; {look.count(kept)} of "
-            f"{look.count(self.mask.size)} pairs kept ({look.percent(kept / self.mask.size)})."
+            f"{rows} × {columns}, {'square' if self.square else 'not square'}; {formats.count(kept)} of "
+            f"{formats.count(self.mask.size)} pairs kept ({formats.percent(kept / self.mask.size)})."
         ]
         if self.per_key:
             said.append("Taken as padding: a row of keys " + ("for all queries." if rows == 1 else "per sentence."))
@@ -183,12 +185,12 @@ class Facts:
         ahead = int(np.triu(self.mask, 1).sum())
         said = "Causal: nobody looks ahead."
         if not self.causal:
-            said = f"Not causal: {look.plural(ahead, 'pair looks', 'pairs look')} ahead."
+            said = f"Not causal: {formats.plural(ahead, 'pair looks', 'pairs look')} ahead."
         if not diagonal.any():
             return f"{said} The diagonal is hidden: nobody sees itself."
         if not diagonal.all():
             blind = int((~diagonal).sum())
-            return f"{said} {look.plural(blind, 'token cannot see itself', 'tokens cannot see themselves')}."
+            return f"{said} {formats.plural(blind, 'token cannot see itself', 'tokens cannot see themselves')}."
         return said
 
     def _blocks(self) -> str:
@@ -204,7 +206,7 @@ class Facts:
         if len(empty) == len(self.mask):
             return "No row has any key: it hides everything."
         names = ", ".join(str(row + 1) for row in empty[:NAMED])
-        more = f" and {look.count(len(empty) - NAMED)} more" if len(empty) > NAMED else ""
+        more = f" and {formats.count(len(empty) - NAMED)} more" if len(empty) > NAMED else ""
         return f"{'Row' if len(empty) == 1 else 'Rows'} {names}{more} without any key."
 
 

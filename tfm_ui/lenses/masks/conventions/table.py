@@ -15,7 +15,7 @@ from tfm_ui.lenses.masks.conventions.code import mask_of_batch, source_ids, targ
 from tfm_ui.lenses.masks.passes import argument_of, at, reads
 from tfm_ui.live.script import Code, of_model, script
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 SOURCES: list[Callable[..., object]] = [
     verify,
@@ -43,12 +43,12 @@ class AllCalls(Result):
         unable = len(verified) - len(able)
         said = (
             f"{len(able)} of {len(verified)} conventions can say this mask; the largest difference of their outputs "
-            f"from ours is {look.tiny(worst)}."
+            f"from ours is {formats.tiny(worst)}."
         )
         if unable:
             far = max(call.difference for call in verified.values() if call.lost)
             others = "The other one cannot, and is" if unable == 1 else f"The other {unable} cannot, and are"
-            said += f" {others} off by up to {look.number(far)}."
+            said += f" {others} off by up to {formats.number(far)}."
         if "HF, 4-D" not in verified:
             said += " transformers is not installed here, so its calls were not run."
         return f"{said} {self._empties()}".strip()
@@ -65,7 +65,7 @@ class AllCalls(Result):
         """Whether each call is ours, under what its convention can say."""
         calls = self.conventions.verified.values()
         worst = _largest(call.of_said for call in calls)
-        law = f"each call equals ours under what its convention can say (largest difference {look.tiny(worst)})"
+        law = f"each call equals ours under what its convention can say (largest difference {formats.tiny(worst)})"
         return {law: all(call.of_said < ROUNDING * max(1.0, call.largest) for call in calls)}
 
     def table(self) -> pd.DataFrame:
@@ -148,12 +148,12 @@ def _breakable(name: str) -> str:
 
 def _difference(call: Verified) -> str:
     if call.lost:
-        return f"{look.number(call.difference)}: cannot say it"
-    return look.tiny(call.difference)
+        return f"{formats.number(call.difference)}: cannot say it"
+    return formats.tiny(call.difference)
 
 
 def _slipped(call: Verified) -> str:
     queries = "query" if call.slipped_nan == 1 else "queries"
-    nan = f"NaN in {look.count(call.slipped_nan)} {queries}" if call.slipped_nan else ""
-    number = look.number(call.slipped) if call.slipped or not nan else ""  # where all is NaN, there is none
+    nan = f"NaN in {formats.count(call.slipped_nan)} {queries}" if call.slipped_nan else ""
+    number = formats.number(call.slipped) if call.slipped or not nan else ""  # where all is NaN, there is none
     return ", ".join(filter(None, (number, nan)))

@@ -12,7 +12,7 @@ from tfm_ui.lenses.masks.leaks.way import way_in_words
 from tfm_ui.lenses.masks.passes import streams
 from tfm_ui.lenses.masks.state import AS_COMPOSED
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look, words
+from tfm_ui.text import formats, token_labels
 from tfm_ui.text.ties import one_of_ties
 
 SOURCES = (influence, replacements, streams, reachability, reach_by_layer, hops, leaks, route)
@@ -41,20 +41,22 @@ class Changes(Result):
             if self.measured.state.promise == AS_COMPOSED:
                 promise = "the masks as composed do"
             alike = one_of_ties(len(self.measured.largest))
-            more = f"; {look.count(count)} leaks in all, this is the largest{alike}" if count > 1 else ", the only leak"
-            more += f", and {look.count(CROSSES)} are crossed out" if count > CROSSES else ""
+            more = (
+                f"; {formats.count(count)} leaks in all, this is the largest{alike}" if count > 1 else ", the only leak"
+            )
+            more += f", and {formats.count(CROSSES)} are crossed out" if count > CROSSES else ""
             token, output = self.measured.token(row), self.measured.output(column)
             return (
-                f"Leak: {output} moves by up to {look.number(moved[row, column])} when {token} changes, which "
+                f"Leak: {output} moves by up to {formats.number(moved[row, column])} when {token} changes, which "
                 f"{promise} not promise{more}."
             )
-        count, of_them = int(promised.sum()), look.count(int((self.measured.moves[-1] & promised).sum()))
-        of = f"of {look.count(count)} promised pair{'s' * (count != 1)} {of_them} moved"
+        count, of_them = int(promised.sum()), formats.count(int((self.measured.moves[-1] & promised).sum()))
+        of = f"of {formats.count(count)} promised pair{'s' * (count != 1)} {of_them} moved"
         if promised.all():
             return f"No leak is possible, as everything is promised: {of}."
         most, rest = moved[~promised].max(), int((~promised).sum())
-        none = f"none by more than {look.number(most)}, which is rounding" if most else "none at all"
-        return f"No leak: {of}; of {look.count(rest)} other{'s' * (rest != 1)} {none}."
+        none = f"none by more than {formats.number(most)}, which is rounding" if most else "none at all"
+        return f"No leak: {of}; of {formats.count(rest)} other{'s' * (rest != 1)} {none}."
 
     def _unmoved(self) -> str:
         """What was promised and did not move: why."""
@@ -63,8 +65,8 @@ class Changes(Result):
             return ""
         hidden = int((still & ~self.measured.within[-1]).sum())
         faint = int(still.sum()) - hidden
-        said = [f"{look.count(hidden)} because the mask is stricter than the promise"] * bool(hidden)
-        said += [f"{look.count(faint)} because what arrives is too small to tell from rounding"] * bool(faint)
+        said = [f"{formats.count(hidden)} because the mask is stricter than the promise"] * bool(hidden)
+        said += [f"{formats.count(faint)} because what arrives is too small to tell from rounding"] * bool(faint)
         return f"Promised, but not moved: {' and '.join(said)}."
 
     def _about(self, row: int, column: int) -> str:
@@ -74,7 +76,7 @@ class Changes(Result):
         places = route(way, self.measured.plan.places[row], column)
         if not places:
             return f"Locked: {token} does not move {output}, as no way leads there." if self.measured.locked else ""
-        by = look.number(self.measured.moved[-1, row, column])
+        by = formats.number(self.measured.moved[-1, row, column])
         by = f"by {by}" if self.measured.moves[-1, row, column] else f"by no more than rounding ({by})"
         said = f"Locked: {token} moves {output} {by}. " if self.measured.locked else ""
         return said + way_in_words(way, self.measured.way(self.measured.promise), places, token, self._place)
@@ -82,7 +84,7 @@ class Changes(Result):
     def _place(self, hop: Hop, place: int) -> str:
         """What a hop writes to."""
         if hop.where == "encoder":
-            return f"encoder output {place + 1} “{words.labels(self.measured.setting.keys)[place]}”"
+            return f"encoder output {place + 1} “{token_labels.labels(self.measured.setting.keys)[place]}”"
         return self.measured.output(place)
 
     def laws(self) -> dict[str, bool]:
@@ -90,13 +92,13 @@ class Changes(Result):
         laws = {}
         if not self.measured.promised[-1].all():
             count = int(self.measured.leaking.sum())
-            how_many = f" ({look.count(count)} leak{'s' * (count > 1)})" if count else ""
+            how_many = f" ({formats.count(count)} leak{'s' * (count > 1)})" if count else ""
             laws[f"every output that moved was promised{how_many}"] = not count
         if not self.measured.within.all():
             most = float(self.measured.moved[~self.measured.within].max())
             laws[
                 "what the mask keeps apart moves by rounding alone, in every layer: at most "
-                f"{look.tiny(most)} (more than {look.tiny(self.measured.influence.tolerance)} counts as moved)"
+                f"{formats.tiny(most)} (more than {formats.tiny(self.measured.influence.tolerance)} counts as moved)"
             ] = most <= self.measured.influence.tolerance
         return laws | self._of_padding()
 
@@ -108,7 +110,7 @@ class Changes(Result):
         if not pads:
             return {}
         most = float(self.measured.moved[-1, pads, :real].max())
-        change = look.number(most) if most else "0"
+        change = formats.number(most) if most else "0"
         law = f"another token in place of a PAD moves no output of a real token (largest change {change})"
         return {law: most <= self.measured.influence.tolerance}
 

@@ -7,7 +7,7 @@ import pandas as pd
 from tfm_ui.lenses.masks.leaks.measured import Measurement
 from tfm_ui.lenses.masks.leaks.plan import CROSSES
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class LayerByLayer(Result):
     def sentence(self) -> str:
         """How many pairs have moved behind each layer."""
         moves, may_move = self.measured.moves, self.measured.promised
-        counts, promised = ([look.count(int(layer.sum())) for layer in layers] for layers in (moves, may_move))
+        counts, promised = ([formats.count(int(layer.sum())) for layer in layers] for layers in (moves, may_move))
         last, pairs = len(counts), self.measured.leaking.size
         where = f"behind layers 1 {'and' if last == 2 else 'to'} {last}" if last > 1 else "behind the only layer"
         alike = (moves == may_move).all()
         kept = "just those that are promised" if alike else f"{_each(promised)} are promised"
         many = self.measured.leaking_behind.sum((1, 2)).max() > self.crosses
-        crossed = f" Of the leaks behind a layer {look.count(self.crosses)} at most are crossed out." if many else ""
-        return f"Of {look.count(pairs)} pair{'s' * (pairs != 1)} {_each(counts)} moved {where}; {kept}.{crossed}"
+        crossed = f" Of the leaks behind a layer {formats.count(self.crosses)} at most are crossed out." if many else ""
+        return f"Of {formats.count(pairs)} pair{'s' * (pairs != 1)} {_each(counts)} moved {where}; {kept}.{crossed}"
 
     def table(self) -> pd.DataFrame:
         """A row per pair."""
@@ -53,4 +53,4 @@ class LayerByLayer(Result):
 
 def _each(counts: list[str]) -> str:
     """All of them, or the one that they are if they are alike."""
-    return look.listed(counts if len(set(counts)) > 1 else counts[:1])
+    return formats.listed(counts if len(set(counts)) > 1 else counts[:1])

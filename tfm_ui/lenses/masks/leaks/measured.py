@@ -28,7 +28,7 @@ from tfm_ui.lenses.masks.passes import at, influences, stream
 from tfm_ui.lenses.masks.state import AS_COMPOSED, AS_PAINTED, MasksState, Setting, setting
 from tfm_ui.live.script import Code, of_model, script
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import words
+from tfm_ui.text import token_labels
 
 RECIPES: dict[str, Callable[..., object]] = {
     "self": recipe.in_a_single_stack,
@@ -104,13 +104,13 @@ class Measurement:
     @cached_property
     def rows(self) -> list[str]:
         """A label per token that is changed."""
-        names = words.labels(self.setting.keys)
+        names = token_labels.labels(self.setting.keys)
         return [names[place] for place in self.plan.places]
 
     @cached_property
     def columns(self) -> list[str]:
         """A label per output."""
-        return words.labels(self.setting.queries)
+        return token_labels.labels(self.setting.queries)
 
     @property
     def locked(self) -> tuple[int, int] | None:

@@ -8,7 +8,7 @@ from tfm_core import Tokens
 from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.live.passes import adds_bias
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 SECONDS = 2.0  # that a measurement may take
 PAIRS = 2**22  # of each head, in float64, whose bias fits beside the model
@@ -77,10 +77,9 @@ def plan(setting: Setting, tries: int, seq_len: int) -> Plan:
     places = _spread(tokens, count)
     aside = _aside(tokens, places, tries, fewer, once)
     if setting.model.seq_len < seq_len:
-        read = (
-            f"Of {look.count(seq_len)} tokens the first {setting.model.seq_len} are read: more take too much memory, "
-        )
-        aside = f"{read}as {setting.model.positional} adds a number per head and pair. {aside}".strip()
+        read = f"Of {formats.count(seq_len)} tokens the first {setting.model.seq_len} are read"
+        why = f"more take too much memory, as {setting.model.positional} adds a number per head and pair"
+        aside = f"{read}: {why}. {aside}".strip()
     return Plan(places, fewer, once * count * fewer, aside)
 
 
@@ -96,12 +95,12 @@ def _spread(tokens: Tokens, count: int) -> tuple[int, ...]:
 def _aside(tokens: Tokens, places: tuple[int, ...], asked: int, tries: int, once: float) -> str:
     many, said = len(tokens.ids), []
     if len(places) < many:
-        said.append(f"Of {look.count(many)} tokens {len(places)} are changed, spread over the text")
+        said.append(f"Of {formats.count(many)} tokens {len(places)} are changed, spread over the text")
     if tries < asked:
-        into = f"into {look.plural(tries, 'other')} instead of {asked}"
+        into = f"into {formats.plural(tries, 'other')} instead of {asked}"
         said.append(f"each {into}" if said else f"Each token is changed {into}")
     if not said:
         return ""
     seconds = once * many * asked
-    takes = look.duration(1000 * seconds) if seconds < 100 else f"{seconds / 60:.0f} minutes"
+    takes = formats.duration(1000 * seconds) if seconds < 100 else f"{seconds / 60:.0f} minutes"
     return f"{', '.join(said)}: to run all would take about {takes}."

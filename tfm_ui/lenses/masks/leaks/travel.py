@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tfm_ui.lenses.masks.composition import parse
 from tfm_ui.lenses.masks.leaks.measured import Measurement
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 PLAIN = {"causal", "padding", "window"}  # masks that leave a window what it is
 
@@ -77,7 +77,7 @@ class Travel(Result):
 
     def sentence(self) -> str:
         """How far, at the end."""
-        layers = look.plural(len(self.layers), "layer")
+        layers = formats.plural(len(self.layers), "layer")
         (back, moved_back), (ahead, moved_ahead) = self.reaches["back"], self.reaches["ahead"]
         token = "token" if self.one_text else "source token"
         measured = f"up to {self._far(moved_back[-1])} back and {self._far(moved_ahead[-1])} ahead of it"
@@ -91,12 +91,12 @@ class Travel(Result):
         if near == far:
             return ""
         return (
-            f"At a distance of {self._far(near)} the largest change is {look.number(by[near])}, "
-            f"at {self._far(far)} {look.number(by[far])}."
+            f"At a distance of {self._far(near)} the largest change is {formats.number(by[near])}, "
+            f"at {self._far(far)} {formats.number(by[far])}."
         )
 
     def _far(self, count: int) -> str:
-        return look.plural(count, "token" if self.one_text else "place")
+        return formats.plural(count, "token" if self.one_text else "place")
 
     def laws(self) -> dict[str, bool]:
         """The reach of a window, if the mask is one."""

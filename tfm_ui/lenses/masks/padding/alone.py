@@ -12,7 +12,7 @@ from tfm_ui.lenses.masks.padding.shares import ROUNDING, titles_of, told
 from tfm_ui.lenses.masks.passes import stream_sites
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look
+from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 
@@ -30,7 +30,7 @@ class Alone(Result):
         """What moves, and why."""
         hidden, free = (self.beside.largest(way) for way in TITLES)
         if not self.beside.batch.pads:
-            places = look.plural(self.beside.batch.setting.model.seq_len, "place")
+            places = formats.plural(self.beside.batch.setting.model.seq_len, "place")
             return (
                 f"The sentence fills all of its {places}: it has no padding, and there is nothing to hide. Alone and "
                 f"in the batch its outputs differ by {told(max(hidden, free))} of their length at most. Choose a "
@@ -44,14 +44,14 @@ class Alone(Result):
         if hidden < ROUNDING:
             count = int((self.beside.shares["without"][-1] >= ROUNDING).sum())
             most = places_of_largest(self.beside.shares["without"][-1], size=max(1.0, free))
-            total = look.plural(len(self.beside.names), "output")
+            total = formats.plural(len(self.beside.names), "output")
             return (
                 f"{self.beside.where}: hidden, they change nothing but the last digits ({told(hidden)} of an output’s "
                 f"length at most). Not hidden, they move {count} of {total}, “{self.beside.names[most[0]]}” "
                 f"most{one_of_ties(len(most))}, by {told(free)} of its length."
             )
         why = (
-            f", as each token stands {look.plural(self.beside.batch.pads, 'place')} further on, where "
+            f", as each token stands {formats.plural(self.beside.batch.pads, 'place')} further on, where "
             f"{self.beside.model.positional} positions are others"
             if self.beside.shifted
             else ""

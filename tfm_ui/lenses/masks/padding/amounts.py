@@ -13,7 +13,7 @@ from tfm_ui.lenses.masks.passes import stream_sites
 from tfm_ui.live.script import script
 from tfm_ui.live.texts import texts_of
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class ByAmount(Result):
             return "There is no room for padding beside this sentence."
         first, last = (self.beside.amounts[counts[i]] for i in (0, -1))
         span = (
-            f"From {look.plural(counts[0], 'PAD')} to {counts[-1]}"
+            f"From {formats.plural(counts[0], 'PAD')} to {counts[-1]}"
             if len(counts) > 1
-            else f"With {look.plural(counts[0], 'PAD')}"
+            else f"With {formats.plural(counts[0], 'PAD')}"
         )
 
         def way(i: int) -> str:

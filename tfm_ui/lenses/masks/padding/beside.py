@@ -19,7 +19,7 @@ from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Heads
 from tfm_ui.live.passes import place
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import formats, token_labels
 
 WAYS = ("alone", "with", "without")
 TITLES = {"with": "Padding hidden", "without": "Padding not hidden"}
@@ -127,7 +127,7 @@ class Beside:
     def names(self) -> list[str]:
         """A label per token whose output is compared."""
         tokens = self.batch.setting.queries
-        return words.labels(tokens)[: len(tokens.pieces)]
+        return token_labels.labels(tokens)[: len(tokens.pieces)]
 
     @cached_property
     def keys(self) -> list[str]:
@@ -142,7 +142,7 @@ class Beside:
     def where(self) -> str:
         """Where padding stands, and how much of it."""
         on = {"right": "behind", "left": "before"}[self.batch.side]
-        return f"{look.plural(self.batch.pads, 'PAD')} {on} {look.plural(self.batch.read, 'token')}"
+        return f"{formats.plural(self.batch.pads, 'PAD')} {on} {formats.plural(self.batch.read, 'token')}"
 
     @cached_property
     def open_columns(self) -> NDArray[np.intp]:
@@ -171,8 +171,8 @@ class Beside:
         if read == self.model.seq_len:
             return ""
         return (
-            f"{look.plural(len(self.batch.settings), 'sentence')} of {self.model.seq_len} places in "
-            f"{look.plural(self.model.num_layers, 'layer')} of {look.plural(self.model.num_heads, 'head')} take "
+            f"{formats.plural(len(self.batch.settings), 'sentence')} of {self.model.seq_len} places in "
+            f"{formats.plural(self.model.num_layers, 'layer')} of {formats.plural(self.model.num_heads, 'head')} take "
             f"long: of each the first {read} are read."
         )
 

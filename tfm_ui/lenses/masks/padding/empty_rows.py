@@ -21,7 +21,7 @@ from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 SOURCES = (
     empty_rows.minus_infinity,
@@ -78,8 +78,8 @@ class Rows(Result):
         if not row.any():
             return "all 0"
         if np.ptp(row) < SAME:
-            return f"{look.weight(float(row[0]))} on {f'all {len(row)} keys' if len(row) > 1 else 'the only key'}"
-        return f"{look.weight(float(row.min()))} to {look.weight(float(row.max()))}"
+            return f"{formats.weight(float(row[0]))} on {f'all {len(row)} keys' if len(row) > 1 else 'the only key'}"
+        return f"{formats.weight(float(row.min()))} to {formats.weight(float(row.max()))}"
 
     def output_said(self, name: str) -> str:
         """The row's output in words: what it is equal to, as measured."""
@@ -94,7 +94,7 @@ class Rows(Result):
             return "the output projection’s bias" if bias.any() else "all 0"
         if (row - mean).abs().max() < SAME:
             return "the mean of all values"
-        return f"of length {look.number(float(row.norm()))}"
+        return f"of length {formats.number(float(row.norm()))}"
 
     def others(self, name: str) -> float:
         """The largest difference from ours in the rows that have keys; NaN where such a row is NaN."""
@@ -130,12 +130,12 @@ class Rows(Result):
         if self.at.others:
             apart = max(self.others(name) for name in TREATMENTS)
             law = f"in this layer the rows that have keys are right in all {len(TREATMENTS)} ways"
-            laws[f"{law} (largest difference from ours {look.tiny(apart)})"] = apart < SAME
+            laws[f"{law} (largest difference from ours {formats.tiny(apart)})"] = apart < SAME
         return laws
 
     def table(self) -> pd.DataFrame:
         """A row per treatment."""
-        other = [look.tiny(self.others(name)) if self.at.others else "there are none" for name in TREATMENTS]
+        other = [formats.tiny(self.others(name)) if self.at.others else "there are none" for name in TREATMENTS]
         return pd.DataFrame(
             {
                 "its weights": [self.weights_said(name) for name in TREATMENTS],

@@ -7,7 +7,7 @@ from torch import Tensor
 from tfm_core import Tokens
 from tfm_core.study import order
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import formats, token_labels
 
 # What moves by less than this share of its length has moved by rounding alone. Vectors beside padding that was hidden,
 # of 60 random models of 1 to 8 layers, moved by up to 2e-6.
@@ -17,7 +17,7 @@ PLACES = "residual stream"  # what the rows of maps of layers are
 
 def names_of(tokens: Tokens, side: str) -> list[str]:
     """A label per place, padding where it stands."""
-    names, read = words.labels(tokens), len(tokens.pieces)
+    names, read = token_labels.labels(tokens), len(tokens.pieces)
     return names[read:] + names[:read] if side == "left" else names
 
 
@@ -35,4 +35,4 @@ def moved(before: Tensor, after: Tensor) -> NDArray[np.float32]:
 
 def told(share: float) -> str:
     """A share of a length, which may exceed it; rounding is not 0%."""
-    return look.tiny(share) if share < ROUNDING else look.percent(share)
+    return formats.tiny(share) if share < ROUNDING else formats.percent(share)

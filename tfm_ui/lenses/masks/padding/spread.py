@@ -19,7 +19,7 @@ from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 SOURCES = (
     empty_rows.instead,
@@ -64,12 +64,12 @@ class Spreading(Result):
 
     def sentence(self) -> str:
         """How far it comes, and what the other ways cost."""
-        total = look.plural(len(self.at.queries), "row")
+        total = formats.plural(len(self.at.queries), "row")
         counts = dict(zip(self.titles, self.nans(INFINITE), strict=True))
         steps = [f"{count} of {total} after {title}" for title, count in counts.items() if title.startswith("layer")]
         return (
             f"{INFINITE}: NaN in {', '.join(steps[:3])}{', and so on' if len(steps) > 3 else ''}; in "
-            f"{look.percent(self.lost(INFINITE))} of the logits. {self._why()} {self._quiet()}"
+            f"{formats.percent(self.lost(INFINITE))} of the logits. {self._why()} {self._quiet()}"
         )
 
     def _why(self) -> str:
@@ -87,10 +87,10 @@ class Spreading(Result):
             whose = "its key and value are" if it == "it" else "their keys and values are"
             return f"In layer 2 {whose} NaN for all who may look at {it}."
         give = "gives" if onto.blind == 1 else "give"
-        weight = look.weight(onto.largest[self.at.state.head - 1])
+        weight = formats.weight(onto.largest[self.at.state.head - 1])
         return (
             f"To hide {row} from others does not help: in layer 2 (head {self.at.state.head}) "
-            f"{look.plural(onto.blind, 'row')} that may not look there {give} {it} a weight of {weight}, and "
+            f"{formats.plural(onto.blind, 'row')} that may not look there {give} {it} a weight of {weight}, and "
             f"{weight} × NaN = NaN."
         )
 

@@ -14,7 +14,7 @@ from tfm_ui.lenses.masks.padding.padded_code import of_batch
 from tfm_ui.lenses.masks.passes import at
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look
+from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 RUNS = {"alone": "Alone"} | TITLES
@@ -61,14 +61,15 @@ class Weights(Result):
         if not count:
             alone, *others = self.beside.weights.values()
             apart = max(float((weights - alone).abs().max()) for weights in others)
-            return f"In {self.where} no key is padding, and the three maps differ by {look.tiny(apart)} at most."
+            return f"In {self.where} no key is padding, and the three maps differ by {formats.tiny(apart)} at most."
         pads, take = (f"the {count} PADs", "take") if count > 1 else ("the one PAD", "takes")
         if not self.beside.may_look:
             return f"In {self.where} nobody may look at {pads}, even where PAD is taken for a word."
         most = places_of_largest(self.onto, size=1.0)
+        mean, largest = (formats.percent(float(share)) for share in (self.onto.mean(), self.onto[most[0]]))
         return (
-            f"In {self.where} {pads} {take} {look.percent(float(self.onto.mean()))} of a token’s weight on average, "
-            f"of “{self.beside.names[most[0]]}” most{one_of_ties(len(most))}, {look.percent(float(self.onto[most[0]]))}. "
+            f"In {self.where} {pads} {take} {mean} of a token’s weight on average, of "
+            f"“{self.beside.names[most[0]]}” most{one_of_ties(len(most))}, {largest}. "
             "A row sums to 1: what PAD takes, tokens lose."
         )
 
@@ -77,7 +78,7 @@ class Weights(Result):
         if not len(self.beside.open_columns):
             return {}
         given = float(self.beside.weights["with"][:, self.beside.open_columns].max())
-        return {f"padding hidden: PAD gets no weight (largest {look.weight(given)})": given == 0}
+        return {f"padding hidden: PAD gets no weight (largest {formats.weight(given)})": given == 0}
 
     def table(self) -> pd.DataFrame:
         """A row per run and token, a column per key, padding numbered."""

@@ -12,7 +12,7 @@ from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.lenses.masks.terms import terms_of
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look, units
+from tfm_ui.text import formats, units
 
 SOURCES = (kept_by_length,)
 COMPOSED, STRIDED = "your composition", "strided √n and causal"
@@ -47,13 +47,13 @@ class Growth(Result):
         if before:
             grow = "stay as many" if pairs == before else f"grow to {units.times(pairs / before)} as many"
             grown = (
-                f"From {LENGTHS[-2]} to {look.count(last)} tokens the pairs {grow}; with n² it would be 4×, with "
+                f"From {LENGTHS[-2]} to {formats.count(last)} tokens the pairs {grow}; with n² it would be 4×, with "
                 "n √n 2.83×, with n 2×."
             )
         return (
-            f"{grown} Of {look.count(most)} pairs {look.count(pairs)} are kept, "
-            f"{look.percent(pairs / most)}. Strided with its stride at √n = {isqrt(last)}, and causal, keeps "
-            f"{look.count(self.strided[-1])}: a stride that stays while the text grows is n² in the end."
+            f"{grown} Of {formats.count(most)} pairs {formats.count(pairs)} are kept, "
+            f"{formats.percent(pairs / most)}. Strided with its stride at √n = {isqrt(last)}, and causal, keeps "
+            f"{formats.count(self.strided[-1])}: a stride that stays while the text grows is n² in the end."
         )
 
     def table(self) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from tfm_ui.lenses.masks.terms import PAINTS, Terms, terms_of
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import formats, head_sentences, token_labels
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 SOURCES = (
@@ -64,7 +64,7 @@ class HeadUnderMask(Result):
     @cached_property
     def names(self) -> tuple[list[str], list[str]]:
         """A label per query and per key, padding included."""
-        return words.labels(self.setting.queries), words.labels(self.setting.keys)
+        return token_labels.labels(self.setting.queries), token_labels.labels(self.setting.keys)
 
     @property
     def where(self) -> str:
@@ -75,7 +75,7 @@ class HeadUnderMask(Result):
     def kept(self) -> str:
         """How many pairs may attend."""
         mask = self.obeyed.mask
-        return f"{look.count(int(mask.sum()))} of {look.count(mask.size)} pairs kept"
+        return f"{formats.count(int(mask.sum()))} of {formats.count(mask.size)} pairs kept"
 
     @cached_property
     def unmasked(self) -> NDArray[np.float32]:
@@ -96,7 +96,7 @@ class HeadUnderMask(Result):
         choice = mask.sum(1) > 1  # a row with one key gives it all, whatever its scores
         choice[len(self.setting.queries.pieces) :] = False  # rows of padding are nobody's
         if not choice.any():
-            return words.NO_CHOICE
+            return head_sentences.NO_CHOICE
         moved = np.where(choice[:, None], np.abs(self.obeyed.weights - self.unmasked), 0)
         most = places_of_largest(moved, size=1.0)
         query, key = divmod(most[0], moved.shape[1])
@@ -104,7 +104,7 @@ class HeadUnderMask(Result):
         without = "the softmax of the same scores without the mask"
         if moved[query, key] < NOTHING:
             return f"{of_rows}, no weight differs from {without}."
-        before, after = look.weights(float(self.unmasked[query, key]), float(self.obeyed.weights[query, key]))
+        before, after = formats.weights(float(self.unmasked[query, key]), float(self.obeyed.weights[query, key]))
         pair = f"“{self.names[0][query]}” → “{self.names[1][key]}”"
         return f"{of_rows}, {pair}{one_of_ties(len(most))} differs most from {without}: {before} there, {after} here."
 
@@ -119,7 +119,7 @@ class HeadUnderMask(Result):
             more = f" and {len(tokens) - NAMED} more" if len(tokens) > NAMED else ""
             parts.append(f"{named}{more}")
         if padding:
-            parts.append(look.plural(padding, "row") + " of padding")
+            parts.append(formats.plural(padding, "row") + " of padding")
         if not parts or len(empty) == len(self.obeyed.mask):
             return []
         whose = "its" if len(empty) == 1 else "their"
@@ -132,8 +132,8 @@ class HeadUnderMask(Result):
         sums = "1, or to 0 without a key" if not mask.any(1).all() else "1"
         leaking = int(np.count_nonzero(weights[~mask]))
         return {
-            f"rows sum to {sums} (largest error {look.tiny(off)})": off < 1e-5,
-            f"hidden weights are exactly 0 ({leaking} of {look.count(int((~mask).sum()))} are not)": not leaking,
+            f"rows sum to {sums} (largest error {formats.tiny(off)})": off < 1e-5,
+            f"hidden weights are exactly 0 ({leaking} of {formats.count(int((~mask).sum()))} are not)": not leaking,
         }
 
     @property
@@ -151,7 +151,7 @@ class HeadUnderMask(Result):
         if not shown + hidden:
             return "No cell is painted."
         what = " and ".join([*[f"{shown} shown"] * bool(shown), *[f"{hidden} hidden"] * bool(hidden)])
-        return f"{look.plural(shown + hidden, 'cell')} painted: {what}."
+        return f"{formats.plural(shown + hidden, 'cell')} painted: {what}."
 
     def table(self) -> pd.DataFrame:
         """A row per pair, that of padding too; of many pairs those alone that may attend."""

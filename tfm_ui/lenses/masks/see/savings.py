@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 BLOCK = 128  # of FlexAttention, queries and keys, in torch 2.5 and later
 
@@ -29,7 +29,7 @@ def empty_blocks(mask: NDArray[np.bool_], size: int) -> float:
 def about_saved(mask: NDArray[np.bool_]) -> str:
     """What kernels that skip work would leave out, in theory."""
     size = block_size(max(mask.shape))
-    pairs, blocks = look.percent(1 - float(mask.mean())), look.percent(empty_blocks(mask, size))
+    pairs, blocks = formats.percent(1 - float(mask.mean())), formats.percent(empty_blocks(mask, size))
     return (
         f"In theory, a kernel that skips single pairs leaves out {pairs} of the multiply-adds of q·kᵀ and weights·v, "
         f"one that skips whole blocks of {size} × {size}, {blocks}. Ours skips none."

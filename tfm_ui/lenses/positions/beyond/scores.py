@@ -13,7 +13,7 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Scores(Result):
 
     def _about(self, scheme: Scheme, unit: str, values: Tensor) -> str:
         within, length = min(self.state.max_len, len(values)), len(values)
-        said = f"{scheme.title}: {unit} is {look.number(values[within - 1].item())} at distance {within - 1}"
+        said = f"{scheme.title}: {unit} is {formats.number(values[within - 1].item())} at distance {within - 1}"
         if length > within:
-            said += f", the farthest within max_len, and {look.number(values[-1].item())} at {length - 1}"
+            said += f", the farthest within max_len, and {formats.number(values[-1].item())} at {length - 1}"
         if not isinstance(scheme.module, T5):
             return f"{said}."
         first = scheme.module.shared_from
@@ -50,7 +50,7 @@ class Scores(Result):
             if isinstance(scheme.module, T5):
                 shared = values[scheme.module.shared_from :]
                 if len(shared) > 1:
-                    kept[f"{scheme.title}: one bias for {look.plural(len(shared), 'distance')}"] = bool(
+                    kept[f"{scheme.title}: one bias for {formats.plural(len(shared), 'distance')}"] = bool(
                         (shared == shared[0]).all()
                     )
             elif scheme.has("bias_at") and len(values) > 2:

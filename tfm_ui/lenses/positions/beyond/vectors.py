@@ -18,7 +18,7 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,11 @@ class Beyond(Result):
         title, length, rows = side.scheme.title, self.state.length, side.scheme.defined(self.state.length)
         if rows < length:
             return (
-                f"{title}: {_positions(rows, length - 1)} not defined. The table has {look.plural(rows, 'row')}, and a "
+                f"{title}: {_positions(rows, length - 1)} not defined. The table has {formats.plural(rows, 'row')}, "
+                "and a "
                 "model with it refuses longer texts."
             )
-        low, high = (look.number(x(side.norm).item()) for x in (torch.min, torch.max))
+        low, high = (formats.number(x(side.norm).item()) for x in (torch.min, torch.max))
         norms = f"norms are all {low}" if low == high else f"norms lie between {low} and {high}"
         if rows <= self.state.max_len:
             return f"{title}: {norms}."
@@ -117,7 +118,7 @@ def _positions(first: int, last: int) -> str:
 def _span(values: Tensor) -> str:
     if not len(values):
         return "nothing to compare"
-    low, high = (look.number(x(values).item()) for x in (torch.min, torch.max))
+    low, high = (formats.number(x(values).item()) for x in (torch.min, torch.max))
     return low if low == high else f"{low} to {high}"
 
 

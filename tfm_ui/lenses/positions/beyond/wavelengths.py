@@ -11,7 +11,7 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 
 @dataclass(frozen=True)
@@ -39,21 +39,20 @@ class Wavelengths(Result):
 
     def _about(self, waves: Tensor) -> str:
         count, slow, max_len, length = len(waves), int(self.slow(waves).sum()), self.state.max_len, self.state.length
-        kinds = look.plural(count, "wave")  # an odd width's last sine has one, but no pair
+        kinds = formats.plural(count, "wave")  # an odd width's last sine has one, but no pair
         if not slow:
             all_of = "it" if count == 1 else "each"
             return f"{kinds}, and {all_of} has come round at position {max_len - 1}, the last within max_len."
         have = "has" if slow == 1 else "have"
-        said = (
-            f"of {kinds}, {slow} ({look.percent(slow / count)}) {have} not completed a turn at position {max_len - 1}"
-        )
+        share = formats.percent(slow / count)
+        said = f"of {kinds}, {slow} ({share}) {have} not completed a turn at position {max_len - 1}"
         if length <= max_len:
             return f"{said}."
         new = (length - 1) * 360 / waves[-1].item()
         old = (max_len - 1) * 360 / waves[-1].item()
         return (
             f"{said}; beyond, they turn further than at any position within max_len: the slowest gets from "
-            f"{look.number(old)}° to {look.number(new)}° at position {length - 1}."
+            f"{formats.number(old)}° to {formats.number(new)}° at position {length - 1}."
         )
 
     def table(self) -> pd.DataFrame:

@@ -11,14 +11,15 @@ from tfm_core import POSITIONAL
 from tfm_core.study import order
 from tfm_ui.lenses.positions import model_runs, readings, weight_maps
 from tfm_ui.lenses.positions.fault import recipe
-from tfm_ui.lenses.positions.model_runs import ROUNDING, difference_in_words, end_of, site_of, unmasked
+from tfm_ui.lenses.positions.model_runs import ROUNDING, difference_in_words, unmasked
 from tfm_ui.lenses.positions.readings import OneHead, Reading
+from tfm_ui.lenses.positions.sites import end_of, site_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import passes
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import formats, head_sentences, token_labels
 
 READ_UP_TO = 128  # places, of tokens and padding: the fault is the same at any length
 DEFAULT = "sinusoidal"  # where neither A nor B is added to the embeddings
@@ -88,7 +89,7 @@ class Fault:
     @cached_property
     def names(self) -> list[str]:
         """A label per token, padding included."""
-        return words.labels(self.model.source_tokens)
+        return token_labels.labels(self.model.source_tokens)
 
     @property
     def read(self) -> int:
@@ -139,9 +140,9 @@ class Added(Result):
         seq, batch, width, place = fault.model.seq_len, fault.state.batch, fault.model.d_model, fault.place
         silent = " Even a batch of one is not spared: it gets PE(0) everywhere." if batch == 1 else ""
         return (
-            f"Right: {look.plural(right, 'different row')} for {look.plural(seq, 'position')}. Wrong: sentence "
+            f"Right: {formats.plural(right, 'different row')} for {formats.plural(seq, 'position')}. Wrong: sentence "
             f"{fault.item} stands at place {place} of the batch, so all its positions get PE({place}): "
-            f"{look.plural(wrong, 'different row')}. No error: ({batch}, {seq}, {width}) + ({batch}, 1, {width}) "
+            f"{formats.plural(wrong, 'different row')}. No error: ({batch}, {seq}, {width}) + ({batch}, 1, {width}) "
             f"is a sum like any other.{silent}"
         )
 
@@ -177,9 +178,9 @@ class Consequences(Result):
         apart = np.abs(right - wrong)
         where = f"In layer {fault.state.layer}, head {fault.state.model_head}"
         if apart.max() < ROUNDING:
-            return f"{where} the two maps are the same. {words.NO_CHOICE if fault.read == 1 else ''}".strip()
+            return f"{where} the two maps are the same. {head_sentences.NO_CHOICE if fault.read == 1 else ''}".strip()
         query, key = np.unravel_index(int(apart.argmax()), apart.shape)
-        shares = [look.share(weights[query, key]) for weights in (right, wrong)]
+        shares = [formats.share(weights[query, key]) for weights in (right, wrong)]
         return (
             f"{where} “{fault.names[query]}” looks at “{fault.names[key]}” with {shares[0]} when it is right, "
             f"{shares[1]} when it is wrong. The model runs either way, and nothing says which it was."

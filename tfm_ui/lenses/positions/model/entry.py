@@ -7,12 +7,11 @@ import pandas as pd
 
 from tfm_core import POSITIONAL, MultiHeadAttention, Positional, TransformerLayer
 from tfm_core.model.transformer import Stack
-from tfm_ui.lenses.positions.model_runs import site_of
-from tfm_ui.lenses.positions.schemes import enters
+from tfm_ui.lenses.positions.sites import enters, site_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 SOURCES = (Positional.enters, Stack.forward, Stack.run, TransformerLayer.forward, MultiHeadAttention.forward)
 
@@ -98,7 +97,7 @@ def diagram(model: ModelState, state: PositionsState) -> Diagram:
         rows[f"Decoder, {model.norm}-norm"] = _stack(model, state, cross=True, last=True)
         looks_back = "causal in the decoder"
     rows["Inside each self-attention"] = [
-        Step("Q, K, V", f"{look.plural(model.num_heads, 'head')}"),
+        Step("Q, K, V", f"{formats.plural(model.num_heads, 'head')}"),
         _place(state, "rotate"),
         Step("q·k / √dₖ", f"dₖ = {model.config.head_dim}"),
         _place(state, "bias_at"),

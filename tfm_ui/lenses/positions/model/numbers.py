@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from tfm_ui.lenses.positions import model_runs, weight_maps
 from tfm_ui.lenses.positions.model import recipe
-from tfm_ui.lenses.positions.model_runs import PLAIN, run_schemes, site_of
+from tfm_ui.lenses.positions.model_runs import PLAIN, run_schemes
 from tfm_ui.lenses.positions.readings import OneHead
+from tfm_ui.lenses.positions.sites import site_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import formats, head_sentences, token_labels
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 
@@ -36,7 +37,7 @@ class Maps(Result):
     @cached_property
     def names(self) -> list[str]:
         """A label per token, padding included."""
-        return words.labels(self.model.source_tokens)
+        return token_labels.labels(self.model.source_tokens)
 
     @property
     def read(self) -> int:
@@ -66,13 +67,13 @@ class Maps(Result):
         """Where A and B differ most, and how far each scheme is from none at all."""
         now = f"Positions in the sidebar’s model: {self.model.positional}."
         if not len(self.rows):
-            return f"{now} {words.NO_CHOICE}"
-        moved = [f"{look.percent(self.elsewhere(name))} under {name}" for name in self.heads if name != PLAIN]
+            return f"{now} {head_sentences.NO_CHOICE}"
+        moved = [f"{formats.percent(self.elsewhere(name))} under {name}" for name in self.heads if name != PLAIN]
         if not moved:
             return f"{now} Nothing beside {PLAIN} is run, to be compared with it."
         return (
             f"{now} {self._apart()}Compared with no positions, {self._averaged()} has on average "
-            f"{look.listed(moved)} of its weight elsewhere."
+            f"{formats.listed(moved)} of its weight elsewhere."
         )
 
     def _averaged(self) -> str:
@@ -94,7 +95,7 @@ class Maps(Result):
         query = self.rows[row]
         return (
             f"A and B differ most where “{self.names[query]}” looks at “{self.names[key]}”{one_of_ties(len(most))}: "
-            f"{look.share(under_a[query, key])} under {a}, {look.share(under_b[query, key])} under {b}. "
+            f"{formats.share(under_a[query, key])} under {a}, {formats.share(under_b[query, key])} under {b}. "
         )
 
     def laws(self) -> dict[str, bool]:
@@ -104,14 +105,16 @@ class Maps(Result):
         shared = {name: model_runs.shared_weights(replace(plain, positional=name), plain) for name in self.heads}
         total = next(iter(shared.values())).of
         added = [
-            f"{name} adds {look.plural(weights.added, 'tensor')}" for name, weights in shared.items() if weights.added
+            f"{name} adds {formats.plural(weights.added, 'tensor')}"
+            for name, weights in shared.items()
+            if weights.added
         ]
         fewest = min(weights.alike for weights in shared.values())
         same = f"all {total}" if fewest == total else f"{fewest} of {total}"
         return {
             f"{same} weight tensors of the model without positions are the same under each scheme, bit for bit"
             + (f" ({', '.join(added)})" if added else ""): fewest == total,
-            f"each row sums to 1 under each scheme (largest error {look.tiny(off)})": off < 1e-5,
+            f"each row sums to 1 under each scheme (largest error {formats.tiny(off)})": off < 1e-5,
         }
 
     def table(self) -> pd.DataFrame:
@@ -140,15 +143,15 @@ class Distances(Result):
         far = int(first.distance.abs().argmax())
         pairs = int(first.pairs.sum())
         if near == far:
-            return f"{look.plural(pairs, 'pair')}, at one distance alone: nothing to compare."
+            return f"{formats.plural(pairs, 'pair')}, at one distance alone: nothing to compare."
         said = []
         for name in (name for name in heads if name in self.maps.state.sides):
             mean = heads[name].by_distance.mean
-            said.append(f"from {look.number(mean[near].item())} to {look.number(mean[far].item())} under {name}")
+            said.append(f"from {formats.number(mean[near].item())} to {formats.number(mean[far].item())} under {name}")
         return (
             f"From a distance of {_tokens(int(first.distance[near]))} to one of {_tokens(int(first.distance[far]))} "
-            f"the mean score goes {look.listed(said)}. Far distances have few pairs: {int(first.pairs[far])} at "
-            f"{_tokens(int(first.distance[far]))}, of {look.count(pairs)} in all."
+            f"the mean score goes {formats.listed(said)}. Far distances have few pairs: {int(first.pairs[far])} at "
+            f"{_tokens(int(first.distance[far]))}, of {formats.count(pairs)} in all."
         )
 
     def table(self) -> pd.DataFrame:
@@ -184,4 +187,4 @@ def maps(model: ModelState, state: PositionsState) -> Maps:
 
 def _tokens(distance: int) -> str:
     ahead = " ahead" if distance < 0 else ""
-    return look.plural(abs(distance), "token") + ahead
+    return formats.plural(abs(distance), "token") + ahead

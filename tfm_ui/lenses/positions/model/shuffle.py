@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from tfm_core.study import order
 from tfm_ui.lenses.positions import model_runs
 from tfm_ui.lenses.positions.model import recipe
-from tfm_ui.lenses.positions.model_runs import PLAIN, ROUNDING, difference_in_words, end_of, run_schemes, unmasked
+from tfm_ui.lenses.positions.model_runs import PLAIN, ROUNDING, difference_in_words, run_schemes, unmasked
+from tfm_ui.lenses.positions.sites import end_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look, words
+from tfm_ui.text import formats, token_labels
 
 OPEN = "none, not causal"  # the row that shows what no positions are like where the mask tells no order either
 READ_UP_TO = 24  # tokens of the two texts that are written out
@@ -60,7 +61,7 @@ class Shuffle(Result):
     @cached_property
     def names(self) -> list[str]:
         """A label per token."""
-        return words.labels(self.model.source_tokens)[: len(self.order)]
+        return token_labels.labels(self.model.source_tokens)[: len(self.order)]
 
     @property
     def masked(self) -> bool:
@@ -134,7 +135,7 @@ def _kept(count: int, total: int) -> str:
 
 def _share(value: float) -> str:
     """A move as a share of a length, which it may exceed; a small move is not written as 0."""
-    return look.percent(value)
+    return formats.percent(value)
 
 
 def moved(model: ModelState, title: str, text_order: tuple[int, ...]) -> Moved:

@@ -17,7 +17,7 @@ from tfm_ui.live.tables import Part
 from tfm_ui.pictures.map_scale import Scale, holding
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class Bias(Result):
 
     def sentence(self) -> str:
         """What it comes to."""
-        low, high = (look.number(end.item()) for end in self.values.aminmax())
-        heads = look.plural(len(self.values), "head")
+        low, high = (formats.number(end.item()) for end in self.values.aminmax())
+        heads = formats.plural(len(self.values), "head")
         said = [f"What is added to the scores of {heads} goes from {low} to {high}."]
         if self.scheme.is_trained:
             spread = self.values if self.buckets is None else self.scheme.module.get_parameter("weight")
@@ -123,15 +123,15 @@ class Bias(Result):
         assert self.buckets is not None
         used = len(set(self.buckets.tolist()))
         total = self.scheme.module.get_parameter("weight").shape[0]
-        said = [f"{look.count(len(self.distance))} distances fall into {used} of {total} buckets."]
+        said = [f"{formats.count(len(self.distance))} distances fall into {used} of {total} buckets."]
         if self.shared:
             sizes = torch.tensor([last + 1 - first for _, first, last in self.shared])
             widest = ties(sizes, 0)
             where = [f"{_span(first, last)} share bucket {bucket}" for bucket, first, last in self.shared]
-            spans = look.listed([where[i] for i in widest])
+            spans = formats.listed([where[i] for i in widest])
             holds = "The widest holds" if len(widest) == 1 else f"The {len(widest)} widest hold"
             each = "" if len(widest) == 1 else " each"
-            said.append(f"{holds} {look.count(int(sizes.max()))}{each}: distances {spans}.")
+            said.append(f"{holds} {formats.count(int(sizes.max()))}{each}: distances {spans}.")
         else:
             said.append("No two distances share one: they are too few.")
         return " ".join(said)

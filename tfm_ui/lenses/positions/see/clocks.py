@@ -14,7 +14,7 @@ from tfm_ui.lenses.positions.see import recipe
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 MOST = 32  # clocks that are drawn
 
@@ -70,11 +70,11 @@ class Clocks(Result):
         """How far apart the two stand, in the fastest and in the slowest pair."""
         m, n, last = self.at, self.key_at, self.pairs - 1
         apart = str(m - n).replace("-", "−")
-        first, slow = (look.number(self.between[i].item() / (2 * math.pi)) for i in (0, last))
+        first, slow = (formats.number(self.between[i].item() / (2 * math.pi)) for i in (0, last))
         angles = f"{first} turns in pair 0" + (f", {slow} in pair {last}" if last else "")
         return (
             f"Query at m = {m}, key at n = {n}, m − n = {apart}: between the two lie "
-            f"{angles}. Equal vectors so turned have a dot product of {look.number(self.dots.sum().item())} of "
+            f"{angles}. Equal vectors so turned have a dot product of {formats.number(self.dots.sum().item())} of "
             f"{self.pairs}; moving both by as much leaves it as it is."
         )
 

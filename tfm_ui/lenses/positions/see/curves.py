@@ -11,7 +11,7 @@ from tfm_ui.lenses.positions.see.encode import CURVES, Encoded, dimensions, enco
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 POINTS = 512  # of a curve that all travel; beyond, the lowest and the highest of each of so many pieces:
 PIECES = 128
@@ -91,7 +91,7 @@ def kept_points(y: NDArray[np.float32]) -> NDArray[np.intp]:
 
 
 def _changes(count: int) -> str:
-    often = {1: "once", 2: "twice"}.get(count, f"{look.count(count)} times")
+    often = {1: "once", 2: "twice"}.get(count, f"{formats.count(count)} times")
     return f"changes sign {often}" if count else "never changes sign"
 
 

@@ -16,7 +16,7 @@ from tfm_ui.live.script import script
 from tfm_ui.live.tables import Part
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 CURVES = 8  # of chosen dimensions, at most: so many colours there are
 
@@ -58,30 +58,30 @@ class Encoded(Result):
     def shape(self) -> str:
         """In symbols and numbers."""
         length, width = self.values.shape
-        return f"position × dimension = {look.count(length)} × {look.count(width)}"
+        return f"position × dimension = {formats.count(length)} × {formats.count(width)}"
 
     @property
     def about(self) -> str:
         """The picture in words."""
         length, width = self.values.shape
-        positions, dimensions = look.plural(length, "position"), look.plural(width, "dimension")
-        return f"{self.scheme.title}: {positions} by {dimensions}, none further from 0 than {look.number(self.top)}."
+        positions, dimensions = formats.plural(length, "position"), formats.plural(width, "dimension")
+        return f"{self.scheme.title}: {positions} by {dimensions}, none further from 0 than {formats.number(self.top)}."
 
     def sentence(self) -> str:
         """What it comes to."""
         vectors = self.values[: self.defined]
-        low, high = (look.number(end.item()) for end in vectors.aminmax())
-        said = [f"All {look.count(vectors.numel())} values lie from {low} to {high}."]
+        low, high = (formats.number(end.item()) for end in vectors.aminmax())
+        said = [f"All {formats.count(vectors.numel())} values lie from {low} to {high}."]
         if self.scheme.is_trained:
             said.append(
                 "Before training they are noise: random numbers of the model’s seed, "
                 f"{self.seed}, with a standard deviation of {vectors.std(correction=0):.2f}."
             )
         if (near := likeness(vectors)) is not None:
-            said.append(f"The vectors of neighbours have a cosine of {look.number(near)} on average{self._beside}.")
+            said.append(f"The vectors of neighbours have a cosine of {formats.number(near)} on average{self._beside}.")
         if self.defined < len(self.values):
             beyond = len(self.values) - self.defined
-            are = "1 position is" if beyond == 1 else f"{look.count(beyond)} positions are"
+            are = "1 position is" if beyond == 1 else f"{formats.count(beyond)} positions are"
             said.append(f"From position {self.defined} on, {are} not defined.")
         return " ".join(said)
 
@@ -91,7 +91,7 @@ class Encoded(Result):
         if not self.scheme.is_trained:
             return ""
         waves = likeness(sinusoidal_encoding(self.defined, self.values.shape[1], base=self.base))
-        return f"; sinusoids of this size have {look.number(waves or 0)}"
+        return f"; sinusoids of this size have {formats.number(waves or 0)}"
 
     @property
     def waves(self) -> Tensor | None:
@@ -107,7 +107,7 @@ class Encoded(Result):
         off = (pairs.square().sum(-1) - 1).abs().max().item()
         count = pairs.shape[1]
         where = "its pair" if count == 1 else f"all {count} pairs"
-        return {f"sin² + cos² = 1 in {where}, at most {look.tiny(off)} off": off < 1e-6}
+        return {f"sin² + cos² = 1 in {where}, at most {formats.tiny(off)} off": off < 1e-6}
 
     def table(self) -> pd.DataFrame:
         """A row per position, a column per dimension."""

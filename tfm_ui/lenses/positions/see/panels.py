@@ -19,7 +19,7 @@ from tfm_ui.page import controls
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel, Source
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 NONE = "This scheme adds nothing anywhere: all that tells one position from another is the mask, where there is one."
 
@@ -99,7 +99,7 @@ def _clocks_panel(state: PositionsState, scheme: Scheme) -> Panel:
         title=f"{scheme.title}, a turn per pair",
         how_to_read="A circle per pair of dimensions (i, i + d/2): a query and a key that both pointed right, "
         f"turned by their positions. λ: positions for a full turn.{which}",
-        shape=look.plural(result.pairs, "pair"),
+        shape=formats.plural(result.pairs, "pair"),
         picture=f"positions_clocks_{side}",
         result=result,
         sources=[apply_rotary, frequencies],
@@ -112,7 +112,7 @@ def _bias_panel(model: ModelState, state: PositionsState, scheme: Scheme) -> Pan
         key=f"bias_{side}",
         title=scheme.title,
         how_to_read=result.how_to_read,
-        shape=f"head × query × key = {len(result.values)} × {(n := look.count(result.length))} × {n}",
+        shape=f"head × query × key = {len(result.values)} × {(n := formats.count(result.length))} × {n}",
         picture=f"positions_bias_{side}",
         result=result,
         sources=_sources(scheme, "bias_at"),
@@ -129,7 +129,7 @@ def _distance_panel(model: ModelState, state: PositionsState, scheme: Scheme) ->
         title=f"{scheme.title}, by distance",
         how_to_read="A matrix holds no more than this: a number for each distance of key and query."
         + buckets * (result.buckets is not None),
-        shape=f"{look.count(len(result.distance))} distances",
+        shape=f"{formats.count(len(result.distance))} distances",
         picture=f"positions_distance_{side}",
         result=BiasByDistance(result),
         sources=_sources(scheme, "bias_at"),

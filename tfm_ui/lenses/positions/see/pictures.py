@@ -1,15 +1,17 @@
 """The pictures of the view "see", as functions of the link."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from tfm_ui.lenses.positions.charts import level, line_of, no_lines, no_maps
 from tfm_ui.lenses.positions.schemes import chosen
-from tfm_ui.lenses.positions.see import clocks_canvas
 from tfm_ui.lenses.positions.see.bias import Bias, bias
 from tfm_ui.lenses.positions.see.clocks import clocks
+from tfm_ui.lenses.positions.see.clocks_canvas import CLOCKS
 from tfm_ui.lenses.positions.see.curves import Curves, curves, kept_points
 from tfm_ui.lenses.positions.see.encode import dimensions, encoded, toggled
 from tfm_ui.lenses.positions.see.waves import wavelengths
@@ -145,9 +147,21 @@ def waves_of_pairs(model: ModelState, state: PositionsState) -> Content:
 
 def clock_hands(model: ModelState, state: PositionsState, side: str) -> Content:
     """A query and a key in each pair of dimensions, as this side turns them."""
+    header: dict[str, Any] = {"parameters": {"query": f"{PREFIX}position", "key": f"{PREFIX}key"}}
     scheme = chosen(model, state, side, "rotate")
-    hands = clocks(state, scheme) if scheme else None
-    return clocks_canvas.content(hands, query=f"{PREFIX}position", key=f"{PREFIX}key")
+    if not scheme:  # it has been left: the page is about to take the picture away
+        none = {"about": "", "pairs": [], "count": 0, "wavelengths": [], "at": {"query": 0, "key": 0}, "last": 0}
+        return header | none, np.zeros(0, np.float32)
+    hands = clocks(state, scheme)
+    header |= {
+        "about": hands.sentence(),
+        "pairs": hands.shown.tolist(),
+        "count": hands.pairs,
+        "wavelengths": hands.wavelengths[hands.shown].tolist(),
+        "at": {"query": hands.at, "key": hands.key_at},
+        "last": hands.length - 1,
+    }
+    return header, torch.cat([hands.query, hands.key, hands.between[:, None].float()], 1)[hands.shown].numpy()
 
 
 PICTURES = {
@@ -157,5 +171,5 @@ PICTURES = {
     **for_both_sides("positions_curves", LINES, curves_of_one),
     "positions_curves": Picture(LINES, curves_of_both),
     "positions_wavelengths": Picture(LINES, waves_of_pairs),
-    **for_both_sides("positions_clocks", clocks_canvas.CLOCKS, clock_hands),
+    **for_both_sides("positions_clocks", CLOCKS, clock_hands),
 }

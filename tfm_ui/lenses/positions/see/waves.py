@@ -12,7 +12,7 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Wavelengths(Result):
             span = first if len(waves.lengths) == 1 else f"{first} to {last}"
             who = "A and B have the same waves" if same else waves.scheme.title
             said.append(
-                f"{who}: {look.plural(len(waves.lengths), 'wave')} of "
-                f"{span} positions; from position 0 to {self.length - 1}, {look.count(waves.turned)} "
+                f"{who}: {formats.plural(len(waves.lengths), 'wave')} of "
+                f"{span} positions; from position 0 to {self.length - 1}, {formats.count(waves.turned)} "
                 f"{'completes' if waves.turned == 1 else 'complete'} a turn."
             )
         said += [f"{scheme.title} is not made of waves." for scheme in self.without if scheme.name != "none"]
@@ -83,4 +83,4 @@ def wavelengths(model: ModelState, state: PositionsState) -> Wavelengths:
 
 
 def _positions(wavelength: float) -> str:
-    return f"{wavelength:.3g}" if wavelength < 1000 else look.count(round(wavelength))
+    return f"{wavelength:.3g}" if wavelength < 1000 else formats.count(round(wavelength))

@@ -8,11 +8,11 @@ import torch
 
 from tfm_core import POSITIONAL
 from tfm_core.positional.schemes import About
-from tfm_ui.lenses.positions.schemes import enters
+from tfm_ui.lenses.positions.sites import enters
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Row:
     def cells(self) -> dict[str, str]:
         """Heading -> what stands below it."""
         return {
-            "parameters": look.count(self.parameters),
+            "parameters": formats.count(self.parameters),
             "enters": enters(self.name),
             "kind": self.about.kind,
             "beyond the trained length": self.about.beyond,
@@ -65,15 +65,15 @@ class SchemesTable(Result):
 
     def sentence(self) -> str:
         """How many are what."""
-        trained = [f"{row.name} ({look.count(row.parameters)})" for row in self.rows if row.parameters]
+        trained = [f"{row.name} ({formats.count(row.parameters)})" for row in self.rows if row.parameters]
         kinds = {kind: [row.name for row in self.rows if row.about.kind == kind] for kind in ("absolute", "relative")}
         ends = [row.name for row in self.rows if row.about.beyond.startswith("not defined")]
         has = "has" if len(trained) == 1 else "have"
         return (
-            f"Of {len(self.rows)} schemes, {look.listed(kinds['absolute'])} say where a token stands, "
-            f"{look.listed(kinds['relative'])} how far two stand apart. In the sidebar’s model "
-            f"{look.listed(trained)} {has} parameters of their own. "
-            f"Not defined past max_len: {look.listed(ends)}."
+            f"Of {len(self.rows)} schemes, {formats.listed(kinds['absolute'])} say where a token stands, "
+            f"{formats.listed(kinds['relative'])} how far two stand apart. In the sidebar’s model "
+            f"{formats.listed(trained)} {has} parameters of their own. "
+            f"Not defined past max_len: {formats.listed(ends)}."
         )
 
     def table(self) -> pd.DataFrame:

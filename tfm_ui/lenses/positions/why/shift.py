@@ -15,7 +15,7 @@ from tfm_ui.live.cache import cached
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 # Of M_k, of PE(pos) and of PE(pos + k), each rounded, and of two products and a sum of at most 1.
 ROUNDINGS = 5
@@ -58,26 +58,26 @@ class Shift(Result):
     def _about(self, scheme: Scheme, left: ShiftError | None) -> str:
         k, rows, width = self.shift, scheme.defined(self.state.length), scheme.width
         if left is None:
-            return f"{scheme.title} has {look.plural(rows, 'row')}, no two of them {k} apart."
+            return f"{scheme.title} has {formats.plural(rows, 'row')}, no two of them {k} apart."
         if not k:
             return f"{scheme.title}: a shift by 0 is no shift, which the identity gives to any table."
-        places = f"{look.count(len(left.at))} position{'s' if len(left.at) > 1 else ''}"
+        places = f"{formats.count(len(left.at))} position{'s' if len(left.at) > 1 else ''}"
         if scheme.has_waves:
             if not left.dimensions:
                 return f"{scheme.title}: a width of 1 is a sine without its cosine, which no linear map can shift."
             alone = f" Dimension {width - 1}, a sine without its cosine, is left out." if width % 2 else ""
             return (
                 f"{scheme.title}: one matrix shifts {places} by k = {k}; the largest error is "
-                f"{look.tiny(left.largest)} in float32, whose rounding allows {look.tiny(ALLOWED)}.{alone}"
+                f"{formats.tiny(left.largest)} in float32, whose rounding allows {formats.tiny(ALLOWED)}.{alone}"
             )
         if len(left.at) <= width:
             return (
-                f"{scheme.title}: {places} and {look.plural(width, 'dimension')}, so some matrix fits any table "
-                f"(largest error {look.number(left.largest)}), and that proves nothing."
+                f"{scheme.title}: {places} and {formats.plural(width, 'dimension')}, so some matrix fits any table "
+                f"(largest error {formats.number(left.largest)}), and that proves nothing."
             )
         return (
             f"{scheme.title}: the best matrix, by least squares over {places}, leaves errors of up to "
-            f"{look.number(left.largest)}."
+            f"{formats.number(left.largest)}."
         )
 
     def laws(self) -> dict[str, bool]:
@@ -138,7 +138,9 @@ class Matrix(Result):
     @property
     def formula(self) -> str:
         """The block in LaTeX."""
-        (cos, sin), (minus, same) = ([look.number(x).replace("−", "-") for x in row] for row in self.blocks[self.pair])
+        (cos, sin), (minus, same) = (
+            [formats.number(x).replace("−", "-") for x in row] for row in self.blocks[self.pair]
+        )
         return (
             rf"M_k^{{({self.pair})}} = \begin{{pmatrix}} \cos k\theta & \sin k\theta \\ -\sin k\theta & \cos k\theta "
             rf"\end{{pmatrix}} = \begin{{pmatrix}} {cos} & {sin} \\ {minus} & {same} \end{{pmatrix}}"
@@ -150,8 +152,9 @@ class Matrix(Result):
         first = 2 * self.pair
         return (
             f"k = {self.shift} turns pair {self.pair}, dimensions {first} and {first + 1}, by kθ = "
-            f"{look.number(angle)} rad = {look.number(math.degrees(angle))}°. "
-            f"{look.count(4 * count)} of the {look.count(4 * count**2)} numbers can differ from 0, and none of them "
+            f"{formats.number(angle)} rad = {formats.number(math.degrees(angle))}°. "
+            f"{formats.count(4 * count)} of the {formats.count(4 * count**2)} numbers can differ from 0, and none of "
+            "them "
             "depends on the position."
         )
 

@@ -15,7 +15,7 @@ from tfm_ui.live.script import script
 from tfm_ui.live.tables import Part
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 
 @cached()
@@ -146,8 +146,9 @@ def _measured(pairs: Pairs) -> str:
     rows, total = pairs.measured, pairs.defined**2
     there = " that are defined" if pairs.defined < pairs.length else ""
     if rows == pairs.defined:
-        return f"all {look.count(total)} pairs{there}"
-    return f"{look.count(rows * pairs.defined)} of {look.count(total)} pairs{there}: every pair of {rows} chosen rows"
+        return f"all {formats.count(total)} pairs{there}"
+    some = f"{formats.count(rows * pairs.defined)} of {formats.count(total)} pairs"
+    return f"{some}{there}: every pair of {rows} chosen rows"
 
 
 def _about(scheme: Scheme, pairs: Pairs) -> str:
@@ -156,7 +157,7 @@ def _about(scheme: Scheme, pairs: Pairs) -> str:
 
     def at(distance: int) -> str:
         place = zero + distance if scheme.module.bidirectional else zero - distance
-        least, mean, most = (look.number(float(x[place])) for x in (values.least, values.mean, values.most))
+        least, mean, most = (formats.number(float(x[place])) for x in (values.least, values.mean, values.most))
         return mean if pairs.by_distance_alone or least == most else f"{least} to {most}"
 
     sign = "" if scheme.module.bidirectional else "−"  # a decoder's keys stand before its queries
@@ -164,10 +165,11 @@ def _about(scheme: Scheme, pairs: Pairs) -> str:
     noise = " It is not trained, so this is noise." if scheme.is_trained else ""
     if pairs.by_distance_alone:
         far = f", {at(rows - 1)} at {sign}{rows - 1}" if rows > 2 else ""
-        equal = "are equal" if values.spread == 0 else f"differ by at most {look.number(values.spread)}"
+        equal = "are equal" if values.spread == 0 else f"differ by at most {formats.number(values.spread)}"
         return f"{scheme.title}: {near}{far}; pairs of one distance {equal}.{noise}"
     alone = " Its last sine has no cosine beside it." if scheme.has_waves and scheme.width % 2 else ""
     return (
-        f"{scheme.title}: {near}; pairs of one distance differ by up to {look.number(values.spread)}, so the distance "
+        f"{scheme.title}: {near}; pairs of one distance differ by up to {formats.number(values.spread)}, so the "
+        "distance "
         f"alone does not tell.{noise}{alone}"
     )

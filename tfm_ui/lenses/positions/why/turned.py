@@ -17,7 +17,7 @@ from tfm_ui.lenses.positions.why import recipe
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 MOST = 64  # positions of each side: 4,096 pairs are points enough
 
@@ -67,14 +67,15 @@ class Turned(Result):
         """The largest difference between pairs of one distance, of both."""
         turned, added = self.by_steps(self.scores), self.by_steps(self.added)
         rows = self.beside.defined(self.length)
-        far = f" (it has {look.plural(rows, 'row')})" if rows < self.length else ""
-        beside = f"with {self.named} added to the same two, by up to {look.number(added.spread)}{far}."
+        far = f" (it has {formats.plural(rows, 'row')})" if rows < self.length else ""
+        beside = f"with {self.named} added to the same two, by up to {formats.number(added.spread)}{far}."
         if rows <= self.step:
-            beside = f"{self.named} has {look.plural(rows, 'row')}: of these positions the first alone."
+            beside = f"{self.named} has {formats.plural(rows, 'row')}: of these positions the first alone."
         return (
-            f"{look.count(len(self.at) ** 2)} pairs (m, n), {look.count(2 * len(self.at) - 1)} distances. Among pairs "
-            f"of one distance the score of {self.scheme.title} differs by at most {look.number(turned.spread)} in "
-            f"float32 and {look.tiny(self.exact)} in float64; {beside}"
+            f"{formats.count(len(self.at) ** 2)} pairs (m, n), {formats.count(2 * len(self.at) - 1)} distances. "
+            "Among pairs "
+            f"of one distance the score of {self.scheme.title} differs by at most {formats.number(turned.spread)} in "
+            f"float32 and {formats.tiny(self.exact)} in float64; {beside}"
         )
 
     @property

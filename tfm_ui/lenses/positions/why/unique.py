@@ -12,7 +12,7 @@ from tfm_ui.live.cache import cached
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 
 @cached()
@@ -40,7 +40,7 @@ class Unique(Result):
     def _about(self, scheme: Scheme, nearest: Closest) -> str:
         rows = scheme.defined(self.state.length)
         few = f" (the {rows} that it has)" if rows < self.state.length else ""
-        pairs = "1 pair" if rows == 2 else f"{look.count(rows * (rows - 1) // 2)} pairs"
+        pairs = "1 pair" if rows == 2 else f"{formats.count(rows * (rows - 1) // 2)} pairs"
         return f"{scheme.title}: of {pairs} of positions{few} {_nearest(nearest, rows)}."
 
     def laws(self) -> dict[str, bool]:
@@ -73,7 +73,7 @@ class Unique(Result):
 def _nearest(nearest: Closest, rows: int) -> str:
     """Which pair is the nearest. Where several are equally near, none of them is called the nearest."""
     first, second = nearest.pair
-    near, apart = "are equally near, to float32’s rounding: ", f"{look.number(nearest.distance)} apart"
+    near, apart = "are equally near, to float32’s rounding: ", f"{formats.number(nearest.distance)} apart"
     if nearest.ties == 1:
         near = "are "
     if not nearest.distance:
@@ -81,10 +81,10 @@ def _nearest(nearest: Closest, rows: int) -> str:
     if nearest.ties == 1:
         return f"the nearest, {first} and {second}, {near}{apart}"
     if nearest.step is None:
-        return f"{look.count(nearest.ties)} pairs, {first} and {second} among them, {near}{apart}"
+        return f"{formats.count(nearest.ties)} pairs, {first} and {second} among them, {near}{apart}"
     every = "all " if nearest.ties == rows - nearest.step else ""
     which = "of neighbours" if nearest.step == 1 else f"that stand {nearest.step} apart"
-    return f"{every}{look.count(nearest.ties)} pairs {which} {near}{apart}"
+    return f"{every}{formats.count(nearest.ties)} pairs {which} {near}{apart}"
 
 
 def unique(model: ModelState, state: PositionsState) -> Unique:

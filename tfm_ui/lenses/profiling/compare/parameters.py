@@ -8,7 +8,7 @@ from tfm_ui.lenses.profiling.comparison import FORWARD, Comparison, listed_rows
 from tfm_ui.lenses.profiling.pace import Pace
 from tfm_ui.lenses.profiling.recipes import median_times
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look, units
+from tfm_ui.text import formats, units
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ class ParametersAndCost(Result):
         equal = max(([row for row in rows if counts[row] == count] for count in counts.values()), key=len)
         if len(equal) > 1:
             low, high = min(equal, key=self.cost), max(equal, key=self.cost)
-            same = f"{listed_rows(equal).capitalize()} have the same {look.count(counts[low])} parameters"
+            same = f"{listed_rows(equal).capitalize()} have the same {formats.count(counts[low])} parameters"
             said.append(f"{same}; {self._dearer(*((high, low) if high != low else equal[:2]))}.")
         elif not said:
             unmeasured = self.comparison.report is None
             cost = f"{units.three(self.cost(few))} MFLOP" if unmeasured else units.took(self.cost(few) / 1000)
-            said.append(f"Row {few} has {look.count(counts[few])} parameters; its forward pass takes {cost}.")
+            said.append(f"Row {few} has {formats.count(counts[few])} parameters; its forward pass takes {cost}.")
         return " ".join(part for part in [*said, self.comparison.under_load(FORWARD)] if part)
 
     def _dearer(self, this: int, other: int) -> str:

@@ -12,7 +12,7 @@ from tfm_ui.lenses.profiling.comparison import FORWARD, NOT_MEASURED, Comparison
 from tfm_ui.lenses.profiling.pace import DIFFER, NO_PAIR, Pace, Ratio
 from tfm_ui.lenses.profiling.recipes import ratios_to_row
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look, units
+from tfm_ui.text import formats, units
 
 UNTOLD = (NO_DIFFERENCE, TOO_FEW, NO_PAIR)
 NAMED = 6  # rows that a sentence names with their ratio
@@ -51,7 +51,7 @@ class RowRatio:
     @property
     def in_words(self) -> str:
         """All of it."""
-        many, interval = look.plural(len(self.rounds), "pair"), self.ratio.interval
+        many, interval = formats.plural(len(self.rounds), "pair"), self.ratio.interval
         if isnan(interval.low):
             return f"{self.in_short}, {many}"
         low, middle, high = map(_figure, (interval.low, interval.middle, interval.high))
@@ -145,9 +145,9 @@ def _by_verdict(forward: Sequence[RowRatio]) -> Iterator[str]:
 
 def _factors(rows: Sequence[RowRatio]) -> str:
     named = [f"row {row.number} ({row.factor})" for row in rows[:NAMED]]
-    return look.listed([*named, f"{len(rows) - NAMED} more"] if len(rows) > NAMED else named)
+    return formats.listed([*named, f"{len(rows) - NAMED} more"] if len(rows) > NAMED else named)
 
 
 def _span(counts: list[int]) -> str:
     low, high = min(counts), max(counts)
-    return look.plural(low, "pair") if low == high else f"{low} to {high} pairs"
+    return formats.plural(low, "pair") if low == high else f"{low} to {high} pairs"

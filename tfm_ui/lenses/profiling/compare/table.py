@@ -10,7 +10,7 @@ from tfm_ui.lenses.profiling.comparison import Comparison
 from tfm_ui.lenses.profiling.rates import Rates, above_the_product
 from tfm_ui.lenses.profiling.recipes import median_times
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look, units
+from tfm_ui.text import formats, units
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class CostTable(Result):
         """Parameters and operations from the least to the most, and which row comes closest to the machine's limit."""
         comparison = self.comparison
         counts, flops = zip(*((comparison.parameters(n), comparison.flops(n)) for n in comparison.numbers), strict=True)
-        number = units.span(look.count(min(counts)), look.count(max(counts)))
+        number = units.span(formats.count(min(counts)), formats.count(max(counts)))
         mega = units.span(units.three(min(flops) / 1e6), units.three(max(flops) / 1e6))
-        rows = look.plural(len(comparison.rows), "row")
+        rows = formats.plural(len(comparison.rows), "row")
         said = f"{rows}: {number} parameters, {mega} MFLOP for a forward pass."
         if not comparison.report:
             return f"{said} Press Measure for the times."

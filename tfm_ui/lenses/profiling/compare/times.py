@@ -9,7 +9,7 @@ from tfm_ui.lenses.profiling.comparison import FORWARD, NOT_MEASURED, TRAINING, 
 from tfm_ui.lenses.profiling.pace import Pace, not_told_apart
 from tfm_ui.lenses.profiling.recipes import every_round
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look
+from tfm_ui.text import formats
 from tfm_ui.text.units import span, took
 
 
@@ -124,12 +124,12 @@ def _in_words(blocks: Blocks) -> str:
     if not blocks.sample:
         return ""
     low, high = blocks.quartiles
-    contended = f"; {look.plural(blocks.contended, 'contended block')} left out" if blocks.contended else ""
+    contended = f"; {formats.plural(blocks.contended, 'contended block')} left out" if blocks.contended else ""
     if blocks.under_load:
-        contended = f"; measured under load, {look.plural(len(blocks.clean), 'round')} clean"
+        contended = f"; measured under load, {formats.plural(len(blocks.clean), 'round')} clean"
     return (
         f"median {took(blocks.median)}, middle half {took(low)} to {took(high)}, minimum {took(blocks.minimum)}, "
-        f"{look.plural(len(blocks.sample), 'round')}{contended}"
+        f"{formats.plural(len(blocks.sample), 'round')}{contended}"
     )
 
 

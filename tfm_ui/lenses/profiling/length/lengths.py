@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tfm_ui.lenses.profiling.comparison import Comparison, under_load
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 
 @dataclass(frozen=True)
@@ -34,4 +34,4 @@ class Lengths(Result):
 
 def in_tokens(lengths: list[int]) -> str:
     """32, 64 and 128 tokens; 1 token."""
-    return f"{look.listed([look.count(length) for length in lengths])} {'token' if lengths == [1] else 'tokens'}"
+    return f"{formats.listed([formats.count(length) for length in lengths])} {'token' if lengths == [1] else 'tokens'}"

@@ -9,7 +9,7 @@ from tfm_core.profiling import costs
 from tfm_ui.lenses.profiling.comparison import FORWARD, TRAINING
 from tfm_ui.lenses.profiling.length.lengths import Lengths
 from tfm_ui.lenses.profiling.recipes import peak_memory
-from tfm_ui.text import look, units
+from tfm_ui.text import formats, units
 
 ALLOCATED, SYSTEM = "allocator, measured", "system, measured"
 
@@ -52,7 +52,7 @@ class MemoryByLength(Lengths):
         there = [i for i, count in enumerate(measured) if count > 0]
         at = there[-1] if there else -1
         n, predicted = self.lengths[at], self.predicted(FORWARD)[at]
-        said = f"{look.count(n)} {'token' if n == 1 else 'tokens'}, forward: predicted {units.bytes_of(predicted)}"
+        said = f"{formats.count(n)} {'token' if n == 1 else 'tokens'}, forward: predicted {units.bytes_of(predicted)}"
         if there:
             said += (
                 f", measured {units.bytes_of(measured[at])}, {units.times(measured[at] / predicted)} the prediction."

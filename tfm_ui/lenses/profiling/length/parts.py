@@ -11,7 +11,7 @@ from tfm_ui.lenses.profiling.comparison import UNMEASURED
 from tfm_ui.lenses.profiling.length.lengths import Lengths, in_tokens
 from tfm_ui.lenses.profiling.part_names import SEPARATE_PASSES, in_order
 from tfm_ui.lenses.profiling.recipes import overtaking, parts_at_lengths
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 PRODUCTS, SOFTMAX, FEED_FORWARD = "products", "softmax", "feed-forward"
 
@@ -79,7 +79,7 @@ class PartsByLength(Lengths):
             return (
                 f"There are no products of queries with keys here to overtake a feed-forward network. {self._measured}"
             )
-        at = look.count(round(self.predicted))
+        at = formats.count(round(self.predicted))
         said = (
             "Scores and weights × values, without projections, overtake the feed-forward at n = "
             f"{_times_d_ff(self.predicted, self.comparison.plan.rows[0].size)} = {at} in FLOPs"
@@ -96,20 +96,20 @@ class PartsByLength(Lengths):
         if not {PRODUCTS, FEED_FORWARD} <= self.milliseconds.keys():
             if self.predicted is None:
                 return ""
-            return "Only operators can be told apart in this target’s time: they bear their own names."
+            return "Only operators can be told apart in this target’s time: they have their own names."
         if self.overtaken is not None:
-            said = f"Measured: at {look.count(round(self.overtaken))}."
+            said = f"Measured: at {formats.count(round(self.overtaken))}."
         else:
             ahead = self._ahead
             if ahead is None:
                 return "Too few lengths were measured to tell where they do in time."
-            n = look.count(self._both[0] if ahead else self._both[-1])
+            n = formats.count(self._both[0] if ahead else self._both[-1])
             said = f"Measured: already at {n} tokens." if ahead else f"Measured: not reached, beyond {n} tokens."
         kernel = next((row.kernel for row in self.comparison.rows if row.kernel), "")
         if SOFTMAX not in self.milliseconds:
             return f"{said} A fused kernel ({kernel}) does the softmax too: it is in the products." if kernel else said
         both = self.crossed(PRODUCTS, SOFTMAX)
-        return f"{said} With the softmax, which has no FLOPs: at {look.count(round(both))}." if both else said
+        return f"{said} With the softmax, which has no FLOPs: at {formats.count(round(both))}." if both else said
 
     @property
     def _both(self) -> list[int]:

@@ -13,7 +13,7 @@ from tfm_ui.lenses.profiling.shown import picture
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.lines import LINES, Chart, Line
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 LENGTH = "length, tokens"
 COLOUR = {FORWARD: "head 6", TRAINING: "head 3"}
@@ -37,7 +37,7 @@ def time(comparison: Comparison) -> Content:
     elif scaled := times.scaled():
         drawn.append(Line(f"FLOPs, n^{times.theory:.2f}", times.lengths, scaled, "muted", "thin"))
     crossings = sorted(PartsByLength(comparison).crossings.items(), key=lambda crossing: crossing[1])
-    names = [", ".join(f"{name} {look.count(round(n))}" for name, n in crossings), ""]  # apart they would overlap
+    names = [", ".join(f"{name} {formats.count(round(n))}" for name, n in crossings), ""]  # apart they would overlap
     marks = {name: n for name, (_, n) in zip(names, crossings, strict=False)}
     return lines.content([Chart(LENGTH, unit, drawn, "log2", "log10", marks=marks)], about=times.sentence())
 
@@ -91,7 +91,7 @@ def _mebi(counts: Sequence[float]) -> list[float]:
 def parts(comparison: Comparison) -> Content:
     """FLOPs and, if it was measured, time by part."""
     shares = PartsByLength(comparison)
-    marks = {name: {f"{name} {look.count(round(n))}": n} for name, n in shares.crossings.items()}
+    marks = {name: {f"{name} {formats.count(round(n))}": n} for name, n in shares.crossings.items()}
     flops = {name: [count / 1e6 for count in counts] for name, counts in shares.flops.items()}
     charts = [_by_part(flops, shares.lengths, "FLOPs by part, in millions", marks.get("predicted", {}))]
     if shares.milliseconds:

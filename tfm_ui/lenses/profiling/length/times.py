@@ -11,7 +11,7 @@ from tfm_ui.lenses.profiling.comparison import FORWARD, UNMEASURED, grouped
 from tfm_ui.lenses.profiling.length.lengths import Lengths, in_tokens
 from tfm_ui.lenses.profiling.pace import Pace
 from tfm_ui.lenses.profiling.recipes import growth
-from tfm_ui.text import look, units
+from tfm_ui.text import formats, units
 
 
 class TimeByLength(Lengths):
@@ -95,7 +95,7 @@ class TimeByLength(Lengths):
         first = last // 4 if last // 4 in there else there[0]
         at = dict(zip(self.lengths, self.blocks[FORWARD], strict=True))
         ratio = Pace(at[last]).over(Pace(at[first]))
-        said = ratio.in_words(f"{look.count(last)} tokens", look.plural(first, "token"), "take")
+        said = ratio.in_words(f"{formats.count(last)} tokens", formats.plural(first, "token"), "take")
         if not ratio.differs:
             return f"{said[0].upper()}{said[1:]}."
         local = scaling.exponent([first, last], [1, ratio.interval.middle])
@@ -119,12 +119,12 @@ class TimeByLength(Lengths):
             return ""
         over = {tuple(self.span(way)): way for way in reversed(self.fits)}  # one for all fits of the same lengths
         if not over:
-            ends = f"from {look.count(self.lengths[0])} to {look.count(self.lengths[-1])} tokens"
+            ends = f"from {formats.count(self.lengths[0])} to {formats.count(self.lengths[-1])} tokens"
             where = f"n^{self.theory:.2f} {ends}"
         elif len(over) == 1:
             where = f"n^{self.grow(next(iter(self.fits))):.2f} over these lengths"
         else:
-            where = look.listed([f"n^{self.grow(way):.2f} over the lengths of {way}" for way in self.fits])
+            where = formats.listed([f"n^{self.grow(way):.2f} over the lengths of {way}" for way in self.fits])
         end = ", and with n² in the end" if self.power == 2 else ", as there are no products of queries with keys"
         return f"FLOPs grow with {where}{end}."
 
@@ -133,7 +133,7 @@ class TimeByLength(Lengths):
         there = self.span(way)
         if there == self.lengths:
             return "all lengths"
-        return f"the {len(there)} measured lengths, {look.count(there[0])} to {look.count(there[-1])},"
+        return f"the {len(there)} measured lengths, {formats.count(there[0])} to {formats.count(there[-1])},"
 
     @property
     def problems(self) -> str:

@@ -12,7 +12,7 @@ from tfm_ui.lenses.profiling.part_names import ORDER, SEPARATE_PASSES, in_order
 from tfm_ui.lenses.profiling.parts import formulas
 from tfm_ui.lenses.profiling.recipes import parts_of_row
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look, units
+from tfm_ui.text import formats, units
 
 UNTIMED = "positions"  # their time is within that of other parts
 MOST = 8  # operators by name; the others are summed
@@ -106,8 +106,8 @@ class PartParameters(Parts):
     def sentence(self) -> str:
         """Where most of them are."""
         total, most = sum(self.parameters.values()), _largest(self.parameters)
-        share = look.percent(self.parameters[most] / total)
-        return f"{look.count(total)} parameters in all; {most}: {share} of them."
+        share = formats.percent(self.parameters[most] / total)
+        return f"{formats.count(total)} parameters in all; {most}: {share} of them."
 
     def laws(self) -> dict[str, bool]:
         """Formulas that give these counts."""
@@ -120,9 +120,10 @@ class PartFlops(Parts):
     def sentence(self) -> str:
         """Where most of them are; softmax and norms have none by convention."""
         total, most = sum(self.flops.values()), _largest(self.flops)
-        share = look.percent(self.flops[most] / total)
+        share = formats.percent(self.flops[most] / total)
         return (
-            f"{look.count(total)} operations in a forward pass, two for each multiplication with its addition; {most}: "
+            f"{formats.count(total)} operations in a forward pass, two for each multiplication with its addition; "
+            f"{most}: "
             f"{share} of them. Softmax, norms and activations count 0."
         )
 
@@ -146,20 +147,21 @@ class PartTimes(Parts):
     @property
     def _share(self) -> str:
         total, most = sum(self.seconds.values()), _largest(self.seconds)
-        said = f"{units.took(total)} under the profiler; {most}: {look.percent(self.seconds[most] / total)} of it."
+        said = f"{units.took(total)} under the profiler; {most}: {formats.percent(self.seconds[most] / total)} of it."
         if self.by_operator:
-            return f"{said} Only operators can be told apart here: they bear torch’s names."
+            return f"{said} Only operators can be told apart here: they have torch’s names."
         free = [name for name in in_order(self.seconds) if not self.flops.get(name) and name in ("softmax", "norms")]
         if free and (time := sum(self.seconds[name] for name in free)):
             verb = "does" if len(free) == 1 else "do"
             take = "takes" if len(free) == 1 else "take"
-            words = look.listed(free).capitalize()
-            said += f" {words} {verb} 0% of the FLOPs and {take} {look.percent(time / total)} of the time."
+            words = formats.listed(free).capitalize()
+            said += f" {words} {verb} 0% of the FLOPs and {take} {formats.percent(time / total)} of the time."
         heaviest = _largest(self.flops)
         if heaviest != most and heaviest in self.seconds:
             said += (
-                f" Most FLOPs are in the {heaviest}: {look.percent(self.flops[heaviest] / sum(self.flops.values()))} "
-                f"of them, in {look.percent(self.seconds[heaviest] / total)} of the time."
+                f" Most FLOPs are in the {heaviest}: "
+                f"{formats.percent(self.flops[heaviest] / sum(self.flops.values()))} "
+                f"of them, in {formats.percent(self.seconds[heaviest] / total)} of the time."
             )
         return said + self._fused
 
@@ -186,7 +188,7 @@ def which_row(comparison: Comparison) -> str:
     """Which row was chosen: with weights, d_model 64, 4 heads, 2 layers, 50 tokens, batch 16."""
     number, rows = comparison.chosen, comparison.plan.rows
     row, size = rows[number - 1], rows[number - 1].size
-    heads, layers = look.plural(size.num_heads, "head"), look.plural(size.num_layers, "layer")
-    tokens = look.plural(size.seq_len, "token")
+    heads, layers = formats.plural(size.num_heads, "head"), formats.plural(size.num_layers, "layer")
+    tokens = formats.plural(size.seq_len, "token")
     words = f"{row.target}, d_model {size.d_model}, {heads}, {layers}, {tokens}, batch {size.batch}"
     return f"Row {number} of {len(rows)} in the view “compare”: {words}."

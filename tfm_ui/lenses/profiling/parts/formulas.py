@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from tfm_core.model.kind import MAX_LEN
 from tfm_core.profiling import Size
-from tfm_ui.text import look
+from tfm_ui.text import formats
 
 Formulas = Callable[[Size], Mapping[str, tuple[str, int]]]  # part -> (in symbols, its value)
 
@@ -73,5 +73,5 @@ def laws(formulas: Formulas, counts: Mapping[str, int], size: Size) -> dict[str,
     for part, (formula, value) in formulas(size).items():
         if counts.get(part) == value:
             symbols, put_in = formula.format(**SYMBOLS), formula.format(**numbers)
-            hold[f"{part}: {symbols} = {put_in} = {look.count(value)}"] = True
+            hold[f"{part}: {symbols} = {put_in} = {formats.count(value)}"] = True
     return hold

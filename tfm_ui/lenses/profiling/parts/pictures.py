@@ -10,14 +10,14 @@ from tfm_ui.lenses.profiling.shown import picture
 from tfm_ui.pictures import bars
 from tfm_ui.pictures.bars import BARS
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.text import look, units
+from tfm_ui.text import formats, units
 
 
 def parameters(comparison: Comparison) -> Content:
     """How many, by part."""
     parts = PartParameters(comparison)
     counts = {name: parts.parameters.get(name, 0) for name in parts.names}
-    return _shares(counts, {name: look.count(count) for name, count in counts.items()}, parts.sentence())
+    return _shares(counts, {name: formats.count(count) for name, count in counts.items()}, parts.sentence())
 
 
 def flops(comparison: Comparison) -> Content:

@@ -6,7 +6,7 @@ from tfm_ui.lenses.profiling.comparison import FORWARD, UNMEASURED, listed_rows
 from tfm_ui.lenses.profiling.rates import Rates, above_the_product
 from tfm_ui.lenses.profiling.recipes import rate_and_roof
 from tfm_ui.pictures.panel import Result
-from tfm_ui.text import look, units
+from tfm_ui.text import formats, units
 
 
 class Roofline(Rates, Result):
@@ -63,13 +63,16 @@ class Roofline(Rates, Result):
     def _reached(self) -> str:
         low, high = (pick(self.rated, key=lambda point: point.share) for pick in (min, max))
         if low is high:
-            return f"It reaches {look.percent(low.share)} of the roof."
+            return f"It reaches {formats.percent(low.share)} of the roof."
         if not self.pace(low, low.roof).over(self.pace(high, high.roof)).differs:
-            shares, rows = units.span(look.percent(low.share), look.percent(high.share)), (low.number, high.number)
+            shares, rows = (
+                units.span(formats.percent(low.share), formats.percent(high.share)),
+                (low.number, high.number),
+            )
             return f"Rows reach {shares} of the roof; rows {min(rows)} and {max(rows)} cannot be told apart in it."
         return (
-            f"Row {low.number} reaches least of the roof, {look.percent(low.share)}, and row {high.number} most, "
-            f"{look.percent(high.share)}."
+            f"Row {low.number} reaches least of the roof, {formats.percent(low.share)}, and row {high.number} most, "
+            f"{formats.percent(high.share)}."
         )
 
     @property

@@ -8,9 +8,9 @@ from tfm_ui.state.model_state import ModelState
 
 
 def test_another_seed_draws_every_random_weight_anew_and_leaves_the_cells_that_have_no_choice():
-    one, other = (dict(Transformer(ModelState(seed=seed).config).named_parameters()) for seed in (7, 8))
-    assert list(one) == list(other)
-    assert all((one[name] != other[name]).all() for name in one if one[name].std() > 0)
+    first, other = (dict(Transformer(ModelState(seed=seed).config).named_parameters()) for seed in (7, 8))
+    assert list(first) == list(other)
+    assert all((first[name] != other[name]).all() for name in first if first[name].std() > 0)
     heads = [all_heads(model, "encoder").head(0, 0) for model in (ModelState(seed=7), ModelState(seed=8))]
     same = heads[0].weights == heads[1].weights
     choice = heads[0].visible & (heads[0].visible.sum(1, keepdims=True) > 1)

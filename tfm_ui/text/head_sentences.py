@@ -1,0 +1,116 @@
+"""Sentences on where heads look, computed from their weights. Pure functions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tfm_ui.text import formats
+from tfm_ui.text.ties import one_of_ties, places_of_largest
+
+# Sentences call weights alike if they differ by less than this share of the larger one. Differences that come from
+# rounding alone are much smaller: see tfm_ui/text/ties.py.
+TIE = 0.01
+NO_CHOICE = "No token has a choice: each may look at one at most."
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where the rows of one head look: an entry per row that is a token, all (query).
+
+    Attributes:
+        first: the largest weight.
+        key: the column it stands in.
+        second: the next.
+        visible: how many keys the row may see.
+    """
+
+    first: NDArray[np.float32]
+    key: NDArray[np.intp]
+    second: NDArray[np.float32]
+    visible: NDArray[np.intp]
+
+
+def about_head(rows: Rows, queries: Sequence[str], keys: Sequence[str], *, same_text: bool = True) -> str:
+    """One sentence on what a head does, over the rows that have a choice; says so when no pattern stands out.
+
+    Args:
+        rows: of this head.
+        queries: a label per row.
+        keys: a label per column.
+        same_text: whether rows and columns are the same tokens: only then is there a previous one.
+    """
+    free = np.flatnonzero(rows.visible > 1)
+    if len(free) == 0:
+        return NO_CHOICE
+    if (rows.first[free] * rows.visible[free] < 1 + TIE).all():
+        return "No pattern: every row spreads its weight evenly over the tokens that it may see."
+    return f"{_habit(rows, free, keys, same_text)} {_strongest(rows, free, queries, keys)}"
+
+
+def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: bool) -> str:
+    """What most rows have in common; rows without a clear favourite belong to no habit."""
+    clear = rows.first[free] - rows.second[free] >= TIE * rows.first[free]
+    top = np.where(clear, rows.key[free], -2)  # -2 is no key, and next to none
+    habits = {"the first token": top == 0}
+    if same_text:
+        habits = {
+            "the previous token": top == free - 1,
+            "itself": top == free,
+            "the next token": top == free + 1,
+        } | habits
+    habit, hits = max(((name, int(rows_of.sum())) for name, rows_of in habits.items()), key=lambda item: item[1])
+    favourite = int(np.bincount(top[clear]).argmax()) if clear.any() else 0
+    times = int((top == favourite).sum())
+    if len(free) < 3:
+        return "Too few rows for a pattern."
+    if hits * 2 > len(free):
+        return f"Looks most at {habit} in {hits} of {len(free)} rows."
+    if times * 2 > len(free):
+        return f"Favours one token: “{keys[favourite]}” tops {times} of {len(free)} rows."
+    if times > 1:
+        return f"No pattern stands out: “{keys[favourite]}” tops {times} of {len(free)} rows, no token more."
+    return "No pattern stands out: no token tops two rows."
+
+
+def _strongest(rows: Rows, free: NDArray[np.intp], queries: Sequence[str], keys: Sequence[str]) -> str:
+    """The pair with the largest weight, if it is one pair."""
+    first = rows.first[free]
+    row = free[first.argmax()]
+    largest, almost = rows.first[row], rows.first[row] * (1 - TIE)
+    equals = int((first > almost).sum())
+    if equals > 1:
+        return f"The largest weight, {_weight(largest)}, stands in {equals} rows."
+    if rows.second[row] > almost:
+        return f"The largest weight, {_weight(largest)}, stands in the row of “{queries[row]}”, more than once."
+    return f"Strongest: {queries[row]} → {keys[rows.key[row]]}, {_weight(largest)}."
+
+
+def about_heads(first: NDArray[np.float32], visible: NDArray[np.intp]) -> str:
+    """Which head is the sharpest of all, beside an even spread.
+
+    Args:
+        first: (layer, head, query), the largest weight of each row that is a token.
+        visible: (query), how many keys the row may see.
+    """
+    free = visible > 1
+    if not free.any():
+        return NO_CHOICE
+    sharpness = first[:, :, free].mean(-1)  # (layer, head)
+    sharpest = places_of_largest(sharpness)
+    layer, head = divmod(sharpest[0], first.shape[1])
+    even = (1 / visible[free]).mean()
+    if sharpness[layer, head] < even * (1 + TIE):
+        return f"No head is sharper than an even spread, whose top weight averages {_weight(even)} a row."
+    top = _weight(sharpness[layer, head])
+    return (
+        f"Sharpest: layer {layer + 1}, head {head + 1}{one_of_ties(len(sharpest))}. Its top weight averages {top} a "
+        "row; "
+        f"an even spread would give {_weight(even)}."
+    )
+
+
+def _weight(number: float) -> str:
+    """As on the cells: 1.00, not 1."""
+    return "1.00" if number == 1 else formats.weight(number)

@@ -1,0 +1,91 @@
+"""Labels of tokens and names of heads, for pictures and sentences; and notes on how a text was read. Pure functions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from unicodedata import bidirectional
+
+from tfm_core import Tokens, collisions
+
+LONGEST = 10
+SHOWN = {" ": "·", "\t": "⇥", "\n": "↵", "\u200d": "ZWJ", "": "∅"}
+INVISIBLE_BUT_NEEDED = "\u200d\ufe0e\ufe0f"  # they join and shape emoji
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def labels(tokens: Tokens) -> list[str]:
+    """A short, unique name per token: long ones cut in the middle, repeats numbered, white space visible; then PADs."""
+    names: dict[str, None] = {}  # an ordered set
+    used: dict[str, int] = {}  # the last number that each name got
+    for piece in tokens.pieces:
+        name = base = _short(piece)
+        while name in names:
+            used[base] = used.get(base, 1) + 1
+            name = base + str(used[base]).translate(SUBSCRIPTS)
+        names[name] = None
+    return [*map(_isolated, names), *["PAD"] * tokens.padding]
+
+
+def named(piece: str) -> str:
+    """A token as it can be shown within a sentence: short, visible, and not turning what is around it."""
+    return _isolated(_short(piece))
+
+
+def names_of_ids(ids: Sequence[int], texts: Sequence[Tokens]) -> list[str]:
+    """Tokens by what they are called in these texts, or by their id: a hash cannot be turned back."""
+    known = {i: piece for text in texts for i, piece in zip(text.ids, text.pieces, strict=False)}
+    return [f"“{named(known[i])}”" if i in known else f"id {i}" for i in ids]
+
+
+def _short(piece: str) -> str:
+    if piece.isalnum() and len(piece) <= LONGEST:  # most are plain words
+        return piece
+    signs = (sign if sign.isprintable() or sign in INVISIBLE_BUT_NEEDED else repr(sign)[1:-1] for sign in piece)
+    name = SHOWN.get(piece) or "".join(signs)
+    return name if len(name) <= LONGEST else f"{name[:5]}…{name[-4:]}"
+
+
+def _isolated(name: str) -> str:
+    """Right-to-left names in marks that keep them from turning the sentence around them."""
+    turns = not name.isascii() and any(bidirectional(sign) in ("R", "AL", "AN") for sign in name)
+    return f"\u2068{name}\u2069" if turns else name
+
+
+def about_tokens(tokens: Tokens) -> list[str]:
+    """What the reader must know about how the text was read: cut, padded, collided. Often nothing."""
+    said = []
+    if tokens.dropped:
+        total = len(tokens.pieces) + tokens.dropped
+        said.append(f"The text has {total} tokens; the first {len(tokens.pieces)} are read.")
+    if tokens.pieces and tokens.padding:
+        hold = "holds" if tokens.padding == 1 else "hold"
+        said.append(f"{tokens.padding} of {len(tokens.ids)} places {hold} padding (PAD).")
+    groups = collisions(tokens)
+    few = len(groups) <= 3
+    for group in groups if few else groups[:1]:
+        names = " and ".join(f"“{named(piece)}”" for piece in group)
+        more = "" if few else f"; so do {len(groups) - 1} more groups"
+        said.append(f"{names} share an id, so the model takes them for the same token{more}.")
+    return said
+
+
+@dataclass(frozen=True)
+class Names:
+    """What sentences call the tokens and heads of a model.
+
+    Attributes:
+        tokens: text -> a label for each of its tokens.
+        with_kinds: whether the kind of attention must be said of a head, as there are several.
+    """
+
+    tokens: Mapping[str, Sequence[str]]
+    with_kinds: bool
+
+    def token(self, text: str, number: int) -> str:
+        """A token in quotes, counted from 1; by its number if the text has no such token."""
+        names = self.tokens[text]
+        return f"“{names[number - 1]}”" if 1 <= number <= len(names) else f"token {number}"
+
+    def head(self, kind: str, layer: int, head: int | None) -> str:
+        """A head; all of its layer, if it is None."""
+        place = f"layer {layer}, head {head}" if head is not None else f"all heads of layer {layer}"
+        return f"{place} ({kind})" if self.with_kinds else place
