@@ -220,6 +220,6 @@ def test_the_downloaded_page_works_alone(visit, browser, tmp_path):
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.locator(".say")).to_contain_text("query 1 “the” looks at “the” 1.0000, mean of 3 heads")
-    page.wait_for_timeout(600)
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert problems == []
     page.close()

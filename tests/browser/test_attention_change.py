@@ -44,7 +44,7 @@ def drag(visitor: Visitor, *shares: float) -> None:
 def test_a_hover_is_read_in_all_three_maps_and_sends_nothing(visit):
     visitor = visit("/attention?attention_view=change")
     at = cell(visitor, 1, 6, 2)
-    visitor.page.wait_for_timeout(500)
+    visitor.wait()
     sent = visitor.messages_sent
     visitor.page.mouse.move(**at)
     tip = maps(visitor).locator(".tip").inner_text()
@@ -66,7 +66,7 @@ def test_a_locked_weight_is_dragged_and_a_leak_appears_while_dragging(visit):
     asks_for_a_weight = "e => e._follow.shown.includes('weight')"
     visitor.page.wait_for_function(asks_for_a_weight, arg=maps(visitor).element_handle())
     visitor.page.mouse.up()  # where it began: nothing was changed
-    visitor.page.wait_for_timeout(500)
+    visitor.wait()
     assert not maps(visitor).evaluate(asks_for_a_weight)
     drag(visitor, 0.3, 0.6, 0.8)
     visitor.page.wait_for_function("e => e._memory.header.crosses.length === 2", arg=maps(visitor).element_handle())
@@ -122,7 +122,7 @@ def test_on_a_phone_maps_stand_below_each_other_and_a_tap_locks(visit):
 def test_a_long_text_is_pooled_and_a_drag_zooms_both_maps(visit):
     visitor = visit("/attention?attention_view=contribution&text=@alice&seq_len=700&num_layers=1&num_heads=1")
     expect(maps(visitor, "contribution")).to_contain_text("pooled: the largest of")
-    visitor.page.wait_for_timeout(500)
+    visitor.wait()
     start, end = cell(visitor, 0, 400, 300, "contribution"), cell(visitor, 0, 430, 330, "contribution")
     visitor.page.mouse.move(**start)
     visitor.page.mouse.down()

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import NO_MOTION
 from tfm_core import scale_experiment
 
 LINK = "/attention?attention_view=scale&attention_draws=30"
@@ -79,7 +80,8 @@ def test_charts_stand_beside_each_other_where_they_have_room_and_none_is_cut(vis
         visitor.page.set_viewport_size({"width": width, "height": 900})
         narrower = "([e, before]) => innerWidth === 1440 || e.clientWidth < before"
         visitor.page.wait_for_function(narrower, arg=[lines.element_handle(), room])
-        visitor.page.wait_for_timeout(500)  # the sidebar folds, and what is drawn follows
+        visitor.page.wait_for_function(NO_MOTION)  # the sidebar folds, and what is drawn follows
+        visitor.wait()
         places = lines.evaluate("e => e._memory.charts.map(c => [c.x0, c.y0, c.each, c.width, e.clientWidth])")
         assert len({y for _, y, *_ in places}) == (1 if width == 1440 else 3), width
         room = places[0][-1]

@@ -37,7 +37,6 @@ def derived(visitor) -> str:
 def settled(visitor, title: str) -> None:
     visitor.page.get_by_role("heading", name=title, exact=True).wait_for()
     visitor.wait()
-    visitor.page.wait_for_timeout(300)
 
 
 def test_a_click_on_a_score_shows_its_derivation_and_is_in_the_link(visit):
@@ -82,7 +81,6 @@ def test_the_steps_are_walked_by_keyboard_forwards_and_backwards(visit):
     visitor.page.get_by_role("tab", name="heads", exact=True, selected=True).wait_for()
     visitor.page.wait_for_function("location.search.includes('attention_step=heads')")
     visitor.wait()
-    visitor.page.wait_for_timeout(500)
     assert visitor.page.get_by_role("tab", selected=True).inner_text() == "heads"  # and there it stays
 
 
@@ -96,7 +94,7 @@ def test_there_and_back_before_the_page_has_heard_of_it_stays_there(visit):
     visitor.page.wait_for_timeout(1000)
     visitor.page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
     assert release(10) > 1
-    visitor.page.wait_for_timeout(500)
+    visitor.wait()
     assert visitor.page.get_by_role("tab", selected=True).inner_text() == "heads"
     assert asked == []  # not even for a moment was another step drawn
 
@@ -122,7 +120,8 @@ def test_dragging_the_temperature_moves_the_numbers_live_and_the_link_when_it_is
     visitor.page.mouse.move(x, y)
     visitor.page.mouse.down()
     visitor.page.mouse.move(box["x"] - 9, y, steps=6)
-    visitor.page.wait_for_timeout(600)
+    largest = f"e => Math.max(...({weights})(e))"
+    visitor.page.wait_for_function(f"e => ({largest})(e) > 0.99", arg=stage(visitor).element_handle())
     cold = stage(visitor).evaluate(weights)
     assert max(cold) > 0.99 > max(before)
     assert visitor.page.url == link
@@ -133,7 +132,6 @@ def test_dragging_the_temperature_moves_the_numbers_live_and_the_link_when_it_is
     visitor.press("Undo")
     visitor.page.wait_for_function("!location.search.includes('temperature')")
     visitor.wait()
-    visitor.page.wait_for_timeout(500)
     assert stage(visitor).evaluate(weights) == before
 
 
@@ -152,7 +150,7 @@ def test_play_walks_by_itself_until_it_is_paused(visit):
 def test_hovering_names_the_cell_without_asking_the_server(visit):
     visitor = visit("/attention")
     stage(visitor)
-    visitor.page.wait_for_timeout(1000)
+    visitor.wait()
     sent = visitor.messages_sent
     visitor.page.mouse.move(**cell(visitor, "query", 3, 2))
     text = visitor.page.locator(".matrices .tip").inner_text()

@@ -83,6 +83,5 @@ def test_zoom_stays_where_it_is_when_the_numbers_change(visit):
     visitor.choose_seed(12)
     visitor.page.wait_for_function("location.search.includes('seed=12')")
     visitor.wait()
-    visitor.page.wait_for_timeout(500)
     assert visitor.weights() != weights
     assert visitor.map().evaluate("e => e._memory.view") == before

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import NO_MOTION
 from tests.browser.links import same
 from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.state.model_state import ModelState
@@ -40,7 +41,7 @@ def open_the_mask(visitor) -> None:
 
 def choose_post_norm(visitor) -> None:
     visitor.page.get_by_text("More of the model").click()
-    visitor.page.wait_for_timeout(600)  # while it unfolds, a list that opens closes again
+    visitor.page.wait_for_function(NO_MOTION)  # while it unfolds, a list that opens closes again
     choose(visitor, "Norm", "post")
 
 
@@ -63,7 +64,6 @@ def test_each_control_changes_the_picture_to_what_tfm_core_gives_for_the_new_lin
         act(visitor)
         visitor.page.wait_for_function("link => location.href !== link", arg=link)
         visitor.wait()
-        visitor.page.wait_for_timeout(500)
         after = visitor.weights()
         assert after != before, name
         same(after, visitor.page.url)
@@ -92,7 +92,7 @@ def test_a_click_in_the_grid_locks_the_head_and_is_in_the_link(visit):
 def test_hovering_previews_without_asking_the_server(visit):
     visitor = visit("/heads")
     visitor.weights()
-    visitor.page.wait_for_timeout(1000)
+    visitor.wait()
     sent = visitor.messages_sent
     for head in (2, 3, 4):
         visitor.head(1, head).hover()

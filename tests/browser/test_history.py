@@ -26,7 +26,7 @@ class Trail:
             self.page.wait_for_timeout(100)
         assert (urlsplit(self.page.url).path, parse_qs(urlsplit(self.page.url).query)) == (path, wanted)
         self.visitor.wait()
-        self.page.wait_for_timeout(300)  # a late change of the address would be an error
+        self.page.wait_for_function("!attentionLabHistory.pushed")  # the act is over: what comes now is another entry
         assert parse_qs(urlsplit(self.page.url).query) == wanted
         if path == "/heads":
             layer, head = (parameters.get(f"heads_{name}", "1") for name in ("layer", "head"))

@@ -41,7 +41,6 @@ def test_every_panels_picture_is_saved_as_it_is_seen_and_as_a_page_that_needs_no
         for panel in panels:
             visitor.page.locator(f".st-key-panel_{panel} canvas").first.wait_for()
             visitor.wait()
-            visitor.page.wait_for_timeout(200)
             png, html = download(visitor, panel, "PNG", "HTML")
             assert png.read_bytes().startswith(b"\x89PNG")
             needs_nothing_else(browser, html, panel)
@@ -81,5 +80,4 @@ def test_the_summary_can_be_sorted(visit):
     assert first.text_content() == "L1 h1"
     box = table.bounding_box()
     visitor.page.mouse.click(box["x"] + 112, box["y"] + 15)
-    visitor.page.wait_for_timeout(500)
-    assert first.text_content() == "L1 h3"  # the lowest entropy
+    expect(first).to_have_text("L1 h3")  # the lowest entropy

@@ -21,7 +21,7 @@ def test_after_fast_key_presses_address_slider_page_and_picture_agree(visit):
         for key in keys:
             slider.press({"R": "ArrowRight", "L": "ArrowLeft"}[key])
             visitor.page.wait_for_timeout(30)
-        visitor.page.wait_for_timeout(2500)
+        visitor.page.wait_for_timeout(300)  # Streamlit tells of the last press a moment later
         visitor.wait()
         assert len(set(heads_on(visitor))) == 1, heads_on(visitor)
         same(visitor.weights(), visitor.page.url)
@@ -30,7 +30,7 @@ def test_after_fast_key_presses_address_slider_page_and_picture_agree(visit):
 def test_the_pictures_are_asked_for_before_the_page_is(visit):
     visitor = visit("/heads")
     visitor.weights()
-    visitor.page.wait_for_timeout(1000)
+    visitor.wait()
     asked, sent = [], visitor.messages_sent
     visitor.page.on("request", lambda request: asked.append((request.url, request.post_data, visitor.messages_sent)))
     visitor.page.get_by_role("slider", name="Tokens").press("ArrowLeft")

@@ -62,13 +62,11 @@ def test_the_grid_keeps_its_keys_but_for_the_presenters(visit):
     visitor.head(1, 1).focus()
     for key in ("ArrowRight", "ArrowDown"):
         visitor.page.keyboard.press(key)
-    visitor.page.wait_for_timeout(500)
     assert where(visitor) == "Heads 2 of 6"
     expect(visitor.page.locator(".try")).to_contain_text("Try this")
     visitor.page.keyboard.press("Enter")
     visitor.page.get_by_text("Layer 2, head 2").wait_for()
     visitor.page.keyboard.press("Escape")
-    visitor.page.wait_for_timeout(500)
     assert where(visitor) == "Heads 2 of 6"
     visitor.page.keyboard.press("PageUp")
     visitor.page.get_by_text("Home 1 of 6").wait_for()

@@ -57,7 +57,7 @@ def test_every_page_fits_every_screen_in_light_and_dark(visit, path):
         visitor.page.set_viewport_size({"width": width, "height": 900})
         visitor.page.emulate_media(color_scheme=scheme)
         expect(app).to_have_css("background-color", papers[scheme])
-        visitor.page.wait_for_timeout(300)
+        visitor.wait()
         assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
         inside = "e => [...e.querySelectorAll('.stMainBlockContainer')].every(b => b.scrollWidth <= b.clientWidth + 1)"
         assert visitor.page.locator("body").evaluate(inside)
@@ -73,9 +73,8 @@ def test_every_view_fits_and_runs_no_text(visit, lens, width, scheme):
         visitor.page.wait_for_function(
             f"new URLSearchParams(location.search).get('{lens}_view') === {chosen(lens, view)}"
         )
-        visitor.wait()
         visitor.page.locator("[class*=st-key-panel_]").first.wait_for()
-        visitor.page.wait_for_timeout(500)
+        visitor.wait()
         assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width, view
         wide = visitor.page.locator("[data-picture]").evaluate_all(
             "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).length"

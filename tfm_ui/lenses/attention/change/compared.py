@@ -31,7 +31,7 @@ class Effect:
 
     Attributes:
         looks: who looks at whom in B.
-        places: a column of the residual stream each: "start", then the layer and the sub-layer behind which it is.
+        places: a column of the residual stream each: "start", then the layer and the sub-layer that it stands after.
         moved: float32 (query, place), the length of the difference, ||x_B - x_A||.
         length: float32 (query, place), ||x_A||.
         probabilities: float32 (2, vocab), at the last token.

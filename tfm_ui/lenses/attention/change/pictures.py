@@ -45,7 +45,7 @@ def change_weights(model: ModelState, state: AttentionState) -> Content:
 
 
 def change_stream(model: ModelState, state: AttentionState) -> Content:
-    """How far each token's vector moved, behind each part of the model."""
+    """How far each token's vector moved, after each part of the model."""
     _, shown, _ = changed(model, state)
     both, places = shown.compared, shown.compared.effect.places
     moved = np.where(both.both[:, None], both.effect.relative, ABSENT)

@@ -77,7 +77,7 @@ class Side:
 
     @property
     def end(self) -> Tensor:
-        """The stream behind the last layer, (seq, d_model)."""
+        """The stream after the last layer, (seq, d_model)."""
         return list(self.stream.values())[-1]
 
 

@@ -66,10 +66,10 @@ class Weights(Result):
         if not self.beside.may_look:
             return f"In {self.where} nobody may look at {pads}, even where PAD is taken for a word."
         most = places_of_largest(self.onto, size=1.0)
+        mean, largest = (formats.percent(float(share)) for share in (self.onto.mean(), self.onto[most[0]]))
         return (
-            f"In {self.where} {pads} {take} {formats.percent(float(self.onto.mean()))} of a token’s weight on average, "
-            f"of “{self.beside.names[most[0]]}” most{one_of_ties(len(most))}, "
-            f"{formats.percent(float(self.onto[most[0]]))}. "
+            f"In {self.where} {pads} {take} {mean} of a token’s weight on average, of "
+            f"“{self.beside.names[most[0]]}” most{one_of_ties(len(most))}, {largest}. "
             "A row sums to 1: what PAD takes, tokens lose."
         )
 
