@@ -32,7 +32,7 @@ FIGURES = [_figure(tokens, causal) for tokens in SIZES for causal in (False, Tru
 
 
 def main(sizes: Sequence[int] = SIZES) -> Figures:
-    """Bytes of a step of the Tokens slider on Heads, with a causal mask (for which half of the weights are 0) and without."""
+    """Bytes of a step of the Tokens slider on Heads, with a causal mask (half of the weights are 0) and without."""
     try:
         bertviz = import_module("bertviz")  # not at the top: it has no types, and tests run without it
     except ImportError:
