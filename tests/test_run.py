@@ -1,4 +1,4 @@
-"""run.py, without what it sets up: an old Python is told so, and the address is this machine's own unless asked for."""
+"""run.py without installing anything: the message for an old Python, the address, the order of checks and tests."""
 
 import ast
 import runpy

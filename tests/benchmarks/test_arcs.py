@@ -1,4 +1,4 @@
-"""The arcs beside BertViz: how the measures are held against each other. Neither BertViz nor npm is needed."""
+"""How the benchmark of the arcs compares its measurements. Neither BertViz nor npm is needed."""
 
 from benchmarks.arcs import PATIENCE, Visit, compared
 

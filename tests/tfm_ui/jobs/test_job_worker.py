@@ -1,4 +1,4 @@
-"""The worker as a real process, behind a real queue: what goes wrong in it harms nobody else."""
+"""The worker as a real process, with a real queue: if one job fails, the others still run."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The limiter: how much at once, whose turn, who is refused."""
+"""The limiter: how many computations run at the same time, whose turn is next, and who is refused."""
 
 import pytest
 from hypothesis import given
