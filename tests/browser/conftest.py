@@ -106,17 +106,17 @@ class Visitor(Window):
 
     def map(self) -> Locator:
         """The large map of one head, once it is drawn."""
-        found = self.page.locator(".map")
-        found.wait_for(timeout=30_000)
-        self.page.wait_for_function("e => e._memory?.layout", arg=found.element_handle())
-        return found
+        element = self.page.locator(".map")
+        element.wait_for(timeout=30_000)
+        self.page.wait_for_function("e => e._memory?.layout", arg=element.element_handle())
+        return element
 
     def maps(self, panel: str) -> Locator:
         """The maps of a panel that stand beside each other, once they are drawn."""
-        found = self.page.locator(f".st-key-panel_{panel} .maps")
-        found.wait_for(timeout=30_000)
-        self.page.wait_for_function("e => e._memory?.layout", arg=found.element_handle())
-        return found
+        element = self.page.locator(f".st-key-panel_{panel} .maps")
+        element.wait_for(timeout=30_000)
+        self.page.wait_for_function("e => e._memory?.layout", arg=element.element_handle())
+        return element
 
     def weights(self) -> list[list[float]]:
         """The numbers that the large map was drawn from; masked ones are zeros."""

@@ -14,10 +14,10 @@ ARCS = "/attention?attention_view=arcs"
 
 def arcs(visitor):
     """The picture, once it is drawn."""
-    found = visitor.page.locator(".arcs")
-    found.wait_for(timeout=30_000)
-    visitor.page.wait_for_function("e => e._memory?.lines", arg=found.element_handle())
-    return found
+    element = visitor.page.locator(".arcs")
+    element.wait_for(timeout=30_000)
+    visitor.page.wait_for_function("e => e._memory?.lines", arg=element.element_handle())
+    return element
 
 
 def token(visitor, side: int, number: int) -> dict[str, float]:
@@ -55,9 +55,9 @@ def largest(weights: np.ndarray, share: float, queries=None) -> list[tuple[int, 
 
 
 def same_lines(visitor, expected: list[tuple[int, int, int, float]]) -> None:
-    found = drawn(visitor)
-    assert [line[:3] for line in found] == [line[:3] for line in expected]
-    assert [line[3] for line in found] == pytest.approx([line[3] for line in expected])
+    lines = drawn(visitor)
+    assert [line[:3] for line in lines] == [line[:3] for line in expected]
+    assert [line[3] for line in lines] == pytest.approx([line[3] for line in expected])
 
 
 def leave(visitor) -> None:

@@ -28,9 +28,9 @@ def state(visitor) -> AttentionState:
 
 def answered(visitor, expected: AttentionState) -> None:
     """Wait until the answer is that of this state, and the page says the same."""
-    found = look_up(expected)
-    visitor.page.locator(".dictionary .answer", has_text=f"= {number(found.answer)}").wait_for()
-    visitor.page.locator(".said", has_text=found.sentence()).wait_for()
+    lookup = look_up(expected)
+    visitor.page.locator(".dictionary .answer", has_text=f"= {number(lookup.answer)}").wait_for()
+    visitor.page.locator(".said", has_text=lookup.sentence()).wait_for()
 
 
 def drag(visitor, name: str, across: float, down: float) -> None:

@@ -31,12 +31,12 @@ def test_the_mouse_reads_all_lines_of_all_charts_at_one_width(visit):
         const chart = e._memory.charts[1], box = e.querySelector("canvas").getBoundingClientRect()
         return { x: box.left + chart.at(64, 1)[0] + 3, y: box.top + chart.top + 20 } }""")
     visitor.page.mouse.move(**at)
-    found = scale_experiment([64], draws=30)
+    experiment = scale_experiment([64], draws=30)
     tips = lines.locator(".tip").all_inner_texts()
     assert len(tips) == 3
     assert all(tip.startswith("dₖ = 64\n") for tip in tips)
     shown = [float(line.split(": ")[1]) for line in tips[1].split("\n") if line.startswith(("scaled", "unscaled"))]
-    assert shown == pytest.approx([found.entropy[name].item() for name in ("scaled", "unscaled")], rel=1e-3)
+    assert shown == pytest.approx([experiment.entropy[name].item() for name in ("scaled", "unscaled")], rel=1e-3)
     frames = visitor.messages_sent
     visitor.page.mouse.move(at["x"], at["y"] - 250)
     expect(lines.locator(".tip").first).to_be_hidden()

@@ -13,10 +13,10 @@ from tfm_ui.state.model_state import ModelState
 
 
 def stage(visitor):
-    found = visitor.page.locator(".matrices")
-    found.wait_for(timeout=30_000)
-    visitor.page.wait_for_function("e => e._memory?.layouts", arg=found.element_handle())
-    return found
+    matrices = visitor.page.locator(".matrices")
+    matrices.wait_for(timeout=30_000)
+    visitor.page.wait_for_function("e => e._memory?.layouts", arg=matrices.element_handle())
+    return matrices
 
 
 def cell(visitor, name: str, row: int, column: int) -> dict[str, float]:
@@ -181,9 +181,9 @@ def test_a_new_step_appears_in_beats_unless_the_reader_wants_no_motion(visit, mo
 def test_on_a_phone_the_present_step_is_in_sight_among_the_others(visit):
     visitor = visit("/attention?attention_step=weights", width=390)
     stage(visitor)
-    seen = visitor.page.locator(".matrices .chips").evaluate(
+    in_view = visitor.page.locator(".matrices .chips").evaluate(
         """chips => { const box = chips.getBoundingClientRect()
             const chip = chips.querySelector("[aria-selected=true]").getBoundingClientRect()
             return chip.left >= box.left - 1 && chip.right <= box.right + 1 }"""
     )
-    assert seen
+    assert in_view

@@ -20,8 +20,8 @@ class Trail:
         """Wait until the address is this and no more, then compare it with the controls."""
         wanted = {name: [value] for name, value in parameters.items()}
         for _ in range(100):
-            found = urlsplit(self.page.url)
-            if found.path == path and parse_qs(found.query) == wanted:
+            address = urlsplit(self.page.url)
+            if address.path == path and parse_qs(address.query) == wanted:
                 break
             self.page.wait_for_timeout(100)
         assert (urlsplit(self.page.url).path, parse_qs(urlsplit(self.page.url).query)) == (path, wanted)

@@ -26,9 +26,9 @@ def download(visitor, panel: str, *buttons: str) -> list[Path]:
     visitor.press("Download", panel)
     files = []
     for button in buttons:
-        with visitor.page.expect_download() as found:
+        with visitor.page.expect_download() as download:
             visitor.page.get_by_role("button", name=f"{button}: ").click()
-        files.append(found.value.path())
+        files.append(download.value.path())
     return files
 
 

@@ -74,10 +74,10 @@ def test_a_picture_that_was_lost_on_the_way_is_asked_for_again(visit):
 )
 def test_a_pointer_may_move_between_an_update_and_its_drawing(visit, path, picture, script):
     visitor = visit(path)
-    found = visitor.page.locator(picture).first
-    found.wait_for(timeout=30_000)
-    visitor.page.wait_for_function("e => e._follow?.last", arg=found.element_handle())
-    found.evaluate(
+    element = visitor.page.locator(picture).first
+    element.wait_for(timeout=30_000)
+    visitor.page.wait_for_function("e => e._follow?.last", arg=element.element_handle())
+    element.evaluate(
         """async (e, script) => {
             const { name } = performance.getEntriesByType("resource").find(({ name }) => name.endsWith("/" + script))
             const { default: draw } = await import(name), { component, last, leave } = e._follow

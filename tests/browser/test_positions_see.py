@@ -34,8 +34,8 @@ def test_a_dragged_base_is_drawn_while_it_moves_and_held_when_it_is_let_go(visit
     base = float(visitor.page.get_by_role("spinbutton", name="Base, exactly").input_value())
     assert 10 < base < 1000
     until(visitor, f"e._follow.shown.includes('positions_base={base:g}')")
-    found = np.array(heatmap(visitor).evaluate(VALUES)).reshape(8, 6)
-    assert found == pytest.approx(sinusoidal_encoding(8, 6, base=base).numpy(), abs=1e-6)
+    values = np.array(heatmap(visitor).evaluate(VALUES)).reshape(8, 6)
+    assert values == pytest.approx(sinusoidal_encoding(8, 6, base=base).numpy(), abs=1e-6)
     length = visitor.page.get_by_role("slider", name="Length")
     length.focus()
     length.press("ArrowRight")
@@ -67,11 +67,11 @@ def test_the_largest_table_is_pooled_and_a_zoom_is_exact_and_comes_back(visit):
 
     def check(where: Visitor) -> None:
         header = heatmap(where).evaluate("e => e._memory.header")
-        part, found = header["part"], np.array(heatmap(where).evaluate(VALUES), np.float32)
+        part, values = header["part"], np.array(heatmap(where).evaluate(VALUES), np.float32)
         rows = slice(part["top"], part["top"] + part["rows"])
         expected = sinusoidal_encoding(4096, 512)[rows, part["left"] : part["left"] + part["columns"]].numpy()
         assert 0 < part["top"] < 4000
-        np.testing.assert_array_equal(found.reshape(expected.shape), expected)
+        np.testing.assert_array_equal(values.reshape(expected.shape), expected)
 
     check(visitor)
     walked = heatmap(visitor).locator("canvas")
@@ -107,8 +107,8 @@ def test_a_wheel_is_one_act_and_a_linked_map_follows_it(visit):
         visitor.page.mouse.wheel(0, -100)
     visitor.page.keyboard.up("Control")
     visitor.page.wait_for_function("location.search.includes('positions_part=')")
-    for found in (heatmap(visitor), other):
-        visitor.page.wait_for_function("e => e._memory.header.part.rows === 16", arg=found.element_handle())
+    for values in (heatmap(visitor), other):
+        visitor.page.wait_for_function("e => e._memory.header.part.rows === 16", arg=values.element_handle())
     expect(other.locator(".exact")).to_contain_text("of 64; exact")
     visitor.press("Undo")  # all turns of the wheel at once
     expect(other.locator(".exact")).to_have_text("exact, drag to zoom")

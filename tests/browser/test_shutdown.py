@@ -51,13 +51,13 @@ def started(command: list[str]) -> Iterator[tuple[subprocess.Popen[bytes], int]]
 
 def members(group: int) -> list[int]:
     """The processes of a group that have not ended."""
-    found = []
+    processes = []
     for process in Path("/proc").iterdir():
         with suppress(OSError, ValueError):
             state, _, of_group = (process / "stat").read_text().rpartition(")")[2].split()[:3]
             if int(of_group) == group and state != "Z":
-                found.append(int(process.name))
-    return found
+                processes.append(int(process.name))
+    return processes
 
 
 def ask_for_a_slow_picture(port: int) -> None:

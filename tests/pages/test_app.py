@@ -31,9 +31,9 @@ def start(page: str = HEADS, **query: str | list[str]) -> AppTest:
 def widget(app: AppTest, key: str):
     """The one widget of this key, of whatever kind."""
     kinds = ("text_area", "slider", "select_slider", "selectbox", "number_input", "toggle", "button_group", "button")
-    found = [w for kind in kinds for w in app.get(kind) if w.key == key]
-    assert len(found) == 1, f"{key}: {found}"
-    return found[0]
+    widgets = [w for kind in kinds for w in app.get(kind) if w.key == key]
+    assert len(widgets) == 1, f"{key}: {widgets}"
+    return widgets[0]
 
 
 def picture(app: AppTest, name: str) -> tuple[dict[str, Any], bytes]:

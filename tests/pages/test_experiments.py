@@ -23,11 +23,11 @@ def lens(view: str, **query: str):
 def measured(app) -> dict[tuple[int, str], np.ndarray]:
     """(which chart, line's name) -> its y."""
     header, raw = picture(app, "scale")
-    numbers, found = np.frombuffer(raw, np.float32), {}
+    numbers, result = np.frombuffer(raw, np.float32), {}
     for number, chart in enumerate(header["charts"]):
         for line in chart["lines"]:
-            _, found[number, line["name"]], numbers = np.split(numbers, [line["count"], 2 * line["count"]])
-    return found
+            _, result[number, line["name"]], numbers = np.split(numbers, [line["count"], 2 * line["count"]])
+    return result
 
 
 @pytest.mark.parametrize("view", ["scale", "dictionary"])
@@ -46,9 +46,9 @@ def test_each_control_of_the_experiment_acts_and_the_link_holds_it(key, value):
     widget(app, f"attention_{key}").set_value(value).run()
     assert not app.exception
     asked = {"draws": 30, "draw_keys": 16, "draw_seed": 0} | {key: value}
-    found = scale_experiment([256], draws=asked["draws"], keys=asked["draw_keys"], seed=asked["draw_seed"])
-    assert measured(app)[0, "unscaled"][-1] == pytest.approx(found.variance.item())
-    assert measured(app)[1, "unscaled"][-1] == pytest.approx(found.entropy["unscaled"].item())
+    result = scale_experiment([256], draws=asked["draws"], keys=asked["draw_keys"], seed=asked["draw_seed"])
+    assert measured(app)[0, "unscaled"][-1] == pytest.approx(result.variance.item())
+    assert measured(app)[1, "unscaled"][-1] == pytest.approx(result.entropy["unscaled"].item())
     assert not np.array_equal(measured(app)[0, "unscaled"], before[0, "unscaled"])
     np.testing.assert_array_equal(measured(app)[0, "your heads"], before[0, "your heads"])
 
@@ -64,11 +64,11 @@ def test_the_layer_of_the_model_is_a_choice():
 def test_a_dictionary_comes_back_from_its_link():
     query = {"entries": "1,0,5 0,1,-7.5", "ask": "0.5,-1", "temperature": "0.25"}
     app = lens("dictionary", **{f"attention_{name}": value for name, value in query.items()})
-    found = look_up(AttentionState(entries=query["entries"], ask=query["ask"], temperature=0.25))
+    result = look_up(AttentionState(entries=query["entries"], ask=query["ask"], temperature=0.25))
     header, cells = picture(app, "dictionary")
     assert header["values"] == [5, -7.5]
-    np.testing.assert_allclose(np.frombuffer(cells, np.float32).reshape(2, 4)[:, 2], found.weights, rtol=1e-6)
-    assert found.sentence() in text_on(app)
+    np.testing.assert_allclose(np.frombuffer(cells, np.float32).reshape(2, 4)[:, 2], result.weights, rtol=1e-6)
+    assert result.sentence() in text_on(app)
     assert not app.warning
 
 

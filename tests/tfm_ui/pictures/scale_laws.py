@@ -106,7 +106,7 @@ def head_map(header: Header, numbers: bytes) -> None:
 
 
 def heads_grid(header: Header, numbers: bytes) -> None:
-    """Bytes are 0 to 254, or 255 if masked; each head's largest weight is on its scale, or the legend says otherwise."""
+    """Bytes are 0 to 254, or 255 if masked; each head's largest weight is on its scale, or the legend says more."""
     shape = [header[name] for name in ("layers", "heads", "rows", "columns")]
     cells = np.frombuffer(numbers, np.uint8).reshape(shape)
     assert header["masked"] or (cells < 255).all(), "what is masked is named below"

@@ -22,7 +22,7 @@ from tfm_ui.lenses.masks.see.savings import block_size, empty_blocks
 from tfm_ui.lenses.masks.state import MasksState, about_batch, setting
 from tfm_ui.lenses.masks.terms import PAINTS, terms_of
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import head_sentences
+from tfm_ui.text.head_sentences import NO_CHOICE
 
 PLACES = [
     (ModelState(), "decoder"),
@@ -181,7 +181,7 @@ def test_a_row_without_a_choice_is_no_headline_and_neither_is_padding(mask, text
     choice = np.flatnonzero(result.obeyed.mask[:tokens].sum(1) > 1)
     moved = np.abs(result.obeyed.weights - torch.from_numpy(result.obeyed.scores).softmax(-1).numpy())
     if not len(choice):
-        assert head_sentences.NO_CHOICE in result.sentence()
+        assert NO_CHOICE in result.sentence()
     elif moved[choice].max() > 1e-6:
         row = choice[moved[choice].max(1).argmax()]
         assert f"or more, “{result.names[0][row]}” → “" in result.sentence()
