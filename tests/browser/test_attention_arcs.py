@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.colours import HEADS
 
 ARCS = "/attention?attention_view=arcs"
 
@@ -159,7 +160,7 @@ def test_a_line_has_the_colour_of_its_head_and_nothing_is_drawn_where_no_line_is
             const middle = (layout.x[0] + layout.x[1]) / 2
             return [at(middle, height(0, 0)), at(middle, height(0, 0) - layout.step * 0.4)] }"""
     )
-    head = [int(colours.HEADS["light"][1][i : i + 2], 16) for i in (1, 3, 5)]
+    head = [int(HEADS["light"][1][i : i + 2], 16) for i in (1, 3, 5)]
     assert abs(np.array(colours[0]) - head).max() < 40
     assert colours[1] == [255, 255, 255]
 
