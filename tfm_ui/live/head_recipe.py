@@ -1,4 +1,4 @@
-"""The weights of one head, without the app: for all lenses that show weights as the model computed them."""
+"""The recipe for the weights of one head, for all lenses that show weights as the model computed them."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Large tables without holding them: cells are made where a part of the table is looked at. Pure."""
+"""Large tables that are never built as a whole: only the cells of the visible part are computed. Pure functions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -96,7 +96,7 @@ class ByDistance:
 
     def _band(self, row: Tensor, down: int, column: Tensor, over: int) -> Tensor:
         """The values furthest from 0 in the blocks of down x over cells that begin in these rows and columns."""
-        within = self.values.unfold(0, down + over - 1, 1)  # the distances of a block, wherever it begins
+        within = self.values.unfold(0, down + over - 1, 1)  # the distances of a block, for every possible beginning
         ranges = furthest(within, lambda values, extreme: extreme(values, 1))
         return ranges[column - row[:, None] - (down - 1) + self.n - 1]
 

@@ -1,10 +1,10 @@
-"""The box of a panel, for what stands in it before the panel is drawn."""
+"""The box of a panel, which may get controls before the panel is drawn into it."""
 
 from streamlit.delta_generator import DeltaGenerator
 
 
 class Box:
-    """The bordered box of a panel: its heading on top, though what that says may depend on the controls below it."""
+    """The bordered box of a panel. It keeps a place for the heading, whose text may depend on controls drawn later."""
 
     def __init__(self, inside: DeltaGenerator) -> None:
         self.inside, self.heading = inside, inside.empty()

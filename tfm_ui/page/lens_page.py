@@ -1,4 +1,4 @@
-"""The page of a lens: what all have at the top, the view that was chosen, the presets."""
+"""Draws the page of a lens: the title that all pages have, the visible view, and the presets."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def show(lens: Lens) -> None:
 
 
 def _show_view(lens: Lens, model: ModelState) -> None:
-    """The view that was chosen; a change of the lens's own controls runs this alone."""
+    """Draw the visible view. A change of the lens's controls runs only this function."""
     pills = st.container()
     if not frame.asks_for_text(model):
         state = controls.current(lens.state, lens.prefix)
@@ -67,7 +67,7 @@ def _draw_in_layout(lens: Lens, view: View[Any], model: ModelState) -> None:
 
 
 def _computed(view: View[S], model: ModelState, state: S, place: DeltaGenerator) -> Sequence[Block | None]:
-    """The blocks; while they are computed, the reader is told so in this place."""
+    """The view's blocks; if computing them takes seconds, a spinner is shown in this place meanwhile."""
     text = view.running(model, state)
     with place.container(), st.spinner(text, show_time=True) if text else st.container():
         return view.blocks(model, state)
