@@ -1,6 +1,6 @@
-"""Attention Lab: `streamlit run app.py`. The router; each page is a lens on the one model of the sidebar.
+"""Attention Lab: `streamlit run app.py`. Routes visitors to pages; each page is a lens on the model in the sidebar.
 
-This file runs once in the server, before its first visitor, and then as the script of each visit.
+This file runs once when the server starts, and then as the script of each visit.
 """
 
 import logging
@@ -14,13 +14,13 @@ from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
 
 
 def route() -> tuple[st.Page, list[st.Page]]:
-    """The page that the address asks for, and the table of all, in teaching order."""
+    """The page that the address asks for, and the list of all pages, in teaching order."""
     pages = [lens.page(default=number == 0) for number, lens in enumerate(lenses())]
     return st.navigation(pages, position="top"), pages
 
 
 def visit() -> None:
-    """What surrounds all pages, and the one that is asked for."""
+    """Draw the page that the address asks for, and everything around it."""
     page, pages = route()
     frame.set_up(page)
     sidebar.model_panel()
@@ -33,9 +33,9 @@ def visit() -> None:
 
 if __name__ == "__main__":
     frame.in_turn(visit)()
-else:  # the server
-    # From this Streamlit learns, before the first request, that pages/ is not its own; else a link to /heads as the
-    # very first request is answered with "Page not found". It warns that nobody is visiting: that is so.
+else:  # the start of the server
+    # `route` tells Streamlit the pages before the first request; otherwise a link to /heads as the very first request
+    # would be answered with "Page not found". Streamlit's warning that no script is running is expected here.
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     route()
     start.preload()

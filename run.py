@@ -1,12 +1,12 @@
-"""Two commands on a fresh machine with Python 3.11 or newer; each does its own set-up.
+"""Two commands for a fresh machine with Python 3.11 or newer; each installs what it needs.
 
-python3 run.py           start the app for this machine alone (more arguments go to `streamlit run app.py`)
-python3 run.py test      every check and every test (more arguments go to pytest)
+python3 run.py           start the app for this machine only (more arguments go to `streamlit run app.py`)
+python3 run.py test      run all checks and all tests (more arguments go to pytest)
 """
 
 import sys
 
-# Before anything that an old Python cannot do; and in this file no syntax that it cannot read.
+# This comes first, and the file has no syntax that is too new for an old Python, so that the message is shown.
 if sys.version_info < (3, 11):
     sys.exit(f"Attention Lab needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent
 HOME = ROOT / ".venv"
 BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
-PATIENCE = 2.5  # seconds in which a server that was told to end does so by itself
+PATIENCE = 2.5  # seconds that the server gets to end after a signal; then it is killed
 CHECKS = (
     ["ruff", "check", "."],
     ["ruff", "format", "--check", "."],
@@ -43,7 +43,7 @@ CHECKS = (
 
 
 def main(arguments: list[str]) -> int:
-    """Set up what the command needs, then run it; its exit code."""
+    """Install what the command needs, then run it; its exit code."""
     os.chdir(ROOT)
     if arguments[:1] == ["test"]:
         install("requirements-dev.txt")
@@ -56,24 +56,24 @@ def main(arguments: list[str]) -> int:
 
 
 def for_streamlit(arguments: list[str]) -> list[str]:
-    """The arguments, with our own in Streamlit's words."""
+    """The arguments for Streamlit: our own options are translated, all others are passed on."""
     parser = argparse.ArgumentParser(
         usage="python3 run.py [--address ADDRESS] [Streamlit’s options]\n       python3 run.py test [pytest’s options]",
-        description="Start the app, or test it; what that needs is set up first.",
+        description="Start the app, or test it. Everything that it needs is installed first.",
         allow_abbrev=False,
     )
     parser.add_argument(
         "--address",
-        help="of this machine, to answer at; 0.0.0.0 is all that it has. By default 127.0.0.1: no other machine can "
-        "reach the app. At another address whoever can reach this machine can use the app: it asks for no password, "
-        "and encrypts nothing",
+        help="the address of this machine at which the app answers; 0.0.0.0 means all its addresses. The default is "
+        "127.0.0.1, which no other machine can reach. At any other address, everybody who can reach this machine can "
+        "use the app: it asks for no password, and encrypts nothing",
     )
     ours, rest = parser.parse_known_args(arguments)
     return rest + ([f"--server.address={ours.address}"] if ours.address else [])
 
 
 def install(requirements: str) -> None:
-    """The packages of a file into .venv, unless this very file was installed there before."""
+    """Install the packages of a requirements file into .venv, unless the same file was installed before."""
     wanted = (ROOT / "requirements.txt").read_text() + (ROOT / requirements).read_text()
     done = HOME / f"{requirements}.installed"
     if done.exists() and done.read_text() == wanted:
@@ -81,7 +81,7 @@ def install(requirements: str) -> None:
     print(f"Setting up {HOME} from {requirements}: a few minutes, once.", flush=True)
     if not (BIN / "python").exists() and not (BIN / "python.exe").exists():
         venv.create(HOME, with_pip=True)
-    # torch first: packages that need any torch at all then find the right one.
+    # torch first, so that packages that need torch find the right version installed.
     torch = next(line for line in wanted.splitlines() if line.startswith("torch=="))
     for what in ([torch], ["-r", requirements]):
         subprocess.run([BIN / "python", "-m", "pip", "install", "--quiet", *what], check=True)
@@ -89,7 +89,7 @@ def install(requirements: str) -> None:
 
 
 def install_browser() -> None:
-    """A Chromium for the browser tests: the system's if there is one, Debian's package, else Playwright's own."""
+    """Make sure that there is a Chromium for the browser tests: the system's, Debian's package, or Playwright's own."""
     browser = any(map(shutil.which, BROWSERS))
     driver = subprocess.run([BIN / "python", "-m", "playwright", "--version"], capture_output=True)
     if browser and driver.returncode == 0:
@@ -100,15 +100,15 @@ def install_browser() -> None:
 
 
 def install_debians_chromium() -> bool:
-    """Whether apt had one, and we were allowed to install it; and a library that Playwright's driver needs.
+    """Install Debian's Chromium and a library that Playwright's driver needs; whether that worked.
 
-    The one without windows, where there is such a package: it needs a fifth less time for the same tests.
+    The package without windows comes first: with it, the same tests take a fifth less time.
     """
     return any(install_from_debian("libatomic1", package) for package in BROWSERS[:2])
 
 
 def install_from_debian(*packages: str) -> bool:
-    """Whether there is apt, we are allowed to install with it, and it had these."""
+    """Install packages with apt; False if there is no apt, no permission, or no such package."""
     if not shutil.which("apt-get") or not (os.geteuid() == 0 or shutil.which("sudo")):
         return False
     apt = [*([] if os.geteuid() == 0 else ["sudo"]), "apt-get", "-y", "-qq"]
@@ -121,9 +121,9 @@ def install_from_debian(*packages: str) -> bool:
 
 
 def install_script_checks() -> None:
-    """What checks the browser scripts: Node, from Debian if need be, and the packages of package-lock.json.
+    """Install what the checks of the browser scripts need: Node and the packages of package-lock.json.
 
-    Without them the checks fail, and all other checks and tests are run nevertheless.
+    If that does not work, these checks will fail; all other checks and tests still run.
     """
     wanted, done = (ROOT / "package-lock.json").read_text(), ROOT / "node_modules" / ".installed"
     if shutil.which("node") and done.exists() and done.read_text() == wanted:
@@ -139,11 +139,11 @@ def install_script_checks() -> None:
 
 
 def test(arguments: list[str]) -> int:
-    """All checks beside all tests; the first failure's exit code, after everything has run."""
-    beside = ThreadPoolExecutor(1)  # one check at a time, as the tests need the machine too
+    """Run all checks while the tests run; the first failure's exit code, after everything has run."""
+    beside = ThreadPoolExecutor(1)  # one check at a time, because the tests need the machine too
     try:
         checks = [beside.submit(call, *check, whole=True) for check in CHECKS]
-        # More workers than two processors have room for, as a test with a browser often waits for it.
+        # More workers than two processors need, because tests often wait for a browser.
         tests = call("pytest", "-n", "3", "--dist", "worksteal", *arguments)
         codes = [*(check.result() for check in checks), tests]
     finally:
@@ -152,7 +152,7 @@ def test(arguments: list[str]) -> int:
 
 
 def call(*command: str, whole: bool = False) -> int:
-    """Run a tool of .venv, or Node; its exit code. What it says appears as it is said, or whole, at its end."""
+    """Run a tool of .venv, or Node; its exit code. With `whole`, its output is printed at its end, in one piece."""
     title = f"\n$ {' '.join(command)}"
     tool = shutil.which("node") if command[0] == "node" else BIN / command[0]
     if tool is None:
@@ -162,7 +162,7 @@ def call(*command: str, whole: bool = False) -> int:
         print(title, flush=True)
         return subprocess.run([tool, *command[1:]]).returncode
     done = subprocess.run([tool, *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    # In one piece, so that nothing of what the tests say meanwhile stands within it.
+    # In one call, so that the output of the tests, which run at the same time, does not interrupt it.
     print(
         f"{title}\n{done.stdout}" + (f"FAILED with exit code {done.returncode}." if done.returncode else ""), flush=True
     )
@@ -170,13 +170,13 @@ def call(*command: str, whole: bool = False) -> int:
 
 
 def serve(*command: str) -> int:
-    """Run a server of .venv until it ends; its exit code, or 0 if it was told to end, by Ctrl-C or SIGTERM."""
+    """Run a server of .venv until it ends; its exit code, or 0 if it ended after Ctrl-C or SIGTERM."""
     server = subprocess.Popen([BIN / command[0], *command[1:]])
-    told: list[int] = []
+    received: list[int] = []
 
     def end(number: int, _: object) -> None:
-        told.append(number)
-        server.terminate()  # a terminal tells it as well as us, a service manager tells us alone
+        received.append(number)
+        server.terminate()  # a terminal signals the server too, a service manager only this process
         last_resort = threading.Timer(PATIENCE, server.kill)
         last_resort.daemon = True
         last_resort.start()
@@ -184,7 +184,7 @@ def serve(*command: str) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
     code = server.wait()
-    return 0 if told else code
+    return 0 if received else code
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""How fast Attention Lab is, beside what people use today and beside the least that is possible.
+"""Benchmarks: how fast Attention Lab is, compared with what people use today and with the least that is possible.
 
-`python -m benchmarks` prints tables of ratios; `python -m benchmarks core` only those of that file. Machines are
-noisy: times stand beside the ratios for orientation, and only the ratios, each paired within one run, are compared.
+`python -m benchmarks` prints tables of ratios; `python -m benchmarks core` prints only those of core.py. Machines are
+noisy, so only ratios are compared, each of two times from the same round. Absolute times are printed for orientation.
 """

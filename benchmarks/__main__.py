@@ -1,6 +1,6 @@
 """`python -m benchmarks [name ...]`: run the named benchmarks, by default all of them.
 
-With `--runs 3` each is run three times in processes of its own, and the tables of docs/how-fast.md are printed.
+With `--runs 3` each is run three times in new processes, and the tables of docs/how-fast.md are printed.
 """
 
 import argparse
@@ -18,14 +18,14 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="How fast Attention Lab is.")
     parser.add_argument("names", nargs="*", metavar="name", help=f"some of {', '.join(NAMES)}; by default all")
     parser.add_argument("--runs", type=int, help="repeat in new processes, then print the tables of docs/how-fast.md")
-    parser.add_argument("--figures", type=Path, help=argparse.SUPPRESS)  # where a run leaves its numbers for --runs
+    parser.add_argument("--figures", type=Path, help=argparse.SUPPRESS)  # for --runs: where to write numbers
     asked = parser.parse_args()
     names = asked.names or NAMES
     if unknown := set(names) - set(NAMES):
         sys.exit(f"expected some of {', '.join(NAMES)}; got {', '.join(sorted(unknown))}")
     if asked.runs is not None and asked.runs < 1:
         sys.exit(f"--runs: expected at least 1, got {asked.runs}")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # an exception, so that servers and browsers are ended
     if asked.runs:
         runs.repeat(names, asked.runs)
     else:

@@ -30,19 +30,19 @@ FIGURES = [*TICKS.values(), *STARTS.values()]
 
 
 def main(sizes: dict[int, float | None] = BARS, rounds: int = 10, starts: int = 5) -> Figures:
-    """From a key press to new pixels, and from a link to the first ones."""
+    """Measure from a key press to new pixels, and from a link to the first pixels."""
     with chromium() as browser:
         return ticks(browser, sizes, rounds) | cold_start(browser, starts)
 
 
 def ticks(browser: Browser, sizes: dict[int, float | None], rounds: int) -> Figures:
-    """A step of the Tokens slider on Heads: it changes every picture, but no weight and no layout.
+    """Measure steps of the Tokens slider on Heads, which change every picture, but no weight and no layout.
 
-    Before each step the seed is another one, so nothing of the tick is in a cache but the model itself; then the same
-    step once more, which the cache knows. The floor's slider is pressed between the two.
+    Before each step the seed is changed, so that only the model itself is in the cache. Then the same step is repeated,
+    now from the cache. The floor's slider is pressed between the two.
     """
     rows: list[Sequence[object]] = []
-    told: Figures = {}
+    figures: Figures = {}
     for tokens, bar in sizes.items():
         if not can_show(tokens):
             rows.append([tokens, "the app does not offer it"])
@@ -60,7 +60,7 @@ def ticks(browser: Browser, sizes: dict[int, float | None], rounds: int) -> Figu
                 lens.fill("Seed", 100 + number)
                 new.append(lens.press("Tokens", "ArrowRight"))
                 least.append(floor.press("Value", "ArrowRight").all)
-                if number <= rounds // 2:  # it costs time, and tells less
+                if number <= rounds // 2:  # fewer rounds are enough for these
                     lens.press("Tokens", "ArrowLeft")
                     known.append(lens.press("Tokens", "ArrowRight"))
         for name, costs in (
@@ -71,7 +71,7 @@ def ticks(browser: Browser, sizes: dict[int, float | None], rounds: int) -> Figu
             ours, floors = costs[1:], least[1 : len(costs)]  # the first round warmed up
             times = ratio(ours, floors)
             if name == "all pictures, computed":
-                told[TICKS[tokens]] = times.median
+                figures[TICKS[tokens]] = times.median
             within = verdict(times, bar) if bar else ""
             ms = f"{statistics.median(ours):.0f} / {statistics.median(floors):.0f}"
             rows.append([tokens, name, times, within, ms])
@@ -80,13 +80,14 @@ def ticks(browser: Browser, sizes: dict[int, float | None], rounds: int) -> Figu
         ["tokens", "", "median (quartiles)", "bar", "ms here / floor"],
         rows,
     )
-    return told
+    return figures
 
 
 def cold_start(browser: Browser, rounds: int) -> Figures:
-    """A server that nobody has visited, and a browser that knows nothing: from following the link to the pixels.
+    """Measure the first visit of a new server with a new browser: from following the link to the first pixels.
 
-    The server answers by then: who starts it waits for that as well, and who visits it over a network for the network.
+    The start of the server, which answers before the visit begins, is measured separately. Browser and server are on
+    the same machine, so a network's time is not included.
     """
     boots: dict[str, list[float]] = {"app.py": [], FLOOR: []}
     visits: dict[str, list[dict[str, float]]] = {"app.py": [], FLOOR: []}

@@ -45,7 +45,7 @@ def _figure(tokens: int, name: str) -> Figure:
 
 
 FIGURES = [_figure(tokens, name) for tokens in SIZES for _, name, _, _ in MEASURES]
-SCRIPTS = {  # what BertViz's pages ask for -> who has it
+SCRIPTS = {  # the script that BertViz's page loads -> its file below node_modules
     "require.min.js": "requirejs/require.js",
     "d3.min.js": "d3/dist/d3.min.js",
     "jquery.min.js": "jquery/dist/jquery.min.js",
@@ -53,15 +53,15 @@ SCRIPTS = {  # what BertViz's pages ask for -> who has it
 
 
 @dataclass(frozen=True)
-class Seen:
-    """One visit.
+class Visit:
+    """What was measured in one visit.
 
     Attributes:
-        size: bytes of what shows all layers.
-        first: seconds until the first hover answers, from the start of the visit.
-        again: the same from a new seed in the open app; for a page of BertViz's, which must be loaded anew, `first`.
-        file: the same of a file that holds the first layer alone: like with like, as no app has to start.
-        hover: seconds of one hover, the median.
+        size: bytes that the browser needs to show all layers.
+        first: seconds from the start of the visit until a hover works.
+        again: seconds from a new seed until a hover works, in the open app; `first` for BertViz, which has no app.
+        file: seconds until a hover works in a file with the first layer alone, for which no app has to start.
+        hover: the median of the seconds that one hover takes.
     """
 
     size: int
@@ -72,7 +72,7 @@ class Seen:
 
 
 def main(sizes: Sequence[int] = SIZES) -> Figures:
-    """4 layers x 8 heads with a causal mask, for which BertViz writes half of its numbers as 0.0."""
+    """Measure 4 layers x 8 heads with a causal mask, for which BertViz writes half of its numbers as 0.0."""
     try:
         bertviz = import_module("bertviz")  # has no types, and is not needed for the tests
     except ImportError:
@@ -81,7 +81,7 @@ def main(sizes: Sequence[int] = SIZES) -> Figures:
     if not all((MODULES / path).is_file() for path in SCRIPTS.values()):
         print("\narcs: BertViz's scripts are missing; npm install --prefix benchmarks --no-package-lock")
         return {}
-    told: Figures = {}
+    figures: Figures = {}
     for tokens in filter(can_show, sizes):
         more: dict[str, Any] = {"num_layers": LAYERS, "num_heads": HEADS, "causal": True}
         state = ModelState(**parameters(tokens, **more))
@@ -99,25 +99,25 @@ def main(sizes: Sequence[int] = SIZES) -> Figures:
             ["what", "arcs", "head_view", "model_view", "bar: times less than the better"],
             list(compared(ours, theirs)),
         )
-        told |= {_figure(tokens, name): times_less(ours, theirs, name) for _, name, _, _ in MEASURES}
-    return told
+        figures |= {_figure(tokens, name): times_less(ours, theirs, name) for _, name, _, _ in MEASURES}
+    return figures
 
 
-def compared(ours: Seen, theirs: Sequence[Seen]) -> Iterator[list[str]]:
-    """A row per measure, held against the better of the others."""
+def compared(ours: Visit, theirs: Sequence[Visit]) -> Iterator[list[str]]:
+    """A row for each measure: ours is compared with the better of the others."""
     for what, name, scale, _ in MEASURES:
         values = (f"{getattr(library, name) / scale:.3g}" for library in (ours, *theirs))
         times = times_less(ours, theirs, name)
         yield [what, *values, f"{times:.1f} {verdict(times, 1, at_least=True)}"]
 
 
-def times_less(ours: Seen, theirs: Sequence[Seen], name: str) -> float:
-    """The better of the others over ours."""
+def times_less(ours: Visit, theirs: Sequence[Visit], name: str) -> float:
+    """The smaller value of the others, over ours."""
     return float(min(getattr(library, name) for library in theirs) / getattr(ours, name))
 
 
-def visit_arcs(tokens: int, more: dict[str, Any]) -> Seen:
-    """The link in a browser that has never been here, to a server that others have visited; then another seed."""
+def visit_arcs(tokens: int, more: dict[str, Any]) -> Visit:
+    """Open the link in a new browser, on a server that others have visited; then change the seed."""
     received = 0
 
     def frame(payload: str | bytes) -> None:
@@ -156,11 +156,11 @@ def visit_arcs(tokens: int, more: dict[str, Any]) -> Seen:
                 stepper.press("Enter")
                 answered(page, "again")
                 page.wait_for_timeout(1500)
-            return Seen(received, first, again, PATIENCE, each(page))
+            return Visit(received, first, again, PATIENCE, each(page))
 
 
-def visit_file(html: str, scripts: Mapping[str, str] = MappingProxyType({})) -> Seen:
-    """A page from a file, the scripts that it asks for from this machine."""
+def visit_file(html: str, scripts: Mapping[str, str] = MappingProxyType({})) -> Visit:
+    """Open a page from a file; the scripts that it loads come from node_modules."""
     with TemporaryDirectory() as folder, page_with_hover() as page:
         file = Path(folder) / "view.html"
         file.write_text(html if html.startswith("<!doctype") else f"<!doctype html><meta charset=utf-8>{html}", "utf-8")
@@ -175,24 +175,24 @@ def visit_file(html: str, scripts: Mapping[str, str] = MappingProxyType({})) -> 
         try:
             page.goto(file.as_uri(), wait_until="commit", timeout=PATIENCE * 1000)
             first = answered(page, "first")
-        except Error:  # too late, or the tab has run out of memory
+        except Error:  # it took too long, or the tab ran out of memory
             assert served == set(scripts), f"the page asked for {', '.join(sorted(served))} alone: it had no chance"
-            return Seen(len(html), PATIENCE, PATIENCE, PATIENCE, PATIENCE)
+            return Visit(len(html), PATIENCE, PATIENCE, PATIENCE, PATIENCE)
         try:
-            return Seen(len(html), first, first, first, each(page))
+            return Visit(len(html), first, first, first, each(page))
         except Error:
-            return Seen(len(html), first, first, first, PATIENCE)
+            return Visit(len(html), first, first, first, PATIENCE)
 
 
 @contextmanager
 def page_with_hover() -> Iterator[Page]:
-    """A page of a browser of its own, so that none inherits another's memory."""
+    """A page in a new browser, so that it does not inherit another page's memory."""
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.add_init_script(path=HOVER)
         try:
             yield page
-        finally:  # a tab that is busy would keep its browser from closing
+        finally:  # a busy tab would prevent the browser from closing
             processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
             for process in processes:
                 if process["type"] == "renderer":
@@ -200,13 +200,13 @@ def page_with_hover() -> Iterator[Page]:
 
 
 def answered(page: Page, what: str) -> float:
-    """Seconds until a hover answered."""
+    """Seconds until a hover worked; `what` is the variable in which hover.js notes the time."""
     page.wait_for_function(f"window.{what} !== null", timeout=PATIENCE * 1000)
     return float(page.evaluate(f"window.{what}")) / 1000
 
 
 def each(page: Page) -> float:
-    """Seconds of one hover."""
+    """The median of the seconds that one hover takes."""
     page.evaluate(f"void hovers({HOVERS})")
     page.wait_for_function("window.times !== null", timeout=PATIENCE * 1000)
     times: list[float] = page.evaluate("window.times")

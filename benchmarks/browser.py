@@ -23,17 +23,17 @@ new PerformanceObserver(list => {
   for (const entry of list.getEntries()) tasks.push([entry.startTime, entry.duration])
 }).observe({type: "longtask", buffered: true})
 """
-# Those after the first paint: before it, nobody has anything to click on.
+# Only tasks after the first paint count: before it, there is nothing to click on.
 TASKS = """() => {
   const paint = performance.getEntriesByName("first-paint")[0].startTime
   return tasks.filter(([start]) => start >= paint)
 }"""
 Acts = Mapping[str, Callable[[Window], None]]
-Longest = dict[str, float]  # what was done -> milliseconds of its longest task; 0 is below 50, which none counts
+Longest = dict[str, float]  # act -> milliseconds of its longest task; browsers report none below 50: that is 0
 
 
 def main(sizes: Sequence[int] = SIZES, rounds: int = 3) -> Figures:
-    """Visits of a reader who does all there is to do, and the floor's page for what is Streamlit's own."""
+    """Visit pages and do everything there is to do; the floor's page shows what Streamlit itself takes."""
     heads = {f"/heads, {tokens} tokens": link("/heads", tokens) for tokens in sizes if can_show(tokens)}
     measured: dict[str, list[Longest]] = {}
     problems: list[str] = []
@@ -71,19 +71,19 @@ def row(name: str, rounds: Sequence[Longest]) -> list[str]:
 
 
 def longest_of(rounds: Sequence[Longest]) -> float:
-    """The median over the rounds of whichever act has the largest, ms."""
+    """For the act with the largest median over the rounds: that median, in ms."""
     return max(statistics.median(longest[act] for longest in rounds) for act in rounds[0])
 
 
 def visit(browser: Browser, address: str, path: str, acts: Acts) -> tuple[Longest, Window]:
-    """Open a page, do these things one after the other, and note the longest task of each."""
+    """Open a page and do these acts one after the other; the longest task of each act, and the window."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.add_init_script(OBSERVE)
     window = Window(context.new_page(), address)
     window.page.goto(address + path)
     begins = {"load": 0.0}
     window.wait()
-    window.page.wait_for_load_state("networkidle")  # scripts that come late are part of it
+    window.page.wait_for_load_state("networkidle")  # scripts that load late count as well
     for name, act in acts.items():
         window.wait()
         begins[name] = window.page.evaluate("performance.now()")
@@ -99,7 +99,7 @@ def visit(browser: Browser, address: str, path: str, acts: Acts) -> tuple[Longes
 
 
 def hover(window: Window) -> None:
-    """Over the thumbnails, and over the cells of the large map."""
+    """Hover over the thumbnails, and over the cells of the large map."""
     buttons = window.page.locator(".cells button")
     for i in range(min(4, buttons.count())):
         buttons.nth(i).hover()
@@ -127,7 +127,7 @@ def press(window: Window, label: str = "Tokens") -> None:
 
 
 def switch(window: Window) -> None:
-    """To the other page and back."""
+    """Go to the other page and back."""
     here = path_of(window)
     for name in ("Home", "Heads") if here == "/heads" else ("Heads", "Home"):
         window.page.get_by_role("link", name=name, exact=True).click()
@@ -141,4 +141,4 @@ def path_of(window: Window) -> str:
 
 
 LENS: Acts = {"hover": hover, "click": click, "ten presses": press, "pages": switch}
-HOME: Acts = {name: act for name, act in LENS.items() if name != "click"}  # there a click opens the other page
+HOME: Acts = {name: act for name, act in LENS.items() if name != "click"}  # on Home, a click opens the other page

@@ -1,4 +1,4 @@
-"""The encoders that `core` compares: ours, torch's and x-transformers', and the proof that they do the same work."""
+"""The encoders that core.py compares: ours, torch's and x-transformers'; and a check that they do the same work."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -15,7 +15,7 @@ WithWeights = Callable[[Tensor], tuple[Tensor, list[Tensor]]]
 
 
 def our_encoder(d_model: int, heads: int, layers: int) -> tuple[Encode, list[TransformerLayer], nn.LayerNorm]:
-    """The layers of our encoder and its final norm, without the embedding that the others have not got either."""
+    """Our encoder's layers and its final norm, without the embedding, which the other encoders do not have either."""
     config = TransformerConfig(
         vocab_size=2, d_model=d_model, num_heads=heads, num_layers=layers, activation="relu", positional="none"
     )
@@ -45,7 +45,7 @@ def recorded(encode: Encode, sites: str | None) -> Encode:
 
 
 def without_fast_path(theirs: Encode) -> Encode:
-    """nn.TransformerEncoder by its Python code, which calls F.scaled_dot_product_attention."""
+    """nn.TransformerEncoder without its fast path: Python code that calls F.scaled_dot_product_attention."""
 
     def run(x: Tensor) -> Tensor:
         torch.backends.mha.set_fastpath_enabled(False)
@@ -58,7 +58,7 @@ def without_fast_path(theirs: Encode) -> Encode:
 
 
 def with_torch_weights(theirs: nn.TransformerEncoder) -> WithWeights:
-    """The same encoder, asking each nn.MultiheadAttention for the weights of every head."""
+    """The same encoder, with the weights of all heads from nn.MultiheadAttention."""
 
     def run(x: Tensor) -> tuple[Tensor, list[Tensor]]:
         kept = []
@@ -76,8 +76,8 @@ def with_torch_weights(theirs: nn.TransformerEncoder) -> WithWeights:
 
 
 def with_x_weights(d_model: int, heads: int, layers: int) -> WithWeights:
-    """x-transformers' pre-norm encoder of the same sizes; its attention has no biases, so it does slightly less."""
-    encoder = import_module("x_transformers").Encoder(  # not above: importing it warns, and it has no types
+    """x-transformers' pre-norm encoder of the same size; its attention has no biases, so it does slightly less work."""
+    encoder = import_module("x_transformers").Encoder(  # not at the top: it warns when imported, and has no types
         dim=d_model,
         depth=layers,
         heads=heads,
@@ -95,7 +95,7 @@ def with_x_weights(d_model: int, heads: int, layers: int) -> WithWeights:
 
 
 def encoders(d_model: int, heads: int, layers: int) -> dict[str, Encode | WithWeights]:
-    """All contenders of one size, ours first."""
+    """All encoders of one size, ours first."""
     encode, blocks, norm = our_encoder(d_model, heads, layers)
     theirs = as_torch_encoder(blocks, norm)
     return {
@@ -110,7 +110,7 @@ def encoders(d_model: int, heads: int, layers: int) -> dict[str, Encode | WithWe
 
 
 def check_agreement(contenders: dict[str, Encode | WithWeights], x: Tensor) -> None:
-    """The proof that all do the same work: outputs and weights agree. x-transformers can only be checked for shapes."""
+    """Check that all do the same work: outputs and weights agree. Of x-transformers only shapes can be checked."""
     expected = contenders["ours"](x)
     with recording("*.weights") as trace:
         contenders["ours"](x)

@@ -1,7 +1,7 @@
 """`tfm_core` beside what people use today: whole encoders, and attention with its weights written down.
 
-Every encoder gets the same embeddings and, where its make allows, the same parameters; before a clock starts, those
-must agree, which proves that they do the same work. A pass that records hands its weights out and drops them.
+All encoders get the same embeddings and, where possible, the same parameters. Before the measurement, their outputs
+are compared, to make sure that they do the same work. A pass that records returns the weights, which are then dropped.
 """
 
 import math
@@ -62,12 +62,12 @@ FIGURES = [  # an encoder is (d_model, heads, layers)
 
 
 def best_of(*times: list[float]) -> list[float]:
-    """The times of whichever is fastest by its median."""
+    """The times with the smallest median."""
     return min(times, key=lambda seconds: sorted(seconds)[len(seconds) // 2])
 
 
 def measure_encoders(size: tuple[int, int, int, int, int]) -> tuple[list[object], dict[str, float]]:
-    """One row of the table, our cost over theirs; and by name the medians that are told."""
+    """One row of the table, our time over theirs; and name -> median, for the figures."""
     d_model, heads, layers, seq, batch = size
     x = torch.randn(batch, seq, d_model)
     contenders = encoders(d_model, heads, layers)
@@ -97,7 +97,7 @@ def measure_encoders(size: tuple[int, int, int, int, int]) -> tuple[list[object]
 
 
 def measure_attention(batch: int = 4, heads: int = 8, seq: int = 1024, head_dim: int = 32) -> list[Ratio]:
-    """Attention alone: output and weights, ours and then plainly, over torch's fused kernel's output only."""
+    """Attention alone, with weights: our time, and that of a naive implementation, over torch's fused kernel's."""
     query, key, value = (torch.randn(batch, seq, heads, head_dim).transpose(1, 2) for _ in range(3))
 
     def naive() -> tuple[Tensor, Tensor]:

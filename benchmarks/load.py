@@ -1,7 +1,7 @@
 """Thirty visitors who drag a slider on Heads at once: how long their pictures take, and the server's largest memory.
 
-Only pictures are asked for, over plain HTTP: no page is run, and nothing is drawn. The visitors are threads on the
-same machine.
+The visitors ask only for pictures, over plain HTTP: no page runs, and nothing is drawn. They are threads on the same
+machine.
 """
 
 import random
@@ -18,7 +18,7 @@ from benchmarks.live.serve import running_server
 from benchmarks.measure import Figure, Figures, show
 
 VISITORS = 30
-ROUNDS, PAUSE = 10, (1.0, 3.0)  # questions of a visitor after the first, and seconds between two of them
+ROUNDS, PAUSE = 10, (1.0, 3.0)  # requests of a visitor after the first one, and seconds between two requests
 PATIENCE = 120  # seconds that an answer may take
 PICTURES = "/pictures/heads+head"  # those of the Heads lens
 AT_ONCE, IN_TURN = "all at the same moment", f"one every {sum(PAUSE) / 2:g} s each"
@@ -35,33 +35,33 @@ Times = dict[str, list[float]]  # when -> seconds of each answer
 
 
 def main(visitors: int = VISITORS) -> Figures:
-    """The default model, with weights that no cache knows: first all at once, as a class told to; then apart."""
+    """Ask for default models that are not cached: first all visitors at the same moment, then each in its own time."""
     begin = Barrier(visitors, timeout=PATIENCE)
     with running_server() as (address, process), ThreadPoolExecutor(visitors) as threads:
         answers = list(threads.map(lambda number: visit(address, number, begin), range(visitors)))
         memory = largest_memory(process)
     refused = sum(kinds[503] for _, kinds in answers)
-    told: Figures = {REFUSED: refused}
+    figures: Figures = {REFUSED: refused}
     for when in (AT_ONCE, IN_TURN):
         seconds = [second for times, _ in answers for second in times[when]]
         percentiles = statistics.quantiles(seconds, n=100, method="inclusive")
-        told |= {TIMES[when, percent]: 1000 * percentiles[percent - 1] for percent in (50, 95)}
+        figures |= {TIMES[when, percent]: 1000 * percentiles[percent - 1] for percent in (50, 95)}
     if memory is not None:
-        told[MEMORY] = memory
-    rows = [[figure.what, figure.form.format(value), figure.unit] for figure, value in told.items()]
+        figures[MEMORY] = memory
+    rows = [[figure.what, figure.form.format(value), figure.unit] for figure, value in figures.items()]
     show(f"Load of {visitors} visitors", ["", "", "unit"], rows)
-    return told
+    return figures
 
 
 def visit(address: str, number: int, begin: Barrier) -> tuple[Times, Counter[int]]:
-    """One visitor's questions, each after the answer before; the times of those answered, and all statuses."""
+    """Make one visitor's requests, one after the other; the times of pictures, and a count of all statuses."""
     connection = HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE)
     chance, kinds = random.Random(number), Counter[int]()
     times: Times = {AT_ONCE: [], IN_TURN: []}
     connection.request("GET", "/_stcore/health")
     answer = connection.getresponse()
     answer.read()
-    # As a browser comes to it: the server tells visitors apart by this cookie, who share an address here.
+    # All visitors share an address here, so the server tells them apart by this cookie, as with browsers.
     cookie = {"Cookie": answer.headers["Set-Cookie"].partition(";")[0]}
     begin.wait()
     for turn in range(1 + ROUNDS):
@@ -81,7 +81,7 @@ def visit(address: str, number: int, begin: Barrier) -> tuple[Times, Counter[int
 
 
 def largest_memory(process: int) -> float | None:
-    """MB that a process has held at most, where Linux tells it."""
+    """The most memory that a process has used, in MB; None on systems other than Linux."""
     status = Path(f"/proc/{process}/status")
     if not status.exists():
         return None

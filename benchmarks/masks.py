@@ -17,7 +17,7 @@ FIGURES = [
 
 
 def main(rounds: int = 25) -> Figures:
-    """All lengths, taking turns; no mask is asked for twice."""
+    """Measure all lengths, in turns; no mask is used twice."""
     with running_app() as app, chromium() as browser:
         pages = {length: opened(browser, app + link(length)) for length in LENGTHS}
         masks = map("window {} and padding".format, itertools.count(2))
@@ -35,6 +35,6 @@ def main(rounds: int = 25) -> Figures:
 
 
 def link(length: int) -> str:
-    """To the view, on the sidebar's text: words of a book."""
+    """The link to the view, with the sidebar's text, which is taken from a book."""
     given = {"text": "@alice", "seq_len": length, "causal": "false", "masks_item": 1, MASK: "window 1 and padding"}
     return f"/masks?{urlencode(given)}"

@@ -1,4 +1,4 @@
-"""Comparing fairly: rounds that are interleaved, ratios within each round, medians with their spread."""
+"""Fair comparisons: rounds are interleaved, ratios are taken within each round, medians are shown with their spread."""
 
 import random
 import statistics
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ratio:
-    """One thing's cost over another's, paired within each round.
+    """The cost of one thing over that of another, from the ratio in each round.
 
     Attributes:
-        median: of the rounds' ratios; below 1, the first is cheaper.
-        low, high: their quartiles.
+        median: the median of the ratios; below 1, the first thing is cheaper.
+        low, high: the quartiles of the ratios.
     """
 
     median: float
@@ -26,13 +26,13 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Figure:
-    """A number that a run of a benchmark tells: a row of docs/how-fast.md.
+    """A number that a benchmark measures: a row of docs/how-fast.md.
 
     Attributes:
-        what: is measured.
-        beside: what it is held against.
-        unit: of the number.
-        form: how it is written.
+        what: what is measured.
+        beside: what it is compared with.
+        unit: the unit of the number.
+        form: the format of the number.
     """
 
     what: str
@@ -54,18 +54,18 @@ def ratio(ours: Sequence[float], theirs: Sequence[float]) -> Ratio:
 def interleaved(
     contenders: Mapping[str, Callable[[], object]], *, rounds: int = 15, repeats: int = 1, settle: int = 0
 ) -> dict[str, list[float]]:
-    """Seconds that each takes, a number per round, all taking turns so that drift hits all alike.
+    """The seconds that each contender takes in each round. They take turns, so that drift affects all alike.
 
     Args:
         contenders: name -> what to run.
-        rounds: how often each has its turn, after one turn to warm up.
-        repeats: calls per turn; the seconds are those of one call.
-        settle: calls before these that are not timed, so that each finds caches and heap as it left them itself.
+        rounds: how many rounds are timed, after one round to warm up.
+        repeats: calls in each turn; the seconds are those of one call.
+        settle: untimed calls at the beginning of a turn, so that caches and heap are as this contender leaves them.
     """
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     order, shuffled = list(contenders.items()), random.Random(0)
     for number in range(rounds + 1):
-        shuffled.shuffle(order)  # so that nobody always inherits caches and heap from the same neighbour
+        shuffled.shuffle(order)  # so that no contender always follows the same one, whose caches and heap it inherits
         for name, run in order:
             for _ in range(settle):
                 run()
@@ -78,7 +78,7 @@ def interleaved(
 
 
 def verdict(measured: Ratio | float, bar: float, *, at_least: bool = False) -> str:
-    """The bar, and whether it is met: `≤ 1.10 ✓`."""
+    """The bar and whether it is met, such as `≤ 1.10 ✓`."""
     value = measured.median if isinstance(measured, Ratio) else measured
     return f"{'≥' if at_least else '≤'} {bar:g} {'✓' if (value >= bar if at_least else value <= bar) else '✕'}"
 

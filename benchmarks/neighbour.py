@@ -22,7 +22,7 @@ MEASURE = ".st-key-_profiling_measure button"
 
 
 def main(turns: int = 6, ticks: int = 5) -> Figures:
-    """The default profile is started and stopped in turns, so that drift of the machine hits both alike."""
+    """Start and stop the default profile in turns, so that changes of the machine's speed affect both alike."""
     with running_app() as address, chromium() as browser:
         lens = Clocked(browser, address + link("/heads", TOKENS))
         other = _profiling(browser, address)
@@ -63,7 +63,7 @@ def _profiling(browser: Browser, address: str) -> Page:
 
 
 def _ticks(lens: Clocked, seeds: Iterator[int], number: int) -> list[Tick]:
-    """A step of the Tokens slider each, with weights that no cache knows."""
+    """Steps of the Tokens slider, each with weights that are not in the cache."""
     seconds = []
     for _ in range(number):
         lens.press("Tokens", "ArrowLeft")

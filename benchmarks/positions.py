@@ -22,7 +22,7 @@ FIGURES = [
 
 
 def main(rounds: int = 25) -> Figures:
-    """Each pair of schemes at both sizes, taking turns; a base is never asked for twice."""
+    """Measure each pair of schemes at both sizes, in turns; no base is used twice."""
     rows = []
     told: list[float] = []
     with running_app() as app, chromium() as browser:
@@ -48,8 +48,8 @@ def main(rounds: int = 25) -> Figures:
 
 
 def served(rounds: int = 25) -> None:
-    """The part of it that the server takes for the heatmap."""
-    bases = itertools.count(1000)  # with four digits, as many as a link carries
+    """Measure the part of the time that the server takes for the heatmap."""
+    bases = itertools.count(1000)  # four digits, as a link carries no more
 
     def ask(name: str) -> bytes:
         return made("positions_encode_a", link("sinusoidal", "nothing", name, base=next(bases)).partition("?")[2])
@@ -60,7 +60,7 @@ def served(rounds: int = 25) -> None:
 
 
 def link(a: str, b: str, size: str, **more: object) -> str:
-    """To the view, without the model's own controls."""
+    """The link to the view."""
     length, width = SIZES[size]
     given = {"a": a, "b": b, "length": length, "max_len": length, "width": width, **more}
     return f"/positions?{urlencode({f'positions_{name}': value for name, value in given.items()})}"

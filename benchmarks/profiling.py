@@ -1,8 +1,8 @@
 """The Profiling lens beside torch.utils.benchmark by hand, and its closed forms beside torch's own count.
 
-By hand is what torch documents: inference mode, and `Timer("model(x)").blocked_autorange()` of the same model and input
-in the same process, while our own run waits for its next round: a round's two figures are from the same moment, and
-give one ratio. Both are gated, as a neighbour who disturbs one of the two says nothing about either.
+"By hand" is what torch's documentation recommends: `Timer("model(x)").blocked_autorange()` in inference mode, for the
+same model and input in the same process, between two rounds of our own measurement. The two times of a round are
+measured at nearly the same moment, and give one ratio. Rounds in which another process used the processor are left out.
 """
 
 import math
@@ -20,7 +20,7 @@ from tfm_core.profiling.statistics import Interval, median_interval
 
 TARGET = "with weights"
 RATIOS = 15
-PATIENCE, PAUSE = 240, 0.3  # seconds for a configuration where neighbours are busy; and after a block that they spoiled
+PATIENCE, PAUSE = 240, 0.3  # seconds for a configuration; seconds to wait after a round that was disturbed
 NEAR, WIDE = (0.9, 1.1), 0.2
 FIGURES = [
     Figure(
@@ -46,7 +46,7 @@ def main() -> Figures:
 
 
 def _line(row: Row) -> tuple[list[object], float]:
-    """A row of the table, and its median ratio."""
+    """A row of the table, and the median of its ratios."""
     ratios, last = _ratios(row)
     interval, size = median_interval(ratios), row.size
     cells: list[object] = [
@@ -60,7 +60,7 @@ def _line(row: Row) -> tuple[list[object], float]:
 
 
 def _ratios(row: Row) -> tuple[list[float], Blocks]:
-    """Our block of a round over the median by hand, and our blocks by then."""
+    """For each round, our block's time over the median by hand; and all our blocks."""
     setup, gate = Setup(rounds=100 * RATIOS, backward=False), contention.gate()
     subject = Subject(row, setup)
     watch = Timer("model(x)", globals={"model": subject.module, "x": subject.x}, num_threads=setup.threads)
@@ -89,7 +89,7 @@ def _verdict(interval: Interval, count: int) -> str:
 
 
 def _count(row: Row) -> str:
-    """Closed form over FlopCounterMode on the meta device, where it sees every product."""
+    """FLOPs by the closed form over those that FlopCounterMode counts; on the meta device it sees every product."""
     size = row.size
     with torch.device("meta"):
         model, x = TARGETS[row.target].build(size), torch.empty(size.batch, size.seq_len, size.d_model)

@@ -1,4 +1,4 @@
-"""The same benchmarks several times, each time in a new process: the tables of docs/how-fast.md, with their spread."""
+"""Runs benchmarks several times, each time in a new process, and prints the tables of docs/how-fast.md."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from benchmarks.measure import Figure, Figures
 
 
 def repeat(names: Sequence[str], runs: int) -> None:
-    """Run all of them one after the other, then all of them again; at the end print the tables."""
+    """Run all benchmarks one after the other, then all of them again, and so on; at the end print the tables."""
     figures: dict[str, list[list[float | None]]] = {name: [] for name in names}
     minutes: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(runs):
@@ -34,12 +34,12 @@ def repeat(names: Sequence[str], runs: int) -> None:
 
 
 def figures_of(name: str) -> list[Figure]:
-    """What a benchmark tells, in its order."""
+    """The figures of a benchmark, in its order."""
     return list(import_module(f"benchmarks.{name}").FIGURES)
 
 
 def in_new_process(name: str) -> list[float | None]:
-    """One run's numbers, one for each figure; none where the benchmark could not measure it here."""
+    """The numbers of one run, one for each figure; None for figures that could not be measured here."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "figures.json"
         subprocess.run([sys.executable, "-m", "benchmarks", "--figures", file, name], check=True)
@@ -48,7 +48,7 @@ def in_new_process(name: str) -> list[float | None]:
 
 
 def write(name: str, told: Figures, file: Path) -> None:
-    """What `in_new_process` reads."""
+    """Write the numbers of a run to the file that `in_new_process` reads."""
     figures = figures_of(name)
     if unknown := told.keys() - set(figures):
         raise ValueError(f"benchmarks.{name}: expected only what FIGURES has, got {unknown}")
@@ -56,7 +56,7 @@ def write(name: str, told: Figures, file: Path) -> None:
 
 
 def table(figures: Sequence[Figure], runs: Sequence[Sequence[float | None]]) -> list[str]:
-    """Lines of Markdown, one for each figure."""
+    """A table in Markdown, with a line for each figure."""
     lines = [f"| What | Median of {len(runs)} run{'s' * (len(runs) != 1)} (least to most) | Beside |", "|---|---|---|"]
     for figure, values in zip(figures, zip(*runs, strict=True), strict=True):
         numbers = [value for value in values if value is not None]
@@ -65,7 +65,7 @@ def table(figures: Sequence[Figure], runs: Sequence[Sequence[float | None]]) -> 
 
 
 def cell(figure: Figure, numbers: Sequence[float]) -> str:
-    """The median with its range."""
+    """The median and the range of a figure's numbers."""
     if not numbers:
         return "not measured"
     median, least, most = (figure.form.format(f(numbers)) for f in (statistics.median, min, max))
@@ -73,7 +73,7 @@ def cell(figure: Figure, numbers: Sequence[float]) -> str:
 
 
 def machine() -> str:
-    """What all of it was measured on, in a sentence."""
+    """The machine on which everything was measured, in a sentence."""
     return (
         f"Measured on {os.cpu_count()} cores of {processor(Path('/proc/cpuinfo'))}, {platform.system()}, "
         f"Python {platform.python_version()}, torch {torch.__version__} ({torch.backends.cpu.get_cpu_capability()})."
@@ -81,7 +81,7 @@ def machine() -> str:
 
 
 def processor(cpuinfo: Path) -> str:
-    """The processor's name: Linux keeps it in a file, other systems tell it themselves."""
+    """The processor's name, on Linux from this file, on other systems from `platform`."""
     lines: Mapping[str, str] = {}
     if cpuinfo.exists():
         lines = {

@@ -32,14 +32,14 @@ FIGURES = [_figure(tokens, causal) for tokens in SIZES for causal in (False, Tru
 
 
 def main(sizes: Sequence[int] = SIZES) -> Figures:
-    """Bytes of a step of the Tokens slider on Heads, with a causal mask (half of BertViz's numbers are 0.0) and not."""
+    """Bytes of a step of the Tokens slider on Heads, with a causal mask (half of the weights are 0) and without."""
     try:
-        bertviz = import_module("bertviz")  # has no types, and is not needed for the tests
+        bertviz = import_module("bertviz")  # not at the top: it has no types, and tests run without it
     except ImportError:
         print("\nbytes: BertViz is missing; install it with pip install -r requirements-benchmarks.txt")
         return {}
     rows: list[Sequence[object]] = []
-    told: Figures = {}
+    figures: Figures = {}
     with running_app() as address, chromium() as browser:
         for tokens in sizes:
             if not can_show(tokens):
@@ -51,7 +51,7 @@ def main(sizes: Sequence[int] = SIZES) -> Figures:
                 sent, shown = tick(browser, address + link("/heads", tokens, **more))
                 np.testing.assert_allclose(shown, weights[0, 0], atol=1e-6, err_msg="the app shows other weights")
                 theirs = head_view(bertviz, weights, pieces)
-                times = told[_figure(tokens, causal)] = theirs / sent
+                times = figures[_figure(tokens, causal)] = theirs / sent
                 mask = "causal" if causal else "none"
                 bar = verdict(times, BAR, at_least=True)
                 rows.append([tokens, mask, f"{sent:,}", f"{theirs:,}", f"{times:.1f}", bar])
@@ -60,11 +60,11 @@ def main(sizes: Sequence[int] = SIZES) -> Figures:
         ["tokens", "mask", "a tick", "head_view", "times less", "bar"],
         rows,
     )
-    return told
+    return figures
 
 
 def recorded(state: ModelState) -> tuple[NDArray[np.float32], list[str]]:
-    """The weights (layer, head, query, key) of the model that a link stands for, in plain Python, and its tokens."""
+    """The weights of a model, (layer, head, query, key), computed without the app; and its tokens."""
     tokens = state.source_tokens
     mask = causal_mask(state.seq_len) if state.masks_the_future else None
     with torch.no_grad(), recording("*.self_attention.weights") as trace:
@@ -73,7 +73,7 @@ def recorded(state: ModelState) -> tuple[NDArray[np.float32], list[str]]:
 
 
 def head_view(bertviz: Any, weights: NDArray[np.float32], pieces: list[str]) -> int:
-    """Bytes of the HTML. Looks into it: the first row of the first head must be there, all digits of it."""
+    """Bytes of the HTML, after a check that it contains the first row of the first head with all its digits."""
     attention = [layer[None] for layer in torch.from_numpy(weights)]
     html: str = bertviz.head_view(attention, pieces, html_action="return").data  # ASCII: a character is a byte
     begin = html.index("[[[[") + 3
@@ -83,7 +83,7 @@ def head_view(bertviz: Any, weights: NDArray[np.float32], pieces: list[str]) -> 
 
 
 def tick(browser: Browser, address: str) -> tuple[int, NDArray[np.float64]]:
-    """Bytes over websocket and HTTP of a step that leads to this state; and the weights of head 1 in layer 1 there."""
+    """Bytes over websocket and HTTP of a step that leads to this state; and the weights of layer 1, head 1, there."""
     received = 0
 
     def frame(payload: str | bytes) -> None:
@@ -104,13 +104,13 @@ def tick(browser: Browser, address: str) -> tuple[int, NDArray[np.float64]]:
     counts = []
     for number in range(PRESSES):
         lens.press("Tokens", "ArrowLeft")
-        lens.fill("Seed", number)  # else the browser still holds what is sent, and gets its hash alone
+        lens.fill("Seed", number)  # otherwise Streamlit sends only a hash, as the browser has the rest
         received = 0
         lens.press("Tokens", "ArrowRight")
         counts.append(received)
     panel = lens.page.locator(".st-key-panel_head")
     panel.get_by_role("button", name="Download", exact=True).click()
-    with lens.page.expect_download() as download:  # the numbers behind the picture, all digits of them
+    with lens.page.expect_download() as download:  # the numbers of the picture, with all digits
         lens.page.get_by_role("button", name="CSV: ").click()
     table = np.loadtxt(download.value.path(), delimiter=",", skiprows=1, dtype=str, comments=None, quotechar='"')
     lens.close()

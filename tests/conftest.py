@@ -1,4 +1,4 @@
-"""What every test starts from."""
+"""What all tests share."""
 
 from collections.abc import Iterator
 from functools import cache

@@ -1,4 +1,4 @@
-"""The app without a browser: how its pages are opened."""
+"""Opens pages of the app without a browser."""
 
 from pathlib import Path
 
@@ -25,6 +25,6 @@ def new_app(**query: str | list[str]) -> AppTest:
 
 
 def go_to(app: AppTest, page: str) -> AppTest:
-    """The app, to be run at the page of this lens. AppTest's `switch_page` tells pages apart by their files alone."""
+    """The app, to be run at the page of this lens. AppTest's `switch_page` cannot do it: all lenses share one file."""
     app._page_hash = calc_hash(page)
     return app

@@ -1,4 +1,4 @@
-"""A lens is a folder and a line: the one of CONTRIBUTING is added from a temporary folder, and opened."""
+"""A lens is a folder and a line: the lens in CONTRIBUTING is added from a temporary folder, and opened."""
 
 import sys
 from pathlib import Path

@@ -24,7 +24,7 @@ CELL = re.compile(r"not measured|[\d.,]+ [\w ]+ \([\d.,]+ to [\d.,]+\)")
 
 @cache
 def prose(document):
-    """The text without what is fenced."""
+    """The text without its fenced blocks."""
     return FENCED.sub("", document.read_text("utf-8"))
 
 
@@ -36,13 +36,13 @@ def links(document):
 
 
 def anchors(document):
-    """Its headings as addresses, in the way of the sites that show Markdown."""
+    """The anchors of its headings, as sites that show Markdown make them."""
     titles = re.findall(r"^#+ (.+)$", prose(document), re.MULTILINE)
     return [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles]
 
 
 def commands(document):
-    """What a reader is told to type: lines of fenced shell, and inline code that begins with a program."""
+    """The commands in a document: lines of fenced shell, and inline code that begins with a program's name."""
     fenced = [
         line
         for language, body in FENCED.findall(document.read_text("utf-8"))
@@ -54,7 +54,7 @@ def commands(document):
 
 
 def problem(command):
-    """What is wrong with a command, or nothing."""
+    """The files, modules and benchmarks in a command that do not exist."""
     words = shlex.split(command, comments=True)
     modules = {words[at + 1]: words[at + 2 :] for at, word in enumerate(words) if word == "-m"}
     files = [word for word in words if word.endswith((".py", ".txt"))]

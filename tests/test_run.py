@@ -1,4 +1,4 @@
-"""run.py, without what it sets up: an old Python is told so, and the address is this machine's own unless asked for."""
+"""run.py without installing anything: the message for an old Python, the address, the order of checks and tests."""
 
 import ast
 import runpy
@@ -61,7 +61,7 @@ def test_the_help_says_what_another_address_means(capsys):
     with pytest.raises(SystemExit) as ended:
         run.main(["--help"])
     assert ended.value.code == 0
-    assert "whoever can reach this machine can use the app" in " ".join(capsys.readouterr().out.split())
+    assert "everybody who can reach this machine can use the app" in " ".join(capsys.readouterr().out.split())
 
 
 def test_without_node_the_checks_of_scripts_fail_and_say_so(monkeypatch, capsys):

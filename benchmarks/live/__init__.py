@@ -1,1 +1,1 @@
-"""What the benchmarks and the browser tests share: a running page, a real Chromium, and a clock inside it."""
+"""What benchmarks and browser tests share: a running server, a real Chromium, and a clock in the page."""

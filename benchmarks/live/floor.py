@@ -1,7 +1,7 @@
-"""The least that a Streamlit page can be, one slider and one line of text: what a key press costs here, none can save.
+"""The floor: a Streamlit page with one slider and one line of text. No Streamlit page can answer a key press faster.
 
-It leaves what lives long out of garbage collection, as Attention Lab does: with the collection of 80 ms after every
-run, Streamlit's default, the floor would be higher and flatter us.
+Like Attention Lab, it excludes long-lived objects from garbage collection. With Streamlit's default, a collection of
+80 ms after every run, the floor would be higher, and Attention Lab would look better than it is.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""Key presses in a page with a clock inside: how long until the pictures show what they lead to."""
+"""Key presses in a page with a clock: how long until the pictures show the result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,11 +27,11 @@ TEXT = " ".join(
 
 @dataclass(frozen=True)
 class Tick:
-    """Milliseconds from a key press to the paint that shows it.
+    """Milliseconds from a key press to the paint that shows its result.
 
     Attributes:
-        first: until the first picture of the page is new.
-        all: until every picture is.
+        first: until the first picture of the page has changed.
+        all: until all pictures have changed.
     """
 
     first: float
@@ -45,7 +45,7 @@ def can_show(tokens: int) -> bool:
 
 
 def parameters(tokens: int, **more: Any) -> dict[str, Any]:
-    """A model whose text fills so many tokens; beyond 256 these are characters."""
+    """A model's parameters, with a text that fills this many tokens: words up to 256 tokens, characters beyond."""
     return {"text": TEXT, "tokenizer": "word" if tokens <= 256 else "character", "seq_len": tokens, **more}
 
 
@@ -56,7 +56,7 @@ def link(path: str, tokens: int, **more: Any) -> str:
 
 
 class Clocked:
-    """A page that tells when it has new pixels."""
+    """A page that measures when its pixels change."""
 
     def __init__(self, browser: Browser, url: str, on_websocket: Callable[[WebSocket], None] | None = None) -> None:
         self.context = browser.new_context(viewport={"width": 1440, "height": 900})
@@ -68,16 +68,16 @@ class Clocked:
         self.page.evaluate("clock.settled()")
 
     def first_seen(self) -> dict[str, float]:
-        """Seconds from the start of the visit to the first "text" and "canvas"."""
+        """Seconds from the start of the visit to the first "text" and to the first "canvas"."""
         return {name: at / 1000 for name, at in self.page.evaluate("firstSeen").items()}
 
     def press(self, slider: str, key: str) -> Tick:
-        """Press a key on a slider, and wait until all is quiet again."""
+        """Press a key on a slider, and wait until the page no longer changes."""
         self.page.get_by_role("slider", name=slider).focus()
         return self._pressed(key)
 
     def fill(self, box: str, value: object) -> None:
-        """Put a number into a box, and wait likewise."""
+        """Type a number into a box, and wait until the page no longer changes."""
         self.page.get_by_label(box, exact=True).fill(str(value))
         self._pressed("Enter")
 

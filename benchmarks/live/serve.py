@@ -1,4 +1,4 @@
-"""A Streamlit server as a user starts it, a real Chromium, and a window that notes what goes wrong in it."""
+"""A Streamlit server as a user starts it, a real Chromium, and a window that records errors."""
 
 import shutil
 import socket
@@ -19,13 +19,13 @@ from run import BROWSERS
 
 ROOT = Path(__file__).parents[2]
 FLOOR = "benchmarks/live/floor.py"
-# Streamlit itself asks below a deep link's path whether its server lives there; a 404 is the answer it expects.
+# For a link to a page, Streamlit's script first asks for these below the page's path, and expects a 404.
 EXPECTED_404 = ("_stcore/health", "_stcore/host-config")
 
 
 @contextmanager
 def running_app(port: int | None = None, *, script: str = "app.py", options: Sequence[str] = ()) -> Iterator[str]:
-    """`streamlit run app.py` as a user starts it, with more options; its address. Nobody has visited it yet."""
+    """Run `streamlit run app.py` as a user does, with more options; its address. Nobody has visited it yet."""
     with running_server(port, script=script, options=options) as (address, _):
         yield address
 
@@ -34,7 +34,7 @@ def running_app(port: int | None = None, *, script: str = "app.py", options: Seq
 def running_server(
     port: int | None = None, *, script: str = "app.py", options: Sequence[str] = ()
 ) -> Iterator[tuple[str, int]]:
-    """The same, with the number of its process."""
+    """Like `running_app`; the address and the id of the process."""
     if port is None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
@@ -57,11 +57,11 @@ def running_server(
 
 
 def is_healthy(port: int) -> bool:
-    """Whether a server answers there, whatever it says."""
+    """Whether a server answers at this port, with any status."""
     try:
         urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health").close()
         return True
-    except HTTPError:  # it lives below another path
+    except HTTPError:  # it answers below another path
         return True
     except (URLError, ConnectionError):
         return False

@@ -1,11 +1,11 @@
-"""A tick of something that is dragged: from the request of all the page's pictures until they are on screen."""
+"""A tick of a drag: the time from the request for all pictures of the page until they are on screen."""
 
 from playwright.sync_api import Browser, Page
 
 from benchmarks.live.serve import Window
 
-# What a drag does, without the slider: every picture of the page is asked for anew. Two frames later than its numbers
-# it is on screen.
+# Does what a drag does, without the slider: asks for every picture of the page anew. A picture is on screen two frames
+# after its numbers have arrived.
 TICK = """async ([parameter, value]) => {
   const pictures = []
   const find = root => root.querySelectorAll("*").forEach(element => {
@@ -25,7 +25,7 @@ TICK = """async ([parameter, value]) => {
 
 
 def opened(browser: Browser, url: str) -> Page:
-    """A window that shows the page, all of it drawn."""
+    """A page, when everything on it is drawn."""
     page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
     page.goto(url)
     page.locator("[data-picture] canvas").first.wait_for(timeout=60_000)

@@ -1,4 +1,4 @@
-"""The page of each lens but Home: which one, the address says."""
+"""The page of every lens except Home; the address says which lens is shown."""
 
 from tfm_ui import lenses
 from tfm_ui.page import frame, lens_page

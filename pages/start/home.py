@@ -1,4 +1,4 @@
-"""Home: the model at work, before anything is asked of the reader."""
+"""The page of Home."""
 
 from tfm_ui import lenses
 from tfm_ui.page import lens_page

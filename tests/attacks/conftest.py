@@ -1,4 +1,4 @@
-"""A server to be attacked. Its memory can be read where the system shows it: on Linux."""
+"""A server to be attacked. Its memory can be read on Linux only."""
 
 from collections.abc import Iterator
 

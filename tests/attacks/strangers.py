@@ -1,4 +1,4 @@
-"""What a stranger's program can do to a server: plain sockets, and Streamlit's websocket without a browser."""
+"""What a stranger's program can do to a server: it uses plain sockets, and Streamlit's websocket without a browser."""
 
 import asyncio
 import http.client
@@ -35,13 +35,13 @@ class Server:
 
     @property
     def memory(self) -> dict[str, int]:
-        """Bytes: what the process holds now, and the most that it ever held."""
+        """The memory of the process in bytes, now and at its peak."""
         lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
         kilobytes = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith("Vm")}
         return {"now": int(kilobytes["VmRSS"]) * 1024, "most": int(kilobytes["VmHWM"]) * 1024}
 
     def ask(self, names: str, model: dict[str, object], *, visitor: str = "", **headers: str) -> tuple[int, bytes]:
-        """A question for pictures and its answer: status and body."""
+        """Request pictures; the answer's status and body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             cookies = {"Cookie": cookie(visitor)} if visitor else {}
@@ -53,22 +53,22 @@ class Server:
 
     @property
     def lives(self) -> bool:
-        """Whether its process is there."""
+        """Whether its process is running."""
         return Path(f"/proc/{self.pid}").exists()
 
     def quiet_visitor(self) -> None:
-        """Another visitor asks for default pictures that nobody has computed yet, and gets them."""
+        """Check that another visitor gets pictures of the default model that are not cached."""
         status, body = self.ask("heads+head", {"seed": secrets.randbelow(9999)}, visitor="quiet")
         assert (status, bool(body)) == (200, True)
 
     @property
     def cpu(self) -> float:
-        """Seconds of processor that it has used: they pass no faster on a busy machine."""
+        """The processor time that it has used, in seconds, which does not depend on how busy the machine is."""
         user, system = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def question(self, names: str, model: dict[str, object], visitor: str = "", more: int = 0) -> bytes:
-        """The bytes of a question, to be sent as a stranger likes; `more` bytes are promised and not among them."""
+        """The bytes of a request. Its header announces `more` bytes that are missing."""
         body = urlencode(model)
         return (
             f"POST /pictures/{names} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nCookie: {cookie(visitor)}\r\n"
@@ -76,12 +76,12 @@ class Server:
         ).encode()
 
     def connect(self) -> socket.socket:
-        """A plain connection."""
+        """Open a plain connection."""
         return socket.create_connection(("127.0.0.1", self.port), timeout=30)
 
     @contextmanager
     def tabs(self, page: str, models: list[dict[str, object]], *, visitors: int = 1) -> Iterator["Tabs"]:
-        """A tab each, all open until the block ends."""
+        """Open a tab for each model; all stay open until the block ends."""
         tabs = Tabs(self, page, models, visitors)
         try:
             yield tabs
@@ -93,7 +93,7 @@ class Tabs:
     """Open tabs: websockets that have asked for a page."""
 
     def __init__(self, server: Server, page: str, models: list[dict[str, object]], visitors: int) -> None:
-        # In a thread of its own: the browser tests leave a loop in this one.
+        # A loop in a new thread, because the browser tests leave a loop in the main thread.
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -116,7 +116,7 @@ class Tabs:
         return tab
 
     def wait(self) -> int:
-        """Until each page has run; how many ended well."""
+        """Wait until all pages have run; how many ended without an error."""
         return sum(self._do(self._all_run()))
 
     async def _all_run(self) -> list[bool]:
@@ -131,7 +131,7 @@ class Tabs:
                     return message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
 
     def close(self) -> None:
-        """All of them."""
+        """Close all tabs."""
         self._do(self._leave())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

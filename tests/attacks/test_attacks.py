@@ -1,7 +1,7 @@
-"""One visitor cannot harm the others: bounded memory, bounded work, and another visitor is served meanwhile.
+"""One visitor cannot harm the others: memory and work are limited, and another visitor is served during an attack.
 
-Nothing here is timed, as machines are busy: that a quiet visitor is served in time is seen by what the attacker has
-not got by then. `VmHWM` is the most memory that the server ever held.
+Nothing here is timed, because machines can be busy. That a quiet visitor is served early shows in how many of the
+attacker's requests are still unanswered at that moment.
 """
 
 import time
@@ -20,7 +20,7 @@ UNDER_ATTACK = 2.5 * GIGABYTE
 
 @pytest.fixture(autouse=True)
 def bounded_and_alive(server):
-    """Whatever a test does, the server lives, and has never held more than it may."""
+    """After each test, the server still runs, and its peak of memory is below the limit."""
     yield
     assert server.lives
     assert server.memory["most"] < UNDER_ATTACK
@@ -28,7 +28,7 @@ def bounded_and_alive(server):
 
 
 def test_thirty_visitors_on_default_models_stay_under_a_gigabyte(fresh_server):
-    """Of a server of its own, which has never held more."""
+    """With a new server, because only its peak of memory can be read."""
     server = fresh_server
     with server.tabs("heads", [{"seed": seed} for seed in range(30)], visitors=30) as tabs:
         assert tabs.wait() == 30

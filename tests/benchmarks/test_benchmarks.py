@@ -1,4 +1,4 @@
-"""The benchmarks' own arithmetic and manners. What they measure is not tested: times are not the same twice."""
+"""The benchmarks' arithmetic, tables and messages. Measured times are not tested, as they differ each time."""
 
 import subprocess
 import sys
@@ -36,7 +36,7 @@ def test_contenders_take_turns_after_one_turn_to_warm_up():
     seconds = interleaved(contenders, rounds=2, repeats=2)
     turns = ["".join(calls[i : i + 4]) for i in range(0, 12, 4)]
     assert len(calls) == 12
-    assert set(turns) <= {"aabb", "bbaa"}  # whoever begins
+    assert set(turns) <= {"aabb", "bbaa"}  # either may begin
     assert {name: len(times) for name, times in seconds.items()} == {"a": 2, "b": 2}
 
 

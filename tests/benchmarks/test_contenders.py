@@ -1,4 +1,4 @@
-"""The contenders of the core benchmark do the same work; how fast they are is no matter of a test."""
+"""The encoders of the core benchmark do the same work. How fast they are is not tested."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What is told of several runs: medians with their range, as rows of Markdown."""
+"""Several runs as rows of Markdown: medians with their range."""
 
 import json
 

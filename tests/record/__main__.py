@@ -1,12 +1,13 @@
-"""`python -m tests.record`: tell what links show that differs from the record; with `--write`, record it anew.
+"""`python -m tests.record`: report what links show that differs from the record; with `--write`, record it anew.
 
 The record holds, for each link in links.py: what its controls hold; each picture's header and numbers; each panel's
-title, shape, how-to-read line, sentence, laws, tables, and what its recipe leaves behind. Numbers are kept as
-statistics (statistics.py), which another processor's last digit leaves alone.
+title, shape, how-to-read line, sentence, laws, tables, and the variables of its recipe. Numbers are kept as statistics
+(statistics.py), which do not depend on the last digit, as that differs between processors.
 
-A difference is meant, or it is a fault. Where it is meant, record anew, and say in the commit what changed and why.
-A panel, picture or variable that has another name needs no new record: write the names down in record.py.
-Arguments are parts of links, by default all are visited: `python -m tests.record masks?masks_view=leaks --write`.
+A difference is intended, or it is a bug. If it is intended, record anew, and say in the commit what changed and why.
+If a panel, picture or variable has got another name, enter both names in record.py instead of recording anew.
+Arguments are parts of links; without arguments all links are visited, as in
+`python -m tests.record masks?masks_view=leaks --write`.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""The links that are recorded: each view of each lens and Home, each preset, and what else changes what is shown.
+"""The links that are recorded: every view of every lens and Home, every preset, and other links that differ from them.
 
-They are written as they are read, not as an address bar encodes them; %0A is a new line. What stands here is kept: old
-links mean the same for ever.
+They are not encoded as in an address bar, except that %0A is a new line. No link is ever removed, because old links
+must keep their meaning.
 """
 
 PRESETS = (

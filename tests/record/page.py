@@ -1,4 +1,4 @@
-"""What stands on the page that a link opens. All that the record knows about the app's inside is in this file.
+"""Reads the page that a link opens. All that the record knows about the app's implementation is in this file.
 
 Inside means: where a page's file lies, how Numbers and Source are opened, the function behind a picture, and how
 Profiling is given a measurement without a clock. When one of these moves, it costs a line here.
@@ -49,7 +49,7 @@ Record = dict[str, Any]
 
 @contextmanager
 def _without_a_worker(*, measured: bool) -> Iterator[None]:
-    """No worker process is started; what Profiling asks for was measured, or was not."""
+    """Start no worker process; Profiling gets a made-up measurement, or none."""
     queue = FakeQueue()
     with ExitStack() as stack:
         stack.callback(queue.close)
@@ -60,7 +60,7 @@ def _without_a_worker(*, measured: bool) -> Iterator[None]:
 
 
 def visited(link: str) -> Record:
-    """All that is recorded of a link: its controls, panels and pictures, and the words around them."""
+    """All that is recorded of a link: controls, panels, pictures, and the texts around them."""
     address, _, mark = link.partition("#")
     path, _, query = address.partition("?")
     with _without_a_worker(measured="#" + mark == MEASURED):
@@ -90,7 +90,7 @@ def _controls(block: Block) -> Record:
 
 
 def _is_control(node: Any) -> bool:
-    """Whether the link sets it: keys that begin with _ are no parameters."""
+    """Whether it is a control that the link sets: keys that begin with _ are not parameters."""
     key = getattr(node, "key", None)
     if isinstance(node, Block) or not key or key.startswith("_") or node.type in ("bidi_component", "dataframe"):
         return False
@@ -98,7 +98,7 @@ def _is_control(node: Any) -> bool:
 
 
 class _Reader:
-    """Goes through a page and sorts what stands on it."""
+    """Goes through a page and sorts its content."""
 
     def __init__(self) -> None:
         self.content: Record = {"words": [], "controls": {}, "pictures": {}, "panels": {}}

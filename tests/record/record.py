@@ -1,4 +1,4 @@
-"""The record: a file of what each link showed, and how it differs from what it shows now."""
+"""The record: a file with the content that each link showed, and the comparison with what it shows now."""
 
 import gzip
 import json
@@ -35,18 +35,18 @@ RECIPE_NAMES: dict[str, str] = {
 
 
 def read() -> dict[str, Record]:
-    """Link -> what it showed."""
+    """Link -> the content that it showed."""
     return json.loads(gzip.decompress(FILE.read_bytes()))
 
 
 def write(record: dict[str, Record]) -> None:
-    """Sorted as the links are, and the same bytes for the same record."""
+    """Write the record, in the order of the links. The same record gives the same bytes."""
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), indent=0)
     FILE.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 def changed(recorded: Record, now: Record) -> Iterator[str]:
-    """A line for each field of the record that is another now. What is new on the page is no difference."""
+    """A line for each field of the record that differs now. New content on the page is not a difference."""
     yield from _words(recorded["words"], now["words"], "page")
     yield from differences(recorded["controls"], now["controls"], "control")
     for key, picture in _present(recorded["pictures"], now["pictures"], PICTURES):

@@ -1,4 +1,4 @@
-"""What the record takes for the same, and what not."""
+"""Which differences the record reports, and which it ignores."""
 
 from copy import deepcopy
 

@@ -1,8 +1,8 @@
-"""The cookie by which a browser is told from others, as Streamlit writes it, with a mask of zeros."""
+"""The cookie that identifies a browser, as Streamlit writes it, with a mask of zeros."""
 
 from tfm_ui.visitors.visitor import COOKIE
 
 
 def cookie(browser: str) -> str:
-    """A header's value."""
+    """The value of a Cookie header."""
     return f"{COOKIE}=2|00|{browser.encode().hex()}|1"

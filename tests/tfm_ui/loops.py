@@ -1,4 +1,4 @@
-"""An event loop for tests of what is asynchronous."""
+"""An event loop for tests of asynchronous code."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -7,6 +7,6 @@ from typing import Any
 
 
 def run(coroutine: Coroutine) -> Any:
-    """What it comes to, in a thread of its own: the browser tests leave a loop in this one."""
+    """The coroutine's result. It runs in a new thread, because the browser tests leave a loop in the main thread."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, coroutine).result()

@@ -1,4 +1,4 @@
-"""Reading what a picture gets, as its script does."""
+"""Decodes the bytes of a picture, as its script does."""
 
 import json
 from typing import Any

@@ -46,7 +46,7 @@ def _minutes(seconds: float) -> str:
     return f"{ceil(seconds / 60)} min"
 
 
-LATER = "Try again when some of them are done; what is waiting already can be joined."
+LATER = "Try again when some of them are done. You can still ask for a measurement that waits already."
 # Two of the longest measurements that the Profiling lens accepts.
 OF_VISITOR = Cap(3, 360, "{} of yours", "Wait for one of them, stop it, or ask for something shorter.")
 # A program can invent cookies, so this cap limits one attacker; it leaves a job for each pupil of a class that shares

@@ -155,7 +155,7 @@ class Queue:
             if running is None:
                 return
             if running.told_to_stop is None and now - running.began > running.request.limit:
-                longest = f"{running.request.limit:.0f} seconds, the longest that one may take"
+                longest = f"{running.request.limit:.0f} seconds, the longest that a job may take"
                 running.problem = f"It was stopped after {longest}."
                 self._tell_to_stop(running)
             elif running.told_to_stop is not None and now - running.told_to_stop > OBEYS and self._worker:
@@ -193,7 +193,7 @@ class Queue:
             self._end(job, "failed", f"The process that worked on it was {why}.")
         elif not self._ready:  # it failed to start, and a new one would fail again
             for job in self._waiting.clear():
-                self._end(job, "failed", f"The process that works could not start; it ended with code {code}.")
+                self._end(job, "failed", f"The worker process could not start; it ended with code {code}.")
             return
         self.open()
 

@@ -1,4 +1,4 @@
-"""The lenses, a folder each. None imports another, but Home may show Heads."""
+"""The lenses, each in its own folder. No lens imports another, except that Home may use Heads."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -7,13 +7,13 @@ from importlib import import_module
 from tfm_ui.page.lens import Lens
 from tfm_ui.pictures.registry import register
 
-# In teaching order. A new lens is a folder beside the others, whose package holds `LENS`, and its name here.
+# The lenses in teaching order. For a new lens, add a folder whose package defines `LENS`, and its name here.
 NAMES = ["home", "heads", "attention", "positions", "masks", "profiling"]
 
 
 @cache
 def lens(name: str) -> Lens:
-    """The lens of this name, its pictures registered."""
+    """The lens with this name, after registering its pictures."""
     loaded: Lens = import_module(f"{__name__}.{name}").LENS
     register(loaded.pictures, loaded.state, loaded.prefix)
     return loaded

@@ -1,1 +1,1 @@
-"""How numbers, names and sentences are written, the same way everywhere."""
+"""How numbers, tokens and sentences are written, and colours: the same way everywhere in the app."""

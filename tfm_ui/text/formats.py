@@ -10,12 +10,12 @@ def count(number: int) -> str:
 
 
 def weight(number: float) -> str:
-    """0.75, small ones with two digits, and 1 only for exactly 1."""
+    """A weight: 0.75; small ones with two significant digits, 0.0042; "1" only for exactly 1."""
     return "1" if number == 1 else f"{number:.2f}" if number >= 0.1 else f"{number:.2g}"
 
 
 def number(value: float) -> str:
-    """A score or a vector's entry: −0.312, with a true minus; tiny ones as −2×10⁻⁷, and −∞ where masked."""
+    """A score or a vector's entry: −0.312, with a true minus sign; tiny ones as −2×10⁻⁷; −∞ if masked."""
     if value in (math.inf, -math.inf):
         return "−∞" if value < 0 else "∞"
     if 0 < abs(value) < 0.0005:
@@ -24,7 +24,7 @@ def number(value: float) -> str:
 
 
 def share(value: float) -> str:
-    """A weight in a derivation: 0.1331; small ones with three digits."""
+    """A weight in a derivation: 0.1331; small ones with three significant digits."""
     if value and value < 0.001:
         digits, power = f"{value:.2e}".split("e")
         return f"{digits}×10{superscript(int(power))}"
@@ -32,13 +32,13 @@ def share(value: float) -> str:
 
 
 def percent(share: float, digits: int = 2) -> str:
-    """A share in words, by every sentence of the app: 47%, 4.4%, 99.5%, 135%.
+    """A share in percent, for all sentences of the app: 47%, 4.4%, 99.5%, 135%.
 
-    What is not all is never called 100%, and what is not nothing never 0%.
+    Only exactly 1 is written 100%, and only exactly 0 is written 0%.
 
     Args:
-        share: of a whole, 1; what is compared with the whole may exceed it.
-        digits: significant ones, where so many are needed to tell shares apart.
+        share: a share of a whole, which is 1; it may be larger if it is a comparison.
+        digits: the number of significant digits.
     """
     if math.isnan(share):
         return "NaN"
@@ -54,7 +54,7 @@ def percent(share: float, digits: int = 2) -> str:
 
 
 def percents(*shares: float) -> list[str]:
-    """Shares beside each other, with as many digits as tell those apart that differ, at most five."""
+    """Shares for a comparison: with enough digits to show which of them differ, at most five."""
     for digits in range(2, 6):
         texts = [percent(share, digits) for share in shares]
         if len(set(texts)) == len(set(shares)):
@@ -63,7 +63,7 @@ def percents(*shares: float) -> list[str]:
 
 
 def weights(*numbers: float) -> list[str]:
-    """Weights beside each other, with as many decimals as tell those apart that differ: 0.13 and 0.90; at most six."""
+    """Weights for a comparison, such as 0.13 and 0.90: with enough decimals to show which differ, at most six."""
     for decimals in range(2, 7):
         texts = [f"{number:.{decimals}f}" for number in numbers]
         if len(set(texts)) == len(set(numbers)):
@@ -77,17 +77,17 @@ def superscript(number: int) -> str:
 
 
 def end_of_scale(top: float, largest: float) -> str:
-    """What stands at the end of a colour scale: its weight, and whether larger ones share its colour."""
+    """The text at the end of a colour scale: its weight, with "and more" if larger weights have the same colour."""
     return weight(top) + (" and more" if largest > top else "")
 
 
 def plural(number: int, noun: str, many: str = "") -> str:
-    """1 layer, 2 layers; 2 queries, if that is said."""
+    """A number with its noun: 1 layer, 2 layers; `many` is an irregular plural, such as "queries"."""
     return f"{number} {noun if number == 1 else many or noun + 's'}"
 
 
 def listed(parts: Sequence[str]) -> str:
-    """a, b and c; "none" of nothing."""
+    """A list in words: "a, b and c"; "none" if it is empty."""
     if not parts:
         return "none"
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -17,12 +17,12 @@ NO_CHOICE = "No token has a choice: each may look at one at most."
 
 @dataclass(frozen=True)
 class Rows:
-    """Where the rows of one head look: an entry per row that is a token, all (query).
+    """Where the rows of one head look: arrays (query) with an entry for each row that is a token.
 
     Attributes:
-        first: the largest weight.
-        key: the column it stands in.
-        second: the next.
+        first: the largest weight of the row.
+        key: the column of the largest weight.
+        second: the second largest weight of the row.
         visible: how many keys the row may see.
     """
 
@@ -33,13 +33,13 @@ class Rows:
 
 
 def about_head(rows: Rows, queries: Sequence[str], keys: Sequence[str], *, same_text: bool = True) -> str:
-    """One sentence on what a head does, over the rows that have a choice; says so when no pattern stands out.
+    """What a head does, in one or two sentences, from the rows that can see more than one key.
 
     Args:
-        rows: of this head.
-        queries: a label per row.
-        keys: a label per column.
-        same_text: whether rows and columns are the same tokens: only then is there a previous one.
+        rows: the head's rows.
+        queries: a label for each row.
+        keys: a label for each column.
+        same_text: whether rows and columns are the same tokens, so that there is a previous token.
     """
     free = np.flatnonzero(rows.visible > 1)
     if len(free) == 0:
@@ -50,9 +50,9 @@ def about_head(rows: Rows, queries: Sequence[str], keys: Sequence[str], *, same_
 
 
 def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: bool) -> str:
-    """What most rows have in common; rows without a clear favourite belong to no habit."""
+    """What most rows have in common; rows without a clear favourite count for no habit."""
     clear = rows.first[free] - rows.second[free] >= TIE * rows.first[free]
-    top = np.where(clear, rows.key[free], -2)  # -2 is no key, and next to none
+    top = np.where(clear, rows.key[free], -2)  # -2 is not a key, nor next to a key
     habits = {"the first token": top == 0}
     if same_text:
         habits = {
@@ -75,7 +75,7 @@ def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: b
 
 
 def _strongest(rows: Rows, free: NDArray[np.intp], queries: Sequence[str], keys: Sequence[str]) -> str:
-    """The pair with the largest weight, if it is one pair."""
+    """The pair with the largest weight; if several pairs share it, how many."""
     first = rows.first[free]
     row = free[first.argmax()]
     largest, almost = rows.first[row], rows.first[row] * (1 - TIE)
@@ -88,11 +88,11 @@ def _strongest(rows: Rows, free: NDArray[np.intp], queries: Sequence[str], keys:
 
 
 def about_heads(first: NDArray[np.float32], visible: NDArray[np.intp]) -> str:
-    """Which head is the sharpest of all, beside an even spread.
+    """Which head is the sharpest, compared with an even spread of the weights.
 
     Args:
         first: (layer, head, query), the largest weight of each row that is a token.
-        visible: (query), how many keys the row may see.
+        visible: (query), how many keys each row may see.
     """
     free = visible > 1
     if not free.any():
@@ -112,5 +112,5 @@ def about_heads(first: NDArray[np.float32], visible: NDArray[np.intp]) -> str:
 
 
 def _weight(number: float) -> str:
-    """As on the cells: 1.00, not 1."""
+    """The weight as the cells of a map show it: 1.00, not 1."""
     return "1.00" if number == 1 else formats.weight(number)

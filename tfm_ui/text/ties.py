@@ -1,4 +1,4 @@
-"""What a sentence calls the largest, where rounding alone may have told it from others. Arrays and strings alone."""
+"""Finds the largest values including ties, so that no sentence names a single largest one if only rounding decides."""
 
 import numpy as np
 import torch
@@ -8,11 +8,12 @@ from tfm_core.study.ties import ROUNDING, ties
 
 
 def places_of_largest(values: NDArray[np.floating], size: float | None = None) -> list[int]:
-    """The places, in the flattened values, of all that tie for the largest.
+    """The indices, in the flattened array, of all values that equal the largest one up to rounding.
 
     Args:
-        values: which a pass of the model made; NaN is no value.
-        size: of the numbers that they are differences of; by default that of the largest value itself.
+        values: results of a pass; NaN is ignored.
+        size: the size of the numbers from which rounding errors come, such as the terms of a difference; by default
+            that of the largest value.
     """
     flat = np.ravel(values)
     largest = float(np.nanmax(np.abs(flat), initial=0)) if size is None else size
@@ -21,5 +22,5 @@ def places_of_largest(values: NDArray[np.floating], size: float | None = None) -
 
 
 def one_of_ties(count: int, what: str = "") -> str:
-    """ " (one of 3 rows that tie)", behind what is called the largest; "" where there is but one."""
+    """ " (one of 3 rows that tie)", to be put after what a sentence calls the largest; "" if there is no tie."""
     return f" (one of {count}{' ' * bool(what)}{what} that tie)" if count > 1 else ""

@@ -13,7 +13,10 @@ SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def labels(tokens: Tokens) -> list[str]:
-    """A short, unique name per token: long ones cut in the middle, repeats numbered, white space visible; then PADs."""
+    """A short, unique label for each token: long tokens are cut in the middle, repeated ones numbered.
+
+    White space is made visible. The labels of padding, "PAD", follow.
+    """
     names: dict[str, None] = {}  # an ordered set
     used: dict[str, int] = {}  # the last number that each name got
     for piece in tokens.pieces:
@@ -26,18 +29,21 @@ def labels(tokens: Tokens) -> list[str]:
 
 
 def named(piece: str) -> str:
-    """A token as it can be shown within a sentence: short, visible, and not turning what is around it."""
+    """A token for use in a sentence: short, with visible white space, and safe if it is written from right to left."""
     return _isolated(_short(piece))
 
 
 def names_of_ids(ids: Sequence[int], texts: Sequence[Tokens]) -> list[str]:
-    """Tokens by what they are called in these texts, or by their id: a hash cannot be turned back."""
+    """A name for each token id: a token of these texts with this id, in quotes, or else "id" and its number.
+
+    Ids are hashes, so a token that occurs in none of the texts cannot be named.
+    """
     known = {i: piece for text in texts for i, piece in zip(text.ids, text.pieces, strict=False)}
     return [f"“{named(known[i])}”" if i in known else f"id {i}" for i in ids]
 
 
 def _short(piece: str) -> str:
-    if piece.isalnum() and len(piece) <= LONGEST:  # most are plain words
+    if piece.isalnum() and len(piece) <= LONGEST:  # the common case
         return piece
     signs = (sign if sign.isprintable() or sign in INVISIBLE_BUT_NEEDED else repr(sign)[1:-1] for sign in piece)
     name = SHOWN.get(piece) or "".join(signs)
@@ -45,13 +51,13 @@ def _short(piece: str) -> str:
 
 
 def _isolated(name: str) -> str:
-    """Right-to-left names in marks that keep them from turning the sentence around them."""
+    """Put marks around a right-to-left name, which keep it from reversing the sentence around it."""
     turns = not name.isascii() and any(bidirectional(sign) in ("R", "AL", "AN") for sign in name)
     return f"\u2068{name}\u2069" if turns else name
 
 
 def about_tokens(tokens: Tokens) -> list[str]:
-    """What the reader must know about how the text was read: cut, padded, collided. Often nothing."""
+    """Notes on how the text was read: whether it was cut or padded, and which tokens share an id. Often none."""
     said = []
     if tokens.dropped:
         total = len(tokens.pieces) + tokens.dropped

@@ -105,6 +105,6 @@ class ComputeLimiter:
         if waiting(lambda other: other.visitor == ticket.visitor) >= per_visitor:
             raise Busy(f"The server is busy, and {per_visitor} pictures or pages of yours are waiting already.")
         if waiting(lambda other: address_of(other.visitor) == address_of(ticket.visitor)) >= per_address:
-            raise Busy(f"The server is busy: {per_address} pictures or pages wait that your network asked for.")
+            raise Busy(f"The server is busy: {per_address} pictures or pages for your network are waiting already.")
         if len(self._waiting) >= in_all:
             raise Busy(f"The server is busy: {in_all} pictures or pages of all visitors are waiting.")

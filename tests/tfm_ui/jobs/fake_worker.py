@@ -1,4 +1,4 @@
-"""A worker that says what a test tells it to say, and a queue of such workers with a clock that a test turns."""
+"""A fake worker that sends the messages that a test wants, and a queue of such workers with a fake clock."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +30,7 @@ class FakeWorker:
 
 
 class FakeQueue(Queue):
-    """All of its workers, in order; the last is at work."""
+    """A queue with fake workers, in the order in which they were started; the last one is in use."""
 
     def __init__(self) -> None:
         self.workers: list[FakeWorker] = []
@@ -41,7 +41,7 @@ class FakeQueue(Queue):
             return self.workers[-1]
 
         super().__init__(hire, lambda: self.now)
-        self._watched = True  # a test ticks
+        self._watched = True  # the test calls `tick` itself
 
     @property
     def worker(self) -> FakeWorker:
@@ -55,21 +55,21 @@ class FakeQueue(Queue):
         self.worker.tells(Ready())
 
     def running(self) -> Start:
-        """What the worker was asked to do last."""
+        """The job that the worker was told to start last."""
         return [message for message in self.worker.said if isinstance(message, Start)][-1]
 
     def step(self, share: float, seconds_left: float = 0.0, step: Any = None) -> None:
         self.worker.tells(Stepped(self.running().number, step or Count(share, seconds_left)))
 
     def finish(self, **how: Any) -> Any:
-        """The argument of the job that is over now."""
+        """End the running job; its argument."""
         start = self.running()
         self.worker.tells(Ended(start.number, **how))
         return start.argument
 
 
 def see(queue: FakeQueue, visitor: str, argument: Any) -> JobStatus:
-    """What this visitor sees of the job."""
+    """The job's status for this visitor."""
     status = queue.find(visitor, "job", argument)
     assert status
     return status

@@ -17,14 +17,14 @@ class Count:
 
 
 def count(to: int) -> Iterator[Count]:
-    """At once, with words on the standard output, which is the worker's tongue."""
+    """Counts quickly, and prints to the standard output, which the worker uses for its messages."""
     for number in range(to):
         sys.stdout.write("these words do no harm\n")
         yield Count((number + 1) / to, doing=f"{number + 1} of {to}")
 
 
 def slowly(seconds: float) -> Iterator[Count]:
-    """A step each so many seconds, for ever."""
+    """Yields a step every so many seconds, without end."""
     number = 0
     while True:
         number += 1
@@ -33,13 +33,13 @@ def slowly(seconds: float) -> Iterator[Count]:
 
 
 def deaf(_: object) -> Iterator[Count]:
-    """One step, and then no end."""
+    """Yields one step, and then does not return."""
     yield Count(0.5, doing="deaf")
     time.sleep(600)
 
 
 def memory(size: int) -> Iterator[Count]:
-    """Takes so many bytes."""
+    """Allocates so many bytes."""
     yield Count(0.5)
     yield Count(1.0, held=len(bytearray(size)))
 

@@ -1,4 +1,4 @@
-"""Who is next, who joins and who leaves: with a worker that is played."""
+"""Whose job is next, and visitors who join or leave a job: with a fake worker."""
 
 import threading
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What the queue does about its worker: one that is played ends, does not obey, or never starts."""
+"""What the queue does if its worker exits, does not obey, or never starts: with a fake worker."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_what_goes_wrong_with_a_step_does_not_keep_its_job_for_ever(queue):
     with pytest.raises(ValueError, match="no"):
         queue.finish()
     assert see(queue, "a", "x").state == "done"
-    queue.worker.tells(WorkerExited(-9))  # as its listener says, which has ended by that
+    queue.worker.tells(WorkerExited(-9))  # sent after the thread that reads messages has failed
     queue.ready()
     assert queue.finish() == "y"
 
@@ -45,7 +45,7 @@ def test_a_job_that_does_not_obey_or_takes_too_long_loses_its_worker(queue):
     queue.tick()
     assert queue.worker.said[-1] == Stop(queue.running().number)
     queue.finish(stopped=True)
-    assert see(queue, "b", "next").problem == "It was stopped after 100 seconds, the longest that one may take."
+    assert see(queue, "b", "next").problem == "It was stopped after 100 seconds, the longest that a job may take."
 
 
 def test_a_worker_that_dies_takes_one_job_along_and_no_other(queue):
@@ -56,12 +56,12 @@ def test_a_worker_that_dies_takes_one_job_along_and_no_other(queue):
     queue.step(0.3)
     first = queue.worker
     first.tells(WorkerExited(-9))
-    first.tells(WorkerExited(-9))  # of a worker that was replaced nothing counts
+    first.tells(WorkerExited(-9))  # messages of a replaced worker are ignored
     assert (see(queue, "a", "x").state, kept) == ("failed", [Count(0.3)])
     assert "signal 9" in see(queue, "a", "x").problem
     queue.ready()
     assert queue.finish() == "y"
-    queue.worker.tells(WorkerExited(0))  # while nothing is to be done
+    queue.worker.tells(WorkerExited(0))  # while no job waits
     assert len(queue.workers) == 3
 
 
@@ -70,7 +70,7 @@ def test_a_worker_that_never_gets_ready_is_not_started_for_ever(queue):
     queue.ask("b", "y")
     queue.worker.tells(WorkerExited(1))
     assert [see(queue, *who).problem for who in (("a", "x"), ("b", "y"))] == [
-        "The process that works could not start; it ended with code 1."
+        "The worker process could not start; it ended with code 1."
     ] * 2
     assert len(queue.workers) == 1
     queue.ask("a", "x")

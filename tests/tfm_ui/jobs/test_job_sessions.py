@@ -1,4 +1,4 @@
-"""The server's one queue, as the visitor whose script runs sees it."""
+"""The server's one queue, for the visitor whose page script runs."""
 
 from types import SimpleNamespace
 
@@ -13,7 +13,7 @@ from tfm_ui.jobs.queue import GRACE
 
 @pytest.fixture
 def script(monkeypatch):
-    """Whose script runs, in which browser, and which tabs are open; the queue's workers are played."""
+    """The running script's session and browser, and the open tabs; the queue's workers are fake."""
     context = SimpleNamespace(session_id="one", open={"one", "two"}, browser=b"a browser's token")
     monkeypatch.setattr(sessions, "_queues", [])
     monkeypatch.setattr(sessions, "Queue", FakeQueue)

@@ -1,4 +1,4 @@
-"""Visitors and their tabs at the queue: who leaves, reloads or stops; with a worker that is played."""
+"""The queue when visitors close or reload tabs, or stop jobs: with a fake worker."""
 
 import pytest
 

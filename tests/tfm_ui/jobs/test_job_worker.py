@@ -1,4 +1,4 @@
-"""The worker as a real process, behind a real queue: what goes wrong in it harms nobody else."""
+"""The worker as a real process, with a real queue: if one job fails, the others still run."""
 
 import os
 import signal
@@ -113,7 +113,7 @@ def test_a_worker_that_cannot_start_is_told():
     ended = ends(queue, "count", 1)
     assert (ended.state, ended.problem) == (
         "failed",
-        "The process that works could not start; it ended with code 1.",
+        "The worker process could not start; it ended with code 1.",
     )
     queue.close()
 

@@ -1,4 +1,4 @@
-"""What is kept of a pass: exact where it says exact, pooled where it says pooled, and little of it."""
+"""What the cache keeps of a pass: exact or pooled maps, exact heads on demand, and little memory."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ STATES = [
 
 
 def recorded(state: ModelState) -> dict[str, torch.Tensor]:
-    """All weights of all heads, as the model had them."""
+    """All weights of all heads, recorded from the model."""
     inputs = [state.source_tokens.batch] + ([state.target_tokens.batch] if state.is_encoder_decoder else [])
     mask = torch.ones(state.seq_len, state.seq_len).tril().bool() if state.masks_the_future else None
     with torch.no_grad(), recording("*.weights") as trace:
@@ -100,7 +100,7 @@ LARGEST = ModelState(text=WORDS, seq_len=1024, num_heads=16, num_layers=2, d_mod
 def test_the_largest_view_needs_no_more_memory_than_was_said_and_less_than_300_mb(positional, monkeypatch):
     monkeypatch.setattr(
         "tfm_core.model.weights_in_parts._in_large_pages", lambda shape, dtype: torch.empty(shape, dtype=dtype)
-    )  # memory that the profiler sees
+    )  # the profiler sees only torch's own allocations
     state = ModelState(text=WORDS, seq_len=1024, num_heads=16, num_layers=2, d_model=32, positional=positional)
     model = passes.transformer(state.config)
     said = bytes_needed(state.num_heads, 1024, 1024, bias="bias_at" in model.stack.positional.enters())

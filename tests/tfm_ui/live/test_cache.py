@@ -1,4 +1,4 @@
-"""One budget in bytes for all that is kept, and each thing computed once."""
+"""The cache has one limit in bytes, and each result is computed once."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

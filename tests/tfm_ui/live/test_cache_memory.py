@@ -1,4 +1,4 @@
-"""What the cache says it holds, beside what the process really holds: in a process of its own, on Linux with glibc."""
+"""The size that the cache reports is the memory that its process really uses; in a new process, on Linux with glibc."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""While a model is kept, another head, layer or view of it runs no pass, and draws no weights."""
+"""While a model is cached, looking at another head, layer or view runs no pass and draws no weights."""
 
 from collections import Counter
 from dataclasses import fields, replace
@@ -27,7 +27,7 @@ from tfm_ui.state.model_state import ModelState
 SINGLE = ModelState(text="a b c d", seq_len=6, positional="rope", causal=False)
 BOTH = ModelState(text="a b c d", seq_len=6, positional="t5", architecture="encoder-decoder", norm="post")
 
-# page -> field -> another value of it: what is looked at, and how. No pass depends on these.
+# Lens's state -> field -> another value: fields that say what is looked at. No pass depends on them.
 LOOKS = {
     HeadsState: {"kind": "cross", "layer": 2, "head": 3, "scale": "own"},
     AttentionState: {
@@ -108,7 +108,7 @@ LOOKS = {
     },
 }
 
-# page -> field -> another value of it, which makes another pass, or other weights.
+# Lens's state -> field -> another value: fields that need another pass, or other weights.
 RUNS = {
     AttentionState: {
         "changes": "silence 1.1",  # another model
@@ -133,7 +133,7 @@ RUNS = {
         "row": 1,  # another row is emptied
     },
 }
-# page -> fields that are left out: they make another pass in some models, and none in others.
+# Lens's state -> fields that are left out: in some models they need another pass, in others not.
 EITHER = {PositionsState: ("b", "length"), MasksState: ("place",)}
 STARTS = {
     HeadsState: HeadsState(kind="decoder"),
@@ -149,7 +149,7 @@ for name, picture in PICTURES.items():
 
 @pytest.fixture
 def counted(monkeypatch) -> Counter:
-    """How often a stack has run, a model has, and weights were drawn."""
+    """How often a stack and a model have run, and how often weights were drawn."""
     counts: Counter = Counter()
 
     def count(owner, name):
@@ -170,13 +170,13 @@ def counted(monkeypatch) -> Counter:
 
 
 def without_local(states):
-    """What of these states the server learns."""
+    """These states as the server sees them."""
     local = [{f.name: f.default for f in fields(state) if f.name in local_to(type(state))} for state, _ in states]
     return tuple((replace(state, **defaults), prefix) for (state, prefix), defaults in zip(states, local, strict=True))
 
 
 def ask(page: type[LensState], model: ModelState, state) -> None:
-    """For all pictures of a page, and for what its panels say beside them that is not in a picture."""
+    """Compute all pictures of a lens, and what its panels say that is not in a picture."""
     for name in PAGES[page]:
         states = ((model, ""), (state, PICTURES[name].prefix))
         assert PICTURES[name].states(parse_qs(query_of(states), keep_blank_values=True)) == without_local(states)

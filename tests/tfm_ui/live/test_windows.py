@@ -1,4 +1,4 @@
-"""Tables larger than a screen: what a part of one is, and that pooling loses nothing, beside naive loops."""
+"""Parts of large tables: pooling gives what naive loops give."""
 
 import math
 
@@ -13,7 +13,7 @@ from tfm_ui.live.windows import WHOLE, part_of, pooled
 
 
 def furthest(values: list[float]) -> float:
-    """Of a block: the value furthest from 0, the positive one of two that are equally far; NaN if there is none."""
+    """The value of a block that is furthest from 0; of two at the same distance the positive one; NaN if none."""
     known = [value for value in values if not math.isnan(value)]
     return max(known, key=lambda value: (abs(value), value), default=math.nan)
 

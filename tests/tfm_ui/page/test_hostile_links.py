@@ -1,6 +1,6 @@
-"""Whatever a link says, it is a state, or a sentence says why there is no picture; corrected once, it stays as it is.
+"""Every link, however bad, stands for a state or gets a sentence why not; a corrected link needs no other correction.
 
-All lenses are taken from the table of pictures, and all fields from their states: new ones are tested by themselves.
+Lenses come from the registry of pictures, and fields from their states, so new ones are tested automatically.
 """
 
 from urllib.parse import urlencode
@@ -63,7 +63,7 @@ ORDINARY = ["", "true", "FALSE", "12.0", "q3 q5", "2 3", "0,0,1,2", "causal or w
 
 
 def queries(state: type[State], prefix: str) -> st.SearchStrategy[dict[str, list[str]]]:
-    """Links that say something of some fields: what can be, what cannot, and several values of one."""
+    """Links with good and bad values for some fields, and several values for one field."""
 
     def values(name: str) -> st.SearchStrategy[list[str]]:
         options = getattr(controls_of(state)[name][0], "options", ())
@@ -76,7 +76,7 @@ def queries(state: type[State], prefix: str) -> st.SearchStrategy[dict[str, list
 
 
 def correct(state: type[State], prefix: str, query: Query, limits) -> Query:
-    """The link as it stands after `controls.open_link` has mended it."""
+    """The link after `controls.open_link` has corrected it."""
     return {**query, **{c.name: [as_text(c.value)] for c in read_link(state, prefix, query, limits)}}
 
 
@@ -120,7 +120,7 @@ def test_a_bad_token_of_a_short_text_is_mended_once(architecture):
     assert correction.value == 4  # the default, 6, is a token that there is not
 
 
-# Of each field alone they are read above: here of all fields of the page together.
+# The test above reads each of these values for each field; this one reads them for all fields of a lens at once.
 OF_PICTURES = ["4301 digits", "4301 digits behind q", "minus many digits", "no number", "Arabic digit", "zero byte"]
 OF_PICTURES += ["half a surrogate pair", "a range beyond measure", "a vector beyond measure", "masks", "strokes"]
 

@@ -1,4 +1,4 @@
-"""What Undo says that it takes back."""
+"""What Undo takes back, in words."""
 
 from tfm_ui.page.undo import difference, in_words
 

@@ -1,7 +1,7 @@
-"""What holds of every picture: all that is drawn lies on the scale that is shown.
+"""Laws that must hold for every picture: all values lie on the scale that is shown.
 
 Each law reads a header and its numbers as the picture's script does, and raises an AssertionError that says what is
-off. `LAWS` has one for each kind of picture, by the name of its canvas.
+wrong. `LAWS` has a law for each kind of picture: name of the canvas -> law.
 """
 
 import re
@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 Header = dict[str, Any]
 Law = Callable[[Header, bytes], None]
 Floats = NDArray[np.float32]
-ROUNDING = 1e-6  # of float32, as a share of an end
-STEP = 1 / 255  # of a scale: what differs by less may have one colour
-STILL = 1e-5  # of a share: what is less is rounding, which is not blown up
+ROUNDING = 1e-6  # rounding of float32, as a share of the value at an end
+STEP = 1 / 255  # share of a scale: values that differ by less may have the same colour
+STILL = 1e-5  # shares that differ by less differ by rounding only, which pictures do not magnify
 SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
 def floats(numbers: bytes) -> Floats:
-    """As paint.js reads them."""
+    """The numbers, as paint.js reads them."""
     return np.frombuffer(numbers, np.float32)
 
 
 def printed(text: str) -> tuple[float, float]:
-    """The number that stands in a text, and half a unit of its last digit."""
+    """The number in a text, and half a unit of its last digit."""
     match = re.match(r"([+−]?)(\d*\.?\d+(?:e[+-]\d+)?)(?:×?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?|10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text)
     assert match, f"no number in {text!r}"
     sign, digits, power, alone = match.groups()
@@ -41,13 +41,13 @@ def printed(text: str) -> tuple[float, float]:
 
 
 def prints(text: str, value: float) -> None:
-    """The text tells the value, to its last digit."""
+    """Check that the text is the value, rounded to the text's last digit."""
     told, half = printed(text)
     assert abs(told - value) <= half + 1e-6 * abs(value), f"{text!r} stands for {value:g}"
 
 
 def within(values: Floats, low: float, high: float, what: str) -> None:
-    """All finite ones lie between two ends."""
+    """Check that all finite values lie between two ends."""
     there = values[np.isfinite(values)].astype(np.float64)
     room = ROUNDING * max(abs(low), abs(high))
     outside = there[(there < low - room) | (there > high + room)]
@@ -57,7 +57,7 @@ def within(values: Floats, low: float, high: float, what: str) -> None:
 
 
 def tells_apart(values: Floats, low: float, high: float, what: str) -> None:
-    """Values that vary have more than one colour of an even scale."""
+    """Check that values that vary have more than one colour of a linear scale."""
     there = values[np.isfinite(values)].astype(np.float64)
     if there.size and np.ptp(there) > max(STILL * (high == 1), ROUNDING * np.abs(there).max()):
         assert np.ptp(there) >= STEP * (high - low), (
@@ -66,7 +66,7 @@ def tells_apart(values: Floats, low: float, high: float, what: str) -> None:
 
 
 def maps(header: Header, numbers: bytes) -> None:
-    """Each map's values lie on its own scale; maps that share one are judged together."""
+    """Each map's values lie on its scale; maps with the same scale are checked together for varying colours."""
     rows, columns = len(header["rows"]["names"]), len(header["columns"]["names"])
     values = floats(numbers).reshape(-1, rows, columns)
     assert len(values) == len(header["maps"]) + bool(header["why"])
@@ -95,7 +95,7 @@ def maps(header: Header, numbers: bytes) -> None:
 
 
 def head_map(header: Header, numbers: bytes) -> None:
-    """Weights from 0 to the top; beyond it only where the legend says so."""
+    """Weights lie between 0 and the top, and above it only if the legend says "and more"."""
     weights = floats(numbers).reshape(len(header["queries"]), len(header["keys"]))
     assert np.isfinite(weights).all()
     there = weights[weights != -1]
@@ -106,7 +106,7 @@ def head_map(header: Header, numbers: bytes) -> None:
 
 
 def heads_grid(header: Header, numbers: bytes) -> None:
-    """Bytes of 0 to 254, or masked; each head's largest lies on its scale, or the legend says that more is there."""
+    """Bytes are 0 to 254, or 255 if masked; each head's largest weight is on its scale, or the legend says more."""
     shape = [header[name] for name in ("layers", "heads", "rows", "columns")]
     cells = np.frombuffer(numbers, np.uint8).reshape(shape)
     assert header["masked"] or (cells < 255).all(), "what is masked is named below"
@@ -119,7 +119,7 @@ def heads_grid(header: Header, numbers: bytes) -> None:
 
 
 def lines(header: Header, numbers: bytes) -> None:
-    """Axes are made from the numbers and marks: so all must be such as the axis has."""
+    """Axes are made from the numbers and the marks, so the axis must be able to show all of them."""
     values, used = floats(numbers), 0
     for chart in header["charts"]:
         for line in chart["lines"]:
@@ -140,7 +140,7 @@ def lines(header: Header, numbers: bytes) -> None:
 
 
 def strips(header: Header, numbers: bytes) -> None:
-    """A band's ends stand in order, and a dot of each round lies on the axis."""
+    """The ends of a band are in order, and the axis can show all dots."""
     values, used = floats(numbers), 0
     for strip in header["strips"]:
         low, middle, high, *dots = values[used : used + 3 + len(strip["rounds"])]
@@ -156,7 +156,7 @@ def strips(header: Header, numbers: bytes) -> None:
 
 
 def bars(header: Header, numbers: bytes) -> None:
-    """Shares, of a whole or beside a reference; NaN where there is none."""
+    """Shares of one whole lie between 0 and 1; NaN stands for a missing share."""
     shares = floats(numbers)
     assert len(shares) == len(header["names"])
     assert not np.isinf(shares).any()
@@ -166,14 +166,14 @@ def bars(header: Header, numbers: bytes) -> None:
 
 
 def pairs(header: Header, numbers: bytes) -> None:
-    """Two shares for each name."""
+    """There are two shares for each name, between 0 and 1."""
     shares = floats(numbers).reshape(2, len(header["names"]))
     assert np.isfinite(shares).all()
     within(shares, 0, 1, "shares")
 
 
 def arcs(header: Header, numbers: bytes) -> None:
-    """Weights, falling, of which a row has at most 1; -1 is masked, and the rest is no less than 0."""
+    """The weights of a row are in descending order, between 0 and 1, or -1 if masked; so is the rest of the row."""
     rows, kept = len(header["maps"]) * len(header["queries"]), header["kept"]
     rest = np.frombuffer(numbers, np.float32, rows)
     weights = np.frombuffer(numbers, np.float32, rows * kept, 4 * rows).reshape(rows, kept)
@@ -185,7 +185,7 @@ def arcs(header: Header, numbers: bytes) -> None:
 
 
 def matrices(header: Header, numbers: bytes) -> None:
-    """Weights from 0 to the top; other numbers around 0, as far as the one that is furthest."""
+    """Weights lie between 0 and the top, other numbers between -top and top; the scale is not larger than needed."""
     values = floats(numbers)
     for name, told in header["matrices"].items():
         cells = values[told["begin"] : told["begin"] + told["rows"] * told["columns"]]
@@ -200,7 +200,7 @@ def matrices(header: Header, numbers: bytes) -> None:
 
 
 def clocks(header: Header, numbers: bytes) -> None:
-    """Hands of length 1, at positions of the sequence."""
+    """Hands have length 1, and positions and pairs exist."""
     hands = floats(numbers).reshape(-1, 5)
     assert len(hands) == len(header["pairs"]) == len(header["wavelengths"])
     for hand in (hands[:, :2], hands[:, 2:4]):
@@ -211,7 +211,7 @@ def clocks(header: Header, numbers: bytes) -> None:
 
 
 def dictionary(header: Header, numbers: bytes) -> None:
-    """Points in the plane, weights that sum to 1, values that the boxes allow."""
+    """Points lie in the plane, weights sum to 1, and values are within the limits of their boxes."""
     cells = floats(numbers).reshape(len(header["keys"]), 4)
     assert np.isfinite(cells).all()
     low, high = header["plane"]
@@ -224,7 +224,7 @@ def dictionary(header: Header, numbers: bytes) -> None:
 
 
 def knobs(header: Header, numbers: bytes) -> None:
-    """Each stands between the ends of its slider."""
+    """Each value lies between the ends of its slider."""
     assert not numbers
     for knob in header["knobs"]:
         assert knob["low"] <= knob["value"] <= knob["high"], knob["label"]
@@ -235,7 +235,7 @@ def knobs(header: Header, numbers: bytes) -> None:
 
 
 def composer(header: Header, numbers: bytes) -> None:
-    """Numbers of terms lie at or above what their boxes allow, and of sliders within them."""
+    """Numbers of terms are not below the limits of their boxes, and each limit is a range."""
     assert not numbers
     known = {mask["name"]: mask["arguments"] for mask in header["known"]}
     for term in header["terms"]:
@@ -247,7 +247,7 @@ def composer(header: Header, numbers: bytes) -> None:
 
 
 def words(_header: Header, numbers: bytes) -> None:
-    """A picture of words alone has no scale, and so brings no numbers."""
+    """A picture that shows only words has no scale, and so no numbers."""
     assert not numbers, "a picture with numbers needs a law of its own"
 
 

@@ -1,4 +1,4 @@
-"""What is computed of a kept pass, for any layer and head, is what a recording of it holds, to the last digit."""
+"""What is computed from a cached pass, for any layer and head, equals a recording of the model, to the last digit."""
 
 from dataclasses import replace
 
@@ -44,7 +44,7 @@ every_model = pytest.mark.parametrize("model", MODELS)
 
 
 def same(kept, recorded) -> None:
-    """To the last digit; a NaN is a NaN."""
+    """Check that both are equal to the last digit; a NaN equals a NaN."""
     kept, recorded = (torch.as_tensor(np.asarray(x)) for x in (kept, recorded))
     assert torch.equal(kept.nan_to_num(123), recorded.nan_to_num(123))
 

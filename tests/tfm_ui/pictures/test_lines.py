@@ -1,4 +1,4 @@
-"""Pictures of lines: what the browser is told, and that it is all there."""
+"""Pictures of lines: the content for the browser is complete."""
 
 import numpy as np
 import pytest

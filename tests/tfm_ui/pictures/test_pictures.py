@@ -1,4 +1,4 @@
-"""Pictures are functions of the link: of nothing else, and of all of it."""
+"""A picture depends on everything in its link, and on nothing else."""
 
 import json
 import re

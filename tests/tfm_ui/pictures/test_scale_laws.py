@@ -1,4 +1,4 @@
-"""Every value of every picture lies on the scale that is shown: of all presets of all lenses, and many more links."""
+"""Every value of every picture lies on the scale that is shown, for all presets of all lenses and many other links."""
 
 from itertools import product
 from typing import Any
@@ -101,7 +101,7 @@ LINKS += [(page, model, LENSES[page][-1]) for page in LENSES for model in MODELS
 
 
 def faults(page: Any, model: Values, state: Values) -> list[str]:
-    """What is off in the pictures of a link."""
+    """The problems in the pictures of a link."""
     problems = []
     for name, picture in PICTURES.items():
         if picture.state is not page:
@@ -134,7 +134,7 @@ def test_every_measurement_lies_on_the_scale_that_is_shown(monkeypatch, state, b
 
 
 def drawn(values: list[float], scale: Scale, **more: Any) -> bytes:
-    """A picture of one map, of one row."""
+    """A picture of one map with one row."""
     axes = {"rows": Axis(["row"], "", ""), "columns": Axis([str(i) for i in range(len(values))], "", "")}
     shown = Map(name="map", values=np.array([values], np.float32), scale=scale, **more)
     return encode(*content([shown], **axes, about=""))

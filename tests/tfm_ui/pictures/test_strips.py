@@ -1,4 +1,4 @@
-"""Pictures of strips: what the browser is told, and that it is all there."""
+"""Pictures of strips: the content for the browser is complete."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the server does beside Streamlit's own, over its routes."""
+"""The routes that the server adds to Streamlit's."""
 
 import socket
 

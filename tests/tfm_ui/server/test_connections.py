@@ -1,4 +1,4 @@
-"""How many tabs may be open, and how long a body may take."""
+"""Limits on open tabs, on the time for a body, and on uploads."""
 
 import asyncio
 from contextlib import ExitStack
@@ -53,7 +53,7 @@ def test_one_visitors_tabs_keep_no_other_visitor_out():
 
 
 def read(seconds: float, pauses: list[float]) -> bytes:
-    """The body that an app behind the middleware reads, which arrives a byte at a time after these pauses."""
+    """The body that the app behind the middleware reads, if its bytes arrive one at a time after these pauses."""
     left = list(pauses)
 
     async def receive():
@@ -94,7 +94,7 @@ def test_uploads_are_bounded_for_a_tab_and_for_all():
 
 
 def test_what_streamlit_keeps_is_what_is_counted():
-    """Its store has no public way to tell; a new version that keeps files elsewhere is seen here."""
+    """Streamlit has no public function for this; the test fails if a new version keeps files elsewhere."""
     store = MemoryUploadedFileManager("/upload")
     store.add_file("session", UploadedFileRec("id", "mask.csv", "text/csv", b"12345"))
     assert {name: [len(file.data) for file in files.values()] for name, files in store.file_storage.items()} == {

@@ -1,4 +1,4 @@
-"""A browser's websocket waits for that browser's pictures, and for nothing else."""
+"""Messages of a browser's websocket wait for that browser's pictures, and for no others."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ from tfm_ui.server.picture_priority import PendingPictures, PicturePriority
 
 @pytest.fixture
 def way(monkeypatch):
-    """Patience that no test outlasts: who waits in vain hangs, and is seen."""
+    """The pending pictures, with so much patience that a test hangs if something waits in vain."""
     monkeypatch.setattr(picture_priority, "PATIENCE", 3600)
     monkeypatch.setattr(picture_priority, "DRAWING", 0)
     monkeypatch.setattr(picture_priority, "PENDING", PendingPictures())
@@ -21,7 +21,7 @@ def way(monkeypatch):
 
 
 def browser(name: str) -> str:
-    """What a question for pictures is counted under."""
+    """The name under which the browser's picture requests are counted."""
     return picture_priority.browser_of(HTTPConnection(scope("http", cookie(name))))
 
 
@@ -30,7 +30,7 @@ def scope(kind: str, cookies: str) -> dict:
 
 
 async def hears(cookies: str) -> asyncio.Task:
-    """A browser's websocket that a message has come to; done when the app behind the middleware has it."""
+    """Send a message over a browser's websocket; the task is done when the app behind the middleware has it."""
 
     async def app(scope, receive, send):
         await receive()

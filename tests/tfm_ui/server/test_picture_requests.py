@@ -1,4 +1,4 @@
-"""Questions for pictures and their answers, over the server's routes and middleware, and to the endpoint itself."""
+"""Requests for pictures and their answers, through the server's routes and middleware, and to the endpoint itself."""
 
 import asyncio
 import logging
@@ -95,7 +95,7 @@ def test_a_fault_of_ours_is_no_bad_link(monkeypatch):
 
 @pytest.fixture
 def full(monkeypatch):
-    """A limiter whose quick lane is taken, and where one may wait; what is given frees it."""
+    """A limiter whose quick lane is full, and where one computation may wait; yields a function that frees it."""
     limiter = ComputeLimiter(light=1, heavy=1, per_visitor=1)
     monkeypatch.setattr("tfm_ui.visitors.turn.LIMITER", limiter)
     taken = limiter.ask("another")
@@ -111,7 +111,7 @@ def asked(
     whole: bool = True,
     reads: asyncio.Event | None = None,
 ) -> Coroutine:
-    """A question to the endpoint itself; its answer's status, None if there was none."""
+    """Send a request to the endpoint itself; the answer's status, None if there was no answer."""
     sent: list[dict] = []
     body = [{"type": "http.request", "body": query, "more_body": not whole}]
     scope = {

@@ -1,4 +1,4 @@
-"""Links: what a state needs to come back, and what becomes of values that no control could hold."""
+"""How fields are read from links: good values, bad values, and states that come back from their links."""
 
 from urllib.parse import parse_qs, urlsplit
 

@@ -1,4 +1,4 @@
-"""Links are short enough to be sent, and what they carry of a text is its beginning, whole signs only."""
+"""Links are short enough to be sent, and carry the beginning of a text, cut between characters."""
 
 from urllib.parse import parse_qs, quote_plus, urlsplit
 

@@ -1,4 +1,4 @@
-"""Fields that hold several numbers: what a link may say, and what becomes of the rest."""
+"""Fields that hold several numbers: which texts they accept, and how they correct others."""
 
 import pytest
 from hypothesis import given

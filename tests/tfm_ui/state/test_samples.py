@@ -1,4 +1,4 @@
-"""Sample texts: each there, long enough, clean, with its origin; and names that are none."""
+"""Sample texts exist, are long enough and clean, and have an origin; unknown names are ordinary texts."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""CSV for spreadsheets: nothing in it is a formula, and it reads back as what it was."""
+"""CSV files for spreadsheets contain no formula, and read back as the same table."""
 
 import csv
 import io
@@ -33,12 +33,12 @@ TEXTS = st.lists(st.sampled_from(MARKS) | st.sampled_from('a1 ,"\n;'), max_size=
 
 
 def read(text: str) -> list[list[str]]:
-    """The cells, by the rule that the module's docstring gives."""
+    """The cells, read back as the module's docstring says."""
     return [[cell.removeprefix("'") for cell in row] for row in csv.reader(io.StringIO(text, newline=""))]
 
 
 def formulas(text: str) -> list[str]:
-    """The cells that a spreadsheet would execute: those that begin so and are no numbers."""
+    """The cells that a spreadsheet would execute: those that begin with a mark and are not numbers."""
     cells = []
     for cell in (cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row):
         if cell.startswith(MARKS[:-1]):

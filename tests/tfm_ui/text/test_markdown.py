@@ -1,4 +1,4 @@
-"""User text inside Markdown stays text. That Streamlit shows it so is tested in tests/browser/test_plain_text.py."""
+"""User text inside Markdown stays text. tests/browser/test_plain_text.py tests that Streamlit shows it so."""
 
 import re
 
@@ -32,7 +32,7 @@ TEXTS = st.text() | st.lists(st.sampled_from(PARTS)).map("".join)
 
 
 def unescaped(text: str) -> str:
-    """What Markdown makes of backslashes."""
+    """The text after Markdown has removed backslashes."""
     return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text)
 
 

@@ -1,4 +1,4 @@
-"""Of what ties for the largest no sentence says that it is the only one."""
+"""If several values tie for the largest, sentences say so."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The limiter: how much at once, whose turn, who is refused."""
+"""The limiter: how many computations run at the same time, whose turn is next, and who is refused."""
 
 import pytest
 from hypothesis import given
@@ -49,7 +49,7 @@ def test_who_has_left_is_not_admitted_and_leaving_twice_frees_one_place():
     ("most", "words"),
     [
         ({"per_visitor": 2}, "2 pictures or pages of yours"),
-        ({"per_address": 2}, "2 pictures or pages wait that your network asked for"),
+        ({"per_address": 2}, "2 pictures or pages for your network are waiting"),
         ({"in_all": 2}, "2 pictures or pages of all visitors"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What whoever hosts the app may set."""
+"""The settings of the server."""
 
 import pytest
 

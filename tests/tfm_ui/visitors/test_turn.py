@@ -1,4 +1,4 @@
-"""How pages, pictures and downloads pass the limiter."""
+"""How pages, pictures and downloads get a turn at the limiter."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

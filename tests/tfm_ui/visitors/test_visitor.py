@@ -1,4 +1,4 @@
-"""Who a visitor is: tabs of a browser are one, browsers behind one address are several."""
+"""Who a visitor is: the tabs of a browser are one visitor, browsers behind one address are several."""
 
 import pytest
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
@@ -10,7 +10,7 @@ ADDRESS = "203.0.113.7"
 
 
 def cookies(token: int) -> dict[str, str]:
-    """As Streamlit sets them: the same token is masked otherwise each time."""
+    """Cookies as Streamlit sets them: the same token is masked differently each time."""
     return {"other": "x", XSRF_COOKIE_NAME: generate_xsrf_token_string(token.to_bytes(16, "big"))}
 
 

@@ -1,4 +1,4 @@
-"""The Heads lens: all heads of all layers as a grid, one of them large."""
+"""The Heads lens: all heads of all layers as a grid, and one head large."""
 
 from tfm_ui.lenses.heads.panels import blocks, layout
 from tfm_ui.lenses.heads.pictures import PICTURES

@@ -1,4 +1,4 @@
-"""All heads of all layers as thumbnails on one canvas, in the browser; bytes in, the clicked head out."""
+"""The picture of all heads of all layers as thumbnails; a click on a thumbnail picks the head."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +26,13 @@ GRID = Canvas(
 def content(
     attention: Attention, about: list[str], *, top: NDArray[np.float32], picked: tuple[int, int] | None
 ) -> Content:
-    """What heads_grid.js draws.
+    """The content for heads_grid.js.
 
     Args:
         attention: the heads.
-        about: a sentence per head, layer by layer.
+        about: a sentence for each head, layer by layer.
         top: the weight at the end of each head's scale, (layer, head).
-        picked: layer and head, from 0, that the page shows large, if it does.
+        picked: layer and head, from 0, of the head that the page shows large, if there is one.
     """
     maps = np.stack([layer.maps for layer in attention.layers])
     layers, heads, rows, columns = maps.shape

@@ -1,4 +1,4 @@
-"""One attention head, large, on a canvas: exact weights, names, zoom; nothing comes back."""
+"""The picture of one head, large: exact weights, with the names of rows and columns."""
 
 import numpy as np
 
@@ -8,14 +8,14 @@ from tfm_ui.pictures.cells import CELLS
 from tfm_ui.text import formats
 
 MAP = Canvas("lenses/heads/head_map", f'<div class="map" data-picture>{CELLS}</div>')
-MASKED = -1.0  # stands where a weight may not be
+MASKED = -1.0  # in place of the weight of a masked cell
 
 
 def content(head: OneHead, *, top: float, about: str) -> Content:
-    """What head_map.js draws.
+    """The content for head_map.js.
 
     Args:
-        head: the exact weights, and what its rows and columns are called.
+        head: the exact weights, and the names of rows and columns.
         top: the weight at the dark end of the scale, which begins at 0.
         about: the picture in words.
     """

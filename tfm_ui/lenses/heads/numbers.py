@@ -1,4 +1,4 @@
-"""What the Heads lens shows, worked out from one pass: arrays, labels, sentences, tables. Nothing is drawn here."""
+"""What the Heads lens shows of one pass: arrays, labels, sentences, tables. Nothing is drawn here."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,12 +24,12 @@ class AllHeads(Result):
     """All heads of one kind of attention, with the names of their rows and columns.
 
     Attributes:
-        model: whose heads they are.
+        model: the model of these heads.
         attention: the heads.
-        queries, keys: a label per row and per column, padding included.
-        same_text: whether rows and columns are the same tokens, as in self-attention: only then is there a distance.
-        formula: how a weight comes from its query and key.
-        place: the recording's name of this attention, with `{layer}` and `{what}` to be put in.
+        queries, keys: a label for each row and each column, padding included.
+        same_text: whether rows and columns are the same tokens, as in self-attention, so that there is a distance.
+        formula: how a weight is computed from its query and key.
+        place: the sites of this attention in a recording, with `{layer}` and `{what}` as placeholders.
     """
 
     model: ModelState
@@ -42,7 +42,7 @@ class AllHeads(Result):
 
     @cached_property
     def visible_keys(self) -> NDArray[np.intp]:
-        """How many keys each query may attend to, (query)."""
+        """How many keys each query may see, (query)."""
         return np.asarray(self.attention.visible.sum(1))
 
     @property
@@ -52,7 +52,7 @@ class AllHeads(Result):
         return [self.sentence_of(layer, head) for layer in range(layers) for head in range(heads)]
 
     def sentence_of(self, layer: int, head: int) -> str:
-        """What one head does; both from 0."""
+        """What one head does; layer and head from 0."""
         read, kept = self.attention.read, self.attention.layers[layer]
         rows = Rows(kept.first[head, :read], kept.key[head, :read], kept.second[head, :read], self.visible_keys[:read])
         return head_sentences.about_head(rows, self.queries, self.keys, same_text=self.same_text)
@@ -72,7 +72,7 @@ class AllHeads(Result):
         return np.full_like(largest, ends[scale] if scale in ends else float(scale))
 
     def head(self, layer: int, head: int) -> "OneHead":
-        """One of them, exactly; both from 0."""
+        """The exact weights of one head; layer and head from 0."""
         attention = self.attention
         return OneHead(
             model=self.model,
@@ -88,7 +88,7 @@ class AllHeads(Result):
         )
 
     def table(self) -> pd.DataFrame:
-        """A row per head: entropy in nats, mean distance in tokens, shares of weight in %. Without padding rows."""
+        """A row for each head: entropy in nats, mean distance in tokens, shares in %. Padding rows are left out."""
         columns = {}
         for name in SUMMARY:
             if self.same_text or name in ("entropy", "first"):
@@ -101,18 +101,18 @@ class AllHeads(Result):
 
 @dataclass(frozen=True)
 class OneHead(Result):
-    """One head, exactly.
+    """The exact weights of one head.
 
     Attributes:
-        model: whose head it is.
+        model: the model of this head.
         weights: float32 (query, key).
         visible: boolean (query, key), False where masked.
-        queries, keys: a label per row and per column, padding included.
+        queries, keys: a label for each row and each column, padding included.
         read: how many of the rows are tokens; the rest is padding.
-        formula: how a weight comes from its query and key.
-        site: the recording's name of these weights.
-        head: which of the heads it is, from 0.
-        about: what stands out in it.
+        formula: how a weight is computed from its query and key.
+        site: the site of these weights in a recording.
+        head: the number of the head, from 0.
+        about: what stands out in this head, in words.
     """
 
     model: ModelState
@@ -131,7 +131,7 @@ class OneHead(Result):
         return self.about
 
     def laws(self) -> dict[str, bool]:
-        """What must hold of the head shown, tested on its own numbers."""
+        """Laws of attention weights, tested on the numbers of this head."""
         error = float(np.abs(self.weights.sum(-1) - self.visible.any(-1)).max())
         return {
             f"every row sums to 1 (largest error {formats.tiny(error)})": error < 1e-5,
@@ -139,7 +139,7 @@ class OneHead(Result):
         }
 
     def table(self) -> pd.DataFrame:
-        """The weights, rows and columns by number and name."""
+        """The weights; rows and columns are named by number and label."""
         rows = [f"{i + 1} {label}" for i, label in enumerate(self.queries)]
         columns = [f"{i + 1} {label}" for i, label in enumerate(self.keys)]
         return pd.DataFrame(self.weights, index=pd.Index(rows, name="query"), columns=columns)
@@ -150,7 +150,7 @@ class OneHead(Result):
 
 
 def all_heads(model: ModelState, kind: str) -> AllHeads:
-    """The heads of one kind of attention ("encoder", "decoder" or "cross"; a single stack has but one)."""
+    """The heads of one kind of attention: "encoder", "decoder" or "cross"; in a single stack the kind is ignored."""
     kind = kind_of(model, kind)
     queries, keys = tokens_of(model, kind)
     return AllHeads(
@@ -165,6 +165,6 @@ def all_heads(model: ModelState, kind: str) -> AllHeads:
 
 
 def _formula(scheme: type[Positional]) -> str:
-    """What the positional scheme makes of softmax(q·k / √dₖ)."""
+    """The formula softmax(q·k / √dₖ), as the positional scheme changes it."""
     product = "turned q·k" if "rotate" in scheme.enters() else "q·k"
     return f"softmax({product} / √dₖ" + (" + bias)" if "bias_at" in scheme.enters() else ")")

@@ -1,4 +1,4 @@
-"""The panels of the Heads lens: the overview, and one head large."""
+"""The panels of the Heads lens: the overview of all heads, and one head large."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from tfm_ui.state.model_state import ModelState
 
 
 def layout(model: ModelState) -> tuple[HeadsState, Sequence[DeltaGenerator | Box]]:
-    """The kind of attention above both panels; the overview on the left, on the right the head, with its controls."""
+    """Put the kind of attention above both panels, the overview left, and the head with its controls right."""
     controls_line.draw(HeadsState, PREFIX, model, st.container(), "kind")
     left, right = st.columns([9, 11] if model.num_heads <= 8 else [1, 1], gap="medium")
     box = Box.of("head", right)
@@ -27,13 +27,13 @@ def layout(model: ModelState) -> tuple[HeadsState, Sequence[DeltaGenerator | Box
 
 
 def blocks(model: ModelState, state: HeadsState) -> list[Panel]:
-    """Both panels."""
+    """The two panels."""
     heads = all_heads(model, state.kind)
     return [_overview(model, state, heads), _locked(state, heads)]
 
 
 def _overview(model: ModelState, state: HeadsState, heads: AllHeads) -> Panel:
-    """A thumbnail and a row of numbers per head."""
+    """The overview: a thumbnail and a row of numbers for each head."""
     return Panel(
         key="grid",
         title=f"All {model.num_layers * model.num_heads} heads",
@@ -66,12 +66,12 @@ def _locked(state: HeadsState, heads: AllHeads) -> Panel:
 
 
 def _lock(layer: int, head: int) -> None:
-    """A click on a head, counted from 0."""
+    """Lock a head that was clicked; layer and head from 0."""
     controls.change(PREFIX, layer=layer + 1, head=head + 1)
 
 
 def _columns(keys: int) -> dict[str, Any]:
-    """The summary's columns as bars; entropy reaches as far as that many keys can take it."""
+    """The columns of the table, as bars. Their ends depend on the number of keys, whose log is the highest entropy."""
     most = {"entropy": math.log(keys), "distance": keys - 1.0}
     formats = {"entropy": "%.2f", "distance": "%.1f"}
     meaning = {

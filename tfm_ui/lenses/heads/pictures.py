@@ -9,14 +9,14 @@ from tfm_ui.state.model_state import ModelState
 
 
 def every_head(model: ModelState, state: HeadsState) -> Content:
-    """The grid, the locked head ringed."""
+    """The grid of all heads, with a ring around the locked one."""
     heads = all_heads(model, state.kind)
     locked = (state.layer - 1, state.head - 1)
     return grid.content(heads.attention, heads.sentences, top=heads.top(state.scale), picked=locked)
 
 
 def locked_head(model: ModelState, state: HeadsState) -> Content:
-    """The locked head, exactly."""
+    """The exact weights of the locked head."""
     heads = all_heads(model, state.kind)
     layer, head = state.layer - 1, state.head - 1
     top = heads.top(state.scale)[layer, head].item()

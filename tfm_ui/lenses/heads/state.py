@@ -1,4 +1,4 @@
-"""The Heads lens's own controls."""
+"""The controls of the Heads lens."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ SCALES = ("largest", "choice", "own", "1", "0.1", "0.01")
 
 @dataclass(frozen=True, kw_only=True)
 class HeadsState(LensState):
-    """Which attention, which head, and where the colours end; `kind` matters to encoder-decoders alone."""
+    """Which kind of attention, which head, and where the colour scale ends; `kind` matters only in encoder-decoders."""
 
     kind: str = control(Choice("Attention", tuple(PLACES[True]), "buttons"), default="encoder")
     layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
@@ -32,10 +32,10 @@ class HeadsState(LensState):
 
     @staticmethod
     def limits(model: ModelState) -> Limits:
-        """What the model leaves to choose from."""
+        """Layers and heads of this model."""
         return {"layer": {"high": model.num_layers}, "head": {"high": model.num_heads}}
 
     @staticmethod
     def without_meaning(model: ModelState) -> set[str]:
-        """A single stack has one kind of attention."""
+        """`kind`, if the model is a single stack, which has only one kind of attention."""
         return set() if model.is_encoder_decoder else {"kind"}

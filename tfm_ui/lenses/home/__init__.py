@@ -1,4 +1,4 @@
-"""Home: the model at work, before anything is asked of the reader."""
+"""Home, the first page: shows the model at work, without any controls of its own."""
 
 from tfm_ui.lenses.home.panels import blocks
 from tfm_ui.lenses.home.pictures import PICTURES

@@ -1,4 +1,4 @@
-"""What the model would say next: its likeliest tokens by name, and a sentence."""
+"""The tokens that the model predicts next: the likeliest ones by name, and a sentence."""
 
 from dataclasses import dataclass
 
@@ -19,10 +19,10 @@ class NextToken(Result):
     """The likeliest tokens at the last place of the text.
 
     Attributes:
-        names: the token, or its id where no word of the text has that id (a hash cannot be turned back).
-        shares: their probabilities, falling.
-        even: the probability of each if all were equal.
-        about: what it comes to.
+        names: the tokens; a token that is not in the text is named by its id, because ids are hashes.
+        shares: their probabilities, in descending order.
+        even: the probability of a token if all were equally likely.
+        about: the result in a sentence.
     """
 
     names: list[str]
@@ -31,16 +31,16 @@ class NextToken(Result):
     about: str
 
     def sentence(self) -> str:
-        """What it comes to."""
+        """The result in a sentence."""
         return self.about
 
     def table(self) -> pd.DataFrame:
-        """The shares by name."""
+        """The probabilities by name."""
         return pd.DataFrame({"probability": self.shares}, index=pd.Index(self.names, name="token"))
 
 
 def next_token(state: ModelState) -> NextToken:
-    """Read the probabilities of one pass; the text must not be empty."""
+    """The likeliest tokens, from the probabilities of one pass. The text must not be empty."""
     probabilities = run(state).next_token
     texts = [state.source_tokens] + ([state.target_tokens] if state.is_encoder_decoder else [])
     tokens = texts[-1]

@@ -1,4 +1,4 @@
-"""The panels of Home: what the model looks at, and what it would say next."""
+"""The panels of Home: where the heads look, and which token the model predicts next."""
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ from tfm_ui.state.model_state import ModelState
 
 
 def blocks(model: ModelState, state: LensState) -> list[Columns]:
-    """Two columns: the model from the inside, and its output with something to try."""
+    """Two columns: the heads on the left; on the right the model's output and things to try."""
     left: list[Block] = [_looks_at(model), lambda: _link("heads", "Open Heads: every head, large, with its numbers")]
     right: list[Block] = [
         _comes_next(model),
@@ -28,7 +28,7 @@ def blocks(model: ModelState, state: LensState) -> list[Columns]:
 
 
 def _looks_at(model: ModelState) -> Panel:
-    """Every head as a thumbnail; a click opens it in its lens."""
+    """Every head as a thumbnail; a click opens the head in the Heads lens."""
     return Panel(
         key="looks",
         title="What it looks at",
@@ -41,7 +41,7 @@ def _looks_at(model: ModelState) -> Panel:
 
 
 def _comes_next(model: ModelState) -> Panel:
-    """The other end of the model: its logits."""
+    """The likeliest next tokens."""
     return Panel(
         key="next",
         title="What it would say next" if model.looks_back_only else "What it makes of the last token",

@@ -12,7 +12,7 @@ from tfm_ui.state.model_state import ModelState
 
 
 def home_heads(model: ModelState, state: LensState) -> Content:
-    """All heads, none of them locked."""
+    """The grid of all heads, none of them locked."""
     heads = all_heads(model, HeadsState.kind)
     return grid.content(heads.attention, heads.sentences, top=heads.top(HeadsState.scale), picked=None)
 

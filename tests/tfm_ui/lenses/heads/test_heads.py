@@ -1,4 +1,4 @@
-"""What the Heads lens shows is what the model computed."""
+"""The Heads lens shows what the model computes."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the list "Try this" on Home takes for granted."""
+"""What the list "Try this" on Home says is true."""
 
 import numpy as np
 
