@@ -23,8 +23,8 @@ def show(lens: Lens) -> None:
     frame.title(lens.heading or lens.title, this_pass, beside=lens.beside)
     if lens.lead:
         st.html(f'<p class="lead">{lens.lead}</p>')
-    # A lens without controls has nothing that runs it alone; and a picture's click that leads to another page has to run
-    # the whole page, as Streamlit then keeps the model's parameters in the address.
+    # Without controls nothing runs a lens alone, and a click in its picture may lead to another page: the whole page
+    # then has to run, as otherwise Streamlit drops the model's parameters from the address.
     (frame.fragment(lens.name, _show_view) if controls_of(lens.state) else _show_view)(lens, model)
 
 
