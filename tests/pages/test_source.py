@@ -11,7 +11,7 @@ import sys
 from streamlit.testing.v1 import AppTest
 from tests.opening import go_to
 from tests.pages.test_app import HEADS, shown
-app = AppTest.from_file("app.py", default_timeout=60).run()
+app = AppTest.from_file("app.py", default_timeout=60)
 go_to(app, HEADS).run()
 app.session_state["source_head"] = True  # the menu is open
 app.run()
@@ -34,7 +34,7 @@ def test_an_edited_function_shows_its_new_lines_and_its_new_numbers(tmp_path):
     for part in ("app.py", "pages", "tfm_core", "tfm_ui", "assets", "tests", ".streamlit"):
         (shutil.copytree if (ROOT / part).is_dir() else shutil.copy)(ROOT / part, tmp_path / part)
     before = visit(tmp_path)
-    file = tmp_path / "tfm_core" / "scaled_dot_product.py"
+    file = tmp_path / "tfm_core" / "model" / "scaled_dot_product.py"
     line, edited = "weights = masked_scores.softmax(dim=-1)", "weights = (2 * masked_scores).softmax(dim=-1)"
     assert line in file.read_text()
     file.write_text(file.read_text().replace(line, edited))
