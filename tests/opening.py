@@ -9,6 +9,11 @@ from tfm_ui import lenses
 
 ROOT = Path(__file__).parents[1]
 PAGES = tuple(lenses.NAMES)
+BAD_QUERIES = (
+    "?", "?=", "?&&&=&", "?text", "?text=&target=&architecture=encoder-decoder", "?seq_len=%00", "?text=%ff%fe",
+    "?num_heads=8&num_heads=&num_heads=🦊", "?heads_layer=-1e9&heads_head=9e999", "?text=@", "?text=@nobody",
+    "?heads_kind=cross&heads_scale=", "?seed=%F0%9F%A6%8A&d_ff=0x10", "?present=", "?text=" + "%F0%9F%A6%8A" * 900,
+)  # fmt: skip
 
 
 def new_app(**query: str | list[str]) -> AppTest:

@@ -81,7 +81,7 @@ def chromium() -> Iterator[Browser]:
 
 
 # Whether the page stands still: the app is not running, its components have come, and each picture says that it rests.
-# Three frames on end, as what the last message brought is drawn a moment later.
+# Two looks on end, as what the last message brought is drawn a moment later.
 AT_REST = """() => {
   const pictures = node => [...node.querySelectorAll("*")].flatMap(element => [
     ...element.matches("[data-picture]") ? [element] : [], ...element.shadowRoot ? pictures(element.shadowRoot) : []])
@@ -89,8 +89,8 @@ AT_REST = """() => {
     && (window.attentionLabHistory || !document.querySelector("[data-testid^=stBidiComponent]"))
     && !document.querySelector("[data-testid=stSkeleton]")
     && pictures(document).every(picture => "settled" in picture.dataset)
-  window.framesAtRest = rests ? (window.framesAtRest ?? 0) + 1 : 0
-  return window.framesAtRest >= 3 && (window.framesAtRest = 0, true)
+  window.looksAtRest = rests ? (window.looksAtRest ?? 0) + 1 : 0
+  return window.looksAtRest >= 2 && (window.looksAtRest = 0, true)
 }"""
 PATIENCE = 60  # seconds
 
@@ -152,7 +152,7 @@ class Window:
         """Until the app has answered what it was asked, and the page with all its pictures stands still."""
         give_up = time.monotonic() + PATIENCE
         while True:
-            self.page.wait_for_function(AT_REST, timeout=1000 * PATIENCE)
+            self.page.wait_for_function(AT_REST, timeout=1000 * PATIENCE, polling=50)
             if not self.unanswered:
                 return
             assert time.monotonic() < give_up, "the app was asked to run, and has not answered"

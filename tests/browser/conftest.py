@@ -161,12 +161,15 @@ def visit(browser: Browser, address: str, windows: dict[str, Page]) -> Iterator:
     """
     visitors: dict[str, Visitor] = {}
 
-    def opened(path: str = "/heads", *, at: str = address, width: int = 1440, height: int = 900, **more) -> Visitor:
+    def opened(
+        path: str = "/heads", *, at: str = address, width: int = 1440, height: int = 900,
+        color_scheme: str = "light", reduced_motion: str = "no-preference", **more
+    ) -> Visitor:  # fmt: skip
         kind = f"{len(visitors)} {sorted(more.items())}"
         if kind not in windows:
             windows[kind] = browser.new_context(**more).new_page()
         windows[kind].set_viewport_size({"width": width, "height": height})
-        windows[kind].emulate_media(color_scheme=more.get("color_scheme", "light"))  # a test may have changed it
+        windows[kind].emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
         visitors[kind] = Visitor(windows[kind], at)
         return visitors[kind].open(path)
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text.colours import HEADS
+from tfm_ui.text import colours
 
 ARCS = "/attention?attention_view=arcs"
 
@@ -154,15 +154,15 @@ def test_by_keyboard_alone(visit):
 
 def test_a_line_has_the_colour_of_its_head_and_nothing_is_drawn_where_no_line_is(visit):
     visitor = visit(f"{ARCS}&attention_heads=2&attention_mass=5&text=hi+you&seq_len=2")
-    colours = arcs(visitor).evaluate(
+    pixels = arcs(visitor).evaluate(
         """e => { const { layout, height } = e._memory, context = e.querySelector("canvas").getContext("2d")
             const at = (x, y) => [...context.getImageData(Math.round(x), Math.round(y), 1, 1).data.slice(0, 3)]
             const middle = (layout.x[0] + layout.x[1]) / 2
             return [at(middle, height(0, 0)), at(middle, height(0, 0) - layout.step * 0.4)] }"""
     )
-    head = [int(HEADS["light"][1][i : i + 2], 16) for i in (1, 3, 5)]
-    assert abs(np.array(colours[0]) - head).max() < 40
-    assert colours[1] == [255, 255, 255]
+    head = [int(colours.HEADS["light"][1][i : i + 2], 16) for i in (1, 3, 5)]
+    assert abs(np.array(pixels[0]) - head).max() < 40
+    assert pixels[1] == [255, 255, 255]
 
 
 def test_a_long_text_shows_a_window_and_what_lies_outside_is_counted_in(visit):

@@ -3,13 +3,14 @@
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from tests.opening import PAGES, go_to, new_app
+from tests.opening import BAD_QUERIES, PAGES, go_to, new_app
 from tests.tfm_ui.payloads import decode
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
 from tfm_ui.lenses.heads.head_map import MASKED
@@ -175,6 +176,16 @@ def test_a_bad_link_gives_a_working_page_that_says_what_was_changed(query, value
     widget(app, "_dismiss").click().run()
     assert not app.warning
     assert app.session_state[name] == value
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("query", BAD_QUERIES)
+def test_whatever_a_link_says_every_page_works(page, query):
+    app = start(page, **parse_qs(query.removeprefix("?"), keep_blank_values=True))
+    moved = 4 if widget(app, "num_heads").value == 8 else 8
+    widget(app, "num_heads").set_value(moved).run()
+    assert not app.exception
+    assert app.session_state["num_heads"] == moved
 
 
 def test_a_text_that_is_too_long_is_cut_and_that_is_said():

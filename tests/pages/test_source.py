@@ -11,7 +11,7 @@ import sys
 from streamlit.testing.v1 import AppTest
 from tests.opening import go_to
 from tests.pages.test_app import HEADS, shown
-app = AppTest.from_file("app.py", default_timeout=60).run()
+app = AppTest.from_file("app.py", default_timeout=60)
 go_to(app, HEADS).run()
 app.session_state["source_head"] = True  # the menu is open
 app.run()

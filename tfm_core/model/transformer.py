@@ -29,7 +29,8 @@ class Stack(Tapped):
     def __init__(self, config: TransformerConfig, *, decoder: bool, cross_attention: bool = False) -> None:
         super().__init__()
         self.config, self.decoder = config, decoder
-        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
+        # Not nn.Embedding(...): it would draw numbers, for which torch, on the meta device, imports its compiler: 2 s.
+        self.embedding = nn.Embedding.from_pretrained(torch.empty(config.vocab_size, config.d_model), freeze=False)
         self.positional = POSITIONAL[config.positional](
             d_model=config.d_model, num_heads=config.num_heads, max_len=config.max_len, bidirectional=not decoder
         )

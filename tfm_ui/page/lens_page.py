@@ -11,6 +11,7 @@ from tfm_ui.page.box import Box
 from tfm_ui.page.lens import Lens, S, View
 from tfm_ui.page.panels import draw_blocks, draw_panel
 from tfm_ui.pictures.panel import Block, Panel
+from tfm_ui.state.fields import controls_of
 from tfm_ui.state.model_state import ModelState
 
 
@@ -22,7 +23,9 @@ def show(lens: Lens) -> None:
     frame.title(lens.heading or lens.title, this_pass, beside=lens.beside)
     if lens.lead:
         st.html(f'<p class="lead">{lens.lead}</p>')
-    frame.fragment(lens.name, _show_view)(lens, model)
+    # Without controls nothing runs a lens alone, and a click in its picture may lead to another page: the whole page
+    # then has to run, as otherwise Streamlit drops the model's parameters from the address.
+    (frame.fragment(lens.name, _show_view) if controls_of(lens.state) else _show_view)(lens, model)
 
 
 def _show_view(lens: Lens, model: ModelState) -> None:
