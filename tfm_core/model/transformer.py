@@ -29,8 +29,10 @@ class Stack(Tapped):
     def __init__(self, config: TransformerConfig, *, decoder: bool, cross_attention: bool = False) -> None:
         super().__init__()
         self.config, self.decoder = config, decoder
-        # Not nn.Embedding(...): it would draw numbers, for which torch, on the meta device, imports its compiler: 2 s.
-        self.embedding = nn.Embedding.from_pretrained(torch.empty(config.vocab_size, config.d_model), freeze=False)
+        shape = config.vocab_size, config.d_model
+        # Given a weight, nn.Embedding draws none: on the meta device, drawing makes torch import its compiler, which
+        # takes 2 s.
+        self.embedding = nn.Embedding(*shape, _weight=torch.empty(shape))
         self.positional = POSITIONAL[config.positional](
             d_model=config.d_model, num_heads=config.num_heads, max_len=config.max_len, bidirectional=not decoder
         )
