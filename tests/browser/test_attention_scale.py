@@ -82,8 +82,9 @@ def test_charts_stand_beside_each_other_where_they_have_room_and_none_is_cut(vis
         visitor.page.wait_for_function(narrower, arg=[lines.element_handle(), room])
         visitor.page.wait_for_function(NO_MOTION)  # the sidebar folds, and what is drawn follows
         visitor.wait()
-        places = lines.evaluate("e => e._memory.charts.map(c => [c.x0, c.y0, c.each, c.width, e.clientWidth])")
-        assert len({y for _, y, *_ in places}) == (1 if width == 1440 else 3), width
+        rows = "([e, rows]) => new Set(e._memory.charts.map(chart => chart.y0)).size === rows"
+        visitor.page.wait_for_function(rows, arg=[lines.element_handle(), 1 if width == 1440 else 3])
+        places = lines.evaluate("e => e._memory.charts.map(c => [c.x0, c.each, c.width, e.clientWidth])")
         room = places[0][-1]
-        assert all(x + each <= room + 1 and plot > 150 for x, _, each, plot, _ in places), width
+        assert all(x + each <= room + 1 and plot > 150 for x, each, plot, _ in places), width
         assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
