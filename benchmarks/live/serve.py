@@ -68,12 +68,12 @@ def is_healthy(port: int) -> bool:
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """The system's Chromium, or Playwright's own; without either, an error."""
+def chromium(*options: str) -> Iterator[Browser]:
+    """The system's Chromium, or Playwright's own, with more command-line options; without either, an error."""
     system = next(filter(None, map(shutil.which, BROWSERS)), None)
     quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=system, args=quiet)
+        browser = playwright.chromium.launch(executable_path=system, args=[*quiet, *options])
         try:
             yield browser
         finally:

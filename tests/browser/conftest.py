@@ -28,7 +28,9 @@ def address() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    with chromium() as browser:
+    # Without V8's two optimizing compilers: a page is open for seconds, and optimizing its scripts takes more time than
+    # that saves.
+    with chromium("--js-flags=--no-maglev --no-turbofan") as browser:
         yield browser
 
 
