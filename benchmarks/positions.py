@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from benchmarks.live.serve import chromium, running_app
 from benchmarks.live.ticks import opened, tick
 from benchmarks.measure import Figure, Figures, interleaved, ratio, show, verdict
+from tfm_ui.lenses import lens
 from tfm_ui.pictures.registry import made
 
 SIZES = {"128 × 64": (128, 64), "4,096 × 512": (4096, 512)}
@@ -50,6 +51,7 @@ def main(rounds: int = 25) -> Figures:
 def served(rounds: int = 25) -> None:
     """Measure the part of the time that the server takes for the heatmap."""
     bases = itertools.count(1000)  # four digits, as a link carries no more
+    lens("positions")  # registers its pictures
 
     def ask(name: str) -> bytes:
         return made("positions_encode_a", link("sinusoidal", "nothing", name, base=next(bases)).partition("?")[2])
