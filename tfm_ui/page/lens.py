@@ -32,11 +32,9 @@ class View(Generic[S]):
         controls: the fields whose controls stand in a line above the view; or a function that draws the controls in
             its own way and returns the lens's state.
         line: the key of that line on the page.
-        inside: the key of a panel in which the line stands, instead of above the view; `places` must name its place.
-        places: returns panel's key -> container, for panels that must be placed before the controls are drawn.
-        layout: replaces `controls` and `places` if controls stand among the panels. It draws the controls and returns
-            the lens's state and a place for each block, in order: a container, or the box of a panel that already holds
-            controls.
+        inside: the key of a panel in which the line stands, instead of above the view.
+        layout: replaces `controls` if they stand among the panels. It draws the controls and returns the lens's state
+            and a place for each block, in order: a container, or the box of a panel that already holds controls.
         running: returns a sentence to show while the blocks are computed, if that takes seconds; otherwise "".
     """
 
@@ -44,7 +42,6 @@ class View(Generic[S]):
     controls: Sequence[str] | Callable[[ModelState], S] = ()
     line: str = ""
     inside: str = ""
-    places: Callable[[ModelState], Mapping[str, DeltaGenerator]] | None = None
     layout: Callable[[ModelState], tuple[S, Sequence[DeltaGenerator | Box]]] | None = None
     running: Callable[[ModelState, S], str] = _nothing_runs
 

@@ -42,8 +42,8 @@ def _show_view(lens: Lens, model: ModelState) -> None:
 
 
 def _draw(lens: Lens, view: View[Any], model: ModelState) -> None:
-    boxes = {key: Box.of(key, place) for key, place in view.places(model).items()} if view.places else {}
-    with boxes[view.inside].inside if view.inside else st.container():
+    boxes = {view.inside: Box.of(view.inside, st.container())} if view.inside else {}
+    with boxes[view.inside].inside if boxes else st.container():
         state = controls.current(lens.state, lens.prefix, lens.state.limits(model))
         if callable(view.controls):
             state = view.controls(model)

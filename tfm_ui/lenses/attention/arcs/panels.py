@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import streamlit as st
-
 from tfm_core import attention_scores, attention_weights, mask_scores
 from tfm_core.study.aggregates import attention_rollout, max_over_heads, mean_over_heads
 from tfm_ui.lenses.attention.arcs.numbers import arcs
@@ -41,5 +39,4 @@ VIEW = View(
     controls=("kind", "layer", "lines"),
     line="line_arcs",
     inside="arcs",
-    places=lambda model: {"arcs": st.container()},
 )

@@ -1,7 +1,5 @@
 """Why the scores are divided by the root of d_k: an experiment."""
 
-import streamlit as st
-
 from tfm_core import attention_scores, attention_weights
 from tfm_core.study import experiments
 from tfm_core.study.analysis import entropy
@@ -41,5 +39,4 @@ VIEW = View(
     controls=("draws", "draw_keys", "draw_seed", "kind", "layer"),
     line="line_scale",
     inside="scale",
-    places=lambda model: {"scale": st.container()},
 )

@@ -47,5 +47,4 @@ VIEW = View(
     controls=("kind", "layer", "head", "scaled", "masked"),
     line="line_steps",
     inside="steps",
-    places=lambda model: {"steps": st.container()},
 )
