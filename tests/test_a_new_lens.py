@@ -1,6 +1,9 @@
-"""A lens is a folder and a line: the lens in CONTRIBUTING is added from a temporary folder, and opened."""
+"""A lens is a folder and a line: the lens that CONTRIBUTING shows is added from a folder elsewhere, and opened."""
 
+import shutil
 import sys
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -9,22 +12,24 @@ from tests.opening import ROOT, go_to, new_app
 from tests.pages.test_app import picture, text_on, widget
 from tests.test_documents import FENCED
 from tfm_ui import lenses
-from tfm_ui.pictures.registry import PICTURES
+from tfm_ui.page.lens import View
+from tfm_ui.page.presets import Preset
+from tfm_ui.pictures.registry import PICTURES, made
 
 NAME = "letters"
 
 
-def example() -> str:
-    """The code that CONTRIBUTING shows."""
+FOLDER = ROOT / "tests" / "example_lens"  # mypy and ruff check it with the rest
+
+
+def test_contributing_shows_this_lens():
     blocks = FENCED.findall((ROOT / "CONTRIBUTING.md").read_text("utf-8"))
-    (code,) = [body for language, body in blocks if language == "python" and f'name="{NAME}"' in body]
-    return code
+    assert (FOLDER / NAME / "__init__.py").read_text("utf-8") in [code for _, code in blocks]
 
 
 @pytest.fixture
 def with_the_lens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    (tmp_path / NAME).mkdir()
-    (tmp_path / NAME / "__init__.py").write_text(example(), encoding="utf-8")
+    shutil.copytree(FOLDER / NAME, tmp_path / NAME)
     monkeypatch.setattr(lenses, "__path__", [*lenses.__path__, str(tmp_path)])
     monkeypatch.setattr(lenses, "NAMES", [*lenses.NAMES, NAME])
     yield
@@ -35,6 +40,10 @@ def with_the_lens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     lenses.lenses()
 
 
+def no_blocks(model, state):
+    return []
+
+
 def test_a_lens_of_one_folder_and_one_line_is_opened(with_the_lens):
     app = go_to(new_app(text="an apple a day", letters_most="3"), NAME).run()
     assert not app.exception
@@ -43,6 +52,7 @@ def test_a_lens_of_one_folder_and_one_line_is_opened(with_the_lens):
     assert header["names"] == ["an", "apple", "a"]
     widget(app, "letters_most").set_value(2).run()
     assert picture(app, NAME)[0]["names"] == ["an", "apple"]
+    assert "every token has a letter" in text_on(app)
     widget(app, "_preset_0").click().run()
     assert "Which of them is the longest?" in text_on(app)
 
@@ -52,3 +62,31 @@ def test_it_stands_in_the_bar_behind_the_others(with_the_lens):
     app = go_to(new_app(present="true"), NAME).run()
     count = len(lenses.NAMES)
     assert f"{count} of {count}" in text_on(app)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"views": {"letters": View(blocks=no_blocks), "words": View(blocks=no_blocks)}},
+            r"expected the views \['letters'\]",
+        ),
+        (
+            {"views": {"letters": View(blocks=no_blocks, controls=["mots"])}},
+            r"expected fields of LettersState: \['most'\]",
+        ),
+        ({"presets": [Preset("Two", "Which?", page={"mots": 2})]}, r"got \['mots'\]"),
+    ],
+)
+def test_a_mistake_in_a_lens_is_said_when_it_is_loaded(with_the_lens, change, message):
+    with pytest.raises(ValueError, match=message):
+        replace(lenses.lens(NAME), **change)
+
+
+def test_a_lens_has_the_name_of_its_folder_and_a_panel_that_of_a_registered_picture(with_the_lens, monkeypatch):
+    package = import_module(f"{lenses.__name__}.{NAME}")
+    monkeypatch.setattr(package, "LENS", replace(package.LENS, name="words"))
+    with pytest.raises(ValueError, match="expected a lens with the name of its folder, 'letters', got 'words'"):
+        lenses.lens(NAME)
+    with pytest.raises(ValueError, match="got 'letterz'"):
+        made("letterz", "")

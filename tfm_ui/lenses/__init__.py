@@ -13,8 +13,14 @@ NAMES = ["home", "heads", "attention", "positions", "masks", "profiling"]
 
 @cache
 def lens(name: str) -> Lens:
-    """The lens with this name, after registering its pictures."""
+    """The lens with this name, after registering its pictures.
+
+    Raises:
+        ValueError: if it has another name than its folder.
+    """
     loaded: Lens = import_module(f"{__name__}.{name}").LENS
+    if loaded.name != name:
+        raise ValueError(f"expected a lens with the name of its folder, {name!r}, got {loaded.name!r}")
     register(loaded.pictures, loaded.state, loaded.prefix)
     return loaded
 

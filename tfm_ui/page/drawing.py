@@ -9,7 +9,7 @@ import streamlit as st
 from tfm_ui.live.attention import EXACT_UP_TO
 from tfm_ui.page import controls
 from tfm_ui.pictures.canvas import standalone
-from tfm_ui.pictures.registry import PICTURES, States, made, query_of
+from tfm_ui.pictures.registry import States, made, query_of, registered
 from tfm_ui.state.fields import local_to
 from tfm_ui.state.links import TEXT_CHARS
 from tfm_ui.text.colours import Mode
@@ -59,7 +59,7 @@ class Drawing:
         heard = f"_heard_{key}"
         data = {"name": self.name, "query": self.query, "early": self.early, "slow": self.slow, "local": self.local}
         data["heard"] = st.session_state.get(heard, 0)
-        canvas = PICTURES[self.name].canvas
+        canvas = registered(self.name).canvas
         at: tuple[int, int] | None = canvas.mount(
             key=key, data=data, on_picked_change=picked, on_changed_change=changed
         ).picked
@@ -72,4 +72,4 @@ class Drawing:
 
     def page(self, title: str, sentence: str, mode: Mode) -> str:
         """The picture as a complete HTML page, for a download."""
-        return standalone(PICTURES[self.name].canvas, made(self.name, self.query), title, sentence, mode)
+        return standalone(registered(self.name).canvas, made(self.name, self.query), title, sentence, mode)

@@ -13,6 +13,7 @@ from tfm_ui.page.box import Box
 from tfm_ui.page.presets import Preset
 from tfm_ui.pictures.panel import Block
 from tfm_ui.pictures.registry import Picture
+from tfm_ui.state.fields import controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
@@ -61,6 +62,10 @@ class Lens:
         lead: a paragraph below the heading, in HTML.
         beside: the badge's name for the model, if the page does not show a pass of it.
         script: the file that Streamlit runs for the page.
+
+    Raises:
+        ValueError: if the views differ from the options of the state's field `view`, or if a view or a preset names a
+            field that the state does not have.
     """
 
     name: str
@@ -73,6 +78,16 @@ class Lens:
     lead: str = ""
     beside: str = ""
     script: str = frame.LENS_SCRIPT
+
+    def __post_init__(self) -> None:
+        fields = controls_of(self.state)
+        views = list(getattr(fields["view"][0], "options", ())) if "view" in fields else list(self.views)[:1]
+        if views != list(self.views):
+            raise ValueError(f"{self.name}: expected the views {views} of the field `view`, got {list(self.views)}")
+        named = [name for view in self.views.values() if not callable(view.controls) for name in view.controls]
+        named += [name for preset in self.presets for name in preset.page]
+        if unknown := sorted(set(named) - set(fields)):
+            raise ValueError(f"{self.name}: expected fields of {self.state.__name__}: {list(fields)}; got {unknown}")
 
     @property
     def prefix(self) -> str:

@@ -78,6 +78,17 @@ def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: st
             raise ValueError(f"expected names that no other lens uses, got the picture {name!r} twice")
 
 
+def registered(name: str) -> Registered:
+    """The picture with this name.
+
+    Raises:
+        ValueError: if no lens has registered it.
+    """
+    if name not in PICTURES:
+        raise ValueError(f"expected the name of a picture in a lens's `pictures`, got {name!r}")
+    return PICTURES[name]
+
+
 def made(name: str, query: str) -> bytes:
     """A picture's bytes. Their header contains the query of the states that the picture shows.
 
@@ -87,8 +98,9 @@ def made(name: str, query: str) -> bytes:
 
     Raises:
         CannotBeShown: if there is no picture for this link.
+        ValueError: if no lens has registered the picture.
     """
-    picture = PICTURES[name]
+    picture = registered(name)
     states = picture.states(_parameters(query))
     model = states[0][0]
     if not model.source_tokens.pieces or (model.is_encoder_decoder and not model.target_tokens.pieces):
