@@ -8,12 +8,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import NO_MOTION, running_app
-from tfm_ui.lenses.attention.state import VIEWS as ATTENTION
-from tfm_ui.lenses.masks.state import VIEWS as MASKS
-from tfm_ui.lenses.positions.state import VIEWS as POSITIONS
-from tfm_ui.lenses.profiling.state import VIEWS as PROFILING
+from tfm_ui.lenses import lenses
 
-VIEWS = {"attention": ATTENTION, "positions": POSITIONS, "masks": MASKS, "profiling": PROFILING}
+VIEWS = {lens.name: list(lens.views) for lens in lenses() if len(lens.views) > 1}
 LINK = "/heads?text=one+link%2C+one+picture&seq_len=7&num_heads=8&seed=3&positional=rope&heads_head=5"
 
 

@@ -1,1 +1,1 @@
-"""The registry of pictures, and the canvases that several lenses draw on."""
+"""Panels as data, the registry of pictures, and the canvases that several lenses draw on."""

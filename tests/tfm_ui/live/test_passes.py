@@ -188,10 +188,11 @@ def ask(page: type[LensState], model: ModelState, state) -> None:
 
 
 def test_each_field_of_each_page_is_one_that_a_pass_hangs_on_or_is_none():
-    assert set(PAGES) == {LensState, *LOOKS}
+    assert set(PAGES) == {LensState, *LOOKS}, "enter the lens's state in LOOKS and STARTS"
     for page, looks in LOOKS.items():
         named = [*looks, *RUNS.get(page, {}), *EITHER.get(page, ())]
-        assert sorted(named) == sorted(field.name for field in fields(page))
+        every = sorted(field.name for field in fields(page))
+        assert sorted(named) == every, "enter the field in LOOKS if no pass depends on it, else in RUNS or EITHER"
 
 
 @pytest.mark.parametrize("model", [SINGLE, BOTH])

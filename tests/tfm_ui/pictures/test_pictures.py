@@ -41,7 +41,7 @@ LENSES = {
 
 def states_for(name: str):
     picture = PICTURES[name]
-    return ((MODEL, ""), (LENSES[picture.state], picture.prefix))
+    return ((MODEL, ""), (LENSES.get(picture.state, picture.state()), picture.prefix))
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -95,6 +95,7 @@ LENSES: dict[Any, list[Values]] = {
         {"sizes": "\n".join(f"{32 * i} 1 1 8" for i in range(1, 21)), "row": 20},
     ],
 }
+LENSES |= {picture.state: [{}] for picture in PICTURES.values() if picture.state not in LENSES}
 LINKS = [(page, dict(preset.model), dict(preset.page)) for page, presets in PRESETS.items() for preset in presets]
 LINKS += [(page, {}, state) for page, states in LENSES.items() for state in states]
 LINKS += [(page, model, LENSES[page][-1]) for page in LENSES for model in MODELS if page is not ProfilingState]
