@@ -1,6 +1,7 @@
 """The view "leaks": change one token, and see which outputs move."""
 
 from tfm_core import hops, influence, reach_by_layer
+from tfm_ui.lenses.masks.controls import mask_and
 from tfm_ui.lenses.masks.leaks import changes
 from tfm_ui.lenses.masks.leaks.changes import Changes
 from tfm_ui.lenses.masks.leaks.layers import LayerByLayer
@@ -8,6 +9,7 @@ from tfm_ui.lenses.masks.leaks.measured import measure, plan_of
 from tfm_ui.lenses.masks.leaks.travel import Travel
 from tfm_ui.lenses.masks.passes import streams
 from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
@@ -60,3 +62,6 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
 def running(model: ModelState, state: MasksState) -> str:
     """What is said while it is measured, where that takes a while."""
     return "Changing one token after the other" if plan_of(model, state).slow else ""
+
+
+VIEW = View(blocks=blocks, controls=mask_and("promise", "tries"), running=running)

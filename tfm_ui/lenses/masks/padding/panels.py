@@ -6,6 +6,7 @@ import streamlit as st
 
 from tfm_core import padding_mask
 from tfm_core.study import order
+from tfm_ui.lenses.masks.controls import mask_and
 from tfm_ui.lenses.masks.padding import empty_rows, spread
 from tfm_ui.lenses.masks.padding.alone import Alone
 from tfm_ui.lenses.masks.padding.amounts import ByAmount
@@ -15,6 +16,7 @@ from tfm_ui.lenses.masks.padding.weights import Weights
 from tfm_ui.lenses.masks.passes import forward
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.page import controls
+from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 
@@ -125,3 +127,6 @@ def _spread(model: ModelState, state: MasksState) -> Panel:
 def running(model: ModelState, state: MasksState) -> str:
     """What is said while the batch is run."""
     return "Running the batch"
+
+
+VIEW = View(blocks=blocks, controls=mask_and("layer", "head", "pad_side", "row"), running=running)
