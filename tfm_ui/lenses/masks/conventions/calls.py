@@ -21,7 +21,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.token_labels import labels
 
-ROUNDING = 1e-5  # of float32 outputs summed in another order, beside the largest of them
+ROUNDING = 1e-5  # by how much float32 outputs may differ when summed in another order, as a share of the largest
 ACROSS = "HF, attention_mask"
 INSIDE = {"rope": "turns queries and keys", "alibi": "adds to the scores", "t5": "adds to the scores"}
 CELLS_AT_ONCE = 2**22  # cells of all heads of a batch whose calls are compared; a larger batch is left to one sentence

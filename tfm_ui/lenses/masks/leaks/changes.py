@@ -23,7 +23,7 @@ class Changes(Result):
     """What was measured behind the last layer, beside the promise.
 
     Attributes:
-        measured: behind all layers.
+        measured: the measurement, of which only what is behind the last layer is told.
     """
 
     measured: Measurement

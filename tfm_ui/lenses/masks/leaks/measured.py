@@ -59,6 +59,11 @@ class Measurement:
         return np.asarray(self.influence.moved.movedim(1, 0).numpy())
 
     @property
+    def layers(self) -> list[int]:
+        """The numbers of the layers, from 1."""
+        return list(range(1, len(self.moved) + 1))
+
+    @property
     def promise(self) -> Tensor:
         """The mask that is promised, boolean (query, key)."""
         named = {AS_COMPOSED: self.setting.composed, AS_PAINTED: self.setting.mask}

@@ -47,7 +47,7 @@ def layer_by_layer(model: ModelState, state: MasksState) -> Content:
     scale = _scale(measured)
     drawn = [
         Map(name=f"after layer {layer}", values=_moved(measured, layer - 1), scale=scale, unit="largest change")
-        for layer in result.layers
+        for layer in measured.layers
     ]
     crosses = [
         (i, row, column)
@@ -66,8 +66,8 @@ def distances(model: ModelState, state: MasksState) -> Content:
             "layer",
             f"farthest {name}, {unit}",
             [
-                Line("promised", travel.layers, promised, "muted", "dashed"),
-                Line("measured", travel.layers, measured, "result"),
+                Line("promised", travel.measured.layers, promised, "muted", "dashed"),
+                Line("measured", travel.measured.layers, measured, "result"),
             ],
             reach=(0, 1),
         )

@@ -21,7 +21,7 @@ class Alone(Result):
     """How far the sentence's vectors are from what they are when it runs alone.
 
     Attributes:
-        beside: the runs.
+        beside: the sentence run alone and in its batch.
     """
 
     beside: Beside

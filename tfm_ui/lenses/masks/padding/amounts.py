@@ -21,7 +21,7 @@ class ByAmount(Result):
     """The sentence beside more or less padding.
 
     Attributes:
-        beside: the runs.
+        beside: the sentence run alone and in its batch.
     """
 
     beside: Beside

@@ -102,7 +102,7 @@ class Beside:
     Attributes:
         model: the sidebar's.
         state: the lens's controls.
-        batch: what is run.
+        batch: the padded batch.
         runs: as `runs` gives them.
         amounts: PADs -> the largest move of an output, with padding hidden and without.
     """

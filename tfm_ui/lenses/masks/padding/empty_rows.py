@@ -41,7 +41,7 @@ class Rows(Result):
     """Each treatment of that row.
 
     Attributes:
-        at: the rows.
+        at: the sentence, its mask, and its rows without a key.
         model: the sidebar's.
         treated: as `treated` gives them.
     """

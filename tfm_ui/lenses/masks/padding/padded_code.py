@@ -16,7 +16,7 @@ def of_batch(batch: Padded, *, words: bool) -> dict[str, Any]:
     with that padding, `free`, and where in it the tokens stand, `rows` and `columns`.
 
     Args:
-        batch: its chosen sentence.
+        batch: the batch; only its chosen sentence is used.
         words: whether PAD is taken for a word.
     """
     setting = batch.setting

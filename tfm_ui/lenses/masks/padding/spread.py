@@ -36,7 +36,7 @@ class Spreading(Result):
     """The whole model with each treatment in all its layers.
 
     Attributes:
-        at: the rows without a key.
+        at: the sentence, its mask, and its rows without a key.
         runs: as `spread` gives them.
     """
 

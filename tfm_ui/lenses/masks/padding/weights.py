@@ -25,7 +25,7 @@ class Weights(Result):
     """The chosen head of each run.
 
     Attributes:
-        beside: the runs.
+        beside: the sentence run alone and in its batch.
     """
 
     beside: Beside

@@ -53,7 +53,7 @@ class Growth(Result):
         return (
             f"{grown} Of {formats.count(most)} pairs {formats.count(pairs)} are kept, "
             f"{formats.percent(pairs / most)}. Strided with its stride at √n = {isqrt(last)}, and causal, keeps "
-            f"{formats.count(self.strided[-1])}: a stride that stays while the text grows is n² in the end."
+            f"{formats.count(self.strided[-1])}: with a fixed stride, the number of pairs grows as n² in the end."
         )
 
     def table(self) -> pd.DataFrame:
