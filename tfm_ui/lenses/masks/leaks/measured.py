@@ -24,7 +24,7 @@ from tfm_core.study.ties import ties
 from tfm_ui.lenses.masks.leaks import recipe
 from tfm_ui.lenses.masks.leaks.plan import Plan, fitting, plan
 from tfm_ui.lenses.masks.mask_code import mask_of
-from tfm_ui.lenses.masks.passes import at, influences, stream
+from tfm_ui.lenses.masks.masked_passes import at, influences, stream
 from tfm_ui.lenses.masks.state import AS_COMPOSED, AS_PAINTED, MasksState, Setting, setting
 from tfm_ui.live.script import Code, of_model, script
 from tfm_ui.state.model_state import ModelState

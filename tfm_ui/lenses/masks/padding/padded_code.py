@@ -3,8 +3,8 @@
 from typing import Any
 
 from tfm_ui.lenses.masks.mask_code import expression, mask_of, with_paint
+from tfm_ui.lenses.masks.masked_passes import argument_of, at
 from tfm_ui.lenses.masks.padding.padded import Padded
-from tfm_ui.lenses.masks.passes import argument_of, at
 from tfm_ui.live.script import Code, of_model
 from tfm_ui.live.texts import texts_of
 

@@ -6,7 +6,7 @@ from math import isqrt
 import pandas as pd
 
 from tfm_ui.lenses.masks.mask_code import function_of
-from tfm_ui.lenses.masks.passes import LENGTHS, kept_by_length
+from tfm_ui.lenses.masks.masked_passes import LENGTHS, kept_by_length
 from tfm_ui.lenses.masks.see import recipe
 from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.lenses.masks.terms import terms_of
