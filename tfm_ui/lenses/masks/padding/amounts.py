@@ -55,7 +55,7 @@ class ByAmount(Result):
         """A script that leaves `moves`, PADs -> the largest move of an output, with padding hidden and without."""
         batch = self.beside.batch
         header = of_batch(batch, words=True)
-        for beside_this_padding in ("ids", "padded", "key_ids", "free", "rows", "columns"):
+        for beside_this_padding in ("ids", "padded", "key_ids", "mask_with_padding", "rows", "columns"):
             del header[beside_this_padding]
         return script(
             recipe.moves_by_amount,

@@ -84,8 +84,8 @@ def by_amount(batch: Padded, most: int) -> Mapping[int, tuple[Tensor, Tensor]]:
     for pads in sorted({*AMOUNTS, batch.pads}):
         if batch.read + pads > most:
             break
-        free = laid(setting, side, words=True, pads=pads)
-        masks = torch.stack([free & key_mask(setting, side, pads), free])[:, None]
+        mask_with_padding = laid(setting, side, words=True, pads=pads)
+        masks = torch.stack([mask_with_padding & key_mask(setting, side, pads), mask_with_padding])[:, None]
         source = ids(text, side, pads).expand(2, -1)
         rows = real(text, side, pads) if setting.place == "self" else batch.queries
         output = layer_sites(batch.setting.model)[-1]
