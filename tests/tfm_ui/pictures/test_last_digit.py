@@ -12,10 +12,10 @@ from tfm_core.study.interventions import in_turn
 from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.change.changes import edits, parse
 from tfm_ui.lenses.attention.change.compared import compared
-from tfm_ui.lenses.masks.conventions.calls import live
-from tfm_ui.lenses.masks.padding import beside, emptied
+from tfm_ui.lenses.masks.conventions.calls import attention_inputs
+from tfm_ui.lenses.masks.masked_passes import forward_under_mask, layer_sites, obeyed, reads
+from tfm_ui.lenses.masks.padding import beside, rows_without_keys
 from tfm_ui.lenses.masks.padding.padded import batch_of, without_keys
-from tfm_ui.lenses.masks.passes import forward, obeyed, reads, stream_sites
 from tfm_ui.lenses.masks.state import SIDES, MasksState, setting
 from tfm_ui.lenses.positions import model_runs
 from tfm_ui.live import passes
@@ -151,7 +151,7 @@ def test_heads_under_a_mask(model):
     for state in masked(model):
         now = setting(model, state)
         where = passes.place(now.model, now.place)
-        _, trace = forward(now, [where.format(layer="*", what=what) for what in ("scores", "weights")])
+        _, trace = forward_under_mask(now, [where.format(layer="*", what=what) for what in ("scores", "weights")])
         for layer, head in every_head(model):
             masked_head = obeyed(now, layer, head)
             same(masked_head.scores, trace[where.format(layer=layer, what="scores")][0, head])
@@ -164,7 +164,7 @@ def test_heads_under_a_mask(model):
 def test_heads_of_a_sentence_alone_and_in_its_batch(model, side):
     for state in masked(model):
         batch = batch_of(model, replace(state, pad_side=side))
-        where, sites = passes.place(model, batch.setting.place), stream_sites(batch.setting.model)
+        where, sites = passes.place(model, batch.setting.place), layer_sites(batch.setting.model)
         runs = beside.runs(batch)
         alone, mask = batch.alone
         inputs = {"alone": (alone, mask, slice(0, len(mask)), 0)}
@@ -172,7 +172,7 @@ def test_heads_of_a_sentence_alone_and_in_its_batch(model, side):
             inputs[way] = (batch.source, batch.masks(hidden=hidden), batch.queries, batch.item)
         for way, (source, mask, rows, item) in inputs.items():
             wanted = [*sites, where.format(layer="*", what="weights")]
-            _, trace = forward(batch.setting, wanted, mask=mask, source=source)
+            _, trace = forward_under_mask(batch.setting, wanted, mask=mask, source=source)
             same(runs[way].streams, torch.stack([trace[site][item, rows] for site in sites]))
             for layer, head in every_head(model):
                 same(runs[way].weights(layer, head), trace[where.format(layer=layer, what="weights")][item, head, rows])
@@ -186,23 +186,23 @@ def test_what_layers_read_and_the_weight_on_rows_without_a_key(model):
         where = passes.place(model, batch.setting.place)
         wanted = [site for layer in range(model.num_layers) for site in reads(batch.setting, layer)]
         wanted += [where.format(layer="*", what=what) for what in ("weights", "output")]
-        _, trace = forward(batch.setting, wanted, mask=mask, source=batch.chosen_source)
+        _, trace = forward_under_mask(batch.setting, wanted, mask=mask, source=batch.chosen_source)
         for layer in (0, model.num_layers - 1):
-            output, case = emptied.treated(batch, 1, layer)["ours"]
+            output, case = rows_without_keys.treated(batch, 1, layer)["ours"]
             queries, keys = reads(batch.setting, layer)
             same(case.queries, trace[queries])
             same(case.keys, trace[keys])
             same(output.output, trace[where.format(layer=layer, what="output")])
             same(output.weights, trace[where.format(layer=layer, what="weights")])
         blind = ~mask[:, empty].any(-1) & mask.any(-1)
-        for way, spread in emptied.spread(batch, 1).items():
-            weights_of = emptied.SPREADS[way]
+        for way, treated in rows_without_keys.treated_passes(batch, 1).items():
+            weights_of = rows_without_keys.SPREADS[way]
             ours = instead(weights_of, where.format(layer="*", what="").removesuffix(".")) if weights_of else None
             second = where.format(layer=1, what="weights")
-            _, trace = forward(batch.setting, [second], mask=mask, source=batch.chosen_source, edits=ours)
-            if spread.onto and blind.any():
+            _, trace = forward_under_mask(batch.setting, [second], mask=mask, source=batch.chosen_source, edits=ours)
+            if treated.on_empty_rows and blind.any():
                 given = trace[second][0][:, blind][..., empty]
-                same(spread.onto.largest, given.amax((1, 2)))
+                same(treated.on_empty_rows.largest, given.amax((1, 2)))
 
 
 @pytest.mark.parametrize("model", [p for p in MODELS if p.id.startswith("padded")])
@@ -213,7 +213,7 @@ def test_what_the_calls_of_other_libraries_are_handed(model):
         source = torch.cat([each.model.source_tokens.batch for each in settings])
         for layer in (0, model.num_layers - 1):
             queries, keys = reads(settings[0], layer)
-            _, trace = forward(settings[0], {queries, keys}, mask=mask, source=source)
-            inputs = live(settings, layer)
+            _, trace = forward_under_mask(settings[0], {queries, keys}, mask=mask, source=source)
+            inputs = attention_inputs(settings, layer)
             same(inputs.query, trace[queries])
             same(inputs.key, trace[keys])

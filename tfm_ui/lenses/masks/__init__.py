@@ -1,33 +1,31 @@
 """The Masks lens: who may see whom, composed, painted, obeyed and tested."""
 
-from tfm_ui.lenses.masks.controls import mask_and
-from tfm_ui.lenses.masks.conventions import panels as conventions
-from tfm_ui.lenses.masks.conventions.layout import layout
-from tfm_ui.lenses.masks.conventions.pictures import PICTURES as OF_CONVENTIONS
-from tfm_ui.lenses.masks.leaks import panels as leaks
-from tfm_ui.lenses.masks.leaks.pictures import PICTURES as OF_LEAKS
-from tfm_ui.lenses.masks.padding import panels as padding
-from tfm_ui.lenses.masks.padding.empty_row_pictures import PICTURES as OF_EMPTY_ROWS
-from tfm_ui.lenses.masks.padding.pictures import PICTURES as OF_PADDING
-from tfm_ui.lenses.masks.pictures import PICTURES
+from tfm_ui.lenses.masks.conventions.panels import VIEW as CONVENTIONS
+from tfm_ui.lenses.masks.conventions.pictures import PICTURES as CONVENTIONS_PICTURES
+from tfm_ui.lenses.masks.leaks.panels import VIEW as LEAKS
+from tfm_ui.lenses.masks.leaks.pictures import PICTURES as LEAKS_PICTURES
+from tfm_ui.lenses.masks.padding.empty_row_pictures import PICTURES as EMPTY_ROW_PICTURES
+from tfm_ui.lenses.masks.padding.panels import VIEW as PADDING
+from tfm_ui.lenses.masks.padding.pictures import PICTURES as PADDING_PICTURES
+from tfm_ui.lenses.masks.pictures import PICTURES as BATCH_PICTURES
 from tfm_ui.lenses.masks.presets import PRESETS
-from tfm_ui.lenses.masks.see import panels as see
-from tfm_ui.lenses.masks.see.pictures import PICTURES as OF_SEE
+from tfm_ui.lenses.masks.see.panels import VIEW as SEE
+from tfm_ui.lenses.masks.see.pictures import PICTURES as SEE_PICTURES
 from tfm_ui.lenses.masks.state import MasksState
-from tfm_ui.page.lens import Lens, View
+from tfm_ui.page.lens import Lens
 
 LENS = Lens(
     name="masks",
     title="Masks",
     state=MasksState,
-    views={
-        "see": View(blocks=see.blocks, controls=mask_and("layer", "head")),
-        "leaks": View(blocks=leaks.blocks, controls=mask_and("promise", "tries"), running=leaks.running),
-        "padding": View(
-            blocks=padding.blocks, controls=mask_and("layer", "head", "pad_side", "row"), running=padding.running
-        ),
-        "conventions": View(blocks=conventions.blocks, layout=layout, running=conventions.running),
-    },
+    views={"see": SEE, "leaks": LEAKS, "padding": PADDING, "conventions": CONVENTIONS},
     presets=PRESETS,
-    pictures=PICTURES | OF_SEE | OF_LEAKS | OF_PADDING | OF_EMPTY_ROWS | OF_CONVENTIONS,
+    pictures={
+        **BATCH_PICTURES,
+        **SEE_PICTURES,
+        **LEAKS_PICTURES,
+        **PADDING_PICTURES,
+        **EMPTY_ROW_PICTURES,
+        **CONVENTIONS_PICTURES,
+    },
 )

@@ -18,8 +18,8 @@ from tfm_ui.state.fields import whole_number
 
 M = TypeVar("M", Tensor, NDArray[np.bool_])
 HOW = ("and", "or")
-MOST_TERMS, MOST_NUMBERS = 8, 16  # of a composition, of a term
-HIGH = 1024  # no number says more than the longest text
+MOST_TERMS, MOST_NUMBERS = 8, 16  # terms of a composition, numbers of a term
+HIGH = 1024  # the largest number: no text is longer
 EXPECTED = "expected such as: causal and padding, or: window 3 or global 1 and causal"
 
 

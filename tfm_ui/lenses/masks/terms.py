@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tfm_core import causal_mask
 from tfm_ui.lenses.masks.composition import Term, bracketed, joined, parse
 from tfm_ui.lenses.masks.state import Setting
+from tfm_ui.text import formats
 
 Mask = NDArray[np.bool_]
 PAINTS = 4  # a reason is 4 times the sum of 2**i of all that hide a cell, and how it is painted
@@ -95,13 +96,13 @@ class Terms:
         said = []
         if ahead:
             said.append(
-                f"{_listed(ahead)} only {'says' if len(ahead) == 1 else 'say'} who may look ahead, and nobody may: "
-                f"causality is {'on by ' if self.setting.model.masks_the_future else ''}{anyway(self.setting)}."
+                f"{formats.listed(ahead)} only {'says' if len(ahead) == 1 else 'say'} who may look ahead, and nobody "
+                f"may: causality is {'on by ' if self.setting.model.masks_the_future else ''}{anyway(self.setting)}."
             )
         if len(idle) == 1:
             said.append(f"{idle[0]} changes nothing for this sentence.")
         elif idle:
-            said.append(f"For this sentence none of {_listed(idle)} would be missed, if it alone were taken away.")
+            said.append(f"For this sentence, removing any one of {formats.listed(idle)} changes nothing.")
         return " ".join(said)
 
     @property
@@ -117,7 +118,3 @@ class Terms:
 def terms_of(setting: Setting) -> Terms:
     """The masks that the setting is composed of."""
     return Terms(setting, parse(setting.composition)[0])
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -13,11 +13,11 @@ from tfm_core import MultiHeadAttention
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_ui.lenses.masks import paint as mask_paint
 from tfm_ui.lenses.masks.conventions import calls
-from tfm_ui.lenses.masks.conventions.calls import conventions, live
+from tfm_ui.lenses.masks.conventions.calls import attention_inputs, conventions
 from tfm_ui.lenses.masks.conventions.chosen import about, slip
 from tfm_ui.lenses.masks.conventions.pasted import GONE, NOTHING, pasted_mask
 from tfm_ui.lenses.masks.conventions.table import AllCalls
-from tfm_ui.lenses.masks.passes import at, forward
+from tfm_ui.lenses.masks.masked_passes import at, forward_under_mask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, Setting, setting
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.links import link_parameters
@@ -46,13 +46,13 @@ def test_what_the_calls_get_is_what_the_layer_works_on():
     ):
         state = replace(BATCH, place=place if place != "self" else "decoder", layer=2, mask="padding or window 1")
         settings = tuple(setting(model, state, item) for item in (1, 2, 3))
-        inputs = live(settings, 1)
+        inputs = attention_inputs(settings, 1)
         assert isinstance(inputs.attention, MultiHeadAttention)
         with torch.no_grad():
             output = inputs.attention(inputs.query, inputs.key, mask=inputs.mask[:, None])
         for number, sentence in enumerate(settings):
             site = at(sentence, 1, "output")
-            trace = forward(sentence, [site])[1]
+            trace = forward_under_mask(sentence, [site])[1]
             torch.testing.assert_close(output[number], trace[site][0], atol=1e-5, rtol=1e-5)
 
 
@@ -90,9 +90,10 @@ def test_the_sentences_count_what_the_table_holds():
 
 def test_a_cell_that_cannot_be_said_is_named():
     batch = conventions(SMALL, replace(BATCH, mask="", convention="MHA, key_padding_mask"))
-    assert "the first, sentence 1, query 1 “the” and key 2 “cat”, is hidden, and it shows it" in about(batch)
+    first = "the first, sentence 1, query 1 “the” and key 2 “cat”, should be hidden, but this convention shows it"
+    assert first in about(batch)
     prefix = conventions(replace(LARGE, text="a b c"), replace(BATCH, mask="prefix 3", convention="HF, causal model"))
-    assert "is to be seen, and it hides it" in about(prefix)
+    assert "should be visible, but this convention hides it" in about(prefix)
 
 
 def test_what_a_slip_does_is_said_for_every_case():

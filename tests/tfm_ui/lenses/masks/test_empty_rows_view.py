@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from tfm_ui.lenses.masks.padding.emptied import READ_UP_TO, SPREADS, emptied
 from tfm_ui.lenses.masks.padding.empty_row_pictures import masks_empty_row, masks_nan_spreads
-from tfm_ui.lenses.masks.padding.empty_rows import EVALUATING, rows_without_keys
+from tfm_ui.lenses.masks.padding.nan_spread import nan_spread
 from tfm_ui.lenses.masks.padding.padded import batch_of, laid, without_keys
-from tfm_ui.lenses.masks.padding.spread import spreading
+from tfm_ui.lenses.masks.padding.rows_without_keys import READ_UP_TO, SPREADS, rows_without_keys
+from tfm_ui.lenses.masks.padding.treatments import EVALUATING, treatments_of_row
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
 
@@ -29,7 +29,7 @@ all_cases = pytest.mark.parametrize(("model", "state"), CASES)
 
 
 def lines(model, state):
-    return rows_without_keys(model, state), spreading(model, state)
+    return treatments_of_row(model, state), nan_spread(model, state)
 
 
 @all_cases
@@ -96,10 +96,10 @@ def test_pictures_hold_what_was_measured(model, state):
 
 
 def test_the_row_is_what_was_asked_for():
-    rows = rows_without_keys(ModelState(), MasksState(mask="cross", row=8))
+    rows = treatments_of_row(ModelState(), MasksState(mask="cross", row=8))
     assert rows.at.row == 7
     assert "leaves 5 of 10 rows no key; shown is row 8 (“PAD”)" in rows.sentence()
-    rows = rows_without_keys(ModelState(), MasksState(row=3))
+    rows = treatments_of_row(ModelState(), MasksState(row=3))
     assert "row 3 (“barked”) was emptied here" in rows.sentence()
 
 
@@ -113,16 +113,16 @@ def test_a_mask_that_hides_everything_leaves_no_other_row():
 
 
 def test_the_mechanism_is_told_with_its_numbers():
-    said = spreading(ModelState(), MasksState()).sentence()
+    said = nan_spread(ModelState(), MasksState()).sentence()
     assert "NaN in 1 of 10 rows after layer 1, 10 of 10 rows after layer 2; in 100% of the logits" in said
     assert "9 rows that may not look there give it a weight of 0, and 0 × NaN = NaN" in said
     assert "others by rounding" in said
-    said = spreading(ModelState(causal=False), MasksState(mask="")).sentence()
+    said = nan_spread(ModelState(causal=False), MasksState(mask="")).sentence()
     assert "its key and value are NaN for all who may look at it" in said
     assert "others up to" in said
-    said = spreading(ModelState(num_layers=1), MasksState()).sentence()
+    said = nan_spread(ModelState(num_layers=1), MasksState()).sentence()
     assert "There is no second layer" in said
-    said = spreading(ModelState(architecture="encoder-decoder"), MasksState(place="cross")).sentence()
+    said = nan_spread(ModelState(architecture="encoder-decoder"), MasksState(place="cross")).sentence()
     assert "the decoder looks at its own text" in said
 
 
@@ -137,7 +137,7 @@ def test_one_key_one_row_and_several_rows_are_told_as_such():
 
 def test_long_texts_are_run_on_their_beginning():
     model = ModelState(text="@alice", seq_len=1024)
-    rows = emptied(model, MasksState())
+    rows = rows_without_keys(model, MasksState())
     assert len(rows.queries) == READ_UP_TO
     assert "first 128 of 1024 places" in rows.aside(model)
-    assert emptied(replace(model, seq_len=12), MasksState()).aside(replace(model, seq_len=12)) == ""
+    assert rows_without_keys(replace(model, seq_len=12), MasksState()).aside(replace(model, seq_len=12)) == ""

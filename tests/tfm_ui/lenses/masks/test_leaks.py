@@ -9,11 +9,11 @@ import torch
 
 from tests.tfm_ui.payloads import decode
 from tfm_core import Influence, causal_mask, window_mask
-from tfm_ui.lenses.masks.leaks import changes, layers, pictures
-from tfm_ui.lenses.masks.leaks.changes import Changes
+from tfm_ui.lenses.masks.leaks import layers, moved_outputs, pictures
 from tfm_ui.lenses.masks.leaks.measured import measure
+from tfm_ui.lenses.masks.leaks.moved_outputs import MovedOutputs
 from tfm_ui.lenses.masks.leaks.travel import Travel
-from tfm_ui.lenses.masks.passes import forward, precise, stream, streams
+from tfm_ui.lenses.masks.masked_passes import forward_under_mask, precise, stream, streams
 from tfm_ui.lenses.masks.state import PROMISES, MasksState
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.model_state import ModelState
@@ -60,7 +60,7 @@ def test_the_streams_are_those_of_a_pass_under_the_mask():
         tokens = under.keys.batch
         layer = under.model.num_layers - 1
         site = stream(under.model, layer)
-        _, trace = forward(under, [site], model=precise(under.model.config))
+        _, trace = forward_under_mask(under, [site], model=precise(under.model.config))
         torch.testing.assert_close(streams(under)(tokens)[:, layer], trace[site], rtol=1e-12, atol=1e-12)
 
 
@@ -68,27 +68,27 @@ def test_padding_may_be_changed_and_only_a_padding_mask_keeps_it_to_itself():
     law = "another token in place of a PAD moves no output of a real token"
     for mask, kept in (("padding", True), ("", False), ("causal", True), ("window 2", False)):
         measured = measure(FREE, MasksState(mask=mask))
-        (holds,) = [value for name, value in Changes(measured).laws().items() if name.startswith(law)]
+        (holds,) = [value for name, value in MovedOutputs(measured).laws().items() if name.startswith(law)]
         assert holds is kept
-    assert not any(name.startswith(law) for name in Changes(measure(FREE, LEAKY)).laws())
+    assert not any(name.startswith(law) for name in MovedOutputs(measure(FREE, LEAKY)).laws())
 
 
 def test_a_leak_is_named_with_its_tokens_its_size_and_its_way():
     measured = measure(FREE, LEAKY)
     row, column = measured.worst
     assert measured.moved[-1, row, column] == measured.moved[-1][measured.leaking].max()
-    said = Changes(measured).sentence()
+    said = MovedOutputs(measured).sentence()
     assert said.startswith(f"Leak: output {column + 1} “{measured.columns[column]}” moves by up to ")
     assert f"when token {row + 1} “{measured.rows[row]}” changes" in said
     assert "17 leaks in all, this is the largest." in said
-    locked = Changes(measure(FREE, replace(LEAKY, changed=5, moved=3))).sentence()
+    locked = MovedOutputs(measure(FREE, replace(LEAKY, changed=5, moved=3))).sentence()
     assert "Its way: token 5 “the₂” → output 4 “on” in layer 1 → output 3 “sat” in layer 2." in locked
     assert locked.endswith("The promise forbids the steps in layer 1 and layer 2.")
 
 
 def test_ways_through_an_encoder_and_cross_attention_are_named_too():
     measured = measure(*CASES["two, cross"])
-    said = Changes(measured).sentence()
+    said = MovedOutputs(measured).sentence()
     assert "Locked: source token 2 “dog” moves output 4 “müde” by" in said
     way = "source token 2 “dog” → encoder output 3 “barked” in encoder layer 1 → output 4 “müde” in layer 1"
     assert f"{way} (cross-attention)." in said
@@ -118,7 +118,7 @@ def test_ways_through_an_encoder_and_cross_attention_are_named_too():
     ],
 )
 def test_sentences(state, said):
-    assert re.search(said, Changes(measure(FREE, state)).sentence())
+    assert re.search(said, MovedOutputs(measure(FREE, state)).sentence())
 
 
 @pytest.mark.parametrize(
@@ -129,29 +129,30 @@ def test_what_rounding_did_is_said_whatever_the_processor_makes_of_it(rounding, 
     moved = measured.influence.moved.clone()
     moved[1, :, 0] = rounding * measured.influence.largest  # the one pair not promised: a later token moves an output
     exact = replace(measured, influence=Influence(moved, measured.influence.largest))
-    assert f"; of 1 other {said}" in Changes(exact).sentence()
+    assert f"; of 1 other {said}" in MovedOutputs(exact).sentence()
 
 
 def test_a_pair_that_moves_by_rounding_alone_is_not_said_to_move():
     measured = measure(FREE, MasksState(mask="causal", item=1, changed=2, moved=5))
     faint = replace(measured, influence=Influence(measured.influence.moved * 1e-15, measured.influence.largest))
-    assert "token 2 “cat” moves output 5 “the₂” by no more than rounding (" in Changes(faint).sentence()
-    assert "55 because what arrives is too small to tell from rounding" in Changes(faint).sentence()
+    assert "token 2 “cat” moves output 5 “the₂” by no more than rounding (" in MovedOutputs(faint).sentence()
+    assert "55 because what arrives is too small to tell from rounding" in MovedOutputs(faint).sentence()
 
 
 def test_laws_are_broken_by_a_model_that_does_not_obey_its_mask():
     measured = measure(FREE, MasksState(mask="padding"))
-    assert len(Changes(measured).laws()) == 3
-    assert all(Changes(measured).laws().values())
+    assert len(MovedOutputs(measured).laws()) == 3
+    assert all(MovedOutputs(measured).laws().values())
     wild = replace(measured, influence=Influence(torch.ones_like(measured.influence.moved), measured.influence.largest))
-    assert not any(Changes(wild).laws().values())
-    assert Changes(measure(FREE, MasksState(mask="", item=1))).laws() == {}  # nothing is kept apart, all is promised
+    assert not any(MovedOutputs(wild).laws().values())
+    unmasked = measure(FREE, MasksState(mask="", item=1))  # nothing is kept apart, all is promised
+    assert MovedOutputs(unmasked).laws() == {}
 
 
 def test_one_leak_is_the_only_one():
     measured = measure(ModelState(num_layers=1), MasksState(mask="causal", paint="~s1.9", item=1))
     assert measured.leaking.nonzero() == ([8], [0])
-    assert ", the only leak." in Changes(measured).sentence()
+    assert ", the only leak." in MovedOutputs(measured).sentence()
 
 
 @pytest.mark.parametrize("promise", PROMISES)
@@ -227,13 +228,13 @@ def test_the_picture_tells_leaks_promises_and_what_was_not_promised_apart():
 
 
 def test_more_leaks_than_a_picture_marks_are_the_largest_and_that_is_said(monkeypatch):
-    for module in (pictures, changes, layers):
+    for module in (pictures, moved_outputs, layers):
         monkeypatch.setattr(module, "CROSSES", 6)
     header, _ = pictures.changes(FREE, LEAKY)
     measured = measure(FREE, LEAKY)
     crossed = [measured.moved[-1][row, column] for _, row, column in header["crosses"]]
     assert crossed == sorted(measured.moved[-1][measured.leaking], reverse=True)[:6]
-    assert "17 leaks in all, this is the largest, and 6 are crossed out." in Changes(measured).sentence()
+    assert "17 leaks in all, this is the largest, and 6 are crossed out." in MovedOutputs(measured).sentence()
     header, _ = pictures.layer_by_layer(FREE, LEAKY)
     assert [sum(at[0] == layer for at in header["crosses"]) for layer in (0, 1)] == [3, 3]
     assert header["about"].endswith("Of the leaks behind a layer 3 at most are crossed out.")

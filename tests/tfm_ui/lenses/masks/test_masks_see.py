@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from tfm_core import MASKS, causal_mask
 from tfm_ui.lenses.masks import paint as mask_paint
 from tfm_ui.lenses.masks.composition import combined, parse
-from tfm_ui.lenses.masks.passes import LENGTHS, kept_by_length
+from tfm_ui.lenses.masks.masked_passes import LENGTHS, kept_by_length
 from tfm_ui.lenses.masks.pictures import masks_batch
 from tfm_ui.lenses.masks.see.growth import growth
 from tfm_ui.lenses.masks.see.numbers import head_under_mask

@@ -6,8 +6,8 @@ from tfm_ui.lenses.masks.conventions.calls import conventions
 from tfm_ui.lenses.masks.leaks.measured import measure
 from tfm_ui.lenses.masks.leaks.travel import Travel
 from tfm_ui.lenses.masks.padding.beside import run_beside
+from tfm_ui.lenses.masks.padding.nan_spread import nan_spread
 from tfm_ui.lenses.masks.padding.shares import ROUNDING
-from tfm_ui.lenses.masks.padding.spread import spreading
 from tfm_ui.lenses.masks.padding.weights import Weights
 from tfm_ui.lenses.masks.presets import PRESETS
 from tfm_ui.lenses.masks.see.numbers import head_under_mask
@@ -105,10 +105,10 @@ def test_without_the_mask_pads_take_a_quarter_of_the_weight_and_every_output_mov
 
 
 def test_one_nan_five_rows_without_a_key_and_a_layer_later_every_token_is_nan():
-    result = spreading(*masks("One NaN"))
+    result = nan_spread(*masks("One NaN"))
     assert (result.at.rows, result.at.by_hand) == ([5, 6, 7, 8, 9], False)
     assert result.nans("−∞ and softmax")[:3] == [0, 5, 10]
-    onto = result.runs["−∞ and softmax"].onto
+    onto = result.runs["−∞ and softmax"].on_empty_rows
     assert (onto.blind, set(onto.largest)) == (5, {0})
     assert np.isnan(0 * np.nan)
 

@@ -14,21 +14,21 @@ from torch import Tensor
 from tfm_core import MultiHeadAttention
 from tfm_core.study.mask_conventions import CONVENTIONS, Convention
 from tfm_core.study.mask_verified import Verified, verify
-from tfm_ui.lenses.masks.passes import attention_of, read_by
+from tfm_ui.lenses.masks.masked_passes import attention_of, read_by
 from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, sentences, setting
 from tfm_ui.live.cache import cached
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.token_labels import labels
 
-ROUNDING = 1e-5  # of float32 outputs summed in another order, beside the largest of them
+ROUNDING = 1e-5  # by how much float32 outputs may differ when summed in another order, as a share of the largest
 ACROSS = "HF, attention_mask"
 INSIDE = {"rope": "turns queries and keys", "alibi": "adds to the scores", "t5": "adds to the scores"}
 CELLS_AT_ONCE = 2**22  # cells of all heads of a batch whose calls are compared; a larger batch is left to one sentence
 
 
 @dataclass(frozen=True)
-class Live:
+class AttentionInputs:
     """What a layer's attention works on in a pass under the mask.
 
     Attributes:
@@ -52,16 +52,16 @@ def _read(settings: tuple[Setting, ...]) -> tuple[Tensor, list[tuple[Tensor, Ten
     return mask, read_by(settings[0], mask=mask[:, None], source=source)
 
 
-def live(settings: Sequence[Setting], layer: int) -> Live:
+def attention_inputs(settings: Sequence[Setting], layer: int) -> AttentionInputs:
     """A pass of a batch, each sentence under its own mask, up to the attention of a layer, from 0."""
     mask, read = _read(tuple(settings))
-    return Live(attention_of(settings[0], layer), *read[layer], mask)
+    return AttentionInputs(attention_of(settings[0], layer), *read[layer], mask)
 
 
 @cached()
 def verified(settings: tuple[Setting, ...], layer: int, hugging_face: bool) -> dict[str, Verified]:
     """Each convention's call, by its name, beside ours; without transformers' calls, if it is not installed."""
-    inputs = live(settings, layer)
+    inputs = attention_inputs(settings, layer)
     return {
         name: verify(convention, inputs.attention, inputs.query, inputs.key, inputs.mask)
         for name, convention in CONVENTIONS.items()

@@ -50,7 +50,10 @@ def _first_lost(conventions: Conventions, lost: int) -> str:
     setting = conventions.settings[batch]
     sentence = f"sentence {batch + 1}, " if len(conventions.settings) > 1 else ""
     names = [f"{axis + 1} “{labels(tokens)[axis]}”" for axis, tokens in ((query, setting.queries), (key, setting.keys))]
-    what = "is to be seen, and it hides it" if conventions.mask[batch, query, key] else "is hidden, and it shows it"
+    if conventions.mask[batch, query, key]:
+        what = "should be visible, but this convention hides it"
+    else:
+        what = "should be hidden, but this convention shows it"
     return (
         f"It cannot say {formats.count(lost)} of this mask’s {formats.count(int(conventions.mask.numel()))} cells: "
         f"the first, {sentence}query {names[0]} and key {names[1]}, {what}."

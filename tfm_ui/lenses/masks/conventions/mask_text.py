@@ -90,7 +90,7 @@ class _Reader:
             shown = word if len(word) <= 20 else word[:19] + "…"
             raise ValueError(f"{where} is “{shown}”: a number, True or False was expected.") from None
         if math.isnan(value):
-            raise ValueError(f"{where} is NaN, which neither lets see nor hides.")
+            raise ValueError(f"{where} is NaN, which stands for neither visible nor hidden.")
         return value
 
     @property

@@ -77,5 +77,5 @@ def _npy(data: bytes) -> Table:
         values = values.astype(np.float64)
     if (nan := np.argwhere(np.isnan(values))).size:
         at = ", ".join(str(i + 1) for i in nan[0])
-        raise ValueError(f"The entry at {at} is NaN, which neither lets see nor hides.")
+        raise ValueError(f"The entry at {at} is NaN, which stands for neither visible nor hidden.")
     return table(values, shape or (1,), kind)

@@ -12,7 +12,7 @@ from tfm_core.study.mask_verified import Verified, verify
 from tfm_ui.lenses.masks.conventions import recipe
 from tfm_ui.lenses.masks.conventions.calls import ROUNDING, Conventions
 from tfm_ui.lenses.masks.conventions.code import mask_of_batch, source_ids, target_ids, texts
-from tfm_ui.lenses.masks.passes import argument_of, at, reads
+from tfm_ui.lenses.masks.masked_passes import argument_of, at, reads
 from tfm_ui.live.script import Code, of_model, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats

@@ -15,15 +15,10 @@ class LayerByLayer(Result):
     """The same measurement behind each layer.
 
     Attributes:
-        measured: what it is.
+        measured: the measurement.
     """
 
     measured: Measurement
-
-    @property
-    def layers(self) -> list[int]:
-        """From 1."""
-        return list(range(1, len(self.measured.moved) + 1))
 
     @property
     def crosses(self) -> int:

@@ -24,7 +24,7 @@ from tfm_core.study.ties import ties
 from tfm_ui.lenses.masks.leaks import recipe
 from tfm_ui.lenses.masks.leaks.plan import Plan, fitting, plan
 from tfm_ui.lenses.masks.mask_code import mask_of
-from tfm_ui.lenses.masks.passes import at, influences, stream
+from tfm_ui.lenses.masks.masked_passes import at, influences, stream
 from tfm_ui.lenses.masks.state import AS_COMPOSED, AS_PAINTED, MasksState, Setting, setting
 from tfm_ui.live.script import Code, of_model, script
 from tfm_ui.state.model_state import ModelState
@@ -57,6 +57,11 @@ class Measurement:
     def moved(self) -> NDArray[np.float64]:
         """(layer, token, output)."""
         return np.asarray(self.influence.moved.movedim(1, 0).numpy())
+
+    @property
+    def layers(self) -> list[int]:
+        """The numbers of the layers, from 1."""
+        return list(range(1, len(self.moved) + 1))
 
     @property
     def promise(self) -> Tensor:

@@ -1,13 +1,15 @@
 """The view "leaks": change one token, and see which outputs move."""
 
 from tfm_core import hops, influence, reach_by_layer
-from tfm_ui.lenses.masks.leaks import changes
-from tfm_ui.lenses.masks.leaks.changes import Changes
+from tfm_ui.lenses.masks.controls import mask_and
+from tfm_ui.lenses.masks.leaks import moved_outputs
 from tfm_ui.lenses.masks.leaks.layers import LayerByLayer
 from tfm_ui.lenses.masks.leaks.measured import measure, plan_of
+from tfm_ui.lenses.masks.leaks.moved_outputs import MovedOutputs
 from tfm_ui.lenses.masks.leaks.travel import Travel
-from tfm_ui.lenses.masks.passes import streams
+from tfm_ui.lenses.masks.masked_passes import streams
 from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
@@ -29,8 +31,8 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
             shape=f"token × output = {len(measured.rows)} × {len(measured.columns)}, each token changed into "
             f"{plan.tries}",
             picture="masks_leaks",
-            result=Changes(measured),
-            sources=changes.SOURCES,
+            result=MovedOutputs(measured),
+            sources=moved_outputs.SOURCES,
             locked=measured.locked is not None,
             slow=plan.slow,
         ),
@@ -60,3 +62,6 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
 def running(model: ModelState, state: MasksState) -> str:
     """What is said while it is measured, where that takes a while."""
     return "Changing one token after the other" if plan_of(model, state).slow else ""
+
+
+VIEW = View(blocks=blocks, controls=mask_and("promise", "tries"), running=running)

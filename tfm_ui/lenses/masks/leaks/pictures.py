@@ -5,9 +5,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tfm_ui.lenses.masks.leaks.changes import Changes
 from tfm_ui.lenses.masks.leaks.layers import LayerByLayer
 from tfm_ui.lenses.masks.leaks.measured import Measurement, measure
+from tfm_ui.lenses.masks.leaks.moved_outputs import MovedOutputs
 from tfm_ui.lenses.masks.leaks.plan import CROSSES
 from tfm_ui.lenses.masks.leaks.travel import Travel
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
@@ -37,7 +37,7 @@ def changes(model: ModelState, state: MasksState) -> Content:
         ),
     ]
     crosses = [(0, row, column) for row, column in _largest(measured.moved[-1], measured.leaking, CROSSES)]
-    return _maps(measured, drawn, crosses, Changes(measured).sentence())
+    return _maps(measured, drawn, crosses, MovedOutputs(measured).sentence())
 
 
 def layer_by_layer(model: ModelState, state: MasksState) -> Content:
@@ -47,7 +47,7 @@ def layer_by_layer(model: ModelState, state: MasksState) -> Content:
     scale = _scale(measured)
     drawn = [
         Map(name=f"after layer {layer}", values=_moved(measured, layer - 1), scale=scale, unit="largest change")
-        for layer in result.layers
+        for layer in measured.layers
     ]
     crosses = [
         (i, row, column)
@@ -66,8 +66,8 @@ def distances(model: ModelState, state: MasksState) -> Content:
             "layer",
             f"farthest {name}, {unit}",
             [
-                Line("promised", travel.layers, promised, "muted", "dashed"),
-                Line("measured", travel.layers, measured, "result"),
+                Line("promised", travel.measured.layers, promised, "muted", "dashed"),
+                Line("measured", travel.measured.layers, measured, "result"),
             ],
             reach=(0, 1),
         )

@@ -10,9 +10,9 @@ from tfm_ui.live.passes import adds_bias
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
-SECONDS = 2.0  # that a measurement may take
-PAIRS = 2**22  # of each head, in float64, whose bias fits beside the model
-ALL_UP_TO, LEAST = 64, 4  # tokens: so many are changed whatever it takes, of a longer text so many at least
+SECONDS = 2.0  # seconds that a measurement may take, unless the fewest tokens take longer
+PAIRS = 2**22  # pairs of tokens, counted once per head, of which a float64 bias still fits in memory
+ALL_UP_TO, LEAST = 64, 4  # texts of up to 64 tokens: every token is changed; longer ones: at least 4
 CROSSES = 4096  # leaks that a picture marks, of more those that move most
 SLOW = 0.5  # seconds from which the reader is told to wait
 

@@ -22,11 +22,6 @@ class Travel(Result):
     measured: Measurement
 
     @property
-    def layers(self) -> list[int]:
-        """From 1."""
-        return list(range(1, len(self.measured.moved) + 1))
-
-    @property
     def one_text(self) -> bool:
         """Whether tokens and outputs are of one text; of two, places are compared."""
         return self.measured.setting.place != "cross"
@@ -77,7 +72,7 @@ class Travel(Result):
 
     def sentence(self) -> str:
         """How far, at the end."""
-        layers = formats.plural(len(self.layers), "layer")
+        layers = formats.plural(len(self.measured.layers), "layer")
         (back, moved_back), (ahead, moved_ahead) = self.reaches["back"], self.reaches["ahead"]
         token = "token" if self.one_text else "source token"
         measured = f"up to {self._far(moved_back[-1])} back and {self._far(moved_ahead[-1])} ahead of it"
@@ -107,7 +102,8 @@ class Travel(Result):
         if len(windows) != 1 or not pure or not self.one_text:
             return {}
         width = windows[0]
-        reached = zip(self.reaches["back"][1], self.layers, strict=True)  # far effects may be too faint to be measured
+        # Less far than the window reaches is no breach: far effects may be too faint to be measured.
+        reached = zip(self.reaches["back"][1], self.measured.layers, strict=True)
         return {
             f"a window of {width} reaches no further back than {width - 1} · l tokens behind layer l": all(
                 back <= (width - 1) * layer for back, layer in reached
@@ -123,7 +119,7 @@ class Travel(Result):
             "pairs moved": self.measured.moves.sum((1, 2)).tolist(),
             "pairs promised": self.measured.promised.sum((1, 2)).tolist(),
         }
-        return pd.DataFrame(columns | counts, index=pd.Index(self.layers, name="layer"))
+        return pd.DataFrame(columns | counts, index=pd.Index(self.measured.layers, name="layer"))
 
     def recipe(self) -> str:
         """A script that measures the same."""

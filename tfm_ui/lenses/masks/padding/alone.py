@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from tfm_core import POSITIONAL
+from tfm_ui.lenses.masks.masked_passes import layer_sites
 from tfm_ui.lenses.masks.padding import recipe
-from tfm_ui.lenses.masks.padding.beside import TITLES, Beside
+from tfm_ui.lenses.masks.padding.beside import TITLES, AloneAndPadded
 from tfm_ui.lenses.masks.padding.padded_code import of_batch
 from tfm_ui.lenses.masks.padding.shares import ROUNDING, titles_of, told
-from tfm_ui.lenses.masks.passes import stream_sites
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
@@ -21,10 +21,10 @@ class Alone(Result):
     """How far the sentence's vectors are from what they are when it runs alone.
 
     Attributes:
-        beside: the runs.
+        beside: the sentence run alone and in its batch.
     """
 
-    beside: Beside
+    beside: AloneAndPadded
 
     def sentence(self) -> str:
         """What moves, and why."""
@@ -101,4 +101,4 @@ class Alone(Result):
     def recipe(self) -> str:
         """A script that leaves `shares`, way -> for each place, how far each token is from what it is alone."""
         batch = self.beside.batch
-        return script(recipe.shares_moved, **of_batch(batch, words=True), sites=stream_sites(batch.setting.model))
+        return script(recipe.shares_moved, **of_batch(batch, words=True), sites=layer_sites(batch.setting.model))

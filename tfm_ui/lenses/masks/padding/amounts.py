@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from tfm_ui.lenses.masks.mask_code import function_of
+from tfm_ui.lenses.masks.masked_passes import layer_sites
 from tfm_ui.lenses.masks.padding import recipe
-from tfm_ui.lenses.masks.padding.beside import TITLES, Beside
+from tfm_ui.lenses.masks.padding.beside import TITLES, AloneAndPadded
 from tfm_ui.lenses.masks.padding.padded_code import of_batch
 from tfm_ui.lenses.masks.padding.shares import told
-from tfm_ui.lenses.masks.passes import stream_sites
 from tfm_ui.live.script import script
 from tfm_ui.live.texts import texts_of
 from tfm_ui.pictures.panel import Result
@@ -21,10 +21,10 @@ class ByAmount(Result):
     """The sentence beside more or less padding.
 
     Attributes:
-        beside: the runs.
+        beside: the sentence run alone and in its batch.
     """
 
-    beside: Beside
+    beside: AloneAndPadded
 
     def sentence(self) -> str:
         """How the number of PADs matters."""
@@ -55,13 +55,13 @@ class ByAmount(Result):
         """A script that leaves `moves`, PADs -> the largest move of an output, with padding hidden and without."""
         batch = self.beside.batch
         header = of_batch(batch, words=True)
-        for beside_this_padding in ("ids", "padded", "key_ids", "free", "rows", "columns"):
+        for beside_this_padding in ("ids", "padded", "key_ids", "mask_with_padding", "rows", "columns"):
             del header[beside_this_padding]
         return script(
             recipe.moves_by_amount,
             **header,
             composed=function_of(batch.setting),
-            output=stream_sites(batch.setting.model)[-1],
+            output=layer_sites(batch.setting.model)[-1],
             amounts=tuple(self.beside.amounts),
             left=batch.side == "left",
             texts=tuple(int(text == "target") for text in texts_of(batch.setting.place)),

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import POSITIONAL
+from tfm_ui.lenses.masks.masked_passes import forward_under_mask, layer_sites
 from tfm_ui.lenses.masks.padding.padded import Padded, batch_of, ids, key_mask, laid, most_places, real
 from tfm_ui.lenses.masks.padding.shares import ROUNDING, moved, names_of
-from tfm_ui.lenses.masks.passes import forward, stream_sites
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.live import origins, passes
 from tfm_ui.live.cache import cached
@@ -47,14 +47,14 @@ class Run:
 
 def _run(batch: Padded, source: Tensor, mask: Tensor, rows: slice, item: int) -> Run:
     """A pass, of which `rows` of sentence `item` are kept; its mask is boolean (batch, 1, query, key)."""
-    setting, sites = batch.setting, stream_sites(batch.setting.model)
+    setting, sites = batch.setting, layer_sites(batch.setting.model)
     where = place(setting.model, setting.place)
     kept: dict[str, Tensor] = {}
 
     def keep(site: str, tensor: Tensor) -> None:
         kept[site] = tensor[item : item + 1].clone()  # of the batch no more than this
 
-    forward(setting, mask=mask, source=source, watch=dict.fromkeys([*sites, *origins.sites(where)], keep))
+    forward_under_mask(setting, mask=mask, source=source, watch=dict.fromkeys([*sites, *origins.sites(where)], keep))
     made_of = origins.origins(kept, where, setting.model.num_layers, passes.scheme(setting.model, setting.place))
     heads = Heads(made_of, mask[item, 0].contiguous().numpy())
     return Run(torch.stack([kept[site][0, rows] for site in sites]), heads, rows)
@@ -84,25 +84,25 @@ def by_amount(batch: Padded, most: int) -> Mapping[int, tuple[Tensor, Tensor]]:
     for pads in sorted({*AMOUNTS, batch.pads}):
         if batch.read + pads > most:
             break
-        free = laid(setting, side, words=True, pads=pads)
-        masks = torch.stack([free & key_mask(setting, side, pads), free])[:, None]
+        mask_with_padding = laid(setting, side, words=True, pads=pads)
+        masks = torch.stack([mask_with_padding & key_mask(setting, side, pads), mask_with_padding])[:, None]
         source = ids(text, side, pads).expand(2, -1)
         rows = real(text, side, pads) if setting.place == "self" else batch.queries
-        output = stream_sites(batch.setting.model)[-1]
-        _, trace = forward(setting, [output], mask=masks, source=source)
+        output = layer_sites(batch.setting.model)[-1]
+        _, trace = forward_under_mask(setting, [output], mask=masks, source=source)
         with_it, without = trace[output][:, rows]
         outputs[pads] = (with_it, without)
     return outputs
 
 
 @dataclass(frozen=True)
-class Beside:
+class AloneAndPadded:
     """The sentence alone beside the sentence in its batch.
 
     Attributes:
         model: the sidebar's.
         state: the lens's controls.
-        batch: what is run.
+        batch: the padded batch.
         runs: as `runs` gives them.
         amounts: PADs -> the largest move of an output, with padding hidden and without.
     """
@@ -177,7 +177,7 @@ class Beside:
         )
 
 
-def run_beside(model: ModelState, state: MasksState) -> Beside:
+def run_beside(model: ModelState, state: MasksState) -> AloneAndPadded:
     """Run the sentence alone, in its batch, and with more or less padding."""
     batch = batch_of(model, state)
     three_runs = runs(batch)
@@ -187,4 +187,4 @@ def run_beside(model: ModelState, state: MasksState) -> Beside:
         pads: (float(moved(end, with_it).max()), float(moved(end, without).max()))
         for pads, (with_it, without) in by_amount(batch, most).items()
     }
-    return Beside(model, state, batch, three_runs, amounts)
+    return AloneAndPadded(model, state, batch, three_runs, amounts)

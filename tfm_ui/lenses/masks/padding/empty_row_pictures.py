@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from tfm_ui.lenses.masks.padding.empty_rows import rows_without_keys
-from tfm_ui.lenses.masks.padding.shares import PLACES
-from tfm_ui.lenses.masks.padding.spread import spreading
+from tfm_ui.lenses.masks.padding.nan_spread import nan_spread
+from tfm_ui.lenses.masks.padding.shares import STREAM_TITLE
+from tfm_ui.lenses.masks.padding.treatments import treatments_of_row
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
@@ -16,7 +16,7 @@ from tfm_ui.state.model_state import ModelState
 
 def masks_empty_row(model: ModelState, state: MasksState) -> Content:
     """The weights of that row, of the treatments that hand weights out."""
-    result = rows_without_keys(model, state)
+    result = treatments_of_row(model, state)
     weights = np.stack(list(result.weights.values()))
     return maps.content(
         [Map(name="", values=weights, scale=from_zero(float(np.nanmax(weights))), unit="weight")],
@@ -30,14 +30,14 @@ def masks_empty_row(model: ModelState, state: MasksState) -> Content:
 
 def masks_nan_spreads(model: ModelState, state: MasksState) -> Content:
     """Each row after each layer: NaN, or how far it is from ours."""
-    result = spreading(model, state)
+    result = nan_spread(model, state)
     scale = from_zero(max(float(np.nanmax(shares)) for shares in result.shares.values()))
     return maps.content(
         [
             Map(name=name, values=shares, scale=scale, unit="of a length from ours")
             for name, shares in result.shares.items()
         ],
-        rows=Axis(result.titles, PLACES, "place"),
+        rows=Axis(result.titles, STREAM_TITLE, "place"),
         columns=Axis(result.at.queries, "token (column)", "token"),
         square=False,
         about=result.sentence(),

@@ -166,7 +166,7 @@ def without_keys(batch: Padded, row: int) -> tuple[Tensor, list[int], bool]:
     """The mask of the chosen sentence, with a row that has no key.
 
     Args:
-        batch: its chosen sentence.
+        batch: the batch; only its chosen sentence is used.
         row: counted from 1, emptied if there is no such row yet; 0 and what lies beyond the last are the last.
 
     Returns:

@@ -6,19 +6,21 @@ import streamlit as st
 
 from tfm_core import padding_mask
 from tfm_core.study import order
-from tfm_ui.lenses.masks.padding import empty_rows, spread
+from tfm_ui.lenses.masks.controls import mask_and
+from tfm_ui.lenses.masks.masked_passes import forward_under_mask
+from tfm_ui.lenses.masks.padding import nan_spread, treatments
 from tfm_ui.lenses.masks.padding.alone import Alone
 from tfm_ui.lenses.masks.padding.amounts import ByAmount
-from tfm_ui.lenses.masks.padding.beside import Beside, run_beside
+from tfm_ui.lenses.masks.padding.beside import AloneAndPadded, run_beside
 from tfm_ui.lenses.masks.padding.padded import key_mask, laid
 from tfm_ui.lenses.masks.padding.weights import Weights
-from tfm_ui.lenses.masks.passes import forward
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.page import controls
+from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 
-SOURCES = (order.apart, padding_mask, laid, key_mask, forward)  # of the sentence beside padding
+SOURCES = (order.apart, padding_mask, laid, key_mask, forward_under_mask)  # of the sentence beside padding
 WIDTHS = {
     name: st.column_config.TextColumn(width=width)
     for name, width in {"its weights": 160, "its output": 170, "other rows, from ours": 150, "how": 400}.items()
@@ -27,7 +29,7 @@ WIDTHS = {
 
 def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
     """Padding, right and wrong."""
-    beside, rows = run_beside(model, state), empty_rows.rows_without_keys(model, state)
+    beside, rows = run_beside(model, state), treatments.treatments_of_row(model, state)
     asides = (beside.aside(), rows.at.aside(model))
     return [
         *(Note(aside) if aside else None for aside in asides),
@@ -38,7 +40,7 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
     ]
 
 
-def _alone(model: ModelState, state: MasksState, beside: Beside) -> Panel:
+def _alone(model: ModelState, state: MasksState, beside: AloneAndPadded) -> Panel:
     return Panel(
         key="masks_padding",
         title="Alone and in the batch",
@@ -52,7 +54,7 @@ def _alone(model: ModelState, state: MasksState, beside: Beside) -> Panel:
     )
 
 
-def _acts(model: ModelState, state: MasksState, beside: Beside) -> None:
+def _acts(model: ModelState, state: MasksState, beside: AloneAndPadded) -> None:
     """Buttons to what makes padding matter, where it does not."""
     with st.container(horizontal=True, gap="small", key="masks_padding_acts"):
         if beside.harmless and model.masks_the_future and state.pad_side == "right":
@@ -73,7 +75,7 @@ def _acts(model: ModelState, state: MasksState, beside: Beside) -> None:
             )
 
 
-def _amounts(beside: Beside) -> Panel:
+def _amounts(beside: AloneAndPadded) -> Panel:
     return Panel(
         key="masks_padding_amount",
         title="By how much padding",
@@ -84,7 +86,7 @@ def _amounts(beside: Beside) -> Panel:
     )
 
 
-def _weights(beside: Beside) -> Panel:
+def _weights(beside: AloneAndPadded) -> Panel:
     result = Weights(beside)
     return Panel(
         key="masks_padding_weights",
@@ -97,7 +99,7 @@ def _weights(beside: Beside) -> Panel:
     )
 
 
-def _rows(result: empty_rows.Rows) -> Panel:
+def _rows(result: treatments.TreatmentsOfRow) -> Panel:
     return Panel(
         key="masks_empty_row",
         title="A row without a key",
@@ -106,7 +108,7 @@ def _rows(result: empty_rows.Rows) -> Panel:
         picture="masks_empty_row",
         result=result,
         open_table=OpenTable(WIDTHS),
-        sources=empty_rows.SOURCES,
+        sources=treatments.SOURCES,
     )
 
 
@@ -117,11 +119,14 @@ def _spread(model: ModelState, state: MasksState) -> Panel:
         how_to_read="Each token after each layer, the treatment in the place of ours in all of them: NaN, or how "
         "far it is from ours.",
         picture="masks_nan_spreads",
-        result=spread.spreading(model, state),
-        sources=spread.SOURCES,
+        result=nan_spread.nan_spread(model, state),
+        sources=nan_spread.SOURCES,
     )
 
 
 def running(model: ModelState, state: MasksState) -> str:
     """What is said while the batch is run."""
     return "Running the batch"
+
+
+VIEW = View(blocks=blocks, controls=mask_and("layer", "head", "pad_side", "row"), running=running)

@@ -6,7 +6,7 @@ import torch
 from tfm_ui.lenses.masks.padding.alone import Alone
 from tfm_ui.lenses.masks.padding.amounts import ByAmount
 from tfm_ui.lenses.masks.padding.beside import TITLES, run_beside
-from tfm_ui.lenses.masks.padding.shares import PLACES, ROUNDING, titles_of
+from tfm_ui.lenses.masks.padding.shares import ROUNDING, STREAM_TITLE, titles_of
 from tfm_ui.lenses.masks.padding.weights import RUNS, Weights
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.live import tables, windows
@@ -29,7 +29,7 @@ def masks_padding(model: ModelState, state: MasksState) -> Content:
             Map(name=title, values=beside.shares[way], scale=scale, unit="of its length")
             for way, title in TITLES.items()
         ],
-        rows=Axis(titles_of(beside.batch.setting.model), PLACES, "place"),
+        rows=Axis(titles_of(beside.batch.setting.model), STREAM_TITLE, "place"),
         columns=Axis(beside.names, "token (column)", "token"),
         square=False,
         about=Alone(beside).sentence(),

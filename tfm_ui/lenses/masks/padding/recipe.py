@@ -17,7 +17,7 @@ def shares_moved(
     padded: Sequence[Tensor],
     key_ids: Tensor,
     among_tokens: Tensor,
-    free: Tensor,
+    mask_with_padding: Tensor,
     rows: slice,
     columns: slice,
     argument: str,
@@ -26,10 +26,11 @@ def shares_moved(
 ) -> dict[str, list[Tensor]]:
     """How far each token's vector is from what it is alone: way -> for each place, a share of its length (token)."""
     run = under(Transformer(config).eval(), argument, mask_site)
-    free = with_tokens(free, rows, columns, among_tokens)
+    mask_with_padding = with_tokens(mask_with_padding, rows, columns, among_tokens)
     before = run(alone, among_tokens)
     shares = {}
-    masks = {"with": free & padding_mask(key_ids)[0, 0], "without": free}  # padding hidden, and not
+    hidden = mask_with_padding & padding_mask(key_ids)[0, 0]
+    masks = {"with": hidden, "without": mask_with_padding}  # padding hidden, and not
     for way in masks:
         after = run(padded, masks[way])
         shares[way] = [apart(before[site], after[site][:, rows])[0] for site in sites]
@@ -43,7 +44,7 @@ def weights_beside(
     padded: Sequence[Tensor],
     key_ids: Tensor,
     among_tokens: Tensor,
-    free: Tensor,
+    mask_with_padding: Tensor,
     rows: slice,
     columns: slice,
     argument: str,
@@ -53,9 +54,10 @@ def weights_beside(
 ) -> dict[str, Tensor]:
     """The weights of one head, alone and in the batch: run -> (token, key)."""
     run = under(Transformer(config).eval(), argument, mask_site)
-    free = with_tokens(free, rows, columns, among_tokens)
+    mask_with_padding = with_tokens(mask_with_padding, rows, columns, among_tokens)
     weights = {"alone": run(alone, among_tokens)[site][0, head]}
-    masks = {"with": free & padding_mask(key_ids)[0, 0], "without": free}  # padding hidden, and not
+    hidden = mask_with_padding & padding_mask(key_ids)[0, 0]
+    masks = {"with": hidden, "without": mask_with_padding}  # padding hidden, and not
     for way in masks:
         weights[way] = run(padded, masks[way])[site][0, head, rows]
     return weights
@@ -83,9 +85,9 @@ def moves_by_amount(
         tokens = slice(first, first + alone[0].shape[1])
         queries, keys = (padded[text] for text in texts)
         rows, columns = (slice(None) if text else tokens for text in texts)  # the target is not padded
-        free = composed(queries.clamp(min=1), keys.clamp(min=1), queries.shape[1], keys.shape[1])
-        free = with_tokens(free, rows, columns, among_tokens)
-        masks = (free & padding_mask(keys)[0, 0], free)
+        mask_with_padding = composed(queries.clamp(min=1), keys.clamp(min=1), queries.shape[1], keys.shape[1])
+        mask_with_padding = with_tokens(mask_with_padding, rows, columns, among_tokens)
+        masks = (mask_with_padding & padding_mask(keys)[0, 0], mask_with_padding)
         moves[pads] = [apart(before, run(padded, mask)[output][0, rows]).max().item() for mask in masks]
     return moves
 
@@ -95,7 +97,7 @@ def treatments(
     config: TransformerConfig,
     padded: Sequence[Tensor],
     among_tokens: Tensor,
-    free: Tensor,
+    mask_with_padding: Tensor,
     rows: slice,
     columns: slice,
     emptied: Sequence[int],
@@ -107,8 +109,8 @@ def treatments(
     positional_path: str | None,
 ) -> dict[str, Treated]:
     """What each treatment makes of rows without a key: output (1, query, d_model), weights (1, head, query, key)."""
-    free = with_tokens(free, rows, columns, among_tokens)
-    mask = free.clone()
+    mask_with_padding = with_tokens(mask_with_padding, rows, columns, among_tokens)
+    mask = mask_with_padding.clone()
     mask[emptied] = False
     model = Transformer(config).eval()
     trace = under(model, argument, mask_site)(padded, mask)
@@ -126,7 +128,7 @@ def spread_through_the_model(
     config: TransformerConfig,
     padded: Sequence[Tensor],
     among_tokens: Tensor,
-    free: Tensor,
+    mask_with_padding: Tensor,
     rows: slice,
     columns: slice,
     emptied: Sequence[int],
@@ -136,8 +138,8 @@ def spread_through_the_model(
     sites: Sequence[str],
 ) -> tuple[dict[str, list[Tensor]], dict[str, Tensor]]:
     """Streams, way -> for each place (token, d_model), and logits, way -> (token, vocab)."""
-    free = with_tokens(free, rows, columns, among_tokens)
-    mask = free.clone()
+    mask_with_padding = with_tokens(mask_with_padding, rows, columns, among_tokens)
+    mask = mask_with_padding.clone()
     mask[emptied] = False
     model = Transformer(config).eval()
     exactly = {mask_site: lambda automatic: mask.expand_as(automatic)}  # in place of what the model hides by itself
@@ -163,8 +165,8 @@ def under(model: Transformer, argument: str, mask_site: str) -> Callable[[Sequen
     return run
 
 
-def with_tokens(free: Tensor, rows: slice, columns: slice, among_tokens: Tensor) -> Tensor:
+def with_tokens(mask_with_padding: Tensor, rows: slice, columns: slice, among_tokens: Tensor) -> Tensor:
     """A mask with padding, (query, key), that is among tokens what it is without padding."""
-    mask = free.clone()
+    mask = mask_with_padding.clone()
     mask[rows, columns] = among_tokens
     return mask

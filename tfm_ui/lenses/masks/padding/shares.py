@@ -12,7 +12,7 @@ from tfm_ui.text import formats, token_labels
 # What moves by less than this share of its length has moved by rounding alone. Vectors beside padding that was hidden,
 # of 60 random models of 1 to 8 layers, moved by up to 2e-6.
 ROUNDING = 1e-5
-PLACES = "residual stream"  # what the rows of maps of layers are
+STREAM_TITLE = "residual stream"  # what the rows of maps of layers are
 
 
 def names_of(tokens: Tokens, side: str) -> list[str]:
@@ -22,7 +22,7 @@ def names_of(tokens: Tokens, side: str) -> list[str]:
 
 
 def titles_of(model: ModelState) -> list[str]:
-    """Of the places where the residual stream is looked at, as of `stream_sites`."""
+    """Of the places where the residual stream is looked at, as of `layer_sites`."""
     layers = [f"layer {layer + 1}" for layer in range(model.num_layers)]
     return ["input", *layers, *["output"] * (model.norm == "pre")]
 

@@ -8,10 +8,10 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
+from tfm_ui.lenses.masks.masked_passes import at
 from tfm_ui.lenses.masks.padding import recipe
-from tfm_ui.lenses.masks.padding.beside import TITLES, Beside
+from tfm_ui.lenses.masks.padding.beside import TITLES, AloneAndPadded
 from tfm_ui.lenses.masks.padding.padded_code import of_batch
-from tfm_ui.lenses.masks.passes import at
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
@@ -25,10 +25,10 @@ class Weights(Result):
     """The chosen head of each run.
 
     Attributes:
-        beside: the runs.
+        beside: the sentence run alone and in its batch.
     """
 
-    beside: Beside
+    beside: AloneAndPadded
 
     @cached_property
     def maps(self) -> dict[str, NDArray[np.float32]]:

@@ -6,7 +6,7 @@ from math import isqrt
 import pandas as pd
 
 from tfm_ui.lenses.masks.mask_code import function_of
-from tfm_ui.lenses.masks.passes import LENGTHS, kept_by_length
+from tfm_ui.lenses.masks.masked_passes import LENGTHS, kept_by_length
 from tfm_ui.lenses.masks.see import recipe
 from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.lenses.masks.terms import terms_of
@@ -53,7 +53,7 @@ class Growth(Result):
         return (
             f"{grown} Of {formats.count(most)} pairs {formats.count(pairs)} are kept, "
             f"{formats.percent(pairs / most)}. Strided with its stride at √n = {isqrt(last)}, and causal, keeps "
-            f"{formats.count(self.strided[-1])}: a stride that stays while the text grows is n² in the end."
+            f"{formats.count(self.strided[-1])}: with a fixed stride, the number of pairs grows as n² in the end."
         )
 
     def table(self) -> pd.DataFrame:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from tfm_core import MultiHeadAttention, attention_scores, attention_weights, mask_scores
 from tfm_ui.lenses.masks.composition import combined
 from tfm_ui.lenses.masks.mask_code import mask_of
+from tfm_ui.lenses.masks.masked_passes import Obeyed, argument_of, at, forward_under_mask, obeyed
 from tfm_ui.lenses.masks.paint import HIDE, SEE, SIDE, painted
-from tfm_ui.lenses.masks.passes import Obeyed, argument_of, at, forward, obeyed
 from tfm_ui.lenses.masks.see import recipe
 from tfm_ui.lenses.masks.see.savings import about_saved, empty_blocks
 from tfm_ui.lenses.masks.state import MasksState, Setting, setting
@@ -28,7 +28,7 @@ SOURCES = (
     combined,
     painted,
     obeyed,
-    forward,
+    forward_under_mask,
     MultiHeadAttention.forward,
     attention_scores,
     mask_scores,

@@ -5,10 +5,12 @@ from html import escape
 
 import streamlit as st
 
+from tfm_ui.lenses.masks.controls import mask_and
 from tfm_ui.lenses.masks.see import growth, numbers
 from tfm_ui.lenses.masks.see.numbers import HeadUnderMask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, setting
 from tfm_ui.page import controls, undo
+from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Panel
 from tfm_ui.state.model_state import ModelState
 
@@ -71,3 +73,6 @@ def _growth(model: ModelState, state: MasksState) -> Panel:
         result=result,
         sources=growth.SOURCES,
     )
+
+
+VIEW = View(blocks=blocks, controls=mask_and("layer", "head"))

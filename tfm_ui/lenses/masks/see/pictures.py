@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tfm_ui.lenses.masks.passes import LENGTHS
+from tfm_ui.lenses.masks.masked_passes import LENGTHS
 from tfm_ui.lenses.masks.see.growth import COMPOSED, STRIDED, growth
 from tfm_ui.lenses.masks.see.numbers import head_under_mask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, setting

@@ -33,7 +33,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import HEAVY, pass_bytes
 
 
-def forward(
+def forward_under_mask(
     setting: Setting,
     sites: Collection[str] = (),
     *,
@@ -94,7 +94,7 @@ def stream(state: ModelState, layer: int, *, encoder: bool = False) -> str:
     return f"{stack}layers.{layer}.feed_forward.residual_after"
 
 
-def stream_sites(state: ModelState) -> list[str]:
+def layer_sites(state: ModelState) -> list[str]:
     """The recording's names of the residual stream: what enters the first layer, what each leaves, and the output."""
     stack = "decoder." if state.is_encoder_decoder else ""
     layers = [stream(state, layer) for layer in range(state.num_layers)]
@@ -113,10 +113,10 @@ def read_by(
 ) -> list[tuple[Tensor, Tensor]]:
     """What the queries and the keys of each layer's attention are made of, (batch, seq, d_model), in one pass.
 
-    In self-attention the two are the same tensor. `mask` and `source` as in `forward`.
+    In self-attention the two are the same tensor. `mask` and `source` as in `forward_under_mask`.
     """
     sites = [reads(setting, layer) for layer in range(setting.model.num_layers)]
-    _, trace = forward(setting, {site for both in sites for site in both}, mask=mask, source=source)
+    _, trace = forward_under_mask(setting, {site for both in sites for site in both}, mask=mask, source=source)
     return [(trace[queries], trace[keys]) for queries, keys in sites]
 
 
@@ -131,7 +131,7 @@ def attention_of(setting: Setting, layer: int) -> MultiHeadAttention:
 def heads_under(setting: Setting) -> Heads:
     """All heads of a pass under the setting's mask."""
     where = place(setting.model, setting.place)
-    _, trace = forward(setting, origins.sites(where))
+    _, trace = forward_under_mask(setting, origins.sites(where))
     scheme = passes.scheme(setting.model, setting.place)
     return Heads(origins.origins(trace, where, setting.model.num_layers, scheme), setting.mask.numpy())
 

@@ -13,10 +13,10 @@ from tfm_core import MultiHeadAttention, attention_weights
 from tfm_core.model import torch_twin
 from tfm_core.study import empty_rows
 from tfm_core.study.empty_rows import TREATMENTS, Case, Treated
+from tfm_ui.lenses.masks.masked_passes import at, reads
 from tfm_ui.lenses.masks.padding import recipe
-from tfm_ui.lenses.masks.padding.emptied import Emptied, emptied, treated
 from tfm_ui.lenses.masks.padding.padded_code import of_batch
-from tfm_ui.lenses.masks.passes import at, reads
+from tfm_ui.lenses.masks.padding.rows_without_keys import RowsWithoutKeys, rows_without_keys, treated
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
@@ -37,16 +37,16 @@ EVALUATING, TRAINING = "nn.MHA, eval()", "nn.MHA, train()"
 
 
 @dataclass(frozen=True)
-class Rows(Result):
+class TreatmentsOfRow(Result):
     """Each treatment of that row.
 
     Attributes:
-        at: the rows.
+        at: the sentence, its mask, and its rows without a key.
         model: the sidebar's.
         treated: as `treated` gives them.
     """
 
-    at: Emptied
+    at: RowsWithoutKeys
     model: ModelState
     treated: Mapping[str, tuple[Treated, Case]]
 
@@ -163,7 +163,7 @@ class Rows(Result):
         )
 
 
-def rows_without_keys(model: ModelState, state: MasksState) -> Rows:
+def treatments_of_row(model: ModelState, state: MasksState) -> TreatmentsOfRow:
     """Run each treatment."""
-    at = emptied(model, state)
-    return Rows(at, model, treated(at.batch, state.row, state.layer - 1))
+    at = rows_without_keys(model, state)
+    return TreatmentsOfRow(at, model, treated(at.batch, state.row, state.layer - 1))

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from tfm_core.study.empty_rows import TREATMENTS, Case, Treated, instead, minus_a_billion, minus_infinity
+from tfm_ui.lenses.masks.masked_passes import at, attention_of, forward_under_mask, layer_sites, read_by
 from tfm_ui.lenses.masks.padding.padded import Padded, batch_of, without_keys
 from tfm_ui.lenses.masks.padding.shares import names_of
-from tfm_ui.lenses.masks.passes import at, attention_of, forward, read_by, stream_sites
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
@@ -21,7 +21,7 @@ SPREADS = {"−∞ and softmax": minus_infinity, "−1e9 and softmax": minus_a_b
 
 
 @dataclass(frozen=True)
-class Emptied:
+class RowsWithoutKeys:
     """A sentence, its mask, and the rows of it that have no key.
 
     Attributes:
@@ -76,11 +76,11 @@ class Emptied:
         return f"Empty rows are run on the first {read} of {model.seq_len} places: what becomes of them is the same."
 
 
-def emptied(model: ModelState, state: MasksState) -> Emptied:
+def rows_without_keys(model: ModelState, state: MasksState) -> RowsWithoutKeys:
     """The rows without a key, of the batch's chosen sentence."""
     batch = batch_of(model, state, READ_UP_TO)
     _, rows, by_hand = without_keys(batch, state.row)
-    return Emptied(state, batch, rows, by_hand)
+    return RowsWithoutKeys(state, batch, rows, by_hand)
 
 
 def _emptied_by(batch: Padded, row: int) -> int:
@@ -113,7 +113,7 @@ def _treated(batch: Padded, row: int, layer: int) -> Mapping[str, tuple[Treated,
 
 
 @dataclass(frozen=True)
-class Onto:
+class WeightOnEmptyRows:
     """The weight that the heads of the second layer give to rows without a key.
 
     Attributes:
@@ -126,33 +126,33 @@ class Onto:
 
 
 @dataclass(frozen=True)
-class Spread:
+class TreatedPass:
     """One way to treat an empty row, through the whole model; padding included.
 
     Attributes:
         streams: as in `Run`.
         logits: (token, vocab).
-        onto: None where there is no second layer, or where keys are another text's.
+        on_empty_rows: None where there is no second layer, or where keys are another text's.
     """
 
     streams: Tensor
     logits: Tensor
-    onto: Onto | None
+    on_empty_rows: WeightOnEmptyRows | None
 
 
-def spread(batch: Padded, row: int) -> Mapping[str, Spread]:
+def treated_passes(batch: Padded, row: int) -> Mapping[str, TreatedPass]:
     """The whole model under a mask with a row without a key, each way of `SPREADS` in the place of ours.
 
     Args:
         batch: its chosen sentence is run.
         row: as in `without_keys`.
     """
-    return _spread(batch, _emptied_by(batch, row))
+    return _treated_passes(batch, _emptied_by(batch, row))
 
 
 @cached()
-def _spread(batch: Padded, row: int) -> Mapping[str, Spread]:
-    setting, sites, ways = batch.setting, stream_sites(batch.setting.model), {}
+def _treated_passes(batch: Padded, row: int) -> Mapping[str, TreatedPass]:
+    setting, sites, ways = batch.setting, layer_sites(batch.setting.model), {}
     mask, empty, _ = without_keys(batch, row)
     blind = ~mask[:, empty].any(-1) & mask.any(-1)  # rows with keys that may look at none of these
     second = at(setting, 1, "weights") if setting.model.num_layers > 1 and setting.place != "cross" else ""
@@ -164,9 +164,9 @@ def _spread(batch: Padded, row: int) -> Mapping[str, Spread]:
             given = weights[0][:, blind][:, :, empty].flatten(1)
             largest += given.amax(1).tolist() if given.numel() else [0.0] * len(given)
 
-        logits, trace = forward(
+        logits, trace = forward_under_mask(
             setting, sites, mask=mask, source=batch.chosen_source, edits=edits, watch={second: look} if second else None
         )
         streams = torch.stack([trace[site][0] for site in sites])
-        ways[name] = Spread(streams, logits[0], Onto(int(blind.sum()), largest) if second else None)
+        ways[name] = TreatedPass(streams, logits[0], WeightOnEmptyRows(int(blind.sum()), largest) if second else None)
     return ways

@@ -10,11 +10,17 @@ from numpy.typing import NDArray
 
 from tfm_core import recording
 from tfm_core.study import empty_rows
+from tfm_ui.lenses.masks.masked_passes import at, forward_under_mask, layer_sites
 from tfm_ui.lenses.masks.padding import recipe
-from tfm_ui.lenses.masks.padding.emptied import SPREADS, Emptied, Spread, emptied, spread
 from tfm_ui.lenses.masks.padding.padded_code import of_batch
+from tfm_ui.lenses.masks.padding.rows_without_keys import (
+    SPREADS,
+    RowsWithoutKeys,
+    TreatedPass,
+    rows_without_keys,
+    treated_passes,
+)
 from tfm_ui.lenses.masks.padding.shares import ROUNDING, moved, titles_of, told
-from tfm_ui.lenses.masks.passes import at, forward, stream_sites
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
@@ -25,23 +31,23 @@ SOURCES = (
     empty_rows.instead,
     empty_rows.minus_infinity,
     empty_rows.minus_a_billion,
-    forward,
+    forward_under_mask,
     recording,
 )
 INFINITE, LARGE, OURS = SPREADS
 
 
 @dataclass(frozen=True)
-class Spreading(Result):
+class NanSpread(Result):
     """The whole model with each treatment in all its layers.
 
     Attributes:
-        at: the rows without a key.
-        runs: as `spread` gives them.
+        at: the sentence, its mask, and its rows without a key.
+        runs: as `treated_passes` gives them.
     """
 
-    at: Emptied
-    runs: Mapping[str, Spread]
+    at: RowsWithoutKeys
+    runs: Mapping[str, TreatedPass]
 
     @cached_property
     def titles(self) -> list[str]:
@@ -73,7 +79,7 @@ class Spreading(Result):
         )
 
     def _why(self) -> str:
-        model, counts, onto = self.at.batch.setting.model, self.nans(INFINITE), self.runs[INFINITE].onto
+        model, counts, onto = self.at.batch.setting.model, self.nans(INFINITE), self.runs[INFINITE].on_empty_rows
         if not self.at.others:
             return "No row has a key: all are NaN at once."
         if model.num_layers == 1:
@@ -133,11 +139,11 @@ class Spreading(Result):
             **of_batch(batch, words=False),
             emptied=self.at.rows if self.at.by_hand else [],
             attention=at(batch.setting, "*", "").rstrip("."),
-            sites=stream_sites(batch.setting.model),
+            sites=layer_sites(batch.setting.model),
         )
 
 
-def spreading(model: ModelState, state: MasksState) -> Spreading:
+def nan_spread(model: ModelState, state: MasksState) -> NanSpread:
     """Run the model under the mask with the empty rows, three ways."""
-    rows = emptied(model, state)
-    return Spreading(rows, spread(rows.batch, state.row))
+    rows = rows_without_keys(model, state)
+    return NanSpread(rows, treated_passes(rows.batch, state.row))

@@ -9,7 +9,7 @@ from tfm_core.study.leaks import Hop
 from tfm_ui.lenses.masks.leaks.measured import Measurement
 from tfm_ui.lenses.masks.leaks.plan import CROSSES
 from tfm_ui.lenses.masks.leaks.way import way_in_words
-from tfm_ui.lenses.masks.passes import streams
+from tfm_ui.lenses.masks.masked_passes import streams
 from tfm_ui.lenses.masks.state import AS_COMPOSED
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats, token_labels
@@ -19,11 +19,11 @@ SOURCES = (influence, replacements, streams, reachability, reach_by_layer, hops,
 
 
 @dataclass(frozen=True)
-class Changes(Result):
+class MovedOutputs(Result):
     """What was measured behind the last layer, beside the promise.
 
     Attributes:
-        measured: behind all layers.
+        measured: the measurement, of which only what is behind the last layer is told.
     """
 
     measured: Measurement
