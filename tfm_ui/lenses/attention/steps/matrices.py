@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from tfm_ui.lenses.attention.steps.derivation import Cell
-from tfm_ui.lenses.attention.steps.one_head import OneHead
+from tfm_ui.lenses.attention.steps.head_steps import HeadSteps
 
 Region = tuple[int | None, int | None]  # row and column; None is all of them
 
@@ -32,15 +32,15 @@ class Matrix:
     symbol: str
     axes: tuple[str, str]
     role: str
-    numbers: Callable[[OneHead, Cell, slice, slice], Tensor]
-    fed_by: Callable[[OneHead, Cell, Region], Mapping[str, Region]] = lambda head, at, region: {}
+    numbers: Callable[[HeadSteps, Cell, slice, slice], Tensor]
+    fed_by: Callable[[HeadSteps, Cell, Region], Mapping[str, Region]] = lambda head, at, region: {}
     weights: bool = False
 
 
-def _parameters(name: str) -> Callable[[OneHead, Cell, slice, slice], Tensor]:
+def _parameters(name: str) -> Callable[[HeadSteps, Cell, slice, slice], Tensor]:
     """(d_model, d_k): the columns of a projection that make this head's vectors."""
 
-    def numbers(head: OneHead, at: Cell, queries: slice, keys: slice) -> Tensor:
+    def numbers(head: HeadSteps, at: Cell, queries: slice, keys: slice) -> Tensor:
         module = head.inside.module.get_submodule(name)
         assert isinstance(module, nn.Linear)
         return module.weight.detach().mT[:, head.number * head.head_dim : (head.number + 1) * head.head_dim]
@@ -48,17 +48,17 @@ def _parameters(name: str) -> Callable[[OneHead, Cell, slice, slice], Tensor]:
     return numbers
 
 
-def _mask(head: OneHead, at: Cell, queries: slice, keys: slice) -> Tensor:
+def _mask(head: HeadSteps, at: Cell, queries: slice, keys: slice) -> Tensor:
     """As it is added: 0 or -inf."""
     visible = head.visible[queries, keys]
     return torch.zeros(visible.shape).masked_fill(~visible, -torch.inf)
 
 
-def _bias(head: OneHead, at: Cell, queries: slice, keys: slice) -> Tensor:
+def _bias(head: HeadSteps, at: Cell, queries: slice, keys: slice) -> Tensor:
     return torch.zeros(1, 1) if head.bias is None else head.bias[queries, keys]
 
 
-def _merged(head: OneHead, at: Cell, region: Region) -> Mapping[str, Region]:
+def _merged(head: HeadSteps, at: Cell, region: Region) -> Mapping[str, Region]:
     row, column = region
     if column is None:
         return {"head output": (row, None)}
@@ -164,7 +164,7 @@ MATRICES: dict[str, Matrix] = {
 }
 
 
-def place(name: str, head: OneHead, at: Cell) -> tuple[int, int]:
+def place(name: str, head: HeadSteps, at: Cell) -> tuple[int, int]:
     """Where a matrix holds the cell that the reader looks at."""
     merged = head.number * head.head_dim + at.dim
     axes = {"query": at.query, "key": at.key, "dim": at.dim, "channel": at.channel, "merged": merged}
@@ -172,7 +172,7 @@ def place(name: str, head: OneHead, at: Cell) -> tuple[int, int]:
     return axes[row], axes[column]
 
 
-def history(name: str, head: OneHead, at: Cell) -> dict[str, tuple[Region, int]]:
+def history(name: str, head: HeadSteps, at: Cell) -> dict[str, tuple[Region, int]]:
     """matrix -> (the region that fed the cell of `name`, how many steps before), back to the input."""
     fed_from: dict[str, tuple[Region, int]] = {}
     edge: dict[str, Region] = {name: place(name, head, at)}

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.derivation import Cell, Derivation
-from tfm_ui.lenses.attention.steps.derivations import derivation
+from tfm_ui.lenses.attention.steps.derive_cells import derivation
+from tfm_ui.lenses.attention.steps.head_steps import HeadSteps
 from tfm_ui.lenses.attention.steps.matrices import MATRICES, Region, history, place
-from tfm_ui.lenses.attention.steps.one_head import OneHead
 from tfm_ui.lenses.attention.steps.scenes import SCENES
 from tfm_ui.live import head_recipe, passes
 from tfm_ui.live.script import of_model, script
@@ -47,7 +47,7 @@ class Steps(Result):
 
     model: ModelState
     state: AttentionState
-    head: OneHead
+    head: HeadSteps
     step: str
     whole: bool
     at: Cell
@@ -198,11 +198,11 @@ def window(at: int, count: int, size: int = WINDOW) -> slice:
     return slice(start, min(count, start + size))
 
 
-def one_head(model: ModelState, state: AttentionState) -> OneHead:
+def head_steps(model: ModelState, state: AttentionState) -> HeadSteps:
     """The head that the lens shows."""
     kind = passes.kind_of(model, state.kind)
     queries, keys = tokens_of(model, kind)
-    return OneHead(
+    return HeadSteps(
         inside=computed.inside(model, kind, state.layer - 1),
         number=state.head - 1,
         scaled=state.scaled,
@@ -217,7 +217,7 @@ def one_head(model: ModelState, state: AttentionState) -> OneHead:
 
 def steps(model: ModelState, state: AttentionState) -> Steps:
     """The step that the lens shows."""
-    head = one_head(model, state)
+    head = head_steps(model, state)
     at = Cell(
         query=min(state.query, len(head.queries)) - 1,
         key=min(state.key, len(head.keys)) - 1,

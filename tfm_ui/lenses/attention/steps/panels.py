@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
-from tfm_ui.lenses.attention.steps.derivations import derivation
+from tfm_ui.lenses.attention.steps.derive_cells import derivation
 from tfm_ui.lenses.attention.steps.formula import latex, lines_of
 from tfm_ui.lenses.attention.steps.numbers import Steps, steps
 from tfm_ui.lenses.attention.steps.scenes import what

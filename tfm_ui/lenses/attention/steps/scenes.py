@@ -1,6 +1,6 @@
 """What stands beside each other at each step, and what a step makes."""
 
-from tfm_ui.lenses.attention.steps.one_head import OneHead
+from tfm_ui.lenses.attention.steps.head_steps import HeadSteps
 
 # What stands beside each other at a step: matrices by name, and what is done with them in between.
 SCENES: dict[str, tuple[str, ...]] = {
@@ -33,7 +33,7 @@ WHAT = {
 }
 
 
-def what(step: str, head: OneHead) -> str:
+def what(step: str, head: HeadSteps) -> str:
     """What a step makes of this head, as its switches stand."""
     if step == "masked" and not head.masked:
         return "The mask is off: nothing is hidden, padding included."

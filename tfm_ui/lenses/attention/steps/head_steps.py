@@ -12,7 +12,7 @@ from tfm_ui.lenses.attention.inside import Inside
 
 
 @dataclass(frozen=True)
-class OneHead:
+class HeadSteps:
     """All that one head computes. While no switch is moved, it is what the model computed, to the last digit.
 
     Attributes:

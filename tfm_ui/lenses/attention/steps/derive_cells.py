@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from tfm_ui.lenses.attention.steps.derivation import SHOWN, Cell, Derivation, Span, Sum, factor, summed
-from tfm_ui.lenses.attention.steps.one_head import OneHead
+from tfm_ui.lenses.attention.steps.head_steps import HeadSteps
 from tfm_ui.text import formats
 
 
@@ -16,7 +16,7 @@ def _channels(count: int) -> list[str]:
     return [f"channel {i + 1}" for i in range(count)]
 
 
-def _input(head: OneHead, at: Cell) -> Derivation:
+def _input(head: HeadSteps, at: Cell) -> Derivation:
     inside, name = head.inside, head.queries[at.query]
     row, value = inside.residual[at.query].double(), inside.input[at.query, at.channel].item()
     title = f"Input of “{name}”, channel {at.channel + 1}"
@@ -44,7 +44,7 @@ def _input(head: OneHead, at: Cell) -> Derivation:
     return Derivation(title, value, lines)
 
 
-def _origin(head: OneHead, at: Cell) -> str:
+def _origin(head: HeadSteps, at: Cell) -> str:
     """What the residual stream is the sum of, before the first layer."""
     recorded = head.inside.recorded
     if "embedding" not in recorded:
@@ -56,10 +56,10 @@ def _origin(head: OneHead, at: Cell) -> str:
     return f"embedding × √d_model + position {at.query + 1} = {embedding} + {factor(position)} = "
 
 
-def _projected(role: str) -> Callable[[OneHead, Cell], Derivation]:
+def _projected(role: str) -> Callable[[HeadSteps, Cell], Derivation]:
     """A query, key or value: the input times a matrix of parameters; turned, where the scheme turns it."""
 
-    def derive(head: OneHead, at: Cell) -> Derivation:
+    def derive(head: HeadSteps, at: Cell) -> Derivation:
         inside, token = head.inside, at.query if role == "query" else at.key
         label = (head.queries if role == "query" else head.keys)[token]
         read = (inside.input if role == "query" else inside.memory)[token]
@@ -95,7 +95,7 @@ def _projected(role: str) -> Callable[[OneHead, Cell], Derivation]:
     return derive
 
 
-def _score(head: OneHead, at: Cell) -> Derivation:
+def _score(head: HeadSteps, at: Cell) -> Derivation:
     pair = head.queries[at.query], head.keys[at.key]
     names = [f"dimension {i + 1}" for i in range(head.head_dim)]
     parts = Sum(head.query[at.query], head.key[at.key], names, ("query", "key"))
@@ -103,7 +103,7 @@ def _score(head: OneHead, at: Cell) -> Derivation:
     return summed(f"Score of “{pair[0]}” and “{pair[1]}”", name, parts, head.scores[at.query, at.key].item())
 
 
-def _scaled(head: OneHead, at: Cell) -> Derivation:
+def _scaled(head: HeadSteps, at: Cell) -> Derivation:
     value, score = head.scaled_scores[at.query, at.key].item(), head.scores[at.query, at.key].item()
     line: list[Span] = [(formats.number(score), "")]
     line += [(f" / √{head.head_dim}", "")] if head.scaled else []
@@ -117,7 +117,7 @@ def _scaled(head: OneHead, at: Cell) -> Derivation:
     return Derivation(title, value, [[(why, ""), *line, (f" = {formats.number(value)}", "")]])
 
 
-def _masked(head: OneHead, at: Cell) -> Derivation:
+def _masked(head: HeadSteps, at: Cell) -> Derivation:
     value = head.masked_scores[at.query, at.key].item()
     pair = f"“{head.queries[at.query]}” and “{head.keys[at.key]}”"
     sees = bool(head.visible[at.query, at.key])
@@ -125,7 +125,7 @@ def _masked(head: OneHead, at: Cell) -> Derivation:
     return Derivation(f"Masked score of {pair}", value, [[(why + formats.number(value), "")]])
 
 
-def _weight(head: OneHead, at: Cell) -> Derivation:
+def _weight(head: HeadSteps, at: Cell) -> Derivation:
     value, row = head.weights[at.query, at.key].item(), head.masked_scores[at.query].double()
     title = f"Weight of “{head.keys[at.key]}” for “{head.queries[at.query]}”"
     visible = head.visible[at.query].nonzero()[:, 0].tolist()
@@ -158,7 +158,7 @@ def _weight(head: OneHead, at: Cell) -> Derivation:
     return Derivation(title, value, lines, pd.DataFrame(columns, index=names))
 
 
-def _weighted(head: OneHead, at: Cell) -> Derivation:
+def _weighted(head: HeadSteps, at: Cell) -> Derivation:
     weight, part = head.weights[at.query, at.key].item(), head.value[at.key, at.dim].item()
     value = head.weighted_values(at.query)[at.key, at.dim].item()
     line = [(formats.share(weight), ""), (" × ", ""), (factor(part), "value"), (f" = {formats.number(value)}", "")]
@@ -166,7 +166,7 @@ def _weighted(head: OneHead, at: Cell) -> Derivation:
     return Derivation(title, value, [line])
 
 
-def _gathered(head: OneHead, at: Cell) -> Derivation:
+def _gathered(head: HeadSteps, at: Cell) -> Derivation:
     label, visible = head.queries[at.query], head.visible[at.query].nonzero()[:, 0]
     names = [f"{k + 1} {head.keys[k]}" for k in visible.tolist()]
     title = f"Head output of “{label}”, dimension {at.dim + 1}"
@@ -177,7 +177,7 @@ def _gathered(head: OneHead, at: Cell) -> Derivation:
     return summed(title, name, parts, head.output[at.query, at.dim].item())
 
 
-def _merged(head: OneHead, at: Cell) -> Derivation:
+def _merged(head: HeadSteps, at: Cell) -> Derivation:
     column = head.number * head.head_dim + at.dim
     value = head.merged(slice(at.query, at.query + 1))[0, column].item()
     line = f"column {column + 1} of {head.inside.module.d_model} is dimension {at.dim + 1} of head {head.number + 1}: "
@@ -185,7 +185,7 @@ def _merged(head: OneHead, at: Cell) -> Derivation:
     return Derivation(title, value, [[(line + formats.number(value), "")]])
 
 
-def _output(head: OneHead, at: Cell) -> Derivation:
+def _output(head: HeadSteps, at: Cell) -> Derivation:
     row, module = slice(at.query, at.query + 1), head.inside.module.output_projection
     merged, value = head.merged(row)[0], head.projected(row)[0, at.channel].item()
     label = head.queries[at.query]
@@ -196,7 +196,7 @@ def _output(head: OneHead, at: Cell) -> Derivation:
     return summed(f"Output of “{label}”, channel {at.channel + 1}", name, parts, value, [bias])
 
 
-DERIVATIONS: dict[str, Callable[[OneHead, Cell], Derivation]] = {
+DERIVATIONS: dict[str, Callable[[HeadSteps, Cell], Derivation]] = {
     "input": _input,
     "query": _projected("query"),
     "key": _projected("key"),
@@ -212,7 +212,7 @@ DERIVATIONS: dict[str, Callable[[OneHead, Cell], Derivation]] = {
 }
 
 
-def derivation(head: OneHead, step: str, at: Cell) -> Derivation:
+def derivation(head: HeadSteps, step: str, at: Cell) -> Derivation:
     """How this cell of this step's matrix came about."""
     with torch.no_grad():
         return DERIVATIONS[step](head, at)
