@@ -107,7 +107,7 @@ interface StripsHeader extends Header {
   strips: StripHeader[]
 }
 
-type StripsLayout = ReturnType<typeof import("./strips_drawing.js").layOut>
+type StripsLayout = ReturnType<typeof import("./strips_drawing.js").layOutStrips>
 
 interface BarsHeader extends Header {
   names: string[]

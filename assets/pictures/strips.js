@@ -7,7 +7,7 @@ import { keep, placeTip, save, stretch, watch } from "./canvas.js"
 import { colourOf } from "./lines_curves.js"
 import { written } from "./lines_drawing.js"
 import { contextOf, dress, floats } from "./paint.js"
-import { layOut, markStrip, paintStrips } from "./strips_drawing.js"
+import { layOutStrips, markStrip, paintStrips } from "./strips_drawing.js"
 
 /** @param {Picture<StripsHeader>} picture */
 export default function ({ header, numbers, root }) {
@@ -34,7 +34,7 @@ export default function ({ header, numbers, root }) {
     const width = root.clientWidth
     if (!width) return // the picture is being removed from the page
     skin = dress(root, header.skin)
-    layout = layOut(context, header, strips, width, skin)
+    layout = layOutStrips(context, header, strips, width, skin)
     stretch(canvas, width, layout.height, skin.paper)
     paintStrips(context, header, strips, layout, skin)
     bare = keep(canvas)

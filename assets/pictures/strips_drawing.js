@@ -25,7 +25,7 @@ function rowsOf(strips) {
  * goes `above` it too where it is long. A place in `strips` has the `spots` of the dots.
  * @param {Context} context @param {StripsHeader} header @param {Strip[]} strips @param {number} width
  * @param {Skin} skin */
-export function layOut(context, header, strips, width, skin) {
+export function layOutStrips(context, header, strips, width, skin) {
   const { rem } = skin, rows = rowsOf(strips), strip = STRIP * rem, text = TEXT * rem
   context.font = font(skin)
   /** @param {string} words */
