@@ -187,7 +187,7 @@ def test_the_way_back_to_the_embedding_is_told_in_the_first_layer_alone():
     a, b, total = [read(n) for n in re.findall(NUMBER, first)[:3]]
     assert total == pytest.approx(a + b, abs=0.0011)
     second = derivation(head_steps(ModelState(), AttentionState(layer=2)), "input", cell).text
-    assert "what the layers before left" in second
+    assert "as the layers before left it" in second
     none = derivation(head_steps(ModelState(positional="none"), AttentionState()), "input", cell).text
     assert "embedding of “sat” × √d_model" in none
 

@@ -94,7 +94,7 @@ def test_what_a_step_makes_is_said_as_the_switches_stand(scaled, temperature, po
     said = what("scaled", head)
     made = head.scores / math.sqrt(8) if "divided by √dₖ." in said else head.scores
     made = made + head.bias if "The bias of alibi is added." in said else made
-    made = made / temperature if f"Divided by the temperature, {temperature:g}." in said else made
+    made = made / temperature if f"The result is divided by the temperature, {temperature:g}." in said else made
     torch.testing.assert_close(head.scaled_scores, made)
     assert "mask is off" in what("masked", replace(head, masked=False))
     assert "mask is off" not in what("masked", head)

@@ -1,4 +1,4 @@
-"""How one number came about: for each step the derivation of any cell, with the real numbers put in."""
+"""The derivation of any cell of any step: its equation with the real numbers put in."""
 
 import math
 from collections.abc import Callable
@@ -23,16 +23,16 @@ def _input(head: HeadSteps, at: Cell) -> Derivation:
     before = row[at.channel].item()
     origin = _origin(head, at)
     if inside.norm is None:
-        return Derivation(title, value, [[(f"the residual stream here: {origin}{formats.number(before)}", "")]])
+        return Derivation(title, value, [[(origin + formats.number(before), "")]])
     mean, variance = row.mean().item(), row.var(unbiased=False).item()
     gain, shift = inside.norm.weight[at.channel].item(), inside.norm.bias[at.channel].item()
     root = math.sqrt(variance + inside.norm.eps)
     lines = [
-        [(f"the residual stream here: {origin}{formats.number(before)}", "")],
+        [(origin + formats.number(before), "")],
         [
             (
-                f"its row has mean {formats.number(mean)}, standard deviation {formats.number(root)}; the norm "
-                "removes them",
+                f"this token’s vector has mean {formats.number(mean)} and standard deviation {formats.number(root)}: "
+                "the norm subtracts the mean, divides by the deviation, and applies its gain and shift",
                 "",
             )
         ],
@@ -45,19 +45,20 @@ def _input(head: HeadSteps, at: Cell) -> Derivation:
 
 
 def _origin(head: HeadSteps, at: Cell) -> str:
-    """What the residual stream is the sum of, before the first layer."""
+    """What stands before the number of the residual stream: in the first layer, what it is the sum of."""
     recorded = head.inside.recorded
     if "embedding" not in recorded:
-        return "what the layers before left there, "
+        return "the residual stream here, as the layers before left it: "
     embedding = formats.number(recorded["embedding"][at.query, at.channel].item())
     if "position" not in recorded:
-        return f"embedding of “{head.queries[at.query]}” × √d_model = "
+        return f"the residual stream here: embedding of “{head.queries[at.query]}” × √d_model = "
     position = recorded["position"][at.query, at.channel].item()
-    return f"embedding × √d_model + position {at.query + 1} = {embedding} + {factor(position)} = "
+    parts = f"embedding × √d_model + position {at.query + 1} = {embedding} + {factor(position)}"
+    return f"the residual stream here: {parts} = "
 
 
 def _projected(role: str) -> Callable[[HeadSteps, Cell], Derivation]:
-    """A query, key or value: the input times a matrix of parameters; turned, where the scheme turns it."""
+    """How to derive a query, key or value: the input times parameters, then rotated if the scheme rotates it."""
 
     def derive(head: HeadSteps, at: Cell) -> Derivation:
         inside, token = head.inside, at.query if role == "query" else at.key
@@ -85,7 +86,8 @@ def _projected(role: str) -> Callable[[HeadSteps, Cell], Derivation]:
         angle = token * 10000.0 ** (-(at.dim % half) / half)
         value = turned[head.number, token, at.dim].item()
         line = [
-            (f"turned by position {token}, with dimension {pair + 1}: {factor(plain[at.dim].item())} × ", ""),
+            (f"rotated by the angle of position {token}, together with dimension {pair + 1}: ", ""),
+            (f"{factor(plain[at.dim].item())} × ", ""),
             (f"{factor(math.cos(angle))} {sign} {factor(plain[pair].item())} × {factor(math.sin(angle))}", ""),
             (f" = {formats.number(value)}", role),
         ]
@@ -111,7 +113,7 @@ def _scaled(head: HeadSteps, at: Cell) -> Derivation:
         line += [(f" + {factor(head.bias[at.query, at.key].item())}", "")]
     if head.temperature != 1:
         line = [("(", ""), *line, (f") / {head.temperature:g}", "")]
-    why = "" if head.scaled else "not scaled: "
+    why = "" if head.scaled else "the division by √dₖ is off: "
     said = f", the bias of {head.positional} added" if head.bias is not None else ""
     title = f"Scaled score of “{head.queries[at.query]}” and “{head.keys[at.key]}”{said}"
     return Derivation(title, value, [[(why, ""), *line, (f" = {formats.number(value)}", "")]])
@@ -121,7 +123,8 @@ def _masked(head: HeadSteps, at: Cell) -> Derivation:
     value = head.masked_scores[at.query, at.key].item()
     pair = f"“{head.queries[at.query]}” and “{head.keys[at.key]}”"
     sees = bool(head.visible[at.query, at.key])
-    why = "may attend: the score stays " if sees else "may not attend: the score becomes "
+    stays, becomes = "may see this key: the score stays ", "may not see this key: the score becomes "
+    why = f"this query {stays if sees else becomes}"
     return Derivation(f"Masked score of {pair}", value, [[(why + formats.number(value), "")]])
 
 
@@ -145,7 +148,7 @@ def _weight(head: HeadSteps, at: Cell) -> Derivation:
     score = formats.number(row[at.key].item())
     lines: list[list[Span]] = [
         [(f"exp({score} − {factor(highest.item())}) = {formats.share(powers[at.key].item())}", "")],
-        [(f"the same for each key, its score less the row’s largest, {top}, which changes no weight:", "")],
+        [(f"the same for each key, summed; subtracting the row’s largest score, {top}, changes no weight:", "")],
         [*below, (f" = {total}", "")],
         [(f"{formats.share(powers[at.key].item())} / {total} = {formats.share(value)}", "")],
     ]
@@ -213,6 +216,12 @@ DERIVATIONS: dict[str, Callable[[HeadSteps, Cell], Derivation]] = {
 
 
 def derivation(head: HeadSteps, step: str, at: Cell) -> Derivation:
-    """How this cell of this step's matrix came about."""
+    """How one number came about.
+
+    Args:
+        head: the head.
+        step: the matrix that holds the number, one of STEPS.
+        at: the cell.
+    """
     with torch.no_grad():
         return DERIVATIONS[step](head, at)
