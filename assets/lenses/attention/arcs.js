@@ -54,7 +54,7 @@ export default function ({ header, numbers, root, local, commit }) {
     look(memory.at)
   }
 
-  /** Light one token, [side, index], or none: then what is selected, or all.
+  /** Light one token, [side, index]. If it is null, light the selected tokens, or show all lines if none is selected.
    * @param {Point | null} at */
   function look(at) {
     memory.at = at

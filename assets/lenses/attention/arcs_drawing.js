@@ -51,7 +51,7 @@ function strokes(scene, { drawn, top }) {
   const { context, data, settings, window, skin, layout: { x, rem, step } } = scene, ends = new Map(), kept = []
   /** @param {number} side @param {number} i */
   const outside = (side, i) => i < window.tops[side] ? -1 : i >= window.tops[side] + window.rows ? 1 : 0
-  for (const line of drawn) { // what ends outside is gathered into one line for each end
+  for (const line of drawn) { // lines that end outside the window are gathered into one line for each end
     const out = [outside(0, line.q), outside(1, line.k)]
     if (!out[0] && !out[1]) { kept.push(line); continue }
     const name = `${line.m} ${out[0] ? "e" + out[0] : line.q} ${out[1] ? "e" + out[1] : line.k}`, bundle = ends.get(name)
