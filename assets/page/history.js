@@ -19,7 +19,8 @@ function mend(limit) {
   const marked = { lab: true },
     tooLong = (/** @type {string | URL | null | undefined} */ url) => new URL(url ?? "", location.href).href.length > limit
 
-  // An act is over when the app has rested for a moment: it rests shortly between two runs, as on its way to a page.
+  // An act is over when the app has rested for a while: between two runs of one act, as on its way to another page, it rests
+  // for a shorter time.
   /** @param {number} rested */
   function settle(rested) {
     clearTimeout(memory.timer)

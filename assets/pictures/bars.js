@@ -26,7 +26,7 @@ export default function ({ header, numbers, root }) {
 
   function draw() {
     const width = root.clientWidth
-    if (!width) return // on its way out of the page
+    if (!width) return // the picture is being removed from the page
     skin = dress(root, header.skin)
     const { rem, family } = skin, line = 40 * rem
     const height = line * names.length + 30 * rem

@@ -63,14 +63,14 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   }
 
   function draw() {
-    if (!root.clientWidth) return // on its way out of the page
+    if (!root.clientWidth) return // the picture is being removed from the page
     paint()
     bare = keep(canvas)
     foot()
     look(memory.at && inSight(memory.at) ? memory.at : null, true)
   }
 
-  /** Light one cell, or none; `again` after drawing, which may have put the cell that was read out of sight.
+  /** Light one cell, or none. `again` says that this follows a drawing, which may have put the lit cell out of sight.
    * @param {CellAt | null} at @param {boolean} [again] */
   function look(at, again) {
     memory.at = at
@@ -94,7 +94,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     $(".exact").textContent = exact(part, matchMedia("(pointer: coarse)").matches ? "+ zooms in" : "drag to zoom")
   }
 
-  /** Move the window; `rests` unless more is to come at once.
+  /** Move the window. `rests` says that no further move follows at once, as it does while the reader drags.
    * @param {number} left @param {number} top @param {number} columns @param {number} rows
    * @param {boolean} [rests] */
   function show(left, top, columns, rows, rests = true) {
@@ -129,7 +129,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   /** @type {CellAt | null} */
   let from = null // where a drag began
   canvas.onpointerdown = event => {
-    if (brush && !bare) draw() // numbers have come this moment
+    if (brush && !bare) draw() // new numbers have just arrived
     if (!event.button && bare && brush?.begin(under(event))) {
       canvas.setPointerCapture(event.pointerId)
       return draw()
@@ -180,7 +180,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     show(column, row, (across + 1) * over, (along + 1) * down)
   }
   canvas.onpointerleave = event => event.pointerType === "mouse" && look(null)
-  /** Where a double click brings the whole back, it is no click.
+  /** Lock a cell. Where a double click would show the whole table again, wait first whether a second click follows.
    * @param {CellAt} at */
   function click(at) {
     if (!lock) return
@@ -191,14 +191,14 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   canvas.ondblclick = event => {
     clearTimeout(memory.clicking)
     zoom(0)
-    look(cellUnder(event)) // another cell than before
+    look(cellUnder(event)) // after the zoom, another cell lies under the pointer
   }
 
   /** @param {number[]} steps */
   function walk([rows, columns]) {
     const { at, view, window } = memory
     if (!at && !memory.spot) return look({ i: 0, q: view.top, k: view.left })
-    const spot = at ? spotOf(at) : memory.spot // of a cell whose part is on its way
+    const spot = at ? spotOf(at) : memory.spot // without a lit cell: the place that is waiting for its part of the table
     const most = { row: within.top + within.rows - 1, column: within.left + within.columns - 1 }
     const next = {
       ...spot,

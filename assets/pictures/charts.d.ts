@@ -107,7 +107,7 @@ interface StripsHeader extends Header {
   strips: StripHeader[]
 }
 
-type StripsLayout = ReturnType<typeof import("./strips_drawing.js").arrange>
+type StripsLayout = ReturnType<typeof import("./strips_drawing.js").layOutStrips>
 
 interface BarsHeader extends Header {
   names: string[]
@@ -130,14 +130,6 @@ interface Knob {
   high: number
   stops: number[]
   digits: number
-}
-
-/** How values lie on a slider. */
-interface KnobScale {
-  most: number
-  step: number
-  to(value: number): number
-  back(place: number): number
 }
 
 /** What a slider keeps from one update of its picture to the next. */

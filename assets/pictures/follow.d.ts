@@ -8,7 +8,7 @@ interface Question {
 interface FollowState {
   name: "following" | "ahead" | "previewing" | "committed" | "joined"
   page: { query: string | null; heard: number; local: Values } // what the page said last
-  commits: number // how many there were; the page is behind until it has heard of as many
+  commits: number // how many commits there were; the page is behind until it has heard of as many
   shown: string | null // the query that is drawn
   refused: string | null // the query of which the server said that there will be no picture
   question: Question | null // what is on its way and will be drawn
@@ -24,7 +24,7 @@ interface FollowState {
 interface AnswerEvent {
   type: "answer"
   number: number
-  drawn?: string // the query that the numbers are of; without it, and without a problem, nobody sees the picture
+  drawn?: string // the query that the numbers are of; missing, without a problem, where nobody sees the picture
   content?: Content
   problem?: string // why there are no numbers
   again?: number // ms after which it makes sense to ask again; undefined where it never does

@@ -7,7 +7,7 @@
    the picture's place says so. follow_states.js decides which question is asked when. */
 
 import { picture } from "./ask.js"
-import { initial, isSettled, next } from "./follow_states.js"
+import { initial, isAtRest, next } from "./follow_states.js"
 import { decode } from "./paint.js"
 
 /** @type {Set<Follower>} */
@@ -54,7 +54,7 @@ class Follower {
       search = location.search
       this.dispatch({ type: "address", query: search.slice(1) })
     }
-    globalThis.navigation?.addEventListener("currententrychange", moved) // not in every browser; then it comes later
+    globalThis.navigation?.addEventListener("currententrychange", moved) // where a browser has no `navigation`, the picture follows with the page
   }
 
   get shown() {
@@ -121,7 +121,7 @@ class Follower {
     this.isBroken = false
   }
 
-  /** Words in the place of the picture; beside it, where there is one that may still be right.
+  /** Show words instead of the picture, or above it where there is a picture that may still be right.
    * @param {string} words
    * @param {boolean} [instead] */
   explain(words, instead = false) {
@@ -134,10 +134,10 @@ class Follower {
 
   /* The attribute data-settled holds the query of a picture that is at rest. It is set after the frame in which it is painted. */
   mark() {
-    const { root } = this, isAtRest = () => isSettled(this.state) && !this.isBroken
-    if (!isAtRest()) return root.removeAttribute("data-settled")
+    const { root } = this, rests = () => isAtRest(this.state) && !this.isBroken
+    if (!rests()) return root.removeAttribute("data-settled")
     if (root.dataset.settled !== this.state.page.query) requestAnimationFrame(() => setTimeout(() => {
-      if (isAtRest()) root.dataset.settled = this.state.page.query ?? ""
+      if (rests()) root.dataset.settled = this.state.page.query ?? ""
     }))
   }
 

@@ -10,11 +10,12 @@
    committed    what the page was told to hold, from this picture; the page has not answered yet
    joined       the same, where another picture of the page has told it, the "teller"
 
-   Every state but "following" ends when the page has caught up, or when the timer has run out: then the page is right. */
+   Every state but "following" ends when the page has caught up, or when the timer has run out: from then on, what the page
+   says counts. */
 
-export const PATIENCE = 1500 // ms that a page may take to catch up with its address; then the page is right
-export const LONG = 10000 // the same after a commit: the page is sure to hear of it, but may hear of many in a row
-const AGAIN = [1000, 30000] // ms until a question that had no answer is asked again: at first, and at most
+export const PATIENCE = 1500 // ms that a page may take to catch up with its address; after that, what the page says counts
+export const LONG = 10000 // ms that a page may take to answer a commit: it is sure to hear of it, but may hear of many in a row
+const AGAIN = [1000, 30000] // ms until a question that had no answer is asked again: after the first failure, and at most
 
 /** The state before the page has said anything.
  * @param {number} heard how many commits the page knows of
@@ -27,7 +28,7 @@ export const initial = heard => ({
 /** Whether the picture is at rest: it shows what the page's last data ask for, or says why it cannot, and nothing that
  * would change it is on its way.
  * @param {FollowState} state */
-export function isSettled({ name, page, shown, refused, question, preview, pending, ...state }) {
+export function isAtRest({ name, page, shown, refused, question, preview, pending, ...state }) {
   const idle = name === "following" && !question && !preview && !isBehind({ page, ...state }) && !Object.keys(pending).length
   return idle && (shown === page.query || refused === page.query)
 }
@@ -55,7 +56,7 @@ const HANDLERS = {
     state.page = { query, heard, local }
     if (!isBehind(state)) effects.push({ type: "release" })
     const answered = state.name === "committed" || state.question === null && query === state.shown
-    if (state.name === "following" || !isBehind(state) && answered) settle(state, effects)
+    if (state.name === "following" || !isBehind(state) && answered) showPage(state, effects)
     if (moved && query === state.shown) effects.push({ type: "redraw" })
   },
 
@@ -85,7 +86,7 @@ const HANDLERS = {
 
   /* What was previewed is not wanted: back to what the page was told last, or to what it says. */
   retract(state, _, effects) {
-    if (state.committed === null) settle(state, effects)
+    if (state.committed === null) showPage(state, effects)
     else promise(state, state.committed, effects)
   },
 
@@ -113,7 +114,7 @@ const HANDLERS = {
   },
 
   timeout(state, _, effects) {
-    settle(state, effects)
+    showPage(state, effects)
   },
 }
 
@@ -152,7 +153,7 @@ function ask(state, query, effects) {
 /** Show what the page says, unless it is there, or on its way.
  * @param {FollowState} state
  * @param {FollowEffect[]} effects */
-function settle(state, effects) {
+function showPage(state, effects) {
   effects.push({ type: "stopTimer" })
   caughtUp(state)
   const { query } = state.page

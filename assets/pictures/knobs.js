@@ -7,7 +7,7 @@ import { slide } from "./slider.js"
 /** @param {string} tag @param {object} [more] */
 const make = (tag, more) => Object.assign(document.createElement(tag), more)
 
-/** Where a value stands on the slider: the place of the nearest stop, or its share of the logarithm's way.
+/** Where a value stands on the slider: at the nearest stop, or without stops on a logarithmic scale from 0 to 1.
  * @param {Knob} knob */
 const scaleOf = ({ low, high, stops, digits }) => stops.length
   ? {
@@ -52,7 +52,7 @@ export default function ({ header, root, late, preview, commit, retract }) {
     const say = value => { if (box.getRootNode().activeElement !== box) box.value = value }
     const value = () => {
       const place = +range.value
-      return place === elements.stood ? knob.value : scale.back(place) // between two stops may stand what a link asked for
+      return place === elements.stood ? knob.value : scale.back(place) // a link may have asked for a value between two stops
     }
     slide(range, slider, { value: scale.to(knob.value), late }, {
       move: () => { say(value()); preview({ [parameter]: value() }, true) },
@@ -71,8 +71,8 @@ export default function ({ header, root, late, preview, commit, retract }) {
     }
     box.onchange = () => {
       const wish = box.value === "" ? knob.value : +box.value
-      box.value = clamp(wish, low, high) // a box that has the focus is not written again
-      if (wish !== knob.value) commit({ [parameter]: wish }, true) // the page says what cannot be
+      box.value = clamp(wish, low, high) // `say` would leave a box that has the focus alone
+      if (wish !== knob.value) commit({ [parameter]: wish }, true) // where the value is out of range, the page says so
     }
     return elements.element
   })

@@ -5,7 +5,7 @@
 
 import { keep, save, stretch, watch } from "./canvas.js"
 import { colourOf, dot } from "./lines_curves.js"
-import { paint, place, written } from "./lines_drawing.js"
+import { layOut, paint, written } from "./lines_drawing.js"
 import { contextOf, dress, floats } from "./paint.js"
 
 /** @param {Picture<LinesHeader>} picture */
@@ -15,7 +15,7 @@ export default function ({ header, numbers, root }) {
   let used = 0
   /** @param {number} count */
   const take = count => values.subarray(used, used += count)
-  const charts = header.charts.map(chart => /** @type {Chart} */ ({ // `place` adds where it goes
+  const charts = header.charts.map(chart => /** @type {Chart} */ ({ // `layOut` adds where it goes
     ...chart, lines: chart.lines.map(line => ({ ...line, x: take(line.count), y: take(line.count) })),
   }))
   const canvas = root.querySelector("canvas"), context = contextOf(canvas)
@@ -29,9 +29,9 @@ export default function ({ header, numbers, root }) {
 
   function draw() {
     const width = root.clientWidth
-    if (!width) return // on its way out of the page
+    if (!width) return // the picture is being removed from the page
     skin = dress(root, header.skin)
-    stretch(canvas, width, place(context, charts, width, skin), skin.paper)
+    stretch(canvas, width, layOut(context, charts, width, skin), skin.paper)
     for (const chart of charts) paint(context, chart, skin)
     bare = keep(canvas)
     look(memory.at)

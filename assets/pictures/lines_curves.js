@@ -6,7 +6,7 @@ const PIECE = 8 // points that are drawn at a time: one long path of many bends 
 export const colourOf = (skin, { colour }) =>
   colour.startsWith("head ") ? skin.heads[Number(colour.slice(5)) - 1] : skin[/** @type {Role} */ (colour)]
 
-/** Its points in pixels; null where it has none to show.
+/** A line's points in pixels; null where a point has no value that can be shown.
  * @param {Chart} chart @param {Line} line */
 const points = (chart, { x, y }) => Array.from(x, (value, i) => {
   const [across, down] = chart.at(value, y[i])
@@ -21,7 +21,7 @@ function thinned(spots, width) {
   /** @param {number} i */
   const columnAt = i => { const spot = spots[i]; return spot && Math.floor(spot[0]) }
   /** @param {number} i */
-  const yAt = i => spots[i]?.[1] ?? NaN // no number is above or below NaN
+  const yAt = i => spots[i]?.[1] ?? NaN // NaN: every comparison with it is false
   for (let i = 0; i < spots.length;) {
     const column = columnAt(i), from = i
     let low = i, high = i
@@ -49,7 +49,7 @@ export function curve(context, chart, line, colour, { ink, rem }) {
   context.setLineDash(line.style === "dashed" ? [6 * rem, 5 * rem] : [])
   context.beginPath()
   const drawn = thinned(spots, chart.width)
-  const piece = line.style === "dashed" ? Infinity : PIECE // the dashes would begin anew
+  const piece = line.style === "dashed" ? Infinity : PIECE // in pieces, the dashes would begin anew with each
   drawn.forEach((point, i) => {
     if (point) drawn[i - 1] ? context.lineTo(...point) : context.moveTo(...point)
     if (!point || i % piece) return

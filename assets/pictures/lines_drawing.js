@@ -1,5 +1,5 @@
 /* How charts of lines are laid out and painted. A chart is what came from the server, each line with its `x` and `y`;
-   `place` adds where it goes: {left, top, width, height} of the plot in CSS pixels, and its two axes. */
+   `layOut` adds where it goes: {left, top, width, height} of the plot in CSS pixels, and its two axes. */
 
 import { colourOf, curve, endOf } from "./lines_curves.js"
 import { grouped, powered } from "./paint.js"
@@ -7,8 +7,8 @@ import { grouped, powered } from "./paint.js"
 /** @type {Partial<Record<ScaleName, number>>} */
 const LOG = { log2: 2, log10: 10 }
 const GAP = 28 // between charts, in pixels at a root font of 16
-const NARROWEST = 290 // of a chart that stands beside another, likewise
-const TALL = 300, LOW = 230 // of a chart, and of one that has the whole width of a wide page
+const NARROWEST = 290 // a chart that stands beside another is at least this wide, in pixels at a root font of 16
+const TALL = 300, LOW = 230 // a chart's height, and that of one that has the whole width of a wide page; likewise in pixels
 
 /** 0.1234, 12.34, 1 234, 2.3×10⁻⁵; with a true minus.
  * @param {number} value */
@@ -63,7 +63,7 @@ export function axis(lists, scale, room, whole) {
       to: (/** @type {number} */ v) => (exponent(v) - exponent(low)) / (exponent(high) - exponent(low)), ticks: named(ticks),
     }
   }
-  const least = lists.every(list => list.every(Number.isInteger)) ? 1 : 0 // what is counted has no halves
+  const least = lists.every(list => list.every(Number.isInteger)) ? 1 : 0 // whole numbers are counts: no tick stands between two of them
   const { first, last, step, ticks: all } = even(low, high, room, least)
   if (!whole) [low, high] = [first * step, last * step]
   const ticks = all.filter(v => v >= low - step * 1e-6 && v <= high + step * 1e-6)
@@ -96,7 +96,7 @@ function stopsOf(chart) {
 /** Where every chart goes, side by side if there is room and no place stays empty; returns the height of all.
  * @param {Context} context @param {Chart[]} charts @param {number} width
  * @param {Pick<Skin, "rem" | "family">} skin */
-export function place(context, charts, width, { rem, family }) {
+export function layOut(context, charts, width, { rem, family }) {
   const gap = GAP * rem
   let across = Math.max(1, Math.min(charts.length, Math.floor((width + gap) / (NARROWEST * rem + gap))))
   while (charts.length % across) across--
@@ -187,7 +187,7 @@ function upright(context, chart, { name, x }, skin, rem) {
   context.fillText(name, Math.max(chart.x0 + half, Math.min(at, chart.x0 + chart.each - half)), chart.top - 15 * rem)
 }
 
-/** How many names have room beside a plot; and what stands for the others.
+/** How many lines of names have room beside a plot.
  * @param {number} height @param {number} rem */
 const roomFor = (height, rem) => Math.max(2, Math.floor(height / (16 * rem)) + 1)
 /** @param {number} count */
@@ -224,7 +224,7 @@ function names(context, chart, skin, rem) {
   if (left) context.fillText(others(left), x + 17 * rem, chart.top + chart.height, wide)
 }
 
-/** So many of them, from the first to the last.
+/** Pick `count` of them at even distances, the first and the last among them.
  * @template T
  * @param {T[]} all @param {number} count */
 const some = (all, count) => Array.from({ length: count }, (_, i) => all[Math.round(i * (all.length - 1) / Math.max(1, count - 1))])

@@ -49,7 +49,7 @@ interface MapsTable {
   values: Float32Array
 }
 
-type MapsLayout = ReturnType<typeof import("./maps_layout.js").arrange>
+type MapsLayout = ReturnType<typeof import("./maps_layout.js").layOut>
 
 interface MapsScene extends MapsTable {
   context: Context

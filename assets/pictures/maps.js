@@ -9,7 +9,7 @@ import { stretch } from "./canvas.js"
 import { browse } from "./cells.js"
 import { brushOf } from "./maps_brush.js"
 import { lightUp, paintMaps } from "./maps_drawing.js"
-import { NUMBERED, arrange, box, coloursOf, inDigits, largestOf, rawAt, valueAt } from "./maps_layout.js"
+import { NUMBERED, box, coloursOf, inDigits, largestOf, layOut, rawAt, valueAt } from "./maps_layout.js"
 import { whyOf } from "./maps_ticks.js"
 import { gridOf, range } from "./maps_window.js"
 import { contextOf, dress, floats, palette } from "./paint.js"
@@ -38,7 +38,7 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
 
   function paint() {
     const skin = dress(root, header.skin)
-    layout = memory.layout = arrange(context, header, legend, memory.view, root.clientWidth, skin)
+    layout = memory.layout = layOut(context, header, legend, memory.view, root.clientWidth, skin)
     const tables = header.maps.map(map => palette(coloursOf(map, skin)))
     scene = { context, header, values, kinds, view: memory.view, skin, tables, layout }
     stretch(canvas, layout.width, layout.height, skin.paper)

@@ -7,7 +7,7 @@ import { bar, cross, marksInWords } from "./maps_legend.js"
 import { aroundTicks, paintMarks, tick } from "./maps_ticks.js"
 import { hatch, image, ink, paste, ringAround, veil, word } from "./paint.js"
 
-const STROKED = 24 // up to so many, masked cells are hatched
+const STROKED = 24 // in maps of up to this many rows and columns, masked cells are hatched
 
 /** @param {MapsScene} scene */
 export function paintMaps(scene) {
@@ -152,7 +152,7 @@ function below(scene, { column, colour }) {
   })
 }
 
-/** What is locked.
+/** Ring the cell that is locked, or its whole row.
  * @param {MapsScene} scene */
 function ring(scene) {
   const { context, header, view, skin } = scene
@@ -161,7 +161,7 @@ function ring(scene) {
   header.maps.forEach((_, i) => {
     const [q, k] = picked, at = header.wholeRow ? box(scene, i, q, view.left, view.columns) : box(scene, i, q, k)
     if (!at) return
-    const around = { x: at.x - 2, y: at.y - 2, w: at.w + 2, h: at.h + 2 } // small cells would vanish below it
+    const around = { x: at.x - 2, y: at.y - 2, w: at.w + 2, h: at.h + 2 } // the ring lies around the cell: a small cell would vanish below it
     ringAround(context, skin, around, 4, 2)
   })
 }

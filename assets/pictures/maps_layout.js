@@ -2,7 +2,7 @@
 
 import { clamp, powered } from "./paint.js"
 
-export const NUMBERED = 12 // up to so many rows and columns, cells print their numbers if they have room
+export const NUMBERED = 12 // in maps of up to this many rows and columns, cells that have room print their numbers
 
 /** How many maps stand beside each other. More than three go into rows of equal length, if such can be found.
  * @param {number} count @param {number} width @param {number} rem */
@@ -17,7 +17,7 @@ function acrossOf(count, width, rem) {
 /** Where everything goes, in CSS pixels. Maps stand side by side, in rows or below each other where there is no room.
  * @param {Context} context @param {MapsHeader} header @param {unknown} legend @param {Part} window
  * @param {number} width @param {Pick<Skin, "rem" | "family">} skin */
-export function arrange(context, header, legend, { left, top, columns, rows }, width, { rem, family }) {
+export function layOut(context, header, legend, { left, top, columns, rows }, width, { rem, family }) {
   const longest = Math.max(columns, rows), counted = header.columns.counted, { part } = header
   const count = header.maps.length, across = acrossOf(count, width, rem), stacked = count > 1 && across === 1
   const deep = Math.ceil(count / across), wrapped = across > 1 && deep > 1
@@ -40,7 +40,7 @@ export function arrange(context, header, legend, { left, top, columns, rows }, w
   const high = Math.min(highest / rows, header.square ? most : 34 * rem), wide = Math.min(fits(over), most)
   const cw = whole(header.square ? Math.min(high, wide) : wide), ch = header.square ? cw : whole(high)
   const names = size * 0.9 + long * Math.sin(angle), title = (count > 1 ? 46 : 24) * rem
-  const head = title + names, low = wrapped ? 24 * rem + names : head // of the first row, and of those below it
+  const head = title + names, low = wrapped ? 24 * rem + names : head // the space above the cells: in the first row of maps, and in those below it
   const pins = header.marks.length ? 10 * rem : 0
   const foot = (wrapped ? 10 : 32) * rem + pins, block = ch * rows + foot // one colour bar is enough for all rows
   const apart = cw * columns + over, spare = Math.max(0, (width - gutter - apart * across) / (across + 1))
@@ -106,15 +106,15 @@ export function coloursOf({ low, high }, skin) {
   return low < 0 ? signed.slice(0, high > 0 ? signed.length : middle + 1) : skin.weights
 }
 
-/** 0 to 255: which colour of its scale a value has.
+/** Which colour of its scale a value has, 0 to 255.
  * @param {number} value @param {MapScale} scale */
 export function tint(value, { low, high, powers }) {
   const at = powers ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low)
   return clamp(Math.round(at * 255), 0, 255)
 }
 
-/** A value for its cell or, with more digits, for reading: its word if it has one; a true minus, and a sign where it
- * matters.
+/** A value as text, for its cell or, with more digits, for reading. A value that has a word is written as that word; others get
+ * a true minus, and a plus on signed scales.
  * @param {number} value @param {MapScale} scale @param {number} digits */
 export function inDigits(value, { low, powers, whole, words }, digits) {
   if (words) return words[value] ?? ""

@@ -24,7 +24,7 @@ export function tick(context, skin, { x, y, w, h }) {
   context.stroke()
 }
 
-/** Cells without borders look like the page.
+/** Frame a map of ticks: its cells have no borders, so that without a frame they would look like the page.
  * @param {Context} context @param {Skin} skin @param {Box} box */
 export function aroundTicks(context, skin, { x, y, w, h }) {
   context.strokeStyle = skin.rule

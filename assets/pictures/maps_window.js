@@ -1,10 +1,11 @@
 /* Maps that are a part of a larger table, pooled by the server (tfm_ui/live/windows.py): a move of the window asks for another
    part. What is there is shown enlarged until it comes. */
 
-const REST = 300 // ms without a turn of the wheel or a step, after which the page is told
+const REST = 300 // ms after the last turn of the wheel or key press until the page is told
 
-/** All pictures of the page follow: what has the same rows or columns is linked.
- * For browse in cells.js: what the cells are of the table; undefined if they are all of it.
+/** The `grid` that cells.js reads a part of a table with: which of its rows and columns each cell stands for. Undefined if the
+ * cells are the whole table. A move asks for another part in all pictures of the page, as those with the same rows or columns
+ * are linked.
  * @param {MapsHeader} header @param {any} memory
  * @param {Pick<Picture, "alone" | "late" | "preview" | "commit" | "retract">} picture @param {PictureRoot} root */
 export function gridOf({ part }, memory, { alone, late, preview, commit, retract }, root) {

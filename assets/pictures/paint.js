@@ -1,7 +1,7 @@
 /* What the pictures share: reading bytes, numbers, colours, pooling so that no weight is lost, and small marks. */
 
 /** @param {string} hex */
-export const rgb = hex => [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16))
+const rgb = hex => [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16))
 
 /** The context to draw with. It is never null: no script asks a canvas for any other context.
  * @param {HTMLCanvasElement | OffscreenCanvas} canvas */
@@ -76,7 +76,7 @@ export function hatch(path, x, y, w, h) {
   }
 }
 
-/** Rows of padding are computed, but nobody reads them.
+/** Lay a veil over rows of padding: they are computed, but nobody reads them.
  * @param {Context} context @param {string} paper @param {number} x @param {number} y @param {number} w
  * @param {number} h */
 export function veil(context, paper, x, y, w, h) {
@@ -86,7 +86,7 @@ export function veil(context, paper, x, y, w, h) {
   context.globalAlpha = 1
 }
 
-/** Around what is locked: amber, so wide, on a wider dark line.
+/** Ring what is locked with an amber line of this width, on a wider dark line.
  * @param {Context} context @param {Skin} skin @param {Box} box @param {number} dark @param {number} amber */
 export function ringAround(context, skin, { x, y, w, h }, dark, amber) {
   for (const [colour, wide] of /** @type {[string, number][]} */ ([[skin.ringInk, dark], [skin.ring, amber]])) {
@@ -115,7 +115,7 @@ export function colourBar(context, skin, stops, { x, y, w }, low, high) {
   context.fillText(high, x + w + 6, y + 5 * rem)
 }
 
-/** A colour as the four bytes of a pixel.
+/** A colour as one number that holds the four bytes of a pixel.
  * @param {string} colour */
 export const word = colour => new Uint32Array(new Uint8ClampedArray([...rgb(colour), 255]).buffer)[0]
 
@@ -145,7 +145,7 @@ export function image(across, down, colour) {
   return tile
 }
 
-/** Such an image of cells too small for borders, in its place: the last pixel may reach beyond the last cell.
+/** Draw an image of one pixel per value or block where its cells are; the last pixel may reach beyond the last cell.
  * @param {Context} context @param {OffscreenCanvas} tile @param {Box} box @param {number} wide
  * @param {number} high */
 export function paste(context, tile, { x, y, w, h }, wide, high) {

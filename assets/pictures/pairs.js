@@ -20,7 +20,7 @@ export default function ({ header, numbers, root }) {
 
   function draw() {
     const width = root.clientWidth
-    if (!width) return // on its way out of the page
+    if (!width) return // the picture is being removed from the page
     const skin = dress(root, header.skin), { rem, family } = skin
     const line = 36 * rem, bar = 13 * rem, top = (6 + 20 * series.length) * rem, height = top + line * names.length
     stretch(canvas, width, height, skin.paper)

@@ -11,7 +11,7 @@ export function slide(input, memory, { value, late }, { move, rest, back }) {
   if (!memory.dragging && !late) stand()
   function stand() {
     input.value = String(value)
-    memory.began = input.value // what the browser made of it
+    memory.began = input.value // the browser may have rounded the value to the slider's step
   }
   function letGo() {
     if (!memory.dragging) return

@@ -7,7 +7,7 @@ import { keep, placeTip, save, stretch, watch } from "./canvas.js"
 import { colourOf } from "./lines_curves.js"
 import { written } from "./lines_drawing.js"
 import { contextOf, dress, floats } from "./paint.js"
-import { arrange, markStrip, paintStrips } from "./strips_drawing.js"
+import { layOutStrips, markStrip, paintStrips } from "./strips_drawing.js"
 
 /** @param {Picture<StripsHeader>} picture */
 export default function ({ header, numbers, root }) {
@@ -32,9 +32,9 @@ export default function ({ header, numbers, root }) {
 
   function draw() {
     const width = root.clientWidth
-    if (!width) return // on its way out of the page
+    if (!width) return // the picture is being removed from the page
     skin = dress(root, header.skin)
-    layout = arrange(context, header, strips, width, skin)
+    layout = layOutStrips(context, header, strips, width, skin)
     stretch(canvas, width, layout.height, skin.paper)
     paintStrips(context, header, strips, layout, skin)
     bare = keep(canvas)

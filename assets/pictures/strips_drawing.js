@@ -3,7 +3,7 @@
 import { colourOf } from "./lines_curves.js"
 import { axis, cutOff, written } from "./lines_drawing.js"
 
-const STRIP = 21, TEXT = 17, APART = 9 // a strip, a line of words, and between rows; in pixels at a root font of 16
+const STRIP = 21, TEXT = 17, APART = 9 // the heights of a strip, of a line of words, and of the gap between rows, in pixels at a root font of 16
 
 /** @param {Skin} skin @param {number} [size] @param {string} [weight] */
 const font = (skin, size = 14, weight = "") => `${weight} ${size * skin.rem}px ${skin.family}`
@@ -25,7 +25,7 @@ function rowsOf(strips) {
  * goes `above` it too where it is long. A place in `strips` has the `spots` of the dots.
  * @param {Context} context @param {StripsHeader} header @param {Strip[]} strips @param {number} width
  * @param {Skin} skin */
-export function arrange(context, header, strips, width, skin) {
+export function layOutStrips(context, header, strips, width, skin) {
   const { rem } = skin, rows = rowsOf(strips), strip = STRIP * rem, text = TEXT * rem
   context.font = font(skin)
   /** @param {string} words */
@@ -143,7 +143,7 @@ function heading(context, row, { beside, strips: places }, skin) {
   words(context, row.detail, 0, y + (two ? STRIP : TEXT) * rem, "left", skin.muted, skin)
 }
 
-/** On paper, so that no line of the grid runs through them.
+/** Write words on a patch of the page's colour, so that no line of the grid runs through them.
  * @param {Context} context @param {string} text @param {number} x @param {number} y @param {Align} align
  * @param {string} colour @param {Skin} skin */
 function words(context, text, x, y, align, colour, { paper, rem }) {
@@ -199,7 +199,7 @@ function triangle(context, x, y, rem) {
   context.fill()
 }
 
-/** What is read: all of a strip framed, or one dot; returns where that is.
+/** Mark what the reader points at: frame a whole strip, or ring one dot. Returns where that is.
  * @param {Context} context @param {Strip} strip @param {StripPlace} place @param {number | null} dot
  * @param {string} colour @param {Skin} skin */
 export function markStrip(context, strip, { middle, spots, left, right, at }, dot, colour, { ink, rem }) {

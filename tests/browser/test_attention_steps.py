@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.derivation import Cell
-from tfm_ui.lenses.attention.steps.derivations import derivation
-from tfm_ui.lenses.attention.steps.numbers import one_head
+from tfm_ui.lenses.attention.steps.derive_cells import derivation
+from tfm_ui.lenses.attention.steps.numbers import head_steps
 from tfm_ui.state.model_state import ModelState
 
 
@@ -44,7 +44,7 @@ def test_a_click_on_a_score_shows_its_derivation_and_is_in_the_link(visit):
     stage(visitor)
     visitor.page.mouse.click(**cell(visitor, "scores", 6, 2))
     settled(visitor, "Score of “because” and “sat”")
-    expected = derivation(one_head(ModelState(), AttentionState()), "scores", Cell(6, 2, 0, 0))
+    expected = derivation(head_steps(ModelState(), AttentionState()), "scores", Cell(6, 2, 0, 0))
     assert derived(visitor) == expected.text
     expect(visitor.page.locator(".derived code")).to_contain_text("@ key.mT")
     visitor.page.wait_for_function("location.search.includes('attention_key=3')")

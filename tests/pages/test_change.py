@@ -56,7 +56,7 @@ def test_a_silenced_head_leaves_its_own_weights_and_moves_the_rest():
     assert not app.exception
     assert "attention_changes=silence+1.1" in changes(app)
     assert widget(app, "_change_silence").disabled
-    assert "No weight of layer 1, head 1 is another in B." in text_on(app)
+    assert "No weight of layer 1, head 1 differs between A and B." in text_on(app)
     widget(app, "attention_layer").set_value(2).run()
     assert np.nanmax(np.abs(maps(app, "change_weights")[2])) > 1e-3
     assert "Largest difference" in text_on(app)

@@ -16,7 +16,7 @@ test("a commit of another picture is drawn, is not told again, and an older page
   assert.deepEqual([picture.questions, picture.told, picture.timer], [["base=20"], [], LONG])
   picture.answer()
   picture.page("seed=3")
-  assert.deepEqual([picture.state.name, picture.questions, picture.isSettled], ["joined", [], false])
+  assert.deepEqual([picture.state.name, picture.questions, picture.isAtRest], ["joined", [], false])
 })
 
 test("when the teller knows that the page has heard, the next page is right, or time makes it so", () => {
@@ -50,12 +50,12 @@ test("a page that has heard of all commits releases the pictures that joined; on
   assert.ok(releases(picture.page("base=20", 1)))
 })
 
-test("a problem that stays is said in the picture's place, and the picture is settled", () => {
+test("a problem that stays is said in the picture's place, and the picture is at rest", () => {
   const picture = new Simulation().page("head=99").answer({ problem: "There is no head 99." })
   assert.deepEqual(picture.effects, [{ type: "explain", words: "There is no head 99.", instead: true }])
-  assert.deepEqual([picture.timer, picture.isSettled], [null, true])
+  assert.deepEqual([picture.timer, picture.isAtRest], [null, true])
   picture.page("head=2").answer()
-  assert.deepEqual([picture.words, picture.drawn.at(-1), picture.isSettled], ["", "head=2", true])
+  assert.deepEqual([picture.words, picture.drawn.at(-1), picture.isAtRest], ["", "head=2", true])
 })
 
 test("a preview that has a problem is not asked for again, and the next one is", () => {
@@ -69,7 +69,7 @@ test("a busy server is asked again, never sooner than it says, each time later, 
   const waits = Array.from({ length: 7 }, () => {
     picture.answer({ problem: "The server is busy.", again: 3000, jitter: 0 })
     assert.equal(picture.words, `The server is busy. Asking again in ${Number(picture.timer) / 1000} s.`)
-    assert.ok(!picture.isSettled)
+    assert.ok(!picture.isAtRest)
     const { timer } = picture
     assert.deepEqual(picture.tell({ type: "timeout" }).questions, ["seed=3"])
     return timer
@@ -99,5 +99,5 @@ test("an answer whose query is written otherwise counts as what the page says", 
   const picture = new Simulation("head=1").tell({ type: "address", query: "layer=1&head=2" })
   picture.answer({ query: "head=2&layer=1" })
   picture.page("head=2&layer=1")
-  assert.deepEqual([picture.questions, picture.isSettled], [[], true])
+  assert.deepEqual([picture.questions, picture.isAtRest], [[], true])
 })

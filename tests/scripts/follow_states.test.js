@@ -14,16 +14,16 @@ const preview = changes => ({ type: "preview", changes })
  * @returns {FollowEvent} */
 const commit = changes => ({ type: "commit", changes })
 
-test("what the page says is asked for, drawn and settled", () => {
+test("what the page says is asked for, drawn, and the picture is at rest", () => {
   const picture = new Simulation("head=1")
   assert.deepEqual(picture.drawn, ["head=1"])
   assert.equal(picture.state.name, "following")
-  assert.ok(picture.isSettled)
+  assert.ok(picture.isAtRest)
   picture.page("head=1")
   assert.deepEqual(picture.questions, [], "it is there")
   picture.page("head=2")
   assert.deepEqual(picture.questions, ["head=2"])
-  assert.ok(!picture.isSettled)
+  assert.ok(!picture.isAtRest)
   picture.page("head=2")
   assert.deepEqual(picture.questions, [], "it is on its way")
 })
@@ -44,7 +44,7 @@ test("who goes there and back quickly ends where the page is", () => {
   const picture = new Simulation("head=1").page("head=2")
   const { asked } = picture.state
   picture.page("head=1")
-  assert.ok(picture.isSettled)
+  assert.ok(picture.isAtRest)
   picture.answer({ number: asked, query: "head=2" })
   assert.deepEqual(picture.drawn, ["head=1"])
 })
@@ -52,7 +52,7 @@ test("who goes there and back quickly ends where the page is", () => {
 test("a preview is asked for at once, the next ones when its answer is there, and only the last of them", () => {
   const picture = new Simulation().tell(preview({ base: 10 }))
   assert.deepEqual(picture.questions, ["base=10"])
-  assert.deepEqual([picture.state.name, picture.isSettled], ["previewing", false])
+  assert.deepEqual([picture.state.name, picture.isAtRest], ["previewing", false])
   for (const base of [20, 30, 40]) assert.deepEqual(picture.tell(preview({ base })).questions, [])
   picture.answer()
   assert.equal(picture.effects.some(effect => effect.type === "draw" && effect.late), true, "40 is newer")
@@ -68,7 +68,7 @@ test("while something is dragged the page waits, and a retraction goes back to w
   assert.deepEqual(picture.page("head=2").questions, [])
   assert.deepEqual(picture.tell({ type: "retract" }).questions, ["head=2"])
   picture.answer()
-  assert.deepEqual([picture.state.name, picture.isSettled], ["following", true])
+  assert.deepEqual([picture.state.name, picture.isAtRest], ["following", true])
 })
 
 test("a preview that begins while an older one is still on its way is drawn, even if it asks for the same", () => {
@@ -103,11 +103,11 @@ test("a commit is drawn at once, told with its number, and holds until the page 
   assert.deepEqual(picture.told, [{ changes: { step: "key" }, number: 1 }])
   assert.deepEqual([picture.state.name, picture.timer], ["committed", LONG])
   picture.answer()
-  assert.ok(!picture.isSettled, "the page has not answered")
+  assert.ok(!picture.isAtRest, "the page has not answered")
   picture.page("head=2", 0)
   assert.equal(picture.state.name, "committed", "this page is of a time before")
   picture.page("step=key", 1)
-  assert.deepEqual([picture.state.name, picture.timer, picture.isSettled], ["following", null, true])
+  assert.deepEqual([picture.state.name, picture.timer, picture.isAtRest], ["following", null, true])
   assert.deepEqual(picture.drawn, ["", "step=key"])
 })
 
@@ -150,7 +150,7 @@ test("a page that never hears is right in the end", () => {
   const picture = new Simulation("head=1").tell(commit({ head: 2 })).answer()
   assert.deepEqual(picture.tell({ type: "timeout" }).questions, ["head=1"])
   picture.answer()
-  assert.ok(picture.isSettled)
+  assert.ok(picture.isAtRest)
 })
 
 test("values that no numbers depend on are told, and drawn with the same numbers when the page has them", () => {
@@ -158,10 +158,10 @@ test("values that no numbers depend on are told, and drawn with the same numbers
   picture.page("", 0, { zoom: 1 })
   picture.tell(commit({ zoom: 2 }))
   assert.deepEqual([picture.questions, picture.told], [[], [{ changes: { zoom: 2 }, number: 0 }]])
-  assert.ok(!picture.isSettled, "the page has not answered")
+  assert.ok(!picture.isAtRest, "the page has not answered")
   picture.page("", 0, { zoom: 2 })
   assert.deepEqual(picture.effects.map(effect => effect.type).filter(type => type === "redraw"), ["redraw"])
-  assert.ok(picture.isSettled)
+  assert.ok(picture.isAtRest)
   picture.page("", 0, { zoom: 2 })
   assert.deepEqual(picture.effects.map(effect => effect.type).filter(type => type === "redraw"), [], "it is drawn")
 })
@@ -173,7 +173,7 @@ test("a picture goes ahead with the address, and waits for the page only for a w
   picture.page("head=1")
   assert.equal(picture.state.name, "ahead", "a page that was on its way")
   picture.page("head=2")
-  assert.deepEqual([picture.state.name, picture.isSettled], ["following", true])
+  assert.deepEqual([picture.state.name, picture.isAtRest], ["following", true])
   picture.tell({ type: "address", query: "head=3" }).answer()
   assert.deepEqual(picture.tell({ type: "timeout" }).questions, ["head=2"])
 })

@@ -1,6 +1,6 @@
 /* A picture between a page and a server, without a browser: what happens is said, what is to be done is read. */
 
-import { initial, isSettled, next } from "../../assets/pictures/follow_states.js"
+import { initial, isAtRest, next } from "../../assets/pictures/follow_states.js"
 
 export class Simulation {
   /** @param {string} [query] what the page says at first; its picture is drawn */
@@ -63,7 +63,7 @@ export class Simulation {
     return this.effects.flatMap(effect => effect.type === "explain" ? [effect.words] : []).at(-1)
   }
 
-  get isSettled() {
-    return isSettled(this.state)
+  get isAtRest() {
+    return isAtRest(this.state)
   }
 }

@@ -3,16 +3,16 @@
    server. What the link has to hold is committed once the reader has stopped for a moment. */
 
 import { gather, settingsOf, sums, unpack, written } from "./arcs_lines.js"
-import { WHOLE, exact, height, measure, paint, values } from "./arcs_drawing.js"
+import { WHOLE, exact, height, layOut, paint, values } from "./arcs_drawing.js"
 import { keep, save, stretch, watch } from "../../pictures/canvas.js"
 import { clamp, contextOf, dress } from "../../pictures/paint.js"
 
 /** @type {Values} */
 const FIRST = { attention_heads: "", attention_tokens: "", attention_mass: 90, attention_hide: "padding" }
 const PLACES = 190 // characters that the selected tokens may take in the link
-const RESTS = 350 // ms without an act, after which the page is told
-const PATIENCE = 3000 // ms that the page may take to hold what was committed; then the page is right
-const WINDOW = 30 // tokens of a text that is too long to be shown whole
+const RESTS = 350 // ms after the reader's last act until the page is told of it
+const PATIENCE = 3000 // ms that the page may take to hold what was committed; after that, what the page says counts
+const WINDOW = 30 // tokens a side that are shown of a text that is too long to be shown whole
 
 /** @param {Picture<ArcsHeader>} picture */
 export default function ({ header, numbers, root, local, commit }) {
@@ -45,16 +45,16 @@ export default function ({ header, numbers, root, local, commit }) {
   let drag = null
 
   function draw() {
-    if (!root.clientWidth) return // on its way out of the page
+    if (!root.clientWidth) return // the picture is being removed from the page
     skin = dress(root, header.skin)
     tools()
-    layout = memory.layout = measure(context, data, settings, part, root.clientWidth, skin)
+    layout = memory.layout = layOut(context, data, settings, part, root.clientWidth, skin)
     stretch(canvas, layout.width, layout.height, skin.paper)
     base = null
     look(memory.at)
   }
 
-  /** Light one token, [side, index], or none: then what is selected, or all.
+  /** Light one token, [side, index]. If it is null, light the selected tokens, or show all lines if none is selected.
    * @param {Point | null} at */
   function look(at) {
     memory.at = at
@@ -99,7 +99,8 @@ export default function ({ header, numbers, root, local, commit }) {
     return said.join(" ")
   }
 
-  /** Drawn at once, and a wish at once, as the page may come and have all drawn anew; told when the hand rests.
+  /** Draw with other settings now, and tell the page of them once the reader has stopped for a moment. Until the page
+   * holds them they are wishes: it may be run in between, and have everything drawn again with its older values.
    * @param {Partial<ArcsSettings>} changes */
   function change(changes) {
     Object.assign(settings, changes)

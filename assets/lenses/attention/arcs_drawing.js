@@ -4,13 +4,13 @@
 import { hidden } from "./arcs_lines.js"
 import { ringAround } from "../../pictures/paint.js"
 
-export const WHOLE = 40 // tokens a side, up to which a text needs no window
-const PER_HEAD = 4 // heads, up to which each has a column of its own numbers
+export const WHOLE = 40 // texts of up to this many tokens a side are shown whole, without a window
+const PER_HEAD = 4 // with up to this many heads, each has its own column of numbers
 
 /** Where everything goes, in CSS pixels.
  * @param {Context} context @param {ArcsData} data @param {ArcsSettings} settings @param {ArcsWindow} window
  * @param {number} width @param {Pick<Skin, "rem" | "family">} skin */
-export function measure(context, data, settings, window, width, { rem, family }) {
+export function layOut(context, data, settings, window, width, { rem, family }) {
   const phone = width < 560 * rem
   const size = (phone ? 14 : 15) * rem, tall = Math.min(window.rows, Math.max(data.Q, data.K))
   context.font = `700 ${size}px ${family}`
@@ -30,7 +30,7 @@ export function measure(context, data, settings, window, width, { rem, family })
   }
 }
 
-/** The height of a token's middle; of those outside the window, that of the end where they are gathered.
+/** The height of a token's middle. A token outside the window has the height of the end where such tokens are gathered.
  * @param {Pick<ArcsScene, "data" | "window" | "layout">} scene @param {number} side @param {number} i */
 export function height({ data, window, layout: { low, step } }, side, i) {
   const rows = Math.min(window.rows, side ? data.K : data.Q), at = i - window.tops[side]
@@ -51,7 +51,7 @@ function strokes(scene, { drawn, top }) {
   const { context, data, settings, window, skin, layout: { x, rem, step } } = scene, ends = new Map(), kept = []
   /** @param {number} side @param {number} i */
   const outside = (side, i) => i < window.tops[side] ? -1 : i >= window.tops[side] + window.rows ? 1 : 0
-  for (const line of drawn) { // what ends outside is gathered into one line for each end
+  for (const line of drawn) { // lines that end outside the window are gathered into one line for each end
     const out = [outside(0, line.q), outside(1, line.k)]
     if (!out[0] && !out[1]) { kept.push(line); continue }
     const name = `${line.m} ${out[0] ? "e" + out[0] : line.q} ${out[1] ? "e" + out[1] : line.k}`, bundle = ends.get(name)
@@ -63,7 +63,7 @@ function strokes(scene, { drawn, top }) {
   const beside = m => (settings.maps.indexOf(m) - (many - 1) / 2) * Math.min(4 * rem, step * 0.7 / many) // heads lie side by side
   for (const { m, q, k, w, many: gathered } of [...ends.values(), ...kept].sort((a, b) => a.w - b.w)) {
     const share = Math.min(1, w / top), a = height(scene, 0, q) + beside(m), b = height(scene, 1, k) + beside(m)
-    context.globalAlpha = gathered ? 0.3 : 0.1 + 0.85 * share // their sum is another scale: it is printed
+    context.globalAlpha = gathered ? 0.3 : 0.1 + 0.85 * share // a sum of gathered weights has another scale than single ones: its number is printed
     context.lineWidth = (0.5 + (gathered ? Math.min(1, w) : 3.5 * share)) * rem
     context.strokeStyle = data.heads ? skin.heads[m % 8] : skin.weights[11]
     context.setLineDash(data.heads && m >= 8 ? [6 * rem, 4 * rem] : [])
@@ -129,7 +129,7 @@ function note({ context, skin, layout: { rem, family } }, text, x, y, align) {
 /** @param {Sum} w */
 export const exact = w => w === undefined ? "–" : w === null ? "masked" : w === 0 ? "0" : w < 0.0001 ? "<0.0001" : w.toFixed(4)
 
-/** Beside the other side's tokens: what the focus gives them or gets from them, as bars and numbers.
+/** Paint bars and numbers beside the tokens of the other side: what the tokens in focus give them or get from them.
  * @param {ArcsScene & { focus: ArcsFocus }} scene @param {ArcsSums} sums */
 export function values(scene, { each, total, least }) {
   const { context, data, settings, window, focus, skin, layout } = scene, { x, rem, names, bar, number, family } = layout

@@ -46,11 +46,12 @@ export function written({ maps, side, tokens, mass, hide }, data) {
 /** @param {ArcsData} data @param {ArcsSettings} settings @param {number} side @param {number} i */
 export const hidden = (data, { hide }, side, i) => hide.first && i === 0 || hide.padding && i >= data.read[side]
 
-/** Call `take(key, weight, drawn)` for each weight of a row that came, from the largest; `drawn` until those that are
- * not hidden make up the share of the row that is asked for.
+/** Call `visit(key, weight, drawn, can)` for each weight of a row that the server sent, from the largest to the smallest.
+ * `can` says whether the weight has a line at all: it is above 0, and neither of its tokens is hidden. `drawn` says whether
+ * that line is drawn: lines are, until they make up the share of the row that the reader has asked for.
  * @param {ArcsData} data @param {ArcsSettings} settings @param {number} m @param {number} q
- * @param {(key: number, weight: number, drawn: boolean, can: boolean) => void} take */
-export function row(data, settings, m, q, take) {
+ * @param {(key: number, weight: number, drawn: boolean, can: boolean) => void} visit */
+export function row(data, settings, m, q, visit) {
   const { kept, Q } = data, begin = (m * Q + q) * kept
   let all = data.rest[m * Q + q], sum = 0
   for (let i = begin; i < begin + kept; i++)
@@ -58,13 +59,13 @@ export function row(data, settings, m, q, take) {
   const enough = all * settings.mass / 100 * (1 - 1e-6), lost = hidden(data, settings, 0, q)
   for (let i = begin; i < begin + kept; i++) {
     const k = data.at[i], w = data.weights[i], can = w > 0 && !lost && !hidden(data, settings, 1, k)
-    take(k, w, can && sum < enough, can)
+    visit(k, w, can && sum < enough, can)
     if (can) sum += w
   }
 }
 
-/** The lines of some tokens, or of the window's queries: drawn {m, q, k, w}, how many there are at all, and the rest that
- * did not come, as a mean over rows.
+/** The lines of the tokens in focus, or without a focus of the window's queries: `drawn` are {m, q, k, w}, `all` is how many
+ * lines there are, drawn or not, and `rest` is the weight that the server did not send, as a mean over rows.
  * @param {ArcsData} data @param {ArcsSettings} settings @param {ArcsFocus | null} focus
  * @param {ArcsWindow} window */
 export function gather(data, settings, focus, window) {
@@ -93,8 +94,9 @@ export function gather(data, settings, focus, window) {
   }
 }
 
-/** What the tokens of the other side give or get: for each its sum over the focus, in each map and as their mean. null is
- * masked, undefined did not come; where only a part came, `least` says so.
+/** What each token of the other side gives to the tokens in focus, or gets from them: a sum in each map, and their mean. A
+ * sum is null where all of its weights are masked, and undefined where the server sent none of them; `least` says where it
+ * sent only some, so that the sum is at least this.
  * @param {ArcsData} data @param {ArcsSettings} settings @param {ArcsFocus} focus */
 export function sums(data, settings, { side, tokens }) {
   const size = side ? data.Q : data.K, blank = () => new Array(size).fill(undefined), wanted = new Set(tokens)

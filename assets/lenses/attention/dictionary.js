@@ -11,7 +11,7 @@ import { clamp, contextOf, decimals, dress, floats } from "../../pictures/paint.
 /** @type {Point[]} */
 const FREE = [[-1, -1], [1, 1], [-1, 1], [1, -1]] // where a new key may stand
 
-const PAUSE = 200 // ms
+const PAUSE = 200 // ms without a key press, after which the page is told
 
 /** @param {Picture<DictionaryHeader>} picture */
 export default function ({ header, numbers, root, late, preview, commit, alone }) {
@@ -38,9 +38,10 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
     clearTimeout(memory.pause)
     preview(wishes[what]())
   }
-  /** Tell the page: at once, or when no key has been pressed for a moment, as each answer brings back what it was for.
+  /** Tell the page of what was moved: at once, or after a pause in which nothing else is moved. Each answer of the page brings
+   * back the values that it was asked for, so telling it of each key press would undo the next one.
    * @param {keyof typeof wishes} what @param {number} [pause] */
-  function settle(what, pause = 0) {
+  function commitAfter(what, pause = 0) {
     memory.wishes = { ...memory.wishes, ...wishes[what]() }
     clearTimeout(memory.pause)
     const tell = () => {
@@ -52,7 +53,7 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
     else tell()
   }
 
-  /** As many elements as there are keys, each with its place in the list.
+  /** Make or remove children of `parent` until there are `count` of them; returns them all, in order.
    * @param {HTMLElement} parent @param {string} selector @param {number} count @param {() => any} make */
   function fit(parent, selector, count, make) {
     const elements = [...parent.querySelectorAll(selector)]
@@ -79,10 +80,10 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
   let scene
   function draw() {
     const side = $(".plane").clientWidth
-    if (!side) return // on its way out of the page
+    if (!side) return // the picture is being removed from the page
     const canvas = root.querySelector("canvas"), skin = dress(root, header.skin), { rem, family } = skin
     scene = { header, weights, work, rem, skin, family }
-    canvas.style.width = side + "px" // whole pixels, or it is blurred
+    canvas.style.width = side + "px" // at a width that is no whole number of pixels, the canvas would be blurred
     stretch(canvas, side, side, skin.paper)
     paint(contextOf(canvas), side, scene, false)
     place(side, rem)
@@ -103,7 +104,7 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
       point.ariaLabel = `${asks ? "query" : `key ${names[i]}`} at ${brief(at[0])}, ${brief(at[1])}`
       point.disabled = Boolean(alone)
       /** @param {number} a @param {number} b */
-      const put = (a, b) => {
+      const movePoint = (a, b) => {
         const near = [a, b].map(n => clamp(+n.toFixed(2), low, high))
         if (near[0] === at[0] && near[1] === at[1]) return
         at.splice(0, 2, ...near)
@@ -111,13 +112,13 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
         draw()
       }
       /** @param {Event} event */
-      const release = event => { if (memory.moving) settle(what(i), event.type === "keyup" ? PAUSE : 0) }
+      const release = event => { if (memory.moving) commitAfter(what(i), event.type === "keyup" ? PAUSE : 0) }
       point.onpointerdown = event => { if (!event.button) point.setPointerCapture(event.pointerId) }
       point.onpointermove = event => {
         if (!point.hasPointerCapture(event.pointerId)) return
         const box = $(".plane").getBoundingClientRect()
         const [a, b] = back(event.clientX - box.left, event.clientY - box.top)
-        put(a, b)
+        movePoint(a, b)
       }
       point.onlostpointercapture = point.onkeyup = point.onblur = release
       point.onkeydown = event => {
@@ -126,7 +127,7 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
         event.preventDefault()
         event.stopPropagation() // the page has keys of its own
         const by = event.shiftKey ? 0.01 : 0.1
-        put(at[0] + step[0] * by, at[1] + step[1] * by)
+        movePoint(at[0] + step[0] * by, at[1] + step[1] * by)
       }
     })
   }
@@ -157,15 +158,15 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
         work.values[i] = clamp(+value.value, -most, most)
         move("entries")
       }
-      value.onchange = value.onblur = () => { // a blur alone if what was typed is what had been there
+      value.onchange = value.onblur = () => { // if what was typed is what had been there, the browser sends only the blur
         if (value.value === "") value.value = written(work.values[i])
-        if (memory.moving) settle("entries")
+        if (memory.moving) commitAfter("entries")
       }
       Object.assign(drop, { ariaLabel: `Remove key ${names[i]}`, title: `Remove key ${names[i]}`, disabled: alone || work.keys.length < 3 })
       drop.onclick = () => {
         work.keys.splice(i, 1)
         work.values.splice(i, 1)
-        settle("entries")
+        commitAfter("entries")
       }
     })
     const add = $(".add"), warm = $(".warm input")
@@ -175,7 +176,7 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
       const taken = ([x, y]) => work.keys.some(key => Math.hypot(key[0] - x, key[1] - y) < 0.3)
       work.keys.push([...FREE.find(place => !taken(place)) ?? [0, 0]])
       work.values.push(10 * work.keys.length)
-      settle("entries")
+      commitAfter("entries")
     }
     $(".warm b").textContent = String(header.temperature)
     if (!memory.moving) warm.value = String(Math.log10(work.temperature))
@@ -186,8 +187,8 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
       work.temperature = clamp(+(10 ** Number(warm.value)).toPrecision(3), 0.05, 10)
       move("temperature")
     }
-    warm.onchange = () => { if (memory.moving) settle("temperature", PAUSE) }
-    warm.onpointerup = warm.onblur = () => { if (memory.moving) settle("temperature") }
+    warm.onchange = () => { if (memory.moving) commitAfter("temperature", PAUSE) }
+    warm.onpointerup = warm.onblur = () => { if (memory.moving) commitAfter("temperature") }
     $(".answer").textContent = answer()
     $(".hard").textContent = hard()
     if (!memory.moving) $(".say").textContent = header.about

@@ -3,8 +3,8 @@
 
 import { contextOf } from "../../pictures/paint.js"
 
-const HALO = 44 // radius of all the weight, in pixels at a root font of 16
-export const INSET = 24 // between the plane's edge and its lowest and highest number, likewise
+const HALO = 44 // radius of a key's disc if the key had all the weight, in pixels at a root font of 16
+const INSET = 24 // between the plane's edge and its lowest and highest number, in pixels at a root font of 16
 
 /** Where a point of the plane goes in a square of this side, and back.
  * @param {number} side @param {Point} point @param {number} rem */
@@ -111,7 +111,7 @@ function labels(context, side, { work, skin, rem, family }, to) {
   })
 }
 
-/** For the file, in which there are no buttons.
+/** Paint the points, which on the page are buttons, into the canvas: a saved file has no buttons.
  * @param {Context} context @param {DictionaryScene} scene @param {ToPlane} to */
 function points(context, { header, work, skin, rem, family }, to) {
   context.textAlign = "center"
@@ -131,7 +131,7 @@ function points(context, { header, work, skin, rem, family }, to) {
   context.fillText("q", ...to(work.query))
 }
 
-/** The plane, and what stands beside it as text: one picture for the file.
+/** Paint the plane, and the text that stands beside it on the page, on one canvas: the file that a reader saves.
  * @param {DictionaryScene} scene @param {number} side @param {string[]} lines */
 export function file(scene, side, lines) {
   const { skin, rem, family } = scene, canvas = document.createElement("canvas"), context = contextOf(canvas)

@@ -5,7 +5,7 @@
    User text reaches the page through textContent and fillText alone. */
 
 import { placeTip, save, stretch, watch } from "../../pictures/canvas.js"
-import { exact, light, measure, paint, poster, short } from "./matrices_drawing.js"
+import { exact, layOut, light, paint, poster, short } from "./matrices_drawing.js"
 import { walk } from "./matrices_walk.js"
 import { clamp, contextOf, dress, floats, palette } from "../../pictures/paint.js"
 
@@ -30,7 +30,7 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
   /** @param {string} axis @param {number} i */
   const names = (axis, i) => short(label(axis, i))
 
-  $(".bar").hidden = Boolean(alone) // a file has nobody to ask for another step
+  $(".bar").hidden = Boolean(alone) // a saved file has no server to ask for another step
   root.classList.toggle("alone", Boolean(alone)) // and its derivation never changes: it need not stay in sight
   const stop = walk({ root, header, memory, late, tell, preview, retract })
 
@@ -63,7 +63,7 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
   /** @type {Record<"weights" | "signed", string[]>} */
   let tables
   function draw() {
-    if (!root.clientWidth) return // on its way out of the page
+    if (!root.clientWidth) return // the picture is being removed from the page
     skin = dress(root, header.skin)
     tables = { weights: palette(skin.weights), signed: palette(skin.signed) }
     const { rem, family } = skin
@@ -78,8 +78,8 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
       pen.font = `${13 * rem}px ${family}`
       return Math.max(...header[axis === "query" ? "queries" : "keys"].map(name => pen.measureText(short(name)).width))
     }
-    const layouts = whole ? shown.map(matrix => measure([matrix], { whole, width, rem, signs: 0 })[0])
-      : measure(shown, { whole, width, rem, signs, widest })
+    const layouts = whole ? shown.map(matrix => layOut([matrix], { whole, width, rem, signs: 0 })[0])
+      : layOut(shown, { whole, width, rem, signs, widest })
     figures.forEach((box, i) => {
       const canvas = box.querySelector("canvas"), { width, height } = layouts[i]
       memory.layouts[nameOf(box)] = { ...layouts[i], family }
@@ -161,7 +161,8 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     const x = frame.left - mine.left + left + (at.column + 0.5) * cell.x, y = frame.top - mine.top + top + at.row * cell.y
     placeTip(tip, { x, y, h: cell.y }, root.clientWidth)
   }
-  /** A cell is told by its tokens, dimension and channel, and its matrix, if it is a step, comes into focus.
+  /** Tell the page which cell was picked, by its tokens, dimension and channel. If its matrix is a step, that step comes into
+   * focus.
    * @param {MatrixCell} cell */
   function pick({ name, row, column }) {
     /** @type {Values} */
@@ -218,7 +219,7 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
   }))
   $("code").textContent = header.code
 
-  /* A beat: the new matrix appears row by row. */
+  /* Let the matrix of a new step appear row by row, within one beat. */
   function beat() {
     const box = /** @type {HTMLElement} */ (figures.find(figure => nameOf(figure) === step)), { rows } = matrices[step], frames = Math.min(rows, 8)
     memory.beats = Array.from({ length: frames }, (_, i) =>

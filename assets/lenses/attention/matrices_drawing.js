@@ -3,16 +3,17 @@
 
 import { contextOf, hatch, image, ink, ringAround, word } from "../../pictures/paint.js"
 
-const PRINTS = 26 // pixels from which a cell prints its number
-const LONGEST = 9 // signs of a name, before it is cut
+const PRINTS = 26 // a cell of at least this many pixels prints its number
+const LONGEST = 9 // characters of a name; a longer one is cut
 
 /** @param {string} axis */
 const named = axis => axis === "query" || axis === "key"
 
-/** How large the cells are, and where they begin: of all matrices of a step the same, of the overview each its own.
+/** How large the cells of each matrix are, and where they begin. All matrices of one step share a size; in the overview of all
+ * steps each matrix has its own.
  * @param {Matrix[]} matrices
  * @param {{ whole: boolean, width: number, rem: number, signs: number, widest?: (axis: string) => number }} options */
-export function measure(matrices, { whole, width, rem, signs, widest }) {
+export function layOut(matrices, { whole, width, rem, signs, widest }) {
   const sides = matrices.map(({ axes: [rows, columns] }) => ({
     left: whole ? 2 : named(rows) ? (widest?.(rows) ?? 0) + 10 : 26 * rem,
     top: (whole || !named(columns) ? 2 : 52) * rem,
@@ -33,7 +34,7 @@ export function measure(matrices, { whole, width, rem, signs, widest }) {
   })
 }
 
-/** 0 to 255: the place on the scale; masked is -1.
+/** Which of the scale's colours a value has, 0 to 255; -1 if it is masked.
  * @param {number} value @param {Matrix} matrix */
 function shade(value, { weights, top }) {
   if (value === -Infinity) return -1
@@ -119,12 +120,12 @@ const brief = (value, weights) => value === -Infinity ? "−∞" : weights ? val
 /** @param {number} value @param {number} digits */
 const clean = (value, digits) => Number(value.toFixed(digits)) === 0 ? (0).toFixed(digits) : value.toFixed(digits)
 
-/** The exact value, for the tip.
+/** A value with all its digits, as the tip shows it.
  * @param {number} value @param {boolean} weights */
 export const exact = (value, weights) => value === -Infinity ? "−∞ (masked)"
   : value && Math.abs(value) < 0.0005 ? minus(value.toExponential(2)) : minus(value.toFixed(weights ? 4 : 3))
 
-/** What fed the cell: outlines, the older the thinner; the cell itself has the amber ring.
+/** Outline what fed the cell in focus; the more steps ago it was, the thinner the outline. The cell itself has an amber ring.
  * @param {Context} context @param {Matrix} matrix @param {MatrixLayout} layout @param {Skin} skin
  * @param {Lit[]} regions */
 export function light(context, matrix, layout, skin, regions) {

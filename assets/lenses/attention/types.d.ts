@@ -96,7 +96,7 @@ interface ArcsLine {
 
 type ArcsLines = ReturnType<typeof import("./arcs_lines.js").gather>
 type ArcsSums = ReturnType<typeof import("./arcs_lines.js").sums>
-type ArcsLayout = ReturnType<typeof import("./arcs_drawing.js").measure>
+type ArcsLayout = ReturnType<typeof import("./arcs_drawing.js").layOut>
 
 /** A sum of weights; null where all are masked, undefined where none is known. */
 type Sum = number | null | undefined

@@ -5,7 +5,7 @@
 
 import { stretch } from "../../pictures/canvas.js"
 import { browse } from "../../pictures/cells.js"
-import { MASKED, PRINTED, lightUp, measure, paintMap } from "./head_map_drawing.js"
+import { MASKED, PRINTED, layOut, lightUp, paintMap } from "./head_map_drawing.js"
 import { contextOf, decimals, dress, floats, palette } from "../../pictures/paint.js"
 
 /** @param {Picture<HeadMapHeader>} picture */
@@ -25,7 +25,7 @@ export default function ({ header, numbers, root }) {
 
   function paint() {
     const skin = dress(root, header.skin)
-    layout = memory.layout = measure(context, header, memory.view, root.clientWidth, skin)
+    layout = memory.layout = layOut(context, header, memory.view, root.clientWidth, skin)
     scene = { context, header, weights, view: memory.view, skin, table: palette(skin.weights), layout }
     stretch(canvas, layout.width, layout.height, skin.paper)
     paintMap(scene)

@@ -3,16 +3,16 @@
 
 import { colourBar, decimals, hatch, image, ink, paste, pool, veil, word } from "../../pictures/paint.js"
 
-export const MASKED = -1 // stands where a weight may not be
-export const PRINTED = 12 // up to so many tokens a side, each cell prints its number if it has room
-const HATCHED = 24 // up to so many, masked cells are hatched
-const SIDE = 384, OF_WINDOW = 0.5 // of the whole map, at most: pixels, and share of the window's height
+export const MASKED = -1 // stands in place of a weight that the mask forbids
+export const PRINTED = 12 // in maps of up to this many tokens a side, each cell that has room prints its number
+const HATCHED = 24 // in maps of up to this many tokens a side, masked cells are hatched
+const SIDE = 384, OF_WINDOW = 0.5 // the map's largest side: in pixels at a root font of 16, and as a share of the window's height
 const SLANT = 40 * Math.PI / 180
 
 /** Where everything goes, in CSS pixels; `block` is how many cells a pixel stands for, along each side.
  * @param {Context} context @param {HeadMapHeader} header @param {Part} window @param {number} width
  * @param {Pick<Skin, "rem" | "family">} skin */
-export function measure(context, { queries, keys }, { left, top, columns, rows }, width, { rem, family }) {
+export function layOut(context, { queries, keys }, { left, top, columns, rows }, width, { rem, family }) {
   const longest = Math.max(columns, rows)
   const size = (longest <= 12 ? 15 : longest <= 24 ? 13 : 11) * rem, phone = width < 480
   context.font = `${size}px ${family}`
@@ -147,7 +147,7 @@ function scale({ context, header, weights, view, skin, layout }) {
   context.stroke()
 }
 
-/** The cell that is read: outlined, its two names lit; returns where it is.
+/** Outline the cell that the reader points at and light its two names; returns where the cell is.
  * @param {HeadMapScene} scene @param {CellAt} at */
 export function lightUp(scene, { q, k }) {
   const { context, header, view, skin, layout } = scene, { x, y, cell, size, family, block, rem, angle, long, step } = layout

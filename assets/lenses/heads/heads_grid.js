@@ -94,10 +94,10 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
   wear() // a focus may come before the first drawing
 
   function draw() {
-    if (!cells.offsetWidth) return // on its way out of the page
+    if (!cells.offsetWidth) return // the picture is being removed from the page
     wear()
     const ratio = devicePixelRatio
-    canvas.width = 0 // so that it does not hold the cells apart while they are measured
+    canvas.width = 0 // so that the canvas does not hold the cells apart while they are measured
     const width = cells.scrollWidth, height = cells.scrollHeight, origin = cells.getBoundingClientRect()
     canvas.width = width * ratio
     canvas.height = height * ratio
@@ -149,7 +149,7 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
   }
 
   buttons.forEach((button, i) => {
-    button.tabIndex = i === (chosen ?? 0) ? 0 : -1 // one stop for Tab, arrows inside
+    button.tabIndex = i === (chosen ?? 0) ? 0 : -1 // Tab stops once at the grid; arrow keys move within it
     button.setAttribute("aria-pressed", String(i === chosen))
     button.setAttribute("aria-label", `${nameOf(i)}. ${header.about[i]}`)
     button.onpointerenter = event => event.pointerType === "mouse" && preview(i)

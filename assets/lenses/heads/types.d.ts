@@ -16,7 +16,7 @@ interface HeadMapScene {
   view: Part
   skin: Skin
   table: string[]
-  layout: ReturnType<typeof import("./head_map_drawing.js").measure>
+  layout: ReturnType<typeof import("./head_map_drawing.js").layOut>
 }
 
 interface HeadsGridHeader extends Header {

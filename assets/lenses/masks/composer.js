@@ -26,7 +26,7 @@ export default function ({ header, root, late, preview, commit, retract }) {
   const dragged = [...memory.chips.values()].some(chip => chip.slider.dragging)
   if (!memory.terms || !late && !dragged) memory.terms = header.terms.map((term, i) => {
     const before = memory.terms?.[i]
-    return { ...term, id: before?.name === term.name ? before.id : ++memory.added } // by it, a chip stays the same element
+    return { ...term, id: before?.name === term.name ? before.id : ++memory.added } // the id keeps a chip the same element
   })
 
   /** @param {ChipTerm[]} list @param {number} [at] @param {(number | string)[]} [numbers] */
@@ -169,7 +169,7 @@ export default function ({ header, root, late, preview, commit, retract }) {
     offer.hidden = !header.offer
   }
 
-  /** An element that is moved loses the focus, and with it what is being typed.
+  /** Show these elements in this order. An element that is moved loses the focus, and with it what is being typed: give it back.
    * @param {Element[]} row */
   function rearrange(row) {
     const had = chips.getRootNode().activeElement

@@ -3,7 +3,7 @@
    payload, behind the header: float32 [clock][5]: cosine and sine of the query, of the key, and the angle between them.
    The server computes the hands: in a file (`alone`) there is none, and they stand still. */
 
-import { face, lay } from "./clocks_drawing.js"
+import { face, layOut } from "./clocks_drawing.js"
 import { keep, placeTip, save, stretch, watch } from "../../pictures/canvas.js"
 import { clamp, contextOf, dress, floats } from "../../pictures/paint.js"
 import { slide } from "../../pictures/slider.js"
@@ -18,10 +18,10 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
   const { parameters, last } = header, hands = floats(numbers), canvas = root.querySelector("canvas"), context = contextOf(canvas)
   const clocks = header.pairs.map((pair, i) => ({ pair, wavelength: header.wavelengths[i], hands: hands.subarray(5 * i, 5 * i + 5) }))
   const held = () => memory.sliders.query.dragging || memory.sliders.key.dragging
-  if (!memory.at || (!held() && !late && !memory.playing)) memory.at = { ...header.at } // where the hand has put them
+  if (!memory.at || (!held() && !late && !memory.playing)) memory.at = { ...header.at } // the positions at which the reader has put the hands
   for (const which in memory.at) memory.at[which] = Math.min(memory.at[which], last) // the length may have shrunk
   Object.assign(memory, { header, clocks })
-  /** @type {ReturnType<typeof lay>} */
+  /** @type {ReturnType<typeof layOut>} */
   let places
   /** @type {Skin} */
   let skin
@@ -68,7 +68,7 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
     if (!root.isConnected) return clearInterval(memory.timer)
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return rest()
     const { query, key } = memory.at, far = memory.together ? Math.max(query, key) : query
-    const by = far < last ? 1 : memory.together ? -Math.min(query, key) : -query // from the end back to the start
+    const by = far < last ? 1 : memory.together ? -Math.min(query, key) : -query // at the end, the walk goes back to the start
     memory.at = { query: query + by, key: memory.together ? key + by : key }
     say()
     preview(wish(), true)
@@ -95,9 +95,9 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
   /* ---- drawing and reading */
   function draw() {
     const width = root.clientWidth
-    if (!width) return // on its way out of the page
+    if (!width) return // the picture is being removed from the page
     skin = dress(root, header.skin)
-    places = memory.places = lay(clocks.length, width, skin.rem)
+    places = memory.places = layOut(clocks.length, width, skin.rem)
     stretch(canvas, width, places.height, skin.paper)
     clocks.forEach((clock, i) => face(context, clock, places.at(i), skin))
     bare = keep(canvas)

@@ -2,11 +2,11 @@
 
 import { grouped, powered } from "../../pictures/paint.js"
 
-const ROOM = 68, LARGEST = 128, BELOW = 38 // a clock's width at least and at most, and what is written below, at a root font of 16
+const ROOM = 68, LARGEST = 128, BELOW = 38 // a clock's least and largest width, and the height of the text below it, in pixels at a root font of 16
 
-/** In rows of equal length, as far as that is possible.
+/** Where clocks go: in rows of equal length, as far as that is possible.
  * @param {number} count @param {number} width @param {number} rem */
-export function lay(count, width, rem) {
+export function layOut(count, width, rem) {
   const most = Math.max(1, Math.min(count, Math.floor(width / (ROOM * rem)))), rows = Math.max(1, Math.ceil(count / most))
   const across = Math.max(1, Math.ceil(count / rows)), side = Math.min(width / across, LARGEST * rem), tall = side + BELOW * rem
   return {

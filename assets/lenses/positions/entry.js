@@ -11,7 +11,7 @@ export default function ({ header, root }) {
 
   function draw() {
     const width = root.clientWidth
-    if (!width) return // on its way out of the page
+    if (!width) return // the picture is being removed from the page
     const skin = dress(root, header.skin)
     const { rows, height } = layOut(context, header, width, skin)
     stretch(canvas, width, height, skin.paper)

@@ -24,7 +24,7 @@ export function layOut(context, header, width, { rem, family }) {
       context.font = `${13 * rem}px ${family}`
       const chips = step.marks.reduce((sum, [side, name]) => sum + chipWidth(context, side, name, rem) + 4 * rem, 0)
       const w = Math.max(inner + 2 * size.pad, context.measureText(step.note).width + 4, chips)
-      const after = step === row.steps.at(-1) ? 2 : size.arrow // to the right of it, or further on
+      const after = step === row.steps.at(-1) ? 2 : size.arrow // to its right: the arrow, or the row's end
       if (x + w + after > width && lines[lines.length - 1].length) { lines.push([]); x = size.band + size.arrow }
       lines[lines.length - 1].push({ ...step, x, y: 0, w })
       x += w + size.arrow

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tfm_ui.lenses.heads.numbers import OneHead
+from tfm_ui.lenses.heads.numbers import LargeHead
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.cells import CELLS
 from tfm_ui.text import formats
@@ -11,7 +11,7 @@ MAP = Canvas("lenses/heads/head_map", f'<div class="map" data-picture>{CELLS}</d
 MASKED = -1.0  # in place of the weight of a masked cell
 
 
-def content(head: OneHead, *, top: float, about: str) -> Content:
+def content(head: LargeHead, *, top: float, about: str) -> Content:
     """The content for head_map.js.
 
     Args:

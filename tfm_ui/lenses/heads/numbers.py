@@ -71,10 +71,10 @@ class AllHeads(Result):
         ends = {"largest": largest.max(), "choice": chosen.max() if chosen.size else largest.max()}
         return np.full_like(largest, ends[scale] if scale in ends else float(scale))
 
-    def head(self, layer: int, head: int) -> "OneHead":
+    def head(self, layer: int, head: int) -> "LargeHead":
         """The exact weights of one head; layer and head from 0."""
         attention = self.attention
-        return OneHead(
+        return LargeHead(
             model=self.model,
             weights=attention.exact(layer, head),
             visible=attention.visible,
@@ -100,7 +100,7 @@ class AllHeads(Result):
 
 
 @dataclass(frozen=True)
-class OneHead(Result):
+class LargeHead(Result):
     """The exact weights of one head.
 
     Attributes:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tfm_core import Transformer, causal_mask, recording
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.derivation import Cell
-from tfm_ui.lenses.attention.steps.derivations import derivation
-from tfm_ui.lenses.attention.steps.numbers import one_head
+from tfm_ui.lenses.attention.steps.derive_cells import derivation
+from tfm_ui.lenses.attention.steps.numbers import head_steps
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -133,7 +133,7 @@ def turned(x: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_every_derivation_ends_in_the_number_that_float64_gives(model, switches):
     state = AttentionState(layer=2, head=model.num_heads, kind="cross", **switches)
-    shown, again = one_head(model, state), Recomputed(model, 1, model.num_heads - 1, switches)
+    shown, again = head_steps(model, state), Recomputed(model, 1, model.num_heads - 1, switches)
     places = np.random.default_rng(3)
     for step in STEPS:
         for _ in range(6):
@@ -150,7 +150,7 @@ def test_every_derivation_ends_in_the_number_that_float64_gives(model, switches)
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_the_terms_of_a_sum_are_printed_and_make_the_number(model):
-    shown = one_head(model, AttentionState(kind="cross"))
+    shown = head_steps(model, AttentionState(kind="cross"))
     cell = Cell(query=min(5, len(shown.queries) - 1), key=1, dim=1, channel=3)
     for step in ("query", "key", "value", "scores", "head output", "output"):
         derived = derivation(shown, step, cell)
@@ -170,7 +170,7 @@ def test_the_terms_of_a_sum_are_printed_and_make_the_number(model):
 
 
 def test_a_weights_derivation_names_the_keys_and_divides_by_their_sum():
-    shown = one_head(ModelState(), AttentionState())
+    shown = head_steps(ModelState(), AttentionState())
     derived = derivation(shown, "weights", Cell(query=5, key=2, dim=0, channel=0))
     numbers = [read(n) for n in re.findall(NUMBER, "".join(text for text, _ in derived.lines[2]))]
     assert numbers[-1] == pytest.approx(sum(numbers[:-1]), abs=4e-4)
@@ -182,19 +182,18 @@ def test_a_weights_derivation_names_the_keys_and_divides_by_their_sum():
 
 def test_the_way_back_to_the_embedding_is_told_in_the_first_layer_alone():
     cell = Cell(query=2, key=0, dim=0, channel=4)
-    first = derivation(one_head(ModelState(), AttentionState(layer=1)), "input", cell).text
+    first = derivation(head_steps(ModelState(), AttentionState(layer=1)), "input", cell).text
     assert "embedding × √d_model + position 3 =" in first
     a, b, total = [read(n) for n in re.findall(NUMBER, first)[:3]]
     assert total == pytest.approx(a + b, abs=0.0011)
-    assert (
-        "what the layers before left" in derivation(one_head(ModelState(), AttentionState(layer=2)), "input", cell).text
-    )
-    none = derivation(one_head(ModelState(positional="none"), AttentionState()), "input", cell).text
+    second = derivation(head_steps(ModelState(), AttentionState(layer=2)), "input", cell).text
+    assert "as the layers before left it" in second
+    none = derivation(head_steps(ModelState(positional="none"), AttentionState()), "input", cell).text
     assert "embedding of “sat” × √d_model" in none
 
 
 def test_a_query_that_may_see_nothing_has_a_derivation_for_every_step():
-    shown = one_head(ModelState(), AttentionState())
+    shown = head_steps(ModelState(), AttentionState())
     blind = shown.inside.visible.clone()
     blind[3] = False
     hot = replace(shown, inside=replace(shown.inside, visible=blind), temperature=2.0)

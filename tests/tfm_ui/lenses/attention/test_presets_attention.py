@@ -12,7 +12,7 @@ from tfm_ui.lenses.attention.dictionary.numbers import look_up
 from tfm_ui.lenses.attention.presets import PRESETS
 from tfm_ui.lenses.attention.scale.numbers import effect_of_scaling
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.lenses.attention.steps.numbers import one_head
+from tfm_ui.lenses.attention.steps.numbers import head_steps
 from tfm_ui.state.model_state import ModelState
 
 
@@ -99,6 +99,6 @@ def test_rollout_every_row_leads_back_to_itself():
 
 def test_not_scaled_half_of_the_rows_have_one_token_alone():
     model, state = states("Not scaled")
-    top = {on: one_head(model, replace(state, scaled=on)).weights.max(-1).values[1:] for on in (True, False)}
+    top = {on: head_steps(model, replace(state, scaled=on)).weights.max(-1).values[1:] for on in (True, False)}
     assert 4 <= (top[False] > 0.98).sum() <= 6
     assert (top[True] > 0.98).sum() == 0

@@ -15,7 +15,7 @@ from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.derivation import Cell
 from tfm_ui.lenses.attention.steps.formula import LINES, code, latex, lines_of
 from tfm_ui.lenses.attention.steps.matrices import MATRICES, history
-from tfm_ui.lenses.attention.steps.numbers import WINDOW, one_head, steps, window
+from tfm_ui.lenses.attention.steps.numbers import WINDOW, head_steps, steps, window
 from tfm_ui.lenses.attention.steps.scenes import SCENES, WHAT, what
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.model_state import ModelState
@@ -66,7 +66,7 @@ def test_the_operands_of_a_step_make_its_result(step, architecture, positional):
     model = ModelState(architecture=architecture, positional=positional)
     lens = AttentionState(kind="cross", whole=False, step=step, query=3)
     _, m = shown(lens, model)
-    head = one_head(model, lens)
+    head = head_steps(model, lens)
     bias = m.get("bias", 0)
     plain = {name: getattr(head.inside.module, f"{name}_projection").bias.detach().numpy() for name in ("query", "key")}
     turns = positional == "rope" and architecture == "encoder"
@@ -90,11 +90,11 @@ def test_the_operands_of_a_step_make_its_result(step, architecture, positional):
 @pytest.mark.parametrize("scaled", [True, False])
 @pytest.mark.parametrize("temperature", [1.0, 2.0])
 def test_what_a_step_makes_is_said_as_the_switches_stand(scaled, temperature, positional):
-    head = one_head(ModelState(positional=positional), AttentionState(scaled=scaled, temperature=temperature))
+    head = head_steps(ModelState(positional=positional), AttentionState(scaled=scaled, temperature=temperature))
     said = what("scaled", head)
     made = head.scores / math.sqrt(8) if "divided by √dₖ." in said else head.scores
     made = made + head.bias if "The bias of alibi is added." in said else made
-    made = made / temperature if f"Divided by the temperature, {temperature:g}." in said else made
+    made = made / temperature if f"The result is divided by the temperature, {temperature:g}." in said else made
     torch.testing.assert_close(head.scaled_scores, made)
     assert "mask is off" in what("masked", replace(head, masked=False))
     assert "mask is off" not in what("masked", head)
@@ -102,7 +102,7 @@ def test_what_a_step_makes_is_said_as_the_switches_stand(scaled, temperature, po
 
 def test_every_step_has_a_scene_a_word_and_a_line_of_the_source():
     assert list(SCENES) == list(WHAT) == list(LINES) == list(STEPS)
-    head = one_head(MODEL, AttentionState())
+    head = head_steps(MODEL, AttentionState())
     for step, scene in SCENES.items():
         assert scene[-1] == step
         line = code(lines_of(head, step))
@@ -122,13 +122,13 @@ def test_every_step_has_a_scene_a_word_and_a_line_of_the_source():
     ],
 )
 def test_the_lines_are_those_that_ran_in_this_model(step, model, lens, expected):
-    lines = code(lines_of(one_head(ModelState(**model), AttentionState(**lens)), step)).splitlines()
+    lines = code(lines_of(head_steps(ModelState(**model), AttentionState(**lens)), step)).splitlines()
     assert len(lines) == len(expected)
     assert all(piece in line for piece, line in zip(expected, lines, strict=True))
 
 
 def test_what_fed_a_weight_goes_back_to_the_two_vectors():
-    head, at = one_head(MODEL, AttentionState()), Cell(query=5, key=1, dim=0, channel=0)
+    head, at = head_steps(MODEL, AttentionState()), Cell(query=5, key=1, dim=0, channel=0)
     regions = {name: region for name, (region, _) in history("weights", head, at).items()}
     assert regions["masked"] == regions["scaled"] == regions["scores"] == (5, None)
     assert regions["query"] == (5, None)
@@ -144,7 +144,7 @@ def test_what_fed_a_weight_goes_back_to_the_two_vectors():
 def test_what_does_not_feed_a_cell_does_not_change_it(step):
     """The regions are right: noise everywhere else leaves the cell as it is, noise within moves it."""
     state = AttentionState(layer=2, head=2)
-    head, at = one_head(MODEL, state), Cell(query=6, key=3, dim=4, channel=9)
+    head, at = head_steps(MODEL, state), Cell(query=6, key=3, dim=4, channel=9)
     rows, columns = MATRICES[step].axes
     places = {"query": 6, "key": 3, "dim": 4, "channel": 9, "merged": 12}
     fed = {name: region for name, (region, _) in history(step, head, at).items()}
@@ -192,7 +192,7 @@ def test_a_long_text_shows_a_window_and_says_so():
     start = header["starts"]["query"]
     row, column = header["lit"]["weights"][0][0]
     assert (start + row, header["starts"]["key"] + column) == (499, 11)
-    head = one_head(model, state)
+    head = head_steps(model, state)
     np.testing.assert_array_equal(matrices["weights"][row, column], head.weights[499, 11])
     assert f"queries {start + 1}–{start + WINDOW} of 1024" in steps(model, state).note
 

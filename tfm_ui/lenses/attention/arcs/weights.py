@@ -13,9 +13,9 @@ from tfm_ui.live.attention import Attention
 from tfm_ui.live.cache import cached
 from tfm_ui.state.model_state import ModelState
 
-ALL_UP_TO = 96  # keys up to which every weight travels
+ALL_UP_TO = 96  # with up to this many keys, all weights are sent to the browser
 MASKED = -1.0
-LARGEST = 32  # beyond, so many of each row
+LARGEST = 32  # with more keys, only the largest of each row are sent, this many
 
 
 @dataclass(frozen=True)

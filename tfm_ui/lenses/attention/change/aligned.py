@@ -3,14 +3,15 @@
 The places of a text's tokens are numbers from 0, and -1 for a token that is dropped.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-Places = NDArray[np.intp]
+Places = NDArray[np.intp]  # of one text: where each of its tokens stands
+Positions = Mapping[str, Places]  # of each text, by its name, "source" or "target"
 NOTHING = 1e-6  # what moves less than this, as a share, has not moved but for rounding
 
 

@@ -56,7 +56,8 @@ def _acts(setting: Setting, cell_is_there: bool) -> None:
             allowed = means_something and change not in now and change in possible(written(new), setting.model)
             full = allowed and not fits(new)
             options: dict[str, Any] = {"disabled": full or not allowed, "help": FULL if full else None}
-            st.button(escape_markdown(label), on_click=hold, kwargs={"changes": new}, key=f"_change_{name}", **options)
+            options |= {"on_click": write_to_link, "kwargs": {"changes": new}}
+            st.button(escape_markdown(label), key=f"_change_{name}", **options)
         st.text_input(
             "Another token",
             key=WORD,
@@ -83,14 +84,14 @@ def _done(setting: Setting) -> None:
             label = escape_markdown(change.said(setting.names) + ("" if change in allowed else " (set aside)"))
             options: dict[str, Any] = {"icon": ":material/close:", "key": f"_done_{number}"}
             where = menu if menu and number >= SHOWN else sight
-            where.button(label, on_click=hold, kwargs={"changes": rest}, **options)
+            where.button(label, on_click=write_to_link, kwargs={"changes": rest}, **options)
         if not b:
             st.html('<p class="side">as it is</p>', width="content")
         said = "; ".join(change.said(setting.names) for change in a) or "as it is"
-        pin = ":material/keep:"
-        st.button("Pin B as A", on_click=hold, kwargs={"pinned": b}, disabled=a == b, icon=pin, key="_change_pin")
-        st.button("B back to A", on_click=hold, kwargs={"changes": a}, disabled=a == b, key="_change_back")
-        st.button("A as it is", on_click=hold, kwargs={"pinned": []}, disabled=not a, key="_change_unpin")
+        pin: dict[str, Any] = {"icon": ":material/keep:", "key": "_change_pin"}
+        st.button("Pin B as A", on_click=write_to_link, kwargs={"pinned": b}, disabled=a == b, **pin)
+        st.button("B back to A", on_click=write_to_link, kwargs={"changes": a}, disabled=a == b, key="_change_back")
+        st.button("A as it is", on_click=write_to_link, kwargs={"pinned": []}, disabled=not a, key="_change_unpin")
         st.caption(f"**A**: {escape_markdown(said)}", width="content")
 
 
@@ -101,10 +102,11 @@ def _replace(now: Sequence[Change], text: str, token: int) -> None:
     if typed:
         change = Replace(text, token, typed[0][:LONGEST])
         new = with_change(now, change)
-        hold(new if fits(new) else [*now, change])  # then it is dropped and that is said; what stood there stays
+        # Where the link has no room, reading it leaves out the last change and says so: an earlier replacement stays.
+        write_to_link(new if fits(new) else [*now, change])
 
 
-def hold(changes: Sequence[Change] | None = None, pinned: Sequence[Change] | None = None) -> None:
+def write_to_link(changes: Sequence[Change] | None = None, pinned: Sequence[Change] | None = None) -> None:
     """Put changes into the link: of B, or of A."""
     values = {"changes": changes, "pinned": pinned}
     controls.change(PREFIX, **{name: written(those) for name, those in values.items() if those is not None})

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tfm_ui.lenses.attention.change.kinds import KINDS, Call, Change, Drop, OfAttention, Positions, Replace, Swap
+from tfm_ui.lenses.attention.change.aligned import Places, Positions
+from tfm_ui.lenses.attention.change.kinds import KINDS, Call, Change, Drop, OfAttention, Replace, Swap
 from tfm_ui.live import passes
 from tfm_ui.state.links import quoted
 from tfm_ui.state.model_state import ModelState
 
 EXPECTED = "expected such as silence 1.2, zero 1 3, weight 1.2 5>3 0.9, drop 4, swap 2 5 or replace 4 dog"
-ROOM = 300  # characters of a link for the changes of B, and as many for those of A: the rest of it fits, too
+ROOM = 300  # characters of a link that B's changes may take, and A's as many; this leaves room for the rest of the link
 
 
 def parse(text: str) -> tuple[list[Change], list[str]]:
@@ -142,7 +142,7 @@ def replaced(changes: Iterable[Change], text: str) -> dict[int, str]:
     return {change.token - 1: change.piece for change in changes if isinstance(change, Replace) and change.text == text}
 
 
-def positions(changes: Iterable[Change], model: ModelState) -> dict[str, NDArray[np.intp]]:
+def positions(changes: Iterable[Change], model: ModelState) -> dict[str, Places]:
     """Text -> where each of its tokens stands, from 0; -1 if it is dropped."""
     standing = {}
     for text, tokens in (("source", model.source_tokens), ("target", model.target_tokens)):

@@ -18,7 +18,7 @@ from tfm_ui.lenses.attention.change.aligned import by_token, distances, in_eithe
 from tfm_ui.lenses.attention.change.changes import edits, order, positions, possible, replaced, sizes
 from tfm_ui.lenses.attention.change.kinds import Change, Weight
 from tfm_ui.lenses.attention.change.leak import Leak
-from tfm_ui.lenses.attention.change.rerun import Edit, Input, Looks, Side, final_text, rerun
+from tfm_ui.lenses.attention.change.rerun import EditFunction, Input, PassWeights, Side, final_text, rerun
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
 from tfm_ui.live.texts import texts_of
@@ -30,7 +30,7 @@ class Effect:
     """What differs between A and B whatever head is looked at. A pair of arrays is of A, then of B.
 
     Attributes:
-        looks: who looks at whom in B.
+        pass_weights: the weights of B's pass.
         places: a column of the residual stream each: "start", then the layer and the sub-layer that it stands after.
         moved: float32 (query, place), the length of the difference, ||x_B - x_A||.
         length: float32 (query, place), ||x_A||.
@@ -39,7 +39,7 @@ class Effect:
         leak: the first one of B.
     """
 
-    looks: Looks
+    pass_weights: PassWeights
     places: list[str]
     moved: NDArray[np.float32]
     length: NDArray[np.float32]
@@ -106,12 +106,12 @@ def compared(model: ModelState, a: str, b: str, kind: str, layer: int, head: int
 def _compared(model: ModelState, a: str, b: str, kind: str, layer: int, head: int) -> Compared:
     kinds = ("encoder",) if kind == "encoder" else ("decoder", "cross")
     effect = _effect(model, a, b, kinds)
-    sides = _side(model, a, kinds).looks, effect.looks
-    queries, keys = ([looks.positions[text] for looks in sides] for text in texts_of(kind))
+    sides = _side(model, a, kinds).pass_weights, effect.pass_weights
+    queries, keys = ([side.positions[text] for side in sides] for text in texts_of(kind))
     rows, columns = in_either(queries), in_either(keys)
     aligned = [
-        by_token(looks.weights(kind, layer, head), looks.heads[kind].visible, q[rows], k[columns])
-        for looks, q, k in zip(sides, queries, keys, strict=True)
+        by_token(side.weights(kind, layer, head), side.heads[kind].visible, q[rows], k[columns])
+        for side, q, k in zip(sides, queries, keys, strict=True)
     ]
     weights, visible, there = (np.stack(pair) for pair in zip(*aligned, strict=True))
     return Compared(effect, rows.tolist(), columns.tolist(), weights, visible, there)
@@ -134,7 +134,7 @@ def _effect(model: ModelState, a: str, b: str, kinds: tuple[str, ...]) -> Effect
     text = final_text(model)
     last_a, last_b = (order(of_side, text, getattr(sizes(model), text))[-1] for of_side in changes)
     return Effect(
-        looks=side_b.looks,
+        pass_weights=side_b.pass_weights,
         places=[_name(site) for site in side_a.stream],
         moved=moved,
         length=length,
@@ -161,7 +161,7 @@ def _input_of(model: ModelState, changes: Sequence[Change], other: tuple[str, in
             new_ids[other[1]] = _other_id(model, new_ids[other[1]])
         left = [new_ids[token] for token in order(changes, text, len(tokens.pieces))]
         ids[text] = torch.tensor([left + [PAD_ID] * (len(tokens.ids) - len(left))])
-    weight_edits: dict[tuple[str, int, int], list[Edit]] = {}
+    weight_edits: dict[tuple[str, int, int], list[EditFunction]] = {}
     for change in changes:
         if isinstance(change, Weight):
             alone = replace(change, head=1).edit(standing)  # of weights that are those of its head alone

@@ -13,19 +13,18 @@ All numbers count from 1, and tokens as the text is written, whatever is dropped
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
-from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core.study.interventions import set_weight, silence_head, zero_value
+from tfm_ui.lenses.attention.change.aligned import Positions
 from tfm_ui.live.texts import texts_of
 from tfm_ui.text.token_labels import Names, named
 
-Positions = Mapping[str, NDArray[Any]]  # text -> where each of its tokens stands now, from 0; -1 if it is dropped
 Call = partial[Callable[[Tensor], Tensor]]  # of a function that makes an edit for `recording(edits=...)`
 LONGEST = 20  # characters of a token that is read in place of another
 NUMBER = r"(\d{1,4})"

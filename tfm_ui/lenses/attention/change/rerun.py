@@ -10,12 +10,12 @@ from torch import Tensor
 
 from tfm_core import recording
 from tfm_core.study.interventions import in_turn
+from tfm_ui.lenses.attention.change.aligned import Positions
 from tfm_ui.live import origins, passes
 from tfm_ui.live.origins import Heads
 from tfm_ui.state.model_state import ModelState
 
-Edit = Callable[[Tensor], Tensor]
-Positions = Mapping[str, NDArray[np.intp]]  # text -> where each of its tokens stands, from 0; -1 if it is dropped
+EditFunction = Callable[[Tensor], Tensor]  # what `recording(edits=...)` calls with a tensor; it returns the new one
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Input:
 
     ids: Mapping[str, Tensor]
     positions: Positions
-    edits: Mapping[str, Sequence[Edit]]
-    weight_edits: Mapping[tuple[str, int, int], Sequence[Edit]]
+    edits: Mapping[str, Sequence[EditFunction]]
+    weight_edits: Mapping[tuple[str, int, int], Sequence[EditFunction]]
 
 
 @dataclass(frozen=True)
-class Looks:
-    """Who looks at whom in one pass.
+class PassWeights:
+    """The attention weights of one pass: who looks at whom.
 
     Attributes:
         heads: kind of attention -> its heads, as the model computed them.
@@ -46,7 +46,7 @@ class Looks:
     """
 
     heads: Mapping[str, Heads]
-    weight_edits: Mapping[tuple[str, int, int], Sequence[Edit]]
+    weight_edits: Mapping[tuple[str, int, int], Sequence[EditFunction]]
     positions: Positions
 
     def weights(self, kind: str, layer: int, head: int) -> NDArray[np.float32]:
@@ -61,19 +61,19 @@ class Side:
     """What one pass left behind.
 
     Attributes:
-        looks: the weights.
+        pass_weights: who looks at whom.
         stream: site -> (seq, d_model), the residual stream, from its start on.
         logits: (vocab), at the last token.
     """
 
-    looks: Looks
+    pass_weights: PassWeights
     stream: Mapping[str, Tensor]
     logits: Tensor
 
     @property
     def positions(self) -> Positions:
         """Where each token of the texts stands."""
-        return self.looks.positions
+        return self.pass_weights.positions
 
     @property
     def end(self) -> Tensor:
@@ -109,7 +109,7 @@ def rerun(model: ModelState, kinds: Sequence[str], given: Input) -> Side:
     last = int(given.positions[final_text(model)].max())
     heads = {kind: _heads(model, trace, kind) for kind in kinds}
     streams = {name: x[0] for name, x in stream.items()}
-    return Side(Looks(heads, given.weight_edits, given.positions), streams, logits[0, last].clone())
+    return Side(PassWeights(heads, given.weight_edits, given.positions), streams, logits[0, last].clone())
 
 
 def _heads(model: ModelState, trace: Mapping[str, Tensor], kind: str) -> Heads:

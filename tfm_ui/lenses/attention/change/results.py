@@ -66,7 +66,7 @@ class ChangedWeights(Changed):
         size = np.abs(np.where(both, self.compared.difference, 0))
         if not size.size or size.max() < NOTHING:
             where = f"layer {self.setting.layer}, head {self.setting.head}"
-            return f"No weight of {where} is another in B. {self.about_leak()}".strip()
+            return f"No weight of {where} differs between A and B. {self.about_leak()}".strip()
         most = places_of_largest(size, size=float(self.compared.weights.max()))
         query, key = divmod(most[0], size.shape[1])
         a, b = formats.weights(*self.compared.weights[:, query, key].tolist())
@@ -155,7 +155,7 @@ class ChangedOutput(Changed):
 
     @cached_property
     def moved(self) -> NDArray[np.bool_]:
-        """(vocab), the tokens whose probability is another in B, but for rounding."""
+        """(vocab), the tokens whose probability differs between A and B by more than rounding."""
         a, b = self.compared.effect.probabilities
         return np.asarray(np.abs(b - a) >= NOTHING)
 
@@ -195,7 +195,7 @@ class ChangedOutput(Changed):
         most = places_of_largest(np.abs(shares[1] - shares[0]), size=float(shares.max()))
         total = 0.5 * float(np.abs(effect.probabilities[1] - effect.probabilities[0]).sum())
         before, after = (set(places_of_largest(side)) for side in effect.probabilities)
-        top = "" if before & after else " The likeliest token is another one."
+        top = "" if before & after else " The likeliest token has changed."
         then, now = formats.percents(*shares[:, most[0]].tolist())
         return (
             f"{at} the largest difference{one_of_ties(len(most))} is {names[most[0]]}: {now} instead of {then}. "

@@ -11,14 +11,20 @@ from torch import Tensor
 
 from tfm_ui.text import formats
 
-SHOWN = 8  # terms of a sum that are written out; of more, the largest, and what the others come to
+SHOWN = 8  # terms of a sum that are written out; if there are more, the largest are, with the total of the others
 
 Span = tuple[str, str]  # a piece of a line, and the role whose colour it has ("" for none)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A place in the matrices of one head, all from 0: query and key are tokens, dim is of the head."""
+    """A place in the matrices of one head; all numbers count from 0.
+
+    Attributes:
+        query, key: a token each.
+        dim: of the head's head_dim.
+        channel: of d_model.
+    """
 
     query: int
     key: int
@@ -31,9 +37,9 @@ class Derivation:
     """The history of one number.
 
     Attributes:
-        title: whose it is.
+        title: which number it is.
         value: the number.
-        lines: equations, the number at the end of the last.
+        lines: equations; the last one ends in the number.
         terms: what was summed: term -> its factors and their product; often empty.
     """
 
@@ -50,7 +56,13 @@ class Derivation:
 
 @dataclass(frozen=True)
 class Sum:
-    """Products, a name for each, and the roles of their factors."""
+    """A sum of products.
+
+    Attributes:
+        left, right: (term), the two factors of each product.
+        names: a name for each term.
+        roles: whose colours the left and the right factors have, such as "query" and "key"; "" for none.
+    """
 
     left: Tensor
     right: Tensor
@@ -63,7 +75,7 @@ class Sum:
         return self.left.double() * self.right.double()
 
     def spans(self) -> list[Span]:
-        """a × b + c × d + …, the largest if they are many, in their order, and what the others come to."""
+        """a × b + c × d + …: of many terms only the largest, in the order of the terms, and the total of the others."""
         products = self.products
         many = len(products) > SHOWN
         kept = sorted(products.abs().argsort(descending=True)[: SHOWN - 1].tolist()) if many else range(len(products))
@@ -78,7 +90,7 @@ class Sum:
         return spans
 
     def table(self) -> pd.DataFrame:
-        """A row per term."""
+        """A row per term: its two factors and their product."""
         first, second = (role or "weight" for role in self.roles)
         second = f"{second}'" if first == second else second
         columns = {first: self.left.tolist(), second: self.right.tolist(), "product": self.products.tolist()}
@@ -86,12 +98,20 @@ class Sum:
 
 
 def factor(number: float) -> str:
-    """In brackets, where a sign would stand beside another."""
+    """A number as text, in brackets if it is negative: its sign would stand beside another one."""
     text = formats.number(number)
     return f"({text})" if text.startswith("−") else text
 
 
 def summed(title: str, name: list[Span], parts: Sum, value: float, more: Sequence[Span] = ()) -> Derivation:
-    """name = the sum [+ more] = value."""
+    """The derivation of a sum of products: "name = the sum [+ more] = value".
+
+    Args:
+        title: which number it is.
+        name: what stands before the first equals sign.
+        parts: the sum.
+        value: the number, as the model computed it.
+        more: what is added behind the sum, such as a bias.
+    """
     line = [*name, (" = ", ""), *parts.spans(), *more, (" = ", ""), (formats.number(value), "")]
     return Derivation(title, value, [line], parts.table())

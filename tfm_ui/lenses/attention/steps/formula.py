@@ -17,7 +17,7 @@ from tfm_core import (
 )
 from tfm_core.model.scaled_dot_product import _scaled
 from tfm_core.model.transformer import Stack
-from tfm_ui.lenses.attention.steps.one_head import OneHead
+from tfm_ui.lenses.attention.steps.head_steps import HeadSteps
 from tfm_ui.text import colours
 from tfm_ui.text.colours import Mode
 
@@ -40,7 +40,7 @@ LINES: dict[str, Line] = {
 }
 
 
-def lines_of(head: OneHead, step: str) -> list[Line]:
+def lines_of(head: HeadSteps, step: str) -> list[Line]:
     """The lines that computed this step of this head, whatever its model is made of."""
     recorded, lines = head.inside.recorded, [LINES[step]]
     if step == "input" and head.inside.norm is None:  # post-norm: the sub-layer before left it, or the embedding
@@ -53,7 +53,7 @@ def lines_of(head: OneHead, step: str) -> list[Line]:
     if step == "scaled" and head.bias is not None:
         lines.append((attention_scores, "scores + bias"))
     if step == "scaled" and head.temperature != 1:
-        lines.append((OneHead._scaled, "/ self.temperature"))
+        lines.append((HeadSteps._scaled, "/ self.temperature"))
     return lines
 
 
@@ -67,7 +67,7 @@ def latex(step: str, mode: Mode, *, scaled: bool = True, bias: bool = False, tem
         step: one of STEPS.
         mode: whose colours they have.
         scaled: whether the scores are divided by the root of d_k.
-        bias: whether the positional scheme adds head.
+        bias: whether the positional scheme adds a bias to the scores.
         temperature: what the scores are divided by after that.
     """
 

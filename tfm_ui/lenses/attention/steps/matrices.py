@@ -1,7 +1,7 @@
-"""The matrices that one head works with: what each is, and which cells of the ones before feed a cell.
+"""The matrices that one head works with: what each holds, and from which cells of earlier matrices a cell is computed.
 
-A shape is told in axes: `query` and `key` are tokens, `dim` the head's d_k, `channel` d_model, `merged` all heads' dims
-side by side.
+Axes have names: `query` and `key` count tokens, `dim` the head's d_k, `channel` d_model, and `merged` the dimensions of
+all heads side by side.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from tfm_ui.lenses.attention.steps.derivation import Cell
-from tfm_ui.lenses.attention.steps.one_head import OneHead
+from tfm_ui.lenses.attention.steps.head_steps import HeadSteps
 
-Region = tuple[int | None, int | None]  # row and column; None is all of them
+Region = tuple[int | None, int | None]  # a row and a column, from 0; None stands for all rows or all columns
 
 
 @dataclass(frozen=True)
@@ -21,26 +21,26 @@ class Matrix:
     """One kind of matrix.
 
     Attributes:
-        symbol: its letter.
-        axes: of its rows and columns.
-        role: whose colour its title has: query, key, value, result, or "".
-        numbers: what is in it, for these query rows and key rows.
-        fed_by: matrix -> the region there that a region here was computed from.
-        weights: whether its numbers are weights, 0 to 1, and not signed.
+        symbol: its letter in formulas.
+        axes: the names of the axes of its rows and columns.
+        role: which role's colour its title has: query, key, value, result, or "" for none.
+        numbers: gives its numbers for a head, a cell, a slice of the queries and one of the keys.
+        fed_by: gives, for a head, a cell and a region of this matrix, the regions of others that it was computed from.
+        weights: whether its numbers are weights, from 0 to 1, rather than signed numbers.
     """
 
     symbol: str
     axes: tuple[str, str]
     role: str
-    numbers: Callable[[OneHead, Cell, slice, slice], Tensor]
-    fed_by: Callable[[OneHead, Cell, Region], Mapping[str, Region]] = lambda head, at, region: {}
+    numbers: Callable[[HeadSteps, Cell, slice, slice], Tensor]
+    fed_by: Callable[[HeadSteps, Cell, Region], Mapping[str, Region]] = lambda head, at, region: {}
     weights: bool = False
 
 
-def _parameters(name: str) -> Callable[[OneHead, Cell, slice, slice], Tensor]:
-    """(d_model, d_k): the columns of a projection that make this head's vectors."""
+def _parameters(name: str) -> Callable[[HeadSteps, Cell, slice, slice], Tensor]:
+    """How to get (d_model, d_k), the columns of a projection that make this head's vectors."""
 
-    def numbers(head: OneHead, at: Cell, queries: slice, keys: slice) -> Tensor:
+    def numbers(head: HeadSteps, at: Cell, queries: slice, keys: slice) -> Tensor:
         module = head.inside.module.get_submodule(name)
         assert isinstance(module, nn.Linear)
         return module.weight.detach().mT[:, head.number * head.head_dim : (head.number + 1) * head.head_dim]
@@ -48,17 +48,17 @@ def _parameters(name: str) -> Callable[[OneHead, Cell, slice, slice], Tensor]:
     return numbers
 
 
-def _mask(head: OneHead, at: Cell, queries: slice, keys: slice) -> Tensor:
-    """As it is added: 0 or -inf."""
+def _mask(head: HeadSteps, at: Cell, queries: slice, keys: slice) -> Tensor:
+    """(query, key): the mask as it is added to the scores, 0 or -inf."""
     visible = head.visible[queries, keys]
     return torch.zeros(visible.shape).masked_fill(~visible, -torch.inf)
 
 
-def _bias(head: OneHead, at: Cell, queries: slice, keys: slice) -> Tensor:
+def _bias(head: HeadSteps, at: Cell, queries: slice, keys: slice) -> Tensor:
     return torch.zeros(1, 1) if head.bias is None else head.bias[queries, keys]
 
 
-def _merged(head: OneHead, at: Cell, region: Region) -> Mapping[str, Region]:
+def _merged(head: HeadSteps, at: Cell, region: Region) -> Mapping[str, Region]:
     row, column = region
     if column is None:
         return {"head output": (row, None)}
@@ -164,16 +164,25 @@ MATRICES: dict[str, Matrix] = {
 }
 
 
-def place(name: str, head: OneHead, at: Cell) -> tuple[int, int]:
-    """Where a matrix holds the cell that the reader looks at."""
+def place(name: str, head: HeadSteps, at: Cell) -> tuple[int, int]:
+    """The row and column, from 0, at which a matrix holds the cell that the reader looks at."""
     merged = head.number * head.head_dim + at.dim
     axes = {"query": at.query, "key": at.key, "dim": at.dim, "channel": at.channel, "merged": merged}
     row, column = MATRICES[name].axes
     return axes[row], axes[column]
 
 
-def history(name: str, head: OneHead, at: Cell) -> dict[str, tuple[Region, int]]:
-    """matrix -> (the region that fed the cell of `name`, how many steps before), back to the input."""
+def history(name: str, head: HeadSteps, at: Cell) -> dict[str, tuple[Region, int]]:
+    """What a cell was computed from, back to the input.
+
+    Args:
+        name: the matrix that holds the cell.
+        head: the head.
+        at: the cell.
+
+    Returns:
+        Matrix -> the region of it that fed the cell, and how many steps before.
+    """
     fed_from: dict[str, tuple[Region, int]] = {}
     edge: dict[str, Region] = {name: place(name, head, at)}
     steps = 0

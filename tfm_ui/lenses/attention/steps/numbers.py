@@ -1,4 +1,4 @@
-"""What the step-by-step view shows: the matrices of a step or of all, what feeds a cell, its derivation, a sentence."""
+"""What the view "steps" shows: the matrices of one step or of all, what feeds a cell, and its number in words."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.derivation import Cell, Derivation
-from tfm_ui.lenses.attention.steps.derivations import derivation
+from tfm_ui.lenses.attention.steps.derive_cells import derivation
+from tfm_ui.lenses.attention.steps.head_steps import HeadSteps
 from tfm_ui.lenses.attention.steps.matrices import MATRICES, Region, history, place
-from tfm_ui.lenses.attention.steps.one_head import OneHead
 from tfm_ui.lenses.attention.steps.scenes import SCENES
 from tfm_ui.live import head_recipe, passes
 from tfm_ui.live.script import of_model, script
@@ -47,19 +47,19 @@ class Steps(Result):
 
     model: ModelState
     state: AttentionState
-    head: OneHead
+    head: HeadSteps
     step: str
     whole: bool
     at: Cell
 
     @cached_property
     def derivation(self) -> Derivation:
-        """Of the cell in focus."""
+        """How the number of the cell in focus came about."""
         return derivation(self.head, self.step, self.at)
 
     @cached_property
     def windows(self) -> dict[str, slice]:
-        """Axis -> the part of it that is shown: all, but of long texts and wide vectors what is around the cell."""
+        """Axis -> the part of it that is shown: all of it, or what is around the cell in long texts or vectors."""
         at, merged = self.at, self.head.number * self.head.head_dim + self.at.dim
         places = {"query": at.query, "key": at.key, "dim": at.dim, "channel": at.channel, "merged": merged}
         tokens = ("query", "key")
@@ -77,7 +77,7 @@ class Steps(Result):
 
     @property
     def scene(self) -> tuple[str, ...]:
-        """Matrices and signs, from left to right."""
+        """The matrices and the signs between them, from left to right."""
         names = STEPS if self.whole else SCENES[self.step]
         if self.head.bias is None:
             names = tuple(name for name in names if name != "bias")
@@ -93,7 +93,7 @@ class Steps(Result):
         return divided + warm + (" +" if self.head.bias is not None else "")
 
     def numbers(self, name: str) -> NDArray[np.float32]:
-        """The part of a matrix that is shown."""
+        """The part of a matrix that is shown, float32 (row, column)."""
         matrix, windows = MATRICES[name], self.windows
         numbers = matrix.numbers(self.head, self.at, windows["query"], windows["key"]).detach()
         rows, columns = (slice(None) if axis in ("query", "key") else windows[axis] for axis in matrix.axes)
@@ -102,18 +102,21 @@ class Steps(Result):
 
     @property
     def visible(self) -> NDArray[np.bool_]:
-        """(query, key), of what is shown: where the mask lets look."""
+        """Boolean (query, key), for the tokens that are shown: whether the query may see the key."""
         shown: NDArray[np.bool_] = self.head.visible[self.windows["query"], self.windows["key"]].numpy()
         return shown
 
     def shape(self, name: str) -> str:
-        """In symbols and numbers: T × dₖ = 10 × 8."""
+        """A matrix's shape in symbols and numbers, such as "T × dₖ = 10 × 8"."""
         axes, keys = MATRICES[name].axes, "S" if self.head.crosses else "T"
         symbols = {"query": "T", "key": keys, "dim": "dₖ", "channel": "d_model", "merged": "h dₖ"}
         return f"{' × '.join(symbols[axis] for axis in axes)} = {' × '.join(str(self.sizes[axis]) for axis in axes)}"
 
     def lit(self) -> dict[str, list[tuple[Region, int]]]:
-        """Matrix -> the regions that fed the cell, and how many steps before, in cells of what is shown; 0 is it."""
+        """Matrix -> its regions that fed the cell in focus, each with how many steps before; 0 is the cell itself.
+
+        Rows and columns count from the first one that is shown.
+        """
         regions_of: dict[str, list[tuple[Region, int]]] = {self.step: [(place(self.step, self.head, self.at), 0)]}
         for name, (region, steps) in history(self.step, self.head, self.at).items():
             shown = "input" if name == "memory" and not self.head.crosses else name
@@ -128,11 +131,11 @@ class Steps(Result):
         return row, column
 
     def sentence(self) -> str:
-        """What this cell's number means for the head, and what of it is shown."""
+        """What the weight of this cell's query and key means, and which part of the matrices is shown."""
         return f"{self.about_cell()} {self.note}".strip()
 
     def about_cell(self) -> str:
-        """What this cell's number means for the head."""
+        """What the weight of this cell's query and key means, compared with the query's other weights."""
         head, at = self.head, self.at
         name, visible = head.queries[at.query], head.visible[at.query]
         if not bool(visible.any()):
@@ -156,7 +159,7 @@ class Steps(Result):
 
     @property
     def note(self) -> str:
-        """What of a long text is shown, and that switches were moved; often nothing."""
+        """Which part of a long text is shown, and what moved switches do not change; often neither, then ""."""
         said = []
         parts = [
             f"{PLURALS[axis]} {part.start + 1}–{part.stop} of {self.sizes[axis]}"
@@ -164,10 +167,10 @@ class Steps(Result):
             if part.stop - part.start < self.sizes[axis]
         ]
         if parts:
-            said.append(f"Shown: {', '.join(parts)}, as more cells could not be pointed at; all are computed.")
-            said.append("Arrow keys at an edge move on.")
+            said.append(f"Shown: {', '.join(parts)}. All cells are computed, but so many could not be pointed at.")
+            said.append("At an edge, arrow keys move the part that is shown.")
         if not self.head.as_in_the_model:
-            said.append("The switches change this attention alone: the layers after it do not hear of it.")
+            said.append("The switches change this attention alone: later layers get the unchanged model’s output.")
         return " ".join(said)
 
     def laws(self) -> dict[str, bool]:
@@ -192,17 +195,20 @@ class Steps(Result):
 
 
 def window(at: int, count: int, size: int = WINDOW) -> slice:
-    """Of `count` places, the `size` around one, from 0. It moves in strides, so that a near cell leaves it in place."""
+    """Of `count` places, counted from 0, the `size` around `at`.
+
+    The window moves in strides of half its size, so that it stays where it is while `at` moves to a near place.
+    """
     stride = size // 2
     start = max(0, min(stride * round((at - stride) / stride), count - size))
     return slice(start, min(count, start + size))
 
 
-def one_head(model: ModelState, state: AttentionState) -> OneHead:
-    """The head that the lens shows."""
+def head_steps(model: ModelState, state: AttentionState) -> HeadSteps:
+    """The head that the lens shows, with its switches as the lens has them."""
     kind = passes.kind_of(model, state.kind)
     queries, keys = tokens_of(model, kind)
-    return OneHead(
+    return HeadSteps(
         inside=computed.inside(model, kind, state.layer - 1),
         number=state.head - 1,
         scaled=state.scaled,
@@ -217,7 +223,7 @@ def one_head(model: ModelState, state: AttentionState) -> OneHead:
 
 def steps(model: ModelState, state: AttentionState) -> Steps:
     """The step that the lens shows."""
-    head = one_head(model, state)
+    head = head_steps(model, state)
     at = Cell(
         query=min(state.query, len(head.queries)) - 1,
         key=min(state.key, len(head.keys)) - 1,

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
-from tfm_ui.lenses.attention.steps.derivations import derivation
+from tfm_ui.lenses.attention.steps.derive_cells import derivation
 from tfm_ui.lenses.attention.steps.formula import latex, lines_of
 from tfm_ui.lenses.attention.steps.numbers import Steps, steps
 from tfm_ui.lenses.attention.steps.scenes import what
@@ -23,7 +23,7 @@ def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
             key="steps",
             title=f"Layer {state.layer}, head {state.head}",
             shape=f"step {STEPS.index(state.step) + 1} of {len(STEPS)}: {state.step}",
-            how_to_read=f"{what(state.step, shown.head)} Click a cell: what fed it is outlined, back to the input.",
+            how_to_read=f"{what(state.step, shown.head)} Click a cell to outline all that it was computed from.",
             locked=True,
             picture="steps",
             result=shown,
@@ -34,7 +34,7 @@ def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
 
 
 def _formulas(shown: Steps) -> None:
-    """Attention as formulas, with what the step computes lit."""
+    """Attention as formulas; the parts that the step computes are lit."""
     head = shown.head
     with st.container(horizontal=True, horizontal_alignment="center", key="formulas"):
         bias = head.bias is not None

@@ -1,4 +1,7 @@
-"""A head's matrices beside each other: the cell in focus and what fed it lit; numbers in, parameters out."""
+"""The picture of a head's matrices: the cell in focus and what it was computed from are lit.
+
+A click in the picture sets the link's parameters of the cell.
+"""
 
 from typing import Any
 
@@ -96,15 +99,16 @@ def _about(shown: Steps, name: str, numbers: np.ndarray[Any, Any], begin: int) -
 
 
 def _operand(shown: Steps, name: str) -> str:
-    """What a matrix is that no step makes."""
+    """In words, what a matrix is that no step makes: parameters, or what a step is given."""
     if name == "bias":
         return f"Added to the scores by {shown.head.positional}."
     if name.endswith("weights"):
-        return (
-            f"Parameters of the model, of {name.removesuffix(' weights')}_projection: nothing made them but the seed."
-        )
-    told = {"key transposed": "The keys, a column each.", "memory": "What the encoder made of the text."}
-    return told.get(name, "0 where a query may look at a key, −∞ where not.")
+        return f"The model’s parameters of {name.removesuffix(' weights')}_projection, drawn at random from the seed."
+    told = {
+        "key transposed": "The keys, one in each column.",
+        "memory": "The encoder’s output: a vector per token of the text.",
+    }
+    return told.get(name, "Added to the scores: 0 where a query may look at a key, −∞ where it may not.")
 
 
 PICTURES = {"steps": Picture(MATRICES_CANVAS, content)}

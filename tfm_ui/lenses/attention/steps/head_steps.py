@@ -1,4 +1,4 @@
-"""One head's way from its input to its output, with its switches: what the Attention lens walks through."""
+"""All that one head computes from its input to its output, step by step, with switches that the reader may move."""
 
 import math
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from tfm_ui.lenses.attention.inside import Inside
 
 
 @dataclass(frozen=True)
-class OneHead:
-    """All that one head computes. While no switch is moved, it is what the model computed, to the last digit.
+class HeadSteps:
+    """The steps of one head. While no switch is moved, their numbers are what the model computed, to the last digit.
 
     Attributes:
         inside: the attention that it belongs to.
         number: which, from 0.
         scaled: whether scores are divided by the root of d_k.
         masked: whether the mask is obeyed.
-        temperature: what scores are divided by after that.
+        temperature: what the scores are divided by after scaling and bias.
         queries, keys: a label per row and per column, padding included.
         positional: the name of the positional scheme that acts in this attention; "none" where there is none.
         crosses: whether queries and keys come from two texts.
@@ -53,27 +53,27 @@ class OneHead:
 
     @property
     def visible(self) -> Tensor:
-        """Boolean (query, key), as obeyed."""
+        """Boolean (query, key): whether the query may see the key; all True if the mask is switched off."""
         return self.inside.visible if self.masked else torch.ones_like(self.inside.visible)
 
     @cached_property
     def query(self) -> Tensor:
-        """(query, head_dim), as it meets the keys."""
+        """(query, head_dim): the queries, rotated if the positional scheme rotates them."""
         return self.inside.query[self.number]
 
     @cached_property
     def key(self) -> Tensor:
-        """(key, head_dim), likewise."""
+        """(key, head_dim): the keys, rotated if the positional scheme rotates them."""
         return self.inside.key[self.number]
 
     @cached_property
     def value(self) -> Tensor:
-        """(key, head_dim)."""
+        """(key, head_dim): the values."""
         return self.inside.value[self.number]
 
     @cached_property
     def bias(self) -> Tensor | None:
-        """(query, key), what the positional scheme adds, if it does."""
+        """(query, key): the bias that the positional scheme adds to the scores; None if it adds none."""
         return self.inside.origin.bias(self.number)
 
     @cached_property
@@ -83,22 +83,22 @@ class OneHead:
 
     @cached_property
     def scaled_scores(self) -> Tensor:
-        """(query, key): scaled, with the scheme's bias, cooled or heated."""
+        """(query, key): the scores, scaled, with the positional scheme's bias added, and divided by the temperature."""
         return self._scaled(self.number, slice(None))
 
     @cached_property
     def masked_scores(self) -> Tensor:
-        """(query, key): -inf where the mask forbids."""
+        """(query, key): the scaled scores, and -inf where the query may not see the key."""
         return mask_scores(self.scaled_scores, self.visible)
 
     @cached_property
     def weights(self) -> Tensor:
-        """(query, key)."""
+        """(query, key): the softmax of each row of the masked scores; a row that may see nothing is 0."""
         return attention_weights(self.masked_scores, self.visible)
 
     @cached_property
     def output(self) -> Tensor:
-        """(query, head_dim): what this head gathered."""
+        """(query, head_dim): for each query, the sum of the values times their weights."""
         return self.inside.recorded["head_output"][self.number] if self.as_in_the_model else self.weights @ self.value
 
     def weighted_values(self, query: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""How one number came about: for each step the derivation of any cell, with the real numbers put in."""
+"""The derivation of any cell of any step: its equation with the real numbers put in."""
 
 import math
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from tfm_ui.lenses.attention.steps.derivation import SHOWN, Cell, Derivation, Span, Sum, factor, summed
-from tfm_ui.lenses.attention.steps.one_head import OneHead
+from tfm_ui.lenses.attention.steps.head_steps import HeadSteps
 from tfm_ui.text import formats
 
 
@@ -16,23 +16,23 @@ def _channels(count: int) -> list[str]:
     return [f"channel {i + 1}" for i in range(count)]
 
 
-def _input(head: OneHead, at: Cell) -> Derivation:
+def _input(head: HeadSteps, at: Cell) -> Derivation:
     inside, name = head.inside, head.queries[at.query]
     row, value = inside.residual[at.query].double(), inside.input[at.query, at.channel].item()
     title = f"Input of “{name}”, channel {at.channel + 1}"
     before = row[at.channel].item()
     origin = _origin(head, at)
     if inside.norm is None:
-        return Derivation(title, value, [[(f"the residual stream here: {origin}{formats.number(before)}", "")]])
+        return Derivation(title, value, [[(origin + formats.number(before), "")]])
     mean, variance = row.mean().item(), row.var(unbiased=False).item()
     gain, shift = inside.norm.weight[at.channel].item(), inside.norm.bias[at.channel].item()
     root = math.sqrt(variance + inside.norm.eps)
     lines = [
-        [(f"the residual stream here: {origin}{formats.number(before)}", "")],
+        [(origin + formats.number(before), "")],
         [
             (
-                f"its row has mean {formats.number(mean)}, standard deviation {formats.number(root)}; the norm "
-                "removes them",
+                f"this token’s vector has mean {formats.number(mean)} and standard deviation {formats.number(root)}: "
+                "the norm subtracts the mean, divides by the deviation, and applies its gain and shift",
                 "",
             )
         ],
@@ -44,22 +44,23 @@ def _input(head: OneHead, at: Cell) -> Derivation:
     return Derivation(title, value, lines)
 
 
-def _origin(head: OneHead, at: Cell) -> str:
-    """What the residual stream is the sum of, before the first layer."""
+def _origin(head: HeadSteps, at: Cell) -> str:
+    """What stands before the number of the residual stream: in the first layer, what it is the sum of."""
     recorded = head.inside.recorded
     if "embedding" not in recorded:
-        return "what the layers before left there, "
+        return "the residual stream here, as the layers before left it: "
     embedding = formats.number(recorded["embedding"][at.query, at.channel].item())
     if "position" not in recorded:
-        return f"embedding of “{head.queries[at.query]}” × √d_model = "
+        return f"the residual stream here: embedding of “{head.queries[at.query]}” × √d_model = "
     position = recorded["position"][at.query, at.channel].item()
-    return f"embedding × √d_model + position {at.query + 1} = {embedding} + {factor(position)} = "
+    parts = f"embedding × √d_model + position {at.query + 1} = {embedding} + {factor(position)}"
+    return f"the residual stream here: {parts} = "
 
 
-def _projected(role: str) -> Callable[[OneHead, Cell], Derivation]:
-    """A query, key or value: the input times a matrix of parameters; turned, where the scheme turns it."""
+def _projected(role: str) -> Callable[[HeadSteps, Cell], Derivation]:
+    """How to derive a query, key or value: the input times parameters, then rotated if the scheme rotates it."""
 
-    def derive(head: OneHead, at: Cell) -> Derivation:
+    def derive(head: HeadSteps, at: Cell) -> Derivation:
         inside, token = head.inside, at.query if role == "query" else at.key
         label = (head.queries if role == "query" else head.keys)[token]
         read = (inside.input if role == "query" else inside.memory)[token]
@@ -85,7 +86,8 @@ def _projected(role: str) -> Callable[[OneHead, Cell], Derivation]:
         angle = token * 10000.0 ** (-(at.dim % half) / half)
         value = turned[head.number, token, at.dim].item()
         line = [
-            (f"turned by position {token}, with dimension {pair + 1}: {factor(plain[at.dim].item())} × ", ""),
+            (f"rotated by the angle of position {token}, together with dimension {pair + 1}: ", ""),
+            (f"{factor(plain[at.dim].item())} × ", ""),
             (f"{factor(math.cos(angle))} {sign} {factor(plain[pair].item())} × {factor(math.sin(angle))}", ""),
             (f" = {formats.number(value)}", role),
         ]
@@ -95,7 +97,7 @@ def _projected(role: str) -> Callable[[OneHead, Cell], Derivation]:
     return derive
 
 
-def _score(head: OneHead, at: Cell) -> Derivation:
+def _score(head: HeadSteps, at: Cell) -> Derivation:
     pair = head.queries[at.query], head.keys[at.key]
     names = [f"dimension {i + 1}" for i in range(head.head_dim)]
     parts = Sum(head.query[at.query], head.key[at.key], names, ("query", "key"))
@@ -103,7 +105,7 @@ def _score(head: OneHead, at: Cell) -> Derivation:
     return summed(f"Score of “{pair[0]}” and “{pair[1]}”", name, parts, head.scores[at.query, at.key].item())
 
 
-def _scaled(head: OneHead, at: Cell) -> Derivation:
+def _scaled(head: HeadSteps, at: Cell) -> Derivation:
     value, score = head.scaled_scores[at.query, at.key].item(), head.scores[at.query, at.key].item()
     line: list[Span] = [(formats.number(score), "")]
     line += [(f" / √{head.head_dim}", "")] if head.scaled else []
@@ -111,21 +113,22 @@ def _scaled(head: OneHead, at: Cell) -> Derivation:
         line += [(f" + {factor(head.bias[at.query, at.key].item())}", "")]
     if head.temperature != 1:
         line = [("(", ""), *line, (f") / {head.temperature:g}", "")]
-    why = "" if head.scaled else "not scaled: "
+    why = "" if head.scaled else "the division by √dₖ is off: "
     said = f", the bias of {head.positional} added" if head.bias is not None else ""
     title = f"Scaled score of “{head.queries[at.query]}” and “{head.keys[at.key]}”{said}"
     return Derivation(title, value, [[(why, ""), *line, (f" = {formats.number(value)}", "")]])
 
 
-def _masked(head: OneHead, at: Cell) -> Derivation:
+def _masked(head: HeadSteps, at: Cell) -> Derivation:
     value = head.masked_scores[at.query, at.key].item()
     pair = f"“{head.queries[at.query]}” and “{head.keys[at.key]}”"
     sees = bool(head.visible[at.query, at.key])
-    why = "may attend: the score stays " if sees else "may not attend: the score becomes "
+    stays, becomes = "may see this key: the score stays ", "may not see this key: the score becomes "
+    why = f"this query {stays if sees else becomes}"
     return Derivation(f"Masked score of {pair}", value, [[(why + formats.number(value), "")]])
 
 
-def _weight(head: OneHead, at: Cell) -> Derivation:
+def _weight(head: HeadSteps, at: Cell) -> Derivation:
     value, row = head.weights[at.query, at.key].item(), head.masked_scores[at.query].double()
     title = f"Weight of “{head.keys[at.key]}” for “{head.queries[at.query]}”"
     visible = head.visible[at.query].nonzero()[:, 0].tolist()
@@ -145,7 +148,7 @@ def _weight(head: OneHead, at: Cell) -> Derivation:
     score = formats.number(row[at.key].item())
     lines: list[list[Span]] = [
         [(f"exp({score} − {factor(highest.item())}) = {formats.share(powers[at.key].item())}", "")],
-        [(f"the same for each key, its score less the row’s largest, {top}, which changes no weight:", "")],
+        [(f"the same for each key, summed; subtracting the row’s largest score, {top}, changes no weight:", "")],
         [*below, (f" = {total}", "")],
         [(f"{formats.share(powers[at.key].item())} / {total} = {formats.share(value)}", "")],
     ]
@@ -158,7 +161,7 @@ def _weight(head: OneHead, at: Cell) -> Derivation:
     return Derivation(title, value, lines, pd.DataFrame(columns, index=names))
 
 
-def _weighted(head: OneHead, at: Cell) -> Derivation:
+def _weighted(head: HeadSteps, at: Cell) -> Derivation:
     weight, part = head.weights[at.query, at.key].item(), head.value[at.key, at.dim].item()
     value = head.weighted_values(at.query)[at.key, at.dim].item()
     line = [(formats.share(weight), ""), (" × ", ""), (factor(part), "value"), (f" = {formats.number(value)}", "")]
@@ -166,7 +169,7 @@ def _weighted(head: OneHead, at: Cell) -> Derivation:
     return Derivation(title, value, [line])
 
 
-def _gathered(head: OneHead, at: Cell) -> Derivation:
+def _gathered(head: HeadSteps, at: Cell) -> Derivation:
     label, visible = head.queries[at.query], head.visible[at.query].nonzero()[:, 0]
     names = [f"{k + 1} {head.keys[k]}" for k in visible.tolist()]
     title = f"Head output of “{label}”, dimension {at.dim + 1}"
@@ -177,7 +180,7 @@ def _gathered(head: OneHead, at: Cell) -> Derivation:
     return summed(title, name, parts, head.output[at.query, at.dim].item())
 
 
-def _merged(head: OneHead, at: Cell) -> Derivation:
+def _merged(head: HeadSteps, at: Cell) -> Derivation:
     column = head.number * head.head_dim + at.dim
     value = head.merged(slice(at.query, at.query + 1))[0, column].item()
     line = f"column {column + 1} of {head.inside.module.d_model} is dimension {at.dim + 1} of head {head.number + 1}: "
@@ -185,7 +188,7 @@ def _merged(head: OneHead, at: Cell) -> Derivation:
     return Derivation(title, value, [[(line + formats.number(value), "")]])
 
 
-def _output(head: OneHead, at: Cell) -> Derivation:
+def _output(head: HeadSteps, at: Cell) -> Derivation:
     row, module = slice(at.query, at.query + 1), head.inside.module.output_projection
     merged, value = head.merged(row)[0], head.projected(row)[0, at.channel].item()
     label = head.queries[at.query]
@@ -196,7 +199,7 @@ def _output(head: OneHead, at: Cell) -> Derivation:
     return summed(f"Output of “{label}”, channel {at.channel + 1}", name, parts, value, [bias])
 
 
-DERIVATIONS: dict[str, Callable[[OneHead, Cell], Derivation]] = {
+DERIVATIONS: dict[str, Callable[[HeadSteps, Cell], Derivation]] = {
     "input": _input,
     "query": _projected("query"),
     "key": _projected("key"),
@@ -212,7 +215,13 @@ DERIVATIONS: dict[str, Callable[[OneHead, Cell], Derivation]] = {
 }
 
 
-def derivation(head: OneHead, step: str, at: Cell) -> Derivation:
-    """How this cell of this step's matrix came about."""
+def derivation(head: HeadSteps, step: str, at: Cell) -> Derivation:
+    """How one number came about.
+
+    Args:
+        head: the head.
+        step: the matrix that holds the number, one of STEPS.
+        at: the cell.
+    """
     with torch.no_grad():
         return DERIVATIONS[step](head, at)
