@@ -30,9 +30,8 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import path, sample_name
 
 HEADER = "# The parameters of this picture"
-IN_HEADERS = (
-    "torch",
-)  # modules that expressions in the header may name, also where the recipe's file has no need of them
+# Modules that expressions in the header may name, also where the recipe's own file has no need of them.
+IN_HEADERS = ("torch",)
 APP = __name__.partition(".")[0]
 THREADS = "torch.set_num_threads(1)  # as the app does: the last digit depends on it"
 
