@@ -110,7 +110,7 @@ def test_undo_knows_of_a_change_within_a_fragment(trail):
     walk.lock(2, 2)
     walk.page.wait_for_function("!document.querySelector('.st-key-_undo button').disabled")
     undo.hover()
-    walk.page.get_by_text("Takes back: heads_layer 2 → 1, heads_head 2 → 1").wait_for()
+    walk.page.get_by_text("Undoes: heads_layer 2 → 1, heads_head 2 → 1").wait_for()
     undo.click()
     walk.at("/heads")
     walk.page.wait_for_function("document.querySelector('.st-key-_undo button').disabled")

@@ -72,7 +72,7 @@ def test_undo_takes_back_one_act_after_the_other():
 def test_undo_says_what_it_takes_back():
     app = start()
     widget(app, "num_heads").set_value(8).run()
-    assert widget(app, "_undo").help.replace("\\", "") == "Takes back: num_heads 8 → 4"
+    assert widget(app, "_undo").help.replace("\\", "") == "Undoes: num_heads 8 → 4"
 
 
 def test_undo_brings_back_a_head_that_a_smaller_model_had_none_of():

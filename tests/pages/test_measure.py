@@ -93,7 +93,7 @@ def test_undo_passes_over_what_was_measured_since(queue):
     came(queue, 1.0, report(queue))
     queue.finish()
     app.run()
-    assert widget(app, "_undo").help.replace("\\", "") == "Takes back: profiling_rounds 12 → 9"
+    assert widget(app, "_undo").help.replace("\\", "") == "Undoes: profiling_rounds 12 → 9"
     press(app, "_undo")
     assert app.query_params["profiling_run"] == "abc123"
     assert widget(app, "_undo").disabled
@@ -178,7 +178,7 @@ def test_another_choice_goes_on_while_one_looks_at_something_else(queue):
     queue.ready()
     came(queue, 0.4, report(queue))
     widget(app, "profiling_rounds").set_value(12).run()
-    assert bars(app) == ["Your other choice. Measuring: 40%, round 6 of 9; about 8 s left."]
+    assert bars(app) == ["Your other measurement: Measuring: 40%, round 6 of 9; about 8 s left."]
     assert not widget(app, MEASURE).disabled
     queue.finish()
     app.run()
@@ -194,7 +194,7 @@ def test_of_several_other_choices_the_line_says_how_many(queue):
         widget(app, "profiling_rounds").set_value(rounds).run()
         press(app, MEASURE)
     widget(app, "profiling_rounds").set_value(5).run()
-    assert bars(app) == ["The first of your 2 other choices. It starts in a moment."]
+    assert bars(app) == ["The first of your 2 other measurements: It starts in a moment."]
 
 
 def test_too_many_at_once_are_refused_with_a_word(queue):

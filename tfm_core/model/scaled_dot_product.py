@@ -15,6 +15,7 @@ from contextlib import suppress
 import torch
 from torch import Tensor
 
+from tfm_core.allocator import in_large_pages
 from tfm_core.masks.basic import check_mask
 from tfm_core.model.weights_in_parts import saves_time_in_parts, weights_in_parts
 
@@ -79,7 +80,7 @@ def weights_alone(
 ) -> Tensor:
     """What the three steps above give, to the last digit, when nobody asks for the scores on the way."""
     if saves_time_in_parts(query, key):
-        return weights_in_parts(_scaled(query, scale), key, mask, empty_rows(mask), bias)
+        return weights_in_parts(_scaled(query, scale), key, mask, empty_rows(mask), bias, new=in_large_pages)
     return attention_weights(mask_scores(attention_scores(query, key, scale=scale, bias=bias), mask), mask)
 
 

@@ -3,23 +3,19 @@
 Whoever wants to know what attention computes reads `scaled_dot_product`. Here is what makes it faster on a processor:
 with many tokens, most of the time goes into memory that is new to the process, as the system has to find and to clear
 each page of it. So the scores take turns in one buffer that stays in the cache, the weights lie in large pages, and
-what one pass frees is kept for the next. Without all three, attention of 1,024 tokens with its weights takes about
-twice as long (benchmarks/core.py).
+what one pass frees is kept for the next (tfm_core/allocator.py). Without all three, attention of 1,024 tokens with its
+weights takes about twice as long (benchmarks/core.py).
 """
 
-import ctypes
 import math
-import mmap
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 SCORES_AT_A_TIME = 2**20  # 4 MB of float32, which a processor's cache holds
-FASTER_WRITTEN = 2**21, 2**23  # weights, up to so many: with one thread, with more
-
-# So that a pass can reuse what an earlier one freed: glibc hands back to the system whatever exceeds twice the largest
-# block freed so far, counting blocks of up to 32 MB. This one is never written to, and so costs nothing.
-torch.empty(31 * 2**20, dtype=torch.uint8, device="cpu")
+# Up to this many weights, writing them down is faster: with one thread, with several threads.
+FASTER_WRITTEN = 2**21, 2**23
 
 
 def saves_time_in_parts(query: Tensor, key: Tensor) -> bool:
@@ -37,7 +33,13 @@ def is_faster_written(query: Tensor, key: Tensor) -> bool:
 
 
 def weights_in_parts(
-    query: Tensor, key: Tensor, mask: Tensor | None, empty: Tensor | None, bias: Tensor | None
+    query: Tensor,
+    key: Tensor,
+    mask: Tensor | None,
+    empty: Tensor | None,
+    bias: Tensor | None,
+    *,
+    new: Callable[[tuple[int, ...], torch.dtype], Tensor],
 ) -> Tensor:
     """Attention weights (batch, head, query, key), without gradients; nothing is left of the scores.
 
@@ -47,11 +49,12 @@ def weights_in_parts(
         mask: boolean, True = may attend, broadcasts to the weights.
         empty: (..., query, 1), the queries that may see nothing; None where there is none.
         bias: added to the scores, broadcasts to them.
+        new: makes a tensor of a shape and a dtype to write to, as torch.empty does.
     """
     shape = (*query.shape[:-1], key.shape[-2])  # (batch, head, query, key)
-    weights = _in_large_pages(shape, query.dtype)
+    weights = new(shape, query.dtype)
     at_a_time = max(1, SCORES_AT_A_TIME // weights[0].numel())
-    buffer = _in_large_pages((at_a_time, *shape[1:]), query.dtype)
+    buffer = new((at_a_time, *shape[1:]), query.dtype)
     for start in range(0, shape[0], at_a_time):
         part = slice(start, start + at_a_time)
         scores = torch.matmul(query[part], key[part].mT, out=buffer[: len(query[part])])
@@ -73,16 +76,3 @@ def _count(query: Tensor, key: Tensor) -> int:
 def _of_batch(x: Tensor, part: slice) -> Tensor:
     """A mask's or bias's share for these sequences; without a batch axis, or with one entry there, it is for all."""
     return x[part] if x.dim() == 4 and len(x) > 1 else x
-
-
-def _in_large_pages(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-    """torch.empty, in large pages where Linux has them, from 4 MB on as in NumPy: 512 times fewer to find.
-
-    By madvise(2), which is advice: where it is not heeded, nothing is lost.
-    """
-    new = torch.empty(shape, dtype=dtype)
-    if new.nbytes >= 2**22 and hasattr(mmap, "MADV_HUGEPAGE"):
-        start = -(-new.data_ptr() // mmap.PAGESIZE) * mmap.PAGESIZE
-        length = new.data_ptr() + new.nbytes - start
-        ctypes.CDLL(None).madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), mmap.MADV_HUGEPAGE)
-    return new

@@ -1,6 +1,5 @@
 """The most memory that one call takes, beyond what lay there before it."""
 
-import ctypes
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +10,7 @@ from typing import Any
 import torch
 from torch.profiler import ProfilerActivity, profile
 
+from tfm_core.allocator import give_back
 from tfm_core.profiling.report import Memory
 
 PROCESS = Path("/proc/self")
@@ -61,7 +61,7 @@ def system(call: Callable[[], object], process: Path = PROCESS) -> int | None:
     where the C library is glibc. Pages that are merely reserved do not count, whole pages do.
     """
     try:
-        _give_back()
+        give_back()
         (process / "clear_refs").write_text("5")  # the peak starts anew: Linux, Documentation/filesystems/proc.rst
         before = _status(process, "VmRSS")
         call()
@@ -93,10 +93,3 @@ def _status(process: Path, field: str) -> int:
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024
     raise ValueError(f"expected a line {field}, got none")
-
-
-def _give_back() -> None:
-    try:
-        ctypes.CDLL(None).malloc_trim(0)
-    except (AttributeError, OSError, TypeError):  # no glibc: what was kept stays kept
-        return

@@ -21,11 +21,10 @@ from torch.profiler import ProfilerActivity, profile, record_function
 from tfm_core.model.attention import MultiHeadAttention
 from tfm_core.model.feed_forward import FeedForward
 from tfm_core.profiling.contention import MOST_STALLED, Gate
-from tfm_core.profiling.report import FEWEST, PartTime, taken
+from tfm_core.profiling.report import FEWEST, PartTime, usable_rounds
 
-PASSES = (
-    7  # clean ones, after one that the profiler uses to set itself up; the first of them may find their memory gone
-)
+# Clean passes, after one that the profiler uses to set itself up; the first of them may find their memory gone.
+PASSES = 7
 LEAST_SECONDS = 0.02  # of all passes together: a processor that has just woken up is slow for some milliseconds
 MOST_PASSES, MOST_SECONDS = 40, 1.0  # long or contended ones are tried up to these, but FEWEST times
 RANGE = "tfm."
@@ -114,7 +113,7 @@ def measure(module: nn.Module, call: Callable[[], object], device: str, gate: Ga
     on_processor = (event for event in profiled.events() or () if event.device_type.name == "CPU")
     passes = [event for event in on_processor if event.cpu_parent is None and event.name == RANGE + "rest"]
     every = {number: _times(event, gpu) for number, event in enumerate(passes[1:])}
-    chosen, under_load = taken({number: times for number, times in every.items() if clean[number]}, every)
+    chosen, under_load = usable_rounds({number: times for number, times in every.items() if clean[number]}, every)
     middle = sorted(chosen.values(), key=lambda times: sum(times.values()))[len(chosen) // 2 :][:1]
     times_by_part = [PartTime(part, seconds) for times in middle for part, seconds in times.items() if seconds > 0]
     parts = tuple(sorted(times_by_part, key=lambda part: -part.seconds))

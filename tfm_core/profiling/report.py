@@ -16,7 +16,7 @@ FEWEST = 3  # of fewer values one alone decides their median
 Value = TypeVar("Value")
 
 
-def taken(clean: Mapping[int, Value], every: Mapping[int, Value]) -> tuple[Mapping[int, Value], bool]:
+def usable_rounds(clean: Mapping[int, Value], every: Mapping[int, Value]) -> tuple[Mapping[int, Value], bool]:
     """What a figure is taken from, and whether that was measured under load.
 
     From the clean rounds alone, if they are at least `FEWEST_CLEAN`, or all there are. Else from all rounds: the few
@@ -70,12 +70,12 @@ class Blocks:
     @property
     def sample(self) -> dict[int, float]:
         """Round -> seconds, of the rounds that all figures are taken from; empty where they are too few."""
-        return dict(taken(self.clean, self.every)[0])
+        return dict(usable_rounds(self.clean, self.every)[0])
 
     @property
     def under_load(self) -> bool:
         """Whether the figures are of contended blocks too."""
-        return taken(self.clean, self.every)[1]
+        return usable_rounds(self.clean, self.every)[1]
 
     @property
     def median(self) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfm_core.profiling.report import Blocks, taken
+from tfm_core.profiling.report import Blocks, usable_rounds
 
 NO_DIFFERENCE, TOO_FEW = "no detectable difference", "too few rounds to tell"
 
@@ -73,7 +73,7 @@ def paired(a: Blocks, b: Blocks) -> Paired:
 
     Whatever slows a whole round down hits both alike and cancels.
     """
-    rounds, under_load = taken(_over(a.clean, b.clean), _over(a.every, b.every))
+    rounds, under_load = usable_rounds(_over(a.clean, b.clean), _over(a.every, b.every))
     return Paired(rounds, under_load)
 
 

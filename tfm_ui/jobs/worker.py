@@ -24,7 +24,7 @@ from tfm_ui.jobs.messages import Ended, FromWorker, Ready, Start, Step, Stepped,
 PAUSE = 0.2  # seconds between two steps that are sent; the last step is always sent
 NO_MEMORY = "allocate memory", "out of memory"  # in messages of torch, which does not raise MemoryError
 
-Job = Callable[[Hashable], Iterator[Step]]
+JobFunction = Callable[[Hashable], Iterator[Step]]
 
 
 def main(table: str, memory: int) -> None:
@@ -40,7 +40,7 @@ def main(table: str, memory: int) -> None:
     stops: set[int] = set()
     threading.Thread(target=_listen, args=(inbox, wanted, stops), daemon=True).start()
     _be_the_first_victim()
-    jobs: Mapping[str, Job] = {name: resolve_name(path) for name, path in resolve_name(table).items()}
+    jobs: Mapping[str, JobFunction] = {name: resolve_name(path) for name, path in resolve_name(table).items()}
     _limit(memory)
 
     def say(message: FromWorker) -> None:
@@ -75,7 +75,7 @@ def _listen(inbox: BinaryIO, wanted: SimpleQueue[Start], stops: set[int]) -> Non
     os._exit(0)  # at once, even within a job: nobody waits for its result any more
 
 
-def _run(job: Job, start: Start, stops: set[int], say: Callable[[FromWorker], None], memory: int) -> Ended:
+def _run(job: JobFunction, start: Start, stops: set[int], say: Callable[[FromWorker], None], memory: int) -> Ended:
     """Run the job and send its steps; how it ended."""
     unsent: Step | None = None
     sent_at, stopped, problem = -PAUSE, False, ""

@@ -120,14 +120,14 @@ class Reader:
     def watches(self, place: str) -> dict[str, Watch]:
         """The sites to watch -> the functions to call; `place` is as in `origins.sites`."""
         return {
-            place.format(layer="*", what="mask"): self._hold,
-            place.format(layer="*", what="weights"): self._take,
+            place.format(layer="*", what="mask"): self._remember_mask,
+            place.format(layer="*", what="weights"): self._summarise_weights,
         }
 
-    def _hold(self, _: str, mask: Tensor) -> None:
+    def _remember_mask(self, _: str, mask: Tensor) -> None:
         self._mask = mask
 
-    def _take(self, _: str, weights: Tensor) -> None:
+    def _summarise_weights(self, _: str, weights: Tensor) -> None:
         if self._visible is None:
             assert self._mask is not None
             self._visible = self._mask.expand(weights.shape)[0, 0].contiguous().numpy()

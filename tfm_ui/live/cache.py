@@ -8,7 +8,6 @@ may change them. A missing result is computed in the visitor's turn (tfm_ui/visi
 for it at the same time, one computes it and the others wait.
 """
 
-import ctypes
 import gc
 import itertools
 import sys
@@ -24,6 +23,7 @@ import cachetools
 import numpy as np
 from torch import Tensor
 
+from tfm_core.allocator import give_back
 from tfm_ui.visitors.settings import SETTINGS
 from tfm_ui.visitors.turn import turn_to_compute
 
@@ -108,7 +108,7 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy) -> Callable[[Callable[P, R
             with turn_to_compute(heavy=long):
                 result = once(*args, **more)
             if long or next(_results) % OFTEN == 0:
-                give_back()
+                give_back()  # otherwise glibc keeps up to twice the cache's limit
             return result
 
         return kept
@@ -116,14 +116,7 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy) -> Callable[[Callable[P, R
     return decorate
 
 
-def give_back() -> None:
-    """Return freed memory to the system: otherwise glibc keeps up to twice the cache's limit."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-    if trim:
-        trim(0)
-
-
 def clear() -> None:
-    """Empty the cache."""
+    """Empty the cache. The app never does; tests do, to have a result computed anew."""
     with _changed:
         CACHE.clear()

@@ -30,6 +30,8 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import path, sample_name
 
 HEADER = "# The parameters of this picture"
+# Modules that expressions in the header may name, also where the recipe's own file has no need of them.
+IN_HEADERS = ("torch",)
 APP = __name__.partition(".")[0]
 THREADS = "torch.set_num_threads(1)  # as the app does: the last digit depends on it"
 
@@ -156,12 +158,14 @@ def _imports(modules: Iterable[ModuleType], code: str, header: str, named: Itera
         available.setdefault(function.__module__, []).append(function.__name__)
     for node in (node for module in modules for node in ast.parse(inspect.getsource(module)).body):
         if isinstance(node, ast.Import):
-            lines += [f"import {alias.name}" for alias in node.names if alias.name.partition(".")[0] in needed]
+            used = (alias for alias in node.names if (alias.asname or alias.name.partition(".")[0]) in needed)
+            lines += [f"import {ast.unparse(alias)}" for alias in used]
         if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] != APP:
             for alias in node.names:
                 if alias.name in needed:
                     available.setdefault(node.module, []).append(alias.name)
     in_header = set(_names(header))
+    lines += [f"import {module}" for module in IN_HEADERS if module in in_header]
     available.setdefault("tfm_core", []).extend(name for name in tfm_core.__all__ if name in in_header)
     if "Path" in needed:
         available.setdefault("pathlib", ["Path"])

@@ -74,7 +74,7 @@ def tools() -> None:
         icon=":material/undo:",
         width="stretch",
         disabled=not changes,
-        help=f"Takes back: {escape_markdown(undo.in_words(changes))}" if changes else "Nothing to take back",
+        help=f"Undoes: {escape_markdown(undo.in_words(changes))}" if changes else "Nothing to undo",
         on_click=controls.undo_last,
         key="_undo",
     )

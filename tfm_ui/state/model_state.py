@@ -10,7 +10,9 @@ from tfm_ui.state.samples import read_text
 
 MAX_TOKENS = 1024
 STOPS = (*range(2, 65), *range(72, 257, 8), *range(320, MAX_TOKENS + 1, 64))  # of the slider; links may use any number
-MAX_LEN = 1024  # rows of a learned position table: constant, so that the length of the text changes no weight
+# Rows of a learned position table: constant, so that the length of a text changes no weight. Not the library's default
+# (tfm_core/model/kind.py), although it is the same number: should that change, old links still show the same weights.
+MAX_LEN = 1024
 CHARS = 20_000  # the greatest length of a typed text, more than ten times what a link carries
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_core.profiling import Blocks
-from tfm_core.profiling.report import FEWEST, FEWEST_CLEAN, taken
+from tfm_core.profiling.report import FEWEST, FEWEST_CLEAN, usable_rounds
 from tfm_core.profiling.statistics import median_interval
 
 CLEAN, LOADED = 1.0, 2.0
@@ -59,7 +59,7 @@ ROUNDS = st.dictionaries(st.integers(0, 29), st.floats(0.1, 10))
 @given(ROUNDS, ROUNDS)
 def test_no_figure_is_of_fewer_than_three_rounds_and_nothing_clean_is_left_out_of_all(clean, loaded):
     every = loaded | clean
-    sample, under_load = taken(clean, every)
+    sample, under_load = usable_rounds(clean, every)
     assert not 0 < len(sample) < FEWEST
     assert sample in ({}, clean, every)
     assert under_load == (sample == every != clean)

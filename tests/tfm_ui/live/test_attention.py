@@ -99,7 +99,7 @@ LARGEST = ModelState(text=WORDS, seq_len=1024, num_heads=16, num_layers=2, d_mod
 @pytest.mark.parametrize("positional", ["sinusoidal", "rope", "alibi", "t5"])
 def test_the_largest_view_needs_no_more_memory_than_was_said_and_less_than_300_mb(positional, monkeypatch):
     monkeypatch.setattr(
-        "tfm_core.model.weights_in_parts._in_large_pages", lambda shape, dtype: torch.empty(shape, dtype=dtype)
+        "tfm_core.model.scaled_dot_product.in_large_pages", lambda shape, dtype: torch.empty(shape, dtype=dtype)
     )  # the profiler sees only torch's own allocations
     state = ModelState(text=WORDS, seq_len=1024, num_heads=16, num_layers=2, d_model=32, positional=positional)
     model = passes.transformer(state.config)

@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 logging.disable(logging.WARNING)
 import torch
 torch.set_num_threads(1)
+from tfm_core.allocator import give_back
 from tfm_ui.live import cache
 from tfm_ui.lenses import lenses
 from tfm_ui.pictures.registry import made
@@ -29,7 +30,7 @@ C.mallinfo2.restype = InUse
 
 def held():  # bytes that something of the program owns; and pages, with what lies free between these
     gc.collect()
-    cache.give_back()
+    give_back()
     in_use = C.mallinfo2()
     pages = int(open("/proc/self/statm").read().split()[1])
     return in_use.uordblks + in_use.hblkhd, pages * 4096

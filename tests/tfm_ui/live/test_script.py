@@ -1,7 +1,9 @@
 """Recipes as scripts: what they are made of, and that they need nothing of the app."""
 
+import numpy as np
 import torch
 
+from tests.tfm_ui.live import plain_recipe
 from tfm_ui.lenses.positions.see import recipe
 from tfm_ui.live.script import Code, script
 
@@ -26,3 +28,18 @@ def test_an_expression_stands_in_the_header_as_it_is():
     scope: dict = {}
     exec(text, scope)
     assert scope["query"].shape == scope["key"].shape == (2, 2)
+
+
+def test_what_the_header_names_is_imported_even_if_the_recipes_own_file_needs_none_of_it():
+    text = script(plain_recipe.twice, mask=Code("torch.ones(2, 3)"))
+    assert text.count("import torch\n") == 1
+    scope: dict = {}
+    exec(text, scope)
+    assert torch.equal(scope["doubled"], torch.full((2, 3), 2.0))
+    assert "torch" not in script(plain_recipe.twice, mask=3)
+
+
+def test_a_module_keeps_the_name_that_the_recipe_calls_it_by():
+    scope: dict = {}
+    exec(script(plain_recipe.rooted, values=[4.0, 9.0]), scope)
+    assert np.array_equal(scope["roots"], [2.0, 3.0])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tfm_core import POSITIONAL, TransformerConfig
 from tfm_ui.lenses.positions import readings
-from tfm_ui.lenses.positions.readings import OneHead, Reading, SharedWeights
+from tfm_ui.lenses.positions.readings import HeadReading, Reading, SharedWeights
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
@@ -26,7 +26,7 @@ def reading(state: ModelState, *, order: tuple[int, ...] = (), batch: int = 1, a
 
 
 @cached()
-def one_head(state: ModelState, layer: int, head: int) -> OneHead:
+def one_head(state: ModelState, layer: int, head: int) -> HeadReading:
     """A head of the pass of the text as written; layer and head from 0."""
     as_written = reading(state, order=())  # with `order`, as model/shuffle.py calls it: the same entry of the cache
     return readings.one_head(as_written.attention[0], layer, head, len(state.source_tokens.pieces))
@@ -55,8 +55,8 @@ def left_out(model: ModelState, state: PositionsState) -> str:
         return ""
     layers, heads = formats.plural(model.num_layers, "layer"), formats.plural(model.num_heads, "head")
     size = f"{layers} of {heads} on {model.seq_len} tokens"
-    run = f"run are {formats.listed(names)}, left out {formats.listed(left)}"
-    return f"A pass through {size} takes long: {run}. Pin others as A and B."
+    run, out = (f"{formats.listed(some)} {'is' if len(some) == 1 else 'are'}" for some in (names, left))
+    return f"A pass through {size} takes long, so only {run} run; {out} left out. Choose others as A and B."
 
 
 def unmasked(model: ModelState, name: str) -> ModelState:

@@ -39,7 +39,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class OneHead:
+class HeadReading:
     """One head's numbers.
 
     Attributes:
@@ -90,7 +90,7 @@ def read(
     masked = place.format(layer=0, what="mask")  # alike in all layers
     kept = [] if order else [*origins.sites(place), masked]
     # torch's kernel, which runs where nobody listens to weights, is the slower one where a bias is added.
-    listeners = {f"{start}*.weights": _let_go} if "bias_at" in scheme.enters() else {}
+    listeners = {f"{start}*.weights": _ignore} if "bias_at" in scheme.enters() else {}
     mask = causal_mask(state.seq_len) if state.masks_the_future else None
     with torch.no_grad(), recording(kept, edits, listeners) as trace:
         output: Tensor = stack(torch.tensor([ids]).expand(batch, -1), mask)
@@ -102,10 +102,10 @@ def read(
     return Reading(attention, output, added)
 
 
-def _let_go(_: str, __: Tensor) -> None: ...
+def _ignore(_: str, __: Tensor) -> None: ...
 
 
-def one_head(attention: Heads, layer: int, head: int, read: int) -> OneHead:
+def one_head(attention: Heads, layer: int, head: int, read: int) -> HeadReading:
     """A head of a pass.
 
     Args:
@@ -117,7 +117,7 @@ def one_head(attention: Heads, layer: int, head: int, read: int) -> OneHead:
     rows = torch.from_numpy(attention.visible).clone()
     rows[read:] = False
     weights, scores = attention.with_scores(layer, head)
-    return OneHead(weights, attention.visible, mean_by_distance(scores, rows))
+    return HeadReading(weights, attention.visible, mean_by_distance(scores, rows))
 
 
 @dataclass(frozen=True)

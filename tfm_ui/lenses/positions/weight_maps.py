@@ -7,7 +7,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from tfm_ui.lenses.positions.readings import OneHead
+from tfm_ui.lenses.positions.readings import HeadReading
 from tfm_ui.live import tables, windows
 from tfm_ui.live.tables import Part
 from tfm_ui.pictures import maps
@@ -17,7 +17,7 @@ from tfm_ui.pictures.maps import MASKED, Axis, Map
 
 
 def content(
-    heads: Mapping[str, OneHead], names: Sequence[str], part: Part, *, read: int, about: str, zooms: str = ""
+    heads: Mapping[str, HeadReading], names: Sequence[str], part: Part, *, read: int, about: str, zooms: str = ""
 ) -> Content:
     """Maps of weights of one text on one scale, pooled to a part of them.
 
@@ -44,13 +44,13 @@ def content(
     )
 
 
-def _pooled(head: OneHead, part: Part) -> NDArray[np.float32]:
+def _pooled(head: HeadReading, part: Part) -> NDArray[np.float32]:
     """Weights as the screen can show them, masked where no pair of a cell may look."""
     weights = np.where(head.visible, head.weights, MASKED)
     return windows.pooled(tables.matrix(torch.from_numpy(weights)), part)
 
 
-def table(heads: Mapping[str, OneHead], names: Sequence[str]) -> pd.DataFrame:
+def table(heads: Mapping[str, HeadReading], names: Sequence[str]) -> pd.DataFrame:
     """A row per pair of tokens that may look, a column per map of weights; of half a million pairs, too.
 
     Args:

@@ -17,7 +17,8 @@ from tfm_ui.text.markdown import escape_markdown
 JOB = "profile"
 # In the session: jobs that it has seen under way; those whose outcome the link holds, or held; and what it last showed
 # of each plan.
-WATCHED, SETTLED, LAST = "_watched", "_settled", "_last_run"
+WATCHED, LINKED, LAST = "_watched", "_linked", "_last_run"
+JOIN = "The measurement goes on even if the visitor who started it leaves."
 OFTEN = 0.5  # seconds between two looks at what is under way
 
 
@@ -32,8 +33,8 @@ def draw(plan: Plan | None, named: str) -> None:
     with st.container(key="measure"):
         if plan is not None:
             job = _watched(sessions.find(JOB, plan))
-            _settle(plan, job)
-            _hold(report, named)
+            _link_outcome(plan, job)
+            _name_in_link(report, named)
             if job and job.under_way:
                 st.fragment(_live, run_every=OFTEN)(plan)
             else:
@@ -61,7 +62,7 @@ def _watched(job: JobStatus | None) -> JobStatus | None:
     return job if job and job.number in watched else None
 
 
-def _hold(report: Report | None, named: str) -> None:
+def _name_in_link(report: Report | None, named: str) -> None:
     """The link names what is shown, so that it brings back these numbers and no later ones."""
     if report and report.id != named:
         if named and not measurements.is_here(named):
@@ -70,12 +71,12 @@ def _hold(report: Report | None, named: str) -> None:
         st.rerun()
 
 
-def _settle(plan: Plan, job: JobStatus | None) -> None:
+def _link_outcome(plan: Plan, job: JobStatus | None) -> None:
     """Once a job of this visitor is over, the link holds what came of it, and all that follows is drawn anew."""
-    settled: set[int] = st.session_state.setdefault(SETTLED, set())
-    if job is None or job.under_way or job.number in settled:
+    linked: set[int] = st.session_state.setdefault(LINKED, set())
+    if job is None or job.under_way or job.number in linked:
         return
-    settled.add(job.number)
+    linked.add(job.number)
     report = _report(job)
     if report and measurements.find(plan, report.id) == report:
         controls.set_without_undo(PREFIX, run=report.id)
@@ -121,8 +122,7 @@ def _live(plan: Plan) -> None:
         if job.mine or job.stopping:
             _stop(job)
         else:
-            st.button("Join", on_click=_ask, args=(plan,), help="It goes on if whoever asked leaves.",
-                      key="_profiling_join")  # fmt: skip
+            st.button("Join", on_click=_ask, args=(plan,), help=JOIN, key="_profiling_join")
 
 
 def _elsewhere() -> None:
@@ -131,8 +131,9 @@ def _elsewhere() -> None:
     if not others:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_other"):
-        which = "Your other choice. " if len(others) == 1 else f"The first of your {len(others)} other choices. "
-        _progress(others[0], which)
+        count = len(others)
+        which = "Your other measurement" if count == 1 else f"The first of your {count} other measurements"
+        _progress(others[0], f"{which}: ")
         _stop(others[0])
 
 

@@ -13,8 +13,8 @@ from tfm_core.positional.schemes import Rotary
 from tfm_core.study.position_laws import drawn_pair
 from tfm_ui.lenses.positions.beyond.pictures import vectors as vectors_drawn
 from tfm_ui.lenses.positions.beyond.scores import scores
+from tfm_ui.lenses.positions.beyond.unfinished_waves import unfinished_waves
 from tfm_ui.lenses.positions.beyond.vectors import beyond
-from tfm_ui.lenses.positions.beyond.wavelengths import wavelengths
 from tfm_ui.lenses.positions.schemes import schemes
 from tfm_ui.lenses.positions.see.clocks import Clocks, clocks
 from tfm_ui.lenses.positions.see.pictures import clock_hands
@@ -81,10 +81,10 @@ def test_pairs_that_have_not_come_round_are_counted():
     state = asks("rope", "sinusoidal", view="beyond", width=64, max_len=48, length=64)
     waves = [2 * math.pi * 10000 ** (2 * i / 64) for i in range(32)]
     slow = sum(wave > 47 for wave in waves)
-    result = wavelengths(MODEL, state)
+    result = unfinished_waves(MODEL, state)
     assert f"A: rope and B: sinusoidal: of 32 waves, {slow} (" in result.sentence()
     assert result.sides[0][1].tolist() == pytest.approx(waves)
-    fast = wavelengths(MODEL, replace(state, width=2, max_len=3000, length=4000))
+    fast = unfinished_waves(MODEL, replace(state, width=2, max_len=3000, length=4000))
     assert "1 wave, and it has come round at position 2999, the last within max_len." in fast.sentence()
     old, new = (last * 360 / waves[-1] for last in (47, 63))
     assert f"the slowest gets from {old:.3f}° to {new:.3f}° at position 63." in result.sentence()
@@ -92,7 +92,7 @@ def test_pairs_that_have_not_come_round_are_counted():
 
 
 def test_nothing_is_said_to_be_trained_as_no_model_here_is():
-    for view in (beyond, scores, wavelengths):
+    for view in (beyond, scores, unfinished_waves):
         for a, b in (("sinusoidal", "learned"), ("rope", "t5"), ("alibi", "none")):
             for length in (10, 20):
                 assert "trained" not in view(MODEL, asks(a, b, view="beyond", length=length)).sentence()

@@ -12,8 +12,8 @@ from tests.tfm_ui.lenses.positions.position_toys import MODEL, asks, naive
 from tests.tfm_ui.payloads import decode
 from tfm_core import POSITIONAL
 from tfm_ui.lenses.positions.beyond.scores import scores
+from tfm_ui.lenses.positions.beyond.unfinished_waves import unfinished_waves
 from tfm_ui.lenses.positions.beyond.vectors import beyond
-from tfm_ui.lenses.positions.beyond.wavelengths import wavelengths
 from tfm_ui.lenses.positions.schemes import chosen, schemes
 from tfm_ui.lenses.positions.see.clocks import clocks
 from tfm_ui.lenses.positions.state import MEASURES, PREFIX, PositionsState
@@ -69,7 +69,7 @@ def test_every_recipe_gives_the_numbers_on_screen(a, b, measure):
     scope = _run(by_distance.recipe())
     for scheme, _, values in by_distance.sides:
         torch.testing.assert_close(scope["scores"][scheme.side].float(), values)
-    waves = wavelengths(MODEL, state)
+    waves = unfinished_waves(MODEL, state)
     scope = _run(waves.recipe())
     assert all(torch.equal(scope["waves"][scheme.side], lengths) for scheme, lengths in waves.sides)
     if scheme := chosen(MODEL, state, "A", "rotate"):
@@ -112,7 +112,7 @@ def test_every_picture_is_drawn_at_the_ends_of_all_ranges(a, extreme):
 @pytest.mark.parametrize(("a", "b"), [("sinusoidal", "learned"), ("rope", "none"), ("alibi", "t5")])
 def test_every_table_can_be_had_at_the_ends_of_all_ranges(a, b, extreme):
     state = PositionsState(a=a, b=b, view="why", **extreme)
-    for view in (similarity, shift, unique, beyond, scores, wavelengths, turned, matrix_of):
+    for view in (similarity, shift, unique, beyond, scores, unfinished_waves, turned, matrix_of):
         result = view(MODEL, state)
         if result is None:
             continue

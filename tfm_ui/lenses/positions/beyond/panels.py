@@ -5,8 +5,8 @@ from functools import partial
 from tfm_core import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
 from tfm_core.positional.maths import frequencies
 from tfm_ui.lenses.positions.beyond.scores import Scores, scores
+from tfm_ui.lenses.positions.beyond.unfinished_waves import UnfinishedWaves, unfinished_waves
 from tfm_ui.lenses.positions.beyond.vectors import Beyond, beyond
-from tfm_ui.lenses.positions.beyond.wavelengths import Wavelengths, wavelengths
 from tfm_ui.lenses.positions.controls import a_and_b
 from tfm_ui.lenses.positions.schemes import aside_of, schemes
 from tfm_ui.lenses.positions.state import PositionsState
@@ -18,7 +18,7 @@ from tfm_ui.state.model_state import ModelState
 def blocks(model: ModelState, state: PositionsState) -> list[Block | None]:
     """A panel for vectors, one for scores, one for waves, as far as A and B have them."""
     aside, shown = aside_of(model, state), schemes(model, state)
-    vectors, by_distance, waves = beyond(model, state), scores(model, state), wavelengths(model, state)
+    vectors, by_distance, waves = beyond(model, state), scores(model, state), unfinished_waves(model, state)
     within = state.length <= state.max_len and any(scheme.module.enters() for scheme in shown)
     without = [scheme.title for scheme in shown if not scheme.module.enters()]
     nothing = " ".join(f"{title} adds nothing and turns nothing: there is nothing to run out of." for title in without)
@@ -60,7 +60,7 @@ def _scores_panel(by_distance: Scores) -> Panel:
     )
 
 
-def _waves_panel(waves: Wavelengths) -> Panel:
+def _waves_panel(waves: UnfinishedWaves) -> Panel:
     return Panel(
         key="positions_beyond_turns",
         title="Who has come round?",

@@ -2,8 +2,8 @@
 
 from tfm_ui.lenses.positions.beyond.max_len import UNDEFINED, beyond_range
 from tfm_ui.lenses.positions.beyond.scores import scores
+from tfm_ui.lenses.positions.beyond.unfinished_waves import unfinished_waves
 from tfm_ui.lenses.positions.beyond.vectors import beyond
-from tfm_ui.lenses.positions.beyond.wavelengths import wavelengths
 from tfm_ui.lenses.positions.charts import level, line_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.pictures import lines
@@ -44,7 +44,7 @@ def scores_by_distance(model: ModelState, state: PositionsState) -> Content:
 
 def waves_of_pairs(model: ModelState, state: PositionsState) -> Content:
     """The wavelength of each pair, beside max_len."""
-    shown = wavelengths(model, state)
+    shown = unfinished_waves(model, state)
     drawn = [line_of(scheme, range(len(waves)), waves.tolist()) for scheme, waves in shown.sides]
     last = max((len(waves) for _, waves in shown.sides), default=1) - 1
     ends = [level(f"{name} = {y}", y, last) for name, y in (("max_len", state.max_len), ("length", state.length))]

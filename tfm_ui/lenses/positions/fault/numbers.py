@@ -12,7 +12,7 @@ from tfm_core.study import order
 from tfm_ui.lenses.positions import model_runs, readings, weight_maps
 from tfm_ui.lenses.positions.fault import recipe
 from tfm_ui.lenses.positions.model_runs import ROUNDING, difference_in_words, unmasked
-from tfm_ui.lenses.positions.readings import OneHead, Reading
+from tfm_ui.lenses.positions.readings import HeadReading, Reading
 from tfm_ui.lenses.positions.sites import end_of, site_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import passes
@@ -54,7 +54,7 @@ class Effect:
     """
 
     added: NDArray[np.float32]
-    head: OneHead
+    head: HeadReading
     apart: tuple[float, int] | None
     moved: float
 

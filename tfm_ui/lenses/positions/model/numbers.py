@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tfm_ui.lenses.positions import model_runs, weight_maps
 from tfm_ui.lenses.positions.model import recipe
 from tfm_ui.lenses.positions.model_runs import PLAIN, run_schemes
-from tfm_ui.lenses.positions.readings import OneHead
+from tfm_ui.lenses.positions.readings import HeadReading
 from tfm_ui.lenses.positions.sites import site_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import of_model, script
@@ -32,7 +32,7 @@ class Maps(Result):
 
     model: ModelState
     state: PositionsState
-    heads: dict[str, OneHead]
+    heads: dict[str, HeadReading]
 
     @cached_property
     def names(self) -> list[str]:
@@ -70,7 +70,7 @@ class Maps(Result):
             return f"{now} {head_sentences.NO_CHOICE}"
         moved = [f"{formats.percent(self.elsewhere(name))} under {name}" for name in self.heads if name != PLAIN]
         if not moved:
-            return f"{now} Nothing beside {PLAIN} is run, to be compared with it."
+            return f"{now} No other scheme is run, so there is nothing to compare “{PLAIN}” with."
         return (
             f"{now} {self._apart()}Compared with no positions, {self._averaged()} has on average "
             f"{formats.listed(moved)} of its weight elsewhere."

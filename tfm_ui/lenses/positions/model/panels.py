@@ -5,13 +5,13 @@ from html import escape
 
 import streamlit as st
 
-from tfm_core import MultiHeadAttention, Positional, TransformerLayer, attention_scores, attention_weights
+from tfm_core import MultiHeadAttention, attention_scores, attention_weights
 from tfm_core.model.initialization import fill_parameters
 from tfm_core.model.transformer import Stack
 from tfm_core.study import order
 from tfm_core.study.analysis import mean_by_distance
 from tfm_ui.lenses.positions import readings
-from tfm_ui.lenses.positions.model.entry import Diagram, diagram
+from tfm_ui.lenses.positions.model.entry import SOURCES, Diagram, diagram
 from tfm_ui.lenses.positions.model.numbers import Distances, Maps, maps
 from tfm_ui.lenses.positions.model.shuffle import Shuffle, shuffle
 from tfm_ui.lenses.positions.model_runs import left_out
@@ -47,7 +47,7 @@ def _entry_panel(way: Diagram) -> Panel:
         "neither A nor B does.",
         picture="positions_entry",
         result=way,
-        sources=[Positional.enters, Stack.forward, Stack.run, TransformerLayer.forward, MultiHeadAttention.forward],
+        sources=SOURCES,
     )
 
 

@@ -13,7 +13,9 @@ from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
-POINTS = 512  # of a curve that all travel; beyond, the lowest and the highest of each of so many pieces:
+# A curve of up to 512 points, or of steps with up to 512 ends, is sent exactly. A longer one is cut into at most 128
+# pieces; of each, the lowest and the highest point are sent.
+POINTS = 512
 PIECES = 128
 
 

@@ -15,7 +15,7 @@ from tfm_ui.text import formats
 
 
 @dataclass(frozen=True)
-class Wavelengths(Result):
+class UnfinishedWaves(Result):
     """A and B, as far as they are made of waves.
 
     Attributes:
@@ -70,9 +70,9 @@ class Wavelengths(Result):
         return script(maths.wavelengths, schemes=specs_of([scheme for scheme, _ in self.sides]))
 
 
-def wavelengths(model: ModelState, state: PositionsState) -> Wavelengths:
+def unfinished_waves(model: ModelState, state: PositionsState) -> UnfinishedWaves:
     """The wavelengths of A and B, as far as they are made of waves."""
-    return Wavelengths(
+    return UnfinishedWaves(
         state,
         [
             (scheme, waves)
