@@ -141,5 +141,5 @@ def test_a_model_that_takes_long_says_what_is_left_out(monkeypatch):
     monkeypatch.setattr(model_runs, "ALL_UP_TO", 100)
     app = lens("model", positions_a="t5", positions_b="alibi")
     all_pictures(app, "model")
-    assert any("left out sinusoidal, learned and rope" in info.value for info in app.info)
+    assert any("; sinusoidal, learned and rope are left out." in info.value for info in app.info)
     assert [m["name"] for m in picture(app, "positions_maps")[0]["maps"]] == ["A: t5", "B: alibi", "none"]
