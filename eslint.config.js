@@ -9,7 +9,7 @@ const closed = (room, regex, message) => ({
 })
 
 export default [
-  { ignores: [".venv/"] },
+  { ignores: [".venv/", "assets/plotly/"] },
   js.configs.recommended,
   {
     files: ["**/*.js"],

@@ -66,7 +66,7 @@ def main(sizes: Sequence[int] = SIZES) -> Figures:
 def recorded(state: ModelState) -> tuple[NDArray[np.float32], list[str]]:
     """The weights of a model, (layer, head, query, key), computed without the app; and its tokens."""
     tokens = state.source_tokens
-    mask = causal_mask(state.seq_len) if state.masks_the_future else None
+    mask = causal_mask(state.length) if state.masks_the_future else None
     with torch.no_grad(), recording("*.self_attention.weights") as trace:
         Transformer(state.config).eval()(tokens.batch, mask=mask)
     return torch.cat(list(trace.values())).numpy(), list(tokens.pieces)

@@ -11,6 +11,7 @@ import pytest
 from tests.opening import ROOT, go_to, new_app
 from tests.pages.test_app import picture, text_on, widget
 from tests.test_documents import FENCED
+from tests.tfm_ui.pictures.charts import names
 from tfm_ui import lenses
 from tfm_ui.page.lens import View
 from tfm_ui.page.presets import Preset
@@ -49,9 +50,9 @@ def test_a_lens_of_one_folder_and_one_line_is_opened(with_the_lens):
     assert not app.exception
     assert "3 tokens have 8 letters." in text_on(app)
     header, _ = picture(app, NAME)
-    assert header["names"] == ["an", "apple", "a"]
+    assert names(header) == ["an", "apple", "a"]
     widget(app, "letters_most").set_value(2).run()
-    assert picture(app, NAME)[0]["names"] == ["an", "apple"]
+    assert names(picture(app, NAME)[0]) == ["an", "apple"]
     assert "every token has a letter" in text_on(app)
     widget(app, "_preset_0").click().run()
     assert "Which of them is the longest?" in text_on(app)

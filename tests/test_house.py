@@ -42,7 +42,7 @@ def room_of(module: str) -> str:
     return f"{top}.{folders[0]}" if top == "tfm_ui" and folders else top
 
 
-@pytest.mark.parametrize("folder", ["tfm_core", "tfm_ui", "pages", "assets"])
+@pytest.mark.parametrize("folder", ["tfm_core", "tfm_ui", "pages", "assets", "tests", "benchmarks"])
 def test_no_file_is_long(folder):
     paths = [path for path in (ROOT / folder).rglob("*") if path.suffix in CODE]
     assert paths

@@ -1,4 +1,4 @@
-/* What the browser's history and address bar hold. Streamlit writes both; this script corrects four things:
+/* What the browser's history and address bar hold. Streamlit writes both; this script corrects five things:
 
    1. One act is one entry. A click that sets several parameters makes Streamlit push an entry for each, so Back would
       lead through states that never were on screen. Of the pushes of one run of the app only the first is a push.
@@ -7,17 +7,32 @@
    3. Back brings back whole texts. What the address had to cut is remembered here, and Streamlit is shown it in full.
    4. Back does not stop at a link that the server has corrected. Streamlit pushes the corrected one before this script
       is loaded; such entries lack our mark, and are skipped.
+   5. A slider that moves makes no entry. So it is with those that Streamlit binds to the address; of the others, whose
+      parameters the server writes (`quiet`), Streamlit pushes each step.
 
    Without this script, or with a Streamlit that works otherwise, the app runs on with Streamlit's own entries. */
 
-/** @param {number} limit */
-function mend(limit) {
+/** @param {number} limit
+ * @param {string[]} quiet */
+function mend(limit, quiet) {
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history)
   const at = () => window.navigation?.currentEntry?.index ?? 0
   /** @type {HistoryMemory} */
   const memory = { whole: new Map(), pushed: false, owes: false, at: at(), short: null }
   const marked = { lab: true },
     tooLong = (/** @type {string | URL | null | undefined} */ url) => new URL(url ?? "", location.href).href.length > limit
+
+  /** Whether an address differs from the present one at most in what makes no entry.
+   * @param {string | URL | null | undefined} url */
+  function isStep(url) {
+    const [now, then] = [location.href, url ?? ""].map(address => {
+      const { pathname, searchParams } = new URL(address, location.href)
+      for (const name of quiet) searchParams.delete(name)
+      searchParams.sort()
+      return `${pathname}?${searchParams}`
+    })
+    return now === then
+  }
 
   // An act is over when the app has rested for a while: between two runs of one act, as on its way to another page, it rests
   // for a shorter time.
@@ -31,6 +46,7 @@ function mend(limit) {
 
   history.pushState = (_, title, url) => {
     if (tooLong(url)) { memory.owes = true; return }
+    if (isStep(url)) return replace(marked, title, url)
     if (memory.pushed) replace(marked, title, url)
     else push(marked, title, url)
     memory.at = at()
@@ -58,9 +74,9 @@ function mend(limit) {
   return memory
 }
 
-/** @param {{ data: { limit: number, address: string, whole: Record<string, string> } }} component */
-export default function ({ data: { limit, address, whole } }) {
-  const memory = window.attentionLabHistory ??= mend(limit)
+/** @param {{ data: { limit: number, quiet: string[], address: string, whole: Record<string, string> } }} component */
+export default function ({ data: { limit, quiet, address, whole } }) {
+  const memory = window.attentionLabHistory ??= mend(limit, quiet)
   for (const [cut, text] of Object.entries(whole)) memory.whole.set(cut, text)
   const told = location.pathname + address
   if (told === memory.told) return // drawn again, and nothing new

@@ -1,7 +1,7 @@
 /* What every picture needs for its canvas: set its size, take back what a hover has drawn, place the tip, save a file, draw
    again when the size changes. */
 
-import { contextOf } from "./paint.js"
+import { contextOf, packed } from "./paint.js"
 
 /** Set a canvas's size in CSS pixels, in which everything is drawn from now on, and fill it with the paper's colour.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height @param {string} paper */
@@ -29,6 +29,18 @@ export function keep(canvas) {
   }
 }
 
+/** The same for pictures that are seldom hovered over: nothing is remembered until something is drawn over them. The
+ * returned function has to be told whether that is about to happen.
+ * @param {HTMLCanvasElement} canvas */
+export function keepLater(canvas) {
+  /** @type {(() => void) | null} */
+  let restore = null
+  return (/** @type {boolean} */ isDrawnOver) => {
+    if (restore) restore()
+    else if (isDrawnOver) restore = keep(canvas)
+  }
+}
+
 /** Put the tip above a place on the canvas, which is `width` wide and begins `from` the top; below, if there is no room.
  * @param {HTMLElement} tip @param {Omit<Box, "w">} place @param {number} width @param {number} [from] */
 export function placeTip(tip, { x, y, h }, width, from = 0) {
@@ -48,12 +60,8 @@ export function save(canvas, name, foot, skin) {
 /** @param {HTMLCanvasElement} canvas @param {string} foot @param {Skin} skin */
 function footed(canvas, foot, { rem, family, paper, muted }) {
   const file = document.createElement("canvas"), context = contextOf(file), size = rem * devicePixelRatio
-  const font = context.font = `${13 * size}px ${family}`, /** @type {string[]} */ lines = []
-  for (const part of foot.split(" · ")) { // in as many lines as it needs
-    const longer = `${lines.at(-1)} · ${part}`
-    if (lines.length && context.measureText(longer).width <= canvas.width) lines[lines.length - 1] = longer
-    else lines.push(part)
-  }
+  const font = context.font = `${13 * size}px ${family}`
+  const lines = packed(foot.split(" · "), " · ", line => context.measureText(line).width <= canvas.width)
   file.width = canvas.width
   file.height = canvas.height + (17 * lines.length + 10) * size
   context.fillStyle = paper

@@ -13,7 +13,7 @@
    lock(at)           what a click does, if anything
    brush              what a drag does first, if anything (maps_brush.js). */
 
-import { keep, placeTip, save, watch } from "./canvas.js"
+import { keepLater, placeTip, save, watch } from "./canvas.js"
 import { clamp, contextOf } from "./paint.js"
 
 const FEWEST = 4 // rows and columns that a window shows
@@ -37,7 +37,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   memory.view = seenOf(memory.window)
   memory.at = cellOf(memory.spot)
   /** @type {(() => void) | undefined} */
-  /** @type {(() => void) | null} */
+  /** @type {((isDrawnOver: boolean) => void) | null} */
   let bare = null
 
   /** Which of the cells that are there a window sees: those within it; until others come, all if it reaches beyond.
@@ -65,7 +65,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   function draw() {
     if (!root.clientWidth) return // the picture is being removed from the page
     paint()
-    bare = keep(canvas)
+    bare = keepLater(canvas)
     foot()
     look(memory.at && inSight(memory.at) ? memory.at : null, true)
   }
@@ -76,7 +76,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     memory.at = at
     if (!again) memory.spot = at && spotOf(at)
     if (!bare) return // not drawn yet
-    bare()
+    bare(Boolean(at))
     const tip = $(".tip")
     tip.hidden = !at
     $(".say").textContent = tip.textContent = at ? read(at) : ""

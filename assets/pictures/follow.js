@@ -13,6 +13,22 @@ import { decode } from "./paint.js"
 /** @type {Set<Follower>} */
 const followers = new Set() // all pictures of this window
 
+/** What a slider beside the page does to all pictures: it is being dragged; it was let go; or it was let go where it began.
+ * @type {PictureActs} */
+export const everywhere = {
+  preview: changes => all(follower => follower.preview(changes)),
+  commit: changes => all(follower => follower.dispatch({ type: "moved", changes })),
+  retract: () => all(follower => follower.retract()),
+}
+
+/** @param {(follower: Follower) => void} act */
+function all(act) {
+  for (const follower of followers) {
+    if (!follower.root.isConnected) followers.delete(follower)
+    else if (!follower.component.data.slow) act(follower)
+  }
+}
+
 /** What a picture gets beside its numbers, if it can be worked with, is described at `PictureActs` in types.d.ts.
  * @param {Component} component
  * @param {Draw} draw */
@@ -34,6 +50,7 @@ class Follower {
   leave = undefined // takes back what the last drawing has set up
   /** @type {FollowEffect[]} */
   effects = [] // still to be carried out
+  waits = 0 // how many of the scripts that draw it have not arrived
   isBroken = false // whether the last drawing ended in an error
   /** @type {HTMLElement | undefined} */
   note // says why there is no picture
@@ -116,8 +133,8 @@ class Follower {
     this.isBroken = true
     this.leave?.()
     this.root.removeAttribute("data-settled")
-    const { root, state: { page: { local } }, preview, commit, retract } = this
-    this.leave = this.draw({ ...this.component, ...drawn, root, local, preview, commit, retract })
+    const { root, state: { page: { local } }, preview, commit, retract, settling } = this
+    this.leave = this.draw({ ...this.component, ...drawn, root, local, preview, commit, retract, settling })
     this.isBroken = false
   }
 
@@ -134,11 +151,20 @@ class Follower {
 
   /* The attribute data-settled holds the query of a picture that is at rest. It is set after the frame in which it is painted. */
   mark() {
-    const { root } = this, rests = () => isAtRest(this.state) && !this.isBroken
+    const { root } = this, rests = () => isAtRest(this.state) && !this.isBroken && !this.waits
     if (!rests()) return root.removeAttribute("data-settled")
     if (root.dataset.settled !== this.state.page.query) requestAnimationFrame(() => setTimeout(() => {
       if (rests()) root.dataset.settled = this.state.page.query ?? ""
     }))
+  }
+
+  /** @type {Picture["settling"]} */
+  settling = promise => {
+    this.waits++
+    promise.catch(error => this.explain(error.message)).finally(() => {
+      this.waits--
+      this.mark()
+    })
   }
 
   /** @param {(other: Follower) => void} act */

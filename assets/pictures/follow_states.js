@@ -5,13 +5,16 @@
 
    A state's name says what the picture shows:
    following    what the page says: its last query is drawn, or asked for
-   ahead        what the address says, since a control was moved; the page has not been run yet
+   ahead        what the address says, since a control was moved, or at what a slider beside the page was let go; the page
+                has not been run yet
    previewing   what is being dragged; neither the page nor its link know of it
    committed    what the page was told to hold, from this picture; the page has not answered yet
    joined       the same, where another picture of the page has told it, the "teller"
 
    Every state but "following" ends when the page has caught up, or when the timer has run out: from then on, what the page
    says counts. */
+
+import { changed, isSame } from "./follow_queries.js"
 
 export const PATIENCE = 1500 // ms that a page may take to catch up with its address; after that, what the page says counts
 export const LONG = 10000 // ms that a page may take to answer a commit: it is sure to hear of it, but may hear of many in a row
@@ -22,7 +25,8 @@ const AGAIN = [1000, 30000] // ms until a question that had no answer is asked a
  * @returns {FollowState} */
 export const initial = heard => ({
   name: "following", page: { query: null, heard, local: {} }, commits: heard, shown: null, refused: null,
-  question: null, asked: 0, preview: null, latest: null, committed: null, teller: null, pending: {}, failures: 0,
+  question: null, asked: 0, preview: null, latest: null, ahead: null, committed: null, teller: null, pending: {},
+  failures: 0,
 })
 
 /** Whether the picture is at rest: it shows what the page's last data ask for, or says why it cannot, and nothing that
@@ -54,19 +58,20 @@ const HANDLERS = {
   page(state, { query, heard, local }, effects) {
     const moved = state.page.query !== null && JSON.stringify(state.page.local) !== JSON.stringify(local)
     state.page = { query, heard, local }
+    if (state.name === "previewing" && isSame(query, state.ahead, local)) state.ahead = null // it has caught up with that
     if (!isBehind(state)) effects.push({ type: "release" })
     const answered = state.name === "committed" || state.question === null && query === state.shown
     if (state.name === "following" || !isBehind(state) && answered) showPage(state, effects)
+    else if (state.name === "ahead") effects.push({ type: "timer", wait: PATIENCE }) // it is being run, and soon up to date
     if (moved && query === state.shown) effects.push({ type: "redraw" })
   },
 
   /* The address has changed. After a commit the picture is ahead of it, as it may get there in several steps. */
   address(state, { query }, effects) {
     const expected = state.question?.query ?? state.shown
-    if (state.latest !== null || isSame(query, expected, state.page.local)) return
-    state.name = "ahead"
-    effects.push({ type: "timer", wait: PATIENCE })
-    ask(state, query, effects)
+    if (state.latest !== null) return
+    if (state.name === "ahead") state.ahead = query
+    if (!isSame(query, expected, state.page.local)) goAhead(state, query, PATIENCE, effects)
   },
 
   preview(state, { changes }, effects) {
@@ -86,8 +91,16 @@ const HANDLERS = {
 
   /* What was previewed is not wanted: back to what the page was told last, or to what it says. */
   retract(state, _, effects) {
-    if (state.committed === null) showPage(state, effects)
-    else promise(state, state.committed, effects)
+    if (state.committed !== null) promise(state, state.committed, effects)
+    else if (state.ahead !== null) goAhead(state, state.ahead, LONG, effects)
+    else showPage(state, effects)
+  },
+
+  /* A slider of the page, not of a picture, was let go: Streamlit has told the page, which is sure to hear of it. */
+  moved(state, { changes }, effects) {
+    const query = changed(state, changes)
+    if (state.committed !== null) promise(state, query, effects)
+    else goAhead(state, query, LONG, effects)
   },
 
   /* Another picture has told the page: until it knows that the page has heard, what the page says is of a time before. */
@@ -122,32 +135,29 @@ const HANDLERS = {
  * @param {Pick<FollowState, "page" | "commits">} state */
 const isBehind = ({ page, commits }) => page.heard < commits
 
-/** The newest wish with other values, as a query.
- * @param {FollowState} state
- * @param {Values} changes */
-function changed({ latest, page }, changes) {
-  const query = new URLSearchParams(latest ?? page.query ?? "")
-  for (const [name, value] of Object.entries(changes)) query.set(name, String(value))
-  return query.toString()
-}
-
-/** Whether two queries say the same of what a picture depends on.
- * @param {string} query
- * @param {string | null} other
- * @param {Values} local parameters on which no numbers depend */
-function isSame(query, other, local) {
-  /** @param {string} text */
-  const plain = text => JSON.stringify(
-    [...new URLSearchParams(text)].filter(([name]) => name !== "present" && !(name in local)).sort())
-  return other !== null && plain(query) === plain(other)
-}
-
 /** @param {FollowState} state
  * @param {string} query
  * @param {FollowEffect[]} effects */
 function ask(state, query, effects) {
   state.question = { number: ++state.asked, query }
   effects.push({ type: "ask", ...state.question })
+}
+
+/** Draw this query, which the page is about to say, unless it is drawn or on its way.
+ * @param {FollowState} state
+ * @param {string} query
+ * @param {number} wait
+ * @param {FollowEffect[]} effects */
+function goAhead(state, query, wait, effects) {
+  const said = state.ahead === null && !isBehind(state) && isSame(query, state.page.query, state.page.local)
+  if (said) return showPage(state, effects)
+  state.name = "ahead"
+  state.ahead = query
+  state.latest = null
+  effects.push({ type: "timer", wait })
+  if (isSame(query, state.question?.query ?? null, state.page.local)) return
+  if (isSame(query, state.shown, state.page.local)) state.question = null
+  else ask(state, query, effects)
 }
 
 /** Show what the page says, unless it is there, or on its way.
@@ -166,7 +176,7 @@ function showPage(state, effects) {
 function caughtUp(state) {
   state.name = "following"
   state.commits = state.page.heard
-  state.latest = state.committed = state.teller = null
+  state.latest = state.ahead = state.committed = state.teller = null
   state.pending = {}
 }
 
@@ -209,9 +219,11 @@ function answered(state, query, { drawn, problem, again, jitter = 0, content }, 
   if (drawn === undefined) return problem === undefined ? undefined : failed(state, query, problem, again, jitter, effects)
   state.failures = 0
   state.shown = drawn
+  if (state.ahead === query) state.ahead = drawn // as the page will write it
   effects.push({ type: "explain", words: "" })
   effects.push({ type: "draw", content, late: state.latest !== null && state.latest !== query })
-  if (drawn === state.page.query && !isBehind(state) && (state.latest ?? query) === query) caughtUp(state)
+  const dragged = state.name === "previewing" && state.ahead !== null // away from what the page is about to say
+  if (drawn === state.page.query && !isBehind(state) && (state.latest ?? query) === query && !dragged) caughtUp(state)
 }
 
 /** Say why there is no picture, and ask again where that makes sense: each time after twice the time, and not all windows

@@ -7,7 +7,7 @@
 import { rawAt } from "./maps_layout.js"
 import { composedAt, setCell } from "./maps_ticks.js"
 
-/** @param {MapsTable & Omit<Picture<MapsHeader>, "numbers" | "local" | "retract" | "setTriggerValue"> & { memory: any }} header */
+/** @param {MapsTable & Omit<Picture<MapsHeader>, "numbers" | "local" | "settling" | "retract" | "setTriggerValue"> & { memory: any }} header */
 export function brushOf({ header, values, memory, root, alone, late, preview, commit }) {
   const { painting, part } = header, row = root.querySelector(".brush"), canvas = root.querySelector("canvas")
   row.hidden = !painting || Boolean(alone) // a page of its own has no server to ask

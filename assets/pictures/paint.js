@@ -32,6 +32,19 @@ export function powered(number, digits = 1) {
  * @param {number} number */
 export const grouped = number => Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f")
 
+/** Texts joined by a glue, in as few lines as can be, each of which `fits`.
+ * @param {string[]} texts @param {string} glue @param {(line: string) => boolean} fits */
+export function packed(texts, glue, fits) {
+  /** @type {string[]} */
+  const lines = []
+  for (const text of texts) {
+    const longer = lines.at(-1) + glue + text
+    if (lines.length && fits(longer)) lines[lines.length - 1] = longer
+    else lines.push(text)
+  }
+  return lines
+}
+
 /** A weight in so many decimals; one that would vanish in them as a power of ten.
  * @param {number} weight @param {number} digits */
 export const decimals = (weight, digits) => weight === 0 || +weight.toFixed(digits) ? weight.toFixed(digits) : powered(weight, 0)
@@ -42,7 +55,10 @@ export const decimals = (weight, digits) => weight === 0 || +weight.toFixed(digi
 export function dress(root, skins) {
   const paper = getComputedStyle(root).getPropertyValue("--st-background-color").trim().slice(0, 7)
   const skin = skins[rgb(paper).reduce((a, b) => a + b) < 380 ? "dark" : "light"]
-  for (const [name, colour] of Object.entries(skin)) if (typeof colour === "string") root.style.setProperty("--" + name, colour)
+  for (const [name, colour] of Object.entries(skin)) {
+    const isNew = typeof colour === "string" && root.style.getPropertyValue("--" + name) !== colour
+    if (isNew) root.style.setProperty("--" + name, colour) // also to the same colour, it would cost a look at all styles
+  }
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16
   return { ...skin, paper, rem, family: getComputedStyle(root).fontFamily }
 }
@@ -115,9 +131,16 @@ export function colourBar(context, skin, stops, { x, y, w }, low, high) {
   context.fillText(high, x + w + 6, y + 5 * rem)
 }
 
+/** @type {Map<string, number>} */
+const words = new Map() // of the few hundred colours that there are: a picture asks for each of its pixels
+
 /** A colour as one number that holds the four bytes of a pixel.
  * @param {string} colour */
-export const word = colour => new Uint32Array(new Uint8ClampedArray([...rgb(colour), 255]).buffer)[0]
+export function word(colour) {
+  const known = words.get(colour) ?? new Uint32Array(new Uint8ClampedArray([...rgb(colour), 255]).buffer)[0]
+  words.set(colour, known)
+  return known
+}
 
 /** The largest value of each block x block of a window of a matrix; `none` where the block holds nothing above it.
  * @param {Float32Array | Uint8Array} values @param {number} width @param {Part} window @param {number} block

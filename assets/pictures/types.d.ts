@@ -99,6 +99,7 @@ interface Drawn<H = any> extends Content<H> {
 interface Picture<H = any> extends Drawn<H>, PictureActs {
   root: PictureRoot
   local: Values // what the browser alone works with: a commit of them asks for no numbers
+  settling(promise: Promise<void>): void // until then the picture is not at rest
   alone?: boolean // in a file of its own, where there is no server to ask
   setTriggerValue(name: string, value: unknown): void
 }

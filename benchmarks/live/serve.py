@@ -6,12 +6,12 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, WebSocket, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, WebSocket, sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -105,19 +105,20 @@ class Window:
         self.messages_sent = 0
         self.unanswered = False  # the app was asked to run, and has not run to its end since
         self._begun = False
-        self._listeners: dict[str, Callable[..., None]] = {
-            "pageerror": lambda error: self.problems.append(str(error)),
-            "console": self._console,
-            "request": self._request,
-            "websocket": self._websocket,
-        }
-        for event, listener in self._listeners.items():
-            page.on(event, listener)  # type: ignore[call-overload]
+        page.on("pageerror", self._error)
+        page.on("console", self._console)
+        page.on("request", self._request)
+        page.on("websocket", self._websocket)
 
     def forget(self) -> None:
         """What happens in it from now on is not noted."""
-        for event, listener in self._listeners.items():
-            self.page.remove_listener(event, listener)
+        self.page.remove_listener("pageerror", self._error)
+        self.page.remove_listener("console", self._console)
+        self.page.remove_listener("request", self._request)
+        self.page.remove_listener("websocket", self._websocket)
+
+    def _error(self, error: Error) -> None:
+        self.problems.append(str(error))
 
     def _console(self, message: ConsoleMessage) -> None:
         expected = any(end in message.location["url"] for end in EXPECTED_404)

@@ -28,7 +28,7 @@ def opened(browser: Browser, url: str) -> Page:
     """A page, when everything on it is drawn."""
     page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
     page.goto(url)
-    page.locator("[data-picture] canvas").first.wait_for(timeout=60_000)
+    page.locator("[data-picture] :is(canvas, .main-svg)").first.wait_for(timeout=60_000)
     Window(page, url).wait()
     return page
 

@@ -120,6 +120,16 @@ class Visitor(Window):
         self.page.wait_for_function("e => e._memory?.layout", arg=element.element_handle())
         return element
 
+    def chart(self, panel: str) -> Locator:
+        """The chart of a panel, once Plotly has drawn it and stands still; it has Plotly's own `data` and `layout`."""
+        plot = self.page.locator(f".st-key-panel_{panel} .chart .plot")
+        plot.scroll_into_view_if_needed(timeout=60_000)  # of a chart out of view nothing may be drawn yet
+        self.page.wait_for_function(
+            "e => e._fullLayout && !e._transitioning && 'settled' in e.closest('[data-picture]').dataset",
+            arg=plot.element_handle(),
+        )
+        return plot
+
     def weights(self) -> list[list[float]]:
         """The numbers that the large map was drawn from; masked ones are zeros."""
         columns, text = self.map().evaluate(

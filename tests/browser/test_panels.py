@@ -1,11 +1,18 @@
 """What each panel gives away: numbers, files, source."""
 
 import csv
+import subprocess
+import sys
 from pathlib import Path
+from shutil import copyfile
 
 import numpy as np
+import plotly.io
 import pytest
 from playwright.sync_api import Browser, expect
+
+from tests.tfm_ui.pictures.figure_checks import array
+from tfm_ui.text import colours
 
 # page -> its views -> their panels; a page without views has one, ""
 PANELS = {
@@ -39,7 +46,7 @@ def test_every_panels_picture_is_saved_as_it_is_seen_and_as_a_page_that_needs_no
         if view:
             visitor.page.locator(".st-key-view").get_by_text(view, exact=True).click()
         for panel in panels:
-            visitor.page.locator(f".st-key-panel_{panel} canvas").first.wait_for()
+            visitor.page.locator(f".st-key-panel_{panel} :is(canvas, .main-svg)").first.wait_for()
             visitor.wait()
             png, html = download(visitor, panel, "PNG", "HTML")
             assert png.read_bytes().startswith(b"\x89PNG")
@@ -53,7 +60,7 @@ def needs_nothing_else(browser: Browser, html: Path, panel: str) -> None:
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.set_content(html.read_text(), wait_until="load")
-    page.locator("[data-picture] canvas").first.wait_for()
+    page.locator("[data-picture] :is(canvas, .main-svg)").first.wait_for()
     assert [url for url in asked if not url.startswith(("data:", "blob:"))] == []
     assert problems == []
     if panel == "head":
@@ -70,6 +77,23 @@ def test_the_csv_holds_the_numbers_of_the_picture(visit):
         head, *rows = csv.reader(file)
     assert head[1:3] == ["1 the", "2 cat"]
     np.testing.assert_array_equal(np.array([row[1:] for row in rows], np.float32), np.float32(visitor.weights()))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_figure_opens_in_a_notebook_with_the_lines_of_the_menu(visit, scheme, tmp_path):
+    visitor = visit("/heads?heads_head=2", color_scheme=scheme)
+    (file,) = download(visitor, "head", "JSON")
+    figure = plotly.io.read_json(str(file))
+    drawn = figure.to_dict()["data"][0]
+    np.testing.assert_array_equal(np.nan_to_num(array(drawn["z"])), np.float32(visitor.weights()))
+    assert figure.layout.template.layout.paper_bgcolor == colours.PAPER[scheme]
+    assert figure.layout.title.text == visitor.heading().split("\n")[0].removesuffix(" query × key = 10 × 10")
+    assert "heads_head=2" in figure.layout.meta["link"]
+    first, last = visitor.page.locator("[data-testid=stPopoverBody] code").inner_text().splitlines()
+    copyfile(file, tmp_path / "attention-lab-head.json")
+    script = f"{first}\nprint(type({last}).__name__)"  # a notebook shows what its last line is
+    ran = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ran.stdout == "Figure\n"
 
 
 def test_the_summary_can_be_sorted(visit):

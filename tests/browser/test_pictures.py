@@ -68,7 +68,6 @@ def test_a_picture_that_was_lost_on_the_way_is_asked_for_again(visit):
     [
         ("/heads", ".map", "head_map.js"),
         ("/attention?attention_view=change", ".maps", "maps.js"),
-        ("/attention?attention_view=scale", ".lines", "lines.js"),
         ("/attention?attention_view=arcs", ".arcs", "arcs.js"),
     ],
 )

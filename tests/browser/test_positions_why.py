@@ -6,6 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.charts import lines, tips
 from tfm_core import sinusoidal_encoding
 from tfm_core.study.position_laws import shift_error
 from tfm_ui.text.colours import SIGNED
@@ -47,17 +48,15 @@ def test_the_hands_turn_while_a_slider_is_dragged_and_both_move_as_one(visit):
 
 def test_another_shift_is_measured_anew_and_its_error_read(visit):
     visitor = visit("/positions?positions_view=why&positions_b=nothing&positions_length=300")
-    lines = visitor.page.locator(".st-key-panel_positions_shift_errors .lines")
-    lines.wait_for()
+    plot = visitor.chart("positions_shift_errors")
     slider = visitor.page.get_by_role("slider", name="Shift k")
     slider.focus()
     for _ in range(2):
         visitor.page.keyboard.press("ArrowRight")
-    visitor.page.wait_for_function(
-        "e => e._memory.header.charts[0].y.endsWith('PE(pos + 7)|')", arg=lines.element_handle()
-    )
+    heading = "e => e.layout.annotations.some(({ text }) => text.includes('PE(pos + 7)|'))"
+    visitor.page.wait_for_function(heading, arg=plot.element_handle())
     expected = shift_error(sinusoidal_encoding(300, 64), 7)
-    assert lines.evaluate("e => [...e._memory.charts[0].lines[0].y]") == pytest.approx(expected.at.tolist())
+    assert lines(plot)[0]["y"] == pytest.approx(expected.at.tolist())
     matrix = visitor.page.locator(".st-key-panel_positions_shift_matrix .maps")
     assert matrix.evaluate("e => e._memory.values[0]") == pytest.approx(math.cos(7))
     said = visitor.page.locator(".st-key-panel_positions_shift_errors .said")
@@ -67,21 +66,24 @@ def test_another_shift_is_measured_anew_and_its_error_read(visit):
 
 def test_thousands_of_positions_are_drawn_at_once_and_read_one_by_one(visit):
     visitor = visit("/positions?positions_view=beyond&positions_a=learned&positions_b=sinusoidal&positions_length=4096")
-    lines = visitor.page.locator(".st-key-panel_positions_beyond .lines")
-    lines.wait_for()
-    visitor.page.wait_for_function("e => e._memory?.charts?.[1].at", arg=lines.element_handle())
-    took = lines.evaluate("""e => { const canvas = e.querySelector("canvas"), begin = performance.now()
-        canvas.focus()
-        canvas.dispatchEvent(new KeyboardEvent("keydown", { key: "End" }))
+    plot = visitor.chart("positions_beyond")
+    say = plot.locator("xpath=..").locator(".say")
+    took = plot.evaluate("""e => { const begin = performance.now()
+        e.focus()
+        e.dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true }))
         return performance.now() - begin }""")
     assert took < 300
-    tips = lines.locator(".tip")
-    expect(tips.nth(0)).to_have_text("position = 4\u202f095\nA: learned: not defined\nB: sinusoidal: 5.657")
     rows = sinusoidal_encoding(4096, 64)
-    expect(tips.nth(1)).to_contain_text(f"B: sinusoidal: {(rows[-1] @ rows[47]).item():.4g}".replace("-", "−"))
+    product = f"{(rows[-1] @ rows[47]).item():.4g}".replace("-", "−")
+    expect(say).to_have_text(
+        "norm: A: learned: not defined, B: sinusoidal: 5.657; "
+        f"dot product with position 47: A: learned: not defined, B: sinusoidal: {product} at position = 4\u202f095"
+    )
+    assert tips(plot)[0] == "position = 4\u202f095"
     visitor.page.keyboard.press("Home")
-    expect(tips.nth(0)).to_contain_text("position = 0\nA: learned: ")
-    expect(tips.nth(0)).not_to_contain_text("not defined")
+    expect(say).to_contain_text("norm: A: learned: ")
+    expect(say).to_contain_text(re.compile("at position = 0$"))
+    expect(say).not_to_contain_text("not defined")
 
 
 def test_the_map_of_all_pairs_has_the_colours_of_its_values(visit):
@@ -99,10 +101,9 @@ def test_the_map_of_all_pairs_has_the_colours_of_its_values(visit):
 
 def test_a_mark_below_the_shortest_length_stands_on_the_axis(visit):
     visitor = visit("/masks")
-    lines = visitor.page.locator(".st-key-panel_masks_growth .lines")
-    lines.wait_for()
-    mark, place, shortest = lines.evaluate(
-        "e => { const [{ marks: [{ x }], horizontal }] = e._memory.charts; return [x, ...[x, 16].map(horizontal.to)] }"
-    )
-    assert (mark, place) == (10, 0)
-    assert shortest > 0
+    plot = visitor.chart("masks_growth")
+    mark, place, shortest = plot.evaluate("""({ layout, _fullLayout: { xaxis } }) => {
+        const [{ x0: mark }] = layout.shapes
+        return [mark, xaxis.d2p(mark) / xaxis._length, xaxis.d2p(16) / xaxis._length] }""")
+    assert mark == 10
+    assert 0 < place < 0.05 < shortest

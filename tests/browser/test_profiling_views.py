@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Route, expect
 
+from tests.browser.charts import faults
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tfm_ui.lenses.profiling import measurements
 from tfm_ui.pictures.registry import made
@@ -14,7 +15,8 @@ DRAWN = {
     "roofline": {"profiling_roofline": 7},
     "length": {"profiling_length_time": 5, "profiling_length_memory": 7, "profiling_length_parts": 9},
 }
-COUNT = """e => e._memory?.charts?.flatMap(c => c.lines).filter(l => l.name).length ?? e._memory?.shares?.length"""
+COUNT = """({ _fullData: all }) => all.filter(({ name, meta, type }) => type === "bar" || meta?.end !== undefined)
+  .reduce((count, { type, x }) => count + (type === "bar" ? x.length : 1), 0)"""
 
 
 @pytest.fixture
@@ -37,12 +39,13 @@ def test_the_views_are_drawn_and_fit_a_phone_in_the_dark(visit, measured):
     for view, panels in DRAWN.items():
         visitor.open(f"/profiling?profiling_view={view}&d_ff=100&profiling_longest=512")
         for name, count in panels.items():
-            picture = page.locator(f".st-key-panel_{name} [data-picture]")
-            picture.wait_for()
-            page.wait_for_function(f"([e, n]) => ({COUNT})(e) === n", arg=[picture.element_handle(), count])
-            assert picture.evaluate("e => e.querySelector('canvas').height > 200 && e.scrollWidth <= e.clientWidth + 1")
+            plot = visitor.chart(name)
+            page.wait_for_function(f"([e, n]) => ({COUNT})(e) === n", arg=[plot.element_handle(), count])
+            assert plot.evaluate("e => e._fullLayout.height > 150 && e.scrollWidth <= e.clientWidth + 1")
+            assert faults(plot) == [], name
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    times = page.locator(".st-key-panel_profiling_length_time [data-picture]")
-    times.locator("canvas").focus()
-    times.locator("canvas").press("End")
-    expect(times.locator(".say")).to_have_text(re.compile(r"forward: [\d.]+, fitted .* at length = 512$"))
+    times = visitor.chart("profiling_length_time")
+    times.focus()
+    times.press("End")
+    said = re.compile(r"forward: [\d.]+, fitted .* at length = 512$")
+    expect(times.locator("xpath=..").locator(".say")).to_have_text(said)

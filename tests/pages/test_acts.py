@@ -7,7 +7,7 @@ from tests.pages.test_app import HEADS, shown, start, text_on, widget
 from tfm_ui.lenses.heads import presets as heads
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home import presets as home
-from tfm_ui.state.fields import controls_of
+from tfm_ui.state.fields import controls_of, held_by
 from tfm_ui.state.model_state import ModelState
 
 HOME = "home"
@@ -17,10 +17,17 @@ def held(app) -> tuple[ModelState, HeadsState]:
     """What the model's controls and the lens's hold."""
 
     def state(kind, prefix):
-        names = [name for name in controls_of(kind) if prefix + name in app.session_state]
-        return kind(**{name: app.session_state[prefix + name] for name in names})
+        names = [name for name in controls_of(kind) if prefix + name in app.session_state and name not in held_by(kind)]
+        return kind(**{name: app.session_state[prefix + name] for name in names}, **in_address(app, kind, prefix))
 
     return state(ModelState, ""), state(HeadsState, "heads_")
+
+
+def in_address(app, kind, prefix):
+    """What the address holds of fields that no widget holds."""
+    asked = {name: app.query_params[prefix + name] for name in held_by(kind) if prefix + name in app.query_params}
+    assert all(isinstance(raw, str) for raw in asked.values())
+    return {name: controls_of(kind)[name][0].read(raw, None)[0] for name, raw in asked.items()}
 
 
 def pick(app, name: str):

@@ -109,6 +109,8 @@ def test_every_control_changes_the_picture_and_moves_no_other(key, value):
         np.testing.assert_array_equal(after, before)
     else:
         assert after.shape != before.shape or not np.array_equal(after, before)
+    if key in ("text", "tokenizer"):  # the number of tokens follows the text
+        assert others.pop("seq_len") != app.session_state["seq_len"]
     assert {w: app.session_state[w] for w in others} == others
 
 

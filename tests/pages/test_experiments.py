@@ -5,6 +5,7 @@ import pytest
 
 from tests.pages.test_acts import pick
 from tests.pages.test_app import picture, start, text_on, widget
+from tests.tfm_ui.pictures.charts import lines, marks
 from tfm_core import scale_experiment
 from tfm_ui.lenses.attention.dictionary.numbers import look_up
 from tfm_ui.lenses.attention.presets import PRESETS
@@ -22,12 +23,8 @@ def lens(view: str, **query: str):
 
 def measured(app) -> dict[tuple[int, str], np.ndarray]:
     """(which chart, line's name) -> its y."""
-    header, raw = picture(app, "scale")
-    numbers, result = np.frombuffer(raw, np.float32), {}
-    for number, chart in enumerate(header["charts"]):
-        for line in chart["lines"]:
-            _, result[number, line["name"]], numbers = np.split(numbers, [line["count"], 2 * line["count"]])
-    return result
+    header, _ = picture(app, "scale")
+    return {(chart, name): y for chart in range(3) for name, (_, y) in lines(header, chart + 1).items()}
 
 
 @pytest.mark.parametrize("view", ["scale", "dictionary"])
@@ -101,6 +98,6 @@ def test_their_presets_can_be_picked_from_any_view_and_taken_back(name):
     if view == "dictionary":
         assert drawing["asked"] == [0.8, 0.3]
     else:
-        assert drawing["charts"][0]["marks"][0]["x"] == 256
+        assert list(marks(drawing).values()) == [256]
     widget(app, "_undo").click().run()
     assert (app.session_state["seed"], picture(app, "dictionary")[0]["asked"]) == (99, [1, 1])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
+from tests.tfm_ui.pictures.charts import prints_nan
 from tfm_core import MASKS
 from tfm_ui.pictures.maps import MASKED
 
@@ -22,7 +23,7 @@ def maps(app):
 def check(app, *, exact: bool = True):
     assert not app.exception
     for name in PICTURES:
-        assert "NaN" not in str(picture(app, name)[0])
+        assert not prints_nan(picture(app, name)[0])
     header, (mask, scores, weights, *_) = maps(app)
     assert np.isfinite(scores).all() or not exact
     assert (weights[np.isnan(mask)] == 0).all() or not exact

@@ -1,59 +1,12 @@
 """The line with the button that measures, in each of its states: what the worker says is played."""
 
-from dataclasses import replace
-
 import pytest
 
-from tests.pages.test_app import start, text_on, widget
-from tests.tfm_ui.jobs.fake_worker import FakeQueue
-from tfm_core.profiling import Blocks, Machine, Measured, Progress, Report, Row, Size
+from tests.pages.measuring import MEASURE, PAGE, bars, came, lens, press, report, said
+from tests.pages.test_app import start, widget
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Request, Tab
 from tfm_ui.jobs.messages import WorkerExited
-from tfm_ui.lenses.profiling import measurements
-
-PAGE = "profiling"
-MEASURE = "_profiling_measure"
-MACHINE = Machine(
-    device="A Processor", processor="A Processor", cores=2, system="", torch="2.13", flops_per_second=1e11
-)
-
-
-def lens(**query: str):
-    return start(PAGE, profiling_view="length", **query)
-
-
-def press(app, key: str):
-    widget(app, key).click().run()
-    assert not app.exception
-    return app
-
-
-def said(app) -> str:
-    return text_on(app).replace("&#x27;", "'")
-
-
-def bars(app) -> list[str]:
-    return [element.proto.text.replace("\\", "") for element in app.get("progress")]
-
-
-def report(queue: FakeQueue, clean: int = 3, contended: int = 0, **more) -> Report:
-    """A measurement of what the worker was asked to do."""
-    plan = queue.running().argument
-    blocks = Blocks(
-        tuple(0.001 * (n + 1) for n in range(clean)),
-        tuple(range(clean)),
-        contended,
-        loaded=(0.002,) * contended,
-        loaded_rounds=tuple(range(clean, clean + contended)),
-    )
-    measured = tuple(Measured(row, blocks) for row in plan.rows)
-    given = {"id": "abc123", "seconds": 12.3, "started": "2026-11-21T15:30:00+00:00", "complete": True}
-    return Report(plan=plan, machine=MACHINE, measured=measured, **(given | more))
-
-
-def came(queue: FakeQueue, share: float, so_far: Report, doing: str = "round 6 of 9") -> None:
-    queue.step(share, step=Progress(share, 8.0, doing, so_far))
 
 
 def test_it_is_measured_and_the_link_holds_it_by_nobodys_act(queue):
@@ -77,25 +30,6 @@ def test_it_is_measured_and_the_link_holds_it_by_nobodys_act(queue):
     assert "21 blocks, all clean." in said(app)
     assert "shared machine" not in said(app)
     assert widget(app, MEASURE).label == "Measure again"
-    assert widget(app, "_undo").disabled
-
-
-def test_a_link_to_a_measurement_that_is_gone_says_so():
-    assert "The measurement that the link names is not on this server." in said(lens(profiling_run="gone"))
-    assert "not on this server" not in said(lens())
-
-
-def test_undo_passes_over_what_was_measured_since(queue):
-    app = lens()
-    widget(app, "profiling_rounds").set_value(12).run()
-    press(app, MEASURE)
-    queue.ready()
-    came(queue, 1.0, report(queue))
-    queue.finish()
-    app.run()
-    assert widget(app, "_undo").help.replace("\\", "") == "Undoes: profiling_rounds 12 → 9"
-    press(app, "_undo")
-    assert app.query_params["profiling_run"] == "abc123"
     assert widget(app, "_undo").disabled
 
 
@@ -210,59 +144,3 @@ def test_what_exceeds_the_servers_budget_is_refused_at_once(queue):
     assert widget(app, MEASURE).disabled
     assert "This would take about" in said(app)
     assert not queue._jobs
-
-
-@pytest.fixture
-def stored(queue):
-    """Two measurements of one plan, and a later one of another."""
-    press(lens(), MEASURE)
-    queue.ready()
-    first = report(queue, id="first")
-    other = replace(first.plan, rows=(Row("with weights", Size(d_model=8, num_heads=1, num_layers=1, seq_len=1)),))
-    queue.finish()
-    for measurement in (first, replace(first, id="second", seconds=99.0), replace(first, id="third", plan=other)):
-        measurements.keep(measurement)
-    return first
-
-
-@pytest.mark.parametrize(
-    ("query", "shown", "told"),
-    [
-        ({"profiling_run": "first"}, "in 12.3 s", False),
-        ({"profiling_run": "third"}, "in 99.0 s", False),  # of another plan: the latest of this one
-        ({}, "in 99.0 s", False),
-        ({"profiling_run": "gone"}, "in 99.0 s", True),
-    ],
-)
-def test_the_link_names_the_measurement_that_is_shown(stored, query, shown, told):
-    app = lens(**query)
-    assert not app.exception
-    assert shown in said(app)
-    assert app.query_params["profiling_run"] == ("first" if shown == "in 12.3 s" else "second")
-    assert any("This is the latest one of the same settings" in warning.value for warning in app.warning) == told
-    assert widget(app, "_undo").disabled  # by nobody's act
-
-
-def test_back_at_the_same_settings_the_same_measurement_is_shown(stored):
-    app = lens(profiling_run="first")
-    widget(app, "profiling_rounds").set_value(12).run()
-    assert "Not measured here yet" in said(app)
-    twelve = replace(stored.plan, setup=replace(stored.plan.setup, rounds=12))
-    measurements.keep(replace(stored, id="of 12", plan=twelve))
-    app.run()
-    assert app.query_params["profiling_run"] == "of 12"
-    widget(app, "profiling_rounds").set_value(9).run()
-    assert app.query_params["profiling_run"] == "first"
-    assert "in 12.3 s" in said(app)
-
-
-def test_how_another_sessions_job_ended_changes_nothing_of_a_link(queue):
-    app = press(lens(), MEASURE)
-    queue.ready()
-    measurements.keep(report(queue, id="earlier", seconds=5.0))
-    came(queue, 0.4, report(queue, complete=False))
-    press(app, f"_profiling_stop_{queue.running().number}")
-    queue.finish(stopped=True)
-    opened = lens(profiling_run="earlier")  # the same visitor, later
-    assert opened.query_params["profiling_run"] == "earlier"
-    assert "Stopped" not in said(opened)

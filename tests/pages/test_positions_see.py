@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
+from tests.tfm_ui.pictures.charts import figure, headings, lines
 from tfm_core import POSITIONAL
 
 POSITIONS = "positions"
@@ -39,8 +40,9 @@ def test_in_a_decoder_keys_ahead_share_a_bucket(architecture):
 def test_waves_beside_waves_are_drawn_once_below_both():
     app = start(POSITIONS, positions_a="sinusoidal", positions_b="learned")
     header, _ = picture(app, "positions_curves")
-    assert [chart["y"] for chart in header["charts"]] == ["A: sinusoidal", "B: learned"]
-    assert header["charts"][0]["reach"] == header["charts"][1]["reach"]
+    assert headings(header) == ["A: sinusoidal", "B: learned"]
+    layout = figure(header).layout
+    assert layout.yaxis.range == layout.yaxis2.range
     assert "B: learned is not made of waves" in text_on(app)
     assert "48 on, 16 positions are not defined" in text_on(app)
 
@@ -52,14 +54,14 @@ def test_the_box_of_dimensions_and_the_link_are_the_same():
     box.set_value("7 7 9 frog").run()
     assert app.query_params["positions_dims"] == "7 9"
     header, _ = picture(app, "positions_curves")
-    assert [line["name"] for line in header["charts"][0]["lines"]] == ["7", "9"]
+    assert list(lines(header)) == ["7", "9"]
     assert not app.exception
 
 
 def test_more_dimensions_than_colours_are_not_drawn():
     app = start(POSITIONS, positions_dims=" ".join(map(str, range(12))))
     header, _ = picture(app, "positions_curves")
-    assert len(header["charts"][0]["lines"]) == 8
+    assert len(lines(header)) == 8
 
 
 def test_a_wider_encoding_is_another_picture():

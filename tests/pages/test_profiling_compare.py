@@ -7,6 +7,7 @@ import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
 from tests.tfm_ui.lenses.profiling.profiling_toys import plan, report
+from tests.tfm_ui.pictures.charts import ends, prints_nan
 from tfm_core.profiling import Measured
 from tfm_ui.lenses.profiling import measurements
 from tfm_ui.lenses.profiling.state import SIZES
@@ -29,7 +30,7 @@ def pictures(app) -> None:
     for name in PICTURES:
         header, _ = picture(app, name)
         assert header["about"]
-        assert "NaN" not in str(header)
+        assert not prints_nan(header)
 
 
 def captions(app) -> str:
@@ -55,8 +56,7 @@ def test_a_measurement_of_the_plan_is_shown_and_its_name_brings_it_back():
     app = lens(run="first")
     assert app.dataframe[0].value["forward ms"].to_numpy() == pytest.approx(1000 * np.array(TIMES))
     assert "measurement first" in picture(app, "profiling_times")[0]["foot"]
-    strips = picture(app, "profiling_times")[0]["strips"]
-    assert [strip["end"] for strip in strips[:4]] == ["2.00 ms", "6.00 ms", "10.0 ms", "30.0 ms"]
+    assert ends(picture(app, "profiling_times")[0])[:4] == ["2.00 ms", "6.00 ms", "10.0 ms", "30.0 ms"]
 
 
 def test_the_baseline_is_a_choice_of_the_link():

@@ -8,6 +8,7 @@ import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
 from tests.tfm_ui.lenses.profiling.reports import plausible
+from tests.tfm_ui.pictures.charts import drawn, ends, lines, marks, prints_nan
 from tfm_ui.lenses.profiling import measurements
 from tfm_ui.lenses.profiling.plan import NO_CONFIGURATION
 
@@ -41,11 +42,12 @@ def measured(monkeypatch):
     return measure
 
 
-def numbers_of(app, name):
-    header, numbers = picture(app, name)
+def chart(app, name):
+    """The header of a chart."""
+    header, _ = picture(app, name)
     assert header["about"]
-    assert "NaN" not in str(header)
-    return np.frombuffer(numbers, np.float32)
+    assert not prints_nan(header)
+    return header
 
 
 @pytest.mark.parametrize("view", PICTURES)
@@ -57,7 +59,7 @@ def test_every_view_runs_whatever_was_measured(measured, view):
         app.run()
         assert not app.exception, run
         for name in PICTURES[view]:
-            numbers_of(app, name)
+            chart(app, name)
         said = text_on(app)
         assert "nan" not in said.lower(), run
         if run == "measured":
@@ -88,7 +90,7 @@ def test_every_view_runs_for_any_rows(measured):
         widget(app, "profiling_sizes").set_value(sizes).run()
         assert not app.exception
         for name in PICTURES[view]:
-            assert not np.isnan(numbers_of(app, name)).all()
+            assert np.isfinite(drawn(chart(app, name))).any()
         widget(app, "profiling_sizes").set_value("nonsense").run()
         assert [info.value for info in app.info] == [NO_CONFIGURATION]
 
@@ -100,10 +102,10 @@ def test_a_link_to_a_view_keeps_the_rows_of_compare(measured):
     )
     assert "Row 1 of 2 in the view “compare”: LSTM, d_model 8, 2 heads, 1 layer, 4 tokens, batch 3." in text_on(app)
     assert "profiling_sizes" in app.query_params
-    before = picture(app, "profiling_parts_flops")[0]["values"]
+    before = ends(chart(app, "profiling_parts_flops"))
     widget(app, "profiling_row").set_value(2).run()
     assert "Row 2 of 2" in text_on(app)
-    assert picture(app, "profiling_parts_flops")[0]["values"] != before
+    assert ends(chart(app, "profiling_parts_flops")) != before
 
 
 def test_a_sweep_follows_the_sidebar_and_leaves_out_what_is_beyond_the_limits():
@@ -113,20 +115,19 @@ def test_a_sweep_follows_the_sidebar_and_leaves_out_what_is_beyond_the_limits():
     assert any("2\u202f048 tokens would need" in info.value for info in app.info)
     small = start(PAGE, profiling_view="length", d_ff="100", profiling_longest="256", profiling_target="fused")
     assert "overtake the feed-forward at n = d_ff = 100 in FLOPs" in text_on(small)
-    header, numbers = picture(small, "profiling_length_parts")
-    assert [line["name"] for line in header["charts"][0]["lines"]] == ["projections", "products", "feed-forward"]
-    assert list(np.frombuffer(numbers, np.float32)[:4]) == [32, 64, 128, 256]
+    parts = lines(chart(small, "profiling_length_parts"))
+    assert list(parts) == ["projections", "products", "feed-forward"]
+    assert [x.tolist() for x, _ in parts.values()] == [[32, 64, 128, 256]] * 3
 
 
 def test_the_roof_goes_up_to_the_ridge_and_stays(measured):
     measured({})
     app = start(PAGE, profiling_view="roofline")
-    header, _ = picture(app, "profiling_roofline")
-    numbers = numbers_of(app, "profiling_roofline")
-    assert [line["name"] for line in header["charts"][0]["lines"][:2]] == ["peak 100 GFLOP/s", "copy 20.0 GB/s"]
-    assert header["charts"][0]["marks"] == [{"name": "ridge 5.00", "x": 5.0}]
-    flat, slope = numbers[:4], numbers[4:8]
-    assert list(flat[2:]) == [100, 100]
-    assert flat[0] == slope[1] == 5
-    assert slope[3] / slope[2] == pytest.approx(slope[1] / slope[0])
-    assert math.isclose(slope[3], 100)
+    header = chart(app, "profiling_roofline")
+    (flat, (flat_x, flat_y)), (slope, (slope_x, slope_y)) = list(lines(header).items())[:2]
+    assert (flat, slope) == ("peak 100 GFLOP/s", "copy 20.0 GB/s")
+    assert marks(header) == {"ridge 5.00": 5}
+    assert flat_y.tolist() == [100, 100]
+    assert flat_x[0] == slope_x[1] == 5
+    assert slope_y[1] / slope_y[0] == pytest.approx(slope_x[1] / slope_x[0])
+    assert math.isclose(slope_y[1], 100)

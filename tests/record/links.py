@@ -167,4 +167,13 @@ PROFILING = (
     "profiling?profiling_view=roofline#measured",
 )
 
-LINKS = (*PRESETS, *HOME, *HEADS, *ATTENTION, *POSITIONS, *MASKS, *PROFILING)
+TWELVE = "text=one two three four five six seven eight nine ten eleven twelve"
+TOKENS = (  # as many as the text has, or as many as the link says
+    f"heads?{TWELVE}",
+    f"heads?{TWELVE}&seq_len=10",
+    "positions?positions_view=fault&positional=none&text=🦊 🐺 🦊&seq_len=10",
+    "attention?architecture=encoder-decoder&text=a b c&target=eins zwei drei vier fünf&attention_kind=cross",
+    "masks?masks_view=padding&text=a b c",
+)
+
+LINKS = (*PRESETS, *HOME, *HEADS, *ATTENTION, *POSITIONS, *MASKS, *PROFILING, *TOKENS)

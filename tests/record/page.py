@@ -1,4 +1,4 @@
-"""Reads the page that a link opens. All that the record knows about the app's implementation is in this file.
+"""Reads the page that a link opens. All that the record knows about the app's implementation is here and in charts.py.
 
 Inside means: where a page's file lies, how Numbers and Source are opened, the function behind a picture, and how
 Profiling is given a measurement without a clock. When one of these moves, it costs a line here.
@@ -27,6 +27,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
 from tests.opening import go_to
+from tests.record.charts import numbers_of, words_of
 from tests.record.statistics import alike, describe, text
 from tests.tfm_ui.jobs.fake_worker import FakeQueue
 from tests.tfm_ui.lenses.profiling.reports import plausible
@@ -142,12 +143,14 @@ class _Reader:
         if "query" not in data:
             return  # a component that is no picture
         header, numbers = decode(made(data["name"], data["query"]))
-        described = {name: describe(value) for name, value in header.items() if name not in ("query", "skin")}
+        is_chart = "figure" in header
+        words = words_of(header) if is_chart else header
+        described = {name: describe(value) for name, value in words.items() if name not in ("query", "skin")}
         self.content["pictures"][node.key] = {
             "name": data["name"],
             "query": {name: text(value) for name, value in parse_qsl(data["query"], keep_blank_values=True)},
             "header": {name: value for name, value in described.items() if value is not None},
-            "numbers": _numbers(header, numbers),
+            "numbers": numbers_of(header) if is_chart else _numbers(header, numbers),
         }
 
 
@@ -163,12 +166,15 @@ def _numbers(header: Record, numbers: bytes) -> Any:
     return describe(np.frombuffer(numbers, np.float32))
 
 
+HEADING = ("title", "shape", "how to read")
+
+
 def _html(place: Record, body: str) -> None:
     """A panel's heading, sentence and laws; any other HTML is among the words."""
     if NOT_RECORDED.search(body):
         return
     if heading := re.search(r'class="phead"><h3>(.*?)<small>(.*?)</small></h3><p>(.*?)</p>', body, re.DOTALL):
-        place |= {name: _plain(part) for name, part in zip(("title", "shape", "how to read"), heading.groups())}  # noqa: B905
+        place |= {name: _plain(part) for name, part in zip(HEADING, heading.groups(), strict=True)}
     elif 'class="said"' in body and "sentence" not in place:
         place["sentence"] = _plain(body)
     elif 'class="law"' in body:

@@ -17,9 +17,9 @@ from torch import Tensor
 from tfm_core.model.recording import Watch
 from tfm_core.study.analysis import entropy, mean_distance, peaks, weight_on_first, weight_on_previous, weight_on_self
 from tfm_ui.live.origins import Heads, Origin
+from tfm_ui.state.model_state import EXACT_UP_TO
 
 MASKED = 255  # the byte for masked cells; smaller bytes are weights
-EXACT_UP_TO = 256  # up to this many tokens, the map has a byte for each weight
 POOLED_TO = 128  # beyond that, the map has at most this many cells per side: more than a thumbnail shows
 AT_ONCE = 2**22  # how many weights are summarised at a time: as many as fit into the processor's cache
 

@@ -101,7 +101,7 @@ def forward(state: ModelState, source: Tensor | None = None, target: Tensor | No
     inputs = [state.source_tokens.batch if source is None else source]
     if state.is_encoder_decoder:
         inputs.append(state.target_tokens.batch if target is None else target)
-    mask = causal_mask(state.seq_len) if state.masks_the_future else None
+    mask = causal_mask(state.length) if state.masks_the_future else None
     logits: Tensor = transformer(state.config)(*inputs, mask=mask)
     return logits
 

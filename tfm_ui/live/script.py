@@ -87,14 +87,14 @@ def of_model(state: ModelState) -> dict[str, Code]:
 
     The reader's text may look like a part of a script, so it is written as a literal.
     """
-    texts = {"source": (state.text, state.seq_len)}
+    texts = {"source": (state.text, state.length)}
     if state.is_encoder_decoder:
         texts["target"] = (state.target, len(state.target_tokens.ids))
     encoded = {
         name: Code(f"encode({text_of(text)}, {state.tokenizer!r}, {count})") for name, (text, count) in texts.items()
     }
     inputs = ", ".join(f"{name}.batch" for name in texts)
-    mask = f"causal_mask({state.seq_len})" if state.masks_the_future else "None"
+    mask = f"causal_mask({state.length})" if state.masks_the_future else "None"
     return {"config": config_of(state), **encoded, "inputs": Code(f"[{inputs}]"), "mask": Code(mask)}
 
 

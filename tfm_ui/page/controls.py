@@ -15,7 +15,7 @@ from streamlit.errors import StreamlitAPIException
 
 from tfm_ui.page import undo
 from tfm_ui.page.notices import dismiss, notify
-from tfm_ui.state.fields import Choice, Field, Flag, Length, Limits, Number, State, Text, Whole, controls_of, held_by
+from tfm_ui.state.fields import Choice, Field, Flag, Limits, Number, State, Text, Whole, controls_of, held_by
 from tfm_ui.state.links import as_text, read_link
 
 S = TypeVar("S", bound=State)
@@ -83,10 +83,6 @@ def _widget(field: Field, where: DeltaGenerator, key: str, default: Any, prefix:
             return where.text_area(field.label, default, height=field.height, **common)
         case Whole(box=True):
             return where.number_input(field.label, field.low, field.high, default, help=field.help, **common)
-        case Length():
-            asked, _ = field.read(st.query_params.get(key, str(default)), default)
-            options = field.options(asked, st.session_state.get(key, default))
-            return where.select_slider(field.label, options, default, help=field.help, **common)
         case Whole():
             return where.slider(field.label, field.low, field.high, default, help=field.help, **common)
         case Choice():
@@ -140,8 +136,13 @@ def _held(key: str, field: Field, default: Any) -> Any:
     return value
 
 
+def take_along() -> None:
+    """On the way to another page: links between pages carry no held fields, and the model's are to stay as they are."""
+    _come_back(st.session_state[KNOWN][""], "")
+
+
 def _come_back(state: type[State], prefix: str) -> None:
-    """When the reader returns to a page, write the held fields' last values into the address, unless it sets them."""
+    """Write the held fields' last values into the address, unless it sets them."""
     for name, (_, default) in controls_of(state).items():
         key, kept = prefix + name, st.session_state.get(KEPT, {})
         if name in held_by(state) and key not in st.query_params and kept.get(key, default) != default:

@@ -6,12 +6,13 @@ from typing import Any
 
 import streamlit as st
 
-from tfm_ui.live.attention import EXACT_UP_TO
 from tfm_ui.page import controls
 from tfm_ui.pictures.canvas import standalone
-from tfm_ui.pictures.registry import States, made, query_of, registered
+from tfm_ui.pictures.figures import in_mode
+from tfm_ui.pictures.registry import States, figure_of, made, query_of, registered
 from tfm_ui.state.fields import local_to
 from tfm_ui.state.links import TEXT_CHARS
+from tfm_ui.state.model_state import EXACT_UP_TO
 from tfm_ui.text.colours import Mode
 
 Pick = Callable[[int, int], None]
@@ -41,7 +42,7 @@ class Drawing:
     @property
     def early(self) -> bool:
         """Whether the browser may ask for the picture before the page has run: the query is short, a pass quick."""
-        return not self.slow and len(self.query) <= TEXT_CHARS and self.states[0][0].seq_len <= EXACT_UP_TO
+        return not self.slow and len(self.query) <= TEXT_CHARS and self.states[0][0].longest <= EXACT_UP_TO
 
     def draw(self, key: str) -> tuple[int, int] | None:
         """Put the picture on the page; the layer and head whose click caused this run, if any."""
@@ -73,3 +74,17 @@ class Drawing:
     def page(self, title: str, sentence: str, mode: Mode) -> str:
         """The picture as a complete HTML page, for a download."""
         return standalone(registered(self.name).canvas, made(self.name, self.query), title, sentence, mode)
+
+    @property
+    def saves(self) -> tuple[str, ...]:
+        """The kinds of files that the browser makes of the picture."""
+        return registered(self.name).canvas.saves
+
+    @property
+    def has_figure(self) -> bool:
+        """Whether the picture can be had as a Plotly figure."""
+        return registered(self.name).canvas.figure is not None
+
+    def figure(self, title: str, sentence: str, mode: Mode) -> str:
+        """The picture as a Plotly figure in JSON, for a download."""
+        return str(in_mode(figure_of(self.name, self.query, title, sentence), mode).to_json())

@@ -30,6 +30,8 @@ ASKED = "_lens"  # key of the session state: the name of the lens whose page is 
 
 def set_up(page: Page) -> None:
     """Set the window's title, the icon, the logo and the style. Every page calls it first."""
+    if st.session_state.get(ASKED, page.url_path) != page.url_path:
+        controls.take_along()
     st.session_state[ASKED] = page.url_path
     st.set_page_config(f"{page.title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")
     present.check_link()

@@ -11,11 +11,14 @@ import streamlit as st
 
 from tfm_ui.page.box import Box, Boxes
 from tfm_ui.page.drawing import Drawing
-from tfm_ui.page.save_png import save_png
+from tfm_ui.page.save_picture import save_picture
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.pictures.registry import States
 from tfm_ui.text.colours import Mode
 from tfm_ui.text.csv_file import csv_of
+
+NOTEBOOK = """import plotly.io
+plotly.io.read_json("{}")"""
 
 
 def mode() -> Mode:
@@ -145,6 +148,9 @@ def _download(panel: Panel, drawing: Drawing | None) -> None:
     if drawing:
         page = partial(drawing.page, panel.title, result.sentence(), scheme)
         files["HTML"] = ("the picture, live, as a page", page, "text/html")
+    if has_figure := drawing is not None and drawing.has_figure:
+        figure = partial(drawing.figure, panel.title, result.sentence(), scheme)
+        files["JSON"] = ("the figure, for Plotly", figure, "application/json")
     with menu:
         for kind, (what, content, mime) in files.items():
             st.download_button(
@@ -156,8 +162,11 @@ def _download(panel: Panel, drawing: Drawing | None) -> None:
                 type="tertiary",
                 key=f"{kind.lower()}_{key}",
             )
-        if drawing:
-            save_png(key, f"{name}.png")
+        for kind in drawing.saves if drawing else ():
+            save_picture(key, kind, f"{name}.{kind.lower()}")
+        if has_figure:
+            st.caption("To open the figure in a notebook")
+            st.code(NOTEBOOK.format(f"{name}.json"), wrap_lines=True)
 
 
 def _source(panel: Panel) -> None:

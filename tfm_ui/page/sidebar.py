@@ -5,14 +5,16 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_ui.page import controls, undo
-from tfm_ui.page.browser import tidy_history
+from tfm_ui.page import controls, length_control, undo
+from tfm_ui.page.browser import let_pictures_follow, tidy_history
 from tfm_ui.page.present import presenting
 from tfm_ui.state.links import LINK_CHARS, Cut, cuts, share_link
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import SAMPLES, about
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
+
+LIVE = ("seq_len", "num_layers", "num_heads", "d_model")  # sliders that all pictures follow while they are dragged
 
 
 def model_panel() -> ModelState:
@@ -32,7 +34,7 @@ def model_panel() -> ModelState:
         with texts.container(key=f"with_samples_{name}"):
             draw(st.container(), name)
             _samples(name)
-    draw(sizes, "seq_len")
+    tokens = sizes.container()
     for pair in (("num_layers", "num_heads"), ("d_model", "seed")):
         for column, name in zip(sizes.columns(2, gap="small"), pair, strict=True):
             draw(column, name)
@@ -43,6 +45,9 @@ def model_panel() -> ModelState:
         about = "Decoders are always causal."
         mask.toggle("Causal: no looking ahead", value=True, disabled=True, key="_causal", help=about)
     draw(more, "tokenizer", "norm", "activation", "d_ff", "weights")
+    length_control.draw(tokens)  # drawn last, though it stands above: it needs to know the texts and the tokenizer
+    with side:
+        let_pictures_follow(LIVE)
     return controls.current(ModelState)
 
 
@@ -90,7 +95,8 @@ def tools() -> None:
         for text in cut:
             _about_link(text)
     shown = share_link(address(), *states).removeprefix(address()) + ("&present=true" if presenting() else "")
-    tidy_history(LINK_CHARS, address=shown if cut else "", whole={text.part: text.whole for text in cut})
+    whole = {text.part: text.whole for text in cut}
+    tidy_history(LINK_CHARS, quiet=[length_control.KEY], address=shown if cut else "", whole=whole)
 
 
 def _about_link(cut: Cut) -> None:

@@ -1,15 +1,83 @@
-"""Pictures of a few named shares as horizontal bars."""
+"""Charts of a few named shares as horizontal bars."""
 
 from collections.abc import Sequence
 from math import isnan
-from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
-from tfm_ui.pictures.canvas import Canvas, Content
+from tfm_ui.pictures import chart
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.figures import INK, MUTED, axis_title, colour_of, plain
+from tfm_ui.pictures.rows import End, Name, in_rows
+from tfm_ui.text import formats
 
-BARS = Canvas("pictures/bars", '<div class="bars" data-picture><canvas role="img"></canvas></div>')
 ROUNDING = 1e-5  # by so much the sum of float32 shares may exceed 1
+BAR = 40  # the height of a bar and its gap, in pixels
+
+
+def figure(
+    names: Sequence[str],
+    shares: Sequence[float],
+    *,
+    reference: float | None = None,
+    values: Sequence[str] = (),
+    gap: str = "none",
+    rows: str = "",
+) -> go.Figure:
+    """A bar for each share.
+
+    Args:
+        names: the names of the bars, from top to bottom.
+        shares: of one whole, so together at most 1; printed in percent. NaN for a missing share.
+        reference: a share to compare with, drawn as a dotted line.
+        values: a text for each share, such as a number with its unit. It is printed before the percentage, which then
+            has no decimals.
+        gap: the text in place of a NaN.
+        rows: what the names are of; it is the title of the y axis in files.
+
+    Raises:
+        ValueError: if there are not as many values as shares, or if the shares are more than one whole.
+    """
+    if values and len(values) != len(shares):
+        raise ValueError(f"expected a value for each of {len(shares)} shares, got {len(values)}")
+    there = [share for share in shares if not isnan(share)]
+    if sum(there) > 1 + ROUNDING:
+        raise ValueError(f"expected shares of one whole, got a sum of {sum(there):g}")
+    said = [plain(_said(share, values[i] if values else "", gap)) for i, share in enumerate(shares)]
+    bar = {
+        "type": "bar",
+        "orientation": "h",
+        "y": np.arange(len(names)),
+        "x": np.asarray(shares, np.float64),
+        "width": 0.56,
+        "marker": {"color": colour_of("result")},
+        "customdata": [f"{plain(name)}: {text}" for name, text in zip(names, said, strict=True)],
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    upright = {"type": "line", "x0": reference, "x1": reference, "yref": "paper", "y0": 0, "y1": 1}
+    full = max(reference or 0, *there, 0) or 1
+    return in_rows(
+        [bar] if names else [],
+        names=[Name(plain(name), row) for row, name in enumerate(names)],
+        ends=[
+            End(text, row, 0, MUTED) if isnan(share) else End(text, row, share)
+            for row, (text, share) in enumerate(zip(said, shares, strict=True))
+        ],
+        last=len(names) - 1,
+        pixels=BAR,
+        rows=rows,
+        axis={"title": axis_title("share"), "range": [0, full], "tickformat": ".0%" if full > 0.1 else ".1%"},
+        shapes=[upright | {"line": {"color": INK, "width": 2, "dash": "dot"}}] if reference is not None else [],
+    )
+
+
+def _said(share: float, value: str, gap: str) -> str:
+    if isnan(share):
+        return gap
+    if not value:
+        return formats.percent(share, 3)
+    return f"{value}  {formats.percent(share)}" if share else value
 
 
 def content(
@@ -20,27 +88,7 @@ def content(
     reference: float | None = None,
     values: Sequence[str] = (),
     gap: str = "none",
+    rows: str = "",
 ) -> Content:
-    """The content for bars.js.
-
-    Args:
-        names: the names of the bars, from top to bottom.
-        shares: of one whole, so together at most 1; printed in percent. NaN for a missing share.
-        about: the picture in words.
-        reference: a share to compare with, drawn as a dotted line.
-        values: a text for each share, such as a number with its unit. It is printed before the percentage, which then
-            has no decimals.
-        gap: the text in place of a NaN.
-
-    Raises:
-        ValueError: if there are not as many values as shares, or if the shares are more than one whole.
-    """
-    if values and len(values) != len(shares):
-        raise ValueError(f"expected a value for each of {len(shares)} shares, got {len(values)}")
-    whole = sum(share for share in shares if not isnan(share))
-    if whole > 1 + ROUNDING:
-        raise ValueError(f"expected shares of one whole, got a sum of {whole:g}")
-    header: dict[str, Any] = {"names": list(names), "about": about, "values": list(values), "gap": gap}
-    if reference is not None:
-        header["reference"] = reference
-    return header, np.array(shares, np.float32)
+    """The content for chart.js: see `figure`; `about` is the picture in words."""
+    return chart.content(figure(names, shares, reference=reference, values=values, gap=gap, rows=rows), about=about)

@@ -15,13 +15,15 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
 from tfm_ui.text import colours
 from tfm_ui.text.colours import Mode
 
-Content = tuple[dict[str, Any], NDArray[Any]]  # a header, which becomes JSON, and numbers
+Header = dict[str, Any]  # becomes JSON
+Content = tuple[Header, NDArray[Any]]  # what a script draws from: a header and numbers
 
 ASSETS = Path(__file__).parents[2] / "assets"
 
@@ -48,7 +50,7 @@ SKIN = {
 
 # Streamlit sends a component's script and style with every update. So these scripts are short, and fetch the real ones.
 LOADER = """
-const script = import(new URL("assets/%s/page/%s.js", document.baseURI))
+const script = import(new URL("assets/%s/%s.js", document.baseURI))
 export default function (component) {
   let cleanup, gone
   script.then(module => { if (!gone) cleanup = module.default(component) })
@@ -97,17 +99,35 @@ class Canvas:
         name: the last part of the path, which is the name of the Streamlit component.
         html: the elements on which the script works.
         mount: puts the component on the page.
+        figure: makes the same picture as a Plotly figure, for a download; None for controls, which show no numbers.
+        library: the path below assets/ of a library that the script loads by itself; "" if it needs none. Files that
+            work without a network contain it.
+        saves: the kinds of files that the script makes.
     """
 
-    def __init__(self, path: str, html: str) -> None:
-        self.path, self.name, self.html = path, posixpath.basename(path), html
+    def __init__(
+        self,
+        path: str,
+        html: str,
+        figure: Callable[[Header, NDArray[Any]], go.Figure] | None = None,
+        *,
+        library: str = "",
+        saves: tuple[str, ...] = ("PNG",),
+    ) -> None:
+        self.path, self.name, self.html, self.figure = path, posixpath.basename(path), html, figure
+        self.library, self.saves = library, saves
         script = CANVAS_LOADER % (version(), path, path)
         self.mount: Callable[..., Any] = st.components.v2.component(self.name, html=html, js=script)
 
 
+def _as_json(part: Any) -> Any:
+    """A figure as Plotly's JSON, which holds arrays as bytes in base64; but arrays without elements as they are."""
+    return part.to_plotly_json() if isinstance(part, go.Figure) else part.tolist()
+
+
 def encode(header: Mapping[str, Any], numbers: NDArray[Any]) -> bytes:
     """The bytes for the browser: the header's length (4 bytes, little-endian), the header as JSON, the numbers."""
-    text = json.dumps({**header, "skin": SKIN}).encode()
+    text = json.dumps({**header, "skin": SKIN}, default=_as_json, allow_nan=False).encode()  # JSON knows no NaN
     text += b" " * (-len(text) % 4)  # a Float32Array must begin at a multiple of 4
     return len(text).to_bytes(4, "little") + text + numbers.tobytes()
 
@@ -153,13 +173,16 @@ h1 {{ overflow-wrap: anywhere }}
 <div id="picture">{kind.html}</div>
 <p>{escape(caption)}</p>
 <footer></footer>
+{f"<script>{_read(kind.library)}</script>" if kind.library else ""}
 <script type="module">
 {bundle(f"{kind.path}.js")}
 const data = Uint8Array.from(atob("{base64.b64encode(data).decode()}"), sign => sign.charCodeAt(0))
 const [header, numbers] = decode(data)
 // There is no server to ask.
-const alone = {{ alone: true, local: {{}}, preview() {{}}, commit() {{}}, retract() {{}}, setTriggerValue() {{}} }}
-draw({{ header, numbers, root: document.querySelector("[data-picture]"), ...alone }})
+const nothing = () => {{}}
+const alone = {{ alone: true, local: {{}}, preview: nothing, commit: nothing, retract: nothing, settling: nothing }}
+const root = document.querySelector("[data-picture]")
+draw({{ header, numbers, root, setTriggerValue: nothing, ...alone }})
 document.querySelector("footer").textContent = header.foot ?? ""
 </script>
 </html>

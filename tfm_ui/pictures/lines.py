@@ -1,44 +1,20 @@
-"""Pictures of lines: one chart or a few side by side, in which the reader can read exact values at any x."""
+"""Charts of lines: one or a few side by side, in which the reader can read exact values at any x."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any
 
-import numpy as np
+import plotly.graph_objects as go
 
-from tfm_ui.pictures.canvas import Canvas, Content
+from tfm_ui.pictures import chart
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.figures import TEMPLATE, axis_title, plain
+from tfm_ui.pictures.line_axes import Scale, of_x, of_y
+from tfm_ui.pictures.line_labels import labels
+from tfm_ui.pictures.line_traces import Line as Line
+from tfm_ui.pictures.line_traces import traces
 
-LINES = Canvas(
-    "pictures/lines",
-    """
-<div class="lines" data-picture>
-  <canvas tabindex="0" role="application"></canvas>
-  <span class="say" aria-live="polite"></span>
-</div>
-""",
-)
-Scale = Literal["linear", "log2", "log10"]
-
-
-@dataclass(frozen=True)
-class Line:
-    """A series of points.
-
-    Attributes:
-        name: stands at the end of the line and beside its values; "" for a line whose values cannot be read.
-        x, y: the points. NaN, and values that a log scale cannot show, leave a gap.
-        colour: "ink", "muted", a role such as "query", or "head 1" to "head 8".
-        style: "solid" joins points, with marks if there is room; "dashed" is for laws and for the second of two sides,
-            "thin" for lines that surround another, "dots" for points without an order.
-        mark: a text above each dot.
-    """
-
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    colour: str
-    style: Literal["solid", "dashed", "thin", "dots"] = "solid"
-    mark: str = ""
+ABOVE, BELOW = 32, 96  # what stands above and below the axes, in pixels
 
 
 @dataclass(frozen=True)
@@ -64,46 +40,68 @@ class Chart:
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
-def content(charts: Sequence[Chart], *, about: str, gap: str = "none") -> Content:
-    """The content for lines.js. Charts with the same x axis are read together.
+def figure(charts: Sequence[Chart], *, gap: str = "none") -> go.Figure:
+    """The charts as one figure, side by side. Charts whose x have the same name are zoomed together.
 
     Args:
-        charts: from left to right, or from top to bottom on narrow screens.
-        about: the picture in words.
+        charts: from left to right.
         gap: the text in place of a NaN.
 
     Raises:
         ValueError: if a line does not have as many x as y.
     """
-    numbers: list[Sequence[float]] = [()]
-    for line in (line for chart in charts for line in chart.lines):
-        if len(line.x) != len(line.y):
-            raise ValueError(f"expected a y for each x of {line.name!r}, got {len(line.x)} x and {len(line.y)} y")
-        numbers += [line.x, line.y]
-    header = {
-        "about": about,
-        "gap": gap,
-        "charts": [
-            {
-                "x": chart.x,
-                "y": chart.y,
-                "xScale": chart.x_scale,
-                "yScale": chart.y_scale,
-                "reach": list(chart.reach),
-                "marks": [{"name": name, "x": x} for name, x in chart.marks.items()],
-                "ranges": [{"name": name, "from": first, "to": last} for name, (first, last) in chart.ranges.items()],
-                "lines": [
-                    {
-                        "name": line.name,
-                        "colour": line.colour,
-                        "style": line.style,
-                        "count": len(line.x),
-                        "mark": line.mark,
-                    }
-                    for line in chart.lines
-                ],
-            }
-            for chart in charts
-        ],
-    }
-    return header, np.concatenate([np.asarray(part, np.float32) for part in numbers])
+    data: list[dict[str, Any]] = []
+    layout: dict[str, Any] = {"template": TEMPLATE, "meta": {"kind": "lines"}, "hovermode": "x unified"}
+    layout |= {"height": 380, "margin": {"t": ABOVE, "b": BELOW}, "annotations": [], "shapes": []}
+    layout["legend"] = {"x": 0, "xref": "container", "y": 0, "yref": "container", "yanchor": "bottom"}
+    for number, drawn in enumerate(charts):
+        which = str(number + 1) if number else ""
+        first = next(i for i, other in enumerate(charts) if other.x == drawn.x)
+        horizontal = of_x(drawn.lines, drawn.x_scale, list(drawn.marks.values()))
+        vertical = of_y(drawn.lines, drawn.y_scale, drawn.reach)
+        layout[f"xaxis{which}"] = horizontal | {
+            "anchor": f"y{which}",
+            "domain": [(number + 0.08 * bool(number)) / len(charts), (number + 0.92) / len(charts)],
+            "title": axis_title(drawn.x),
+            "unifiedhovertitle": {"text": f"{plain(drawn.x.split(',')[0])} = %{{x{_whole(drawn)}}}"},
+            "uirevision": f"{drawn.x} {drawn.x_scale}",
+            **({"matches": f"x{first + 1 if first else ''}"} if first != number else {}),
+        }
+        layout[f"yaxis{which}"] = vertical | {
+            "anchor": f"x{which}",
+            "title": axis_title(drawn.y),
+            "uirevision": f"{drawn.y} {drawn.y_scale}",
+        }
+        data += traces(drawn.lines, which, bottom=vertical["range"][0], log=vertical["type"] == "log", gap=gap)
+        texts, shapes = labels(drawn.marks, drawn.ranges, which, horizontal)
+        layout["annotations"] += texts
+        layout["shapes"] += shapes
+    _name_in_legend(data)
+    return go.Figure(data, layout | {"uirevision": "same"})
+
+
+def _whole(chart: Chart) -> str:
+    """The format of whole x, as 4 096 with a narrow space; other x are written as Plotly does."""
+    return ":,d" if all(float(x).is_integer() for line in chart.lines for x in line.x) else ""
+
+
+def _name_in_legend(data: Sequence[dict[str, Any]]) -> None:
+    """Each name stands in the legend once; a single name does not, for there is nothing to tell apart."""
+    named: list[str] = []
+    for trace in data:
+        trace["showlegend"] = bool(trace["name"]) and trace["name"] not in named and trace.get("meta") != "gap"
+        named += [trace["name"]] * trace["showlegend"]
+    if len(named) < 2:
+        for trace in data:
+            trace["showlegend"] = False
+
+
+def content(charts: Sequence[Chart], *, about: str, gap: str = "none") -> Content:
+    """The content for chart.js; see `figure`.
+
+    Args:
+        charts: from left to right, or from top to bottom on narrow screens.
+        about: the picture in words.
+        gap: the text in place of a NaN.
+    """
+    return chart.content(figure(charts, gap=gap), about=about)

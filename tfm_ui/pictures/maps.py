@@ -11,6 +11,7 @@ from tfm_ui.live.tables import Part
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.cells import CELLS
 from tfm_ui.pictures.map_scale import Scale
+from tfm_ui.pictures.maps_figure import maps_figure
 
 MAPS = Canvas(
     "pictures/maps",
@@ -21,6 +22,7 @@ MAPS = Canvas(
   {CELLS}
 </div>
 """,
+    maps_figure,
 )
 MASKED, ABSENT = np.float32(np.nan), np.float32(np.inf)  # a masked cell, and a cell that does not exist
 

@@ -10,8 +10,11 @@ from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
+import plotly.graph_objects as go
+
 from tfm_ui.live import passes
 from tfm_ui.pictures.canvas import Canvas, Content, encode
+from tfm_ui.pictures.figures import finished
 from tfm_ui.state.fields import local_to
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.links import Query, link_parameters, state_of
@@ -90,7 +93,12 @@ def registered(name: str) -> Registered:
 
 
 def made(name: str, query: str) -> bytes:
-    """A picture's bytes. Their header contains the query of the states that the picture shows.
+    """A picture's bytes, for the browser; see `content_of`."""
+    return encode(*content_of(name, query))
+
+
+def content_of(name: str, query: str) -> Content:
+    """What a picture is drawn from. The header contains the query of the states that the picture shows.
 
     Args:
         name: the picture's name.
@@ -108,7 +116,24 @@ def made(name: str, query: str) -> bytes:
     if reason := passes.too_large(model):
         raise CannotBeShown(reason)
     header, numbers = picture.content(*(state for state, _ in states))
-    return encode({**header, "query": query_of(states)}, numbers)
+    return {**header, "query": query_of(states)}, numbers
+
+
+def figure_of(name: str, query: str, title: str, sentence: str) -> go.Figure:
+    """A picture as a Plotly figure, in light colours; see `content_of` for what cannot be shown.
+
+    Args:
+        name: the picture's name; its canvas must have a figure.
+        query: the query of a link, the part after "?".
+        title: of the picture's panel.
+        sentence: the picture in words.
+    """
+    canvas = registered(name).canvas
+    if not canvas.figure:
+        raise ValueError(f"expected a picture with a figure, got {name!r}")
+    header, numbers = content_of(name, query)
+    figure = canvas.figure(header, numbers)
+    return finished(figure, title=title, sentence=sentence, link=header["query"], foot=header.get("foot", ""))
 
 
 def takes_long(query: str) -> bool:

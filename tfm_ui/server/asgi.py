@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from starlette.middleware import Middleware
-from starlette.routing import BaseRoute, Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.routing import BaseRoute, Route
 from streamlit import config
 
-from tfm_ui.pictures.canvas import ASSETS
+from tfm_ui.server import assets
 from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
 from tfm_ui.server.picture_priority import PicturePriority
 from tfm_ui.server.picture_requests import Pictures
@@ -27,8 +26,7 @@ def routes(base: str) -> list[BaseRoute]:
     """The routes, below Streamlit's `server.baseUrlPath`."""
     below = f"/{base.strip('/')}".rstrip("/")
     return [
-        # The version in the address is not read here: it makes browsers fetch a changed script anew.
-        Mount(f"{below}/assets/{{version}}", StaticFiles(directory=ASSETS)),
+        Route(f"{below}/assets/{{version}}/{{path:path}}", assets.serve),
         Route(f"{below}/pictures/{{names}}", Pictures(), methods=["POST"]),
     ]
 

@@ -111,9 +111,20 @@ class Number:
 
 @dataclass(frozen=True)
 class Length(Whole):
-    """A whole number in a range too wide for a plain slider. The slider has stops, denser for small numbers."""
+    """A whole number in a range too wide for a plain slider. The slider has stops, denser for small numbers.
+
+    Where it `may_be_open`, 0 is possible, too: no number is chosen, and it is as large as it needs to be.
+    """
 
     stops: tuple[int, ...] = ()
+    may_be_open: bool = False
+
+    def read(self, raw: str, default: Any) -> tuple[int, str]:
+        """0, or the nearest whole number in the range."""
+        if self.may_be_open and _number(raw) == 0:
+            return 0, ""
+        value, reason = super().read(raw, default)
+        return value, f"{reason}, or 0 for as many as there are" if value == 0 else reason
 
     def options(self, *values: int) -> tuple[int, ...]:
         """The slider's stops and these values, because a link may ask for a number between two stops."""

@@ -9,10 +9,12 @@ from tfm_ui.state.pass_cost import HEAVY, pass_bytes
 from tfm_ui.state.samples import read_text
 
 MAX_TOKENS = 1024
+EXACT_UP_TO = 256  # tokens: pictures have a cell for each weight, and no more are read unless they are asked for
 STOPS = (*range(2, 65), *range(72, 257, 8), *range(320, MAX_TOKENS + 1, 64))  # of the slider; links may use any number
 # Rows of a learned position table: constant, so that the length of a text changes no weight. Not the library's default
 # (tfm_core/model/kind.py), although it is the same number: should that change, old links still show the same weights.
 MAX_LEN = 1024
+HELP_ON_TOKENS = "As many as the text has, until you move it: then shorter texts are padded, and longer ones cut."
 CHARS = 20_000  # the greatest length of a typed text, more than ten times what a link carries
 
 
@@ -25,8 +27,8 @@ class ModelState:
     tokenizer: str = control(
         Choice("Tokens by", tuple(TOKENIZERS), help="A token's id depends on nothing but itself."), default="word"
     )
-    seq_len: int = control(
-        Length("Tokens", 2, MAX_TOKENS, stops=STOPS, help="Shorter texts are padded, longer ones are cut."), default=10
+    seq_len: int = control(  # 0: as many as the text has, see `length`
+        Length("Tokens", 2, MAX_TOKENS, stops=STOPS, may_be_open=True, help=HELP_ON_TOKENS), default=0, held=True
     )
     d_model: int = control(
         Choice("d_model", tuple(range(32, 257, 32)), "slider", help="Width of the vector that stands for each token."),
@@ -77,7 +79,7 @@ class ModelState:
     @property
     def is_heavy(self) -> bool:
         """Whether a pass takes long, by an estimate of the bytes that it writes."""
-        return pass_bytes(self.config, self.seq_len) > HEAVY
+        return pass_bytes(self.config, self.longest) > HEAVY
 
     @property
     def is_encoder_decoder(self) -> bool:
@@ -105,12 +107,23 @@ class ModelState:
         return read_text(self.target)
 
     @cached_property
+    def length(self) -> int:
+        """How many tokens the model reads of the text: `seq_len`, or if that is 0 as many as the text has."""
+        pieces = len(encode(self.read_text, self.tokenizer).pieces)
+        return self.seq_len or min(max(pieces, 2), EXACT_UP_TO)
+
+    @property
+    def longest(self) -> int:
+        """The number of places in the longer one of the texts that the model reads."""
+        return max(self.length, len(self.target_tokens.ids)) if self.is_encoder_decoder else self.length
+
+    @cached_property
     def source_tokens(self) -> Tokens:
         """The tokens of the text, as the model reads them."""
-        return encode(self.read_text, self.tokenizer, self.seq_len)
+        return encode(self.read_text, self.tokenizer, self.length)
 
     @cached_property
     def target_tokens(self) -> Tokens:
         """The tokens of the target text, as the decoder of an encoder-decoder reads them: cut, but never padded."""
         pieces = len(encode(self.read_target, self.tokenizer).pieces)
-        return encode(self.read_target, self.tokenizer, max(1, min(pieces, self.seq_len)))
+        return encode(self.read_target, self.tokenizer, max(1, min(pieces, self.seq_len or EXACT_UP_TO)))

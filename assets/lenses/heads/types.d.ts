@@ -26,6 +26,7 @@ interface HeadsGridHeader extends Header {
   columns: number
   block: number
   read: number
+  largest: number[] // each head's largest weight; the picture itself needs only its place on the scale
   ends: number[]
   picked: Point | null
   masked: boolean

@@ -4,7 +4,7 @@
    The server computes the hands: in a file (`alone`) there is none, and they stand still. */
 
 import { face, layOut } from "./clocks_drawing.js"
-import { keep, placeTip, save, stretch, watch } from "../../pictures/canvas.js"
+import { keepLater, placeTip, save, stretch, watch } from "../../pictures/canvas.js"
 import { clamp, contextOf, dress, floats } from "../../pictures/paint.js"
 import { slide } from "../../pictures/slider.js"
 
@@ -25,7 +25,7 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
   let places
   /** @type {Skin} */
   let skin
-  /** @type {(() => void) | undefined} */
+  /** @type {((isDrawnOver: boolean) => void) | undefined} */
   let bare
 
   /* ---- moving */
@@ -100,7 +100,7 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
     places = memory.places = layOut(clocks.length, width, skin.rem)
     stretch(canvas, width, places.height, skin.paper)
     clocks.forEach((clock, i) => face(context, clock, places.at(i), skin))
-    bare = keep(canvas)
+    bare = keepLater(canvas)
     look(memory.look)
   }
 
@@ -108,7 +108,7 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
   function look(i) {
     memory.look = i = i === null || i >= clocks.length ? null : i
     if (!bare) return // not drawn yet
-    bare()
+    bare(i !== null)
     const tip = $(".tip")
     tip.hidden = i === null
     $(".say").textContent = tip.textContent = i === null ? "" : read(clocks[i])

@@ -10,6 +10,7 @@ from tfm_ui.page.lens import Lens, View
 from tfm_ui.page.presets import Preset
 from tfm_ui.pictures import bars
 from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.panel import Panel, Result
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.fields import Whole, control
@@ -85,5 +86,5 @@ LENS = Lens(
     state=LettersState,
     views={"letters": View(blocks=blocks, controls=["most"])},
     presets=[Preset("Four tokens", "Which of them is the longest?", page={"most": 4})],
-    pictures={"letters": Picture(bars.BARS, draw)},
+    pictures={"letters": Picture(CHART, draw)},
 )

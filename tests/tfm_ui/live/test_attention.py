@@ -25,7 +25,7 @@ STATES = [
 def recorded(state: ModelState) -> dict[str, torch.Tensor]:
     """All weights of all heads, recorded from the model."""
     inputs = [state.source_tokens.batch] + ([state.target_tokens.batch] if state.is_encoder_decoder else [])
-    mask = torch.ones(state.seq_len, state.seq_len).tril().bool() if state.masks_the_future else None
+    mask = torch.ones(state.length, state.length).tril().bool() if state.masks_the_future else None
     with torch.no_grad(), recording("*.weights") as trace:
         passes.transformer(state.config)(*inputs, mask=mask)
     return dict(trace)

@@ -4,65 +4,16 @@ Each law reads a header and its numbers as the picture's script does, and raises
 wrong. `LAWS` has a law for each kind of picture: name of the canvas -> law.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tests.tfm_ui.pictures.charts import axis_of, figure, traces
+from tests.tfm_ui.pictures.scale_checks import Floats, floats, printed, prints, tells_apart, within
 
 Header = dict[str, Any]
 Law = Callable[[Header, bytes], None]
-Floats = NDArray[np.float32]
-ROUNDING = 1e-6  # rounding of float32, as a share of the value at an end
-STEP = 1 / 255  # share of a scale: values that differ by less may have the same colour
-STILL = 1e-5  # shares that differ by less differ by rounding only, which pictures do not magnify
-SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-
-
-def floats(numbers: bytes) -> Floats:
-    """The numbers, as paint.js reads them."""
-    return np.frombuffer(numbers, np.float32)
-
-
-def printed(text: str) -> tuple[float, float]:
-    """The number in a text, and half a unit of its last digit."""
-    match = re.match(r"([+−]?)(\d*\.?\d+(?:e[+-]\d+)?)(?:×?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?|10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text)
-    assert match, f"no number in {text!r}"
-    sign, digits, power, alone = match.groups()
-    if alone:
-        return 10.0 ** int(alone.translate(SUPERSCRIPTS)), 0.0
-    if digits == "10" and power is None and (more := re.match(r"10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text)):
-        return 10.0 ** int(more[1].translate(SUPERSCRIPTS)), 0.0
-    times = 10.0 ** int(power.translate(SUPERSCRIPTS)) if power else 1.0
-    mantissa, _, exponent = digits.partition("e")
-    last = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
-    return (-1 if sign == "−" else 1) * float(digits) * times, last / 2 * times
-
-
-def prints(text: str, value: float) -> None:
-    """Check that the text is the value, rounded to the text's last digit."""
-    told, half = printed(text)
-    assert abs(told - value) <= half + 1e-6 * abs(value), f"{text!r} stands for {value:g}"
-
-
-def within(values: Floats, low: float, high: float, what: str) -> None:
-    """Check that all finite values lie between two ends."""
-    there = values[np.isfinite(values)].astype(np.float64)
-    room = ROUNDING * max(abs(low), abs(high))
-    outside = there[(there < low - room) | (there > high + room)]
-    assert not outside.size, (
-        f"{what}: {len(outside)} of {len(there)} values, as {outside[0]:g}, not in {low:g} to {high:g}"
-    )
-
-
-def tells_apart(values: Floats, low: float, high: float, what: str) -> None:
-    """Check that values that vary have more than one colour of a linear scale."""
-    there = values[np.isfinite(values)].astype(np.float64)
-    if there.size and np.ptp(there) > max(STILL * (high == 1), ROUNDING * np.abs(there).max()):
-        assert np.ptp(there) >= STEP * (high - low), (
-            f"{what}: values from {there.min():g} to {there.max():g} are one colour"
-        )
 
 
 def maps(header: Header, numbers: bytes) -> None:
@@ -118,58 +69,28 @@ def heads_grid(header: Header, numbers: bytes) -> None:
         printed(header["topText"])
 
 
-def lines(header: Header, numbers: bytes) -> None:
-    """Axes are made from the numbers and the marks, so the axis must be able to show all of them."""
-    values, used = floats(numbers), 0
-    for chart in header["charts"]:
-        for line in chart["lines"]:
-            count = line["count"]
-            x, y = values[used : used + count], values[used + count : used + 2 * count]
-            used += 2 * count
-            assert not np.isinf(x).any(), f"{line['name']}: an infinite x"
-            assert not np.isinf(y).any(), f"{line['name']}: an infinite y; a gap is NaN"
-            for axis, which in ((x, "xScale"), (y, "yScale")):
-                if chart[which] != "linear":
-                    assert not (axis < 0).any(), f"{line['name']}: a negative number on {chart[which]}"
-        if chart["yScale"] != "linear":
-            assert all(y > 0 for y in chart["reach"])
-        for mark in chart["marks"]:
-            assert np.isfinite(mark["x"]), f"{mark['name']}: a mark without a place"
-            assert chart["xScale"] == "linear" or mark["x"] > 0, f"{mark['name']}: no place on {chart['xScale']}"
-    assert used == len(values)
-
-
-def strips(header: Header, numbers: bytes) -> None:
-    """The ends of a band are in order, and the axis can show all dots."""
-    values, used = floats(numbers), 0
-    for strip in header["strips"]:
-        low, middle, high, *dots = values[used : used + 3 + len(strip["rounds"])]
-        used += 3 + len(strip["rounds"])
-        assert np.isfinite(dots).all(), f"{strip['name']}: {dots}"
-        assert low <= middle <= high or np.isnan([low, middle, high]).any(), strip["name"]
-        if header["scale"] == "log10":
-            assert (np.array([*dots, middle]) > 0).all() or np.isnan(middle), (
-                f"{strip['name']}: no place on a log scale"
-            )
-    assert used == len(values)
-    assert header["scale"] == "linear" or not header["line"] or header["line"]["x"] > 0
-
-
-def bars(header: Header, numbers: bytes) -> None:
-    """Shares of one whole lie between 0 and 1; NaN stands for a missing share."""
-    shares = floats(numbers)
-    assert len(shares) == len(header["names"])
-    assert not np.isinf(shares).any()
-    within(shares, 0, 1, "shares")
-    assert np.nansum(shares) <= 1 + 1e-5, "shares of one whole"
-    assert 0 <= header.get("reference", 0) <= 1
-
-
-def pairs(header: Header, numbers: bytes) -> None:
-    """There are two shares for each name, between 0 and 1."""
-    shares = floats(numbers).reshape(2, len(header["names"]))
-    assert np.isfinite(shares).all()
-    within(shares, 0, 1, "shares")
+def chart(header: Header, numbers: bytes) -> None:
+    """All values lie on the axes, as far as these can show them, and no text is a tag that a reader has typed."""
+    assert not numbers, "a chart is its figure"
+    layout = figure(header).layout
+    for trace in traces(header):
+        for axis, values in ((layout[axis_of(trace, "x")], trace.x), (layout[axis_of(trace, "y")], trace.y)):
+            shown = np.asarray(values, np.float64)
+            assert not np.isinf(shown).any(), f"{trace.name}: an infinite number; a gap is NaN"
+            if axis.type == "log":
+                assert not (shown < 0).any(), f"{trace.name}: a negative number on a scale of powers"
+                with np.errstate(divide="ignore"):
+                    shown = np.log10(shown)
+                shown = shown[np.isfinite(shown)]
+            low, high = sorted(axis.range)
+            if trace.type != "bar":
+                within(shown, low, high, trace.name)
+        if trace.type == "bar" and trace.base is None:
+            within(np.asarray(trace.x), 0, 1, "shares")
+        elif trace.type == "bar":
+            ends = [[base, base + wide] for base, wide in zip(trace.base, trace.x, strict=True) if base is not None]
+            assert all(low <= high for low, high in ends), f"{trace.name}: a band from high to low"
+            assert layout.xaxis.type != "log" or all(low > 0 for low, _ in ends), f"{trace.name}: a band from 0"
 
 
 def arcs(header: Header, numbers: bytes) -> None:
@@ -253,7 +174,7 @@ def words(_header: Header, numbers: bytes) -> None:
 
 LAWS: dict[str, Law] = {
     "arcs": arcs,
-    "bars": bars,
+    "chart": chart,
     "batch": words,
     "clocks": clocks,
     "composer": composer,
@@ -262,9 +183,6 @@ LAWS: dict[str, Law] = {
     "head_map": head_map,
     "heads_grid": heads_grid,
     "knobs": knobs,
-    "lines": lines,
     "maps": maps,
     "matrices": matrices,
-    "pairs": pairs,
-    "strips": strips,
 }

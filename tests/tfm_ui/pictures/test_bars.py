@@ -1,23 +1,104 @@
 """Bars are shares of one whole."""
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.tfm_ui.pictures.charts import bars, ends, names, traces
+from tests.tfm_ui.pictures.scale_laws import LAWS
 from tfm_ui.pictures.bars import content
+from tfm_ui.text import formats
+
+NAN = math.nan
+
+
+def made(shares, names=None, **more) -> dict:
+    """The header, as a function makes it."""
+    return content(names or [f"bar {i}" for i in range(len(shares))], shares, about="words", **more)[0]
 
 
 def test_the_shares_of_one_whole_are_drawn_whatever_is_missing_or_rounded():
-    shares = [0.5, float("nan"), 0.5 + 5e-6]
-    header, numbers = content(["a", "b", "c"], shares, about="")
-    assert header["names"] == ["a", "b", "c"]
-    np.testing.assert_array_equal(numbers, np.float32(shares))
+    shares = [0.5, NAN, 0.5 + 5e-6]
+    header = made(shares, ["a", "b", "c"])
+    assert names(header) == ["a", "b", "c"]
+    (drawn,) = bars(header).values()
+    np.testing.assert_array_equal(drawn, shares)
+    assert drawn.dtype == np.float64
+    assert ends(header) == ["50.0%", "none", "50.0%"]
+    (trace,) = traces(header)
+    assert trace.y.tolist() == [0, 1, 2]  # names stand at 0, 1, 2, from top to bottom
+    assert header["figure"].layout.yaxis.tickvals == (0, 1, 2)
+    assert header["figure"].layout.yaxis.range == (2.5, -0.5)
+    assert list(trace.customdata) == ["a: 50.0%", "b: none", "c: 50.0%"]
+
+
+def test_each_text_begins_where_its_bar_ends_and_that_of_a_gap_at_0():
+    header = made([0.75, 0.0, NAN, 0.25], gap="no rows")
+    texts = [text for text in header["figure"].layout.annotations if text.name == "end"]
+    assert [(text.x, text.y, text.text) for text in texts] == [
+        (0.75, 0, "75.0%"), (0, 1, "0%"), (0, 2, "no rows"), (0.25, 3, "25.0%")
+    ]  # fmt: skip
+
+
+def test_a_value_stands_before_the_share_which_has_no_decimals_then():
+    header = made([0.756, 0.0, NAN], values=["3 ms", "0 ms", "1"])
+    assert ends(header) == ["3 ms  76%", "0 ms", "none"]
+
+
+def test_a_share_to_compare_with_is_a_line_on_the_axis():
+    (line,) = made([0.1, 0.2], reference=0.5)["figure"].layout.shapes
+    assert (line.x0, line.x1, line.line.dash) == (0.5, 0.5, "dot")
+    assert made([0.1, 0.2], reference=0.5)["figure"].layout.xaxis.range == (0, 0.5)
+    assert made([0.1, 0.2], reference=0.05)["figure"].layout.xaxis.range == (0, 0.2)
+    assert len(made([0.1, 0.2])["figure"].layout.shapes) == 0
+
+
+def test_what_a_reader_has_typed_is_no_tag():
+    typed = "<b>x</b> & <a>"
+    header = made([0.5, NAN], [typed, "b"], values=[typed, typed], gap=typed)
+    assert names(header)[0] == typed
+    assert ends(header) == [f"{typed}  50%", typed]
+    (trace,) = traces(header)
+    texts = [*trace.customdata, *(text.text for text in header["figure"].layout.annotations)]
+    texts += header["figure"].layout.yaxis.ticktext
+    assert not [text for text in texts if "<" in text]
+
+
+def test_of_no_shares_there_is_an_empty_figure():
+    header = made([])
+    assert names(header) == ends(header) == []
 
 
 def test_shares_that_are_more_than_one_whole_are_refused():
     with pytest.raises(ValueError, match=r"expected shares of one whole, got a sum of 1\.25"):
-        content(["a", "b"], [0.5, 0.75], about="")
+        made([0.5, 0.75])
 
 
 def test_a_text_for_each_share_or_for_none():
     with pytest.raises(ValueError, match="expected a value for each of 2 shares, got 1"):
-        content(["a", "b"], [0.5, 0.5], about="", values=["one"])
+        made([0.5, 0.5], values=["one"])
+
+
+def test_of_nothing_nothing_is_drawn():
+    assert not traces(made([]))
+
+
+@given(
+    parts=st.lists(st.floats(1e-9, 1) | st.just(NAN) | st.just(0.0), min_size=1, max_size=12),
+    reference=st.none() | st.floats(0, 1),
+)
+def test_any_shares_of_a_whole_are_drawn_as_they_are_within_the_axis(parts, reference):
+    whole = np.nansum(parts) or 1
+    shares = [part / whole for part in parts]
+    header = made(shares, reference=reference)
+    (drawn,) = bars(header).values()
+    np.testing.assert_array_equal(drawn, shares)
+    assert ends(header) == ["none" if math.isnan(share) else formats.percent(share, 3) for share in shares]
+    low, high = header["figure"].layout.xaxis.range
+    assert low == 0 < high
+    assert all(share <= high for share in shares if not math.isnan(share))
+    assert reference is None or reference <= high
+    LAWS["chart"](header, b"")

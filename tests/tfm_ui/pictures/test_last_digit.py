@@ -24,7 +24,7 @@ from tfm_ui.state.model_state import ModelState
 WORDS = " ".join(f"w{i % 40}" for i in range(300))
 LENGTHS = {  # 2 tokens; 10, 4 of them padding; 300
     "two": ModelState(text="a b", target="x", seq_len=2),
-    "padded": ModelState(text="the cat sat on it", target="x y z", num_heads=8, num_layers=3),
+    "padded": ModelState(text="the cat sat on it", seq_len=10, target="x y z", num_heads=8, num_layers=3),
     "long": ModelState(text=WORDS, target=WORDS, seq_len=300, num_heads=2),
 }
 KINDS = [
@@ -102,7 +102,7 @@ def test_each_sentence_of_a_batch_to_which_positions_are_added_along_the_wrong_a
     model = replace(LENGTHS["padded"], positional=scheme, **kind)
     read = model_runs.reading(model, batch=3, along="batch")
     stack = passes.transformer(model.config).stack
-    pe, mask = stack.positional.encode(model.config.max_len), causal_mask(model.seq_len)
+    pe, mask = stack.positional.encode(model.config.max_len), causal_mask(model.length)
     along = {"embedding": lambda x: x + pe[:3, None], "position": torch.zeros_like}
     with torch.no_grad(), recording("*.weights", along) as trace:
         stack(model.source_tokens.batch.expand(3, -1), mask if model.masks_the_future else None)
@@ -124,7 +124,7 @@ def test_the_weights_of_a_changed_model(model):
         changes, problems = parse(CHANGES[kind])
         assert not problems
 
-        standing = {"source": np.arange(model.seq_len), "target": np.arange(model.seq_len)}
+        standing = {"source": np.arange(model.length), "target": np.arange(model.length)}
         made = {name: in_turn(*(call() for call in calls)) for name, calls in edits(changes, model, standing).items()}
         traces = [recorded_of(model), recorded_of(model, made)]
         site = passes.place(model, passes.kind_of(model, kind))

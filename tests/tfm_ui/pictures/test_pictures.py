@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tfm_ui.payloads import decode
+from tests.tfm_ui.pictures.charts import bars, figure, names
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.lenses.heads.state import HeadsState
@@ -92,9 +93,11 @@ def test_the_grid_and_the_map_are_of_the_state_in_the_query():
 
 def test_the_bars_are_the_likeliest_tokens():
     likely = next_token(MODEL)
-    header, numbers = decode(made("home_next", query_of(STATES[:1])))
-    np.testing.assert_array_equal(np.frombuffer(numbers, np.float32), np.array(likely.shares, np.float32))
-    assert (header["names"], header["reference"]) == (likely.names, likely.even)
+    header, _ = decode(made("home_next", query_of(STATES[:1])))
+    (drawn,) = bars(header).values()
+    np.testing.assert_array_equal(drawn, likely.shares)
+    (reference,) = figure(header).layout.shapes
+    assert (names(header), reference.x0, reference.x1) == (likely.names, likely.even, likely.even)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,49 @@
 """The picture of all heads of all layers as thumbnails; a click on a thumbnail picks the head."""
 
+from typing import Any
+
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from tfm_ui.live.attention import Attention
-from tfm_ui.pictures.canvas import Canvas, Content
+from tfm_ui.live.attention import MASKED, Attention
+from tfm_ui.pictures import heatmaps
+from tfm_ui.pictures.canvas import Canvas, Content, Header
+from tfm_ui.pictures.heat import Heat, Side
+from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.text import formats
+
+
+def grid_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
+    """A heatmap per head, a row of them per layer."""
+    heads, rows, columns, block = (header[name] for name in ("heads", "rows", "columns", "block"))
+    sides = [
+        Side(
+            labels=[str(i * block + 1) for i in range(count)], title=noun, noun=noun if block == 1 else many, role=noun
+        )
+        for count, noun, many in ((rows, "query", "queries from"), (columns, "key", "keys from"))
+    ]
+    largest, ends = np.array(header["largest"], np.float32), np.array(header["ends"], np.float32)
+    weights = numbers.reshape(-1, rows, columns) * (largest / (MASKED - 1))[:, None, None]
+    weights[numbers.reshape(weights.shape) == MASKED] = np.nan
+    drawn = [
+        Heat(
+            name=f"L{i // heads + 1} h{i % heads + 1}",
+            values=weights[i],
+            rows=sides[0],
+            columns=sides[1],
+            scale=from_zero(top),
+            unit="weight",
+        )
+        for i, top in enumerate((largest / ends).tolist())
+    ]
+    told = f"Weights are rounded to 1/{MASKED - 1} of each head’s largest."
+    if block > 1:
+        told += f" Pooled: a cell is the largest of {block} × {block} weights."
+    if header["read"] < rows:
+        told += " Rows of padding are computed, but nothing reads them."
+    return heatmaps.figure(drawn, told=told, across=heads, named=False)
+
 
 GRID = Canvas(
     "lenses/heads/heads_grid",
@@ -20,6 +58,7 @@ GRID = Canvas(
   </div>
 </div>
 """,
+    grid_figure,
 )
 
 
@@ -44,6 +83,7 @@ def content(
         "columns": columns,
         "block": attention.block,
         "read": -(-attention.read // attention.block),  # rounded up
+        "largest": attention.largest.flatten().tolist(),
         "ends": (attention.largest / top).flatten().tolist(),
         "picked": picked,
         "masked": bool(~attention.visible.all()),

@@ -6,6 +6,7 @@ from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home.next_token import next_token
 from tfm_ui.pictures import bars
 from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -20,7 +21,7 @@ def home_heads(model: ModelState, state: LensState) -> Content:
 def home_next(model: ModelState, state: LensState) -> Content:
     """The likeliest next tokens."""
     likely = next_token(model)
-    return bars.content(likely.names, likely.shares, reference=likely.even, about=likely.sentence())
+    return bars.content(likely.names, likely.shares, reference=likely.even, about=likely.sentence(), rows="next token")
 
 
-PICTURES = {"home_heads": Picture(grid.GRID, home_heads), "home_next": Picture(bars.BARS, home_next)}
+PICTURES = {"home_heads": Picture(grid.GRID, home_heads), "home_next": Picture(CHART, home_next)}

@@ -214,7 +214,7 @@ def streams(setting: Setting) -> Callable[[Tensor], Tensor]:
 def _takes_long(setting: Setting, places: tuple[int, ...], tries: int) -> bool:
     """Each place is tried in a pass by itself."""
     state = setting.model
-    return len(places) * tries * pass_bytes(state.config, state.seq_len) > HEAVY
+    return len(places) * tries * pass_bytes(state.config, state.longest) > HEAVY
 
 
 @cached(heavy=_takes_long)

@@ -177,6 +177,12 @@ def sentences(model: ModelState, state: MasksState) -> list[str]:
     return [model.text, *(line for line in state.texts.splitlines() if line.strip())][:SENTENCES]
 
 
+def padded(model: ModelState, state: MasksState) -> ModelState:
+    """The model with as many places as each sentence of the batch has: if none are chosen, those of the longest."""
+    longest = max(replace(model, text=text).longest for text in sentences(model, state))
+    return model if model.seq_len else replace(model, seq_len=longest)
+
+
 def about_batch(model: ModelState, state: MasksState) -> str:
     """What of the batch is another than was asked for; "" if nothing."""
     count, lines = len(sentences(model, state)), sum(bool(line.strip()) for line in state.texts.splitlines())
@@ -198,4 +204,5 @@ def setting(model: ModelState, state: MasksState, item: int | None = None) -> Se
     """A sentence of the batch, the chosen one by default, and its mask."""
     text = sentences(model, state)[(item or item_of(model, state)) - 1]
     place = state.place if model.is_encoder_decoder else "self"
-    return Setting(model=replace(model, text=text), place=place, composition=state.mask, paint=state.paint)
+    model = replace(padded(model, state), text=text)
+    return Setting(model=model, place=place, composition=state.mask, paint=state.paint)

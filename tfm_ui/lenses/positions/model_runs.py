@@ -42,7 +42,7 @@ def run_schemes(model: ModelState, state: PositionsState) -> list[str]:
     """The schemes that are run, A and B first; of a model that takes long, these and what they are compared with."""
     pinned = list(state.sides)
     rest = [name for name in POSITIONAL if name not in pinned]
-    if model.num_layers * model.num_heads * model.seq_len**2 > ALL_UP_TO:
+    if model.num_layers * model.num_heads * model.length**2 > ALL_UP_TO:
         rest = [name for name in rest if name == PLAIN]
     return [name for name in (*pinned, *rest) if not passes.too_large(replace(model, positional=name))]
 
@@ -54,7 +54,7 @@ def left_out(model: ModelState, state: PositionsState) -> str:
     if not left:
         return ""
     layers, heads = formats.plural(model.num_layers, "layer"), formats.plural(model.num_heads, "head")
-    size = f"{layers} of {heads} on {model.seq_len} tokens"
+    size = f"{layers} of {heads} on {model.length} tokens"
     run, out = (f"{formats.listed(some)} {'is' if len(some) == 1 else 'are'}" for some in (names, left))
     return f"A pass through {size} takes long, so only {run} run; {out} left out. Choose others as A and B."
 

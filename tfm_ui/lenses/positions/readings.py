@@ -91,7 +91,7 @@ def read(
     kept = [] if order else [*origins.sites(place), masked]
     # torch's kernel, which runs where nobody listens to weights, is the slower one where a bias is added.
     listeners = {f"{start}*.weights": _ignore} if "bias_at" in scheme.enters() else {}
-    mask = causal_mask(state.seq_len) if state.masks_the_future else None
+    mask = causal_mask(state.length) if state.masks_the_future else None
     with torch.no_grad(), recording(kept, edits, listeners) as trace:
         output: Tensor = stack(torch.tensor([ids]).expand(batch, -1), mask)
     if order:

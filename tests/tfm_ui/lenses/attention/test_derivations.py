@@ -61,7 +61,7 @@ class Recomputed:
         crosses, width = model.is_encoder_decoder, model.d_model // model.num_heads
         transformer = Transformer(model.config).eval()
         inputs = [model.source_tokens.batch] + ([model.target_tokens.batch] if crosses else [])
-        mask = causal_mask(model.seq_len) if model.masks_the_future else None
+        mask = causal_mask(model.length) if model.masks_the_future else None
         with torch.no_grad(), recording() as trace:
             transformer(*inputs, mask=mask)
         site = f"decoder.layers.{layer}.cross_attention" if crosses else f"layers.{layer}.self_attention"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.tfm_ui.pictures.charts import by_heading, marks
 from tfm_core import recording, scale_experiment
 from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.scale.numbers import effect_of_scaling, score_variances
@@ -54,7 +55,8 @@ def test_a_single_pair_has_no_spread_and_that_is_said():
     effect = effect_of_scaling(model, FEW)
     assert effect.heads == []
     assert "one score has no spread" in effect.sentence()
-    names = [line["name"] for chart in content(model, FEW)[0]["charts"] for line in chart["lines"]]
+    names = [name for _, name in by_heading(content(model, FEW)[0])]
+    assert "unscaled" in names
     assert "your heads" not in names
 
 
@@ -63,15 +65,10 @@ def test_what_is_drawn_is_what_was_measured():
     effect = effect_of_scaling(model, FEW)
     assert effect.head_dim == 24
     assert 24 in effect.measured.widths
-    header, numbers = content(model, FEW)
-    drawn, at = {}, 0
-    for chart in header["charts"]:
-        for line in chart["lines"]:
-            x, y = numbers[at : at + line["count"]], numbers[at + line["count"] : at + 2 * line["count"]]
-            drawn[chart["y"].split()[0], line["name"]] = x.tolist(), y
-            at += 2 * line["count"]
-        assert chart["marks"] == [{"name": "your model: dₖ = 24", "x": 24}]
-    assert at == len(numbers)
+    header, _ = content(model, FEW)
+    drawn = {(heading.split()[0], name): points for (heading, name), points in by_heading(header).items()}
+    assert len(drawn) == 5 + 3 + 3
+    assert [marks(header, chart) for chart in (1, 2, 3)] == [{"your model: dₖ = 24": 24}] * 3
     widths = list(effect.measured.widths)
     expected = {
         ("variance", "unscaled"): effect.measured.variance.tolist(),
@@ -83,9 +80,9 @@ def test_what_is_drawn_is_what_was_measured():
         ("largest", "1/4, the most"): [0.25] * len(widths),
     }
     for name, values in expected.items():
-        assert drawn[name][0] == widths
+        assert drawn[name][0].tolist() == widths
         np.testing.assert_allclose(drawn[name][1], values, rtol=1e-6)
-    assert drawn["variance", "your heads"][0] == [24] * 4
+    assert drawn["variance", "your heads"][0].tolist() == [24] * 4
     np.testing.assert_allclose(drawn["variance", "your heads"][1], effect.heads, rtol=1e-6)
 
 

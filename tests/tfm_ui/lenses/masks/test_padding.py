@@ -14,7 +14,7 @@ from tfm_ui.lenses.masks.padding.amounts import ByAmount
 from tfm_ui.lenses.masks.padding.beside import AMOUNTS, TITLES, run_beside, runs
 from tfm_ui.lenses.masks.padding.padded import among_tokens, batch_of, ids, laid, most_places, real
 from tfm_ui.lenses.masks.padding.pictures import masks_padding, masks_padding_weights
-from tfm_ui.lenses.masks.padding.shares import ROUNDING, told
+from tfm_ui.lenses.masks.padding.shares import ROUNDING
 from tfm_ui.lenses.masks.padding.weights import Weights
 from tfm_ui.lenses.masks.state import SIDES, MasksState
 from tfm_ui.live import passes
@@ -58,7 +58,7 @@ def test_among_tokens_the_mask_is_the_same_wherever_padding_stands(model, state,
 def test_masks_beside_a_double_loop(name, causal, side):
     model = replace(FREE, causal=causal)
     batch = batch_of(model, MasksState(mask=name, pad_side=side))
-    pads, total = batch.pads, model.seq_len
+    pads, total = batch.pads, model.length
     is_pad = [i < pads if side == "left" else i >= total - pads for i in range(total)]
     rule = {
         "padding": lambda q, k: True,  # PAD is a word
@@ -103,7 +103,7 @@ def test_what_is_run_alone_is_the_sentence_alone_and_the_batch_is_a_batch(model,
         logits = transformer(*inputs, **given_mask)
         end = beside.runs["alone"].streams[-1]
         assert torch.allclose(transformer.unembedding(end), logits[0], atol=1e-5)
-    assert batch.source.shape == (len(batch.settings), model.seq_len)
+    assert batch.source.shape == (len(batch.settings), model.length)
     for way in TITLES:
         by_hand = np.linalg.norm(beside.runs[way].streams - beside.runs["alone"].streams, axis=-1)
         by_hand /= np.linalg.norm(beside.runs["alone"].streams, axis=-1)
@@ -245,7 +245,3 @@ def test_tables_hold_what_is_shown():
     assert table["Padding not hidden, output"].max() == pytest.approx(beside.largest("without"))
     assert len(ByAmount(beside).table()) == len(beside.amounts)
     assert Weights(beside).table().shape == (15, 10)
-
-
-def test_shares_are_told():
-    assert [told(share) for share in (0, 2e-7, 0.004, 0.5, 1.24)] == ["0", "2×10⁻⁷", "0.4%", "50%", "124%"]

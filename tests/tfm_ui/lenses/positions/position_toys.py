@@ -18,19 +18,6 @@ def asks(a: str, b: str = "nothing", **more) -> PositionsState:
     return PositionsState(**{"a": a, "b": b, "view": "why", "length": 20, "max_len": 12, "width": 6, "heads": 3} | more)
 
 
-def lines_of(content) -> dict[tuple[str, str], tuple[list[float], np.ndarray]]:
-    """(chart, line) -> x and y."""
-    header, numbers = content
-    curves, at = {}, 0
-    for chart in header["charts"]:
-        for line in chart["lines"]:
-            n = line["count"]
-            curves[chart["y"], line["name"]] = numbers[at : at + n].tolist(), numbers[at + n : at + 2 * n]
-            at += 2 * n
-    assert at == len(numbers)
-    return curves
-
-
 def naive(name: str, state: PositionsState) -> np.ndarray:
     """The table position x position, cell by cell, in float64."""
     (scheme,) = schemes(MODEL, replace(state, a=name, b="nothing"))

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.tfm_ui.lenses.positions.position_toys import MODEL, asks, lines_of
+from tests.tfm_ui.lenses.positions.position_toys import MODEL, asks
+from tests.tfm_ui.pictures.charts import by_heading, gaps, ranges
 from tfm_core import POSITIONAL, sinusoidal_encoding
 from tfm_core.positional.schemes import Rotary
 from tfm_core.study.position_laws import drawn_pair
@@ -19,7 +20,6 @@ from tfm_ui.lenses.positions.schemes import schemes
 from tfm_ui.lenses.positions.see.clocks import Clocks, clocks
 from tfm_ui.lenses.positions.see.pictures import clock_hands
 from tfm_ui.lenses.positions.state import PositionsState
-from tfm_ui.pictures import lines
 
 
 def test_past_max_len_a_learned_table_has_nothing_and_says_so():
@@ -32,9 +32,9 @@ def test_past_max_len_a_learned_table_has_nothing_and_says_so():
     assert [float(x) for x in table["A: learned, norm"][:12]] == pytest.approx(learned.norm(dim=1).tolist())
     assert list(table["max_len"]) == ["within"] * 12 + ["beyond"] * 8
     header, _ = vectors_drawn(MODEL, state)
-    assert header["gap"] == "not defined"
-    assert header["charts"][0]["ranges"] == [{"name": "beyond max_len: A: learned not defined", "from": 11.5, "to": 19}]
-    drawn_lines = lines_of(vectors_drawn(MODEL, state))
+    assert gaps(header) == {"A: learned": (list(range(12, 20)), ["not defined"] * 8)}
+    assert ranges(header) == {"beyond max_len: A: learned not defined": (11.5, 19)}
+    drawn_lines = by_heading(header)
     assert np.isnan(drawn_lines["norm", "A: learned"][1][12:]).all()
     assert np.isfinite(drawn_lines["norm", "B: sinusoidal"][1]).all()
     rows = sinusoidal_encoding(20, 6)
@@ -116,14 +116,6 @@ def test_the_clocks_are_the_library_s_turns():
     assert (len(many.shown), many.pairs) == (32, 256)
     assert all(many.laws().values())
     assert hands(asks("rope", length=5, position=13)).at == 4
-
-
-def test_charts_know_their_shaded_parts_and_what_a_gap_is_called():
-    chart = lines.Chart("x", "y", [lines.Line("a", [1, 2], [3, math.nan], "ink")], ranges={"far": (2, 3)})
-    header, numbers = lines.content([chart], about="", gap="not defined")
-    assert header["charts"][0]["ranges"] == [{"name": "far", "from": 2, "to": 3}]
-    assert (header["gap"], len(numbers)) == ("not defined", 4)
-    assert len(lines.content([], about="")[1]) == 0
 
 
 def test_two_schemes_that_turn_have_clocks_of_their_own(monkeypatch):

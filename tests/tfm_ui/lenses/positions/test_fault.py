@@ -30,11 +30,11 @@ def by_hand(model: ModelState, batch: int, *, wrong: bool) -> torch.Tensor:
     ids = model.source_tokens.batch.expand(batch, -1)
     pe = stack.positional.encode(1024)
     x = stack.embedding(ids) * model.d_model**0.5
-    rows = [[x[b, i] + pe[b if wrong else i] for i in range(model.seq_len)] for b in range(batch)]
+    rows = [[x[b, i] + pe[b if wrong else i] for i in range(model.length)] for b in range(batch)]
     x = torch.stack([torch.stack(row) for row in rows])
     mask = padding_mask(ids)
     if model.looks_back_only and not model.is_encoder_decoder:
-        mask = mask & causal_mask(model.seq_len)
+        mask = mask & causal_mask(model.length)
     for layer in stack.layers:
         x = layer(x, mask)
     return x if stack.final_norm is None else stack.final_norm(x)
@@ -60,7 +60,7 @@ def test_laws_hold_where_it_is_right_and_are_broken_where_it_is_wrong(model, bat
     laws = Consequences(result).laws() | Added(result).laws()
     assert len(laws) == (6 if batch > 1 else 4)
     assert all(held == law.startswith("right") for law, held in laws.items())
-    np.testing.assert_array_equal(result.right.added, sinusoidal_encoding(model.seq_len, model.d_model))
+    np.testing.assert_array_equal(result.right.added, sinusoidal_encoding(model.length, model.d_model))
     place = min(item, batch) - 1
     assert (result.wrong.added == sinusoidal_encoding(4, model.d_model)[place].numpy()).all()
     assert f"get PE({place})" in Added(result).sentence()

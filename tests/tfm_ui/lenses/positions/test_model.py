@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.tfm_ui.pictures.charts import lines, traces
 from tfm_core import POSITIONAL, Transformer, causal_mask, recording
 from tfm_ui.lenses.positions import model_runs, readings
 from tfm_ui.lenses.positions.model.entry import STEPS, diagram, sites
@@ -31,7 +32,7 @@ def recorded(model: ModelState, name: str) -> tuple[torch.Tensor, torch.Tensor, 
     prefix = "encoder." if model.is_encoder_decoder else ""
     transformer = Transformer(replace(model, positional=name).config).eval()
     inputs = [model.source_tokens.batch] + [model.target_tokens.batch] * model.is_encoder_decoder
-    mask = causal_mask(model.seq_len) if model.masks_the_future else None
+    mask = causal_mask(model.length) if model.masks_the_future else None
     with torch.no_grad(), recording(f"{prefix}layers.1.self_attention.*") as trace:
         transformer(*inputs, mask=mask)
     both = (trace[f"{prefix}layers.1.self_attention.{what}"][0, 2] for what in ("weights", "scores"))
@@ -189,15 +190,12 @@ def test_the_table_has_a_row_per_pair_that_may_look():
 
 
 def test_the_lines_are_the_means():
-    header, numbers = mean_scores(ModelState(), STATE)
-    lines, at, means = header["charts"][0]["lines"], 0, {}
-    for line in lines:
-        means[line["name"]] = numbers[at + line["count"] : at + 2 * line["count"]]
-        at += 2 * line["count"]
-    result = maps(ModelState(), STATE)
+    header, _ = mean_scores(ModelState(), STATE)
+    means, result = lines(header), maps(ModelState(), STATE)
     for name, head in result.heads.items():
-        np.testing.assert_allclose(means[STATE.title_of(name)], head.by_distance.mean, rtol=1e-5)
-    assert [line["style"] for line in lines if line["name"][:2] in ("A:", "B:")] == ["dashed", "solid"]
+        np.testing.assert_array_equal(means[STATE.title_of(name)][1], head.by_distance.mean)
+    strokes = {trace.name: trace.line.dash for trace in traces(header) if trace.meta != "gap"}
+    assert [stroke for name, stroke in strokes.items() if name[:2] in ("A:", "B:")] == ["dash", "solid"]
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])

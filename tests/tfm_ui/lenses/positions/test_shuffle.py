@@ -22,9 +22,9 @@ MODELS = [
 
 def outputs(model: ModelState, text: str) -> np.ndarray:
     """Of the stack that reads the text, its tokens alone; from the text itself, without any cache."""
-    tokens = encode(text, model.tokenizer, model.seq_len)
+    tokens = encode(text, model.tokenizer, model.length)
     inputs = [tokens.batch] + [model.target_tokens.batch] * model.is_encoder_decoder
-    mask = causal_mask(model.seq_len) if model.masks_the_future else None
+    mask = causal_mask(model.length) if model.masks_the_future else None
     prefix = "encoder." if model.is_encoder_decoder else ""
     with torch.no_grad(), recording(f"{prefix}layers.*.feed_forward.residual_after") as trace:
         transformer = Transformer(model.config).eval()

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.tfm_ui.lenses.positions.position_toys import MODEL, asks, lines_of, naive
+from tests.tfm_ui.lenses.positions.position_toys import MODEL, asks, naive
+from tests.tfm_ui.pictures.charts import by_heading
 from tfm_core import POSITIONAL, apply_rotary, sinusoidal_encoding
 from tfm_core.study.position_laws import drawn_pair
 from tfm_ui.lenses.positions.maths import spaced
@@ -38,8 +39,8 @@ def test_the_map_and_the_curves_are_the_table_of_all_pairs(name, measure):
         for line, reduce in ((by_distance.mean, np.mean), (by_distance.least, np.min), (by_distance.most, np.max)):
             want = reduce(values) if len(values) else np.nan
             assert line[place].item() == pytest.approx(want, abs=2e-5, nan_ok=True)
-    (x, y), *_ = lines_of(alike_by_distance(MODEL, state)).values()
-    assert x == list(range(-19, 20))
+    (x, y), *_ = by_heading(alike_by_distance(MODEL, state)[0]).values()
+    assert x.tolist() == list(range(-19, 20))
     np.testing.assert_allclose(y, by_distance.mean, rtol=1e-6)
 
 
@@ -156,7 +157,8 @@ def test_turned_scores_lie_on_a_line_and_added_ones_do_not():
     )
     rotated = apply_rotary(torch.stack([query, key]), torch.tensor([m, n]))
     assert table["score, A: rope"][row] == pytest.approx((rotated[0] @ rotated[1]).item(), abs=1e-4)
-    (x, y), (_, added) = lines_of(scores_of_turned(MODEL, asks("rope", "sinusoidal", length=100, width=16))).values()
+    header, _ = scores_of_turned(MODEL, asks("rope", "sinusoidal", length=100, width=16))
+    (x, y), (_, added) = by_heading(header).values()
     assert len(x) == len(y) == len(added) == 50**2
     assert x[row] == n - m
     alone = turned(MODEL, asks("rope"))
@@ -166,9 +168,8 @@ def test_turned_scores_lie_on_a_line_and_added_ones_do_not():
     assert "(it has 12 rows)" in learned.sentence()
     few = turned(MODEL, asks("rope", "learned", length=4096, max_len=64))
     assert "B: learned has 64 rows: of these positions the first alone." in few.sentence()
-    assert np.isfinite(
-        lines_of(scores_of_turned(MODEL, asks("rope", "learned")))[("(q + PE(m))·(k + PE(n))", "B: learned")][1]
-    ).all()
+    drawn = by_heading(scores_of_turned(MODEL, asks("rope", "learned"))[0])
+    assert np.isfinite(drawn["(q + PE(m))·(k + PE(n))", "B: learned"][1]).all()
 
 
 def test_where_all_neighbours_are_equally_near_none_is_called_the_nearest():

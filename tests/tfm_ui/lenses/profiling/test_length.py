@@ -1,4 +1,4 @@
-"""The view "length": medians, fitted laws, memory, parts and crossings, as its closed forms say."""
+"""The view "length": medians, fitted laws and memory, as its closed forms say."""
 
 import math
 from dataclasses import replace
@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.tfm_ui.lenses.profiling.reports import PEAK, leaves, plausible
-from tfm_core.profiling import PartTime, costs
+from tests.tfm_ui.lenses.profiling.lengths import MODEL, STATE, comparison
+from tests.tfm_ui.lenses.profiling.reports import leaves, plausible
+from tfm_core.profiling import costs
 from tfm_core.profiling.statistics import ratio
 from tfm_ui.lenses.profiling import measurements
 from tfm_ui.lenses.profiling.budget import BUDGET
-from tfm_ui.lenses.profiling.comparison import FORWARD, TRAINING, Comparison
+from tfm_ui.lenses.profiling.comparison import FORWARD, TRAINING
 from tfm_ui.lenses.profiling.length.memory import ALLOCATED, SYSTEM, MemoryByLength
 from tfm_ui.lenses.profiling.length.parts import PartsByLength
 from tfm_ui.lenses.profiling.length.times import TimeByLength
@@ -19,15 +20,6 @@ from tfm_ui.lenses.profiling.plan import beyond_budget, lengths_of, plan_of
 from tfm_ui.lenses.profiling.shown import comparison_of
 from tfm_ui.lenses.profiling.state import LENGTHS, ProfilingState
 from tfm_ui.state.model_state import ModelState
-
-MODEL = ModelState(d_model=64, num_heads=4, d_ff=300)
-STATE = ProfilingState(view="length", longest=1024)
-
-
-def comparison(report=plausible, *, state=STATE, **how) -> Comparison:
-    plan = plan_of(MODEL, state)
-    assert plan is not None
-    return Comparison.of(plan, report(plan, **how) if report else None)
 
 
 def test_medians_and_fits_are_those_of_the_blocks():
@@ -185,54 +177,6 @@ def test_memory_is_predicted_and_measured_each_by_its_name():
     assert MemoryByLength(comparison(state=replace(STATE, target="LSTM"))).weights == []
 
 
-def test_products_overtake_the_feed_forward_where_their_curves_cross():
-    shares = PartsByLength(comparison())
-    assert shares.predicted == MODEL.d_ff
-    n = shares.overtaken  # products at a fifth of the peak, the feed-forward at half: 2.5 times earlier
-    assert n == pytest.approx(MODEL.d_ff / 2.5, rel=0.02)
-    assert shares.crossed("products", "softmax") < n
-    assert f"Measured: at {round(n)}." in shares.sentence()
-    assert shares.crossings == {"predicted": 300, "measured": n}
-    assert shares.milliseconds["feed-forward"][0] == pytest.approx(2e3 * shares.flops["feed-forward"][0] / PEAK)
-
-
-@pytest.mark.parametrize(
-    ("factor", "how", "said"),
-    [
-        (1e6, {"without": [0]}, "Measured: already at 64 tokens."),
-        (1e-6, {}, "Measured: not reached, beyond 1\u202f024"),
-        (1e-6, {"done": 3}, "Measured: not reached, beyond 128 tokens."),
-    ],
-)
-def test_a_crossing_outside_of_the_measured_lengths_is_said(factor, how, said):
-    compared = comparison(**how)
-    rows = [
-        replace(
-            row, parts=tuple(replace(p, seconds=p.seconds * (factor if p.name == "products" else 1)) for p in row.parts)
-        )
-        for row in compared.rows
-    ]
-    assert said in PartsByLength(replace(compared, rows=rows)).sentence()
-
-
-def test_operators_that_cannot_be_told_apart_are_said():
-    compared = comparison()
-    rows = [replace(row, parts=(PartTime("one_operator", 0.1),)) for row in compared.rows]
-    assert "Only operators can be told apart" in PartsByLength(replace(compared, rows=rows)).sentence()
-    fused = [
-        replace(row, parts=tuple(p for p in row.parts if p.name != "softmax"), kernel="flash") for row in compared.rows
-    ]
-    assert "A fused kernel (flash) does the softmax too" in PartsByLength(replace(compared, rows=fused)).sentence()
-
-
-def test_what_has_no_products_grows_as_its_length():
-    state = replace(STATE, target="LSTM")
-    compared = comparison(state=state)
-    assert TimeByLength(compared).theory == pytest.approx(1)
-    assert "no products of queries with keys" in TimeByLength(compared).sentence()
-    assert "no products of queries with keys here to overtake" in PartsByLength(compared).sentence()
-
-
 def test_lengths_beyond_the_budget_are_not_asked_for_and_named():
     large = ModelState(d_model=256, num_heads=16, num_layers=8)
     within, left_out = lengths_of(large, ProfilingState(view="length", length_batch=64))
@@ -243,29 +187,6 @@ def test_lengths_beyond_the_budget_are_not_asked_for_and_named():
     assert "The limit is" in said
     assert beyond_budget({}) == ""
     assert BUDGET.seconds > 0
-
-
-@pytest.mark.parametrize("kind", [TimeByLength, PartsByLength])
-def test_the_script_gives_what_is_shown_of_what_needs_no_clock(kind):
-    state = replace(STATE, longest=256, rounds=3, backward=False)
-    shown = kind(comparison(state=state))
-    scope = leaves(shown.recipe())
-    if kind is TimeByLength:
-        assert scope["flops"] == shown.flops
-        assert scope["theory"] == shown.theory
-        assert scope["fit"] == shown.fits[FORWARD]
-        assert [1e3 * median for median in scope["medians"]] == shown.milliseconds(FORWARD)
-    else:
-        assert [flops["products"] for flops in scope["flops"]] == shown.flops["products"]
-        assert [1e3 * parts["softmax"] for parts in scope["parts"]] == shown.milliseconds["softmax"]
-        assert scope["crossing"] == pytest.approx(shown.overtaken)
-
-
-def test_the_script_of_the_memory_gives_the_prediction():
-    peaks = MemoryByLength(comparison(state=replace(STATE, longest=256, rounds=3, backward=False)))
-    scope = leaves(peaks.recipe())
-    assert scope["predicted"] == peaks.predicted(FORWARD)
-    assert peaks.measured(FORWARD) == {ALLOCATED: scope["allocated"], SYSTEM: scope["system"]}
 
 
 def test_a_link_finds_the_named_measurement(monkeypatch):

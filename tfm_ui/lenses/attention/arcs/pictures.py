@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tfm_ui.lenses.attention.arcs.figure import arcs_figure
 from tfm_ui.lenses.attention.arcs.numbers import arcs
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.pictures.canvas import Canvas, Content
@@ -28,6 +29,7 @@ ARCS = Canvas(
   <div class="foot"></div>
 </div>
 """,
+    arcs_figure,
 )
 
 

@@ -10,9 +10,9 @@ from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.weight_axes import ASKS, keys_axis, queries_axis
 from tfm_ui.pictures import maps, pairs
 from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.map_scale import around_zero, from_zero
 from tfm_ui.pictures.maps import ABSENT, MAPS, MASKED, Axis, Map, Slider
-from tfm_ui.pictures.pairs import PAIRS
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
 
@@ -70,7 +70,9 @@ def change_output(model: ModelState, state: AttentionState) -> Content:
     """The probabilities that moved most; the largest, if none moved."""
     _, _, shown = changed(model, state)
     names, shares = shown.likely
-    return pairs.content(names, ("A", "B"), shares, roles=("muted", "result"), about=shown.sentence())
+    return pairs.content(
+        names, ("A", "B"), shares, roles=("muted", "result"), about=shown.sentence(), rows="next token"
+    )
 
 
 def _difference(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -93,5 +95,5 @@ def _slider(shown: ChangedWeights, locked: tuple[int, int]) -> Slider:
 PICTURES = {
     "change_weights": Picture(MAPS, change_weights),
     "change_stream": Picture(MAPS, change_stream),
-    "change_output": Picture(PAIRS, change_output),
+    "change_output": Picture(CHART, change_output),
 }

@@ -7,9 +7,9 @@ from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.weight_axes import ASKS, keys_axis, queries_axis
 from tfm_ui.pictures import maps, pairs
 from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.pictures.maps import MAPS, MASKED, Map
-from tfm_ui.pictures.pairs import PAIRS
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
 
@@ -48,8 +48,9 @@ def chosen_row(model: ModelState, state: AttentionState) -> Content:
         ("looks at: weight a", "writes: share of the ‖a v Wᴼ‖"),
         np.stack([writing.weights[row, bars], writing.shares[row, bars]]),
         roles=("query", "result"),
+        rows="key token",
         about=chosen.sentence(),
     )
 
 
-PICTURES = {"contribution": Picture(MAPS, whole_head), "contribution_row": Picture(PAIRS, chosen_row)}
+PICTURES = {"contribution": Picture(MAPS, whole_head), "contribution_row": Picture(CHART, chosen_row)}

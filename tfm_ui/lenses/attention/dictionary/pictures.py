@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tfm_ui.lenses.attention.dictionary.figure import dictionary_figure
 from tfm_ui.lenses.attention.dictionary.numbers import NAMES, look_up, number
 from tfm_ui.lenses.attention.state import PLANE, VALUES, AttentionState
 from tfm_ui.pictures.canvas import Canvas, Content
@@ -28,6 +29,7 @@ DICTIONARY = Canvas(
   <span class="say" aria-live="polite"></span>
 </div>
 """,
+    dictionary_figure,
 )
 
 

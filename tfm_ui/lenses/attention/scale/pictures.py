@@ -9,7 +9,8 @@ from tfm_ui.lenses.attention.scale.numbers import effect_of_scaling
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.lines import LINES, Chart, Line
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
 
@@ -47,4 +48,4 @@ def content(model: ModelState, state: AttentionState) -> Content:
     return lines.content(charts, about=effect.sentence())
 
 
-PICTURES = {"scale": Picture(LINES, content)}
+PICTURES = {"scale": Picture(CHART, content)}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfm_ui.lenses.attention.state import PREFIX, STEPS, AttentionState
+from tfm_ui.lenses.attention.steps.figure import matrices_figure
 from tfm_ui.lenses.attention.steps.formula import code, lines_of
 from tfm_ui.lenses.attention.steps.matrices import MATRICES
 from tfm_ui.lenses.attention.steps.numbers import Steps, steps
@@ -41,6 +42,7 @@ MATRICES_CANVAS = Canvas(
   <div class="tip" hidden></div>
 </div>
 """,
+    matrices_figure,
 )
 
 

@@ -96,7 +96,7 @@ def token_ids(settings: Sequence[Setting], *, keys: bool) -> Code:
 def source_ids(settings: Sequence[Setting]) -> Code:
     """The token ids of `texts`."""
     model = settings[0].model
-    return Code(f"torch.cat([encode(text, {model.tokenizer!r}, {model.seq_len}).batch for text in texts])")
+    return Code(f"torch.cat([encode(text, {model.tokenizer!r}, {model.length}).batch for text in texts])")
 
 
 def target_ids(settings: Sequence[Setting]) -> Code:

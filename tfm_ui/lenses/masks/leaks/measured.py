@@ -25,7 +25,7 @@ from tfm_ui.lenses.masks.leaks import recipe
 from tfm_ui.lenses.masks.leaks.plan import Plan, fitting, plan
 from tfm_ui.lenses.masks.mask_code import mask_of
 from tfm_ui.lenses.masks.masked_passes import at, influences, stream
-from tfm_ui.lenses.masks.state import AS_COMPOSED, AS_PAINTED, MasksState, Setting, setting
+from tfm_ui.lenses.masks.state import AS_COMPOSED, AS_PAINTED, MasksState, Setting, padded, setting
 from tfm_ui.live.script import Code, of_model, script
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import token_labels
@@ -179,7 +179,7 @@ class Measurement:
 
 def plan_of(model: ModelState, state: MasksState) -> Plan:
     """What is run; quickly known."""
-    return plan(setting(fitting(model), state), state.tries, model.seq_len)
+    return plan(setting(fitting(model), state), state.tries, padded(model, state).length)
 
 
 def measure(model: ModelState, state: MasksState) -> Measurement:

@@ -13,7 +13,8 @@ from tfm_ui.lenses.masks.leaks.travel import Travel
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.lines import LINES, Chart, Line
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import Scale, from_zero, powers_of_ten
 from tfm_ui.pictures.maps import ABSENT, MAPS, MASKED, Axis, Map
 from tfm_ui.pictures.registry import Picture
@@ -122,5 +123,5 @@ def _maps(measured: Measurement, drawn: list[Map], crosses: list[tuple[int, int,
 PICTURES = {
     "masks_leaks": Picture(MAPS, changes),
     "masks_leaks_layers": Picture(MAPS, layer_by_layer),
-    "masks_leaks_distance": Picture(LINES, distances),
+    "masks_leaks_distance": Picture(CHART, distances),
 }

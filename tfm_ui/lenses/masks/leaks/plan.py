@@ -41,8 +41,8 @@ class Plan:
 
 def fitting(model: ModelState) -> ModelState:
     """The model, reading no more than there is memory for."""
-    most = int((PAIRS / model.num_heads) ** 0.5) if adds_bias(model) else model.seq_len
-    return replace(model, seq_len=min(model.seq_len, most))
+    most = int((PAIRS / model.num_heads) ** 0.5)
+    return replace(model, seq_len=most) if adds_bias(model) and model.longest > most else model
 
 
 def seconds_of(setting: Setting) -> float:
@@ -76,8 +76,8 @@ def plan(setting: Setting, tries: int, seq_len: int) -> Plan:
     fewer = max(1, min(tries, runs // count))
     places = _spread(tokens, count)
     aside = _aside(tokens, places, tries, fewer, once)
-    if setting.model.seq_len < seq_len:
-        read = f"Of {formats.count(seq_len)} tokens the first {setting.model.seq_len} are read"
+    if setting.model.length < seq_len:
+        read = f"Of {formats.count(seq_len)} tokens the first {setting.model.length} are read"
         why = f"more take too much memory, as {setting.model.positional} adds a number per head and pair"
         aside = f"{read}: {why}. {aside}".strip()
     return Plan(places, fewer, once * count * fewer, aside)

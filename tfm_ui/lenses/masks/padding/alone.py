@@ -30,7 +30,7 @@ class Alone(Result):
         """What moves, and why."""
         hidden, free = (self.beside.largest(way) for way in TITLES)
         if not self.beside.batch.pads:
-            places = formats.plural(self.beside.batch.setting.model.seq_len, "place")
+            places = formats.plural(self.beside.batch.setting.model.length, "place")
             return (
                 f"The sentence fills all of its {places}: it has no padding, and there is nothing to hide. Alone and "
                 f"in the batch its outputs differ by {told(max(hidden, free))} of their length at most. Choose a "

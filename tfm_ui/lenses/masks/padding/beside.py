@@ -13,7 +13,7 @@ from tfm_core import POSITIONAL
 from tfm_ui.lenses.masks.masked_passes import forward_under_mask, layer_sites
 from tfm_ui.lenses.masks.padding.padded import Padded, batch_of, ids, key_mask, laid, most_places, real
 from tfm_ui.lenses.masks.padding.shares import ROUNDING, moved, names_of
-from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.lenses.masks.state import MasksState, padded
 from tfm_ui.live import origins, passes
 from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Heads
@@ -167,11 +167,11 @@ class AloneAndPadded:
 
     def aside(self) -> str:
         """What is another than the sidebar says; "" if nothing."""
-        read = self.batch.setting.model.seq_len
-        if read == self.model.seq_len:
+        read = self.batch.setting.model.length
+        if read == self.model.length:
             return ""
         return (
-            f"{formats.plural(len(self.batch.settings), 'sentence')} of {self.model.seq_len} places in "
+            f"{formats.plural(len(self.batch.settings), 'sentence')} of {self.model.length} places in "
             f"{formats.plural(self.model.num_layers, 'layer')} of {formats.plural(self.model.num_heads, 'head')} take "
             f"long: of each the first {read} are read."
         )
@@ -179,7 +179,7 @@ class AloneAndPadded:
 
 def run_beside(model: ModelState, state: MasksState) -> AloneAndPadded:
     """Run the sentence alone, in its batch, and with more or less padding."""
-    batch = batch_of(model, state)
+    model, batch = padded(model, state), batch_of(model, state)
     three_runs = runs(batch)
     end = three_runs["alone"].streams[-1]
     most = max(batch.read, most_places(model, 2 * len(AMOUNTS)))  # of all of them together

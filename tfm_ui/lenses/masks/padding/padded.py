@@ -10,7 +10,7 @@ from tfm_core import Tokens, causal_mask, padding_mask
 from tfm_core.model.tokens import PAD_ID
 from tfm_ui.lenses.masks.composition import combined, parse
 from tfm_ui.lenses.masks.paint import painted
-from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, sentences, setting
+from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, padded, sentences, setting
 from tfm_ui.live.passes import BUDGET
 from tfm_ui.state.model_state import ModelState
 
@@ -96,12 +96,12 @@ def most_places(model: ModelState, count: int) -> int:
         weights = 4 * count * model.num_heads * length**2  # bytes, of the layer whose weights are looked at
         return work(length) <= WORK and 2 * weights <= BUDGET
 
-    return next((length for length in LENGTHS if fits(min(length, model.seq_len))), LENGTHS[-1])
+    return next((length for length in LENGTHS if fits(min(length, model.length))), LENGTHS[-1])
 
 
 def batch_of(model: ModelState, state: MasksState, most: int = 0) -> Padded:
     """The lens's batch, of which at most so many places are read."""
-    count = len(sentences(model, state))
+    model, count = padded(model, state), len(sentences(model, state))
     settings = tuple(setting(model, state, item) for item in range(1, count + 1))
     whole = Padded(settings=settings, item=item_of(model, state) - 1, side=state.pad_side)
     return cut(whole, most or most_places(model, max(count, 2)))
@@ -109,7 +109,7 @@ def batch_of(model: ModelState, state: MasksState, most: int = 0) -> Padded:
 
 def cut(batch: Padded, length: int) -> Padded:
     """The same batch, of which no more than the first `length` places are read."""
-    if batch.setting.model.seq_len <= length:
+    if batch.setting.model.length <= length:
         return batch
     short = (replace(setting, model=replace(setting.model, seq_len=length)) for setting in batch.settings)
     return replace(batch, settings=tuple(short))

@@ -14,7 +14,7 @@ from tfm_ui.lenses.masks.padding.amounts import ByAmount
 from tfm_ui.lenses.masks.padding.beside import AloneAndPadded, run_beside
 from tfm_ui.lenses.masks.padding.padded import key_mask, laid
 from tfm_ui.lenses.masks.padding.weights import Weights
-from tfm_ui.lenses.masks.state import PREFIX, MasksState
+from tfm_ui.lenses.masks.state import PREFIX, MasksState, padded
 from tfm_ui.page import controls
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, OpenTable, Panel
@@ -30,7 +30,7 @@ WIDTHS = {
 def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
     """Padding, right and wrong."""
     beside, rows = run_beside(model, state), treatments.treatments_of_row(model, state)
-    asides = (beside.aside(), rows.at.aside(model))
+    asides = (beside.aside(), rows.at.aside(padded(model, state)))
     return [
         *(Note(aside) if aside else None for aside in asides),
         Columns([[_alone(model, state, beside)], [_amounts(beside)]], widths=(13, 7)),

@@ -12,7 +12,8 @@ from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.live import tables, windows
 from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.lines import LINES, Chart, Line
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.pictures.maps import ABSENT, MAPS, Axis, Map
 from tfm_ui.pictures.registry import Picture
@@ -78,5 +79,5 @@ def masks_padding_amount(model: ModelState, state: MasksState) -> Content:
 PICTURES = {
     "masks_padding": Picture(MAPS, masks_padding),
     "masks_padding_weights": Picture(MAPS, masks_padding_weights),
-    "masks_padding_amount": Picture(LINES, masks_padding_amount),
+    "masks_padding_amount": Picture(CHART, masks_padding_amount),
 }

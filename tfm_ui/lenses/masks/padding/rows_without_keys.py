@@ -70,10 +70,10 @@ class RowsWithoutKeys:
 
     def aside(self, model: ModelState) -> str:
         """What is another than the sidebar says; "" if nothing."""
-        read = self.batch.setting.model.seq_len
-        if read == model.seq_len:
+        read = self.batch.setting.model.length
+        if read == model.length:
             return ""
-        return f"Empty rows are run on the first {read} of {model.seq_len} places: what becomes of them is the same."
+        return f"Empty rows are run on the first {read} of {model.length} places: what becomes of them is the same."
 
 
 def rows_without_keys(model: ModelState, state: MasksState) -> RowsWithoutKeys:

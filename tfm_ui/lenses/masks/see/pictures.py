@@ -10,7 +10,8 @@ from tfm_ui.lenses.masks.state import PREFIX, MasksState, setting
 from tfm_ui.live import tables, windows
 from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.lines import LINES, Chart, Line
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import SHARES, around_zero
 from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map, Painting, Why
 from tfm_ui.pictures.registry import Picture
@@ -79,4 +80,4 @@ def masks_growth(model: ModelState, state: MasksState) -> Content:
     return lines.content([chart], about=result.sentence(), gap="none kept")
 
 
-PICTURES = {"masks_see": Picture(MAPS, masks_see), "masks_growth": Picture(LINES, masks_growth)}
+PICTURES = {"masks_see": Picture(MAPS, masks_see), "masks_growth": Picture(CHART, masks_growth)}

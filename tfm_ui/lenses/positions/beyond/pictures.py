@@ -8,7 +8,8 @@ from tfm_ui.lenses.positions.charts import level, line_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.lines import LINES, Chart, Line
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
 
@@ -53,7 +54,7 @@ def waves_of_pairs(model: ModelState, state: PositionsState) -> Content:
 
 
 PICTURES = {
-    "positions_beyond": Picture(LINES, vectors),
-    "positions_beyond_scores": Picture(LINES, scores_by_distance),
-    "positions_beyond_turns": Picture(LINES, waves_of_pairs),
+    "positions_beyond": Picture(CHART, vectors),
+    "positions_beyond_scores": Picture(CHART, scores_by_distance),
+    "positions_beyond_turns": Picture(CHART, waves_of_pairs),
 }

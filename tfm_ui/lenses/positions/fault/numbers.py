@@ -37,7 +37,7 @@ def scheme_of(state: PositionsState) -> str:
 
 def model_of(model: ModelState, state: PositionsState) -> ModelState:
     """The sidebar's model with that scheme; it reads no more of the text than is needed."""
-    return replace(model, positional=scheme_of(state), seq_len=min(model.seq_len, READ_UP_TO))
+    return replace(model, positional=scheme_of(state), seq_len=min(model.length, READ_UP_TO))
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ class Fault:
             pinned = [name for name in dict.fromkeys((self.state.a, self.state.b)) if name in POSITIONAL]
             neither = f"{' and '.join(pinned)} {'is' if len(pinned) == 1 else 'are'} not added to the embeddings"
             said.append(f"{neither}, and so cannot be added along the wrong axis: {DEFAULT} is shown.")
-        if model.seq_len > READ_UP_TO:
-            said.append(f"Of {model.seq_len} places the first {READ_UP_TO} are read: the fault is the same.")
+        if model.length > READ_UP_TO:
+            said.append(f"Of {model.length} places the first {READ_UP_TO} are read: the fault is the same.")
         if self.state.item > self.state.batch:
             said.append(f"A batch of {self.state.batch} has no sentence {self.state.item}: the last one is shown.")
         return " ".join(said)
@@ -137,7 +137,7 @@ class Added(Result):
         """What each position gets."""
         fault = self.fault
         right, wrong = (len(np.unique(effect.added, axis=0)) for effect in (fault.right, fault.wrong))
-        seq, batch, width, place = fault.model.seq_len, fault.state.batch, fault.model.d_model, fault.place
+        seq, batch, width, place = fault.model.length, fault.state.batch, fault.model.d_model, fault.place
         silent = " Even a batch of one is not spared: it gets PE(0) everywhere." if batch == 1 else ""
         return (
             f"Right: {formats.plural(right, 'different row')} for {formats.plural(seq, 'position')}. Wrong: sentence "
@@ -148,7 +148,7 @@ class Added(Result):
 
     def laws(self) -> dict[str, bool]:
         """Whether positions are told apart."""
-        count = self.fault.model.seq_len
+        count = self.fault.model.length
         return {
             f"{way}: position i gets PE(i) at all {count} positions": np.array_equal(effect.added, self.fault.pe)
             for way, effect in self.fault.effects.items()
@@ -157,7 +157,7 @@ class Added(Result):
     def table(self) -> pd.DataFrame:
         """A row per position, of both ways."""
         effects = self.fault.effects
-        index = pd.MultiIndex.from_product([effects, range(self.fault.model.seq_len)], names=["way", "position"])
+        index = pd.MultiIndex.from_product([effects, range(self.fault.model.length)], names=["way", "position"])
         return pd.DataFrame(np.concatenate([effect.added for effect in effects.values()]), index=index)
 
     def recipe(self) -> str:
@@ -238,6 +238,6 @@ def fault(model: ModelState, state: PositionsState) -> Fault:
     model = model_of(model, state)
     scheme = passes.scheme(model, passes.kind_of(model, "encoder"))
     assert scheme is not None
-    pe = scheme.encode(model.seq_len)
+    pe = scheme.encode(model.length)
     assert pe is not None
     return Fault(model, state, pe.detach().numpy(), _effect(model, state, "sequence"), _effect(model, state, "batch"))

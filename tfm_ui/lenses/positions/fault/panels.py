@@ -28,7 +28,7 @@ def _added_panel(state: PositionsState, shown: Fault) -> Panel:
         title=f"What is added to sentence {shown.item} of {state.batch}: {scheme_of(state)}",
         how_to_read="Each row is a position, each column a dimension; both maps on one scale. The functions above "
         "are those that ran.",
-        shape=f"seq × d_model = {shown.model.seq_len} × {shown.model.d_model}",
+        shape=f"seq × d_model = {shown.model.length} × {shown.model.d_model}",
         tools=_draw_both_functions,
         picture="positions_fault_added",
         result=Added(shown),
@@ -47,7 +47,7 @@ def _maps_panel(state: PositionsState, shown: Fault) -> Panel:
         title="What becomes of it",
         how_to_read=f"The attention of layer {state.layer}, head {state.model_head} in the sidebar’s model, with "
         f"{scheme_of(state)}: rows look at columns.",
-        shape=f"query × key = {shown.model.seq_len} × {shown.model.seq_len}",
+        shape=f"query × key = {shown.model.length} × {shown.model.length}",
         picture="positions_fault_maps",
         result=Consequences(shown),
         sources=(*SOURCES, order.shuffle_order, order.moved),

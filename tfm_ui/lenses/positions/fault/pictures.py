@@ -34,7 +34,7 @@ def added_vectors(model: ModelState, state: PositionsState) -> Content:
 def one_head(model: ModelState, state: PositionsState) -> Content:
     """One head of this sentence."""
     shown = fault(model, state)
-    side = shown.model.seq_len
+    side = shown.model.length
     return weight_maps.content(
         {WAYS[way]: effect.head for way, effect in shown.effects.items()},
         shown.names,

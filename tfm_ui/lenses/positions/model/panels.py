@@ -56,7 +56,7 @@ def _maps_panel(shown: Maps) -> Panel:
         key="positions_maps",
         title="The same weights, other positions",
         how_to_read=f"The attention of {shown.where} under each scheme, on one scale. Rows look at columns.",
-        shape=f"query × key = {shown.model.seq_len} × {shown.model.seq_len}",
+        shape=f"query × key = {shown.model.length} × {shown.model.length}",
         picture="positions_maps",
         result=shown,
         sources=[

@@ -13,7 +13,8 @@ from tfm_ui.live.windows import part_of
 from tfm_ui.pictures import lines
 from tfm_ui.pictures import maps as maps_canvas
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.lines import LINES, Chart, Line
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
 from tfm_ui.pictures.registry import Picture
@@ -28,7 +29,7 @@ def one_head(model: ModelState, state: PositionsState) -> Content:
     return weight_maps.content(
         {state.title_of(name): head for name, head in shown.heads.items()},
         shown.names,
-        part_of(state.part_maps, model.seq_len, model.seq_len),
+        part_of(state.part_maps, model.length, model.length),
         read=shown.read,
         about=shown.sentence(),
         zooms=PREFIX + "part_maps",
@@ -71,7 +72,7 @@ def entry(model: ModelState, state: PositionsState) -> Content:
 
 PICTURES = {
     "positions_maps": Picture(MAPS, one_head),
-    "positions_distance": Picture(LINES, mean_scores),
+    "positions_distance": Picture(CHART, mean_scores),
     "positions_shuffled": Picture(MAPS, moves),
     "positions_entry": Picture(entry_canvas.ENTRY, entry),
 }

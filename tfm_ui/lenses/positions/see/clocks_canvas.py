@@ -1,5 +1,6 @@
 """Pairs of dimensions as clocks with two hands, and sliders that move them along the positions."""
 
+from tfm_ui.lenses.positions.see.clocks_figure import clocks_figure
 from tfm_ui.pictures.canvas import Canvas
 
 CLOCKS = Canvas(
@@ -18,4 +19,5 @@ CLOCKS = Canvas(
   <span class="say" aria-live="polite"></span>
 </div>
 """,
+    clocks_figure,
 )

@@ -20,7 +20,8 @@ from tfm_ui.live.tables import by_distance, matrix
 from tfm_ui.live.windows import pooled
 from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.lines import LINES, Chart, Line
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import around_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
 from tfm_ui.pictures.registry import Picture, for_both_sides
@@ -167,9 +168,9 @@ def clock_hands(model: ModelState, state: PositionsState, side: str) -> Content:
 PICTURES = {
     **for_both_sides("positions_encode", MAPS, encode_map),
     **for_both_sides("positions_bias", MAPS, bias_maps),
-    **for_both_sides("positions_distance", LINES, bias_by_distance),
-    **for_both_sides("positions_curves", LINES, curves_of_one),
-    "positions_curves": Picture(LINES, curves_of_both),
-    "positions_wavelengths": Picture(LINES, waves_of_pairs),
+    **for_both_sides("positions_distance", CHART, bias_by_distance),
+    **for_both_sides("positions_curves", CHART, curves_of_one),
+    "positions_curves": Picture(CHART, curves_of_both),
+    "positions_wavelengths": Picture(CHART, waves_of_pairs),
     **for_both_sides("positions_clocks", CLOCKS, clock_hands),
 }

@@ -15,7 +15,8 @@ from tfm_ui.live.tables import matrix
 from tfm_ui.live.windows import WHOLE, part_of, pooled
 from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.lines import LINES, Chart, Line
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import Scale, around_zero, holding
 from tfm_ui.pictures.maps import MAPS, Axis, Map
 from tfm_ui.pictures.registry import Picture
@@ -145,9 +146,9 @@ def smallest_distances(model: ModelState, state: PositionsState) -> Content:
 
 PICTURES = {
     "positions_pairs": Picture(MAPS, pair_maps),
-    "positions_distances": Picture(LINES, alike_by_distance),
+    "positions_distances": Picture(CHART, alike_by_distance),
     "positions_shift_matrix": Picture(MAPS, shift_as_matrix),
-    "positions_shift_errors": Picture(LINES, shift_errors),
-    "positions_turned": Picture(LINES, scores_of_turned),
-    "positions_unique": Picture(LINES, smallest_distances),
+    "positions_shift_errors": Picture(CHART, shift_errors),
+    "positions_turned": Picture(CHART, scores_of_turned),
+    "positions_unique": Picture(CHART, smallest_distances),
 }

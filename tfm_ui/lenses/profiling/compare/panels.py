@@ -124,7 +124,7 @@ def _configurations(model: ModelState, chips: DeltaGenerator) -> ProfilingState:
             d_model=model.d_model,
             num_heads=model.num_heads,
             num_layers=model.num_layers,
-            seq_len=model.seq_len,
+            seq_len=model.length,
             d_ff=model.d_ff,
         )
     )

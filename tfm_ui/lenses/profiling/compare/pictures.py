@@ -11,8 +11,9 @@ from tfm_ui.lenses.profiling.comparison import FORWARD, TRAINING, Comparison
 from tfm_ui.lenses.profiling.shown import picture
 from tfm_ui.pictures import lines, strips
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.lines import LINES, Chart, Line
-from tfm_ui.pictures.strips import STRIPS, Group, Strip
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
+from tfm_ui.pictures.strips import Group, Strip
 
 NOTHING = "No configuration is asked for."
 NO_STRIPS = strips.content([], {}, axis="", unit="", about=NOTHING)
@@ -128,7 +129,7 @@ def _point(comparison: Comparison, number: int) -> str:
 
 
 PICTURES = {
-    "profiling_times": picture("compare", STRIPS, times, empty=NO_STRIPS),
-    "profiling_ratios": picture("compare", STRIPS, ratios, empty=NO_STRIPS),
-    "profiling_parameters": picture("compare", LINES, parameters, empty=lines.content([], about=NOTHING)),
+    "profiling_times": picture("compare", CHART, times, empty=NO_STRIPS),
+    "profiling_ratios": picture("compare", CHART, ratios, empty=NO_STRIPS),
+    "profiling_parameters": picture("compare", CHART, parameters, empty=lines.content([], about=NOTHING)),
 }

@@ -12,7 +12,8 @@ from tfm_ui.lenses.profiling.plan import NO_CONFIGURATION
 from tfm_ui.lenses.profiling.shown import picture
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.lines import LINES, Chart, Line
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.text import formats
 
 LENGTH = "length, tokens"
@@ -112,7 +113,7 @@ def _by_part(
 
 EMPTY = lines.content([], about=NO_CONFIGURATION)
 PICTURES = {
-    "profiling_length_time": picture("length", LINES, time, empty=EMPTY),
-    "profiling_length_memory": picture("length", LINES, memory, empty=EMPTY),
-    "profiling_length_parts": picture("length", LINES, parts, empty=EMPTY),
+    "profiling_length_time": picture("length", CHART, time, empty=EMPTY),
+    "profiling_length_memory": picture("length", CHART, memory, empty=EMPTY),
+    "profiling_length_parts": picture("length", CHART, parts, empty=EMPTY),
 }

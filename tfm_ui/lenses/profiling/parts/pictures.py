@@ -8,8 +8,8 @@ from tfm_ui.lenses.profiling.parts.costs_by_part import PartFlops, PartParameter
 from tfm_ui.lenses.profiling.plan import NO_CONFIGURATION
 from tfm_ui.lenses.profiling.shown import picture
 from tfm_ui.pictures import bars
-from tfm_ui.pictures.bars import BARS
 from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
 from tfm_ui.text import formats, units
 
 
@@ -33,7 +33,7 @@ def time(comparison: Comparison) -> Content:
     parts = PartTimes(comparison)
     if not parts.seconds:
         nothing, gap = [math.nan] * len(parts.timed), "no figure" if comparison.report else "not measured"
-        return bars.content(parts.timed, nothing, about=parts.sentence(), gap=gap)
+        return bars.content(parts.timed, nothing, about=parts.sentence(), gap=gap, rows="part")
     seconds = {name: parts.seconds.get(name, 0.0) for name in parts.timed}
     return _shares(seconds, {name: units.took(time) for name, time in seconds.items()}, parts.sentence())
 
@@ -41,12 +41,12 @@ def time(comparison: Comparison) -> Content:
 def _shares(costs: Mapping[str, float], values: Mapping[str, str], about: str) -> Content:
     total = sum(costs.values()) or 1
     shares = [cost / total for cost in costs.values()]
-    return bars.content(list(costs), shares, values=list(values.values()), about=about)
+    return bars.content(list(costs), shares, values=list(values.values()), about=about, rows="part")
 
 
 EMPTY = bars.content([], [], about=NO_CONFIGURATION)
 PICTURES = {
-    "profiling_parts_parameters": picture("parts", BARS, parameters, empty=EMPTY),
-    "profiling_parts_flops": picture("parts", BARS, flops, empty=EMPTY),
-    "profiling_parts_time": picture("parts", BARS, time, empty=EMPTY),
+    "profiling_parts_parameters": picture("parts", CHART, parameters, empty=EMPTY),
+    "profiling_parts_flops": picture("parts", CHART, flops, empty=EMPTY),
+    "profiling_parts_time": picture("parts", CHART, time, empty=EMPTY),
 }

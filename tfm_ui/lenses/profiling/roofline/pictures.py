@@ -7,7 +7,8 @@ from tfm_ui.lenses.profiling.roofline.roofline import Roofline
 from tfm_ui.lenses.profiling.shown import picture
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.lines import LINES, Chart, Line
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.text import units
 
 INTENSITY = "operations per byte"
@@ -49,4 +50,4 @@ def _roof(rates: Rates) -> list[Line]:
 
 
 EMPTY = lines.content([], about=NO_CONFIGURATION)
-PICTURES = {"profiling_roofline": picture("roofline", LINES, roof, empty=EMPTY)}
+PICTURES = {"profiling_roofline": picture("roofline", CHART, roof, empty=EMPTY)}

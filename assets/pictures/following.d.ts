@@ -15,6 +15,7 @@ interface FollowState {
   asked: number // the number of the newest question; older ones are not drawn
   preview: Question | null // the question of a wish that is on its way, wanted or not
   latest: string | null // the newest wish
+  ahead: string | null // what the page is about to say, as the address says it, or a slider was let go there
   committed: string | null // what the page was told last
   teller: object | null // the picture that has told it, if it was another
   pending: Values // all changes that the page was told and has not answered
@@ -37,6 +38,7 @@ type FollowEvent =
   | { type: "preview"; changes: Values }
   | { type: "commit"; changes: Values }
   | { type: "retract" }
+  | { type: "moved"; changes: Values } // a slider beside the page, and let go
   | { type: "join"; changes: Values; teller: object }
   | { type: "release"; teller: object }
   | { type: "timeout" }

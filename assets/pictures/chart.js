@@ -1,0 +1,74 @@
+/* A chart: a figure that Plotly's script draws. The figure is in the header; no numbers follow it.
+
+   Nothing is mounted anew when numbers change: what the reader has zoomed, or switched off in the legend, stays. User text
+   has no tags: the server has escaped it. A chart that is out of view is drawn when the page has nothing else to do. */
+
+import { watch } from "./canvas.js"
+import { clouded } from "./chart_clouds.js"
+import { config, isTouched, saveChart } from "./chart_files.js"
+import { arranged } from "./chart_lines.js"
+import { dressed } from "./chart_look.js"
+import { called } from "./chart_points.js"
+import { reading } from "./chart_reading.js"
+import { inRows } from "./chart_rows.js"
+import { bringAllBack, whole, withZoom } from "./chart_zoom.js"
+import { dress } from "./paint.js"
+import { idle, isHere, plotlyFor, styled } from "./plotly.js"
+
+const TOOLS = 36 // the height of Plotly's buttons below a chart, in pixels at a root font of 16
+
+/** @param {Picture<ChartHeader>} picture */
+export default function ({ header, root, settling }) {
+  const memory = root._memory ??= { hidden: new Set(), zoom: whole() }
+  Object.assign(memory, { header })
+  const plot = /** @type {PlotElement} */ (/** @type {HTMLElement} */ (root.querySelector(".plot")))
+  plot.setAttribute("aria-label", `${header.about} Arrow keys read the values.`)
+
+  function draw() {
+    const width = root.clientWidth
+    if (!width || !isHere() || memory.header !== header) return
+    const skin = dress(root, header.skin), figure = dressed(header.figure, header.skin, skin)
+    const place = figure.layout.meta.kind === "rows" ? inRows : arranged
+    const placed = place(figure, width, skin, memory.hidden), named = called(figure.data, placed, skin)
+    const { data, layout } = clouded(named, withZoom(placed, plot, memory.zoom), memory.hidden)
+    plot.hidden = !data.length // a picture of nothing
+    plot.style.height = `${layout.height + (isTouched ? TOOLS * skin.rem : 0)}px`
+    if (isTouched) layout.dragmode = false
+    Plotly.react(plot, data, layout, config())
+    if (!memory.isReady) begin()
+  }
+
+  function begin() {
+    memory.isReady = true
+    styled(plot)
+    reading(plot, memory, root.querySelector(".say"))
+    plot.on("plotly_restyle", () => { // the legend: names at the ends of lines follow
+      const hidden = plot._fullData.filter(trace => trace.visible === "legendonly").map(trace => trace.name)
+      if (String([...memory.hidden]) === String(hidden)) return
+      memory.hidden = new Set(hidden)
+      memory.draw()
+    })
+    plot.on("plotly_relayout", change => {
+      const isWhole = Object.keys(change).some(name => name.endsWith(".autorange"))
+      if (isWhole) bringAllBack(memory.zoom)
+      if (isWhole || plot.layout.images?.length) memory.draw()
+    })
+    new IntersectionObserver(entries => {
+      memory.isOut = !entries.at(-1)?.isIntersecting
+      if (!memory.isOut && memory.isWaiting) memory.draw()
+    }, { rootMargin: "25%" }).observe(root)
+  }
+
+  memory.draw = () => {
+    memory.isWaiting = false
+    draw()
+  }
+  root.savePicture = name => saveChart(plot, name, header, dress(root, header.skin))
+  if (!isHere()) settling(plotlyFor(root).then(() => memory.draw()))
+  return watch(root, () => {
+    if (!memory.isOut) return memory.draw()
+    if (memory.isWaiting) return
+    memory.isWaiting = true
+    settling(idle().then(() => { if (memory.isWaiting) memory.draw() }))
+  })
+}

@@ -1,0 +1,21 @@
+/* Queries of links, as follow_states.js changes and compares them. */
+
+/** The newest wish with other values, as a query.
+ * @param {FollowState} state
+ * @param {Values} changes */
+export function changed({ latest, ahead, page }, changes) {
+  const query = new URLSearchParams(latest ?? ahead ?? page.query ?? "")
+  for (const [name, value] of Object.entries(changes)) query.set(name, String(value))
+  return query.toString()
+}
+
+/** Whether two queries say the same of what a picture depends on.
+ * @param {string} query
+ * @param {string | null} other
+ * @param {Values} local parameters on which no numbers depend */
+export function isSame(query, other, local) {
+  /** @param {string} text */
+  const plain = text => JSON.stringify(
+    [...new URLSearchParams(text)].filter(([name]) => name !== "present" && !(name in local)).sort())
+  return other !== null && plain(query) === plain(other)
+}

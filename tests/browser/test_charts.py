@@ -1,0 +1,173 @@
+"""Charts in a real browser: what the reader zooms or switches off stays, files are made, Plotly's script comes once."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.charts import ranges
+from tests.browser.conftest import Visitor
+from tfm_ui.text import colours
+
+LINK = "/attention?attention_view=scale&attention_draws=10"
+SCRIPT = "plotly-basic"
+
+
+def drag(plot: Locator, axis: str = "2") -> None:
+    """Draw a box over the middle of one of the charts."""
+    box = plot.evaluate(
+        """(plot, axis) => {
+            const box = plot.querySelector(".main-svg").getBoundingClientRect()
+            const { [`xaxis${axis}`]: across, [`yaxis${axis}`]: up } = plot._fullLayout
+            return [box.left + across._offset, box.top + up._offset, across._length, up._length] }""",
+        axis,
+    )
+    x, y, width, height = box
+    mouse = plot.page.mouse
+    mouse.move(x + 0.3 * width, y + 0.3 * height)
+    mouse.down()
+    mouse.move(x + 0.7 * width, y + 0.7 * height, steps=5)
+    mouse.up()
+
+
+def tick(visitor: Visitor, seed: int) -> None:
+    """Other draws: another measurement in the same charts."""
+    box = visitor.page.get_by_role("spinbutton", name="Seed of the draws")
+    box.fill(str(seed))
+    box.press("Enter")
+    expect(visitor.page).to_have_url(re.compile(f"attention_draw_seed={seed}"))
+    visitor.wait()
+
+
+def switched_off(plot: Locator) -> list[str]:
+    """The names that the reader has switched off."""
+    return plot.evaluate(
+        "e => [...new Set(e._fullData.filter(t => t.visible === 'legendonly').map(t => t.name))].sort()"
+    )
+
+
+def test_what_is_zoomed_stays_as_numbers_change_and_a_double_click_brings_all_back(visit):
+    visitor = visit(LINK)
+    plot = visitor.chart("scale")
+    whole = ranges(plot)
+    drag(plot, axis="")
+    zoomed = ranges(plot)
+    across = ("xaxis", "xaxis2", "xaxis3")
+    assert all(zoomed[axis] == zoomed["xaxis"] != whole[axis] for axis in across)  # charts of one x are zoomed together
+    assert zoomed["yaxis"] != whole["yaxis"]
+    assert zoomed["yaxis2"] == whole["yaxis2"]
+    before = plot.evaluate("e => e.data[2].y")
+    for seed in (3, 4):
+        tick(visitor, seed)
+        assert plot.evaluate("e => e.data[2].y") != before
+        after = ranges(plot)
+        assert [after[axis] for axis in (*across, "yaxis")] == [zoomed[axis] for axis in (*across, "yaxis")]
+    box = plot.locator(".nsewdrag").nth(1).bounding_box()
+    visitor.page.mouse.dblclick(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    visitor.page.wait_for_function(
+        """e => {
+            const { layout } = e.closest("[data-picture]")._memory.header.figure
+            const axes = Object.keys(layout).filter(key => /^[xy]axis/.test(key))
+            return axes.every(key => `${e._fullLayout[key].range}` === `${layout[key].range}`) }""",
+        arg=plot.element_handle(),
+    )
+    tick(visitor, 5)
+    assert ranges(plot)["yaxis"] not in (zoomed["yaxis"], whole["yaxis"])  # what is not zoomed follows the numbers
+
+
+def test_a_tap_reads_a_chart_and_dragging_scrolls_the_page(visit):
+    visitor = visit("/positions?positions_view=beyond", width=390, has_touch=True, is_mobile=True)
+    plot = visitor.chart("positions_beyond")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    visitor.page.touchscreen.tap(box["x"] + 0.5 * box["width"], box["y"] + 120)
+    expect(plot.locator(".hoverlayer .hovertext, .hoverlayer .legend")).not_to_have_count(0)
+    expect(plot.locator("xpath=..").locator(".say")).to_contain_text("at position = ")
+    assert plot.evaluate("e => e._fullLayout.dragmode") is False
+
+
+def test_the_legend_switches_a_line_off_or_shows_it_alone_and_that_stays(visit):
+    visitor = visit(LINK)
+    plot = visitor.chart("scale")
+    scaled = plot.locator(".legend .traces").filter(has_text=re.compile("^scaled$")).locator(".legendtoggle")
+    scaled.click()
+    off = "([e, n]) => new Set(e._fullData.filter(t => t.visible === 'legendonly').map(t => t.name)).size === n"
+    visitor.page.wait_for_function(off, arg=[plot.element_handle(), 1])
+    assert switched_off(plot) == ["scaled"]
+    assert "scaled" not in " ".join(plot.locator(".annotation-text").all_text_contents()).replace("unscaled", "")
+    tick(visitor, 5)
+    assert switched_off(plot) == ["scaled"]
+    visitor.page.wait_for_timeout(400)  # the next click is none of a double click
+    scaled.click()
+    visitor.page.wait_for_function(off, arg=[plot.element_handle(), 0])
+    visitor.page.wait_for_timeout(400)
+    scaled.dblclick()
+    visitor.page.wait_for_function("([e]) => e._fullData.filter(t => t.visible === true).length === 3",
+                                   arg=[plot.element_handle()])  # fmt: skip
+    assert "scaled" not in switched_off(plot)
+    tick(visitor, 6)
+    shown = plot.evaluate("e => e._fullData.filter(t => t.visible === true).map(t => t.name)")
+    assert shown == ["scaled"] * 3
+
+
+def test_a_chart_is_saved_as_png_and_as_svg(visit):
+    visitor = visit(LINK)
+    plot = visitor.chart("scale")
+    for ending, begins in (("png", b"\x89PNG"), ("svg", b"<svg")):
+        with visitor.page.expect_download() as download:
+            plot.evaluate("(e, name) => e.closest('[data-picture]').savePicture(name)", f"scale.{ending}")
+        assert download.value.suggested_filename == f"scale.{ending}"
+        content = download.value.path().read_bytes()
+        assert content.startswith(begins)
+    assert "entropy of the weights, nats" in content.decode()
+
+
+def test_plotlys_script_is_fetched_once_where_a_chart_is_and_nowhere_else(visit):
+    visitor = visit("/heads")
+    asked: list[str] = []
+    visitor.page.on("request", lambda request: asked.append(request.url))
+    visitor.open("/heads")
+    assert [url for url in asked if SCRIPT in url] == []
+    visitor.open(LINK)
+    visitor.chart("scale")
+    visitor.go("Positions")
+    visitor.page.locator(".chart .main-svg").first.wait_for(timeout=30_000)
+    visitor.go("Home")
+    visitor.chart("next")
+    (script,) = [url for url in asked if SCRIPT in url]
+    assert script.startswith(visitor.address)
+    assert not [url for url in asked if not url.startswith((visitor.address, "data:", "blob:"))]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_chart_has_the_colours_of_the_page_and_follows_when_they_change(visit, scheme):
+    visitor = visit(LINK, color_scheme=scheme)
+    plot = visitor.chart("scale")
+    line = "e => e._fullData.find(({ name }) => name === 'scaled').line.color.toUpperCase()"
+    assert plot.evaluate(line) == colours.HEADS[scheme][0].upper()
+    other = {"light": "dark", "dark": "light"}[scheme]
+    visitor.page.emulate_media(color_scheme=other)
+    visitor.page.wait_for_function(
+        f"([e, colour]) => ({line})(e) === colour", arg=[plot.element_handle(), colours.HEADS[other][0].upper()]
+    )
+    ink, paper = plot.evaluate("""e => [getComputedStyle(e.querySelector(".legendtext")).fill,
+        getComputedStyle(e.querySelector(".main-svg")).backgroundColor]""")
+    dark = [sum(map(float, re.findall(r"[\d.]+", colour)[:3])) < 380 for colour in (ink, paper)]
+    assert dark == [other == "light", other == "dark"]
+
+
+def test_a_chart_of_rows_is_read_by_mouse_and_by_keys(visit):
+    visitor = visit("/")
+    plot = visitor.chart("next")
+    say = plot.locator("xpath=..").locator(".say")
+    names = plot.evaluate("e => e.layout.yaxis.ticktext")
+    plot.focus()
+    last = len(names) - 1
+    for key, row in (("ArrowDown", 0), ("ArrowDown", 1), ("End", last), ("ArrowUp", last - 1), ("Home", 0)):
+        visitor.page.keyboard.press(key)
+        expect(say).to_contain_text(f"{names[row]}: ")
+    visitor.page.keyboard.press("Escape")
+    expect(say).to_have_text("")
+    plot.locator(".bars .point").nth(1).hover(force=True)  # Plotly reads what is below its own layer
+    expect(say).to_contain_text(f"{names[1]}: ")
+    expect(plot.locator(".hoverlayer .hovertext")).to_contain_text(f"{names[1]}: ")

@@ -1,0 +1,44 @@
+"""The slider of how many tokens are read. It follows the text until it is moved; a press makes it follow again."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from tfm_core import encode
+from tfm_ui.page import controls
+from tfm_ui.state.fields import Length, controls_of
+from tfm_ui.state.model_state import EXACT_UP_TO, ModelState
+
+KEY = "seq_len"  # of the slider, and of the field that the address holds
+FOLLOW = "_follow_text"
+
+
+def draw(where: DeltaGenerator) -> None:
+    """Draw the slider, and in the row of its label whether it follows the text. All texts must have been drawn before.
+
+    The widget is not bound to the address, because it always stands somewhere, but the address names the number of
+    tokens only if somebody has chosen it.
+    """
+    model = controls.current(ModelState)
+    field, _ = controls_of(ModelState)[KEY]
+    assert isinstance(field, Length)
+    pieces = len(encode(model.read_text, model.tokenizer).pieces)
+    if st.session_state.get(KEY) != model.length:  # otherwise Streamlit would send the browser what it has sent itself
+        st.session_state[KEY] = model.length
+    with where.container(key="with_follow"):
+        # The length of the text stays a stop, so that the slider is the same one when it has been moved away from it.
+        options = field.options(pieces, model.length)
+        st.select_slider(field.label, options, help=field.help, key=KEY, on_change=_fix)
+        if model.seq_len:
+            about = "This many are read of any text. Press to read as many as the text has."
+            st.button("Fixed: follow the text", key=FOLLOW, type="tertiary", help=about, on_click=_follow)
+        else:
+            most = f", up to {EXACT_UP_TO}" if pieces > EXACT_UP_TO else ""
+            st.html(f'<p class="follows">follows the text{most}</p>')
+
+
+def _fix() -> None:
+    controls.set_parameters({KEY: st.session_state[KEY]})
+
+
+def _follow() -> None:
+    controls.set_parameters({KEY: 0})

@@ -1,0 +1,158 @@
+"""Plotly figures of tables: one heatmap, or several side by side. They are the downloads of all pictures that are maps.
+
+Rows go from top to bottom, as in the pictures. A gap (NaN) is a cell without a value: the paper behind the cells has
+the colour of what is masked, so a gap has it too. Rows and columns have labels that differ, because Plotly puts equal
+ones into one place.
+"""
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from tfm_ui.pictures.figures import NORMAL, PAPER, SMALL, TEMPLATE, colour_of, plain
+from tfm_ui.pictures.heat import Heat, Side
+from tfm_ui.pictures.heat_scale import colour_axis, shades_of
+from tfm_ui.pictures.heatmaps_layout import Place, across_of, places
+from tfm_ui.text import colours
+
+MASKED = colours.MASKED["light"]
+BARS = 12  # of more maps, scales that differ are not drawn
+PRINTED = 12  # in maps of up to this many rows and columns, cells that have room print their numbers
+TELLING = 100_000  # cells of a figure up to which a hover tells what a gap is; the title does so in any case
+LINE = 110  # letters in a line of a note
+NUMBER = ".4~g"
+
+
+def note(*sentences: str) -> dict[str, Any]:
+    """A figure's title with a line below it: what a reader of the numbers must know."""
+    lines = wrap(" ".join(filter(None, sentences)), LINE)
+    return {"subtitle": {"text": "<br>".join(map(plain, lines)), "font": {"size": SMALL}}}
+
+
+def figure(heats: Sequence[Heat], *, told: str = "", across: int = 0, named: bool = True) -> go.Figure:
+    """Heatmaps side by side.
+
+    Args:
+        heats: from left to right, row by row; at least one.
+        told: what is rounded, pooled or left out.
+        across: how many stand beside each other; 0 for as many as have room.
+        named: whether labels of rows and columns are printed; those of a cell are told at it in any case.
+    """
+    legends = list(dict.fromkeys(heat.legend for heat in heats if heat.scale))
+    shared = all((heat.rows, heat.columns) == (heats[0].rows, heats[0].columns) for heat in heats)
+    bars = len(legends) > 1 and len(heats) <= BARS
+    across = across or across_of(len(heats))
+    where, height = places([heat.table for heat in heats], across, shared=shared, named=named, bars=bars)
+    tells = sum(heat.values.size for heat in heats) <= TELLING
+    traces: list[dict[str, Any]] = []
+    axes: dict[str, Any] = {}
+    names: list[dict[str, Any]] = []
+    for number, (heat, place) in enumerate(zip(heats, where, strict=True), 1):
+        at = "" if number == 1 else str(number)
+        shades = shades_of(heat, place if bars else None)
+        if len(legends) == 1 and heat.scale:
+            shades = {"coloraxis": "coloraxis"}
+        printed = named and max(heat.values.shape) <= PRINTED
+        traces += [
+            trace | {"xaxis": f"x{at}", "yaxis": f"y{at}"}
+            for trace in _traces(heat, shades, printed=printed, tells=tells)
+        ]
+        axes |= _axes(heat, place, at, named=named, bars=bars)
+        names += [_name(heat.name, at, SMALL if across > 8 else NORMAL)] if heat.name else []
+    if len(legends) == 1:
+        axes["coloraxis"] = colour_axis(next(heat for heat in heats if heat.scale))
+    gaps = dict.fromkeys(gap for heat in heats if np.isnan(heat.values).any() for gap in heat.gaps)
+    many = "Each map has a scale of its own, to its largest number." if len(legends) > 1 and not bars else ""
+    title = note(f"Grey: {' or '.join(gaps)}." if gaps else "", told, many)
+    lines = title["subtitle"]["text"].split("<br>")
+    above = (24 if lines[0] else 0) + 17 * len(lines)
+    layout = {
+        "template": TEMPLATE,
+        "plot_bgcolor": MASKED if gaps else PAPER,
+        "showlegend": False,
+        "height": round(height) + above,
+        "annotations": names,
+        "title": title,
+    }
+    return go.Figure(data=traces, layout=axes | layout)
+
+
+def _traces(heat: Heat, shades: dict[str, Any], *, printed: bool, tells: bool) -> list[dict[str, Any]]:
+    """A heatmap, the numbers in its gaps, and crosses."""
+    cell = f"{plain(heat.rows.noun)} %{{y}}<br>{plain(heat.columns.noun)} %{{x}}<br>"
+    powers = heat.scale is not None and heat.scale.powers
+    values = np.log10(heat.values) if powers else heat.values
+    number = f"%{{z:{'.0f' if heat.whole else NUMBER}}}"
+    gap = plain(" or ".join(heat.gaps))
+    texts = heat.texts
+    if tells and not texts and np.isnan(heat.values).any():  # Plotly itself writes a gap as "NaN"
+        word = " or ".join(heat.gaps)
+        texts = [[word if np.isnan(value) else _written(value, heat.whole) for value in row] for row in heat.values]
+    printed = printed and heat.scale is not None and not heat.words and not powers and not heat.whole
+    base: dict[str, Any] = {
+        "type": "heatmap",
+        "x": _plain(heat.columns.labels),
+        "y": _plain(heat.rows.labels),
+        "name": plain(heat.name),
+    }
+    base["hoverlabel"] = {"namelength": -1}
+    drawn = base | shades
+    drawn |= {
+        "z": np.asarray(values, np.float32),
+        "hovertemplate": cell + ("%{text}" if texts else number),
+        "hoverongaps": bool(texts),
+    }
+    if powers:  # the colours go by the logarithm, which is z
+        drawn["customdata"] = heat.values
+    if heat.more:
+        drawn |= {"hovertemplate": f"{drawn['hovertemplate']}<br>{heat.more[0]}", "customdata": heat.more[1]}
+    if texts:
+        safe = {text: plain(text) for text in {text for row in texts for text in row}}
+        drawn["text"] = [[safe[text] for text in row] for row in texts]
+    drawn |= {"texttemplate": "%{z:.2f}", "texttemplatefallback": ""} if printed else {}
+    traces = [drawn]
+    grey: dict[str, Any] = base | {"colorscale": [[0, MASKED], [1, MASKED]], "showscale": False}
+    if heat.behind is not None and not np.isnan(heat.behind).all():
+        told = {"hovertemplate": f"{cell}{number}, {gap}", "hoverongaps": False}
+        traces.append(grey | told | {"z": heat.behind})
+    if heat.crosses:
+        rows, columns = zip(*heat.crosses, strict=True)
+        marks: dict[str, Any] = {"type": "scatter", "mode": "markers", "name": plain(heat.crossed), "hoverinfo": "skip"}
+        marks |= {"x": [base["x"][column] for column in columns], "y": [base["y"][row] for row in rows]}
+        traces.append(
+            marks | {"marker": {"symbol": "x-thin", "size": 9, "line": {"width": 3, "color": colour_of("leak")}}}
+        )
+    return traces
+
+
+def _written(value: float, whole: bool) -> str:
+    return f"{value:{'.0f' if whole else '.4g'}}".replace("-", "−")
+
+
+def _plain(texts: Sequence[str]) -> list[str]:
+    return [plain(text) for text in texts]
+
+
+def _axes(heat: Heat, place: Place, at: str, *, named: bool, bars: bool) -> dict[str, Any]:
+    def axis(side: Side, domain: tuple[float, float], *, told: bool) -> dict[str, Any]:
+        colour = colour_of(side.role)
+        font = {"color": colour, "size": SMALL}
+        drawn = {"type": "category", "domain": domain, "showgrid": False, "showticklabels": named and told, "ticks": ""}
+        return drawn | {"tickfont": font} | ({"title": {"text": plain(side.title), "font": font}} if told else {})
+
+    across = axis(heat.columns, place.x, told=place.columns) | {"anchor": f"y{at}"}
+    across |= {"tickangle": -90} if place.on_end else {}
+    down = axis(heat.rows, place.y, told=place.rows) | {"anchor": f"x{at}", "autorange": "reversed"}
+    if heat.square:
+        across |= {"constrain": "domain", "constraintoward": "right" if bars else "center"}
+        down |= {"constrain": "domain", "constraintoward": "top", "scaleanchor": f"x{at}"}
+    return {f"xaxis{at}": across, f"yaxis{at}": down}
+
+
+def _name(text: str, at: str, size: int) -> dict[str, Any]:
+    """Above a heatmap, at its left."""
+    place = {"xref": f"x{at} domain", "yref": f"y{at} domain", "x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom"}
+    return {**place, "text": plain(text), "showarrow": False, "font": {"size": size}}
