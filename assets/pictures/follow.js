@@ -161,6 +161,7 @@ class Follower {
   /** @type {Picture["settling"]} */
   settling = promise => {
     this.waits++
+    this.mark()
     promise.catch(error => this.explain(error.message)).finally(() => {
       this.waits--
       this.mark()

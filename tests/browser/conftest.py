@@ -12,6 +12,7 @@ from benchmarks.live.serve import Window, chromium, running_app
 
 expect.set_options(timeout=15_000)  # a machine that runs all tests at once is slow
 NO_MOTION = "() => document.getAnimations().every(animation => animation.playState !== 'running')"
+FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -57,6 +58,14 @@ class Visitor(Window):
         self.page.locator("h1").first.wait_for(timeout=60_000)  # before its first run a page says that none is running
         self.wait()
         return self
+
+    def resize(self, width: int, color_scheme: str = "light", *, height: int = 900) -> None:
+        """Give the window another size, until the sidebar has folded and all pictures are drawn for it."""
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.emulate_media(color_scheme=color_scheme)
+        self.page.wait_for_function(NO_MOTION)
+        self.page.evaluate(FRAMES)  # in the first of them pictures hear of their new size
+        self.wait()
 
     def behind(self) -> Callable[[float], int]:
         """From now on the page hears nothing of the server, until the function that is returned lets it.

@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.charts import faults, hover, lines, tips
-from tests.browser.conftest import NO_MOTION
 from tfm_core import scale_experiment
 
 LINK = "/attention?attention_view=scale&attention_draws=30"
@@ -81,9 +80,7 @@ def test_charts_stand_beside_each_other_where_they_have_room_and_none_is_cut(vis
     visitor = visit(LINK)
     plot = visitor.chart("scale")
     for width in (1440, 1024, 390):
-        visitor.page.set_viewport_size({"width": width, "height": 900})
-        visitor.page.wait_for_function(NO_MOTION)  # the sidebar folds, and what is drawn follows
-        visitor.wait()
+        visitor.resize(width)
         tops = (
             "([e, tops]) => new Set([1, 2, 3].map(i => e._fullLayout[`yaxis${i > 1 ? i : ''}`]._offset)).size === tops"
         )

@@ -171,3 +171,18 @@ def test_a_chart_of_rows_is_read_by_mouse_and_by_keys(visit):
     plot.locator(".bars .point").nth(1).hover(force=True)  # Plotly reads what is below its own layer
     expect(say).to_contain_text(f"{names[1]}: ")
     expect(plot.locator(".hoverlayer .hovertext")).to_contain_text(f"{names[1]}: ")
+
+
+def test_a_chart_out_of_view_is_not_at_rest_until_it_has_the_width_of_its_place(visit):
+    visitor = visit("/positions", height=400)
+    visitor.page.evaluate("() => { window.acts = []; window.requestIdleCallback = act => acts.push(act) }")
+    visitor.page.set_viewport_size({"width": 900, "height": 400})
+    visitor.page.wait_for_function("acts.length")
+    waiting = visitor.page.locator("[data-picture]:not([data-settled])")
+    expect(waiting).not_to_have_count(0)
+    visitor.page.evaluate("() => { window.requestIdleCallback = act => act(); acts.forEach(act => act()) }")
+    expect(waiting).to_have_count(0)
+    visitor.wait()
+    plots = visitor.page.locator(".chart .plot:visible")
+    wide = "plots => plots.map(e => e._fullLayout.width - e.closest('[data-picture]').clientWidth)"
+    assert max(plots.evaluate_all(wide)) < 2

@@ -141,9 +141,7 @@ def test_the_chip_says_masked_only_where_something_is(visit):
 def test_column_labels_have_room(visit, heads):
     visitor = visit(f"/heads?num_heads={heads}", width=390)
     for width in (390, 1024, 1440):
-        visitor.page.set_viewport_size({"width": width, "height": 900})
-        visitor.page.wait_for_function(NO_MOTION)  # the sidebar unfolds
-        visitor.wait()
+        visitor.resize(width)
         visitor.page.locator(".cells canvas").wait_for()
         labels = visitor.page.locator(".cells .column")
         assert labels.last.inner_text().endswith(str(heads))

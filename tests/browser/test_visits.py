@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import NO_MOTION, running_app
+from tests.browser.conftest import running_app
 from tfm_ui.lenses import lenses
 
 VIEWS = {lens.name: list(lens.views) for lens in lenses() if len(lens.views) > 1}
@@ -51,10 +51,8 @@ def test_every_page_fits_every_screen_in_light_and_dark(visit, path):
     app = visitor.page.locator("[data-testid=stApp]")
     papers = {"light": "rgb(255, 255, 255)", "dark": "rgb(14, 19, 25)"}
     for width, scheme in product((1440, 1024, 390), papers):
-        visitor.page.set_viewport_size({"width": width, "height": 900})
-        visitor.page.emulate_media(color_scheme=scheme)
+        visitor.resize(width, scheme)
         expect(app).to_have_css("background-color", papers[scheme])
-        visitor.wait()
         assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
         inside = "e => [...e.querySelectorAll('.stMainBlockContainer')].every(b => b.scrollWidth <= b.clientWidth + 1)"
         assert visitor.page.locator("body").evaluate(inside)
@@ -74,10 +72,7 @@ def test_every_view_fits_and_runs_no_text(visit, lens):
         )
         visitor.page.locator("[class*=st-key-panel_]").first.wait_for()
         for width, scheme in (*SCREENS.items(), *list(SCREENS.items())[:1]):  # and back again
-            visitor.page.set_viewport_size({"width": width, "height": 900})
-            visitor.page.emulate_media(color_scheme=scheme)
-            visitor.page.wait_for_function(NO_MOTION)  # the sidebar folds
-            visitor.wait()
+            visitor.resize(width, scheme)
             assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width, view
             wide = visitor.page.locator("[data-picture]").evaluate_all(
                 "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).length"

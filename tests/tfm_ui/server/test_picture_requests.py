@@ -213,7 +213,9 @@ def test_of_many_who_send_slowly_the_oldest_give_way_and_whoever_sends_at_once_i
 
 def test_of_many_who_read_slowly_the_oldest_give_way(monkeypatch):
     endpoint = picture_requests.Pictures()
-    endpoint.answers.most = 2 * len(picture_requests.gzip.compress(bytes(4) + made("head", ""), compresslevel=1))
+    picture = made("head", "")
+    answer = picture_requests.gzip.compress(len(picture).to_bytes(4, "little") + picture, compresslevel=1)
+    endpoint.answers.most = 2 * len(answer)  # all four answers are this one
     never = asyncio.Event
 
     async def ask():
