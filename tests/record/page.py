@@ -28,7 +28,7 @@ from streamlit.testing.v1.element_tree import Block
 
 from tests.opening import go_to
 from tests.record.charts import numbers_of, words_of
-from tests.record.statistics import alike, describe, text
+from tests.record.statistics import ROUNDING, alike, describe, text
 from tests.tfm_ui.jobs.fake_worker import FakeQueue
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.payloads import decode
@@ -41,8 +41,7 @@ MEASURED = "#measured"  # behind a link: Profiling has measured what it asks for
 MENUS = ("Numbers", "Source")  # by their labels; their content is made when they are open
 RUNS_A_CLOCK = re.compile(r"\bprofile\(")  # a recipe that measures is not run
 NUMERIC_COLUMNS = 12  # of a table, that are told apart
-# Errors of rounding, as in "largest error 1×10⁻⁷", are another on another processor.
-ROUNDING = re.compile(r"\d+(?:\.\d+)?×10⁻(?:[¹²³]?[⁵-⁹])")
+PRECISE = r"-?\d+\.\d{8,}"  # a number with all its digits, the last of which are another on another processor
 NOT_RECORDED = re.compile(r'<style>|class="facts"')  # neither style nor when and where something was measured
 
 Record = dict[str, Any]
@@ -238,6 +237,9 @@ def _left(recipe: str, *, seed: int) -> Record:
 def _table(frame: pd.DataFrame) -> Record:
     """Names, rows, and each column; of a wide table the numbers together."""
     frame = frame.reset_index() if frame.index.name or not isinstance(frame.index, pd.RangeIndex) else frame
+    for number, dtype in enumerate(frame.dtypes):  # numbers with blanks between them come as texts
+        if dtype.kind not in "biuf" and frame.iloc[:, number].astype(str).str.fullmatch(PRECISE).any():
+            frame.isetitem(number, pd.to_numeric(frame.iloc[:, number], errors="coerce"))
     numeric = [number for number, dtype in enumerate(frame.dtypes) if dtype.kind in "biuf"]
     columns: Record = {}
     if len(numeric) > NUMERIC_COLUMNS:

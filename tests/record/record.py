@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.record.page import Record
-from tests.record.statistics import differences
+from tests.record.statistics import differences, without_rounding
 
 FILE = Path(__file__).parent / "recorded.json.gz"
 
@@ -98,6 +98,7 @@ def _recipe(recorded: Record, now: Record | None, key: str) -> Iterator[str]:
 
 
 def _words(recorded: list[str], now: list[str], where: str) -> Iterator[str]:
+    said = set(map(without_rounding, now))
     for words in recorded:
-        if words not in now:
+        if without_rounding(words) not in said:
             yield f"{where} / words: gone is {words!r}; there is {[other for other in now if other not in recorded]!r}"

@@ -1,6 +1,7 @@
 """Numbers of any shape as a few statistics that another processor's rounding leaves alone, and their comparison."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,9 +13,18 @@ NOISE = 1e-5  # where nothing is larger, it is rounding noise: of it only the sh
 MOST = 40  # entries of a mapping or list that are described one by one
 SHORT = 1000  # characters of a text that is kept as it is
 LINE = 200  # characters of a text that a difference tells
+# Errors of rounding, as in "largest error 1×10⁻⁷", are another on another processor; there they may be just 0.
+ROUNDING = re.compile(r"\d+(?:\.\d+)?×10⁻(?:[¹²³]?[⁵-⁹])")
+NO_ERROR = re.compile(r"(?<![\d.,×])0(?![\d.,×%])")
+NONE_AT_ALL = "none by more than …, which is rounding", "none at all"
 GOLDEN = (5**0.5 - 1) / 2
 
 Described = Any  # JSON: statistics, a text, or a mapping of them
+
+
+def without_rounding(words: str) -> str:
+    """A text in which no error of rounding can be told from another, or from 0."""
+    return NO_ERROR.sub("…", ROUNDING.sub("…", words)).replace(*NONE_AT_ALL)
 
 
 def describe(value: Any) -> Described:
@@ -105,9 +115,15 @@ def differences(recorded: Described, now: Described, where: str) -> Iterator[str
     elif isinstance(recorded, float | int) and isinstance(now, float | int):
         if abs(recorded - now) > RELATIVE * abs(recorded) + ABSOLUTE and max(abs(recorded), abs(now)) >= NOISE:
             yield f"{where}: was {recorded}, is {now}"
+    elif isinstance(recorded, str) and isinstance(now, str):
+        if without_rounding(recorded) != without_rounding(now):
+            was, is_now = _apart(recorded, now)
+            yield f"{where}: was {_short(was)}, is {_short(is_now)}"
+    elif isinstance(recorded, list) and isinstance(now, list) and len(recorded) == len(now):
+        for number, (was, is_now) in enumerate(zip(recorded, now, strict=True), 1):
+            yield from differences(was, is_now, f"{where} / {number}")
     elif recorded != now:
-        was, is_now = _apart(recorded, now) if isinstance(recorded, str) and isinstance(now, str) else (recorded, now)
-        yield f"{where}: was {_short(was)}, is {_short(is_now)}"
+        yield f"{where}: was {_short(recorded)}, is {_short(now)}"
 
 
 def _of_statistics(recorded: Mapping[str, Any], now: Described, where: str) -> Iterator[str]:

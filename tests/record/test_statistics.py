@@ -40,6 +40,28 @@ def test_texts_lists_and_mappings_are_compared_by_their_entries():
     assert "2 of 3" in line
 
 
+@pytest.mark.parametrize(
+    ("words", "elsewhere"),
+    [
+        ("at most 3×10⁻⁷ (more than 5×10⁻¹² counts)", "at most 0 (more than 5×10⁻¹² counts)"),
+        ("Of 55 others none at all.", "Of 55 others none by more than 2×10⁻¹⁵, which is rounding."),
+        ("0\n4×10⁻⁷\n0", "0\n3×10⁻⁷\n1×10⁻⁷"),
+    ],
+)
+def test_in_words_errors_of_rounding_are_no_difference(words, elsewhere):
+    assert differ(words, elsewhere) == []
+    assert differ([words, "b"], [elsewhere, "b"]) == []
+    assert differ({"a": words}, {"a": elsewhere}) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "elsewhere"),
+    [("0 of 3", "1 of 3"), ("10 of 30", "1 of 3"), ("3×10⁻⁷", "3×10⁻⁴"), ("0.02", "0.01"), ("0", "0.01"), ("0%", "7%")],
+)
+def test_in_words_other_numbers_are(words, elsewhere):
+    assert differ(words, elsewhere)
+
+
 def test_of_numbers_drawn_anew_the_shape_is_kept():
     assert alike(describe({"x": VALUES, "y": 2}), describe({"x": VALUES**3, "y": 2})) == {
         "x": {"shape": [6, 7]},

@@ -1,4 +1,8 @@
-"""What is computed from a cached pass, for any layer and head, equals a recording of the model, to the last digit."""
+"""What is computed from a cached pass, for any layer and head, equals a recording of the model, to the last digit.
+
+Of a sentence in a batch it equals it to rounding: on some processors (AMD's, under MKL) the last digit of a product of
+matrices depends on where in a batch the matrices stand.
+"""
 
 from dataclasses import replace
 
@@ -47,6 +51,11 @@ def same(kept, recorded) -> None:
     """Check that both are equal to the last digit; a NaN equals a NaN."""
     kept, recorded = (torch.as_tensor(np.asarray(x)) for x in (kept, recorded))
     assert torch.equal(kept.nan_to_num(123), recorded.nan_to_num(123))
+
+
+def same_in_a_batch(kept, recorded) -> None:
+    """Check that both weights are equal to rounding."""
+    torch.testing.assert_close(torch.as_tensor(np.asarray(kept)), recorded, rtol=1e-5, atol=1e-7)
 
 
 def recorded_of(model: ModelState, edits=None):
@@ -108,7 +117,8 @@ def test_each_sentence_of_a_batch_to_which_positions_are_added_along_the_wrong_a
         stack(model.source_tokens.batch.expand(3, -1), mask if model.masks_the_future else None)
     for layer, head in every_head(model):
         for i in range(3):
-            same(read.attention[i].exact(layer, head), trace[f"layers.{layer}.self_attention.weights"][i, head])
+            recorded = trace[f"layers.{layer}.self_attention.weights"][i, head]
+            same_in_a_batch(read.attention[i].exact(layer, head), recorded)
 
 
 CHANGES = {
@@ -175,7 +185,8 @@ def test_heads_of_a_sentence_alone_and_in_its_batch(model, side):
             _, trace = forward_under_mask(batch.setting, wanted, mask=mask, source=source)
             same(runs[way].streams, torch.stack([trace[site][item, rows] for site in sites]))
             for layer, head in every_head(model):
-                same(runs[way].weights(layer, head), trace[where.format(layer=layer, what="weights")][item, head, rows])
+                recorded = trace[where.format(layer=layer, what="weights")][item, head, rows]
+                (same if way == "alone" else same_in_a_batch)(runs[way].weights(layer, head), recorded)
 
 
 @pytest.mark.parametrize("model", [p for p in MODELS if p.id.startswith(("two", "padded"))])

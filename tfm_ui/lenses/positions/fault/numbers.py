@@ -5,10 +5,12 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 
 from tfm_core import POSITIONAL
 from tfm_core.study import order
+from tfm_core.study.ties import ties
 from tfm_ui.lenses.positions import model_runs, readings, weight_maps
 from tfm_ui.lenses.positions.fault import recipe
 from tfm_ui.lenses.positions.model_runs import ROUNDING, difference_in_words, unmasked
@@ -179,7 +181,8 @@ class Consequences(Result):
         where = f"In layer {fault.state.layer}, head {fault.state.model_head}"
         if apart.max() < ROUNDING:
             return f"{where} the two maps are the same. {head_sentences.NO_CHOICE if fault.read == 1 else ''}".strip()
-        query, key = np.unravel_index(int(apart.argmax()), apart.shape)
+        largest = ties(torch.from_numpy(apart), ROUNDING)[0]  # of equal ones the first, on every processor
+        query, key = np.unravel_index(int(largest), apart.shape)
         shares = [formats.share(weights[query, key]) for weights in (right, wrong)]
         return (
             f"{where} “{fault.names[query]}” looks at “{fault.names[key]}” with {shares[0]} when it is right, "
