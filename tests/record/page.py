@@ -21,7 +21,6 @@ from unittest.mock import patch
 from urllib.parse import parse_qsl
 
 import numpy as np
-import pandas as pd
 import torch
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
@@ -29,6 +28,7 @@ from streamlit.testing.v1.element_tree import Block
 from tests.opening import go_to
 from tests.record.charts import numbers_of, words_of
 from tests.record.statistics import ROUNDING, alike, describe, text
+from tests.record.tables import table_of
 from tests.tfm_ui.jobs.fake_worker import FakeQueue
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.payloads import decode
@@ -40,8 +40,6 @@ ROOT = Path(__file__).parents[2]
 MEASURED = "#measured"  # behind a link: Profiling has measured what it asks for, with times made by hand
 MENUS = ("Numbers", "Source")  # by their labels; their content is made when they are open
 RUNS_A_CLOCK = re.compile(r"\bprofile\(")  # a recipe that measures is not run
-NUMERIC_COLUMNS = 12  # of a table, that are told apart
-PRECISE = r"-?\d+\.\d{8,}"  # a number with all its digits, the last of which are another on another processor
 NOT_RECORDED = re.compile(r'<style>|class="facts"')  # neither style nor when and where something was measured
 
 Record = dict[str, Any]
@@ -129,7 +127,7 @@ class _Reader:
         elif node.type == "bidi_component":
             self._picture(node)
         elif node.type == "dataframe":
-            place.setdefault("tables", []).append(_table(node.value))
+            place.setdefault("tables", []).append(table_of(node.value))
         elif node.type == "code":
             _code(place, node.value)
         elif node.type == "html":
@@ -232,21 +230,3 @@ def _left(recipe: str, *, seed: int) -> Record:
             by_name = {f"{name}[{key}]": vars(entry) if is_dataclass(entry) else entry for key, entry in value.items()}
             values |= by_name
     return {name: described for name, value in values.items() if (described := describe(value)) is not None}
-
-
-def _table(frame: pd.DataFrame) -> Record:
-    """Names, rows, and each column; of a wide table the numbers together."""
-    frame = frame.reset_index() if frame.index.name or not isinstance(frame.index, pd.RangeIndex) else frame
-    for number, dtype in enumerate(frame.dtypes):  # numbers with blanks between them come as texts
-        if dtype.kind not in "biuf" and frame.iloc[:, number].astype(str).str.fullmatch(PRECISE).any():
-            frame.isetitem(number, pd.to_numeric(frame.iloc[:, number], errors="coerce"))
-    numeric = [number for number, dtype in enumerate(frame.dtypes) if dtype.kind in "biuf"]
-    columns: Record = {}
-    if len(numeric) > NUMERIC_COLUMNS:
-        columns["all numbers"] = describe(frame.iloc[:, numeric].to_numpy(np.float64))
-    for number, name in enumerate(frame.columns):
-        if number not in numeric:
-            columns[f"{name}"] = describe([str(value) for value in frame.iloc[:, number]])
-        elif len(numeric) <= NUMERIC_COLUMNS:
-            columns[f"{name}"] = describe(frame.iloc[:, number].to_numpy(np.float64))
-    return {"names": text(" | ".join(map(str, frame.columns))), "rows": len(frame), "columns": columns}
