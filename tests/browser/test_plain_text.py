@@ -3,7 +3,7 @@
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tfm_ui.text.markdown import JOINER
 
@@ -15,16 +15,13 @@ HOSTILE = {
     "architecture": "[x](http://evil.test) **b** $x$",
     "weights": ":material/close: :red[x] :smile: --> <=",
 }
-TEXT = "http://evil.test/login www.evil.test a@evil.test [x](//evil.test) <a href=//evil.test>x</a> $x$ :red[x]"
-PAGES = {
-    "/": {},
-    "/heads": {},
+ADDRESSES = "http://evil.test/login www.evil.test a@evil.test [x](//evil.test) <a href=//evil.test>x</a> $x$ :red[x]"
+PAGES = {  # the fields of a lens that take any text; tests/browser/test_visits.py has the model's text on every view
     "/attention": {"attention_view": "change", "attention_changes": "replace 2 www.evil.test; drop 1; bogus@evil.test"},
-    "/attention#steps": {},
     "/positions": {"positions_view": "model"},
-    "/masks": {"masks_texts": TEXT, "masks_mask": "http://evil.test"},
+    "/masks": {"masks_texts": ADDRESSES, "masks_mask": "http://evil.test"},
     "/masks#conventions": {"masks_view": "conventions", "masks_pasted": "http://evil.test/login"},
-    "/profiling": {"profiling_sizes": TEXT, "profiling_targets": "www.evil.test"},
+    "/profiling": {"profiling_sizes": ADDRESSES, "profiling_targets": "www.evil.test"},
 }
 
 
@@ -42,7 +39,12 @@ def test_a_notice_repeats_what_the_link_asked_for_sign_by_sign(visit):
 
 @pytest.mark.parametrize("path", PAGES)
 def test_no_page_makes_a_link_of_it(visit, path):
-    page = visit(f"{path.partition('#')[0]}?{urlencode({'text': TEXT, **HOSTILE, **PAGES[path]})}").page
+    page = visit(f"{path.partition('#')[0]}?{urlencode({'text': ADDRESSES, **HOSTILE, **PAGES[path]})}").page
     page.locator(".st-key-notices").wait_for()
-    made_of_it = page.locator("a[href*=evil i], a[href^='mailto:' i], img[src*=evil i]")
-    assert made_of_it.evaluate_all("all => all.map(e => e.outerHTML)") == []
+    assert made_of_it(page) == []
+
+
+def made_of_it(page: Page) -> list[str]:
+    """Links and images that somebody's text has become."""
+    links = page.locator("a[href*=evil i], a[href^='mailto:' i], img[src*=evil i]")
+    return links.evaluate_all("all => all.map(e => e.outerHTML)")

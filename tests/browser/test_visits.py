@@ -8,23 +8,22 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import running_app
+from tests.browser.test_plain_text import ADDRESSES, made_of_it
 from tfm_ui.lenses import lenses
 
+HURTS = "<img src=x onerror=window.hurt=1> </script><script>window.hurt=1</script> "
 VIEWS = {lens.name: list(lens.views) for lens in lenses() if len(lens.views) > 1}
 LINK = "/heads?text=one+link%2C+one+picture&seq_len=7&num_heads=8&seed=3&positional=rope&heads_head=5"
 
 
-def test_a_link_is_the_first_request_of_a_server_and_comes_back_in_another_browser_after_a_restart(visit):
+def test_a_link_is_the_first_request_of_a_server_and_comes_back_in_another_browser_from_another_server(visit):
     with running_app() as first:
         visitor = visit(LINK, at=first)
         expect(visitor.page.get_by_text("Page not found")).to_have_count(0)
         assert visitor.heading().startswith("Layer 1, head 5")
         shown = visitor.weights()
         visitor.page.goto("about:blank")  # before its server ends, so that it does not complain
-    with running_app() as second:
-        again = visit(LINK, at=second)
-        assert again.weights() == shown
-        again.page.goto("about:blank")
+    assert visit(LINK).weights() == shown
 
 
 def test_the_copied_link_brings_back_the_picture(visit):
@@ -63,8 +62,7 @@ SCREENS = {390: "dark", 1024: "light"}  # width -> colour scheme
 
 @pytest.mark.parametrize("lens", VIEWS)
 def test_every_view_fits_and_runs_no_text(visit, lens):
-    text = "<img src=x onerror=window.hurt=1> </script><script>window.hurt=1</script>"
-    visitor = visit(f"/{lens}?text={quote(text)}", width=390)
+    visitor = visit(f"/{lens}?text={quote(HURTS + ADDRESSES)}", width=390)
     for view in [*VIEWS[lens][1:], VIEWS[lens][0]]:  # the first is there already
         visitor.page.locator(".st-key-view").get_by_text(view, exact=True).click()
         visitor.page.wait_for_function(
@@ -79,6 +77,7 @@ def test_every_view_fits_and_runs_no_text(visit, lens):
             )
             assert wide == 0, (view, width)
         assert visitor.page.evaluate("window.hurt") is None
+        assert made_of_it(visitor.page) == []
 
 
 def chosen(lens: str, view: str) -> str:
@@ -88,11 +87,11 @@ def chosen(lens: str, view: str) -> str:
 
 @pytest.mark.parametrize("path", ["/", "/heads"])
 def test_hostile_text_is_shown_and_never_run(visit, path):
-    text = "<img src=x onerror=window.hurt=1> </script><script>window.hurt=1</script> <b>bold</b>"
-    visitor = visit(f"{path}?text={quote(text)}&seq_len=128&tokenizer=character")
+    visitor = visit(f"{path}?text={quote(HURTS + '<b>bold</b> ' + ADDRESSES)}&seq_len=256&tokenizer=character")
     visitor.page.locator(".cells canvas").wait_for()
     visitor.head(1, 2).hover()
     assert visitor.page.evaluate("window.hurt") is None
+    assert made_of_it(visitor.page) == []
 
 
 def test_home_leads_to_the_head_that_was_clicked(visit):
