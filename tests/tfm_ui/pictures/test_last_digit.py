@@ -1,7 +1,7 @@
 """What is computed from a cached pass, for any layer and head, equals a recording of the model, to the last digit.
 
-Of a sentence in a batch it equals it to rounding: on some processors (AMD's, under MKL) the last digit of a product of
-matrices depends on where in a batch the matrices stand.
+Of a sentence in a batch, queries and keys are equal to the last digit, and weights to rounding: on some processors
+(AMD's, under MKL) the last digit of a product of matrices depends on where in a batch the matrices stand.
 """
 
 from dataclasses import replace
@@ -22,7 +22,8 @@ from tfm_ui.lenses.masks.padding import beside, rows_without_keys
 from tfm_ui.lenses.masks.padding.padded import batch_of, without_keys
 from tfm_ui.lenses.masks.state import SIDES, MasksState, setting
 from tfm_ui.lenses.positions import model_runs
-from tfm_ui.live import passes
+from tfm_ui.live import origins, passes
+from tfm_ui.live.origins import Heads
 from tfm_ui.state.model_state import ModelState
 
 WORDS = " ".join(f"w{i % 40}" for i in range(300))
@@ -53,7 +54,15 @@ def same(kept, recorded) -> None:
     assert torch.equal(kept.nan_to_num(123), recorded.nan_to_num(123))
 
 
-def same_in_a_batch(kept, recorded) -> None:
+def same_in_a_batch(heads: Heads, trace, at: str, layer: int, item: int) -> None:
+    """Check a layer's queries and keys of a sentence in a batch; `at` has a placeholder {what}."""
+    for what in ("query", "key"):
+        site = at.format(what=f"rotated_{what}")
+        recorded = trace[site if site in trace else at.format(what=what)]
+        same(getattr(heads.origins[layer], what), recorded[item : item + 1])
+
+
+def same_but_for_rounding(kept, recorded) -> None:
     """Check that both weights are equal to rounding."""
     torch.testing.assert_close(torch.as_tensor(np.asarray(kept)), recorded, rtol=1e-5, atol=1e-7)
 
@@ -113,12 +122,13 @@ def test_each_sentence_of_a_batch_to_which_positions_are_added_along_the_wrong_a
     stack = passes.transformer(model.config).stack
     pe, mask = stack.positional.encode(model.config.max_len), causal_mask(model.length)
     along = {"embedding": lambda x: x + pe[:3, None], "position": torch.zeros_like}
-    with torch.no_grad(), recording("*.weights", along) as trace:
+    with torch.no_grad(), recording(["*.weights", "*query", "*key"], along) as trace:
         stack(model.source_tokens.batch.expand(3, -1), mask if model.masks_the_future else None)
     for layer, head in every_head(model):
         for i in range(3):
-            recorded = trace[f"layers.{layer}.self_attention.weights"][i, head]
-            same_in_a_batch(read.attention[i].exact(layer, head), recorded)
+            at = f"layers.{layer}.self_attention.{{what}}"
+            same_in_a_batch(read.attention[i], trace, at, layer, i)
+            same_but_for_rounding(read.attention[i].exact(layer, head), trace[at.format(what="weights")][i, head])
 
 
 CHANGES = {
@@ -181,12 +191,14 @@ def test_heads_of_a_sentence_alone_and_in_its_batch(model, side):
         for way, hidden in (("with", True), ("without", False)):
             inputs[way] = (batch.source, batch.masks(hidden=hidden), batch.queries, batch.item)
         for way, (source, mask, rows, item) in inputs.items():
-            wanted = [*sites, where.format(layer="*", what="weights")]
+            wanted = [*sites, where.format(layer="*", what="weights"), *origins.sites(where)]
             _, trace = forward_under_mask(batch.setting, wanted, mask=mask, source=source)
             same(runs[way].streams, torch.stack([trace[site][item, rows] for site in sites]))
+            equal = same if way == "alone" else same_but_for_rounding
             for layer, head in every_head(model):
-                recorded = trace[where.format(layer=layer, what="weights")][item, head, rows]
-                (same if way == "alone" else same_in_a_batch)(runs[way].weights(layer, head), recorded)
+                at = where.replace("{layer}", str(layer))
+                same_in_a_batch(runs[way].heads, trace, at, layer, item)
+                equal(runs[way].weights(layer, head), trace[at.format(what="weights")][item, head, rows])
 
 
 @pytest.mark.parametrize("model", [p for p in MODELS if p.id.startswith(("two", "padded"))])
