@@ -41,6 +41,9 @@ class Trace(Mapping[str, Tensor]):
             f"{site} was not asked for in this recording" if site in self._met else _unknown(site, self._met)
         )
 
+    def __contains__(self, site: object) -> bool:  # Mapping's own would look for the neighbours of each that is missing
+        return site in self._tensors
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._tensors)
 
