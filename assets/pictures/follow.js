@@ -1,6 +1,6 @@
 /* A picture is a function of the link, so it need not wait for the page around it.
 
-   What Streamlit sends is an address: {name, query, early, slow}, and how many commits it has heard of. The bytes come
+   What Streamlit sends is an address: {name, query, early, slow}, and of which commit it has heard. The bytes come
    from `pictures/<name>` for that query. If `early`, the query in the address bar is asked for as soon as it changes,
    which is when a control is moved: the picture is there in the time of one request, and the page with its words follows
    when it has been run. If `slow`, it is not even asked for while another picture is dragged. Where there is no answer,
@@ -12,6 +12,9 @@ import { decode } from "./paint.js"
 
 /** @type {Set<Follower>} */
 const followers = new Set() // all pictures of this window
+let commits = 0 // the number of this window's last commit
+
+const isRunning = () => document.querySelector("[data-test-script-state]")?.dataset.testScriptState === "running"
 
 /** What a slider beside the page does to all pictures: it is being dragged; it was let go; or it was let go where it began.
  * @type {PictureActs} */
@@ -37,6 +40,7 @@ export function follow(component, draw) {
   const follower = root._follow ??= new Follower(root, component)
   followers.add(Object.assign(follower, { component, draw }))
   const { query, heard, local = {} } = component.data
+  commits = Math.max(commits, heard)
   follower.dispatch({ type: "page", query, heard, local })
 }
 
@@ -107,10 +111,9 @@ class Follower {
     else if (effect.type === "redraw") this.drawn(this.last)
     else if (effect.type === "explain") this.explain(effect.words, effect.instead)
     else if (effect.type === "tell") this.component.setTriggerValue("changed", { changes: effect.changes, number: effect.number })
-    else if (effect.type === "release") this.others(other => other.dispatch({ type: "release", teller: this }))
     else {
       clearTimeout(this.timer)
-      if (effect.type === "timer") this.timer = setTimeout(() => this.dispatch({ type: "timeout" }), effect.wait)
+      if (effect.type === "timer") this.timer = setTimeout(() => this.dispatch({ type: "timeout", isRunning: isRunning() }), effect.wait)
     }
   }
 
@@ -184,8 +187,9 @@ class Follower {
 
   /** @type {PictureActs["commit"]} */
   commit = (changes, everywhere) => {
-    if (everywhere) this.others(other => other.dispatch({ type: "join", changes, teller: this }))
-    this.dispatch({ type: "commit", changes })
+    const number = ++commits
+    if (everywhere) this.others(other => other.dispatch({ type: "join", changes, number }))
+    this.dispatch({ type: "commit", changes, number })
   }
 
   /** @type {PictureActs["retract"]} */

@@ -8,11 +8,13 @@
    ahead        what the address says, since a control was moved, or at what a slider beside the page was let go; the page
                 has not been run yet
    previewing   what is being dragged; neither the page nor its link know of it
-   committed    what the page was told to hold, from this picture; the page has not answered yet
-   joined       the same, where another picture of the page has told it, the "teller"
+   committed    what the page was told to hold, by this picture or another one of the page; the page has not answered yet
 
    Every state but "following" ends when the page has caught up, or when the timer has run out: from then on, what the page
-   says counts. */
+   says counts.
+
+   Commits are numbered through all pictures of a window. What the page says to a picture comes with the number of the last
+   commit that the page had heard of, so each picture knows by itself whether that was said before a commit or after it. */
 
 import { changed, isSame } from "./follow_queries.js"
 
@@ -25,8 +27,7 @@ const AGAIN = [1000, 30000] // ms until a question that had no answer is asked a
  * @returns {FollowState} */
 export const initial = heard => ({
   name: "following", page: { query: null, heard, local: {} }, commits: heard, shown: null, refused: null,
-  question: null, asked: 0, preview: null, latest: null, ahead: null, committed: null, teller: null, pending: {},
-  failures: 0,
+  question: null, asked: 0, preview: null, latest: null, ahead: null, committed: null, pending: {}, failures: 0,
 })
 
 /** Whether the picture is at rest: it shows what the page's last data ask for, or says why it cannot, and nothing that
@@ -59,7 +60,6 @@ const HANDLERS = {
     const moved = state.page.query !== null && JSON.stringify(state.page.local) !== JSON.stringify(local)
     state.page = { query, heard, local }
     if (state.name === "previewing" && isSame(query, state.ahead, local)) state.ahead = null // it has caught up with that
-    if (!isBehind(state)) effects.push({ type: "release" })
     const answered = state.name === "committed" || state.question === null && query === state.shown
     if (state.name === "following" || !isBehind(state) && answered) showPage(state, effects)
     else if (state.name === "ahead") effects.push({ type: "timer", wait: PATIENCE }) // it is being run, and soon up to date
@@ -79,10 +79,10 @@ const HANDLERS = {
   },
 
   /* Tell the page. What the browser alone works with (`local`) changes no numbers. */
-  commit(state, { changes }, effects) {
+  commit(state, { changes, number }, effects) {
     const inNumbers = Object.entries(changes).filter(([name]) => !(name in state.page.local))
     if (inNumbers.length) {
-      state.commits++
+      state.commits = number
       promise(state, changed(state, Object.fromEntries(inNumbers)), effects)
     }
     state.pending = { ...state.pending, ...changes } // of two in a row, the page may hear of the second alone
@@ -103,18 +103,10 @@ const HANDLERS = {
     else goAhead(state, query, LONG, effects)
   },
 
-  /* Another picture has told the page: until it knows that the page has heard, what the page says is of a time before. */
-  join(state, { changes, teller }, effects) {
-    state.teller = teller
+  /* Another picture has told the page. */
+  join(state, { changes, number }, effects) {
+    state.commits = number
     promise(state, changed(state, changes), effects)
-  },
-
-  /* The teller knows that the page has heard: what the page says now is on its way to this picture, too. */
-  release(state, { teller }, effects) {
-    if (state.teller !== teller) return
-    state.teller = null
-    if (state.name === "joined") state.name = "committed"
-    effects.push({ type: "timer", wait: PATIENCE })
   },
 
   answer(state, event, effects) {
@@ -126,8 +118,10 @@ const HANDLERS = {
     if (state.latest !== null && !(isNewest && state.latest === query)) askForPreview(state, state.latest, effects)
   },
 
-  timeout(state, _, effects) {
-    showPage(state, effects)
+  /* While the page is being run, it is about to say more. */
+  timeout(state, { isRunning = false }, effects) {
+    if (isRunning && state.name !== "following") effects.push({ type: "timer", wait: PATIENCE })
+    else showPage(state, effects)
   },
 }
 
@@ -176,7 +170,7 @@ function showPage(state, effects) {
 function caughtUp(state) {
   state.name = "following"
   state.commits = state.page.heard
-  state.latest = state.ahead = state.committed = state.teller = null
+  state.latest = state.ahead = state.committed = null
   state.pending = {}
 }
 
@@ -186,7 +180,7 @@ function caughtUp(state) {
  * @param {FollowEffect[]} effects */
 function wish(state, query, effects) {
   state.latest = query
-  state.name = query !== state.committed ? "previewing" : state.teller === null ? "committed" : "joined"
+  state.name = query === state.committed ? "committed" : "previewing"
   effects.push({ type: "stopTimer" })
   if (!state.preview) askForPreview(state, query, effects) // one is on its way at a time; the last wish is always fulfilled
 }

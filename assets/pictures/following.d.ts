@@ -6,9 +6,9 @@ interface Question {
 }
 
 interface FollowState {
-  name: "following" | "ahead" | "previewing" | "committed" | "joined"
+  name: "following" | "ahead" | "previewing" | "committed"
   page: { query: string | null; heard: number; local: Values } // what the page said last
-  commits: number // how many commits there were; the page is behind until it has heard of as many
+  commits: number // the number of the last commit that concerns this picture; the page is behind until it has heard of it
   shown: string | null // the query that is drawn
   refused: string | null // the query of which the server said that there will be no picture
   question: Question | null // what is on its way and will be drawn
@@ -17,7 +17,6 @@ interface FollowState {
   latest: string | null // the newest wish
   ahead: string | null // what the page is about to say, as the address says it, or a slider was let go there
   committed: string | null // what the page was told last
-  teller: object | null // the picture that has told it, if it was another
   pending: Values // all changes that the page was told and has not answered
   failures: number // questions in a row that had no answer
 }
@@ -36,12 +35,11 @@ type FollowEvent =
   | { type: "page"; query: string; heard: number; local: Values }
   | { type: "address"; query: string }
   | { type: "preview"; changes: Values }
-  | { type: "commit"; changes: Values }
+  | { type: "commit"; changes: Values; number: number }
   | { type: "retract" }
   | { type: "moved"; changes: Values } // a slider beside the page, and let go
-  | { type: "join"; changes: Values; teller: object }
-  | { type: "release"; teller: object }
-  | { type: "timeout" }
+  | { type: "join"; changes: Values; number: number } // a commit of another picture
+  | { type: "timeout"; isRunning?: boolean } // whether the page is being run just now
   | AnswerEvent
 
 type FollowEffect =
@@ -50,7 +48,6 @@ type FollowEffect =
   | { type: "redraw" } // the same numbers, with other local values
   | { type: "explain"; words: string; instead?: boolean } // instead of the picture, or beside it
   | { type: "tell"; changes: Values; number: number } // the page
-  | { type: "release" } // the pictures that have joined a commit of this one
   | { type: "timer"; wait: number }
   | { type: "stopTimer" }
 

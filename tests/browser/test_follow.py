@@ -145,9 +145,9 @@ SECOND = """async () => {
   document.body.append(parentElement)
   window.drawn2 = []
   const draw = acts => { drawn2.push(acts.header.query) }
-  window.says2 = (query, slow = false) => follow(
-    { data: { name: "that", early: false, slow, query, heard: 0 }, parentElement }, draw)
-  says2("")
+  window.says2 = (query, heard, slow = false) => follow(
+    { data: { name: "that", early: false, slow, query, heard }, parentElement }, draw)
+  says2("", 0)
 }"""
 
 
@@ -165,7 +165,7 @@ def test_what_is_dragged_for_all_moves_all_pictures_and_is_gone_when_retracted(p
     page.evaluate("acts.retract(true)")
     both_show(page, "")
     assert page.evaluate("told") == []
-    page.evaluate("says2('', true); acts.preview({ base: 50 }, true)")
+    page.evaluate("says2('', 0, true); acts.preview({ base: 50 }, true)")
     shows(page, "base=50")
     page.wait_for_timeout(100)
     assert page.evaluate("drawn2.at(-1)") == "", "a picture that takes long waits for the commit"
@@ -179,15 +179,29 @@ def test_a_commit_for_all_is_told_once_and_an_older_page_does_not_undo_it(page):
     page.evaluate("acts.commit({ base: 20 }, true)")
     both_show(page, "base=20")
     assert page.evaluate("told") == [{"changes": {"base": 20}, "number": 1}]
-    page.evaluate("says('', 0); says2('')")  # a page that was on its way
+    page.evaluate("says('', 0); says2('', 0)")  # a page that was on its way
     page.wait_for_timeout(100)
     both_show(page, "base=20")
     page.evaluate("acts.preview({ base: 30 }, true); acts.retract(true)")
     both_show(page, "base=20")
-    page.evaluate("says('base=20', 1); says2('base=20')")
-    page.evaluate("says('base=20&seed=3', 1); says2('base=20&seed=3')")
+    page.evaluate("says('base=20', 1); says2('base=20', 1)")
+    page.evaluate("says('base=20&seed=3', 1); says2('base=20&seed=3', 1)")
     both_show(page, "base=20&seed=3")
     assert len(page.evaluate("told")) == 1
+
+
+def test_another_picture_is_not_taken_back_by_a_page_that_was_behind(page):
+    page.evaluate(SECOND)
+    both_show(page, "")
+    for base in (20, 30):
+        page.evaluate("base => acts.commit({ base }, true)", base)
+        both_show(page, f"base={base}")
+    page.evaluate("says('base=30', 2)")  # the first run was stopped on its way, and the second has only begun to speak
+    page.evaluate("says2('base=20', 1)")
+    page.wait_for_timeout(100)
+    page.evaluate("says2('base=30', 2)")
+    page.wait_for_timeout(100)
+    assert page.evaluate("drawn2") == ["", "base=20", "base=30"]
 
 
 def problem(page: Page) -> str:

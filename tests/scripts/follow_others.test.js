@@ -6,48 +6,57 @@ import { test } from "node:test"
 import { LONG, PATIENCE } from "../../assets/pictures/follow_states.js"
 import { Simulation } from "./simulation.js"
 
-const teller = { a: "picture" }
+/** @param {number} base
+ * @param {number} number
+ * @returns {FollowEvent} a commit of another picture of the window */
+const join = (base, number) => ({ type: "join", changes: { base }, number })
 
-/** @returns {Simulation} a picture that another one has told to draw base=20, and has drawn it */
-const joined = () => new Simulation().tell({ type: "join", changes: { base: 20 }, teller }).answer()
+/** @returns {Simulation} a picture that draws the first commit of another one */
+const joined = () => new Simulation().tell(join(20, 1)).answer()
 
 test("a commit of another picture is drawn, is not told again, and an older page does not undo it", () => {
-  const picture = new Simulation().tell({ type: "join", changes: { base: 20 }, teller })
+  const picture = new Simulation().tell(join(20, 1))
   assert.deepEqual([picture.questions, picture.told, picture.timer], [["base=20"], [], LONG])
   picture.answer()
-  picture.page("seed=3")
-  assert.deepEqual([picture.state.name, picture.questions, picture.isAtRest], ["joined", [], false])
+  picture.page("seed=3", 0)
+  assert.deepEqual([picture.state.name, picture.questions, picture.isAtRest], ["committed", [], false])
 })
 
-test("when the teller knows that the page has heard, the next page is right, or time makes it so", () => {
-  const picture = joined().tell({ type: "release", teller })
-  assert.deepEqual([picture.state.name, picture.timer], ["committed", PATIENCE])
-  assert.deepEqual(picture.page("base=20&seed=3").questions, ["base=20&seed=3"])
+test("a page that has heard of the commit is right, whatever else it says, or time makes it so", () => {
+  const picture = joined()
+  assert.deepEqual(picture.page("base=20&seed=3", 1).questions, ["base=20&seed=3"])
   assert.equal(picture.state.name, "following")
-  assert.deepEqual(joined().tell({ type: "release", teller }).tell({ type: "timeout" }).questions, [""])
+  assert.equal(joined().page("base=20", 1).state.name, "following")
+  assert.deepEqual(joined().tell({ type: "timeout" }).questions, [""])
 })
 
-test("only the teller releases", () => {
-  const picture = joined().tell({ type: "release", teller: { another: "picture" } })
-  assert.deepEqual([picture.state.name, picture.timer], ["joined", LONG])
+test("of two commits in a row, a page that has heard of the first alone does not undo the second", () => {
+  const picture = joined().tell(join(30, 2)).answer()
+  assert.deepEqual(picture.page("base=20", 1).questions, [])
+  assert.ok(picture.page("base=30", 2).isAtRest)
+  assert.deepEqual(picture.drawn, ["", "base=20", "base=30"])
 })
 
-test("a page that says what is shown ends it, too", () => {
-  assert.equal(joined().page("base=20").state.name, "following")
+test("commits that do not concern a picture are not waited for", () => {
+  const picture = new Simulation().page("seed=3", 5).answer()
+  assert.ok(picture.isAtRest)
+  assert.ok(picture.tell(join(20, 6)).answer().page("seed=3&base=20", 7).answer().isAtRest)
+})
+
+test("while the page is being run, time does not bring back what it has said before", () => {
+  const picture = joined()
+  assert.deepEqual(picture.tell({ type: "timeout", isRunning: true }).questions, [])
+  assert.equal(picture.timer, PATIENCE)
+  assert.deepEqual(picture.tell({ type: "timeout" }).questions, [""])
+  const failed = new Simulation().page("seed=3").answer({ problem: "The server is busy.", again: 3000 })
+  assert.deepEqual(failed.tell({ type: "timeout", isRunning: true }).questions, ["seed=3"], "no reason not to ask again")
 })
 
 test("what is dragged after a commit of another picture goes back to that commit", () => {
   const picture = joined().tell({ type: "preview", changes: { base: 30 } }).answer()
   assert.equal(picture.state.name, "previewing")
   assert.deepEqual(picture.tell({ type: "retract" }).questions, ["base=20"])
-  assert.equal(picture.state.name, "joined")
-})
-
-test("a page that has heard of all commits releases the pictures that joined; one that is behind does not", () => {
-  const releases = (/** @type {Simulation} */ picture) => picture.effects.some(effect => effect.type === "release")
-  const picture = new Simulation().tell({ type: "commit", changes: { base: 20 } })
-  assert.ok(!releases(picture.page("", 0)))
-  assert.ok(releases(picture.page("base=20", 1)))
+  assert.equal(picture.state.name, "committed")
 })
 
 test("a problem that stays is said in the picture's place, and the picture is at rest", () => {

@@ -107,12 +107,12 @@ test("an address that says something else is followed once the slider is let go"
 })
 
 test("what a picture has told the page is not forgotten by a slider, and the other way round", () => {
-  const picture = new Simulation().tell({ type: "commit", changes: { base: 20 } }).answer()
+  const picture = new Simulation().commit({ base: 20 }).answer()
   assert.deepEqual(picture.tell(drag({ layers: 3 })).questions, ["base=20&layers=3"])
   assert.deepEqual(picture.answer().tell(letGo({ layers: 3 })).state.name, "committed")
   assert.ok(!picture.answer().page("", 0).isAtRest)
   assert.ok(picture.page("base=20&layers=3", 1).isAtRest)
-  const other = dragged().tell(letGo({ layers: 3 })).tell({ type: "commit", changes: { base: 20 } })
+  const other = dragged().tell(letGo({ layers: 3 })).commit({ base: 20 })
   assert.deepEqual(other.questions, ["layers=3&base=20"])
 })
 

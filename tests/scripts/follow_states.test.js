@@ -10,10 +10,6 @@ import { Simulation } from "./simulation.js"
  * @returns {FollowEvent} */
 const preview = changes => ({ type: "preview", changes })
 
-/** @param {Values} changes
- * @returns {FollowEvent} */
-const commit = changes => ({ type: "commit", changes })
-
 test("what the page says is asked for, drawn, and the picture is at rest", () => {
   const picture = new Simulation("head=1")
   assert.deepEqual(picture.drawn, ["head=1"])
@@ -98,7 +94,7 @@ test("a preview on the way back to what the page says is not the end, if a newer
 })
 
 test("a commit is drawn at once, told with its number, and holds until the page has heard of it", () => {
-  const picture = new Simulation().tell(commit({ step: "key" }))
+  const picture = new Simulation().commit({ step: "key" })
   assert.deepEqual(picture.questions, ["step=key"])
   assert.deepEqual(picture.told, [{ changes: { step: "key" }, number: 1 }])
   assert.deepEqual([picture.state.name, picture.timer], ["committed", LONG])
@@ -112,15 +108,15 @@ test("a commit is drawn at once, told with its number, and holds until the page 
 })
 
 test("a page that has heard is right, whatever else it says and before the answer is there", () => {
-  const picture = new Simulation().tell(commit({ key: 3 }))
+  const picture = new Simulation().commit({ key: 3 })
   assert.deepEqual(picture.page("key=3&head=2", 1).questions, ["key=3&head=2"])
   picture.answer()
   assert.deepEqual(picture.drawn, ["", "key=3&head=2"])
 })
 
 test("a page that is behind changes nothing though it says what is shown", () => {
-  const picture = new Simulation("step=heads").tell(commit({ step: "output" })).answer()
-  picture.tell(commit({ step: "heads" })).answer()
+  const picture = new Simulation("step=heads").commit({ step: "output" }).answer()
+  picture.commit({ step: "heads" }).answer()
   for (const [heard, step] of ["heads", "output"].entries()) {
     picture.page(`step=${step}`, heard)
     assert.deepEqual([picture.state.name, picture.questions], ["committed", []])
@@ -130,16 +126,16 @@ test("a page that is behind changes nothing though it says what is shown", () =>
 })
 
 test("of two commits in a row the second tells of both, and an answer clears them", () => {
-  const picture = new Simulation().tell(commit({ step: "key" })).tell(commit({ head: 2 }))
+  const picture = new Simulation().commit({ step: "key" }).commit({ head: 2 })
   assert.deepEqual(picture.told, [{ changes: { step: "key", head: 2 }, number: 2 }])
   assert.equal(picture.state.latest, "step=key&head=2")
   picture.page("step=key&head=2", 2)
-  picture.tell(commit({ head: 3 }))
+  picture.commit({ head: 3 })
   assert.deepEqual(picture.told, [{ changes: { head: 3 }, number: 3 }])
 })
 
 test("a retraction after a commit goes back to what the page was told", () => {
-  const picture = new Simulation().tell(commit({ weight: 0.4 })).answer()
+  const picture = new Simulation().commit({ weight: 0.4 }).answer()
   picture.tell(preview({ weight: 0.7 })).answer()
   assert.equal(picture.state.name, "previewing")
   assert.deepEqual(picture.tell({ type: "retract" }).questions, ["weight=0.4"])
@@ -147,7 +143,7 @@ test("a retraction after a commit goes back to what the page was told", () => {
 })
 
 test("a page that never hears is right in the end", () => {
-  const picture = new Simulation("head=1").tell(commit({ head: 2 })).answer()
+  const picture = new Simulation("head=1").commit({ head: 2 }).answer()
   assert.deepEqual(picture.tell({ type: "timeout" }).questions, ["head=1"])
   picture.answer()
   assert.ok(picture.isAtRest)
@@ -156,7 +152,7 @@ test("a page that never hears is right in the end", () => {
 test("values that no numbers depend on are told, and drawn with the same numbers when the page has them", () => {
   const picture = new Simulation()
   picture.page("", 0, { zoom: 1 })
-  picture.tell(commit({ zoom: 2 }))
+  picture.commit({ zoom: 2 })
   assert.deepEqual([picture.questions, picture.told], [[], [{ changes: { zoom: 2 }, number: 0 }]])
   assert.ok(!picture.isAtRest, "the page has not answered")
   picture.page("", 0, { zoom: 2 })
@@ -187,7 +183,7 @@ test("an address that says the same of the numbers asks nothing", () => {
 })
 
 test("after a wish the address is not followed: the picture is ahead of it", () => {
-  const picture = new Simulation().tell(commit({ head: 2, layer: 3 }))
+  const picture = new Simulation().commit({ head: 2, layer: 3 })
   assert.deepEqual(picture.tell({ type: "address", query: "head=2" }).questions, [])
   assert.equal(picture.state.name, "committed")
 })

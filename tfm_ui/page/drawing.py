@@ -16,6 +16,7 @@ from tfm_ui.state.model_state import EXACT_UP_TO
 from tfm_ui.text.colours import Mode
 
 Pick = Callable[[int, int], None]
+HEARD = "_heard"  # the number of the last change that a picture asked for: so the browser sees whether the page is up to date
 
 
 @dataclass(frozen=True)
@@ -53,13 +54,11 @@ class Drawing:
 
         def changed() -> None:
             request = st.session_state[key].changed
-            st.session_state[heard] = request["number"]
+            st.session_state[HEARD] = max(request["number"], st.session_state.get(HEARD, 0))
             controls.change("", **request["changes"])
 
-        # The number of the last change that the picture asked for: so the browser sees whether the page is up to date.
-        heard = f"_heard_{key}"
         data = {"name": self.name, "query": self.query, "early": self.early, "slow": self.slow, "local": self.local}
-        data["heard"] = st.session_state.get(heard, 0)
+        data["heard"] = st.session_state.get(HEARD, 0)
         canvas = registered(self.name).canvas
         at: tuple[int, int] | None = canvas.mount(
             key=key, data=data, on_picked_change=picked, on_changed_change=changed
