@@ -10,7 +10,8 @@ from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
 from benchmarks.live.serve import Window, chromium, running_app
 
-expect.set_options(timeout=15_000)  # a machine that runs all tests at once is slow
+PATIENCE = 60_000  # ms: a machine that runs all tests at once is slow
+expect.set_options(timeout=PATIENCE)
 NO_MOTION = "() => document.getAnimations().every(animation => animation.playState !== 'running')"
 FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 
@@ -55,7 +56,7 @@ class Visitor(Window):
 
     def open(self, path: str) -> "Visitor":
         self.page.goto(self.address + path)
-        self.page.locator("h1").first.wait_for(timeout=60_000)  # before its first run a page says that none is running
+        self.page.locator("h1").first.wait_for()  # before its first run a page says that none is running
         self.wait()
         return self
 
@@ -118,21 +119,21 @@ class Visitor(Window):
     def map(self) -> Locator:
         """The large map of one head, once it is drawn."""
         element = self.page.locator(".map")
-        element.wait_for(timeout=30_000)
+        element.wait_for()
         self.page.wait_for_function("e => e._memory?.layout", arg=element.element_handle())
         return element
 
     def maps(self, panel: str) -> Locator:
         """The maps of a panel that stand beside each other, once they are drawn."""
         element = self.page.locator(f".st-key-panel_{panel} .maps")
-        element.wait_for(timeout=30_000)
+        element.wait_for()
         self.page.wait_for_function("e => e._memory?.layout", arg=element.element_handle())
         return element
 
     def chart(self, panel: str) -> Locator:
         """The chart of a panel, once Plotly has drawn it and stands still; it has Plotly's own `data` and `layout`."""
         plot = self.page.locator(f".st-key-panel_{panel} .chart .plot")
-        plot.scroll_into_view_if_needed(timeout=60_000)  # of a chart out of view nothing may be drawn yet
+        plot.scroll_into_view_if_needed()  # of a chart out of view nothing may be drawn yet
         self.page.wait_for_function(
             "e => e._fullLayout && !e._transitioning && 'settled' in e.closest('[data-picture]').dataset",
             arg=plot.element_handle(),
@@ -188,7 +189,9 @@ def visit(browser: Browser, address: str, windows: dict[str, Page]) -> Iterator:
     ) -> Visitor:  # fmt: skip
         kind = f"{len(visitors)} {sorted(more.items())}"
         if kind not in windows:
-            windows[kind] = browser.new_context(**more).new_page()
+            context = browser.new_context(**more)
+            context.set_default_timeout(PATIENCE)
+            windows[kind] = context.new_page()
         windows[kind].set_viewport_size({"width": width, "height": height})
         windows[kind].emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
         visitors[kind] = Visitor(windows[kind], at)

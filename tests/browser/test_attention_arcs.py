@@ -16,7 +16,7 @@ ARCS = "/attention?attention_view=arcs"
 def arcs(visitor):
     """The picture, once it is drawn."""
     element = visitor.page.locator(".arcs")
-    element.wait_for(timeout=30_000)
+    element.wait_for()
     visitor.page.wait_for_function("e => e._memory?.lines", arg=element.element_handle())
     return element
 
@@ -65,8 +65,9 @@ def leave(visitor) -> None:
     visitor.page.mouse.move(5, 5)
 
 
-def committed(visitor, what: str) -> None:
-    visitor.page.wait_for_function("what => location.search.includes(what)", arg=what)
+def committed(visitor, parameter: str) -> None:
+    """The link has this parameter, with just this value."""
+    visitor.page.wait_for_function("parameter => location.search.slice(1).split('&').includes(parameter)", arg=parameter)
     visitor.wait()
 
 

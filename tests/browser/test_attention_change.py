@@ -59,9 +59,7 @@ def test_a_locked_weight_is_dragged_and_a_leak_appears_while_dragging(visit):
     visitor.page.mouse.click(**cell(visitor, 1, 3, 8))
     visitor.page.wait_for_function("location.search.includes('attention_key=8')")
     visitor.wait()
-    visitor.page.wait_for_function(
-        "e => e._memory.header.picked + '' === '2,7'", arg=maps(visitor).element_handle(), timeout=10_000
-    )
+    visitor.page.wait_for_function("e => e._memory.header.picked + '' === '2,7'", arg=maps(visitor).element_handle())
     drag(visitor, 0.3, 0)
     asks_for_a_weight = "e => e._follow.shown.includes('weight')"
     visitor.page.wait_for_function(asks_for_a_weight, arg=maps(visitor).element_handle())

@@ -14,7 +14,7 @@ from tfm_ui.state.model_state import ModelState
 
 def stage(visitor):
     matrices = visitor.page.locator(".matrices")
-    matrices.wait_for(timeout=30_000)
+    matrices.wait_for()
     visitor.page.wait_for_function("e => e._memory?.layouts", arg=matrices.element_handle())
     return matrices
 
@@ -139,7 +139,7 @@ def test_play_walks_by_itself_until_it_is_paused(visit):
     visitor = visit("/attention?attention_whole=false&attention_step=scores")
     stage(visitor)
     visitor.press("Play")
-    visitor.page.get_by_role("tab", name="masked", exact=True, selected=True).wait_for(timeout=10_000)
+    visitor.page.get_by_role("tab", name="masked", exact=True, selected=True).wait_for()
     visitor.press("Pause")
     visitor.wait()
     now = visitor.page.get_by_role("tab", selected=True).inner_text()

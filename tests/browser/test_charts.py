@@ -131,7 +131,7 @@ def test_plotlys_script_is_fetched_once_where_a_chart_is_and_nowhere_else(visit)
     visitor.open(LINK)
     visitor.chart("scale")
     visitor.go("Positions")
-    visitor.page.locator(".chart .main-svg").first.wait_for(timeout=30_000)
+    visitor.page.locator(".chart .main-svg").first.wait_for()
     visitor.go("Home")
     visitor.chart("next")
     (script,) = [url for url in asked if SCRIPT in url]

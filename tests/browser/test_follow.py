@@ -67,7 +67,7 @@ def page(browser: Browser, refusals: Refusals) -> Iterator[Page]:
 
 
 def shows(page: Page, query: str) -> None:
-    page.wait_for_function("query => drawn.at(-1) === query", arg=query, timeout=2000)
+    page.wait_for_function("query => drawn.at(-1) === query", arg=query, timeout=8000)
 
 
 def test_what_is_committed_is_drawn_at_once_and_stays_when_the_page_has_heard(page):
@@ -153,7 +153,7 @@ SECOND = """async () => {
 
 def both_show(page: Page, query: str) -> None:
     shows(page, query)
-    page.wait_for_function("query => drawn2.at(-1) === query", arg=query, timeout=2000)
+    page.wait_for_function("query => drawn2.at(-1) === query", arg=query, timeout=8000)
 
 
 def test_what_is_dragged_for_all_moves_all_pictures_and_is_gone_when_retracted(page):

@@ -9,7 +9,7 @@ def test_a_leak_is_marked_read_and_followed_and_a_painted_cell_plants_others(vis
     visitor = visit("/masks?masks_view=leaks")
     visitor.page.get_by_role("button", name="Leaky by one").click()
     maps = visitor.page.locator(f"{PANEL} .maps")
-    maps.wait_for(timeout=30_000)
+    maps.wait_for()
     visitor.page.wait_for_function("e => e._memory?.layout && e._memory.header.crosses.length === 17",
                                    arg=maps.element_handle())  # fmt: skip
     x, y = maps.evaluate("""e => {
@@ -26,5 +26,5 @@ def test_a_leak_is_marked_read_and_followed_and_a_painted_cell_plants_others(vis
     )
     expect(visitor.page.locator(PANEL)).to_contain_text("token 5 “the₂” → output 4 “on” in layer 1 → output 3 “sat” in")
     painted = visit("/masks?masks_view=leaks&masks_item=1&masks_mask=causal&masks_paint=2x9.TAAAACQ")
-    expect(painted.page.locator(PANEL)).to_contain_text("13 leaks in all", timeout=30_000)
+    expect(painted.page.locator(PANEL)).to_contain_text("13 leaks in all")
     expect(painted.page.locator(PANEL)).to_contain_text("✕ every output that moved was promised (13 leaks)")

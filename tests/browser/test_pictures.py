@@ -58,7 +58,7 @@ def test_a_picture_that_was_lost_on_the_way_is_asked_for_again(visit):
 
     visitor.page.route(visitor.address + "/pictures/*", lose)
     visitor.page.get_by_role("slider", name="Layers").press("ArrowRight")
-    visitor.page.locator(".cells .row").nth(2).wait_for(timeout=15_000)
+    visitor.page.locator(".cells .row").nth(2).wait_for()
     assert len(lost) > 2
     visitor.problems[:] = [problem for problem in visitor.problems if "ERR_FAILED" not in problem]  # the browser's own
 
@@ -74,7 +74,7 @@ def test_a_picture_that_was_lost_on_the_way_is_asked_for_again(visit):
 def test_a_pointer_may_move_between_an_update_and_its_drawing(visit, path, picture, script):
     visitor = visit(path)
     element = visitor.page.locator(picture).first
-    element.wait_for(timeout=30_000)
+    element.wait_for()
     visitor.page.wait_for_function("e => e._follow?.last", arg=element.element_handle())
     element.evaluate(
         """async (e, script) => {

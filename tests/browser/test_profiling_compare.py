@@ -31,7 +31,7 @@ def test_points_bear_their_rows_number_and_no_tick_is_cut_off(visit):
 def test_what_was_measured_is_drawn_read_by_keyboard_and_comes_back_by_its_link(visit):
     visitor = visit(f"/profiling?{QUERY}", width=390, height=844)
     visitor.press("Measure")
-    visitor.page.wait_for_function("location.search.includes('profiling_run=')", timeout=60_000)
+    visitor.page.wait_for_function("location.search.includes('profiling_run=')")
     plot = visitor.chart("profiling_times")
     say = plot.locator("xpath=..").locator(".say")
     plot.press("ArrowDown")
