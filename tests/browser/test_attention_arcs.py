@@ -67,7 +67,7 @@ def leave(visitor) -> None:
 
 def committed(visitor, parameter: str) -> None:
     """The link has this parameter, with just this value."""
-    visitor.page.wait_for_function("parameter => location.search.slice(1).split('&').includes(parameter)", arg=parameter)
+    visitor.page.wait_for_function("text => location.search.slice(1).split('&').includes(text)", arg=parameter)
     visitor.wait()
 
 

@@ -16,7 +16,8 @@ from tfm_ui.state.model_state import EXACT_UP_TO
 from tfm_ui.text.colours import Mode
 
 Pick = Callable[[int, int], None]
-HEARD = "_heard"  # the number of the last change that a picture asked for: so the browser sees whether the page is up to date
+# The number of the last change that a picture has asked for: by it the browser sees whether the page is up to date.
+HEARD = "_heard"
 
 
 @dataclass(frozen=True)
