@@ -86,7 +86,7 @@ const HANDLERS = {
       promise(state, changed(state, Object.fromEntries(inNumbers)), effects)
     }
     state.pending = { ...state.pending, ...changes } // of two in a row, the page may hear of the second alone
-    effects.push({ type: "tell", changes: state.pending, number: state.commits })
+    effects.push({ type: "tell", changes: state.pending, number })
   },
 
   /* What was previewed is not wanted: back to what the page was told last, or to what it says. */

@@ -153,7 +153,7 @@ test("values that no numbers depend on are told, and drawn with the same numbers
   const picture = new Simulation()
   picture.page("", 0, { zoom: 1 })
   picture.commit({ zoom: 2 })
-  assert.deepEqual([picture.questions, picture.told], [[], [{ changes: { zoom: 2 }, number: 0 }]])
+  assert.deepEqual([picture.questions, picture.told], [[], [{ changes: { zoom: 2 }, number: 1 }]])
   assert.ok(!picture.isAtRest, "the page has not answered")
   picture.page("", 0, { zoom: 2 })
   assert.deepEqual(picture.effects.map(effect => effect.type).filter(type => type === "redraw"), ["redraw"])

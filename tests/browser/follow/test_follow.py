@@ -57,6 +57,20 @@ def test_a_retraction_goes_back_to_what_the_page_was_told_last(page):
     assert page.evaluate("drawn.at(-1)") == "weight=0.4"
 
 
+def test_while_the_page_is_being_run_time_does_not_bring_back_what_it_said_before(page):
+    page.evaluate("""() => {
+      const real = setTimeout
+      window.setTimeout = (act, ms) => real(act, Math.min(ms, 20))
+      document.body.dataset.testScriptState = "running" // as Streamlit marks it
+      acts.commit({ weight: 0.4 })
+    }""")
+    shows(page, "weight=0.4")
+    page.wait_for_timeout(300)
+    assert page.evaluate("drawn") == ["", "weight=0.4"]
+    page.evaluate("() => { document.body.dataset.testScriptState = 'notRunning' }")
+    shows(page, "")
+
+
 def test_after_a_picture_that_could_not_be_drawn_the_next_is(page):
     page.evaluate("breaks = 1; acts.preview({ weight: 0.4 }); 0")
     page.wait_for_timeout(100)

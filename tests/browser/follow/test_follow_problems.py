@@ -61,7 +61,7 @@ def test_one_of_several_pictures_may_fail_alone(page):
         route.fulfill(body=body, content_type="application/octet-stream")
 
     page.route("**", answer)
-    page.evaluate("says('seed=3', 0); says2('seed=3')")
+    page.evaluate("says('seed=3', 0); says2('seed=3', 0)")
     shows(page, "seed=3")
     page.wait_for_function("[...document.querySelectorAll('.problem')].some(e => e.textContent === 'Why.')")
     assert page.evaluate("drawn2") == [""]
