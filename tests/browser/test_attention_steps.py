@@ -120,8 +120,8 @@ def test_dragging_the_temperature_moves_the_numbers_live_and_the_link_when_it_is
     visitor.page.mouse.move(x, y)
     visitor.page.mouse.down()
     visitor.page.mouse.move(box["x"] - 9, y, steps=6)
-    largest = f"e => Math.max(...({weights})(e))"
-    visitor.page.wait_for_function(f"e => ({largest})(e) > 0.99", arg=stage(visitor).element_handle())
+    coldest = "e => e._follow.shown.endsWith('attention_temperature=0.05') && !e._follow.state.question"
+    visitor.page.wait_for_function(coldest, arg=stage(visitor).element_handle())
     cold = stage(visitor).evaluate(weights)
     assert max(cold) > 0.99 > max(before)
     assert visitor.page.url == link
