@@ -14,7 +14,7 @@ from tests.test_documents import FENCED
 from tests.tfm_ui.pictures.charts import names
 from tfm_ui import lenses
 from tfm_ui.page.lens import View
-from tfm_ui.page.presets import Preset
+from tfm_ui.page.questions import Question
 from tfm_ui.pictures.registry import PICTURES, made
 
 NAME = "letters"
@@ -54,7 +54,7 @@ def test_a_lens_of_one_folder_and_one_line_is_opened(with_the_lens):
     widget(app, "letters_most").set_value(2).run()
     assert names(picture(app, NAME)[0]) == ["an", "apple"]
     assert "every token has a letter" in text_on(app)
-    widget(app, "_preset_0").click().run()
+    widget(app, "_question_0").click().run()
     assert "Which of them is the longest?" in text_on(app)
 
 
@@ -76,7 +76,7 @@ def test_it_stands_in_the_bar_behind_the_others(with_the_lens):
             {"views": {"letters": View(blocks=no_blocks, controls=["mots"])}},
             r"expected fields of LettersState: \['most'\]",
         ),
-        ({"presets": [Preset("Two", "Which?", page={"mots": 2})]}, r"got \['mots'\]"),
+        ({"questions": [Question("Two", "Which?", page={"mots": 2})]}, r"got \['mots'\]"),
     ],
 )
 def test_a_mistake_in_a_lens_is_said_when_it_is_loaded(with_the_lens, change, message):

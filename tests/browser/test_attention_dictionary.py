@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tfm_ui.lenses.attention.dictionary.numbers import look_up, number
-from tfm_ui.lenses.attention.presets import PRESETS
+from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.state.lists import vectors
 
@@ -108,8 +108,8 @@ def test_what_was_typed_and_taken_back_leaves_the_picture_free_to_follow(visit):
     box.fill("10")
     box.blur()
     visitor.press("Longer keys win")
-    preset = next(preset for preset in PRESETS if preset.name == "Longer keys win")
-    answered(visitor, AttentionState(**preset.page))
+    question = next(question for question in QUESTIONS if question.name == "Longer keys win")
+    answered(visitor, AttentionState(**question.page))
     visitor.page.get_by_role("button", name="key B at 1.8, 0.1").wait_for()
     expect(box).to_have_value("10")
 

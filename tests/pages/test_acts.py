@@ -1,12 +1,12 @@
-"""Acts that change many controls at once, and taking them back: presets, samples, Undo, Reset, presenting."""
+"""Acts that change many controls at once, and taking them back: questions, samples, Undo, Reset, presenting."""
 
 import pytest
 
 from tests.opening import PAGES, go_to
 from tests.pages.test_app import HEADS, shown, start, text_on, widget
-from tfm_ui.lenses.heads import presets as heads
+from tfm_ui.lenses.heads import questions as heads
 from tfm_ui.lenses.heads.state import HeadsState
-from tfm_ui.lenses.home import presets as home
+from tfm_ui.lenses.home import questions as home
 from tfm_ui.state.fields import controls_of, held_by
 from tfm_ui.state.model_state import ModelState
 
@@ -36,18 +36,18 @@ def pick(app, name: str):
     return app
 
 
-@pytest.mark.parametrize(("page", "these"), [(HOME, home.PRESETS), (HEADS, heads.PRESETS)])
-def test_every_preset_can_be_picked_and_says_why(page, these):
+@pytest.mark.parametrize(("page", "these"), [(HOME, home.QUESTIONS), (HEADS, heads.QUESTIONS)])
+def test_every_question_can_be_picked_and_says_why(page, these):
     app = start(page, seed="99", heads_head="3")
     assert "Try this." not in text_on(app)
-    for preset in these:
-        pick(app, preset.name)
-        assert held(app)[0] == ModelState(**preset.model)
-        assert held(app)[1] == HeadsState(**preset.page)
-        assert preset.question in text_on(app).replace("&#x27;", "'")
+    for question in these:
+        pick(app, question.name)
+        assert held(app)[0] == ModelState(**question.model)
+        assert held(app)[1] == HeadsState(**question.page)
+        assert question.ask in text_on(app).replace("&#x27;", "'")
 
 
-def test_a_preset_goes_out_when_a_control_moves():
+def test_a_question_goes_out_when_a_control_moves():
     app = pick(start(), "Looking ahead")
     widget(app, "heads_head").set_value(2).run()
     assert "Try this." not in text_on(app)
@@ -154,11 +154,11 @@ def test_presenting_has_a_bar_and_no_tools(page):
 
 def test_presenting_arrows_walk_presets():
     app = start(present="true")
-    widget(app, "_next_preset").click().run()
-    assert heads.PRESETS[1].question in text_on(app)
-    widget(app, "_previous_preset").click().run()
-    widget(app, "_previous_preset").click().run()
-    assert heads.PRESETS[-1].question in text_on(app)
+    widget(app, "_next_question").click().run()
+    assert heads.QUESTIONS[1].question in text_on(app)
+    widget(app, "_previous_question").click().run()
+    widget(app, "_previous_question").click().run()
+    assert heads.QUESTIONS[-1].question in text_on(app)
 
 
 @pytest.mark.parametrize(

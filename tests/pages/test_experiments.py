@@ -8,7 +8,7 @@ from tests.pages.test_app import picture, start, text_on, widget
 from tests.tfm_ui.pictures.charts import lines, marks
 from tfm_core import scale_experiment
 from tfm_ui.lenses.attention.dictionary.numbers import look_up
-from tfm_ui.lenses.attention.presets import PRESETS
+from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.state import ENTRIES, AttentionState
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.model_state import ModelState
@@ -90,10 +90,10 @@ def test_a_bad_dictionary_in_a_link_is_corrected_and_that_is_said(name, raw, val
 @pytest.mark.parametrize("name", ["Why √dₖ", "Longer keys win"])
 def test_their_presets_can_be_picked_from_any_view_and_taken_back(name):
     app = lens("dictionary", seed="99", attention_ask="1,1")
-    (preset,) = [preset for preset in PRESETS if preset.name == name]
+    (question,) = [question for question in QUESTIONS if question.name == name]
     pick(app, name)
-    assert preset.question in text_on(app)
-    view = preset.page["view"]
+    assert question.ask in text_on(app)
+    view = question.page["view"]
     drawing = picture(app, view)[0]
     if view == "dictionary":
         assert drawing["asked"] == [0.8, 0.3]

@@ -1,1 +1,1 @@
-"""What surrounds every lens: controls, panels, presets, the sidebar, undo, presenting."""
+"""What surrounds every lens: controls, panels, questions, the sidebar, undo, presenting."""

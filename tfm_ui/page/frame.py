@@ -1,4 +1,4 @@
-"""What all pages share: style, the title with its badge, notices, presets, the links at the foot."""
+"""What all pages share: style, the title with its badge, notices, questions, the links at the foot."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -13,7 +13,7 @@ from tfm_ui.live import passes
 from tfm_ui.live.passes import Pass
 from tfm_ui.page import controls, notices, present, sidebar
 from tfm_ui.page.present import presenting as presenting
-from tfm_ui.page.presets import Preset, active, neighbour
+from tfm_ui.page.questions import Question, active, neighbour
 from tfm_ui.state.fields import State
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -155,27 +155,27 @@ def asks_for_text(state: ModelState) -> bool:
     return bool(empty)
 
 
-def presets(these: Sequence[Preset], state: type[State], prefix: str) -> None:
-    """Draw a row of buttons, one for each preset, and the question of the active preset.
+def questions(these: Sequence[Question], state: type[State], prefix: str) -> None:
+    """Draw a row of buttons, one for each question, and the question of the active question.
 
     It is drawn in the lens's fragment, so that the highlight goes out when a control of the lens changes.
     """
     now = active(these, model(), controls.current(state, prefix))
 
-    def apply(preset: Preset) -> None:
-        values = controls.defaults(ModelState, "") | dict(preset.model)
-        values |= controls.defaults(state, prefix) | {prefix + name: value for name, value in preset.page.items()}
+    def apply(question: Question) -> None:
+        values = controls.defaults(ModelState, "") | dict(question.model)
+        values |= controls.defaults(state, prefix) | {prefix + name: value for name, value in question.page.items()}
         controls.set_parameters(values)
         st.rerun()  # the whole page: the buttons stand in a fragment
 
     # Buttons, not st.pills: pills hold a value, which the browser sends with every change of another control, even if
     # the page has cleared it in the meantime. After fast key presses on a slider, that counted as a click on the pill.
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="presets"):
-        for number, preset in enumerate(these):
-            shade: Literal["primary", "secondary"] = "primary" if preset is now else "secondary"
-            st.button(preset.name, on_click=apply, args=(preset,), type=shade, key=f"_preset_{number}")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="questions"):
+        for number, question in enumerate(these):
+            shade: Literal["primary", "secondary"] = "primary" if question is now else "secondary"
+            st.button(question.name, on_click=apply, args=(question,), type=shade, key=f"_question_{number}")
         if presenting():
-            for icon, key, step in (("up", "_previous_preset", -1), ("down", "_next_preset", 1)):
+            for icon, key, step in (("up", "_previous_question", -1), ("down", "_next_question", 1)):
                 label = f":material/keyboard_arrow_{icon}:"
                 st.button(label, on_click=apply, args=(neighbour(these, now, step),), type="tertiary", key=key)
     with st.container(key="try"):  # always, also empty: otherwise the browser would rebuild everything below it

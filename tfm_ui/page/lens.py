@@ -1,4 +1,4 @@
-"""A lens as data: its state, views, presets and pictures. `tfm_ui/page/lens_page.py` draws its page."""
+"""A lens as data: its state, views, questions and pictures. `tfm_ui/page/lens_page.py` draws its page."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from streamlit.navigation.page import Page
 
 from tfm_ui.page import frame
 from tfm_ui.page.box import Box
-from tfm_ui.page.presets import Preset
+from tfm_ui.page.questions import Question
 from tfm_ui.pictures.panel import Block
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.fields import controls_of
@@ -29,6 +29,7 @@ class View(Generic[S]):
     """One view of a lens.
 
     Attributes:
+        title: the name of the view's tab: what one will see there. Its name in a link is its key in `Lens.views`.
         blocks: what the view shows, from top to bottom: a pure function of the model's and the lens's state.
         controls: the fields whose controls stand in a line above the view; or a function that draws the controls in
             its own way and returns the lens's state.
@@ -40,6 +41,7 @@ class View(Generic[S]):
     """
 
     blocks: Callable[[ModelState, S], Sequence[Block | None]]
+    title: str = ""
     controls: Sequence[str] | Callable[[ModelState], S] = ()
     line: str = ""
     inside: str = ""
@@ -56,7 +58,7 @@ class Lens:
         title: the lens's title in the bar at the top and on its page.
         state: the lens's controls, a dataclass. If there are several views, its field `view` names the visible one.
         views: name -> view, in their order on the page.
-        presets: buttons that set the model and the controls, each with a question.
+        questions: questions to try, in teaching order; each sets the model and the controls.
         pictures: name -> picture. No other lens may use the same names.
         heading: the heading of the page, if it differs from the title.
         lead: a paragraph below the heading, in HTML.
@@ -64,7 +66,7 @@ class Lens:
         script: the file that Streamlit runs for the page.
 
     Raises:
-        ValueError: if the views differ from the options of the state's field `view`, or if a view or a preset names a
+        ValueError: if the views differ from the options of the state's field `view`, or if a view or a question names a
             field that the state does not have.
     """
 
@@ -72,7 +74,7 @@ class Lens:
     title: str
     state: type[LensState]
     views: Mapping[str, View[Any]]
-    presets: Sequence[Preset]
+    questions: Sequence[Question]
     pictures: Mapping[str, Picture]
     heading: str = ""
     lead: str = ""
@@ -85,7 +87,7 @@ class Lens:
         if views != list(self.views):
             raise ValueError(f"{self.name}: expected the views {views} of the field `view`, got {list(self.views)}")
         named = [name for view in self.views.values() if not callable(view.controls) for name in view.controls]
-        named += [name for preset in self.presets for name in preset.page]
+        named += [name for question in self.questions for name in question.page]
         if unknown := sorted(set(named) - set(fields)):
             raise ValueError(f"{self.name}: expected fields of {self.state.__name__}: {list(fields)}; got {unknown}")
 

@@ -1,4 +1,4 @@
-"""Draws the page of a lens: the title that all pages have, the visible view, and the presets."""
+"""Draws the page of a lens: the title that all pages have, the visible view, and the questions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -38,7 +38,7 @@ def _show_view(lens: Lens, model: ModelState) -> None:
         view = lens.view_of(state)
         (_draw_in_layout if view.layout else _draw)(lens, view, model)
     with pills:
-        frame.presets(lens.presets, lens.state, lens.prefix)
+        frame.questions(lens.questions, lens.state, lens.prefix)
 
 
 def _draw(lens: Lens, view: View[Any], model: ModelState) -> None:

@@ -17,8 +17,8 @@ KEYS = {
     "PageDown": "_next_lens",
     "ArrowLeft": "_previous_lens",
     "PageUp": "_previous_lens",
-    "ArrowDown": "_next_preset",
-    "ArrowUp": "_previous_preset",
+    "ArrowDown": "_next_question",
+    "ArrowUp": "_previous_question",
     "Escape": "_exit",
 }
 

@@ -2,13 +2,19 @@
 
 from dataclasses import dataclass
 
-from tfm_ui.state.fields import Limits
+from tfm_ui.state.fields import Limits, Whole, control
 from tfm_ui.state.model_state import ModelState
 
 
 @dataclass(frozen=True, kw_only=True)
 class LensState:
-    """The base class of a lens's state; a lens without controls uses it as it is."""
+    """The base class of a lens's state; a lens without controls uses it as it is.
+
+    Attributes:
+        question: the number of the question on screen, from 1; 0 stands for the first question of the visible view.
+    """
+
+    question: int = control(Whole("Question", 0, 99), default=0, held=True, local=True)
 
     @staticmethod
     def limits(model: ModelState) -> Limits:

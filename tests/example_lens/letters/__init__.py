@@ -7,7 +7,7 @@ import pandas as pd
 
 from tfm_ui.live.script import script
 from tfm_ui.page.lens import Lens, View
-from tfm_ui.page.presets import Preset
+from tfm_ui.page.questions import Question
 from tfm_ui.pictures import bars
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -85,6 +85,6 @@ LENS = Lens(
     title="Letters",
     state=LettersState,
     views={"letters": View(blocks=blocks, controls=["most"])},
-    presets=[Preset("Four tokens", "Which of them is the longest?", page={"most": 4})],
+    questions=[Question("Four tokens", "Which of them is the longest?", page={"most": 4})],
     pictures={"letters": Picture(CHART, draw)},
 )

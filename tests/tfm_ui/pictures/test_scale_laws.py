@@ -1,4 +1,4 @@
-"""Every value of every picture lies on the scale that is shown, for all presets of all lenses and many other links."""
+"""Every value of every picture lies on the scale that is shown, for all questions of all lenses and many other links."""
 
 from itertools import product
 from typing import Any
@@ -26,7 +26,7 @@ from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
 Values = dict[str, Any]
-PRESETS = {lens.state: lens.presets for lens in lenses()}
+QUESTIONS = {lens.state: lens.questions for lens in lenses()}
 MODELS: list[Values] = [
     {"text": "one", "seq_len": 2},  # no row has a choice
     {"text": "one two three", "seq_len": 6, "causal": False, "num_heads": 1},  # padding that is not hidden by order
@@ -96,7 +96,9 @@ LENSES: dict[Any, list[Values]] = {
     ],
 }
 LENSES |= {picture.state: [{}] for picture in PICTURES.values() if picture.state not in LENSES}
-LINKS = [(page, dict(preset.model), dict(preset.page)) for page, presets in PRESETS.items() for preset in presets]
+LINKS = [
+    (page, dict(question.model), dict(question.page)) for page, questions in QUESTIONS.items() for question in questions
+]
 LINKS += [(page, {}, state) for page, states in LENSES.items() for state in states]
 LINKS += [(page, model, LENSES[page][-1]) for page in LENSES for model in MODELS if page is not ProfilingState]
 

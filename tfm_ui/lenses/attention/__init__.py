@@ -8,7 +8,7 @@ from tfm_ui.lenses.attention.contribution.panels import VIEW as CONTRIBUTION
 from tfm_ui.lenses.attention.contribution.pictures import PICTURES as CONTRIBUTION_PICTURES
 from tfm_ui.lenses.attention.dictionary.panels import VIEW as DICTIONARY
 from tfm_ui.lenses.attention.dictionary.pictures import PICTURES as DICTIONARY_PICTURES
-from tfm_ui.lenses.attention.presets import PRESETS
+from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.scale.panels import VIEW as SCALE
 from tfm_ui.lenses.attention.scale.pictures import PICTURES as SCALE_PICTURES
 from tfm_ui.lenses.attention.state import AttentionState
@@ -28,7 +28,7 @@ LENS = Lens(
         "scale": SCALE,
         "dictionary": DICTIONARY,
     },
-    presets=PRESETS,
+    questions=QUESTIONS,
     pictures={
         **STEPS_PICTURES,
         **ARCS_PICTURES,

@@ -2,7 +2,7 @@
 
 from tfm_ui.lenses.heads.panels import blocks, layout
 from tfm_ui.lenses.heads.pictures import PICTURES
-from tfm_ui.lenses.heads.presets import PRESETS
+from tfm_ui.lenses.heads.questions import QUESTIONS
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.page.lens import Lens, View
 
@@ -11,6 +11,6 @@ LENS = Lens(
     title="Heads",
     state=HeadsState,
     views={"heads": View(blocks=blocks, layout=layout)},
-    presets=PRESETS,
+    questions=QUESTIONS,
     pictures=PICTURES,
 )

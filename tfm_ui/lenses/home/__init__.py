@@ -2,7 +2,7 @@
 
 from tfm_ui.lenses.home.panels import blocks
 from tfm_ui.lenses.home.pictures import PICTURES
-from tfm_ui.lenses.home.presets import PRESETS
+from tfm_ui.lenses.home.questions import QUESTIONS
 from tfm_ui.page.lens import Lens, View
 from tfm_ui.state.lens_state import LensState
 
@@ -14,7 +14,7 @@ LENS = Lens(
     "and every number on screen is computed anew from its real weights.",
     state=LensState,
     views={"home": View(blocks=blocks)},
-    presets=PRESETS,
+    questions=QUESTIONS,
     pictures=PICTURES,
     script="pages/start/home.py",
 )

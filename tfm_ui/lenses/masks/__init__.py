@@ -8,7 +8,7 @@ from tfm_ui.lenses.masks.padding.empty_row_pictures import PICTURES as EMPTY_ROW
 from tfm_ui.lenses.masks.padding.panels import VIEW as PADDING
 from tfm_ui.lenses.masks.padding.pictures import PICTURES as PADDING_PICTURES
 from tfm_ui.lenses.masks.pictures import PICTURES as BATCH_PICTURES
-from tfm_ui.lenses.masks.presets import PRESETS
+from tfm_ui.lenses.masks.questions import QUESTIONS
 from tfm_ui.lenses.masks.see.panels import VIEW as SEE
 from tfm_ui.lenses.masks.see.pictures import PICTURES as SEE_PICTURES
 from tfm_ui.lenses.masks.state import MasksState
@@ -19,7 +19,7 @@ LENS = Lens(
     title="Masks",
     state=MasksState,
     views={"see": SEE, "leaks": LEAKS, "padding": PADDING, "conventions": CONVENTIONS},
-    presets=PRESETS,
+    questions=QUESTIONS,
     pictures={
         **BATCH_PICTURES,
         **SEE_PICTURES,

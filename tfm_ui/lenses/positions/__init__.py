@@ -7,7 +7,7 @@ from tfm_ui.lenses.positions.fault import panels as fault
 from tfm_ui.lenses.positions.fault import pictures as fault_pictures
 from tfm_ui.lenses.positions.model import panels as model
 from tfm_ui.lenses.positions.model import pictures as model_pictures
-from tfm_ui.lenses.positions.presets import PRESETS
+from tfm_ui.lenses.positions.questions import QUESTIONS
 from tfm_ui.lenses.positions.see import panels as see
 from tfm_ui.lenses.positions.see import pictures as see_pictures
 from tfm_ui.lenses.positions.state import PositionsState
@@ -28,7 +28,7 @@ LENS = Lens(
         "fault": fault.VIEW,
         "table": table.VIEW,
     },
-    presets=PRESETS,
+    questions=QUESTIONS,
     pictures=controls.PICTURES
     | see_pictures.PICTURES
     | why_pictures.PICTURES

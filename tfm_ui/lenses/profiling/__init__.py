@@ -6,7 +6,7 @@ from tfm_ui.lenses.profiling.length.panels import VIEW as LENGTH
 from tfm_ui.lenses.profiling.length.pictures import PICTURES as OF_LENGTH
 from tfm_ui.lenses.profiling.parts.panels import VIEW as PARTS
 from tfm_ui.lenses.profiling.parts.pictures import PICTURES as OF_PARTS
-from tfm_ui.lenses.profiling.presets import PRESETS
+from tfm_ui.lenses.profiling.questions import QUESTIONS
 from tfm_ui.lenses.profiling.roofline.panels import VIEW as ROOFLINE
 from tfm_ui.lenses.profiling.roofline.pictures import PICTURES as OF_ROOFLINE
 from tfm_ui.lenses.profiling.state import ProfilingState
@@ -17,7 +17,7 @@ LENS = Lens(
     title="Profiling",
     state=ProfilingState,
     views={"compare": COMPARE, "length": LENGTH, "parts": PARTS, "roofline": ROOFLINE},
-    presets=PRESETS,
+    questions=QUESTIONS,
     pictures=OF_COMPARE | OF_LENGTH | OF_PARTS | OF_ROOFLINE,
     beside="Sidebar’s model",
 )

@@ -35,6 +35,7 @@ def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
 
 
 VIEW = View(
+    title="Word to word",
     blocks=blocks,
     controls=("kind", "layer", "lines"),
     line="line_arcs",

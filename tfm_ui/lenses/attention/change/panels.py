@@ -64,4 +64,4 @@ def _output(output: ChangedOutput) -> Panel:
     )
 
 
-VIEW = View(blocks=blocks, controls=("kind", "layer", "head", "rescale"), line="line_change")
+VIEW = View(title="Change it", blocks=blocks, controls=("kind", "layer", "head", "rescale"), line="line_change")

@@ -44,4 +44,4 @@ def _chosen_row(chosen: ChosenRow) -> Panel:
     )
 
 
-VIEW = View(blocks=blocks, controls=("kind", "layer", "head"), line="line_contribution")
+VIEW = View(title="Contribution", blocks=blocks, controls=("kind", "layer", "head"), line="line_contribution")

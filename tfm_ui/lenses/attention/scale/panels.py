@@ -35,6 +35,7 @@ def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
 
 
 VIEW = View(
+    title="Why √dₖ",
     blocks=blocks,
     controls=("draws", "draw_keys", "draw_seed", "kind", "layer"),
     line="line_scale",

@@ -43,6 +43,7 @@ def _formulas(shown: Steps) -> None:
 
 
 VIEW = View(
+    title="Step by step",
     blocks=blocks,
     controls=("kind", "layer", "head", "scaled", "masked"),
     line="line_steps",

@@ -163,4 +163,4 @@ def layout(model: ModelState) -> tuple[MasksState, Sequence[DeltaGenerator | Box
     return state, [aside, all_calls, one_call, foreign]
 
 
-VIEW = View(blocks=blocks, layout=layout, running=running)
+VIEW = View(title="Other libraries", blocks=blocks, layout=layout, running=running)

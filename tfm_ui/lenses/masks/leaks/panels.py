@@ -64,4 +64,4 @@ def running(model: ModelState, state: MasksState) -> str:
     return "Changing one token after the other" if plan_of(model, state).slow else ""
 
 
-VIEW = View(blocks=blocks, controls=mask_and("promise", "tries"), running=running)
+VIEW = View(title="Leak test", blocks=blocks, controls=mask_and("promise", "tries"), running=running)

@@ -129,4 +129,4 @@ def running(model: ModelState, state: MasksState) -> str:
     return "Running the batch"
 
 
-VIEW = View(blocks=blocks, controls=mask_and("layer", "head", "pad_side", "row"), running=running)
+VIEW = View(title="Padding", blocks=blocks, controls=mask_and("layer", "head", "pad_side", "row"), running=running)

@@ -75,4 +75,4 @@ def _growth(model: ModelState, state: MasksState) -> Panel:
     )
 
 
-VIEW = View(blocks=blocks, controls=mask_and("layer", "head"))
+VIEW = View(title="Mask and weights", blocks=blocks, controls=mask_and("layer", "head"))

@@ -72,4 +72,4 @@ def _waves_panel(waves: UnfinishedWaves) -> Panel:
     )
 
 
-VIEW = View(blocks=blocks, controls=partial(a_and_b, more=("head",)))
+VIEW = View(title="Past the end", blocks=blocks, controls=partial(a_and_b, more=("head",)))

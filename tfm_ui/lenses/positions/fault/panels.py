@@ -54,4 +54,9 @@ def _maps_panel(state: PositionsState, shown: Fault) -> Panel:
     )
 
 
-VIEW = View(blocks=blocks, controls=("a", "b", "batch", "item", "layer", "model_head"), line="line_positions")
+VIEW = View(
+    title="Wrong axis",
+    blocks=blocks,
+    controls=("a", "b", "batch", "item", "layer", "model_head"),
+    line="line_positions",
+)

@@ -128,4 +128,10 @@ def _draw_texts(model: ModelState, state: PositionsState, shown: Shuffle) -> Non
     )
 
 
-VIEW = View(blocks=blocks, controls=("a", "b", "layer", "model_head"), line="line_positions", running=_running)
+VIEW = View(
+    title="In the model",
+    blocks=blocks,
+    controls=("a", "b", "layer", "model_head"),
+    line="line_positions",
+    running=_running,
+)

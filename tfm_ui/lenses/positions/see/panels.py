@@ -172,4 +172,4 @@ def _waves_panel(waves: Wavelengths) -> Panel:
     )
 
 
-VIEW = View(blocks=blocks, controls=partial(a_and_b, more=("bias_scale",)))
+VIEW = View(title="Encodings", blocks=blocks, controls=partial(a_and_b, more=("bias_scale",)))

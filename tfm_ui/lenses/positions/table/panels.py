@@ -50,4 +50,4 @@ def _draw_ways_into_views() -> None:
             st.button(label, on_click=controls.change, args=(PREFIX,), kwargs=fields, key=key)
 
 
-VIEW = View(blocks=blocks, controls=("a", "b"), line="line_positions")
+VIEW = View(title="All schemes", blocks=blocks, controls=("a", "b"), line="line_positions")

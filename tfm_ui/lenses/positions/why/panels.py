@@ -130,4 +130,4 @@ def _turned_panel(scores: Turned) -> Panel:
     )
 
 
-VIEW = View(blocks=blocks, controls=partial(a_and_b, more=("head", "measure")))
+VIEW = View(title="Why they work", blocks=blocks, controls=partial(a_and_b, more=("head", "measure")))

@@ -165,4 +165,4 @@ def _targets(model: ModelState, where: DeltaGenerator, state: ProfilingState) ->
         )
 
 
-VIEW = View(blocks=blocks, layout=layout)
+VIEW = View(title="Configurations", blocks=blocks, layout=layout)

@@ -69,4 +69,4 @@ def _parts(comparison: Comparison) -> Panel:
     )
 
 
-VIEW = View(blocks=blocks, controls=draw_controls)
+VIEW = View(title="By length", blocks=blocks, controls=draw_controls)

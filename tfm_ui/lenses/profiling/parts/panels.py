@@ -54,4 +54,4 @@ def _time(comparison: Comparison) -> Panel:
     )
 
 
-VIEW = View(blocks=blocks, controls=chosen_row)
+VIEW = View(title="By part", blocks=blocks, controls=chosen_row)

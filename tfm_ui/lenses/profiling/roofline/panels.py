@@ -53,4 +53,4 @@ def _columns(roofline: Roofline) -> dict[str, Any]:
     return drawn | {"share of the roof": share} | dict.fromkeys(hidden)
 
 
-VIEW = View(blocks=blocks, controls=rows_of_compare)
+VIEW = View(title="Roofline", blocks=blocks, controls=rows_of_compare)

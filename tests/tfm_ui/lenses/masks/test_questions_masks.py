@@ -1,4 +1,4 @@
-"""What the questions of the Masks lens's presets take for granted."""
+"""What the questions of the Masks lens's questions take for granted."""
 
 import numpy as np
 
@@ -9,15 +9,15 @@ from tfm_ui.lenses.masks.padding.beside import run_beside
 from tfm_ui.lenses.masks.padding.nan_spread import nan_spread
 from tfm_ui.lenses.masks.padding.shares import ROUNDING
 from tfm_ui.lenses.masks.padding.weights import Weights
-from tfm_ui.lenses.masks.presets import PRESETS
+from tfm_ui.lenses.masks.questions import QUESTIONS
 from tfm_ui.lenses.masks.see.numbers import head_under_mask
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
 
 
 def masks(name):
-    preset = next(preset for preset in PRESETS if preset.name == name)
-    return ModelState(**preset.model), MasksState(**preset.page)
+    question = next(question for question in QUESTIONS if question.name == name)
+    return ModelState(**question.model), MasksState(**question.page)
 
 
 # see

@@ -1,4 +1,4 @@
-"""What the questions of the Positions lens's presets take for granted."""
+"""What the questions of the Positions lens's questions take for granted."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from tfm_core import sinusoidal_encoding
 from tfm_core.study.order import along_batch
 from tfm_ui.lenses.positions.fault.numbers import Added, fault
 from tfm_ui.lenses.positions.model.shuffle import shuffle
-from tfm_ui.lenses.positions.presets import PRESETS
+from tfm_ui.lenses.positions.questions import QUESTIONS
 from tfm_ui.lenses.positions.schemes import schemes
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.positions.why.turned import turned
@@ -18,8 +18,8 @@ from tfm_ui.state.model_state import ModelState
 
 
 def positions(name):
-    preset = next(preset for preset in PRESETS if preset.name == name)
-    return ModelState(**preset.model), PositionsState(**preset.page)
+    question = next(question for question in QUESTIONS if question.name == name)
+    return ModelState(**question.model), PositionsState(**question.page)
 
 
 def test_first_look_both_schemes_are_made_of_the_same_wavelengths():

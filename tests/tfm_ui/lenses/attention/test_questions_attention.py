@@ -1,4 +1,4 @@
-"""Presets of the Attention lens: what their questions take for granted."""
+"""Questions of the Attention lens: what their questions take for granted."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from tfm_ui.lenses.attention.arcs.numbers import arcs
 from tfm_ui.lenses.attention.change.results import changed
 from tfm_ui.lenses.attention.contribution.numbers import contribution
 from tfm_ui.lenses.attention.dictionary.numbers import look_up
-from tfm_ui.lenses.attention.presets import PRESETS
+from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.scale.numbers import effect_of_scaling
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.steps.numbers import head_steps
@@ -17,8 +17,8 @@ from tfm_ui.state.model_state import ModelState
 
 
 def states(name):
-    preset = next(preset for preset in PRESETS if preset.name == name)
-    return ModelState(**preset.model), AttentionState(**preset.page)
+    question = next(question for question in QUESTIONS if question.name == name)
+    return ModelState(**question.model), AttentionState(**question.page)
 
 
 def test_why_root_d_k_half_of_the_draws_have_a_twentieth_of_the_gradient():

@@ -1,18 +1,18 @@
-"""What the questions of the Profiling lens's presets take for granted."""
+"""What the questions of the Profiling lens's questions take for granted."""
 
 from dataclasses import replace
 
 from tfm_core.profiling import Setup, costs
 from tfm_ui.lenses.profiling.plan import plan_of, rows_of
-from tfm_ui.lenses.profiling.presets import PRESETS
+from tfm_ui.lenses.profiling.questions import QUESTIONS
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.state.model_state import ModelState
 
 
 def rows(name: str):
-    (preset,) = [preset for preset in PRESETS if preset.name == name]
-    state = ProfilingState(**preset.page)
-    model = ModelState(**preset.model)
+    (question,) = [question for question in QUESTIONS if question.name == name]
+    state = ProfilingState(**question.page)
+    model = ModelState(**question.model)
     assert rows_of(model, state)[1] == []
     plan = plan_of(model, state)
     assert plan
@@ -46,7 +46,7 @@ def test_not_only_transformers_have_as_many_parameters():
 
 def test_a_textbooks_sizes_have_the_textbooks_counts():
     shown = rows("A textbook’s sizes")
-    (question,) = [preset.question for preset in PRESETS if preset.name == "A textbook’s sizes"]
+    (question,) = [question.ask for question in QUESTIONS if question.name == "A textbook’s sizes"]
     counts = [parameters(row) for row in shown]
     assert counts == [163_968, 921_088, 4_994_560]
     assert all(f"{count:,}" in question for count in counts)

@@ -1,18 +1,18 @@
-"""Presets of Home. tests/tfm_ui/lenses/home/test_presets_home.py checks what their questions say."""
+"""Questions of Home. tests/tfm_ui/lenses/home/test_presets_home.py checks what their questions say."""
 
-from tfm_ui.page.presets import Preset
+from tfm_ui.page.questions import Question
 
-PRESETS = (
-    Preset(
+QUESTIONS = (
+    Question(
         "First look",
         "Nobody has trained this model, and yet it would say “tired” again. Where could that come from?",
     ),
-    Preset(
+    Question(
         "Much larger",
         "Forty-seven times the parameters, and it repeats “tired” all the more. What do parameters alone not bring?",
         model={"num_layers": 8, "num_heads": 16, "d_model": 256},
     ),
-    Preset(
+    Question(
         "Another seed",
         "The same sentence, other random weights: another head is the sharpest now. What in these pictures has stayed, "
         "and what kept it?",

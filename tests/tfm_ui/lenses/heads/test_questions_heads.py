@@ -1,18 +1,18 @@
-"""What the questions of the Heads lens's presets say is true."""
+"""What the questions of the Heads lens's questions say is true."""
 
 import numpy as np
 
 from tests.tfm_ui.lenses.heads.all_weights import weights_of
 from tfm_ui.lenses.heads.numbers import AllHeads, all_heads
-from tfm_ui.lenses.heads.presets import PRESETS
+from tfm_ui.lenses.heads.questions import QUESTIONS
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.state.model_state import ModelState
 
-BY_NAME = {preset.name: preset for preset in PRESETS}
+BY_NAME = {question.name: question for question in QUESTIONS}
 
 
 def heads_of(name: str) -> AllHeads:
-    """The heads that a preset shows."""
+    """The heads that a question shows."""
     return all_heads(ModelState(**BY_NAME[name].model), HeadsState(**BY_NAME[name].page).kind)
 
 

@@ -1,0 +1,77 @@
+"""Questions: settings of the model and a lens that are worth a look, each with a question and its answer. Pure.
+
+A question lists what differs from the defaults; every other control goes back to its default. Each lens has a
+questions.py. The answer is computed from what is on screen, so it stays true when the reader has moved a control.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from tfm_ui.state.lens_state import LensState
+from tfm_ui.state.model_state import ModelState
+
+S = TypeVar("S", bound=LensState)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """What the reader can predict before the answer is shown.
+
+    Attributes:
+        ask: the prediction's label, such as "How many pairs leak?".
+        measured: what the prediction is compared with, computed from the data on screen: a number, or one of `options`.
+        options: what the reader chooses from; if there are none, the reader types a number.
+        unit: what follows the number, such as "%".
+    """
+
+    ask: str
+    measured: Callable[[ModelState, Any], float | str]
+    options: Sequence[str] = ()
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question.
+
+    Attributes:
+        name: two or three words, for the list of questions.
+        ask: something to try, and a question that the reader can answer by looking at the picture: at most `MOST_CHARS`.
+        answer: the answer, in sentences computed from the data on screen: a pure function of the link. It must hold of
+            any model, not only of the question's own settings.
+        predict: what the reader can predict first.
+        model: field -> value, of the model's state.
+        page: field -> value, of the lens's state.
+    """
+
+    name: str
+    ask: str
+    answer: Callable[[ModelState, Any], str] = lambda model, state: ""
+    predict: Prediction | None = None
+    model: Mapping[str, Any] = field(default_factory=dict)
+    page: Mapping[str, Any] = field(default_factory=dict)
+
+    def holds(self, model: ModelState, page: LensState) -> bool:
+        """Whether the model's and the lens's state are those of this question."""
+        return model == ModelState(**self.model) and replace(page, question=0) == type(page)(**self.page)
+
+    def view(self, state: type[LensState]) -> str:
+        """The name of the view that the question is about; "" in a lens with a single view."""
+        return str(self.page.get("view", getattr(state, "view", "")))
+
+
+MOST_CHARS = 170  # two lines beside the question's number
+
+
+def asked(questions: Sequence[Question], page: LensState) -> Question:
+    """The question that is on screen: the one that the link names, or else the first one of the visible view."""
+    number, view = page.question, getattr(page, "view", "")
+    of_view = [question for question in questions if question.view(type(page)) == view]
+    named = questions[number - 1] if 0 < number <= len(questions) else None
+    return named if named and (named in of_view or not of_view) else (of_view or questions)[0]
+
+
+def neighbour(questions: Sequence[Question], now: Question, step: int) -> Question:
+    """The question `step` places after the present one, cyclically."""
+    return questions[(questions.index(now) + step) % len(questions)]
