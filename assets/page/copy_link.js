@@ -18,6 +18,7 @@ export default function ({ data: { link }, parentElement }) {
   const button = /** @type {HTMLButtonElement} */ (parentElement.querySelector("button"))
   const says = /** @type {HTMLElement} */ (button.querySelector("span"))
   says.textContent ||= SAYS.ready
+  button.title = button.ariaLabel = SAYS.ready // where its words have no room
   /** @type {ReturnType<typeof setTimeout>} */
   let timer
   button.onclick = async () => {

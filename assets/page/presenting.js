@@ -5,7 +5,8 @@
    button. Letters do nothing while something is typed. The arrows belong to a picture or control that has the focus. */
 
 const TYPES = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable], [role=combobox]"
-const HAS_ARROWS = "input, textarea, select, summary, [role=slider], [role=combobox], [role=listbox], [role=menu], [role=radiogroup], [role=dialog], [contenteditable]"
+const HAS_ARROWS = "input, textarea, select, summary, [contenteditable], "
+  + "[role=slider], [role=combobox], [role=listbox], [role=menu], [role=radiogroup], [role=dialog]"
 const SCREEN = 0.8 // of the window's height that a press scrolls
 
 /** @param {{ data: PresentingData, parentElement: HTMLElement | ShadowRoot,
@@ -22,9 +23,9 @@ export default function ({ data: { steps, buttons, scrolls, text }, parentElemen
       return
     }
     page.dataset.editing = ""
-    const box = /** @type {HTMLTextAreaElement | null} */ (document.querySelector(".st-key-text textarea"))
-    box?.focus()
-    box?.select()
+    const box = document.querySelector(".st-key-text textarea")
+    box.focus()
+    box.select()
   }
   if (button) button.onclick = () => edit()
 

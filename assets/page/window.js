@@ -8,13 +8,14 @@ export default function () {
   if (window.attentionLabWindow) return
   window.attentionLabWindow = true
   if (innerWidth < NEEDS) {
-    const fold = /** @type {HTMLElement | null} */ (document.querySelector(".stSidebar[aria-expanded=true] [data-testid=stSidebarCollapseButton] button"))
+    const fold = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stSidebarCollapseButton] button[aria-expanded=true]"))
     fold?.click()
   }
-  let high = visualViewport?.height ?? 0
-  visualViewport?.addEventListener("resize", () => {
-    const grown = visualViewport.height - high, at = document.activeElement
-    high = visualViewport.height
+  const seen = visualViewport
+  let high = seen?.height ?? 0
+  seen?.addEventListener("resize", () => {
+    const grown = seen.height - high, at = document.activeElement
+    high = seen.height
     if (grown > KEYBOARD && at instanceof HTMLTextAreaElement) at.blur() // Streamlit applies a text that loses the focus
   })
 }

@@ -10,8 +10,8 @@ from tfm_ui.pictures.canvas import ASSETS, LOADER, version
 _history = st.components.v2.component("history", js=LOADER % (version(), "page/history"))
 _presenting = st.components.v2.component(
     "presenting",
-    html='<button type="button" title="Edit the text (key: t)">Text</button>',
-    css=(ASSETS / "page/copy_link.css").read_text(encoding="utf-8").replace("⧉", "✎"),
+    html='<button type="button" class="text" title="Edit the text (key: t)">Text</button>',
+    css=(ASSETS / "page/copy_link.css").read_text(encoding="utf-8"),
     js=LOADER % (version(), "page/presenting"),
 )
 _window = st.components.v2.component("window", js=LOADER % (version(), "page/window"))

@@ -235,7 +235,7 @@ def worth_saying(state: type[State], prefix: str, values: Mapping[str, Any]) -> 
     at_first, kept = defaults(state, prefix), st.session_state.get(KEPT, {})
 
     def is_said(key: str, value: Any) -> bool:
-        return value != at_first[key] or kept.get(key, st.session_state.get(key, value)) != value
+        return bool(value != at_first[key] or kept.get(key, st.session_state.get(key, value)) != value)
 
     return {key: value for key, value in values.items() if is_said(key, value)}
 

@@ -99,17 +99,12 @@ def notice_box() -> None:
             st.button("Dismiss", on_click=notices.dismiss, icon=":material/close:", type="tertiary", key="_dismiss")
 
 
-def lacks_text(state: ModelState) -> list[str]:
-    """The names of the text boxes without a token."""
+def asks_for_text(state: ModelState) -> bool:
+    """If a text has no tokens, ask the reader to type one, and return True."""
     empty = ["Text"] if not state.source_tokens.pieces else []
     if state.is_encoder_decoder and not state.target_tokens.pieces:
         empty.append("Target text")
-    return empty
-
-
-def asks_for_text(state: ModelState) -> bool:
-    """If a text has no tokens, ask the reader to type one, and return True."""
-    if empty := lacks_text(state):
+    if empty:
         st.info(f"Type at least one word in the sidebar, under **{' and '.join(empty)}**.", icon=":material/edit:")
     return bool(empty)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui.live.passes import Pass
 from tfm_ui.page import controls
@@ -13,8 +14,8 @@ from tfm_ui.text import formats
 NO_MODEL = "No model: these numbers are yours"
 
 
-def draw(title: str, tabs: Mapping[str, str], visible: str, prefix: str) -> None:
-    """Draw the row.
+def draw(title: str, tabs: Mapping[str, str], visible: str, prefix: str) -> DeltaGenerator:
+    """Draw the row; the place in it for `facts`.
 
     Args:
         title: the lens's title.
@@ -34,6 +35,7 @@ def draw(title: str, tabs: Mapping[str, str], visible: str, prefix: str) -> None
                     type="primary" if view == visible else "tertiary",
                     key=f"_view_{view}",
                 )
+        return st.container(key="facts")
 
 
 def facts(model: ModelState, this_pass: Pass | None, *, beside: str = "") -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from tfm_ui.page import controls, controls_line, frame, header, question_row
-from tfm_ui.page.lens import Lens, S, View
+from tfm_ui.page.lens import Lens, View
 from tfm_ui.page.panels import draw_blocks
 from tfm_ui.pictures.panel import Block
 from tfm_ui.state.fields import controls_of
@@ -29,18 +29,18 @@ def _show_view(lens: Lens, model: ModelState) -> None:
     state = controls.current(lens.state, lens.prefix, lens.state.limits(model))
     view = lens.view_of(state)
     tabs = {name: other.title for name, other in lens.views.items()} if len(lens.views) > 1 else {}
-    header.draw(lens.heading or lens.title, tabs, getattr(state, "view", ""), lens.prefix)
-    with st.container(key="facts"):
-        this_pass = frame.run(model) if view.uses_model and not frame.lacks_text(model) else None
-        header.facts(model, this_pass, beside=lens.beside)
+    place = header.draw(lens.heading or lens.title, tabs, getattr(state, "view", ""), lens.prefix)
     question_row.draw(lens, model, state)
     with st.container(key="desk"):
         if view.uses_model and frame.asks_for_text(model):
             return
+        this_pass = frame.run(model) if view.uses_model else None
+        with place:
+            header.facts(model, this_pass, beside=lens.beside)
         _draw(lens, view, model, state)
 
 
-def _draw(lens: Lens, view: View[S], model: ModelState, state: S) -> None:
+def _draw(lens: Lens, view: View[Any], model: ModelState, state: LensState) -> None:
     if view.controls:
         with st.container(horizontal=True, vertical_alignment="center", wrap=False, gap="small", key="knobs"):
             if callable(view.controls):

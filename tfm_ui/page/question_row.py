@@ -34,7 +34,7 @@ def draw(lens: Lens, model: ModelState, state: LensState) -> None:
             left = not now.holds(model, state)
             about = "Set the model and the controls as the question takes them for granted."
             st.button(
-                "Back to its set-up" if left else "As set up",
+                "Set up again" if left else "As set up",
                 icon=":material/undo:" if left else ":material/check:",
                 disabled=not left,
                 help=about if left else None,

@@ -1,5 +1,7 @@
 """Sharing the page: one button copies its link, another shows it as a QR code, as large as the window."""
 
+from html import escape
+
 import segno
 import streamlit as st
 
@@ -42,10 +44,10 @@ def _dialog(link: str, cut: str) -> None:
 
 
 def qr_code(link: str) -> str:
-    """The link as a QR code, black on white in any mode: an SVG element that takes the width of its place.
+    """The link as a QR code, black on white in any mode: an image that takes the width of its place.
 
     The least error correction makes the largest squares, which is what the last row of a hall needs.
     """
     code = segno.make_qr(link, error="L", boost_error=False)
-    svg: str = code.svg_inline(border=4, dark="#000000", light="#ffffff", omitsize=True, svgclass=None, lineclass=None)
-    return svg.replace("<svg", '<svg role="img" aria-label="QR code of the link to this page"', 1)
+    svg = code.svg_data_uri(border=4, dark="#000000", light="#ffffff", omitsize=True)
+    return f'<img src="{escape(svg)}" alt="QR code of the link to this page">'
