@@ -11,11 +11,11 @@ export default function () {
     const fold = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stSidebarCollapseButton] button[aria-expanded=true]"))
     fold?.click()
   }
-  const seen = visualViewport
-  let high = seen?.height ?? 0
-  seen?.addEventListener("resize", () => {
-    const grown = seen.height - high, at = document.activeElement
-    high = seen.height
+  const screen = visualViewport
+  let high = screen?.height ?? 0
+  screen?.addEventListener("resize", () => {
+    const grown = screen.height - high, at = document.activeElement
+    high = screen.height
     if (grown > KEYBOARD && at instanceof HTMLTextAreaElement) at.blur() // Streamlit applies a text that loses the focus
   })
 }
