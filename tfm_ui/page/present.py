@@ -78,7 +78,7 @@ def bar(lenses: Sequence[Lens], lens: Lens) -> None:
             other = lenses[at + step] if 0 <= at + step < len(lenses) else None
             about = f"Lens {'before' if step < 0 else 'after'} this: {other.title}" if other else None
             if st.button(label, help=about, disabled=other is None, key=key, type="tertiary") and other:
-                _open(other)
+                _open(lenses, at + step)
             if step < 0:
                 where = f'<p class="where"><b>{escape(lens.title)}</b> {at + 1} of {len(lenses)}</p>'
                 st.html(where, width="content")
@@ -103,21 +103,22 @@ def _walk(lenses: Sequence[Lens], at: int, walked: dict[str, int]) -> None:
     """Take the steps that the browser has counted since the last run."""
     done = st.session_state.get(WALKED, {})
     steps = {what: count - done.get(what, 0) for what, count in walked.items()}
-    st.session_state[WALKED] = walked
+    st.session_state[WALKED] = {**done, **walked}  # on the way to another page the component says nothing
     if lens_steps := steps.get("lens", 0):
-        other = lenses[min(max(at + lens_steps, 0), len(lenses) - 1)]
-        if other is not lenses[at]:
-            _open(other)
+        to = min(max(at + lens_steps, 0), len(lenses) - 1)
+        if to != at:
+            _open(lenses, to)
     if steps.get("question", 0):
         if question_row.walk(lenses[at], steps["question"]):
             st.rerun()
-        forwards = steps["question"] > 0
-        if 0 <= at + (1 if forwards else -1) < len(lenses):
-            _open(lenses[at + (1 if forwards else -1)], 0 if forwards else -1)
+        to, number = (at + 1, 0) if steps["question"] > 0 else (at - 1, -1)
+        if 0 <= to < len(lenses):
+            _open(lenses, to, number)
 
 
-def _open(lens: Lens, number: int = 0) -> None:
+def _open(lenses: Sequence[Lens], at: int, number: int = 0) -> None:
     """Go to a lens, which then asks this one of its questions. The model stays: it may hold the audience's own text."""
+    lens = lenses[at]
     set_up = question_row.set_up_of(lens, lens.questions[number])
     said = controls.worth_saying(lens.state, lens.prefix, set_up)
-    st.switch_page(lens.page(), query_params=controls.open_with(**said))
+    st.switch_page(lens.page(default=at == 0), query_params=controls.open_with(**said))
