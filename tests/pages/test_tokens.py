@@ -3,7 +3,8 @@
 import pytest
 
 from tests.opening import PAGES, go_to
-from tests.pages.test_app import component_data, pick, start, text_on, widget
+from tests.pages.asking import pick
+from tests.pages.test_app import component_data, start, text_on, widget
 from tfm_ui.state.model_state import EXACT_UP_TO, ModelState
 
 LONG = "one two three four five six seven eight nine ten eleven twelve thirteen"
