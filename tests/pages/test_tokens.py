@@ -101,7 +101,7 @@ def test_undo_and_reset():
 
 def test_questions_set_it_or_let_it_follow():
     app = start("heads", text=LONG, seq_len="7")
-    for name, count, fixed in (("Who saw whom?", 11, True), ("First look", 10, False), ("A long text", 512, True)):
+    for name, count, fixed in (("Who saw whom?", 11, True), ("First row", 10, False), ("A long text", 512, True)):
         pick(app, name)
         assert (tokens(app), is_fixed(app)) == (count, fixed)
 

@@ -70,7 +70,7 @@ def _open(lenses: Sequence[Lens], at: int, number: int = 0) -> None:
 
 
 def _worth_saying(state: type[State], prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Of parameters for `controls.open_with`, those that are not what the page would have anyway: parameter -> value."""
+    """Of parameters for `controls.open_with`, those that the page would not have anyway."""
     at_first, kept = controls.defaults(state, prefix), st.session_state.get(controls.KEPT, {})
 
     def is_said(key: str, value: Any) -> bool:
