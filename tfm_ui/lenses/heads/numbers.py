@@ -100,6 +100,27 @@ class AllHeads(Result):
 
 
 @dataclass(frozen=True)
+class HeadsInNumbers(Result):
+    """The table of all heads."""
+
+    heads: AllHeads
+
+    def sentence(self) -> str:
+        """Which heads spread their weight the least and the most."""
+        entropies = self.heads.table()["entropy"]
+        least, most = entropies.idxmin(), entropies.idxmax()
+        return (
+            f"{least} has the lowest entropy, {entropies[least]:.2f} nats: it puts its weight on the fewest keys. "
+            f"{most} has the highest, {entropies[most]:.2f} nats; an even spread over all keys would have "
+            f"{np.log(len(self.heads.keys)):.2f} nats."
+        )
+
+    def table(self) -> pd.DataFrame:
+        """A row for each head."""
+        return self.heads.table()
+
+
+@dataclass(frozen=True)
 class LargeHead(Result):
     """The exact weights of one head.
 
