@@ -69,7 +69,8 @@ def test_the_small_weights_of_a_long_text_keep_two_digits_and_their_favourite():
     weights = np.full((300, 300), 1 / 330, np.float32)
     weights[:, 7] = 0.0042
     keys = [f"k{i}" for i in range(300)]
-    assert about_head(weights, np.ones((300, 300), bool), keys, keys).startswith("Favours one token: “k7” gets the most weight in 300")
+    said = about_head(weights, np.ones((300, 300), bool), keys, keys)
+    assert said.startswith("Favours one token: “k7” gets the most weight in 300")
     weights[5, 9] = 0.0058
     said = about_head(weights, np.ones((300, 300), bool), keys, keys)
     assert said.endswith("Strongest: k5 → k9, 0.0058.")
