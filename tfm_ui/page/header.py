@@ -13,7 +13,9 @@ from tfm_ui.text import formats
 NO_MODEL = "No model: these numbers are yours"
 
 
-def draw(title: str, tabs: Mapping[str, str], visible: str, opens: Callable[[str], None]) -> DeltaGenerator:
+def draw(
+    title: str, tabs: Mapping[str, str], visible: str, opens: Callable[[str], None], lead: str = ""
+) -> DeltaGenerator:
     """Draw the row; the place in it for `facts`.
 
     Args:
@@ -21,9 +23,12 @@ def draw(title: str, tabs: Mapping[str, str], visible: str, opens: Callable[[str
         tabs: name of a view in a link -> the title of its tab; empty if there is a single view.
         visible: the view that is on screen.
         opens: called in a callback with the name of the view whose tab was pressed.
+        lead: a sentence beside the title, where there are no tabs.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="header"):
         st.html(f"<h1>{title}</h1>", width="content")
+        if lead:
+            st.html(f'<p class="lead">{lead}</p>')
         # Buttons, not st.segmented_control: that holds a value, which the browser sends with every change of another
         # control, and it writes into the link what it shows; the names of views in links are a promise.
         with st.container(horizontal=True, gap=None, wrap=False, width="content", key="tabs"):

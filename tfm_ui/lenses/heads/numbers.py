@@ -107,11 +107,12 @@ class HeadsInNumbers(Result):
 
     def sentence(self) -> str:
         """Which heads spread their weight the least and the most."""
-        entropies = self.heads.table()["entropy"]
-        least, most = entropies.idxmin(), entropies.idxmax()
+        table = self.heads.table()
+        entropies, names = table["entropy"].to_numpy(), table.index
+        least, most = int(entropies.argmin()), int(entropies.argmax())
         return (
-            f"{least} has the lowest entropy, {entropies[least]:.2f} nats: it puts its weight on the fewest keys. "
-            f"{most} has the highest, {entropies[most]:.2f} nats; an even spread over all keys would have "
+            f"{names[least]} has the lowest entropy, {entropies[least]:.2f} nats: its weight lies on the fewest keys. "
+            f"{names[most]} has the highest, {entropies[most]:.2f} nats; an even spread over all keys would have "
             f"{np.log(len(self.heads.keys)):.2f} nats."
         )
 
