@@ -34,7 +34,8 @@ function fields(scene, i) {
   const prints = numbered(scene), hatched = new Path2D()
   context.textAlign = "center"
   context.textBaseline = "middle"
-  context.font = `${(cw >= 40 * rem ? 14 : cw >= 34 * rem ? 13 : 11) * rem}px ${layout.family}`
+  const side = Math.min(cw, 1.5 * ch)
+  context.font = `${Math.max(layout.least, (side >= 64 * rem ? 17 : side >= 40 * rem ? 14 : side >= 34 * rem ? 13 : 11) * rem)}px ${layout.family}`
   for (let q = view.top; q < view.top + view.rows; q++) for (let k = view.left; k < view.left + view.columns; k++) {
     const value = valueAt(scene, i, q, k), { x, y, w, h } = /** @type {Box} */ (box(scene, i, q, k))
     if (value === Infinity) { // there is no such cell

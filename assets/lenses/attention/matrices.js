@@ -4,7 +4,8 @@
    payload, behind the header: float32, the matrices one after another; -Infinity where masked.
    User text reaches the page through textContent and fillText alone. */
 
-import { placeTip, save, stretch, watch } from "../../pictures/canvas.js"
+import { placeTip, room, stretch, watch } from "../../pictures/canvas.js"
+import { save } from "../../pictures/files.js"
 import { exact, layOut, light, paint, poster, short } from "./matrices_drawing.js"
 import { walk } from "./matrices_walk.js"
 import { clamp, contextOf, dress, floats, palette } from "../../pictures/paint.js"
