@@ -7,7 +7,7 @@ import logging
 
 import streamlit as st
 
-from tfm_ui.lenses import lenses
+from tfm_ui.lenses import NAMES, lens, lenses
 from tfm_ui.page import frame, present, sidebar
 from tfm_ui.server import start
 from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
@@ -15,7 +15,7 @@ from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
 
 def route() -> tuple[st.Page, list[st.Page]]:
     """The page that the address asks for, and the list of all pages, in teaching order."""
-    pages = [lens.page(default=number == 0) for number, lens in enumerate(lenses())]
+    pages = [each.page(default=number == 0) for number, each in enumerate(lenses())]
     return st.navigation(pages, position="top"), pages
 
 
@@ -25,7 +25,10 @@ def visit() -> None:
     frame.set_up(page)
     sidebar.model_panel()
     if present.presenting():
-        present.bar(pages, page)
+        present.bar(lenses(), lens(frame.asked_lens() or NAMES[0]))
+    else:
+        frame.lens_links(pages)
+    frame.notice_box()
     frame.in_turn(page.run, heavy=frame.model().is_heavy)()
     frame.foot(pages, page)
     start.warm_up()

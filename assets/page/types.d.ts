@@ -12,4 +12,13 @@ interface HistoryMemory {
 
 interface Window {
   attentionLabHistory?: HistoryMemory
+  attentionLabSteps?: Record<string, number> // what presenting walks through -> how far it has walked in this window
+  attentionLabWindow?: boolean // whether window.js is at work
+}
+
+interface PresentingData {
+  steps: Record<string, [string, number]>
+  buttons: Record<string, string>
+  scrolls: Record<string, number>
+  text: string
 }

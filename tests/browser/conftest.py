@@ -108,9 +108,24 @@ class Visitor(Window):
         box.fill(str(seed))
         box.press("Enter")
 
+    def link(self) -> str:
+        """The link that the page offers, from beside its QR code."""
+        self.press("QR code")
+        box = self.page.locator("[role=dialog] code")
+        box.wait_for()
+        link = box.inner_text()
+        self.page.keyboard.press("Escape")
+        box.wait_for(state="hidden")
+        return link
+
+    def ask(self, name: str) -> None:
+        """A question of the list."""
+        self.page.locator(".st-key-_questions button").click()
+        self.page.get_by_role("menuitem", name=name).click()
+
     def go(self, name: str) -> None:
         """To another page by the bar at the top."""
-        self.page.get_by_role("link", name=name, exact=True).click()
+        self.page.locator("[data-testid=stTopNavLinkContainer]").get_by_role("link", name=name, exact=True).click()
 
     def head(self, layer: int, head: int) -> Locator:
         """A head's button in the grid."""
@@ -162,7 +177,7 @@ class Visitor(Window):
         )
 
     def heading(self) -> str:
-        return self.page.locator(".st-key-panel_head h3").inner_text()
+        return self.page.locator(".st-key-panel_head h2").inner_text()
 
 
 @pytest.fixture(scope="session")

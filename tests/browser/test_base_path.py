@@ -32,10 +32,8 @@ def test_pages_pictures_and_links_work_below_a_path(visit, below):
     expect(page).to_have_url(re.compile(f"^{re.escape(below)}/lab/masks.*seed=3"))
     visitor.go("Heads")
     shown = visitor.weights()
-    visitor.press("Link")
-    link = page.locator("[data-testid=stPopoverBody] code").inner_text()
+    link = visitor.link()
     assert link.startswith(f"{below}/lab/heads?")
-    page.keyboard.press("Escape")
     again = visit(link.removeprefix(below), at=below)
     assert again.weights() == shown
     visitor.go("Home")

@@ -165,7 +165,7 @@ def table_row(visitor, row: int, x: int = 150) -> None:
 
 def test_a_row_of_the_table_locks_its_head_sorted_or_not_and_the_locked_head_is_its_selected_row(visit):
     visitor = visit("/heads")
-    heading = visitor.page.locator(".st-key-panel_head h3")
+    heading = visitor.page.locator(".st-key-panel_head h2")
 
     def expect_locked(layer: int, head: int) -> None:
         expect(heading).to_contain_text(f"Layer {layer}, head {head}")

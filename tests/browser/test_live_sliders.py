@@ -45,15 +45,15 @@ def held(visitor: Visitor, slider: str, *steps: int):
 @pytest.mark.parametrize("path", ["/heads", "/masks"])
 def test_all_pictures_follow_the_hand_and_the_page_follows_when_it_lets_go(visit, path):
     visitor = visit(path)
-    badge, address = visitor.page.locator(".badge"), visitor.page.url
+    badge, address = visitor.page.locator(".st-key-_facts"), visitor.page.url
     sent = visitor.messages_sent
     with held(visitor, LAYERS, 2, 3):
         shows(visitor, LAYERS, "4")
         expect(visitor.page.locator(f".st-key-{LAYERS} [data-testid=stSliderThumbValue]")).to_have_text("4")
         assert (visitor.messages_sent, visitor.page.url) == (sent, address)
-        expect(badge).to_contain_text("2 layers")
+        expect(badge).to_contain_text("2 × 4")
     visitor.wait()
-    expect(badge).to_contain_text("4 layers")
+    expect(badge).to_contain_text("4 × 4")
     assert visitor.page.url.endswith(f"{LAYERS}=4")
     assert visitor.messages_sent == sent + 1
     shows(visitor, LAYERS, "4")
@@ -74,7 +74,7 @@ def test_a_slider_of_steps_and_what_it_is_dragged_back_from(visit):
         shows(visitor, HEADS, "8")
         shows(visitor, WIDTH, "64")
     visitor.wait()
-    expect(visitor.page.locator(".badge")).to_contain_text("2 layers × 8 heads")
+    expect(visitor.page.locator(".st-key-_facts")).to_contain_text("2 × 8")
     shows(visitor, WIDTH, "64")
 
 

@@ -9,7 +9,7 @@ def heads_on(visitor) -> tuple[str, str, str]:
     """How many heads a layer has by the address, by the slider, and by the title of the grid."""
     address = visitor.page.evaluate("new URLSearchParams(location.search).get('num_heads') || '4'")
     slider = visitor.page.get_by_role("slider", name="Heads").get_attribute("aria-valuetext")
-    title = visitor.page.locator(".st-key-panel_grid h3").inner_text()
+    title = visitor.page.locator(".st-key-panel_grid h2").inner_text()
     return address, slider, str(int(title.split()[1]) // 2)
 
 

@@ -28,8 +28,7 @@ def test_a_link_is_the_first_request_of_a_server_and_comes_back_in_another_brows
 
 def test_the_copied_link_brings_back_the_picture(visit):
     visitor = visit(LINK)
-    visitor.press("Link")
-    link = visitor.page.locator("[data-testid=stPopoverBody] code").inner_text()
+    link = visitor.link()
     assert link.startswith(visitor.address + "/heads?")
     again = visit(link.removeprefix(visitor.address))
     assert again.weights() == visitor.weights()

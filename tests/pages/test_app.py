@@ -1,6 +1,7 @@
 """The app without a browser: every control, every page, links good and bad."""
 
 import json
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -10,9 +11,11 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from tests.explanations import without_explanations
 from tests.opening import BAD_QUERIES, PAGES, go_to, new_app
 from tests.tfm_ui.payloads import decode
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
+from tfm_ui.lenses import lenses
 from tfm_ui.lenses.heads.head_map import MASKED
 from tfm_ui.lenses.heads.state import SCALES
 from tfm_ui.pictures.registry import made
@@ -37,9 +40,25 @@ def widget(app: AppTest, key: str):
     return widgets[0]
 
 
+def component_data(app: AppTest) -> list[dict[str, Any]]:
+    """What the page hands to each component that gets anything."""
+    return [json.loads(text) for component in app.get("bidi_component") if (text := component.proto.json)]
+
+
+def pick(app: AppTest, name: str) -> AppTest:
+    """Walk through the questions until the one of this name is asked."""
+    asks = [escape(question.ask) for lens in lenses() for question in lens.questions if question.name == name]
+    for _ in range(30):
+        if any(ask in without_explanations(text_on(app)) for ask in asks):
+            return app
+        widget(app, "_next_question").click().run()
+        assert not app.exception
+    raise AssertionError(f"{name!r} is never asked")
+
+
 def picture(app: AppTest, name: str) -> tuple[dict[str, Any], bytes]:
     """What a browser gets that asks for this picture as the page says."""
-    (data,) = [d for d in map(json.loads, (c.proto.json for c in app.get("bidi_component"))) if d.get("name") == name]
+    (data,) = [data for data in component_data(app) if data.get("name") == name]
     return decode(made(name, data["query"]))
 
 
@@ -62,7 +81,7 @@ def test_no_page_lies_directly_in_pages():
 @pytest.mark.parametrize("architecture", controls_of(ModelState)["architecture"][0].options)
 def test_every_page_runs_for_every_architecture(page, architecture):
     app = start(page, architecture=architecture, seq_len="6")
-    assert "Random weights" in text_on(app)
+    assert "random, drawn from seed 7" in text_on(app)
 
 
 def test_the_picture_is_what_tfm_core_computes():
@@ -91,13 +110,13 @@ def test_the_picture_is_what_tfm_core_computes():
         ("tokenizer", "character"),
         ("norm", "post"),
         ("activation", "swiglu"),
-        ("d_ff", 8),
+        ("_d_ff", 8),
         ("heads_layer", 2),
         ("heads_head", 3),
     ],
 )
 def test_every_control_changes_the_picture_and_moves_no_other(key, value):
-    app = start(heads_layer="2" if key in ("activation", "d_ff", "num_layers") else "1")
+    app = start(heads_layer="2" if key in ("activation", "_d_ff", "num_layers") else "1")
     before, others = (
         shown(app),
         {w: app.session_state[w] for w in controls_of(ModelState) if w in app.session_state and w != key},
@@ -112,6 +131,18 @@ def test_every_control_changes_the_picture_and_moves_no_other(key, value):
     if key in ("text", "tokenizer"):  # the number of tokens follows the text
         assert others.pop("seq_len") != app.session_state["seq_len"]
     assert {w: app.session_state[w] for w in others} == others
+
+
+def test_d_ff_shows_its_number_and_follows_d_model_until_another_is_chosen():
+    app = start(d_model="64")
+    assert (widget(app, "_d_ff").value, "d_ff" in app.query_params) == (256, False)
+    widget(app, "d_model").set_value(32).run()
+    assert (widget(app, "_d_ff").value, "d_ff" in app.query_params) == (128, False)
+    widget(app, "_d_ff").set_value(40).run()
+    widget(app, "d_model").set_value(64).run()
+    assert (widget(app, "_d_ff").value, app.query_params["d_ff"]) == (40, "40")
+    widget(app, "_d_ff").set_value(256).run()
+    assert (widget(app, "_d_ff").value, "d_ff" in app.query_params) == (256, False)
 
 
 def test_the_colour_scale_is_a_choice():
@@ -147,10 +178,11 @@ def test_a_link_sets_every_control():
     query = {
         "text": "hello there", "seq_len": "5", "num_layers": "3", "num_heads": "16", "d_model": "96", "seed": "11",
         "positional": "t5", "norm": "post", "activation": "silu", "architecture": "decoder", "tokenizer": "byte",
-        "d_ff": "40", "heads_layer": "3", "heads_head": "15", "heads_scale": "own",
+        "heads_layer": "3", "heads_head": "15", "heads_scale": "own",
     }  # fmt: skip
-    app = start(**query)
+    app = start(**query, d_ff="40")
     assert {name: str(app.session_state[name]) for name in query} == query
+    assert widget(app, "_d_ff").value == 40
     assert not app.warning
 
 

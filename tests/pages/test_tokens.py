@@ -3,7 +3,7 @@
 import pytest
 
 from tests.opening import PAGES, go_to
-from tests.pages.test_app import start, text_on, widget
+from tests.pages.test_app import component_data, pick, start, text_on, widget
 from tfm_ui.state.model_state import EXACT_UP_TO, ModelState
 
 LONG = "one two three four five six seven eight nine ten eleven twelve thirteen"
@@ -21,9 +21,9 @@ def is_fixed(app) -> bool:
 
 
 def link(app) -> str:
-    """The link of the popover, and so what is stored."""
-    app.session_state["_link"] = True
-    return app.run().sidebar.code[0].value
+    """The link that is copied, and so what is stored."""
+    (link,) = [data["link"] for data in component_data(app) if "link" in data]
+    return link
 
 
 def test_the_slider_follows_the_text_and_nothing_is_cut_or_padded():
@@ -98,10 +98,10 @@ def test_undo_and_reset():
     assert (tokens(app), is_fixed(app)) == (10, False)
 
 
-def test_presets_set_it_or_let_it_follow():
+def test_questions_set_it_or_let_it_follow():
     app = start("heads", text=LONG, seq_len="7")
     for name, count, fixed in (("Who saw whom?", 11, True), ("First look", 10, False), ("A long text", 512, True)):
-        next(button for button in app.button if button.label == name).click().run()
+        pick(app, name)
         assert (tokens(app), is_fixed(app)) == (count, fixed)
 
 

@@ -25,6 +25,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
+from tests.explanations import without_explanations
 from tests.opening import go_to
 from tests.record.charts import numbers_of, words_of
 from tests.record.statistics import ROUNDING, alike, describe, text
@@ -40,7 +41,7 @@ ROOT = Path(__file__).parents[2]
 MEASURED = "#measured"  # behind a link: Profiling has measured what it asks for, with times made by hand
 MENUS = ("Numbers", "Source")  # by their labels; their content is made when they are open
 RUNS_A_CLOCK = re.compile(r"\bprofile\(")  # a recipe that measures is not run
-NOT_RECORDED = re.compile(r'<style>|class="facts"')  # neither style nor when and where something was measured
+NOT_RECORDED = re.compile(r'<style>|class="facts')  # neither style nor when and where something was measured
 
 Record = dict[str, Any]
 
@@ -136,7 +137,7 @@ class _Reader:
             place["words"].append(_plain(node.value))
 
     def _picture(self, node: Any) -> None:
-        data = json.loads(node.proto.json)
+        data = json.loads(node.proto.json or "{}")
         if "query" not in data:
             return  # a component that is no picture
         header, numbers = decode(made(data["name"], data["query"]))
@@ -163,15 +164,18 @@ def _numbers(header: Record, numbers: bytes) -> Any:
     return describe(np.frombuffer(numbers, np.float32))
 
 
-HEADING = ("title", "shape", "how to read")
+HEADING = ("title", "shape")
 
 
 def _html(place: Record, body: str) -> None:
     """A panel's heading, sentence and laws; any other HTML is among the words."""
     if NOT_RECORDED.search(body):
         return
-    if heading := re.search(r'class="phead"><h3>(.*?)<small>(.*?)</small></h3><p>(.*?)</p>', body, re.DOTALL):
+    body = without_explanations(body)
+    if heading := re.search(r'class="phead"><h2>(.*?)<small>(.*?)</small></h2>', body, re.DOTALL):
         place |= {name: _plain(part) for name, part in zip(HEADING, heading.groups(), strict=True)}
+    elif 'class="how"' in body:
+        place["how to read"] = _plain(body)
     elif 'class="said"' in body and "sentence" not in place:
         place["sentence"] = _plain(body)
     elif 'class="law"' in body:

@@ -5,10 +5,16 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from tfm_ui.pictures.canvas import LOADER, version
+from tfm_ui.pictures.canvas import ASSETS, LOADER, version
 
 _history = st.components.v2.component("history", js=LOADER % (version(), "page/history"))
-_keys = st.components.v2.component("keys", js=LOADER % (version(), "page/keys"))
+_presenting = st.components.v2.component(
+    "presenting",
+    html='<button type="button" class="text" title="Edit the text (key: t)">Text</button>',
+    css=(ASSETS / "page/copy_link.css").read_text(encoding="utf-8"),
+    js=LOADER % (version(), "page/presenting"),
+)
+_window = st.components.v2.component("window", js=LOADER % (version(), "page/window"))
 _live_sliders = st.components.v2.component("live_sliders", js=LOADER % (version(), "pictures/live_sliders"))
 
 
@@ -30,10 +36,29 @@ def tidy_history(
         _history(key="history", data=data)
 
 
-def bind_keys(keys: Mapping[str, str]) -> None:
-    """Let keyboard keys press buttons: name of the keyboard key in the browser -> Streamlit key of the button."""
-    with st.container(key="unseen_keys"):
-        _keys(key="keys", data={"keys": dict(keys)})
+def presenting_keys(
+    steps: Mapping[str, tuple[str, int]], buttons: Mapping[str, str], scrolls: Mapping[str, int], text: str
+) -> dict[str, int]:
+    """Let keys of the keyboard walk, press buttons, scroll, and open the text; draws the button that opens the text.
+
+    Args:
+        steps: the key's name in the browser -> what it walks through, and how far.
+        buttons: the key's name -> Streamlit's key of the button that it presses.
+        scrolls: the key's name -> how many screens it scrolls down.
+        text: the key that opens the text.
+
+    Returns:
+        What is walked through -> how far the browser has walked since it opened the app.
+    """
+    data = {"steps": dict(steps), "buttons": dict(buttons), "scrolls": dict(scrolls), "text": text}
+    walked = _presenting(key="presenting", data=data, on_walked_change=lambda: None).walked
+    return dict(walked or {})
+
+
+def mind_the_window() -> None:
+    """Fold the sidebar in windows that are too narrow for it, and apply a text when a phone's keyboard closes."""
+    with st.container(key="unseen_window"):
+        _window(key="window")
 
 
 def let_pictures_follow(sliders: Sequence[str]) -> None:

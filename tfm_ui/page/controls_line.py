@@ -1,4 +1,4 @@
-"""The line of controls above a view."""
+"""The one row of controls above a picture. It never wraps: what does not fit is in "More", or scrolls sideways."""
 
 from typing import TypeVar
 
@@ -21,6 +21,17 @@ def draw(state: type[S], prefix: str, model: ModelState, where: DeltaGenerator, 
     return controls.current(state, prefix, limits)
 
 
+def draw_more(state: type[S], prefix: str, model: ModelState, where: DeltaGenerator, *names: str) -> S:
+    """Draw these controls behind a button at the end of the row; the lens's state."""
+    return draw(state, prefix, model, more(where), *names)
+
+
+def more(where: DeltaGenerator) -> DeltaGenerator:
+    """The place behind the button "More" in this row."""
+    inside: DeltaGenerator = where.popover("More", icon=":material/tune:", type="tertiary", key="_more")
+    return inside
+
+
 def row(key: str) -> DeltaGenerator:
-    """A container for a line of controls; `key` is its key on the page."""
-    return st.container(horizontal=True, gap="small", vertical_alignment="center", key=key)
+    """A container for a row of controls; `key` is its key on the page."""
+    return st.container(horizontal=True, gap="small", vertical_alignment="center", wrap=False, key=key)

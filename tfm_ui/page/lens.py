@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import Page
 
-from tfm_ui.page import frame
-from tfm_ui.page.box import Box
 from tfm_ui.page.questions import Question
 from tfm_ui.pictures.panel import Block
 from tfm_ui.pictures.registry import Picture
@@ -18,6 +15,7 @@ from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
 S = TypeVar("S", bound=LensState)
+LENS_SCRIPT = "pages/lenses/lens.py"  # the script of every lens's page, except Home's
 
 
 def _nothing_runs(model: ModelState, state: LensState) -> str:
@@ -30,13 +28,12 @@ class View(Generic[S]):
 
     Attributes:
         title: the name of the view's tab: what one will see there. Its name in a link is its key in `Lens.views`.
-        blocks: what the view shows, from top to bottom: a pure function of the model's and the lens's state.
-        controls: the fields whose controls stand in a line above the view; or a function that draws the controls in
+        blocks: what the view shows: a pure function of the model's and the lens's state. The first block is the main
+            picture, which gets the first screen; the others stand below it.
+        controls: the fields whose controls stand in the row above the picture; or a function that draws that row in
             its own way and returns the lens's state.
-        line: the key of that line on the page.
-        inside: the key of a panel in which the line stands, instead of above the view.
-        layout: replaces `controls` if they stand among the panels. It draws the controls and returns the lens's state
-            and a place for each block, in order: a container, or the box of a panel that already holds controls.
+        line: the key of that row on the page.
+        uses_model: whether the view shows something of the sidebar's model.
         running: returns a sentence to show while the blocks are computed, if that takes seconds; otherwise "".
     """
 
@@ -44,8 +41,7 @@ class View(Generic[S]):
     title: str = ""
     controls: Sequence[str] | Callable[[ModelState], S] = ()
     line: str = ""
-    inside: str = ""
-    layout: Callable[[ModelState], tuple[S, Sequence[DeltaGenerator | Box]]] | None = None
+    uses_model: bool = True
     running: Callable[[ModelState, S], str] = _nothing_runs
 
 
@@ -79,7 +75,7 @@ class Lens:
     heading: str = ""
     lead: str = ""
     beside: str = ""
-    script: str = frame.LENS_SCRIPT
+    script: str = LENS_SCRIPT
 
     def __post_init__(self) -> None:
         fields = controls_of(self.state)

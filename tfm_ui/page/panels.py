@@ -9,13 +9,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from tfm_ui.page.box import Box, Boxes
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.save_picture import save_picture
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.pictures.registry import States
 from tfm_ui.text.colours import Mode
 from tfm_ui.text.csv_file import csv_of
+from tfm_ui.text.glossary import explained
 
 NOTEBOOK = """import plotly.io
 plotly.io.read_json("{}")"""
@@ -31,33 +31,30 @@ def on_phone() -> bool:
     return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
-def draw_blocks(blocks: Sequence[Block | None], states: States, boxes: Boxes | None = None) -> None:
+def draw_blocks(blocks: Sequence[Block | None], states: States) -> None:
     """Draw blocks below each other, each in a place that stays where it is when others are empty.
 
     Args:
         blocks: the blocks of a view, see tfm_ui/pictures/panel.py.
         states: the states that the pictures show.
-        boxes: panel's key -> box, for panels whose box is on the page already.
     """
     for block in blocks:
-        if isinstance(block, Panel) and boxes and block.key in boxes:
-            draw_panel(block, states, boxes[block.key])
-        else:
-            with st.container():
-                _draw_block(block, states, boxes)
+        with st.container():
+            _draw_block(block, states)
 
 
-def _draw_block(block: Block | None, states: States, boxes: Boxes | None) -> None:
+def _draw_block(block: Block | None, states: States) -> None:
     match block:
         case Panel():
-            draw_panel(block, states, Box.of(block.key, st.container()))
+            with st.container(border=True, key=f"panel_{block.key}"):
+                draw_panel(block, states)
         case Columns(columns, widths):
-            places = st.columns(list(widths) or len(columns), gap="medium")
+            places = st.columns(list(widths) or len(columns), gap="small")
             for place, column in zip(places, columns, strict=True):
                 with place:
-                    draw_blocks(column, states, boxes)
+                    draw_blocks(column, states)
         case Note(text, "plain"):
-            st.html(f'<p class="note">{escape(text)}</p>')
+            st.html(f'<p class="note">{explained(text)}</p>')
         case Note(text, "warning", icon):
             st.warning(text, icon=icon)
         case Note(text, _, icon):
@@ -68,31 +65,32 @@ def _draw_block(block: Block | None, states: States, boxes: Boxes | None) -> Non
             draw()
 
 
-def draw_panel(panel: Panel, states: States, box: Box) -> None:
-    """Draw a panel into its box."""
+def draw_panel(panel: Panel, states: States) -> None:
+    """Draw what a panel holds: only its title stands above the picture, so that no act moves the picture."""
     key, result = panel.key, panel.result
-    with box.inside:
-        name = f'<span class="lock">{escape(panel.title)}</span>' if panel.locked else escape(panel.title)
-        shape, how_to_read = escape(panel.shape), escape(panel.how_to_read)
-        box.heading.html(f'<div class="phead"><h3>{name} <small>{shape}</small></h3><p>{how_to_read}</p></div>')
-        if panel.tools:
-            panel.tools()
-        drawing = Drawing(panel.picture, states, panel.on_pick, panel.slow) if panel.picture else None
-        if drawing and (clicked := drawing.draw(key)) and panel.opens:
-            panel.opens(*clicked)
-        st.html(f'<p class="said">{escape(result.sentence())}</p>')
+    name = f'<span class="lock">{escape(panel.title)}</span>' if panel.locked else escape(panel.title)
+    st.html(f'<div class="phead"><h2>{name} <small>{escape(panel.shape)}</small></h2></div>')
+    drawing = Drawing(panel.picture, states, panel.on_pick, panel.slow) if panel.picture else None
+    if drawing and (clicked := drawing.draw(key)) and panel.opens:
+        panel.opens(*clicked)
+    if panel.tools:
+        panel.tools()
+    with st.container(gap=None, key=f"words_{key}"):
+        st.html(f'<p class="said">{explained(result.sentence())}</p>')
         if laws := result.laws():
-            marks = "".join(f"<span>{'✓' if ok else '✕'} {escape(law)}</span>" for law, ok in laws.items())
+            marks = "".join(f"<span>{'✓' if ok else '✕'} {explained(law)}</span>" for law, ok in laws.items())
             st.html(f'<p class="law">{marks}</p>')
-        if panel.open_table:
-            _open_table(panel)
-        with st.container(horizontal=True, gap="small", key=f"actions_{key}"):
-            if not panel.open_table:
-                _numbers(key, result.table)
-            _download(panel, drawing)
-            _source(panel)
-        if panel.below:
-            panel.below()
+        if panel.how_to_read:
+            st.html(f'<p class="how">{explained(panel.how_to_read)}</p>')
+    if panel.open_table:
+        _open_table(panel)
+    with st.container(horizontal=True, gap="small", key=f"actions_{key}"):
+        if not panel.open_table:
+            _numbers(key, result.table)
+        _download(panel, drawing)
+        _source(panel)
+    if panel.below:
+        panel.below()
 
 
 def _open_table(panel: Panel) -> None:

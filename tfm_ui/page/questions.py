@@ -37,7 +37,7 @@ class Question:
 
     Attributes:
         name: two or three words, for the list of questions.
-        ask: something to try, and a question that the reader can answer by looking at the picture: at most `MOST_CHARS`.
+        ask: something to try, and a question that the picture answers, in at most `MOST_CHARS` characters.
         answer: the answer, in sentences computed from the data on screen: a pure function of the link. It must hold of
             any model, not only of the question's own settings.
         predict: what the reader can predict first.

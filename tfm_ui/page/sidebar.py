@@ -1,18 +1,21 @@
-"""The sidebar: the controls of the model that all lenses share, and Undo, Link and Reset."""
+"""The sidebar: the controls of the model that all lenses share, Undo and Reset; and the buttons that share a page."""
 
+from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_ui.page import controls, length_control, undo
-from tfm_ui.page.browser import let_pictures_follow, tidy_history
+from tfm_ui.page import controls, d_ff_control, length_control, present, share, undo
+from tfm_ui.page.browser import let_pictures_follow, mind_the_window, tidy_history
 from tfm_ui.page.present import presenting
+from tfm_ui.state.fields import State
 from tfm_ui.state.links import LINK_CHARS, Cut, cuts, share_link
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import SAMPLES, about
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
+from tfm_ui.text.token_labels import about_tokens
 
 LIVE = ("seq_len", "num_layers", "num_heads", "d_model")  # sliders that all pictures follow while they are dragged
 
@@ -29,11 +32,12 @@ def model_panel() -> ModelState:
             controls.draw(ModelState, name, where)
 
     draw(more, "architecture")  # drawn first, though it stands below: it decides which other controls are shown
-    architecture = controls.current(ModelState).architecture
+    architecture, read = controls.current(ModelState).architecture, dict[str, DeltaGenerator]()
     for name in ("text", "target") if architecture == "encoder-decoder" else ("text",):
         with texts.container(key=f"with_samples_{name}"):
             draw(st.container(), name)
             _samples(name)
+        read[name] = texts.container(key=f"read_{name}")  # filled last: it depends on controls that stand below
     tokens = sizes.container()
     for pair in (("num_layers", "num_heads"), ("d_model", "seed")):
         for column, name in zip(sizes.columns(2, gap="small"), pair, strict=True):
@@ -44,11 +48,18 @@ def model_panel() -> ModelState:
     else:
         about = "Decoders are always causal."
         mask.toggle("Causal: no looking ahead", value=True, disabled=True, key="_causal", help=about)
-    draw(more, "tokenizer", "norm", "activation", "d_ff", "weights")
+    draw(more, "tokenizer", "norm", "activation")
+    d_ff_control.draw(more)
+    draw(more, "weights")
     length_control.draw(tokens)  # drawn last, though it stands above: it needs to know the texts and the tokenizer
     with side:
         let_pictures_follow(LIVE)
-    return controls.current(ModelState)
+        mind_the_window()
+    model = controls.current(ModelState)
+    for name, place in read.items():
+        if notes := about_tokens(model.target_tokens if name == "target" else model.source_tokens):
+            place.html(f'<p class="note">{escape(" ".join(notes))}</p>')
+    return model
 
 
 def _samples(name: str) -> None:
@@ -68,7 +79,7 @@ def _samples(name: str) -> None:
 
 @st.fragment(key=controls.FOOT)
 def tools() -> None:
-    """Draw Undo, Link and Reset, below the model's controls.
+    """Draw Undo and Reset below the model's controls; Copy link, QR code and Present at the top of the window.
 
     It is a fragment because it must also run after every change of a lens's controls: see `controls._run_again`.
     """
@@ -83,17 +94,26 @@ def tools() -> None:
         on_click=controls.undo_last,
         key="_undo",
     )
-    share = row.popover("Link", icon=":material/link:", width="stretch", on_change="rerun", key="_link")
+    row.button("Reset", icon=":material/restart_alt:", width="stretch", on_click=controls.reset_all, key="_reset")
     states = controls.states()
     cut = cuts(address(), *states).values()
-    if share.open:
-        left_out = " and ".join(f"“{text.label}”" for text in cut)
-        share.caption(f"Brings back all but the end of {left_out}." if cut else "Brings back this very picture.")
-        share.code(share_link(address(), *states), language=None, wrap_lines=True)
-    row.button("Reset", icon=":material/restart_alt:", width="stretch", on_click=controls.reset_all, key="_reset")
     with st.sidebar.container(key="carried"):
         for text in cut:
             _about_link(text)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False, key="share"):
+        left_out = " and ".join(f"“{text.label}”" for text in cut)
+        without = f"The link brings back all but the end of {left_out}." if cut else ""
+        share.buttons(shared_link(states), without)
+        if not presenting():
+            about = "Show the picture to an audience: large, with keys."
+            st.button(
+                "Present",
+                on_click=present.begin,
+                icon=":material/present_to_all:",
+                help=about,
+                type="tertiary",
+                key="_present",
+            )
     shown = share_link(address(), *states).removeprefix(address()) + ("&present=true" if presenting() else "")
     whole = {text.part: text.whole for text in cut}
     tidy_history(LINK_CHARS, quiet=[length_control.KEY], address=shown if cut else "", whole=whole)
@@ -104,6 +124,12 @@ def _about_link(cut: Cut) -> None:
     part, whole = formats.count(len(cut.part)), formats.count(len(cut.whole))
     note = f"Links, and the address bar, carry the first {part} of the {whole} characters of “{cut.label}”."
     st.html(f'<p class="note">{escape(note)}</p>')
+
+
+def shared_link(states: Sequence[tuple[State, str]]) -> str:
+    """The link that brings back this page; while presenting, it presents."""
+    link = share_link(address(), *states)
+    return f"{link}{'&' if '?' in link else '?'}{present.PARAMETER}=true" if presenting() else link
 
 
 def address() -> str:

@@ -39,7 +39,9 @@ class ModelState:
     )
     num_layers: int = control(Whole("Layers", 1, 8), default=2)
     d_ff: int = control(
-        Whole("d_ff", 0, 1024, box=True, help="Hidden units of the feed-forward network; 0 means 4 d_model."), default=0
+        Whole("d_ff", 0, 1024, box=True, help="Hidden units of the feed-forward network. At first 4 d_model."),
+        default=0,
+        held=True,
     )
     positional: str = control(
         Choice("Positions", tuple(POSITIONAL), help="How the model is told where a token stands."), default="sinusoidal"
@@ -75,6 +77,11 @@ class ModelState:
             tie_embeddings=True,
             seed=self.seed,
         )
+
+    @property
+    def hidden(self) -> int:
+        """How many hidden units the feed-forward network of a layer has."""
+        return self.d_ff or 4 * self.d_model
 
     @property
     def is_heavy(self) -> bool:

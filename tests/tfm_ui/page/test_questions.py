@@ -1,22 +1,26 @@
-"""Questions of all lenses: each is a state that a link can hold, and no two are the same."""
+"""Questions of all lenses: each is a state that a link can hold, no two are the same, and each is answered."""
+
+from dataclasses import replace
 
 import pytest
 
 from tfm_core import TransformerConfig
 from tfm_ui.lenses import lenses
+from tfm_ui.lenses.attention.questions import QUESTIONS as ATTENTION
+from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.heads.questions import QUESTIONS as HEADS
 from tfm_ui.lenses.heads.state import HeadsState
-from tfm_ui.page.questions import active, neighbour
+from tfm_ui.page.questions import MOST_CHARS, asked, neighbour
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.links import link_parameters, read_link
 from tfm_ui.state.model_state import ModelState
 
 QUESTIONS = [(lens, question) for lens in lenses() for question in lens.questions]
+NAMES = [f"{lens.name}: {question.name}" for lens, question in QUESTIONS]
+OTHER = {"text": "to be or not to be", "num_heads": 8, "num_layers": 3, "d_model": 64, "seed": 3, "positional": "rope"}
 
 
-@pytest.mark.parametrize(
-    ("lens", "question"), QUESTIONS, ids=[f"{lens.name}: {question.name}" for lens, question in QUESTIONS]
-)
+@pytest.mark.parametrize(("lens", "question"), QUESTIONS, ids=NAMES)
 def test_a_question_is_a_state_that_a_link_can_hold(lens, question):
     model = ModelState(**question.model)
     for state, prefix, limits in (
@@ -27,27 +31,59 @@ def test_a_question_is_a_state_that_a_link_can_hold(lens, question):
         assert read_link(type(state), prefix, query, limits) == []
     assert isinstance(model.config, TransformerConfig)
     assert "?" in question.ask
+    assert len(question.ask) <= MOST_CHARS
+
+
+@pytest.mark.parametrize("other", [{}, OTHER], ids=["its own model", "another model"])
+@pytest.mark.parametrize(("lens", "question"), QUESTIONS, ids=NAMES)
+def test_a_question_is_answered_by_what_is_on_screen(lens, question, other):
+    model, state = ModelState(**{**question.model, **other}), lens.state(**question.page)
+    answer = question.answer(model, state)
+    assert answer.strip().endswith(".")
+    assert len(answer) < 700
+    if predict := question.predict:
+        measured = predict.measured(model, state)
+        assert measured in predict.options if predict.options else isinstance(measured, int | float)
 
 
 @pytest.mark.parametrize("lens", lenses(), ids=lambda lens: lens.name)
-def test_no_two_presets_are_the_same(lens):
-    assert lens.questions
+def test_each_view_has_two_questions_in_the_order_of_its_tabs(lens):
+    views = [question.view(lens.state) for question in lens.questions]
+    order = list(lens.views) if "view" in controls_of(lens.state) else [""]
+    assert views == sorted(views, key=order.index)
+    assert all(views.count(view) >= 2 for view in order)
+
+
+@pytest.mark.parametrize("lens", lenses(), ids=lambda lens: lens.name)
+def test_no_two_questions_are_the_same(lens):
     for question in lens.questions:
-        assert active(lens.questions, ModelState(**question.model), lens.state(**question.page)) is question
+        model, state = ModelState(**question.model), lens.state(**question.page)
+        assert [other.name for other in lens.questions if other.holds(model, state)] == [question.name]
     assert len({question.name for question in lens.questions}) == len(lens.questions)
 
 
-def test_no_question_is_active_as_soon_as_one_value_differs():
+def test_a_set_up_is_left_as_soon_as_one_value_differs():
+    assert HEADS[0].holds(ModelState(), HeadsState())
+    assert HEADS[0].holds(ModelState(), HeadsState(question=3))
     for name, (_, default) in controls_of(ModelState).items():
         other = not default if isinstance(default, bool) else type(default)(f"1{default}")
-        assert active(HEADS[:1], ModelState(**{name: other}), HeadsState()) is None
-    assert active(HEADS, ModelState(), HeadsState(head=2)) is None
+        assert not HEADS[0].holds(ModelState(**{name: other}), HeadsState())
+    assert not HEADS[0].holds(ModelState(), HeadsState(head=2))
 
 
-def test_presets_are_walked_round_and_round():
+def test_a_view_that_is_opened_asks_its_first_question_and_a_link_any_of_its_others():
+    for view in ("steps", "arcs", "dictionary"):
+        of_view = [question for question in ATTENTION if question.view(AttentionState) == view]
+        assert asked(ATTENTION, AttentionState(view=view)) is of_view[0]
+        second = AttentionState(view=view, question=ATTENTION.index(of_view[1]) + 1)
+        assert asked(ATTENTION, second) is of_view[1]
+        assert asked(ATTENTION, replace(second, head=2)) is of_view[1]
+        assert asked(ATTENTION, AttentionState(view=view, question=99)) is of_view[0]
+    assert asked(ATTENTION, AttentionState(view="arcs", question=1)).view(AttentionState) == "arcs"
+
+
+def test_questions_are_walked_round_and_round():
     first, last = HEADS[0], HEADS[-1]
-    assert neighbour(HEADS, None, 1) is first
-    assert neighbour(HEADS, None, -1) is last
     assert neighbour(HEADS, last, 1) is first
     assert neighbour(HEADS, first, -1) is last
     assert neighbour(HEADS, first, 1) is HEADS[1]

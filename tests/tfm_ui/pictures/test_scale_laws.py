@@ -1,4 +1,4 @@
-"""Every value of every picture lies on the scale that is shown, for all questions of all lenses and many other links."""
+"""Every value of every picture lies on the scale that is shown, for all questions and many other links."""
 
 from itertools import product
 from typing import Any

@@ -39,7 +39,7 @@ class AttentionState(LensState):
     A cell of any matrix is told by query and key (tokens, from 1), dim (of the head) and channel (of d_model).
     """
 
-    view: str = control(Choice("View", VIEWS, "buttons"), default="steps")
+    view: str = control(Choice("View", VIEWS, "buttons"), default="steps", held=True)
     kind: str = control(Choice("Attention", tuple(PLACES[True]), "buttons"), default="encoder")
     layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
     head: int = control(Whole("Head", 1, 16, box=True), default=1)

@@ -1,6 +1,6 @@
 """The Heads lens: all heads of all layers as a grid, and one head large."""
 
-from tfm_ui.lenses.heads.panels import blocks, layout
+from tfm_ui.lenses.heads.panels import blocks
 from tfm_ui.lenses.heads.pictures import PICTURES
 from tfm_ui.lenses.heads.questions import QUESTIONS
 from tfm_ui.lenses.heads.state import HeadsState
@@ -10,7 +10,7 @@ LENS = Lens(
     name="heads",
     title="Heads",
     state=HeadsState,
-    views={"heads": View(blocks=blocks, layout=layout)},
+    views={"heads": View(title="All heads", blocks=blocks, controls=("kind", "layer", "head", "scale"))},
     questions=QUESTIONS,
     pictures=PICTURES,
 )

@@ -1,35 +1,23 @@
 """The panels of the Heads lens: the overview of all heads, and one head large."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core import MultiHeadAttention, attention_scores, attention_weights, mask_scores
 from tfm_ui.lenses.heads.numbers import AllHeads, all_heads
 from tfm_ui.lenses.heads.state import PREFIX, HeadsState
 from tfm_ui.live.attention import SUMMARY, Attention, summarise
-from tfm_ui.page import controls, controls_line
-from tfm_ui.page.box import Box
-from tfm_ui.pictures.panel import OpenTable, Panel
+from tfm_ui.page import controls
+from tfm_ui.pictures.panel import Block, Columns, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 
 
-def layout(model: ModelState) -> tuple[HeadsState, Sequence[DeltaGenerator | Box]]:
-    """Put the kind of attention above both panels, the overview left, and the head with its controls right."""
-    controls_line.draw(HeadsState, PREFIX, model, st.container(), "kind")
-    left, right = st.columns([9, 11] if model.num_heads <= 8 else [1, 1], gap="medium")
-    box = Box.of("head", right)
-    line = box.inside.container(horizontal=True, gap="small", key="boxes_heads")
-    return controls_line.draw(HeadsState, PREFIX, model, line, "layer", "head", "scale"), [left, box]
-
-
-def blocks(model: ModelState, state: HeadsState) -> list[Panel]:
-    """The two panels."""
+def blocks(model: ModelState, state: HeadsState) -> list[Block]:
+    """The overview beside the head."""
     heads = all_heads(model, state.kind)
-    return [_overview(model, state, heads), _locked(state, heads)]
+    return [Columns([[_overview(model, state, heads)], [_locked(state, heads)]], widths=(9, 11))]
 
 
 def _overview(model: ModelState, state: HeadsState, heads: AllHeads) -> Panel:

@@ -54,7 +54,7 @@ class UploadName:
 class MasksState(LensState):
     """One for all views, so that the batch and the mask stay what they were when the view changes."""
 
-    view: str = control(Choice("View", VIEWS, "buttons"), default="see")
+    view: str = control(Choice("View", VIEWS, "buttons"), default="see", held=True)
     texts: str = control(
         Text("More sentences of the batch, one a line", 2000, height=68), default="the dog barked at me"
     )

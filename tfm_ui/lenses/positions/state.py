@@ -27,7 +27,7 @@ BASES = (2, 1_000_000)
 class PositionsState(LensState):
     """One for all views, so that schemes, length and base stay what they were when the view changes."""
 
-    view: str = control(Choice("View", VIEWS, "buttons"), default="see")
+    view: str = control(Choice("View", VIEWS, "buttons"), default="see", held=True)
     a: str = control(Choice("A", tuple(POSITIONAL)), default="sinusoidal")
     b: str = control(Choice("B", (NOTHING, *POSITIONAL), help="The scheme beside A."), default="rope")
 

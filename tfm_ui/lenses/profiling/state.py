@@ -24,7 +24,7 @@ SIZES = "64, 4, 2, 50\n128, 8, 4, 50\n256, 8, 6, 50\n128, 8, 4, 100\n128, 8, 4, 
 class ProfilingState(LensState):
     """One for all views: `compare`, `parts` and `roofline` show one measurement, `length` has its own."""
 
-    view: str = control(Choice("View", VIEWS, "buttons"), default="compare")
+    view: str = control(Choice("View", VIEWS, "buttons"), default="compare", held=True)
 
     # what is measured together
     sizes: str = control(Text("A line each: d_model, heads, layers, length", 600, height=158), default=SIZES)

@@ -39,5 +39,4 @@ VIEW = View(
     blocks=blocks,
     controls=("kind", "layer", "lines"),
     line="line_arcs",
-    inside="arcs",
 )

@@ -39,5 +39,4 @@ VIEW = View(
     blocks=blocks,
     controls=("draws", "draw_keys", "draw_seed", "kind", "layer"),
     line="line_scale",
-    inside="scale",
 )

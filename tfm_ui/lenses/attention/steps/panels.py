@@ -47,5 +47,4 @@ VIEW = View(
     blocks=blocks,
     controls=("kind", "layer", "head", "scaled", "masked"),
     line="line_steps",
-    inside="steps",
 )

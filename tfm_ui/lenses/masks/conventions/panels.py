@@ -1,21 +1,18 @@
 """The same mask elsewhere: as other libraries' calls expect it, and masks that come from there."""
 
-from collections.abc import Sequence
 from functools import partial
 from html import escape
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from tfm_ui.lenses.masks.controls import draw, mask_and
+from tfm_ui.lenses.masks.controls import mask_and
 from tfm_ui.lenses.masks.conventions import chosen, pasted, table, uploading
 from tfm_ui.lenses.masks.conventions.calls import Conventions, conventions
 from tfm_ui.lenses.masks.conventions.code import code_to_copy
 from tfm_ui.lenses.masks.conventions.handed import HandedMask, OurMask
 from tfm_ui.lenses.masks.conventions.pasted import NoMask, Pasted, pasted_mask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
-from tfm_ui.page import controls, controls_line, sidebar
-from tfm_ui.page.box import Box
+from tfm_ui.page import controls, sidebar
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.state.links import cuts
@@ -148,19 +145,4 @@ def running(model: ModelState, state: MasksState) -> str:
     return "Making each call; the first time, transformers is loaded"
 
 
-def layout(model: ModelState) -> tuple[MasksState, Sequence[DeltaGenerator | Box]]:
-    """The convention is chosen below the table of all, and a mask is pasted in the panel that shows it."""
-    mask_and("layer")(model)
-    aside, all_calls = st.container(), st.container()
-    draw(model, controls_line.row("line_convention"), "convention", "head")
-    one_call, foreign = st.container(), Box.of("masks_foreign", st.container())
-    with foreign.inside:
-        text, file = st.columns(2, gap="medium")
-        draw(model, text.container(), "pasted")
-        with file:
-            uploading.uploader()
-            state = draw(model, st.container(), "read_as")
-    return state, [aside, all_calls, one_call, foreign]
-
-
-VIEW = View(title="Other libraries", blocks=blocks, layout=layout, running=running)
+VIEW = View(title="Other libraries", blocks=blocks, controls=mask_and("layer"), running=running)

@@ -17,8 +17,7 @@ from tfm_ui.lenses.profiling.plan import kind_of, rows_of, setup_of, why_no_row
 from tfm_ui.lenses.profiling.shown import comparison_of
 from tfm_ui.lenses.profiling.sizes import sizes_of
 from tfm_ui.lenses.profiling.state import PREFIX, SIZES, ProfilingState
-from tfm_ui.page import controls, controls_line
-from tfm_ui.page.box import Box
+from tfm_ui.page import controls
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, OpenTable, Panel
 from tfm_ui.state.lists import names
@@ -94,23 +93,10 @@ def _parameters(comparison: Comparison) -> Panel:
     )
 
 
-def layout(model: ModelState) -> tuple[ProfilingState, list[DeltaGenerator | Box]]:
-    """What is asked for on the left, the table on the right; below, the runs and the ratios, parameters beside time."""
+def draw_controls(model: ModelState) -> ProfilingState:
+    """What is asked for, and the button."""
     chips = st.container(horizontal=True, gap="small", vertical_alignment="center", key="profiling_targets")
-    left, right = st.columns([3, 8])
-    with left:
-        state = row_controls.with_button(model, _configurations(model, chips))
-    # They are there also when they are empty: else what follows would be mounted anew.
-    runs, below = st.container(key="profiling_runs"), st.container(key="profiling_below")
-    comparison = comparison_of(model, state, "compare")
-    if comparison is None:
-        return state, [right]
-    # The control of the ratios is part of the link, so it is there before there are ratios.
-    times, ratios = runs.columns(2) if comparison.report else (None, runs)
-    box = Box.of("profiling_ratios", ratios)
-    with box.inside:
-        state = row_controls.draw(model, controls_line.row("line_profiling_baseline"), "baseline")
-    return state, [right, right, *([times] if times else []), box, below]
+    return row_controls.with_button(model, _configurations(model, chips))
 
 
 def _configurations(model: ModelState, chips: DeltaGenerator) -> ProfilingState:
@@ -165,4 +151,4 @@ def _targets(model: ModelState, where: DeltaGenerator, state: ProfilingState) ->
         )
 
 
-VIEW = View(title="Configurations", blocks=blocks, layout=layout)
+VIEW = View(title="Configurations", blocks=blocks, controls=draw_controls)

@@ -1,0 +1,34 @@
+/* Copies the link of the page, and says so. */
+
+const SAYS = { ready: "Copy link", copied: "Link copied", refused: "Press Ctrl+C to copy" }
+const SHOWN_FOR = 2500 // ms
+
+/** Without permission, or without https, a browser copies only what is selected.
+ * @param {string} link */
+function copySelected(link) {
+  const box = document.body.appendChild(Object.assign(document.createElement("textarea"), { value: link }))
+  box.select()
+  const isCopied = document.execCommand("copy")
+  box.remove()
+  return isCopied
+}
+
+/** @param {{ data: { link: string }, parentElement: HTMLElement | ShadowRoot }} component */
+export default function ({ data: { link }, parentElement }) {
+  const button = /** @type {HTMLButtonElement} */ (parentElement.querySelector("button"))
+  const says = /** @type {HTMLElement} */ (button.querySelector("span"))
+  says.textContent ||= SAYS.ready
+  button.title = button.ariaLabel = SAYS.ready // where its words have no room
+  /** @type {ReturnType<typeof setTimeout>} */
+  let timer
+  button.onclick = async () => {
+    const isCopied = await navigator.clipboard?.writeText(link).then(() => true, () => false) || copySelected(link)
+    button.classList.toggle("copied", isCopied)
+    says.textContent = isCopied ? SAYS.copied : SAYS.refused
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      button.classList.remove("copied")
+      says.textContent = SAYS.ready
+    }, SHOWN_FOR)
+  }
+}

@@ -1,0 +1,64 @@
+"""Where the main picture of a view is in the window."""
+
+from typing import NamedTuple
+
+from tests.browser.conftest import Visitor
+from tfm_ui.lenses import lenses
+from tfm_ui.state.fields import controls_of
+
+# Of a picture, all that its script draws in; of a view whose main thing is a table, the table.
+BOXES = """() => {
+  const within = (node, what) => [...node.querySelectorAll("*")].flatMap(e => [
+    ...e.matches(what) ? [e] : [], ...e.shadowRoot ? within(e.shadowRoot, what) : []])
+  const stage = document.querySelector(".st-key-stage"), pictures = within(stage, "[data-picture]")
+  const main = pictures.length ? pictures : within(stage, "table, [data-testid=stDataFrame]")
+  return main.map(e => e.getBoundingClientRect()).filter(box => box.width && box.height)
+    .map(({ left, top, width, height }) => [left, top, width, height])
+}"""
+
+
+class Box(NamedTuple):
+    """In pixels of the window."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+
+def boxes(visitor: Visitor) -> list[Box]:
+    """The boxes of the main picture; of one that stands in two panels, both."""
+    return [Box(*box) for box in visitor.page.evaluate(BOXES)]
+
+
+def around(these: list[Box]) -> Box:
+    """The smallest box around these."""
+    left, top = min(box.left for box in these), min(box.top for box in these)
+    right, bottom = max(box.left + box.width for box in these), max(box.top + box.height for box in these)
+    return Box(left, top, right - left, bottom - top)
+
+
+def picture(visitor: Visitor) -> Box:
+    """The box of the main picture."""
+    return around(boxes(visitor))
+
+
+def top(visitor: Visitor) -> float:
+    """Where the stage begins: whatever stands above the picture would move it."""
+    element = visitor.page.locator(".st-key-stage")
+    return element.evaluate("e => e.getBoundingClientRect().top + document.querySelector('.stMain').scrollTop")
+
+
+def views() -> list[str]:
+    """The path of each view."""
+    paths = []
+    for lens in lenses():
+        address = f"/{'' if lens.name == 'home' else lens.name}"
+        has_views = "view" in controls_of(lens.state)
+        paths += [f"{address}?{lens.prefix}view={view}" if has_views else address for view in lens.views]
+    return paths
+
+
+def presented(path: str) -> str:
+    """The path to the same view, presented."""
+    return f"{path}{'&' if '?' in path else '?'}present=true"

@@ -1,0 +1,170 @@
+"""The main picture of a view has the first screen, and no act moves it."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import Visitor
+from tests.browser.stage import picture, presented, top, views
+
+SIZES = ((1440, 900), (1024, 768))
+HALLS = ((1024, 768), (1440, 900), (1920, 1080))
+LOWEST_TOP = 260
+SHARE = 0.6  # of the window that the main picture has at least, while presenting
+LINES = 45  # of the smallest label, in the height of a window
+
+
+def overflow(visitor: Visitor) -> float:
+    """By how many pixels the page is wider than the window."""
+    inside = "e => Math.max(e.scrollWidth - e.clientWidth, document.documentElement.scrollWidth - innerWidth)"
+    return visitor.page.locator(".stMain").evaluate(inside)
+
+
+@pytest.mark.parametrize("path", views())
+def test_the_main_picture_is_whole_on_the_first_screen(visit, path):
+    visitor = visit(path)
+    for width, height in SIZES:
+        visitor.resize(width, height=height)
+        if width < 1100:  # as it would be folded if the window had been opened so
+            fold = visitor.page.locator("[data-testid=stSidebarCollapseButton] button[aria-expanded=true]")
+            if fold.count():
+                fold.click()
+                visitor.resize(width, height=height)
+        box = picture(visitor)
+        assert box.top <= LOWEST_TOP, (width, height, box)
+        assert box.top + box.height <= height + 0.5, (width, height, box)
+        assert box.left >= 0
+        assert box.left + box.width <= width
+        assert overflow(visitor) <= 1
+
+
+@pytest.mark.parametrize("path", views())
+def test_presenting_gives_the_picture_the_screen(visit, path):
+    visitor = visit(presented(path))
+    for width, height in HALLS:
+        visitor.resize(width, height=height)
+        box = picture(visitor)
+        assert box.width * box.height >= SHARE * width * height, (width, height, box)
+        assert box.top + box.height <= height, (width, height, box)
+        assert overflow(visitor) <= 1
+        size = visitor.page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)")
+        assert size * 13 / 16 >= height / LINES
+
+
+def act(visitor: Visitor, control: Locator) -> str:
+    """Change a control in its own way; what was done."""
+    kind = control.evaluate("e => e.type || e.getAttribute('role') || e.tagName")
+    if kind == "range":
+        control.focus()
+        visitor.page.keyboard.press("ArrowRight")
+    elif kind == "textarea":
+        control.fill("an apple a day keeps the doctor away, and a pear does not")
+        control.press("Control+Enter")
+    elif kind in ("number", "text") and control.get_attribute("role") != "combobox":
+        control.focus()
+        visitor.page.keyboard.press("ArrowUp")
+        visitor.page.keyboard.press("Enter")
+    elif kind == "combobox" or control.get_attribute("role") == "combobox":
+        control.click()
+        visitor.page.keyboard.press("ArrowDown")
+        visitor.page.keyboard.press("Enter")
+    else:
+        control.click(force=True)
+    visitor.wait()
+    return f"{kind} {control.get_attribute('aria-label')}"
+
+
+CONTROLS = ":is(input, textarea, [data-testid^=stBaseButton-segmented], button[kind=tertiary]):visible"
+
+
+def acts_move_nothing(visitor: Visitor, place: str) -> int:
+    """Act on every control of a place, and find the stage where it was; how many there were."""
+    visitor.wait()
+    before, count = top(visitor), visitor.page.locator(f"{place} {CONTROLS}").count()
+    for number in range(count):
+        control = visitor.page.locator(f"{place} {CONTROLS}").nth(number)
+        if not control.count() or control.is_disabled():
+            continue
+        done = act(visitor, control)
+        assert top(visitor) == pytest.approx(before, abs=0.5), (place, number, done)
+        visitor.page.keyboard.press("Escape")
+    return count
+
+
+@pytest.mark.parametrize("path", views())
+def test_no_control_of_a_view_moves_its_picture(visit, path):
+    visitor = visit(path)
+    acts_move_nothing(visitor, ".st-key-knobs")
+    before = top(visitor)
+    box = picture(visitor)
+    visitor.page.mouse.click(box.left + box.width / 2, box.top + box.height / 2)
+    visitor.wait()
+    if visitor.page.url.split("?")[0].endswith(path.split("?")[0]):  # on Home a click leads to another page
+        assert top(visitor) == pytest.approx(before, abs=0.5)
+
+
+@pytest.mark.parametrize("path", ["/heads", "/masks?masks_view=padding"])
+def test_no_control_of_the_model_moves_a_picture(visit, path):
+    visitor = visit(path)
+    visitor.page.get_by_text("More of the model").click()
+    assert acts_move_nothing(visitor, ".stSidebar") > 8
+
+
+def test_a_link_that_is_corrected_moves_nothing_when_its_notice_goes(visit):
+    visitor = visit("/heads?num_heads=7&seed=abc")
+    before = top(visitor)
+    assert before == pytest.approx(top(visit("/heads")), abs=0.5)
+    visitor.press("Dismiss")
+    visitor.wait()
+    assert top(visitor) == pytest.approx(before, abs=0.5)
+
+
+def test_a_question_stays_while_its_controls_move_and_offers_the_way_back(visit):
+    visitor = visit("/attention?attention_view=change")
+    page, asks = visitor.page, visitor.page.locator(".ask")
+    page.locator(".st-key-_next_question button").click()
+    visitor.wait()
+    expect(page).to_have_url(re.compile("attention_question=8"))
+    question, back = asks.inner_text(), page.locator(".st-key-_set_up button")
+    expect(back).to_be_disabled()
+    page.locator(".st-key-knobs input").first.focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    visitor.wait()
+    assert asks.inner_text() == question
+    expect(back).to_be_enabled()
+    again = visit(page.url.removeprefix(visitor.address))
+    assert again.page.locator(".ask").inner_text() == question
+    back.click()
+    visitor.wait()
+    expect(back).to_be_disabled()
+    assert asks.inner_text() == question
+
+
+def test_what_is_computed_leaves_the_old_picture_and_its_titles_in_sight(visit):
+    visitor = visit("/heads")
+    release = visitor.behind()
+    visitor.choose_seed(8)
+    visitor.page.wait_for_timeout(1500)
+    visible = "e => getComputedStyle(e).opacity === '1' && e.getBoundingClientRect().height > 0"
+    for element in visitor.page.locator(".st-key-stage :is(.phead, .stElementContainer)").all():
+        assert element.evaluate(visible)
+    release(5)
+    visitor.wait()
+
+
+def test_an_answer_waits_until_it_is_asked_for_and_stands_beside_the_prediction(visit):
+    visitor = visit("/masks?masks_view=leaks")
+    before = top(visitor)
+    visitor.press("Answer")
+    box = visitor.page.locator(".st-key-answer")
+    box.wait_for()
+    assert box.locator(".said").count() == 0
+    if box.locator("input").count():
+        box.locator("input").fill("7")
+        box.locator("input").press("Enter")
+    visitor.page.locator(".st-key-_show_answer button").click()
+    expect(box.locator(".measured")).to_contain_text("Here it is")
+    assert box.locator(".said").inner_text().endswith(".")
+    assert top(visitor) == pytest.approx(before, abs=0.5)

@@ -1,0 +1,74 @@
+"""The header of a page: the lens's name, its views as tabs, and the facts about the model as one line that unfolds."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from tfm_ui.live.passes import Pass
+from tfm_ui.page import controls
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+NO_MODEL = "No model: these numbers are yours"
+
+
+def draw(title: str, tabs: Mapping[str, str], visible: str, prefix: str) -> DeltaGenerator:
+    """Draw the row; the place in it for `facts`.
+
+    Args:
+        title: the lens's title.
+        tabs: name of a view in a link -> the title of its tab; empty if there is a single view.
+        visible: the view that is on screen.
+        prefix: the prefix of the lens's parameters.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="header"):
+        st.html(f"<h1>{title}</h1>", width="content")
+        # Buttons, not st.segmented_control: that holds a value, which the browser sends with every change of another
+        # control, and it writes into the link what it shows; the names of views in links are a promise.
+        with st.container(horizontal=True, gap=None, wrap=False, width="content", key="tabs"):
+            for view, name in tabs.items():
+                st.button(
+                    name,
+                    on_click=partial(controls.change, prefix, view=view),
+                    type="primary" if view == visible else "tertiary",
+                    key=f"_view_{view}",
+                )
+        return st.container(key="facts")
+
+
+def facts(model: ModelState, this_pass: Pass | None, *, beside: str = "") -> None:
+    """Draw the facts about the model: a short line, which unfolds to all of them.
+
+    Args:
+        model: the model's state.
+        this_pass: the model's pass; None if the page needs no model.
+        beside: what to call the model if the page does not show this pass.
+    """
+    if this_pass is None:
+        st.html(f'<p class="badge">{NO_MODEL}</p>', width="content")
+        return
+    size = f"{model.num_layers} × {model.num_heads}"
+    name = f"{beside or 'Random weights'} · seed {model.seed} · {size}"
+    with st.popover(name, icon=":material/radio_button_unchecked:", type="tertiary", key="_facts"):
+        rows = "".join(
+            f"<dt>{name}</dt><dd>{value}</dd>" for name, value in _all_facts(model, this_pass, beside).items()
+        )
+        st.html(f'<dl class="facts_list">{rows}</dl>')
+
+
+def _all_facts(model: ModelState, this_pass: Pass, beside: str) -> dict[str, str]:
+    layers, heads = formats.plural(model.num_layers, "layer"), formats.plural(model.num_heads, "head")
+    alone = model.looks_back_only and not model.is_encoder_decoder
+    known = {
+        "Weights": f"random, drawn from seed {model.seed}: nothing is learned",
+        "Architecture": "decoder-only" if alone else model.architecture,
+        "Size": f"{layers} × {heads}, d_model {model.d_model}, d_ff {formats.count(model.hidden)}",
+        "Parameters": formats.count(this_pass.parameters),
+        "Tokens": formats.count(model.longest),
+    }
+    if not beside:
+        known["Computed in"] = formats.duration(this_pass.milliseconds)
+        known["Weights on screen"] = "exact" if this_pass.exact else "pooled: each cell is the largest of its block"
+    return known

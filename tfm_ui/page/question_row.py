@@ -1,0 +1,138 @@
+"""The row of the question: its number, the question, the way back to its set-up, and the answer on request.
+
+The row has the same height whatever it says, so that the picture below it stays where it is.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from html import escape
+
+import streamlit as st
+
+from tfm_ui.page import controls
+from tfm_ui.page.lens import Lens
+from tfm_ui.page.questions import Prediction, Question, asked, neighbour
+from tfm_ui.state.fields import State
+from tfm_ui.state.lens_state import LensState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.glossary import explained
+
+ASKED_FOR = "_answer_of"  # key of the session state: the question whose answer the reader has asked for
+
+
+def draw(lens: Lens, model: ModelState, state: LensState) -> None:
+    """Draw the row. It is drawn in the lens's fragment, as it says whether a control has left the question's set-up."""
+    these = lens.questions
+    now = asked(these, state)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="question"):
+        with st.container(horizontal=True, gap=None, wrap=False, width="content", key="which_question"):
+            _step("‹", "Question before", -1, lens, now)
+            _list(lens, now)
+            _step("›", "Next question", 1, lens, now)
+        st.html(f'<p class="ask">{explained(now.ask)}</p>')
+        with st.container(horizontal=True, gap="small", wrap=False, width="content", key="answering"):
+            left = not now.holds(model, state)
+            about = "Set the model and the controls as the question takes them for granted."
+            st.button(
+                "Set up again" if left else "As set up",
+                icon=":material/undo:" if left else ":material/check:",
+                disabled=not left,
+                help=about if left else None,
+                on_click=partial(ask, lens, now),
+                type="tertiary",
+                key="_set_up",
+            )
+            _answer(lens, now, model, state)
+
+
+def ask(lens: Lens, question: Question) -> None:
+    """Set the model and the lens's controls as the question wants them. Only to be called in a callback."""
+    controls.set_parameters(_defaults(ModelState, "", question.model) | set_up_of(lens, question))
+    st.rerun()  # the whole page: the row stands in a fragment
+
+
+def set_up_of(lens: Lens, question: Question) -> dict[str, object]:
+    """Parameter -> value, for all controls of the lens; the model's are not among them."""
+    page = {**question.page, "question": lens.questions.index(question) + 1}
+    return _defaults(lens.state, lens.prefix, page)
+
+
+def walk(lens: Lens, steps: int) -> bool:
+    """Ask the question that many places after the present one; False if the lens has none there."""
+    state = controls.current(lens.state, lens.prefix)
+    at = lens.questions.index(asked(lens.questions, state)) + steps
+    if 0 <= at < len(lens.questions):
+        question = lens.questions[at]
+        controls.set_parameters(_defaults(ModelState, "", question.model) | set_up_of(lens, question))
+        return True
+    return False
+
+
+def _defaults(state: type[State], prefix: str, differing: object) -> dict[str, object]:
+    assert isinstance(differing, dict)
+    return controls.defaults(state, prefix) | {prefix + name: value for name, value in differing.items()}
+
+
+def _step(label: str, about: str, step: int, lens: Lens, now: Question) -> None:
+    st.button(
+        label,
+        help=about,
+        on_click=partial(ask, lens, neighbour(lens.questions, now, step)),
+        type="tertiary",
+        key="_previous_question" if step < 0 else "_next_question",
+    )
+
+
+def _list(lens: Lens, now: Question) -> None:
+    these = lens.questions
+    titles = {name: view.title for name, view in lens.views.items()}
+
+    def named(number: int) -> str:
+        question = these[number - 1]
+        view = titles.get(question.view(lens.state), "")
+        return f"{number}  {question.name}" + (f"  ({view})" if view and len(titles) > 1 else "")
+
+    st.menu_button(
+        f"{these.index(now) + 1} of {len(these)}",
+        range(1, len(these) + 1),
+        format_func=named,
+        on_click=lambda: ask(lens, these[st.session_state["_questions"] - 1]),
+        type="tertiary",
+        key="_questions",
+    )
+
+
+def _answer(lens: Lens, now: Question, model: ModelState, state: LensState) -> None:
+    """The answer, in a popover, which covers a part of the page instead of moving it."""
+    which = f"{lens.name}_{lens.questions.index(now)}"
+    popover = st.popover("Answer", icon=":material/lightbulb:", on_change="rerun", key="_answer")
+    if not popover.open:
+        return
+    with popover.container(key="answer"):
+        predicted = _prediction(now.predict, f"_prediction_{which}") if now.predict else None
+        if now.predict and st.session_state.get(ASKED_FOR) != which:
+            st.button("Show the answer", on_click=_show, args=(which,), type="primary", key="_show_answer")
+            return
+        if now.predict:
+            measured = now.predict.measured(model, state)
+            said = "nothing" if predicted is None else _said(predicted, now.predict)
+            yours = f"You predicted {said}."
+            st.html(
+                f'<p class="measured">{escape(yours)} Here it is <b>{escape(_said(measured, now.predict))}</b>.</p>'
+            )
+        st.html(f'<p class="said">{explained(now.answer(model, state))}</p>')
+
+
+def _show(which: str) -> None:
+    st.session_state[ASKED_FOR] = which
+
+
+def _prediction(prediction: Prediction, key: str) -> float | str | None:
+    options: Sequence[str] = prediction.options
+    if options:
+        return st.pills(prediction.ask, options, key=key)
+    return st.number_input(prediction.ask, value=None, placeholder="your guess", key=key, width=200)
+
+
+def _said(value: float | str, prediction: Prediction) -> str:
+    return value if isinstance(value, str) else f"{value:,.4g}{prediction.unit}".replace("-", "−")
