@@ -3,7 +3,7 @@
 
 import { contextOf } from "./paint.js"
 
-const LEAST = 96 // the least height of a picture in pixels, however little room there is
+const NO_LOWER = 96 // the least height of a picture in pixels, however little room there is
 
 let fileDensity = 0 // while a file is made: device pixels to a CSS pixel that it needs
 
@@ -25,7 +25,7 @@ export function room(root, part) {
   const style = getComputedStyle(root), high = parseFloat(style.getPropertyValue("--room")) || 0
   if (!(high > 0)) return { high: Infinity, fill: false }
   const others = root.offsetHeight - part.offsetHeight
-  return { high: Math.max(LEAST, Math.floor(high - others)), fill: Number(style.getPropertyValue("--fill")) > 0 }
+  return { high: Math.max(NO_LOWER, Math.floor(high - others)), fill: Number(style.getPropertyValue("--fill")) > 0 }
 }
 
 /** The element by whose size is seen that the room, the window's height or the size of letters has changed.

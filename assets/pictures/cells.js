@@ -82,7 +82,8 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     const tip = $(".tip"), place = at && light(at)
     tip.hidden = !at || memory.quiet
     $(".say").textContent = tip.textContent = at ? read(at) : ""
-    if (place) placeTip(tip, { ...place, y: place.y - (memory.touched ? FINGER : 0), h: place.h + (memory.touched ? FINGER : 0) }, canvas.clientWidth, canvas.offsetTop)
+    const apart = memory.touched ? FINGER : 0
+    if (place) placeTip(tip, { x: place.x, y: place.y - apart, h: place.h + 2 * apart }, canvas.clientWidth, canvas.offsetTop)
   }
   const hush = () => { memory.quiet = $(".tip").hidden = true }
 

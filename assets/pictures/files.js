@@ -4,8 +4,8 @@
 import { denser, density } from "./canvas.js"
 import { contextOf, packed } from "./paint.js"
 
-const WIDEST = 1600 // a file has at least so many pixels across
-const EDGE = 20 // around the picture, in pixels at a root font of 16
+const FILE_WIDTH = 1600 // a file has at least so many pixels across
+const FILE_EDGE = 20 // around the picture, in pixels at a root font of 16
 
 /** @typedef {{ text: string, y: number, size: number, weight: number, colour: string }} FileLine a line of words, and where its
  * middle is @typedef {{ width: number, height: number, edge: number, top: number, lines: FileLine[], paper: string, family: string }} Frame
@@ -13,14 +13,14 @@ const EDGE = 20 // around the picture, in pixels at a root font of 16
 
 /** How many pixels a file needs to one CSS pixel of a picture of this width.
  * @param {number} width */
-export const densityFor = width => Math.max(Math.ceil(devicePixelRatio), Math.ceil(WIDEST / (width + 2 * EDGE)))
+export const densityFor = width => Math.max(Math.ceil(devicePixelRatio), Math.ceil(FILE_WIDTH / (width + 2 * FILE_EDGE)))
 
 /** The words around a picture of this size.
  * @param {HTMLElement} root @param {{ width: number, height: number }} picture
  * @param {FileWords & { foot?: string }} words @returns {Frame} */
 export function frameOf(root, { width, height }, { title = "", caption = "", link = location.href, foot = "" }) {
   const style = getComputedStyle(root), family = style.fontFamily, pen = contextOf(new OffscreenCanvas(1, 1))
-  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, edge = EDGE * rem
+  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, edge = FILE_EDGE * rem
   /** @param {string} name */
   const colour = name => style.getPropertyValue(name).trim()
   const ink = colour("--st-text-color"), muted = colour("--muted") || ink

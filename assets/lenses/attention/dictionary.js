@@ -12,7 +12,7 @@ import { clamp, contextOf, decimals, dress, floats } from "../../pictures/paint.
 /** @type {Point[]} */
 const FREE = [[-1, -1], [1, 1], [-1, 1], [1, -1]] // where a new key may stand
 
-const WIDEST = 26 // the plane, in root fonts, where it does not fill the room
+const BROADEST = 26 // the plane, in root fonts, where it does not fill the room
 const PAUSE = 200 // ms without a key press, after which the page is told
 
 /** @param {Picture<DictionaryHeader>} picture */
@@ -82,7 +82,8 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
   let scene
   function draw() {
     const plane = $(".plane"), { high, fill } = room(root, root)
-    plane.style.maxWidth = high < Infinity ? `${Math.min(high, fill ? root.clientWidth / 2 : WIDEST * parseFloat(getComputedStyle(root).fontSize))}px` : ""
+    const widest = fill ? root.clientWidth / 2 : BROADEST * parseFloat(getComputedStyle(document.documentElement).fontSize)
+    plane.style.maxWidth = high < Infinity ? `${Math.min(high, widest)}px` : ""
     const side = plane.clientWidth
     if (!side) return // the picture is being removed from the page
     const canvas = root.querySelector("canvas"), skin = dress(root, header.skin), { rem, family } = skin

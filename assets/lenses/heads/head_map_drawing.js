@@ -6,7 +6,7 @@ import { colourBar, decimals, hatch, image, ink, paste, pool, veil, word } from 
 export const MASKED = -1 // stands in place of a weight that the mask forbids
 export const PRINTED = 12 // in maps of up to this many tokens a side, each cell that has room prints its number
 const HATCHED = 24 // in maps of up to this many tokens a side, masked cells are hatched
-const SIDE = 384, OF_WINDOW = 0.5 // the map's largest side: in pixels at a root font of 16, and without a limit by the page as a share of the window's height
+const SIDE = 384, OF_WINDOW = 0.5 // the largest side: in pixels at a root font of 16, and, where the page sets no limit, as a share of the window
 const WIDER = 2 // how many times as wide as high a cell may be that fills the room
 const SLANT = 40 * Math.PI / 180
 
