@@ -43,7 +43,8 @@ export function layOut(context, header, legend, { left, top, columns, rows }, wi
   context.font = `${size}px ${family}`
   const over = Math.max(16 * rem, slant ? context.measureText(shown[shown.length - 1]).width * Math.cos(slant) + 6 : 0)
   const names = size * 0.9 + long * Math.sin(angle), title = (count > 1 ? 46 : 24) * rem
-  const head = title + names, low = wrapped ? 24 * rem + names : head // the space above the cells: in the first row of maps, and in those below it
+  const head = title + names, isShared = limit < Infinity // columns are named above the first row of maps alone
+  const low = wrapped ? 24 * rem + (isShared ? 6 * rem : names) : head // the space above the cells: in the first row of maps, and in those below it
   const pins = header.marks.length ? 10 * rem : 0
   const foot = (wrapped ? 10 : 32) * rem + pins, below = (wrapped ? 28 * rem : 0) + (legend ? 24 * rem : 0) // one colour bar is enough for all rows
   const highest = heightOf(limit, fill, rem, head + low * (deep - 1) + foot * deep + below, deep)
@@ -58,8 +59,8 @@ export function layOut(context, header, legend, { left, top, columns, rows }, wi
     y: head + Math.floor(i / across) * (block + low),
   }))
   return {
-    rem, size, family, angle, long, cw, ch, apart, spare, width, origins, head, stacked, gutter, across, wrapped, low, pins,
-    height: head + (block + low) * (deep - 1) + block + below, least: (fill ? 13 : 11) * rem,
+    rem, size, family, angle, long, cw, ch, apart, spare, width, origins, head, stacked, gutter, across, wrapped, low, pins, isShared,
+    height: head + (block + low) * (deep - 1) + block + below, fill, least: (fill ? 13 : 11) * rem,
     every: [Math.max(1, Math.ceil(size * 1.05 / ch)), Math.max(1, Math.ceil((level ? 0 : size * 1.05) / cw))],
     ticks: [
       ticksOf(header.rows, part?.top, part?.rows, part?.block[0], top, rows, size * 1.9 / ch),

@@ -54,7 +54,7 @@ function labels(context, { rows, columns, axes }, { left, top, cell, size, famil
   if (!hasColumns) return
   context.fillStyle = colour(axes[1])
   const wide = named(axes[1]) ? size : context.measureText(names(axes[1], columns - 1)).width + 0.4 * size
-  for (const c of round(columns, Math.ceil(wide / cell.x), named(axes[1]))) {
+  for (const c of round(columns, Math.ceil((named(axes[1]) ? 1.2 : 1) * wide / cell.x), named(axes[1]))) {
     context.save()
     context.translate(left + (c + 0.5) * cell.x, top - (named(axes[1]) ? 5 : 0.6 * size))
     context.rotate(-angle)

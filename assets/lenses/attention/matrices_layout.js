@@ -1,7 +1,7 @@
 /* Where the matrices of a step, or of all steps, go: how large their cells are, and which of their rows and columns have
    room for names. */
 
-const TALLEST = 122, LARGEST = 14 // in the overview of all steps, without a limit by the page: a matrix, and a cell
+const TALLEST = 150, LARGEST = 14 // in the overview of all steps, without a limit by the page: a matrix, and a cell
 const HIGHEST = 420, BROADEST = 40 // the same of a single step
 const FRAME = 18, ACROSS = 8, DOWN = 10 // px: around the canvas of a matrix of the overview, and between two
 const LEAST_WIDE = 96 // a matrix of the overview in a limited room, with its words

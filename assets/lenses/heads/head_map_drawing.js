@@ -36,7 +36,7 @@ export function layOut(context, { queries, keys }, { left, top, columns, rows },
   const over = angle === SLANT ? Math.max(8, context.measureText(shown[shown.length - 1]).width * Math.cos(SLANT)) : 8
   const { cell, wide } = fit(over, head)
   return {
-    rem, phone, long, width, size, family, angle, cell, wide, y: head, height: head + cell * rows + 36 * rem, least: (fill ? 13 : 11) * rem,
+    rem, phone, long, width, size, family, angle, cell, wide, y: head, height: head + cell * rows + 36 * rem, fill, least: (fill ? 13 : 11) * rem,
     x: gutter + Math.max(0, (width - gutter - over - wide * columns) / 2),
     step: { row: stepOf(size, cell), column: stepOf(size, wide) }, block: Math.max(1, Math.ceil(1 / (cell * devicePixelRatio) - 0.01)),
   }
@@ -73,7 +73,7 @@ const shade = (w, top) => Math.min(255, Math.round(w / top * 255))
 function cells({ context, header, weights, view, skin, table, layout }) {
   const { x, y, cell, wide, rem, least } = layout, { left, top: first, columns, rows } = view, K = header.keys.length, Q = header.queries.length
   const gap = cell >= 12 ? 2 : 1, tall = cell - gap, side = wide - gap, hatched = Math.max(columns, rows) <= HATCHED
-  const prints = Math.max(columns, rows) <= PRINTED && cell >= 28 * rem
+  const prints = Math.max(columns, rows) <= PRINTED && wide >= 28 * rem && cell >= (layout.fill ? 18 : 28) * rem
   const masked = new Path2D()
   context.textAlign = "center"
   context.textBaseline = "middle"
