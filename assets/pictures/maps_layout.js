@@ -3,7 +3,7 @@
 import { clamp, powered } from "./paint.js"
 
 const HIGHEST = 420 // px at a root font of 16: the cells of a map together
-const WIDER = 2 // how many times as wide as high a cell may be that fills the room
+const WIDER = 2, HIGHER = 1.5 // how many times as wide as high, or as high as wide, a cell may be that fills the room
 const TWO_ON_A_PHONE = 6 // columns of each of two maps that are readable beside each other on a phone
 export const NUMBERED = 12 // in maps of up to this many rows and columns, cells that have room print their numbers
 
@@ -51,7 +51,7 @@ export function layOut(context, header, legend, { left, top, columns, rows }, wi
   /** @param {number} n */
   const whole = n => n >= 8 ? Math.floor(n) : n
   const tall = Math.min(highest / rows, header.square ? most : fill ? Infinity : 34 * rem), wide = Math.min(fits(over), most)
-  const cw = whole(header.square ? Math.min(fill ? WIDER * tall : tall, wide) : wide), ch = whole(header.square ? Math.min(tall, cw) : tall)
+  const cw = whole(header.square ? Math.min(fill ? WIDER * whole(tall) : tall, wide) : wide), ch = whole(header.square ? Math.min(tall, fill ? HIGHER * cw : cw) : tall)
   const block = ch * rows + foot, apart = cw * columns + over, spare = Math.max(0, (width - gutter - apart * across) / (across + 1))
   const origins = header.maps.map((_, i) => ({
     x: stacked ? gutter + Math.max(0, (width - gutter - over - cw * columns) / 2)

@@ -26,8 +26,8 @@ export function layOut(context, { queries, keys }, { left, top, columns, rows },
   /** @param {number} over @param {number} head the height of what stands above the cells */
   function fit(over, head) {
     const high = Math.min(highest(limit, fill, rem, head) / rows, most), across = (width - gutter - over) / columns
-    const wide = Math.min(across, fill ? WIDER * high : high)
-    return { wide: whole(wide), cell: whole(Math.min(high, wide)) }
+    const wide = whole(Math.min(across, fill ? WIDER * whole(high) : high))
+    return { wide, cell: whole(Math.min(high, wide)) }
   }
   /** @param {number} angle */
   const headOf = angle => 22 * rem + size + long * Math.sin(angle)

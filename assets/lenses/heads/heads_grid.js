@@ -13,6 +13,17 @@ const LABELS = 24, EDGES = 34 // the heads' numbers above, the layers' at the le
 const LARGEST = 108, LEAST = 22, GAP = 4 // a thumbnail's side, and what is between two
 const WIDER = 2 // how many times as wide as high a thumbnail may be that fills the room
 
+const LARGE = ".st-key-panel_head" // the panel that shows the picked head large
+
+/** Where the large map stands below the grid, as on a phone, a tap on a thumbnail would change something out of sight.
+ * @param {Element | null} panel */
+function bringIntoView(panel) {
+  if (!(panel instanceof HTMLElement) || panel.getBoundingClientRect().top < 0.75 * innerHeight) return
+  panel.style.scrollMarginTop = "4rem" // below the bar of the page
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches
+  panel.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" })
+}
+
 /** One head as an image: a pixel per cell, or, where cells are smaller than pixels, the largest weight of each block;
  * rows of padding are veiled. A byte that is masked counts as less than any weight.
  * @param {Uint8Array} map @param {HeadsGridHeader} header @param {number} end @param {number} block
@@ -159,7 +170,12 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
     say(i, i === chosen ? "locked" : alone ? "" : `preview: click to ${act}`)
   }
   /** @param {number} i */
-  const lock = i => { if (alone) return preview(i); glass.hidden = true; setTriggerValue("picked", [Math.floor(i / heads), i % heads]) }
+  function lock(i) {
+    if (alone) return preview(i)
+    glass.hidden = true
+    setTriggerValue("picked", [Math.floor(i / heads), i % heads])
+    if (picked) bringIntoView(document.querySelector(LARGE))
+  }
   /** @param {number} i */
   function isolate(i) {
     memory.isolated = memory.isolated === i ? null : i
