@@ -1,16 +1,50 @@
-/* What every picture needs for its canvas: set its size, take back what a hover has drawn, place the tip, save a file, draw
-   again when the size changes. */
+/* What every picture needs for its canvas: how much room there is, set its size, take back what a hover has drawn, place
+   the tip, draw again when the room changes. */
 
-import { contextOf, packed } from "./paint.js"
+import { contextOf } from "./paint.js"
+
+const NO_LOWER = 96 // the least height of a picture in pixels, however little room there is
+
+let fileDensity = 0 // while a file is made: device pixels to a CSS pixel that it needs
+
+/** How many device pixels a canvas has to one CSS pixel. */
+export const density = () => Math.max(devicePixelRatio, fileDensity)
+
+/** Draw with at least this density while `act` makes a file.
+ * @param {number} least @param {() => void} act */
+export function denser(least, act) {
+  fileDensity = least
+  try { act() } finally { fileDensity = 0 }
+}
+
+/** How high this part of a picture may be, in CSS pixels, and whether it shall fill that height. The page sets both for its main
+ * picture: `--room` is the height of the whole picture (0px, or none: no limit), `--fill` is 1 while presenting.
+ * @param {PictureRoot} root @param {HTMLElement} part a canvas, say; what stands above and below it takes its share
+ * @returns {Room} */
+export function room(root, part) {
+  const style = getComputedStyle(root), high = parseFloat(style.getPropertyValue("--room")) || 0
+  if (!(high > 0)) return { high: Infinity, fill: false }
+  const others = root.offsetHeight - part.offsetHeight
+  return { high: Math.max(NO_LOWER, Math.floor(high - others)), fill: Number(style.getPropertyValue("--fill")) > 0 }
+}
+
+/** The element by whose size is seen that the room, the window's height or the size of letters has changed.
+ * @param {Element} element in the picture */
+function gaugeIn(element) {
+  const root = element.closest("[data-picture]") ?? element
+  const gauge = [...root.children].find(child => child.className === "gauge") ?? Object.assign(document.createElement("i"), { className: "gauge" })
+  if (!gauge.isConnected) root.append(gauge)
+  return gauge
+}
 
 /** Set a canvas's size in CSS pixels, in which everything is drawn from now on, and fill it with the paper's colour.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height @param {string} paper */
 export function stretch(canvas, width, height, paper) {
   const context = contextOf(canvas)
   canvas.style.height = height + "px"
-  canvas.width = width * devicePixelRatio
-  canvas.height = height * devicePixelRatio
-  context.scale(devicePixelRatio, devicePixelRatio)
+  canvas.width = width * density()
+  canvas.height = height * density()
+  context.scale(density(), density())
   context.fillStyle = paper
   context.fillRect(0, 0, width, height)
 }
@@ -49,36 +83,31 @@ export function placeTip(tip, { x, y, h }, width, from = 0) {
   tip.style.top = from + (above > 0 ? above : y + h + 10) + "px"
 }
 
-/** For "PNG" beside the picture; with a `foot` the file says below the picture where its numbers come from.
- * @param {HTMLCanvasElement} canvas @param {string} name @param {string} [foot]
- * @param {Skin} [skin] */
-export function save(canvas, name, foot, skin) {
-  const file = foot && skin ? footed(canvas, foot, skin) : canvas
-  Object.assign(document.createElement("a"), { download: name, href: file.toDataURL() }).click()
+/** Frame what is being drawn around, from one place to another.
+ * @param {HTMLCanvasElement} canvas @param {string} colour @param {Box} corner @param {Box} other */
+export function frame(canvas, colour, corner, other) {
+  const context = contextOf(canvas), x = Math.min(corner.x, other.x), y = Math.min(corner.y, other.y)
+  context.strokeStyle = colour
+  context.setLineDash([5, 4])
+  context.strokeRect(x, y, Math.abs(corner.x - other.x) + corner.w, Math.abs(corner.y - other.y) + corner.h)
+  context.setLineDash([])
 }
 
-/** @param {HTMLCanvasElement} canvas @param {string} foot @param {Skin} skin */
-function footed(canvas, foot, { rem, family, paper, muted }) {
-  const file = document.createElement("canvas"), context = contextOf(file), size = rem * devicePixelRatio
-  const font = context.font = `${13 * size}px ${family}`
-  const lines = packed(foot.split(" · "), " · ", line => context.measureText(line).width <= canvas.width)
-  file.width = canvas.width
-  file.height = canvas.height + (17 * lines.length + 10) * size
-  context.fillStyle = paper
-  context.fillRect(0, 0, file.width, file.height)
-  if (canvas.height) context.drawImage(canvas, 0, 0)
-  Object.assign(context, { font, fillStyle: muted, textBaseline: "middle" }) // a new size forgets them
-  lines.forEach((line, i) => context.fillText(line, 0, canvas.height + (17 * i + 13) * size, file.width))
-  return file
+/** Take the tip away as soon as the reader scrolls: it would stand beside another place. Returns how to stop.
+ * @param {() => void} hide */
+export function hideOnScroll(hide) {
+  addEventListener("scroll", hide, { capture: true, passive: true })
+  return () => removeEventListener("scroll", hide, { capture: true })
 }
 
-/** Draw before the next paint, again with every size of the element, and when the page turns dark or light, as soon as
- * it has put on its new colours; returns how to stop.
+/** Draw before the next paint, again with every size of the element and of its room, and when the page turns dark or light,
+ * as soon as it has put on its new colours; returns how to stop.
  * @param {HTMLElement} element @param {() => void} draw */
 export function watch(element, draw) {
   const sizes = new ResizeObserver(draw), mode = matchMedia("(prefers-color-scheme: dark)")
   const later = () => setTimeout(draw, 300)
   sizes.observe(element)
+  sizes.observe(gaugeIn(element))
   mode.addEventListener("change", later)
   return () => { sizes.disconnect(); mode.removeEventListener("change", later) }
 }

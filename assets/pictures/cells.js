@@ -4,7 +4,7 @@
    A picture is Q rows by K columns, `many` if zooming needs buttons, `called` what rows and columns are called, `grid`
    which rows and columns of a larger table its cells stand for, if there is one (maps_window.js); the window,
    memory.window, counts in rows and columns of the table. And:
-   paint()            draws the window, and leaves in memory.layout where everything is
+   paint(room)        draws the window in so much room, and leaves in memory.layout where everything is
    under(event)       the cell there, or null
    box(at)            where a cell is on the canvas
    light(at)          lights it, and returns where its tip points
@@ -13,10 +13,12 @@
    lock(at)           what a click does, if anything
    brush              what a drag does first, if anything (maps_brush.js). */
 
-import { keepLater, placeTip, save, watch } from "./canvas.js"
-import { clamp, contextOf } from "./paint.js"
+import { frame, hideOnScroll, keepLater, placeTip, room, watch } from "./canvas.js"
+import { save } from "./files.js"
+import { clamp } from "./paint.js"
 
 const FEWEST = 4 // rows and columns that a window shows
+const FINGER = 36 // px that a tip keeps away from a finger, which hides what is below it
 const DOUBLE = 250 // ms within which a second click makes a double one
 
 /** A table whose cells are all there.
@@ -64,7 +66,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
 
   function draw() {
     if (!root.clientWidth) return // the picture is being removed from the page
-    paint()
+    paint(room(root, canvas))
     bare = keepLater(canvas)
     foot()
     look(memory.at && inSight(memory.at) ? memory.at : null, true)
@@ -77,11 +79,13 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     if (!again) memory.spot = at && spotOf(at)
     if (!bare) return // not drawn yet
     bare(Boolean(at))
-    const tip = $(".tip")
-    tip.hidden = !at
+    const tip = $(".tip"), place = at && light(at)
+    tip.hidden = !at || memory.quiet
     $(".say").textContent = tip.textContent = at ? read(at) : ""
-    if (at) placeTip(tip, light(at), canvas.clientWidth, canvas.offsetTop)
+    const apart = memory.touched ? FINGER : 0
+    if (place) placeTip(tip, { x: place.x, y: place.y - apart, h: place.h + 2 * apart }, canvas.clientWidth, canvas.offsetTop)
   }
+  const hush = () => { memory.quiet = $(".tip").hidden = true }
 
   const isWhole = () => /** @type {(keyof Part)[]} */ (["left", "top", "columns", "rows"]).every(side => memory.window[side] === within[side])
   function foot() {
@@ -130,11 +134,15 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   let from = null // where a drag began
   canvas.onpointerdown = event => {
     if (brush && !bare) draw() // new numbers have just arrived
+    memory.touched = event.pointerType !== "mouse"
+    memory.quiet = false
     if (!event.button && bare && brush?.begin(under(event))) {
       canvas.setPointerCapture(event.pointerId)
+      memory.at = memory.spot = null // a tip would hide what is being painted
       return draw()
     }
-    if (event.pointerType !== "mouse" || event.button) return
+    if (memory.touched) return look(cellUnder(event))
+    if (event.button) return
     from = cellUnder(event)
     if (from) canvas.setPointerCapture(event.pointerId)
   }
@@ -147,20 +155,16 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
       return draw()
     }
     if (event.pointerType !== "mouse") return
+    memory.quiet = memory.touched = false
     const at = cellUnder(event)
     brush?.hover(at)
-    if (at?.q !== memory.at?.q || at?.k !== memory.at?.k || at?.i !== memory.at?.i) look(at)
-    if (from && at && at.i === from.i) frame(box(from), box(at))
+    if (at?.q !== memory.at?.q || at?.k !== memory.at?.k || at?.i !== memory.at?.i || $(".tip").hidden === Boolean(at)) look(at)
+    if (from && at && at.i === from.i) frame(canvas, root.style.getPropertyValue("--ink"), box(from), box(at))
   }
-  /** @param {Box} corner @param {Box} other */
-  function frame(corner, other) {
-    const context = contextOf(canvas), x = Math.min(corner.x, other.x), y = Math.min(corner.y, other.y)
-    context.strokeStyle = root.style.getPropertyValue("--ink")
-    context.setLineDash([5, 4])
-    context.strokeRect(x, y, Math.abs(corner.x - other.x) + corner.w, Math.abs(corner.y - other.y) + corner.h)
-    context.setLineDash([])
+  canvas.onpointercancel = event => { // the finger scrolls the page
+    brush?.end()
+    if (event.pointerType !== "mouse") look(null)
   }
-  canvas.onpointercancel = () => brush?.end()
   canvas.ontouchstart = brush ? event => { // otherwise the first move of a finger scrolls the page
     if (bare && brush.takes(under(event.touches[0]))) event.preventDefault()
   } : null
@@ -168,8 +172,9 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     if (brush?.busy) return brush.end()
     const to = cellUnder(event), start = from
     from = null
-    if (event.pointerType !== "mouse") {
+    if (event.pointerType !== "mouse") { // what was read stays below the picture
       look(to)
+      hush()
       if (to) lock?.(to)
       return
     }
@@ -215,6 +220,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   }
   canvas.onkeydown = event => {
     const { at } = memory, { key } = event
+    memory.quiet = memory.touched = false
     const step = /** @type {ByKey<number[]>} */ ({
       ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0],
       Home: [0, -grid.width], End: [0, grid.width],
@@ -237,6 +243,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     zoom(event.deltaY < 0 ? 0.5 : -0.5, cellUnder(event), false)
   }
 
-  root.savePicture = name => { look(null); save(canvas, name) }
-  return watch(root, draw)
+  root.savePicture = (name, words = {}) => { look(null); save(root, name, words, { width: root.clientWidth, draw, sheet: () => canvas }) }
+  const leave = [watch(root, draw), hideOnScroll(() => memory.touched && hush())]
+  return () => leave.forEach(stop => stop())
 }

@@ -3,7 +3,7 @@
    Nothing is mounted anew when numbers change: what the reader has zoomed, or switched off in the legend, stays. User text
    has no tags: the server has escaped it. A chart that is out of view is drawn when the page has nothing else to do. */
 
-import { watch } from "./canvas.js"
+import { room, watch } from "./canvas.js"
 import { clouded } from "./chart_clouds.js"
 import { config, isTouched, saveChart } from "./chart_files.js"
 import { arranged } from "./chart_lines.js"
@@ -28,11 +28,11 @@ export default function ({ header, root, settling }) {
     const width = root.clientWidth
     if (!width || !isHere() || memory.header !== header) return
     const skin = dress(root, header.skin), figure = dressed(header.figure, header.skin, skin)
-    const place = figure.layout.meta.kind === "rows" ? inRows : arranged
-    const placed = place(figure, width, skin, memory.hidden), named = called(figure.data, placed, skin)
+    const place = figure.layout.meta.kind === "rows" ? inRows : arranged, tools = isTouched ? TOOLS * skin.rem : 0, space = room(root, plot)
+    const placed = place(figure, width, skin, { ...space, high: space.high - tools }, memory.hidden), named = called(figure.data, placed, skin)
     const { data, layout } = clouded(named, withZoom(placed, plot, memory.zoom), memory.hidden)
     plot.hidden = !data.length // a picture of nothing
-    plot.style.height = `${layout.height + (isTouched ? TOOLS * skin.rem : 0)}px`
+    plot.style.height = `${layout.height + tools}px`
     if (isTouched) layout.dragmode = false
     Plotly.react(plot, data, layout, config())
     if (!memory.isReady) begin()
@@ -63,7 +63,7 @@ export default function ({ header, root, settling }) {
     memory.isWaiting = false
     draw()
   }
-  root.savePicture = name => saveChart(plot, name, header, dress(root, header.skin))
+  root.savePicture = (name, words = { caption: header.about }) => saveChart(root, plot, name, { ...words, foot: header.foot })
   if (!isHere()) settling(plotlyFor(root).then(() => memory.draw()))
   return watch(root, () => {
     if (!memory.isOut) return memory.draw()

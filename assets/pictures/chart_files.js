@@ -1,7 +1,6 @@
 /* A chart as a file, PNG or SVG; and the buttons that stand above a chart. */
 
-import { wide } from "./chart_look.js"
-import { packed } from "./paint.js"
+import { asPng, densityFor, download, frameOf } from "./files.js"
 
 /** Plotly's settings. Nothing is sent anywhere: by default, Plotly has a button that uploads the chart. They are made once:
  * with other settings, be it another function for a button, Plotly would begin anew and forget what is zoomed. */
@@ -30,29 +29,30 @@ const button = (format, icon) => ({
   click: plot => /** @type {PictureRoot} */ (plot.closest("[data-picture]")).savePicture?.(`attention-lab.${format}`),
 })
 
-/** Save the chart as it stands here, with its foot below it, which says where the numbers come from.
- * @param {PlotElement} plot @param {string} name its ending says which kind of file @param {ChartHeader} header
- * @param {Skin} skin */
-export async function saveChart({ data, layout }, name, { foot = "" }, skin) {
-  const format = name.split(".").at(-1), after = foot ? withFoot(layout, foot, skin) : layout
-  const options = { format, width: after.width, height: after.height, scale: format === "png" ? 2 : 1 }
-  const href = await Plotly.toImage({ data, layout: after }, options)
-  Object.assign(document.createElement("a"), { download: name, href }).click()
+/** Save the chart as it stands here, with its words around it.
+ * @param {PictureRoot} root @param {PlotElement} plot @param {string} name its ending says which kind of file
+ * @param {FileWords & { foot?: string }} words */
+export async function saveChart(root, plot, name, words) {
+  const { data, layout } = plot, { width, height } = layout, format = name.split(".").at(-1)
+  const frame = frameOf(root, { width, height }, words), scale = densityFor(width)
+  const href = await Plotly.toImage({ data, layout }, { format, width, height, scale: format === "png" ? scale : 1 })
+  if (format !== "png") return download(asSvg(href, frame), name)
+  const image = new Image()
+  image.src = href
+  await image.decode()
+  download(asPng(image, { width, height }, frame, scale), name)
 }
 
-/** The layout with a foot, in as many lines as it needs.
- * @param {any} layout @param {string} foot @param {Skin} skin */
-function withFoot({ margin, legend, ...layout }, foot, skin) {
-  const { rem, muted } = skin, size = 13 * rem
-  const lines = packed(foot.split(" · "), " · ", line => wide(line, size, skin) <= layout.width)
-  const room = (17 * lines.length + 10) * rem, height = layout.height + room
-  return {
-    ...layout, height,
-    margin: { ...margin, b: margin.b + room },
-    legend: { ...legend, y: legend.y === 0 ? room / height : legend.y },
-    title: {
-      text: lines.join("<br>"), font: { size, color: muted }, automargin: false,
-      x: 0, xref: "container", xanchor: "left", y: 4 / height, yref: "container", yanchor: "bottom",
-    },
-  }
+/** Plotly's SVG within its frame.
+ * @param {string} href @param {import("./files.js").Frame} frame */
+function asSvg(href, { width, height, edge, top, lines, paper, family }) {
+  const inner = decodeURIComponent(href.slice(href.indexOf(",") + 1)).replace("<svg", `<svg x="${edge}" y="${top}"`)
+  const texts = lines.map(({ text, y, size, weight, colour }) =>
+    `<text x="${edge}" y="${y}" dominant-baseline="central" font-size="${size}" font-weight="${weight}" fill="${colour}">${escaped(text)}</text>`)
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">` +
+    `<rect width="100%" height="100%" fill="${paper}"/><g font-family="${escaped(family)}">${texts.join("")}</g>${inner}</svg>`
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`
 }
+
+/** @param {string} text */
+const escaped = text => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\"", "&quot;")

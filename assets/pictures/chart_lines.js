@@ -4,21 +4,21 @@ import { kept, legendHeight, legendSize, titleBelow, wide, wrapped } from "./cha
 import { grouped } from "./paint.js"
 
 /* In pixels at a root font of 16: the gap between charts; the least width of a chart that stands beside another; the
-   height of a chart, and of one that has the whole width of a wide page; the least width of a chart with names at its
-   ends; the least width of the ticks' names at the left; the height of the axis below, of a line of words above. */
-const GAP = 28, NARROWEST = 290, TALL = 300, LOW = 240, WITH_NAMES = 420, LEFT = 50, BELOW = 46, LINE = 18
+   height of a chart, of one that has the whole width of a wide page, and the least in little room; the least width of a
+   chart with names at its ends; the least width of the ticks' names at the left; the height of the axis below, of a line of words above. */
+const GAP = 28, NARROWEST = 290, TALL = 300, LOW = 240, FLATTEST = 150, WITH_NAMES = 420, LEFT = 50, BELOW = 46, LINE = 18
 
 /** @param {{ data: any[], layout: any }} figure as `dressed` returns it @param {number} width @param {Skin} skin
- * @param {Set<string>} hidden names that the reader has switched off in the legend */
-export function arranged({ data, layout }, width, skin, hidden) {
+ * @param {Room} room @param {Set<string>} hidden names that the reader has switched off in the legend */
+export function arranged({ data, layout }, width, skin, room, hidden) {
   const { rem } = skin, gap = GAP * rem
   const axes = Object.keys(layout).filter(key => key.startsWith("xaxis")).map(key => key.slice(5))
   if (!axes.length) return { ...layout, width, height: 10 }
-  let across = Math.max(1, Math.min(axes.length, Math.floor((width + gap) / (NARROWEST * rem + gap))))
-  while (axes.length % across) across--
+  const legend = legendHeight(data, width, skin), across = acrossOf(axes.length, width, rem, room.high - legend)
   const left = Math.max(LEFT * rem, ...axes.map(which => 10 * rem + ticksWide(layout[`yaxis${which}`], skin)))
-  const each = (width - gap * (across - 1)) / across, tall = (across === 1 && width > 480 * rem ? LOW : TALL) * rem
-  const legend = legendHeight(data, width, skin), height = axes.length / across * (tall + gap) - gap + legend
+  const each = (width - gap * (across - 1)) / across
+  const tall = tallOf(axes.length / across, (across === 1 && width > 480 * rem ? LOW : TALL) * rem, rem, room, legend)
+  const height = axes.length / across * (tall + gap) - gap + legend
   const after = { ...layout, width, height, margin: { l: 0, r: 0, t: 0, b: 0, autoexpand: false } }
   const font = { ...layout.template.layout.legend.font, size: legendSize(data, width, skin) }
   after.legend = { ...layout.template.layout.legend, font, x: 0, xref: "container", y: 0, yref: "container", yanchor: "bottom" }
@@ -46,6 +46,24 @@ export function arranged({ data, layout }, width, skin, hidden) {
     if (hasNames) after.annotations.push(...beside(called, which, vertical.range, plot, skin))
   })
   return after
+}
+
+/** How many charts stand side by side: without an empty place, and more than their best width allows if they would be too
+ * flat otherwise.
+ * @param {number} count @param {number} width @param {number} rem @param {number} high */
+function acrossOf(count, width, rem, high) {
+  const gap = GAP * rem, ways = Array.from({ length: count }, (_, i) => i + 1).filter(across => count % across === 0)
+  /** @param {number} least */
+  const most = least => ways.filter(across => (width + gap) / across - gap >= least * rem).at(-1) ?? 1
+  const best = most(NARROWEST), isFlat = (high + gap) * best / count - gap < FLATTEST * rem
+  return isFlat ? most(NARROWEST * 0.75) : best
+}
+
+/** How high each chart is, of so many below each other.
+ * @param {number} rows @param {number} natural @param {number} rem @param {Room} room @param {number} legend */
+function tallOf(rows, natural, rem, { high, fill }, legend) {
+  const most = (high - legend + GAP * rem) / rows - GAP * rem
+  return Math.max(Math.min(natural, FLATTEST * rem), fill ? most : Math.min(natural, most))
 }
 
 /** The name of the y axis as a heading, above the names of marks, in as many lines as it needs; and the height of all.

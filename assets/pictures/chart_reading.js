@@ -6,7 +6,7 @@ import { grouped, powered } from "./paint.js"
 
 const AFTER_A_TAP = 100 // ms until the browser has sent all events of a tap
 
-/** 0.1234, 12.34, 1 234, 2.3×10⁻⁵; with a true minus.
+/** 0.1234, 12.34, 1,234, 2.3×10⁻⁵; with a true minus.
  * @param {number} value */
 export function written(value) {
   const size = Math.abs(value), sign = value < 0 ? "−" : ""

@@ -4,22 +4,25 @@ import { kept, legendHeight, titleBelow, wide } from "./chart_look.js"
 
 /* In pixels at a root font of 16: the height of a line of words, of the ticks' names below, of the x axis's title. */
 const WORDS = 20, TICKS = 28, TITLE = 22
+const LEAST = 16 // the least height of a row that the room presses together
 
-/** @param {{ data: any[], layout: any }} figure as `dressed` returns it @param {number} width @param {Skin} skin */
-export function inRows({ data, layout }, width, skin) {
+/** @param {{ data: any[], layout: any }} figure as `dressed` returns it @param {number} width @param {Skin} skin
+ * @param {Room} room */
+export function inRows({ data, layout }, width, skin, { high, fill }) {
   const { rem } = skin, { yaxis, xaxis, meta } = layout, size = yaxis.tickfont.size
   /** @type {any[]} */
   const texts = layout.annotations, ends = texts.filter(each => each.name === "end"), areBeside = ends.some(end => end.xref === "paper")
   const names = widest(yaxis.ticktext, size, skin), right = Math.max(0, ...ends.map(end => wide(end.text, end.font.size, skin)))
   const isNarrow = names + right > (areBeside ? 0.55 : 0.7) * width
-  const pixels = meta.pixels * rem * (isNarrow ? areBeside ? 1.9 : 1.3 : 1)
+  const natural = meta.pixels * rem * (isNarrow ? areBeside ? 1.9 : 1.3 : 1)
   const lines = Number(texts.some(each => each.name === "line"))
   const l = isNarrow ? 8 * rem : names + 14 * rem, r = isNarrow && areBeside ? 8 * rem : right + 14 * rem, plot = width - l - r
   const above = legendHeight(layout.showlegend ? data : [], plot, skin) + (4 + WORDS * lines) * rem // it is as wide as the plot
   const below = (TICKS + (xaxis.title?.text ? TITLE : 0)) * rem
   const margin = { l, r, t: above, b: below, autoexpand: false }
   const range = isNarrow ? [yaxis.range[0], yaxis.range[1] - (areBeside ? 0.9 : 0.2)] : yaxis.range // room for the first name
-  const rows = range[0] - range[1]
+  const rows = range[0] - range[1], most = (high - above - below) / rows
+  const pixels = Math.max(Math.min(natural, LEAST * rem * (isNarrow ? areBeside ? 1.9 : 1.5 : 1)), fill ? most : Math.min(natural, most))
   const legend = { ...layout.template.layout.legend, x: 0, xref: "container", y: 1, yref: "container", yanchor: "top" }
   return {
     ...layout, width, height: rows * pixels + above + below, margin, legend,

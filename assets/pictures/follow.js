@@ -12,6 +12,7 @@ import { decode } from "./paint.js"
 
 /** @type {Set<Follower>} */
 const followers = new Set() // all pictures of this window
+const SOON = 150 // ms that a picture may wait for numbers before it is marked as being renewed
 let commits = 0 // the number of this window's last commit
 
 const isRunning = () => document.querySelector("[data-test-script-state]")?.dataset.testScriptState === "running"
@@ -60,6 +61,8 @@ class Follower {
   note // says why there is no picture
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  waiting // runs while numbers, or a script, are on their way
 
   /** @param {PictureRoot} root
    * @param {Component} component */
@@ -139,6 +142,7 @@ class Follower {
     const { root, state: { page: { local } }, preview, commit, retract, settling } = this
     this.leave = this.draw({ ...this.component, ...drawn, root, local, preview, commit, retract, settling })
     this.isBroken = false
+    this.markRenewed()
   }
 
   /** Show words instead of the picture, or above it where there is a picture that may still be right.
@@ -152,8 +156,20 @@ class Follower {
     this.root.toggleAttribute("data-failed", Boolean(words) && (instead || !this.last))
   }
 
+  /* What is drawn stays while something newer is on its way; aria-busy says so once that takes a while. */
+  markWaiting() {
+    if (!this.state.question && !this.waits) return this.markRenewed()
+    this.waiting ??= setTimeout(() => this.root.setAttribute("aria-busy", "true"), SOON)
+  }
+  markRenewed() {
+    clearTimeout(this.waiting)
+    this.waiting = undefined
+    this.root.removeAttribute("aria-busy")
+  }
+
   /* The attribute data-settled holds the query of a picture that is at rest. It is set after the frame in which it is painted. */
   mark() {
+    this.markWaiting()
     const { root } = this, rests = () => isAtRest(this.state) && !this.isBroken && !this.waits
     if (!rests()) return root.removeAttribute("data-settled")
     if (root.dataset.settled !== this.state.page.query) requestAnimationFrame(() => setTimeout(() => {

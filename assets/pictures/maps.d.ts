@@ -99,7 +99,7 @@ interface Cells {
   called: string[]
   grid?: Grid
   brush?: Brush | null
-  paint(): void
+  paint(room: Room): void
   under(event: MouseEvent | Touch): CellAt | null
   box(at: CellAt): Box
   light(at: CellAt): { x: number; y: number; h: number }

@@ -36,9 +36,11 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
   /** @type {MapsLayout} */
   let layout
 
-  function paint() {
+  /** @param {Room} room */
+  function paint(room) {
     const skin = dress(root, header.skin)
-    layout = memory.layout = layOut(context, header, legend, memory.view, root.clientWidth, skin)
+    layout = memory.layout = layOut(context, header, legend, memory.view, root.clientWidth, skin, room)
+    root.toggleAttribute("data-stacked", layout.stacked) // for words that say left and right
     const tables = header.maps.map(map => palette(coloursOf(map, skin)))
     scene = { context, header, values, kinds, view: memory.view, skin, tables, layout }
     stretch(canvas, layout.width, layout.height, skin.paper)

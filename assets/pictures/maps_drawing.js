@@ -34,7 +34,8 @@ function fields(scene, i) {
   const prints = numbered(scene), hatched = new Path2D()
   context.textAlign = "center"
   context.textBaseline = "middle"
-  context.font = `${(cw >= 40 * rem ? 14 : cw >= 34 * rem ? 13 : 11) * rem}px ${layout.family}`
+  const side = Math.min(cw, 1.5 * ch)
+  context.font = `${Math.max(layout.least, (side >= 64 * rem ? 17 : side >= 40 * rem ? 14 : side >= 34 * rem ? 13 : 11) * rem)}px ${layout.family}`
   for (let q = view.top; q < view.top + view.rows; q++) for (let k = view.left; k < view.left + view.columns; k++) {
     const value = valueAt(scene, i, q, k), { x, y, w, h } = /** @type {Box} */ (box(scene, i, q, k))
     if (value === Infinity) { // there is no such cell
@@ -62,8 +63,8 @@ function fields(scene, i) {
 
 /** Whether cells have room for their numbers.
  * @param {MapsScene} scene */
-function numbered({ header, view, layout: { cw, ch, rem } }) {
-  return Math.max(view.columns, view.rows) <= NUMBERED * (header.square ? 1 : 2) && ch >= 24 * rem && cw >= 26 * rem
+function numbered({ header, view, layout: { cw, ch, rem, fill } }) {
+  return Math.max(view.columns, view.rows) <= NUMBERED * (header.square ? 1 : 2) && ch >= (fill ? 18 : 24) * rem && cw >= (fill ? 30 : 26) * rem
 }
 
 /** Cells too small for borders: a pixel, or several cells to a pixel, of which the largest counts.
@@ -89,8 +90,9 @@ function labels(scene, i) {
   const { stacked, head, gutter, wrapped, low, across } = layout
   const { x, y } = origins[i], first = stacked || i % across === 0, top = y - (wrapped && i >= across ? low : head)
   context.font = `${size}px ${family}`
-  if (ticks[1]) for (const { at, text } of ticks[1]) columnName(scene, i, at, text)
-  else for (let k = 0; k < view.columns; k += every[1]) columnName(scene, i, k + 0.5, header.columns.names[view.left + k])
+  const hasNames = !layout.isShared || !wrapped || i < across
+  if (hasNames && ticks[1]) for (const { at, text } of ticks[1]) columnName(scene, i, at, text)
+  else if (hasNames) for (let k = 0; k < view.columns; k += every[1]) columnName(scene, i, k + 0.5, header.columns.names[view.left + k])
   if (first && ticks[0]) for (const { at, text } of ticks[0]) rowName(scene, i, at, text)
   else if (first) for (let q = 0; q < view.rows; q += every[0]) rowName(scene, i, q + 0.5, header.rows.names[view.top + q])
   context.textAlign = "left"
@@ -98,7 +100,7 @@ function labels(scene, i) {
   context.font = `600 ${15 * rem}px ${family}`
   context.fillStyle = skin.ink
   const from = Math.min(x, stacked ? gutter : x), many = header.maps.length > 1
-  const room = wrapped ? layout.apart + layout.spare - 8 : layout.width - from
+  const isLast = i === header.maps.length - 1, room = stacked || isLast && !wrapped ? layout.width - from : layout.apart + layout.spare - 8
   if (many) context.fillText(header.maps[i].name, from, top + 2, room)
   context.font = `${13 * rem}px ${family}`
   context.fillStyle = skin[header.columns.role]
@@ -184,13 +186,13 @@ export function lightUp(scene, { q, k }) {
     context.lineWidth = 2
     context.strokeRect(at.x, at.y, Math.max(at.w - 1, 4), Math.max(at.h - 1, 4))
     context.font = `700 ${size}px ${family}`
-    const column = header.columns.names[k], row = header.rows.names[q]
+    const column = layout.isShared && layout.wrapped && i >= across ? "" : header.columns.names[k], row = header.rows.names[q]
     const wide = context.measureText(column).width + 4, tall = size * 1.2
     context.save() // paper under the name, which may lie over its neighbours'
     context.fillStyle = skin.paper
     context.translate(at.x + cw / 2, origins[i].y - 8)
     context.rotate(-angle)
-    context.fillRect(angle ? -2 : -wide / 2, -tall / 2, cw < tall && angle ? long + 4 : wide, tall)
+    if (column) context.fillRect(angle ? -2 : -wide / 2, -tall / 2, cw < tall && angle ? long + 4 : wide, tall)
     context.restore()
     columnName(scene, i, k - view.left + 0.5, column)
     if (!stacked && i % across) return

@@ -2,13 +2,20 @@
 
 import { clamp, powered } from "./paint.js"
 
+const HIGHEST = 420 // px at a root font of 16: the cells of a map together
+const WIDER = 2, HIGHER = 1.5 // how many times as wide as high, or as high as wide, a cell may be that fills the room
+const TWO_ON_A_PHONE = 6 // columns of each of two maps that are readable beside each other on a phone
 export const NUMBERED = 12 // in maps of up to this many rows and columns, cells that have room print their numbers
 
 /** How many maps stand beside each other. More than three go into rows of equal length, if such can be found.
- * @param {number} count @param {number} width @param {number} rem */
-function acrossOf(count, width, rem) {
-  const least = (count <= 3 ? 180 : count <= 8 ? 220 : count <= 16 ? 120 : 100) * rem
-  if (count <= 3) return width < least * count ? 1 : count
+ * @param {MapsHeader} header @param {number} width @param {number} rem */
+function acrossOf({ maps, rows, columns, painting }, width, rem) {
+  const count = maps.length, least = (count <= 3 ? 180 : count <= 8 ? 220 : count <= 16 ? 120 : 100) * rem
+  if (count <= 3) {
+    if (width >= least * count) return count
+    const isRead = !painting && (rows.counted && columns.counted || columns.names.length <= TWO_ON_A_PHONE)
+    return count === 2 && isRead && width >= 300 * rem ? 2 : 1 // a finger paints cells of a good size
+  }
   const most = clamp(Math.floor(width / least), 2, count)
   for (let across = most; across > most * 0.7; across--) if (count % across === 0) return across
   return Math.ceil(count / Math.ceil(count / most))
@@ -16,18 +23,18 @@ function acrossOf(count, width, rem) {
 
 /** Where everything goes, in CSS pixels. Maps stand side by side, in rows or below each other where there is no room.
  * @param {Context} context @param {MapsHeader} header @param {unknown} legend @param {Part} window
- * @param {number} width @param {Pick<Skin, "rem" | "family">} skin */
-export function layOut(context, header, legend, { left, top, columns, rows }, width, { rem, family }) {
+ * @param {number} width @param {Pick<Skin, "rem" | "family">} skin @param {Room} room */
+export function layOut(context, header, legend, { left, top, columns, rows }, width, { rem, family }, { high: limit, fill }) {
   const longest = Math.max(columns, rows), counted = header.columns.counted, { part } = header
-  const count = header.maps.length, across = acrossOf(count, width, rem), stacked = count > 1 && across === 1
+  const count = header.maps.length, across = acrossOf(header, width, rem), stacked = count > 1 && across === 1
   const deep = Math.ceil(count / across), wrapped = across > 1 && deep > 1
-  const size = (longest <= 12 ? 14 : longest <= 24 || header.rows.counted && counted ? 13 : 11) * rem
+  const size = (longest <= 12 ? 14 : longest <= 24 || fill || header.rows.counted && counted ? 13 : 11) * rem
   context.font = `${size}px ${family}`
   /** @param {string[]} names */
   const widest = names => Math.ceil(Math.max(...names.map(name => context.measureText(name).width)))
   const shown = header.columns.names.slice(left, left + columns), long = widest(shown)
   const gutter = widest(header.rows.names.slice(top, top + rows)) + size + 22 * rem
-  const highest = Math.max(180, Math.min(420 * rem, innerHeight * 0.55)), most = header.square ? 56 * rem : 110 * rem
+  const most = fill ? Infinity : header.square ? 56 * rem : 110 * rem
   /** @param {number} over */
   const fits = over => (width - gutter - over * across) / across / columns
   const level = counted || Math.min(fits(16 * rem), most) >= long + 6
@@ -35,24 +42,25 @@ export function layOut(context, header, legend, { left, top, columns, rows }, wi
   const angle = level ? 0 : slant || Math.PI / 2
   context.font = `${size}px ${family}`
   const over = Math.max(16 * rem, slant ? context.measureText(shown[shown.length - 1]).width * Math.cos(slant) + 6 : 0)
+  const names = size * 0.9 + long * Math.sin(angle), title = (count > 1 ? 46 : 24) * rem
+  const head = title + names, isShared = limit < Infinity // columns are named above the first row of maps alone
+  const low = wrapped ? 24 * rem + (isShared ? 6 * rem : names) : head // the space above the cells: in the first row of maps, and in those below it
+  const pins = header.marks.length ? 10 * rem : 0
+  const foot = (wrapped ? 10 : 32) * rem + pins, below = (wrapped ? 28 * rem : 0) + (legend ? 24 * rem : 0) // one colour bar is enough for all rows
+  const highest = heightOf(limit, fill, rem, head + low * (deep - 1) + foot * deep + below, deep)
   /** @param {number} n */
   const whole = n => n >= 8 ? Math.floor(n) : n
-  const high = Math.min(highest / rows, header.square ? most : 34 * rem), wide = Math.min(fits(over), most)
-  const cw = whole(header.square ? Math.min(high, wide) : wide), ch = header.square ? cw : whole(high)
-  const names = size * 0.9 + long * Math.sin(angle), title = (count > 1 ? 46 : 24) * rem
-  const head = title + names, low = wrapped ? 24 * rem + names : head // the space above the cells: in the first row of maps, and in those below it
-  const pins = header.marks.length ? 10 * rem : 0
-  const foot = (wrapped ? 10 : 32) * rem + pins, block = ch * rows + foot // one colour bar is enough for all rows
-  const apart = cw * columns + over, spare = Math.max(0, (width - gutter - apart * across) / (across + 1))
+  const tall = Math.min(highest / rows, header.square ? most : fill ? Infinity : 34 * rem), wide = Math.min(fits(over), most)
+  const cw = whole(header.square ? Math.min(fill ? WIDER * whole(tall) : tall, wide) : wide), ch = whole(header.square ? Math.min(tall, fill ? HIGHER * cw : cw) : tall)
+  const block = ch * rows + foot, apart = cw * columns + over, spare = Math.max(0, (width - gutter - apart * across) / (across + 1))
   const origins = header.maps.map((_, i) => ({
     x: stacked ? gutter + Math.max(0, (width - gutter - over - cw * columns) / 2)
       : gutter + spare * (i % across + 1) + apart * (i % across),
     y: head + Math.floor(i / across) * (block + low),
   }))
-  const bars = wrapped ? 28 * rem : 0
   return {
-    rem, size, family, angle, long, cw, ch, apart, spare, width, origins, head, stacked, gutter, across, wrapped, low, pins,
-    height: head + (block + low) * (deep - 1) + block + bars + (legend ? 24 * rem : 0),
+    rem, size, family, angle, long, cw, ch, apart, spare, width, origins, head, stacked, gutter, across, wrapped, low, pins, isShared,
+    height: head + (block + low) * (deep - 1) + block + below, fill, least: (fill ? 13 : 11) * rem,
     every: [Math.max(1, Math.ceil(size * 1.05 / ch)), Math.max(1, Math.ceil((level ? 0 : size * 1.05) / cw))],
     ticks: [
       ticksOf(header.rows, part?.top, part?.rows, part?.block[0], top, rows, size * 1.9 / ch),
@@ -60,6 +68,15 @@ export function layOut(context, header, legend, { left, top, columns, rows }, wi
     ],
     block: [ch, cw].map(side => Math.max(1, Math.ceil(1 / (side * devicePixelRatio) - 0.01))),
   }
+}
+
+/** How high the cells of one map may be together. Without a limit by the page they leave the half of the window free.
+ * @param {number} limit of the whole picture @param {boolean} fill @param {number} rem @param {number} others what stands
+ * around all cells @param {number} deep how many maps stand below each other */
+function heightOf(limit, fill, rem, others, deep) {
+  if (limit === Infinity) return Math.max(180, Math.min(HIGHEST * rem, innerHeight * 0.55))
+  const high = Math.max(24, (limit - others) / deep)
+  return fill ? high : Math.min(HIGHEST * rem, high)
 }
 
 /** Round numbers of a counted axis (null of another), `room` cells apart at least, each with the place in cells where it

@@ -28,9 +28,9 @@ export function powered(number, digits = 1) {
   return `${+first}×10${[...power].map(d => d === "-" ? "⁻" : d === "+" ? "" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(d)]).join("")}`
 }
 
-/** 56480.2 as 56 480, with narrow spaces.
+/** 56480.2 as 56,480.
  * @param {number} number */
-export const grouped = number => Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f")
+export const grouped = number => Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, ",")
 
 /** Texts joined by a glue, in as few lines as can be, each of which `fits`.
  * @param {string[]} texts @param {string} glue @param {(line: string) => boolean} fits */

@@ -53,6 +53,19 @@ interface Box {
 /** Across and down, or what a pair of coordinates is called where it is used. */
 type Point = [number, number]
 
+/** How high a picture may be, and whether it shall be as high as that, and as wide as its place. */
+interface Room {
+  high: number
+  fill: boolean
+}
+
+/** What a file says beside its picture. */
+interface FileWords {
+  title?: string
+  caption?: string
+  link?: string
+}
+
 type Context = CanvasRenderingContext2D
 
 type Align = "left" | "center" | "right"
@@ -82,7 +95,7 @@ interface PictureActs {
 interface PictureRoot extends HTMLElement {
   _follow?: any
   _memory?: any
-  savePicture?(fileName: string): void
+  savePicture?(fileName: string, words?: FileWords): void
 }
 
 /** What a picture is drawn from. */

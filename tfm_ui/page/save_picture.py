@@ -12,13 +12,22 @@ _component = st.components.v2.component(
 )
 
 
-def save_picture(panel: str, kind: str, file_name: str) -> None:
+def save_picture(panel: str, kind: str, file_name: str, title: str = "", caption: str = "") -> None:
     """Draw the button that saves the picture of the panel with this key.
+
+    The browser adds the page's address to the words in the file.
 
     Args:
         panel: the panel's key.
         kind: the kind of file, such as "PNG".
         file_name: its name, which ends in the kind.
+        title: stands above the picture in the file.
+        caption: stands below the picture in the file.
     """
-    label = f"{kind}: the picture, as you see it"
-    _component(key=f"{kind.lower()}_{panel}", data={"panel": panel, "file": file_name, "label": label})
+    data = {
+        "panel": panel,
+        "file": file_name,
+        "label": f"{kind}: the picture, for slides",
+        "words": {"title": title, "caption": caption},
+    }
+    _component(key=f"{kind.lower()}_{panel}", data=data)

@@ -165,9 +165,10 @@ def standalone(kind: Canvas, data: bytes, title: str, caption: str, mode: Mode) 
     return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>
 <style>:root {{ {root} }}
-body {{ margin: 2rem auto; max-width: 72rem; padding: 0 1rem;
+body {{ margin: 2rem auto; padding: 0 clamp(1rem, 3vw, 3rem);
   background: {colours.PAPER[mode]}; color: {colours.INK[mode]}; font-family: system-ui, sans-serif }}
-h1 {{ overflow-wrap: anywhere }}
+h1 {{ overflow-wrap: anywhere; font-size: clamp(1.375rem, 2.5vw, 2rem) }}
+body > p, footer {{ max-width: 80ch; line-height: 1.4; overflow-wrap: anywhere }}
 {_read("pictures/canvas.css")}{_read(f"{kind.path}.css")}</style>
 <h1>{escape(title)}</h1>
 <div id="picture">{kind.html}</div>

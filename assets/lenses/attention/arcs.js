@@ -3,8 +3,10 @@
    server. What the link has to hold is committed once the reader has stopped for a moment. */
 
 import { gather, settingsOf, sums, unpack, written } from "./arcs_lines.js"
-import { WHOLE, exact, height, layOut, paint, values } from "./arcs_drawing.js"
-import { keep, save, stretch, watch } from "../../pictures/canvas.js"
+import { LOWEST, WHOLE, height, layOut, paint, values } from "./arcs_drawing.js"
+import { counted, said } from "./arcs_words.js"
+import { keep, room, stretch, watch } from "../../pictures/canvas.js"
+import { save } from "../../pictures/files.js"
 import { clamp, contextOf, dress } from "../../pictures/paint.js"
 
 /** @type {Values} */
@@ -19,7 +21,7 @@ export default function ({ header, numbers, root, local, commit }) {
   /** @param {string} selector */
   const $ = selector => root.querySelector(selector)
   const memory = root._memory ??= { wish: {}, at: null, window: null }
-  const data = unpack({ header, numbers }), counts = [data.Q, data.K], names = [data.queries, data.keys]
+  const data = unpack({ header, numbers }), counts = [data.Q, data.K]
   const told = { ...FIRST, ...local }
   for (const name in memory.wish) { // what the page does not hold yet
     if (!memory.resting && (told[name] === memory.wish[name] || Date.now() > memory.patient)) delete memory.wish[name]
@@ -27,7 +29,8 @@ export default function ({ header, numbers, root, local, commit }) {
   }
   const settings = memory.settings = settingsOf(data, Object.fromEntries(Object.entries(told).map(([name, value]) => [name.split("_")[1], value])))
   const canvas = root.querySelector("canvas"), context = contextOf(canvas)
-  const rows = Math.max(data.Q, data.K) <= WHOLE ? WHOLE : WINDOW
+  const most = Math.max(data.Q, data.K) <= WHOLE ? WHOLE : WINDOW
+  let rows = most
   const shape = `${data.Q} ${data.K} ${data.open}`
   if (memory.shape !== shape) {
     const opens = [0, 1].map(side => settings.tokens.length && settings.side === side ? settings.tokens[0] : data.open[side] - 1)
@@ -47,11 +50,20 @@ export default function ({ header, numbers, root, local, commit }) {
   function draw() {
     if (!root.clientWidth) return // the picture is being removed from the page
     skin = dress(root, header.skin)
+    const space = room(root, canvas)
+    fit(Math.floor(space.high / (LOWEST * skin.rem)) - 3)
     tools()
-    layout = memory.layout = layOut(context, data, settings, part, root.clientWidth, skin)
+    layout = memory.layout = layOut(context, data, settings, part, root.clientWidth, skin, space)
     stretch(canvas, layout.width, layout.height, skin.paper)
     base = null
     look(memory.at)
+  }
+
+  /** Show no more tokens a side than have room.
+   * @param {number} count */
+  function fit(count) {
+    rows = part.rows = clamp(count, Math.min(6, most), Math.max(data.Q, data.K) <= count ? most : Math.min(most, WINDOW))
+    part.tops = part.tops.map((/** @type {number} */ top, /** @type {number} */ side) => clamp(top, 0, Math.max(0, counts[side] - rows)))
   }
 
   /** Light one token, [side, index]. If it is null, light the selected tokens, or show all lines if none is selected.
@@ -68,35 +80,10 @@ export default function ({ header, numbers, root, local, commit }) {
       if (focus) values({ ...scene, focus }, memory.sums = sums(data, settings, focus))
       else base = { lines, bare: keep(canvas) }
     }
-    $(".say").textContent = focus ? said(focus, memory.sums)
+    $(".say").textContent = focus ? said({ data, settings, focus }, memory.sums)
       : "Hover or tap a token for its lines. A click selects it, several are summed, Esc lets go; arrow keys walk."
-    $(".foot").textContent = counted(lines, focus)
+    $(".foot").textContent = counted({ data, settings, focus }, lines)
     $(".clear").hidden = !settings.tokens.length
-  }
-
-  /** @param {ArcsFocus} focus @param {ArcsSums} sums */
-  function said({ side, tokens }, { total, least }) {
-    const single = tokens.length === 1,
-      name = (/** @type {number} */ i) => `${i + 1} “${names[side][i]}”`, other = names[1 - side]
-    const list = tokens.slice(0, 4).map(name).join(" + ") + (tokens.length > 4 ? ` + ${tokens.length - 4} more` : "")
-    const most = total.map((w, i) => [w, i]).filter(([w]) => w > 0).sort((a, b) => b[0] - a[0]).slice(0, 3)
-    const what = ["query", "key"][side], mean = settings.maps.length > 1 ? `, mean of ${settings.maps.length} heads` : ""
-    if (!side && tokens.every(i => !data.seen[i]) && !most.length) return `${what} ${list} may look at nothing: every key is masked.`
-    const verb = side ? single ? "is looked at by" : "together are looked at by" : single ? "looks at" : "together look at"
-    const all = side && !data.sparse ? `; ${total.reduce((sum, w) => sum + (w ?? 0), 0).toFixed(4)} in all` : ""
-    return `${single ? what : ["queries", "keys"][side]} ${list} ${verb} ` +
-      (most.map(([w, i]) => `“${other[i]}” ${least[i] ? "≥ " : ""}${exact(w)}`).join(", ") || "nothing") + all + (most.length ? mean : "") + "."
-  }
-
-  /** @param {ArcsLines} lines @param {ArcsFocus | null} focus */
-  function counted({ drawn, all, rest, first, top }, focus) {
-    const share = settings.mass === 100 ? "all of each row" : `the largest of each row, up to ${settings.mass} % of it`
-    const said = [`${drawn.length} of ${all} line${all === 1 ? "" : "s"}: ${share}.`]
-    if (drawn.length) said.push(`The thickest is ${exact(top)}.`)
-    if (data.sparse) said.push(focus?.side === 1 ? `Only what is among the ${data.kept} largest of a row is known here.`
-      : `Of each row the ${data.kept} largest are here; the rest, ${rest < 0.00005 ? "next to nothing" : `${exact(rest)} of a row`}, is not drawn.`)
-    if (settings.hide.first && focus?.side !== 1) said.push(`Not drawn: “${data.keys[0]}”, the first token, with ${exact(first)} of a row.`)
-    return said.join(" ")
   }
 
   /** Draw with other settings now, and tell the page of them once the reader has stopped for a moment. Until the page
@@ -245,6 +232,6 @@ export default function ({ header, numbers, root, local, commit }) {
   canvas.setAttribute("aria-label", `${header.about} Arrow keys walk the tokens, Enter selects.`)
   memory.height = (/** @type {number} */ side, /** @type {number} */ i) => height({ data, window: part, layout: memory.layout }, side, i)
 
-  root.savePicture = name => { look(null); save(canvas, name) }
+  root.savePicture = (name, words = {}) => { look(null); save(root, name, words, { width: root.clientWidth, draw, sheet: () => canvas }) }
   return watch(root, draw)
 }

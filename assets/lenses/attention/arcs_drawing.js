@@ -5,14 +5,18 @@ import { hidden } from "./arcs_lines.js"
 import { ringAround } from "../../pictures/paint.js"
 
 export const WHOLE = 40 // texts of up to this many tokens a side are shown whole, without a window
+export const LOWEST = 15 // the least height of a token's line, in pixels at a root font of 16
 const PER_HEAD = 4 // with up to this many heads, each has its own column of numbers
 
 /** Where everything goes, in CSS pixels.
  * @param {Context} context @param {ArcsData} data @param {ArcsSettings} settings @param {ArcsWindow} window
- * @param {number} width @param {Pick<Skin, "rem" | "family">} skin */
-export function layOut(context, data, settings, window, width, { rem, family }) {
-  const phone = width < 560 * rem
-  const size = (phone ? 14 : 15) * rem, tall = Math.min(window.rows, Math.max(data.Q, data.K))
+ * @param {number} width @param {Pick<Skin, "rem" | "family">} skin @param {Room} room */
+export function layOut(context, data, settings, window, width, { rem, family }, { high, fill }) {
+  const phone = width < 560 * rem, tall = Math.min(window.rows, Math.max(data.Q, data.K))
+  const ends = [data.Q, data.K].some(count => count > window.rows) ? 2 : 0, y = 26 * rem, below = 6 * rem
+  const natural = Math.max(22 * rem, Math.min(34 * rem, 340 * rem / tall)), most = (high - y - below) / (tall + ends)
+  const step = Math.max(Math.min(natural, 13 * rem), fill ? Math.min(most, 90 * rem) : Math.min(natural, most))
+  const size = Math.min((phone ? 14 : step > 44 * rem ? 20 : 15) * rem, Math.max(13 * rem, 0.9 * step))
   context.font = `700 ${size}px ${family}`
   const names = Math.ceil(Math.max(...[...data.queries, ...data.keys].map(name => context.measureText(name).width)))
   context.font = `${13 * rem}px ${family}`
@@ -20,13 +24,11 @@ export function layOut(context, data, settings, window, width, { rem, family }) 
   /** @param {number} each */
   const wide = each => names + 16 * rem + bar + number * (1 + each), heads = settings.maps.length
   const each = heads > 1 && heads <= PER_HEAD && width > 2 * wide(heads) + 280 * rem ? heads : 0, side = wide(each)
-  const full = Math.min(width, 2 * side + 480 * rem), step = Math.max(22 * rem, Math.min(34 * rem, 340 * rem / tall))
-  const ends = [data.Q, data.K].some(count => count > window.rows) ? step : 0
-  const y = 26 * rem, from = (width - full) / 2
+  const full = fill ? width : Math.min(width, 2 * side + 480 * rem), from = (width - full) / 2
   return {
-    rem, phone, size, family, names, number, bar, each, side, width, step, ends, y, height: y + 2 * ends + tall * step + 6 * rem,
+    rem, phone, size, family, names, number, bar, each, side, width, step, y, height: y + (ends + tall) * step + below,
     x: [from + side, from + full - side],
-    low: [data.Q, data.K].map(count => y + ends + (tall - Math.min(count, window.rows)) * step / 2),
+    low: [data.Q, data.K].map(count => y + ends / 2 * step + (tall - Math.min(count, window.rows)) * step / 2),
   }
 }
 

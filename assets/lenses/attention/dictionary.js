@@ -4,13 +4,15 @@
    While something is moved, points stand where they were put, and numbers are the server's latest answer. In a file
    (`alone`) there is no server, and nothing can be moved. */
 
-import { save, stretch, watch } from "../../pictures/canvas.js"
-import { brief, file, mapping, paint } from "./dictionary_drawing.js"
+import { room, stretch, watch } from "../../pictures/canvas.js"
+import { save } from "../../pictures/files.js"
+import { brief, file, fileWidth, mapping, paint } from "./dictionary_drawing.js"
 import { clamp, contextOf, decimals, dress, floats } from "../../pictures/paint.js"
 
 /** @type {Point[]} */
 const FREE = [[-1, -1], [1, 1], [-1, 1], [1, -1]] // where a new key may stand
 
+const BROADEST = 26 // the plane, in root fonts, where it does not fill the room
 const PAUSE = 200 // ms without a key press, after which the page is told
 
 /** @param {Picture<DictionaryHeader>} picture */
@@ -79,7 +81,10 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
   /** @type {DictionaryScene} */
   let scene
   function draw() {
-    const side = $(".plane").clientWidth
+    const plane = $(".plane"), { high, fill } = room(root, root)
+    const widest = fill ? root.clientWidth / 2 : BROADEST * parseFloat(getComputedStyle(document.documentElement).fontSize)
+    plane.style.maxWidth = high < Infinity ? `${Math.min(high, widest)}px` : ""
+    const side = plane.clientWidth
     if (!side) return // the picture is being removed from the page
     const canvas = root.querySelector("canvas"), skin = dress(root, header.skin), { rem, family } = skin
     scene = { header, weights, work, rem, skin, family }
@@ -195,10 +200,11 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
   }
 
   root.querySelector("canvas").setAttribute("aria-label", header.about)
-  root.savePicture = name => {
+  root.savePicture = (name, words = {}) => {
     const rows = weights.map((w, i) =>
       `${names[i]}   ${why(i)};   weight ${decimals(w, 4)} × ${brief(header.values[i])} = ${brief(cells[4 * i + 3])}`)
-    save(file(scene, $(".plane").clientWidth, [`temperature ${header.temperature}`, ...rows, answer(), hard()]), name)
+    const side = $(".plane").clientWidth, lines = [`temperature ${header.temperature}`, ...rows, answer(), hard()]
+    save(root, name, words, { width: fileWidth(scene, side, lines), draw, sheet: () => file(scene, side, lines) })
   }
   return watch($(".plane"), draw)
 }

@@ -1,6 +1,7 @@
 /* Paints the plane of a soft dictionary. A scene is {header, weights, work, skin, rem, family}: `work` holds keys,
    values and query as they are now, while a point is dragged ahead of what the server has answered. */
 
+import { density } from "../../pictures/canvas.js"
 import { contextOf } from "../../pictures/paint.js"
 
 const HALO = 44 // radius of a key's disc if the key had all the weight, in pixels at a root font of 16
@@ -131,16 +132,24 @@ function points(context, { header, work, skin, rem, family }, to) {
   context.fillText("q", ...to(work.query))
 }
 
+/** How wide the file is that a reader saves, in CSS pixels.
+ * @param {DictionaryScene} scene @param {number} side @param {string[]} lines */
+export function fileWidth({ rem, family }, side, lines) {
+  const pen = contextOf(new OffscreenCanvas(1, 1))
+  pen.font = `${15 * rem}px ${family}`
+  return Math.ceil(side + 40 * rem + Math.max(...lines.map(line => pen.measureText(line).width)))
+}
+
 /** Paint the plane, and the text that stands beside it on the page, on one canvas: the file that a reader saves.
  * @param {DictionaryScene} scene @param {number} side @param {string[]} lines */
 export function file(scene, side, lines) {
   const { skin, rem, family } = scene, canvas = document.createElement("canvas"), context = contextOf(canvas)
-  context.font = `${15 * rem}px ${family}`
-  canvas.width = 2 * (side + 40 * rem + Math.max(...lines.map(line => context.measureText(line).width)))
-  canvas.height = 2 * side
-  context.scale(2, 2)
+  const width = fileWidth(scene, side, lines), height = Math.max(side, (lines.length + 1) * 24 * rem)
+  canvas.width = width * density()
+  canvas.height = height * density()
+  context.scale(density(), density())
   context.fillStyle = skin.paper
-  context.fillRect(0, 0, canvas.width, canvas.height)
+  context.fillRect(0, 0, width, height)
   paint(context, side, scene, true)
   context.textAlign = "left"
   context.fillStyle = skin.ink

@@ -4,8 +4,10 @@
    payload, behind the header: float32, the matrices one after another; -Infinity where masked.
    User text reaches the page through textContent and fillText alone. */
 
-import { placeTip, save, stretch, watch } from "../../pictures/canvas.js"
-import { exact, layOut, light, paint, poster, short } from "./matrices_drawing.js"
+import { hideOnScroll, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
+import { save } from "../../pictures/files.js"
+import { exact, light, paint, poster, short } from "./matrices_drawing.js"
+import { acrossOf, layOutStep, layOutWhole } from "./matrices_layout.js"
 import { walk } from "./matrices_walk.js"
 import { clamp, contextOf, dress, floats, palette } from "../../pictures/paint.js"
 
@@ -66,24 +68,28 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     if (!root.clientWidth) return // the picture is being removed from the page
     skin = dress(root, header.skin)
     tables = { weights: palette(skin.weights), signed: palette(skin.signed) }
-    const { rem, family } = skin
-    root.classList.toggle("narrow", root.clientWidth < 900 * rem)
-    root.classList.toggle("roomy", whole && root.clientWidth > 1300 * rem)
-    memory.layouts = {}
-    const width = whole ? figures[0].clientWidth - 18 : root.clientWidth, gaps = 14 * (scene.length - 1)
-    const signs = gaps + [...stage.querySelectorAll(".sign")].reduce((sum, sign) => sum + sign.offsetWidth, 0)
+    const { rem, family } = skin, isLimited = room(root, root).high < Infinity
+    root.classList.toggle("narrow", root.clientWidth < (isLimited ? 640 : 900) * rem)
+    root.classList.toggle("limited", isLimited)
+    root.classList.toggle("roomy", whole && !isLimited && root.clientWidth > 1300 * rem)
     const shown = figures.map(box => matrices[nameOf(box)]), pen = contextOf(figures[0].querySelector("canvas"))
+    figures.forEach((box, i) => dressFigure(box, shown[i]))
+    pen.font = `${13 * rem}px ${family}`
     /** @param {string} axis */
-    const widest = axis => {
-      pen.font = `${13 * rem}px ${family}`
-      return Math.max(...header[axis === "query" ? "queries" : "keys"].map(name => pen.measureText(short(name)).width))
-    }
-    const layouts = whole ? shown.map(matrix => layOut([matrix], { whole, width, rem, signs: 0 })[0])
-      : layOut(shown, { whole, width, rem, signs, widest })
+    const widest = axis => Math.max(...header[axis === "query" ? "queries" : "keys"].map(name => pen.measureText(short(name)).width))
+    const isBeside = whole && !root.classList.contains("narrow"), space = room(root, isBeside ? $(".body") : stage)
+    const others = Math.max(...figures.map(box => box.offsetHeight - box.querySelector("canvas").offsetHeight)) + 2
+    stage.style.gridTemplateColumns = ""
+    const width = !whole ? root.clientWidth : isLimited ? stage.clientWidth : figures[0].clientWidth - 18
+    const place = { rem, family, widest, space, width }
+    const across = acrossOf(shown, place, others)
+    if (whole && isLimited) stage.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`
+    const signs = 14 * (scene.length - 1) + [...stage.querySelectorAll(".sign")].reduce((sum, sign) => sum + sign.offsetWidth, 0)
+    const layouts = whole ? shown.map(matrix => layOutWhole(matrix, place, shown.length, across, others)) : layOutStep(shown, place, signs, others)
+    memory.layouts = Object.fromEntries(shown.map(({ name }, i) => [name, layouts[i]]))
     figures.forEach((box, i) => {
       const canvas = box.querySelector("canvas"), { width, height } = layouts[i]
-      memory.layouts[nameOf(box)] = { ...layouts[i], family }
-      dressFigure(box, shown[i])
+      box.style.width = whole ? "" : width + "px"
       canvas.style.width = width + "px"
       stretch(canvas, width, height, skin.paper)
       drawn(box)
@@ -96,16 +102,16 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     const [name, shape, what] = box.querySelectorAll("figcaption > *")
     write(name, `${matrix.symbol} ${matrix.name}`)
     name.style.color = matrix.role ? skin[matrix.role] : ""
-    write(shape, matrix.shape)
+    const isShort = whole && root.classList.contains("limited") // of “T × d = 10 × 8” the numbers, of “−2 2” one of them
+    write(shape, isShort ? matrix.shape.split(" = ").at(-1) ?? "" : matrix.shape)
     what.textContent = matrix.what
     what.hidden = !root.classList.contains("roomy")
     box.classList.toggle("focus", whole && matrix.name === step)
     const [low, bar, high] = box.querySelectorAll(".colours > *")
     const mask = matrix.name === "mask"
     bar.hidden = mask
-    low.textContent = mask ? "0 may attend, −∞ may not" : matrix.weights ? "0" : `−${matrix.topText}`
-    high.textContent = mask ? "" : matrix.topText
-    box.style.width = whole ? "" : memory.layouts[matrix.name].width + "px"
+    low.textContent = mask ? "0 may attend, −∞ may not" : matrix.weights ? "0" : isShort ? "" : `−${matrix.topText}`
+    high.textContent = mask ? "" : isShort && !matrix.weights ? `±${matrix.topText}` : matrix.topText
     bar.style.background = `linear-gradient(90deg, ${(matrix.weights ? skin.weights : skin.signed).join(",")})`
     const canvas = box.querySelector("canvas")
     canvas.tabIndex = 0
@@ -182,6 +188,7 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
   figures.forEach(box => {
     const canvas = box.querySelector("canvas"), { rows, columns, axes } = matrices[nameOf(box)]
     canvas.onpointermove = event => {
+      memory.touched = event.pointerType !== "mouse"
       if (event.pointerType !== "mouse") return
       const at = under(box, event)
       if (at?.row !== memory.hover?.row || at?.column !== memory.hover?.column || at?.name !== memory.hover?.name) look(box, at)
@@ -233,6 +240,10 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
   if (memory.step && memory.step !== step && !whole && !still) beat()
   memory.step = step
 
-  root.savePicture = name => save(poster(stage, skin.paper), name)
-  return watch(root, draw)
+  root.savePicture = (name, words = {}) => {
+    look(figures[0], null)
+    save(root, name, words, { width: stage.clientWidth, draw, sheet: () => poster(stage, skin.paper) })
+  }
+  const leave = [watch(root, draw), hideOnScroll(() => memory.touched && look(figures[0], null))]
+  return () => leave.forEach(stop => stop())
 }

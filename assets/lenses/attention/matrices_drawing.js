@@ -1,38 +1,12 @@
 /* One matrix on its canvas: cells in its colours, names of rows and columns, a ring around the cell in focus, and
    outlines around the cells that it was computed from. */
 
+import { density } from "../../pictures/canvas.js"
+import { named } from "./matrices_layout.js"
 import { contextOf, hatch, image, ink, ringAround, word } from "../../pictures/paint.js"
 
 const PRINTS = 26 // a cell of at least this many pixels prints its number
 const LONGEST = 9 // characters of a name; a longer one is cut
-
-/** @param {string} axis */
-const named = axis => axis === "query" || axis === "key"
-
-/** How large the cells of each matrix are, and where they begin. All matrices of one step share a size; in the overview of all
- * steps each matrix has its own.
- * @param {Matrix[]} matrices
- * @param {{ whole: boolean, width: number, rem: number, signs: number, widest?: (axis: string) => number }} options */
-export function layOut(matrices, { whole, width, rem, signs, widest }) {
-  const sides = matrices.map(({ axes: [rows, columns] }) => ({
-    left: whole ? 2 : named(rows) ? (widest?.(rows) ?? 0) + 10 : 26 * rem,
-    top: (whole || !named(columns) ? 2 : 52) * rem,
-    right: (whole || !named(columns) ? 4 : 30) * rem,
-  }))
-  const stacked = !whole && width < 700 * rem, total = (/** @type {number[]} */ list) => list.reduce((sum, value) => sum + value, 0)
-  const room = width - total(sides.map(side => side.left + side.right + 10)) - signs
-  const share = room / total(matrices.map(matrix => matrix.columns))
-  const tallest = whole ? 122 * rem : Math.min(420 * rem, innerHeight * 0.46), best = (whole ? 14 : 40) * rem
-  return matrices.map(({ rows, columns, axes }, i) => {
-    const { left, top, right } = sides[i]
-    const across = whole || stacked ? (width - left - right) / columns : share
-    const x = Math.max(1, Math.min(best, across)), y = Math.max((whole ? 4 : 11) * rem, Math.min(x, tallest / rows))
-    const square = named(axes[0]) && named(axes[1])
-    const cell = square ? { x: Math.min(x, y), y: Math.min(x, y) } : { x: Math.min(x, 1.25 * y), y: whole ? Math.min(best, tallest / rows) : y }
-    if (whole && !square) cell.x = Math.max(1, Math.min(best, across))
-    return { left, top, cell, rem, whole, width: left + cell.x * columns + right, height: top + cell.y * rows + 4 }
-  })
-}
 
 /** Which of the scale's colours a value has, 0 to 255; -1 if it is masked.
  * @param {number} value @param {Matrix} matrix */
@@ -45,7 +19,7 @@ function shade(value, { weights, top }) {
  * @param {Skin} skin @param {Record<"weights" | "signed", string[]>} tables
  * @param {(axis: string, i: number) => string} names @param {number} [upTo] */
 export function paint(context, matrix, numbers, layout, skin, tables, names, upTo = Infinity) {
-  const { left, top, cell, rem } = layout, { rows, columns, axes } = matrix
+  const { left, top, cell } = layout, { rows, columns } = matrix
   const table = matrix.weights ? tables.weights : tables.signed
   context.fillStyle = skin.paper
   context.fillRect(0, 0, layout.width, layout.height)
@@ -61,37 +35,51 @@ export function paint(context, matrix, numbers, layout, skin, tables, names, upT
   context.strokeStyle = skin.rule
   context.lineWidth = 1
   context.strokeRect(left - 0.5, top - 0.5, columns * cell.x + 1, rows * cell.y + 1)
-  if (layout.whole) return
-  context.font = `${13 * rem}px ${layout.family}`
+  labels(context, matrix, layout, skin, names)
+}
+
+/** The names of rows and columns, or their numbers, as many as have room.
+ * @param {Context} context @param {Matrix} matrix @param {MatrixLayout} layout @param {Skin} skin
+ * @param {(axis: string, i: number) => string} names */
+function labels(context, { rows, columns, axes }, { left, top, cell, size, family, angle, hasRows, hasColumns }, skin, names) {
+  context.font = `${size}px ${family}`
   context.textBaseline = "middle"
   /** @param {string} axis */
   const colour = axis => named(axis) ? skin[axis] : skin.muted
-  /** @param {number} size @param {number} count */
-  const every = (size, count) => Math.max(1, Math.ceil(size / count))
-  context.fillStyle = colour(axes[0])
-  context.textAlign = "right"
-  for (let r = 0; r < rows; r += every(13 * rem, cell.y))
-    context.fillText(names(axes[0], r), left - 5, top + (r + 0.5) * cell.y)
-  if (!named(axes[1])) return
+  if (hasRows) {
+    context.fillStyle = colour(axes[0])
+    context.textAlign = "right"
+    for (const r of round(rows, Math.ceil(size / cell.y), named(axes[0]))) context.fillText(names(axes[0], r), left - 5, top + (r + 0.5) * cell.y)
+  }
+  if (!hasColumns) return
   context.fillStyle = colour(axes[1])
-  for (let c = 0; c < columns; c += every(13 * rem, cell.x)) {
+  const wide = named(axes[1]) ? size : context.measureText(names(axes[1], columns - 1)).width + 0.4 * size
+  for (const c of round(columns, Math.ceil((named(axes[1]) ? 1.2 : 1) * wide / cell.x), named(axes[1]))) {
     context.save()
-    context.translate(left + (c + 0.5) * cell.x, top - 5)
-    context.rotate(-Math.PI / 4)
-    context.textAlign = "left"
+    context.translate(left + (c + 0.5) * cell.x, top - (named(axes[1]) ? 5 : 0.6 * size))
+    context.rotate(-angle)
+    context.textAlign = angle ? "left" : "center"
     context.fillText(names(axes[1], c), 0, 0)
     context.restore()
   }
 }
 
+/** Every so many-th of some rows or columns, from 0. Numbers are round ones: 1, 5, 10, or 1, 8, 16.
+ * @param {number} count @param {number} every @param {boolean} isNamed */
+function round(count, every, isNamed) {
+  const step = isNamed || every < 2 ? Math.max(1, every) : /** @type {number} */ ([2, 4, 5, 8, 16, 32, 64, 128, 256].find(n => n >= every) ?? every)
+  const all = [...Array(count).keys()]
+  return isNamed || step < 2 ? all.filter(i => i % step === 0) : all.filter(i => (i + 1) % step === 0 || !i && step > 2)
+}
+
 /** @param {Context} context @param {Matrix} matrix @param {Float32Array} numbers @param {MatrixLayout} layout
  * @param {Skin} skin @param {string[]} table @param {number} shown */
-function cells(context, matrix, numbers, { left, top, cell, rem, family }, skin, table, shown) {
+function cells(context, matrix, numbers, { left, top, cell, rem, family, fill }, skin, table, shown) {
   const gap = Math.min(cell.x, cell.y) >= 12 ? 2 : 1, masked = new Path2D()
-  const prints = Math.min(cell.x, cell.y) >= PRINTS * rem
+  const prints = cell.x >= PRINTS * rem * (fill ? 1.25 : 1) && cell.y >= PRINTS * rem * (fill ? 0.8 : 1)
   context.textAlign = "center"
   context.textBaseline = "middle"
-  context.font = `${(cell.x >= 38 * rem ? 13 : 11) * rem}px ${family}`
+  context.font = `${(cell.x >= 64 * rem && cell.y >= 40 * rem ? 17 : cell.x >= 38 * rem || fill ? 13 : 11) * rem}px ${family}`
   for (let r = 0; r < shown; r++) for (let c = 0; c < matrix.columns; c++) {
     const value = numbers[r * matrix.columns + c], at = shade(value, matrix)
     const x = left + c * cell.x, y = top + r * cell.y, wide = cell.x - gap, tall = cell.y - gap
@@ -151,7 +139,7 @@ export const short = name => [...name].length > LONGEST ? [...name].slice(0, LON
 /** All figures of the scene on one sheet, for a file.
  * @param {HTMLElement} stage @param {string} paper */
 export function poster(stage, paper) {
-  const ratio = devicePixelRatio, origin = stage.getBoundingClientRect()
+  const ratio = density(), origin = stage.getBoundingClientRect()
   const sheet = Object.assign(document.createElement("canvas"), { width: origin.width * ratio, height: origin.height * ratio })
   const context = contextOf(sheet)
   context.scale(ratio, ratio)

@@ -1,8 +1,9 @@
 /* The bar above the matrices: from step to step by click, by keyboard or by itself, and the temperature. */
 
 import { slide } from "../../pictures/slider.js"
+import { speedBeside } from "../../pictures/speed.js"
 
-const REST = 1400 // ms between two steps of a walk by itself
+const REST = 3000 // ms between two steps of a walk by itself: time enough to say what each does
 
 /** Returns how to stop the walk.
  * @param {Pick<Picture<MatricesHeader>, "root" | "header" | "late" | "preview" | "retract">
@@ -55,8 +56,12 @@ export function walk({ root, header: { prefix, steps, step, whole, temperature }
   }
   $(".play").textContent = memory.playing ? "Pause" : "Play"
   $(".play").onclick = () => memory.playing ? stop() : play()
-  clearTimeout(memory.timer)
-  if (memory.playing && step !== steps.at(-1)) memory.timer = setTimeout(play, REST)
+  function wait() {
+    clearTimeout(memory.timer)
+    memory.timer = setTimeout(play, REST / memory.speed)
+  }
+  speedBeside($(".play"), memory, () => { if (memory.playing) wait() })
+  if (memory.playing && step !== steps.at(-1)) wait()
   else stop()
   $(".all").textContent = whole ? "One step" : "All at once"
   $(".all").onclick = () => { stop(); tell({ whole: !whole }) }

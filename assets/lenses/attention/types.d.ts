@@ -49,10 +49,14 @@ interface MatrixLayout {
   top: number
   cell: { x: number; y: number }
   rem: number
-  whole: boolean
+  size: number // of the names' letters
+  family: string
+  fill: boolean
+  angle: number // of the columns' names
+  hasRows: boolean // whether rows, and columns, have room for their names
+  hasColumns: boolean
   width: number
   height: number
-  family?: string
 }
 
 interface ArcsHeader extends Header {

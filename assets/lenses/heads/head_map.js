@@ -23,9 +23,10 @@ export default function ({ header, numbers, root }) {
   /** @type {HeadMapScene["layout"]} */
   let layout
 
-  function paint() {
+  /** @param {Room} room */
+  function paint(room) {
     const skin = dress(root, header.skin)
-    layout = memory.layout = layOut(context, header, memory.view, root.clientWidth, skin)
+    layout = memory.layout = layOut(context, header, memory.view, root.clientWidth, skin, room)
     scene = { context, header, weights, view: memory.view, skin, table: palette(skin.weights), layout }
     stretch(canvas, layout.width, layout.height, skin.paper)
     paintMap(scene)
@@ -39,8 +40,8 @@ export default function ({ header, numbers, root }) {
   /** The cell under the pointer; of cells smaller than a pixel, the largest weight of those drawn there.
    * @param {MouseEvent} event */
   function under(event) {
-    const edges = canvas.getBoundingClientRect(), { x, y, cell, block } = layout, { left, top, columns, rows } = memory.view
-    const c = Math.floor((event.clientX - edges.left - x) / (cell * block)) * block
+    const edges = canvas.getBoundingClientRect(), { x, y, cell, wide, block } = layout, { left, top, columns, rows } = memory.view
+    const c = Math.floor((event.clientX - edges.left - x) / (wide * block)) * block
     const r = Math.floor((event.clientY - edges.top - y) / (cell * block)) * block
     if (c < 0 || r < 0 || c >= columns || r >= rows) return null
     let best = { q: top + r, k: left + c }
@@ -52,8 +53,8 @@ export default function ({ header, numbers, root }) {
 
   /** @param {CellAt} at */
   function box({ q, k }) {
-    const { x, y, cell } = layout, { left, top } = memory.view
-    return { x: x + (k - left) * cell, y: y + (q - top) * cell, w: cell, h: cell }
+    const { x, y, cell, wide } = layout, { left, top } = memory.view
+    return { x: x + (k - left) * wide, y: y + (q - top) * cell, w: wide, h: cell }
   }
 
   /** @param {string} part @param {string} how */

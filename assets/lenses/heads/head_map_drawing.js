@@ -6,34 +6,52 @@ import { colourBar, decimals, hatch, image, ink, paste, pool, veil, word } from 
 export const MASKED = -1 // stands in place of a weight that the mask forbids
 export const PRINTED = 12 // in maps of up to this many tokens a side, each cell that has room prints its number
 const HATCHED = 24 // in maps of up to this many tokens a side, masked cells are hatched
-const SIDE = 384, OF_WINDOW = 0.5 // the map's largest side: in pixels at a root font of 16, and as a share of the window's height
+const SIDE = 384, OF_WINDOW = 0.5 // the largest side: in pixels at a root font of 16, and, where the page sets no limit, as a share of the window
+const WIDER = 2 // how many times as wide as high a cell may be that fills the room
 const SLANT = 40 * Math.PI / 180
 
-/** Where everything goes, in CSS pixels; `block` is how many cells a pixel stands for, along each side.
+/** Where everything goes, in CSS pixels; `cell` is a cell's height and `wide` its width, `block` how many cells a pixel stands
+ * for, along each side.
  * @param {Context} context @param {HeadMapHeader} header @param {Part} window @param {number} width
- * @param {Pick<Skin, "rem" | "family">} skin */
-export function layOut(context, { queries, keys }, { left, top, columns, rows }, width, { rem, family }) {
+ * @param {Pick<Skin, "rem" | "family">} skin @param {Room} room */
+export function layOut(context, { queries, keys }, { left, top, columns, rows }, width, { rem, family }, { high: limit, fill }) {
   const longest = Math.max(columns, rows)
-  const size = (longest <= 12 ? 15 : longest <= 24 ? 13 : 11) * rem, phone = width < 480
+  const size = (longest <= 12 ? 15 : longest <= 24 || fill ? 13 : 11) * rem, phone = width < 480
   context.font = `${size}px ${family}`
-  const highest = Math.max(180, Math.min(SIDE * rem, innerHeight * OF_WINDOW))
   /** @param {string[]} names */
   const widest = names => Math.ceil(Math.max(...names.map(name => context.measureText(name).width)))
   const shown = keys.slice(left, left + columns), long = widest(shown)
   const gutter = widest(queries.slice(top, top + rows)) + size + 22 * rem
-  /** @param {number} over */
-  const fit = over => Math.min((width - gutter - over) / columns, highest / rows, 56 * rem)
-  const level = long + 6 <= fit(8) * stepOf(size, fit(8))
-  const angle = level ? 0 : columns <= 12 && !phone ? SLANT : Math.PI / 2
+  const most = fill ? Infinity : 56 * rem
+  /** @param {number} over @param {number} head the height of what stands above the cells */
+  function fit(over, head) {
+    const high = Math.min(highest(limit, fill, rem, head) / rows, most), across = (width - gutter - over) / columns
+    const wide = whole(Math.min(across, fill ? WIDER * whole(high) : high))
+    return { wide, cell: whole(Math.min(high, wide)) }
+  }
+  /** @param {number} angle */
+  const headOf = angle => 22 * rem + size + long * Math.sin(angle)
+  const levelled = fit(8, headOf(0)).wide, level = long + 6 <= levelled * stepOf(size, levelled)
+  const angle = level ? 0 : columns <= 12 && !phone ? SLANT : Math.PI / 2, head = headOf(angle)
   const over = angle === SLANT ? Math.max(8, context.measureText(shown[shown.length - 1]).width * Math.cos(SLANT)) : 8
-  const cell = fit(over) >= 8 ? Math.floor(fit(over)) : fit(over)
-  const head = 22 * rem + size + long * Math.sin(angle)
+  const { cell, wide } = fit(over, head)
   return {
-    rem, phone, long, width, size, family, angle, cell, y: head, height: head + cell * rows + 36 * rem,
-    x: gutter + Math.max(0, (width - gutter - over - cell * columns) / 2),
-    step: stepOf(size, cell), block: Math.max(1, Math.ceil(1 / (cell * devicePixelRatio) - 0.01)),
+    rem, phone, long, width, size, family, angle, cell, wide, y: head, height: head + cell * rows + 36 * rem, fill, least: (fill ? 13 : 11) * rem,
+    x: gutter + Math.max(0, (width - gutter - over - wide * columns) / 2),
+    step: { row: stepOf(size, cell), column: stepOf(size, wide) }, block: Math.max(1, Math.ceil(1 / (cell * devicePixelRatio) - 0.01)),
   }
 }
+
+/** How high all cells may be together. Without a limit by the page they leave the half of the window free.
+ * @param {number} limit of the whole picture @param {boolean} fill @param {number} rem @param {number} head */
+function highest(limit, fill, rem, head) {
+  if (limit === Infinity) return Math.max(180, Math.min(SIDE * rem, innerHeight * OF_WINDOW))
+  const high = Math.max(24, limit - head - 36 * rem)
+  return fill ? high : Math.min(SIDE * rem, high)
+}
+
+/** @param {number} n */
+const whole = n => n >= 8 ? Math.floor(n) : n
 
 /** Every so many-th row and column is named, so that names do not overlap.
  * @param {number} size @param {number} cell */
@@ -53,24 +71,24 @@ const shade = (w, top) => Math.min(255, Math.round(w / top * 255))
 
 /** @param {HeadMapScene} scene */
 function cells({ context, header, weights, view, skin, table, layout }) {
-  const { x, y, cell, rem } = layout, { left, top: first, columns, rows } = view, K = header.keys.length, Q = header.queries.length
-  const gap = cell >= 12 ? 2 : 1, hatched = Math.max(columns, rows) <= HATCHED
-  const prints = Math.max(columns, rows) <= PRINTED && cell >= 28 * rem
+  const { x, y, cell, wide, rem, least } = layout, { left, top: first, columns, rows } = view, K = header.keys.length, Q = header.queries.length
+  const gap = cell >= 12 ? 2 : 1, tall = cell - gap, side = wide - gap, hatched = Math.max(columns, rows) <= HATCHED
+  const prints = Math.max(columns, rows) <= PRINTED && wide >= 28 * rem && cell >= (layout.fill ? 18 : 28) * rem
   const masked = new Path2D()
   context.textAlign = "center"
   context.textBaseline = "middle"
   for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) {
-    const w = weights[(first + r) * K + left + c], at = x + c * cell, down = y + r * cell, side = cell - gap
+    const w = weights[(first + r) * K + left + c], at = x + c * wide, down = y + r * cell
     const fill = w === MASKED ? skin.masked : table[shade(w, header.top)]
     context.fillStyle = fill
-    context.fillRect(at, down, side, side)
-    if (w === MASKED && hatched) hatch(masked, at, down, side, side)
+    context.fillRect(at, down, side, tall)
+    if (w === MASKED && hatched) hatch(masked, at, down, side, tall)
     if (w === MASKED || !prints || first + r >= header.read) continue
     context.fillStyle = ink(fill)
-    context.font = `${(cell >= 40 * rem ? 15 : cell >= 34 * rem ? 13 : 11) * rem}px ${layout.family}`
+    context.font = `${Math.max(least, (cell >= 64 * rem ? 18 : cell >= 40 * rem ? 15 : cell >= 34 * rem ? 13 : 11) * rem)}px ${layout.family}`
     const digits = columns === K && rows === Q ? 2 : /** @type {number} */ (
       [4, 3, 2].find(n => n === 2 || context.measureText((0).toFixed(n)).width < side - 4))
-    context.fillText(columns === K && rows === Q ? w.toFixed(2) : decimals(w, digits), at + side / 2, down + side / 2 + 1)
+    context.fillText(columns === K && rows === Q ? w.toFixed(2) : decimals(w, digits), at + side / 2, down + tall / 2 + 1)
   }
   context.strokeStyle = skin.hatch
   context.lineWidth = 1
@@ -79,30 +97,30 @@ function cells({ context, header, weights, view, skin, table, layout }) {
 
 /** @param {HeadMapScene} scene */
 function pixels({ context, header, weights, view, skin, table, layout }) {
-  const { x, y, cell, block } = layout, masked = word(skin.masked), words = table.map(word)
+  const { x, y, cell, wide, block } = layout, masked = word(skin.masked), words = table.map(word)
   const { largest, across, down } = pool(weights, header.keys.length, view, block, MASKED)
   const tile = image(across, down, i => largest[i] === MASKED ? masked : words[shade(largest[i], header.top)])
-  paste(context, tile, { x, y, w: cell * view.columns, h: cell * view.rows }, across * block * cell, down * block * cell)
+  paste(context, tile, { x, y, w: wide * view.columns, h: cell * view.rows }, across * block * wide, down * block * cell)
 }
 
 /** @param {HeadMapScene} scene */
 function unread({ context, header, view, skin, layout }) {
-  const { x, y, cell } = layout, { top: first, columns, rows } = view, from = Math.max(0, header.read - first)
-  if (from < rows) veil(context, skin.paper, x, y + from * cell, columns * cell, (rows - from) * cell)
+  const { x, y, cell, wide } = layout, { top: first, columns, rows } = view, from = Math.max(0, header.read - first)
+  if (from < rows) veil(context, skin.paper, x, y + from * cell, columns * wide, (rows - from) * cell)
 }
 
 /** @param {HeadMapScene} scene */
 function names(scene) {
   const { context, header, view, skin, layout } = scene
-  const { x, y, cell, size, family, rem, step } = layout, { left, top: first, columns, rows } = view
+  const { x, y, cell, wide, size, family, rem, step } = layout, { left, top: first, columns, rows } = view
   context.font = `${size}px ${family}`
-  for (let r = 0; r < rows; r += step) name(scene, header.queries[first + r], "query", r)
-  for (let c = 0; c < columns; c += step) name(scene, header.keys[left + c], "key", c)
+  for (let r = 0; r < rows; r += step.row) name(scene, header.queries[first + r], "query", r)
+  for (let c = 0; c < columns; c += step.column) name(scene, header.keys[left + c], "key", c)
   context.font = `${14 * rem}px ${family}`
   context.textAlign = "center"
   context.textBaseline = "top"
   context.fillStyle = skin.key
-  context.fillText("key (column): is looked at", Math.max(x + cell * columns / 2, 80 * rem), 2)
+  context.fillText("key (column): is looked at", Math.max(x + wide * columns / 2, 80 * rem), 2)
   context.save()
   context.translate(2, y + cell * rows / 2)
   context.rotate(-Math.PI / 2)
@@ -112,7 +130,7 @@ function names(scene) {
 }
 
 /** @param {HeadMapScene} scene @param {string} text @param {"query" | "key"} role @param {number} at */
-function name({ context, skin, layout: { x, y, cell, angle } }, text, role, at) {
+function name({ context, skin, layout: { x, y, cell, wide, angle } }, text, role, at) {
   context.fillStyle = skin[role]
   context.textBaseline = "middle"
   if (role === "query") {
@@ -120,7 +138,7 @@ function name({ context, skin, layout: { x, y, cell, angle } }, text, role, at) 
     return context.fillText(text, x - 12, y + (at + 0.5) * cell)
   }
   context.save()
-  context.translate(x + (at + 0.5) * cell, y - 10)
+  context.translate(x + (at + 0.5) * wide, y - 10)
   context.rotate(-angle)
   context.textAlign = angle ? "left" : "center"
   context.fillText(text, 0, 0)
@@ -130,12 +148,12 @@ function name({ context, skin, layout: { x, y, cell, angle } }, text, role, at) 
 /** The colour bar, and what grey means if there is any: centred below the map.
  * @param {HeadMapScene} scene */
 function scale({ context, header, weights, view, skin, layout }) {
-  const { rem, family, width, height, x, cell } = layout, bar = 150 * rem, y = height - 22 * rem
+  const { rem, family, width, height, x, wide } = layout, bar = 150 * rem, y = height - 22 * rem
   const text = `${header.topText} weight`, masked = weights.includes(MASKED)
   context.font = `${13 * rem}px ${family}`
   const named = bar + 6 + context.measureText(text).width, chip = named + 14 * rem
   const all = masked ? chip + 18 * rem + context.measureText("masked").width : named
-  const from = Math.max(18 * rem, Math.min(x + cell * view.columns / 2 - all / 2, width - all - 2))
+  const from = Math.max(18 * rem, Math.min(x + wide * view.columns / 2 - all / 2, width - all - 2))
   colourBar(context, skin, skin.weights, { x: from, y, w: bar }, "0", text)
   if (!masked) return
   context.fillText("masked", from + chip + 18 * rem, y + 5 * rem)
@@ -150,23 +168,24 @@ function scale({ context, header, weights, view, skin, layout }) {
 /** Outline the cell that the reader points at and light its two names; returns where the cell is.
  * @param {HeadMapScene} scene @param {CellAt} at */
 export function lightUp(scene, { q, k }) {
-  const { context, header, view, skin, layout } = scene, { x, y, cell, size, family, block, rem, angle, long, step } = layout
-  const side = block * cell, c = x + Math.floor((k - view.left) / block) * side, r = y + Math.floor((q - view.top) / block) * side
+  const { context, header, view, skin, layout } = scene, { x, y, cell, wide, size, family, block, rem, angle, long, step } = layout
+  const tall = block * cell, side = block * wide
+  const c = x + Math.floor((k - view.left) / block) * side, r = y + Math.floor((q - view.top) / block) * tall
   context.strokeStyle = skin.ink
   context.lineWidth = 2
-  context.strokeRect(c, r, Math.max(side - 1, 4), Math.max(side - 1, 4))
+  context.strokeRect(c, r, Math.max(side - 1, 4), Math.max(tall - 1, 4))
   context.font = `700 ${size}px ${family}`
   /** @type {["query" | "key", string, number][]} */
   const lit = [["query", header.queries[q], q - view.top], ["key", header.keys[k], k - view.left]]
   for (const [role, text, i] of lit) {
-    const wide = context.measureText(text).width + 4, tall = size * 1.2, middle = (i + 0.5) * cell
+    const broad = context.measureText(text).width + 4, line = size * 1.2, middle = (i + 0.5) * (role === "query" ? cell : wide)
     context.save() // paper under the name, which may lie over its neighbours'
     context.fillStyle = skin.paper
-    if (role === "query") context.fillRect(x - 12 - wide, y + middle - tall / 2, wide + 2, tall)
+    if (role === "query") context.fillRect(x - 12 - broad, y + middle - line / 2, broad + 2, line)
     else {
       context.translate(x + middle, y - 10)
       context.rotate(-angle)
-      context.fillRect(angle ? -2 : -wide / 2, -tall / 2, step > 1 && angle ? long + 4 : wide, tall)
+      context.fillRect(angle ? -2 : -broad / 2, -line / 2, step.column > 1 && angle ? long + 4 : broad, line)
     }
     context.restore()
     name(scene, text, role, i)
@@ -174,5 +193,5 @@ export function lightUp(scene, { q, k }) {
     context.arc(role === "query" ? x - 5 : x + middle, role === "query" ? y + middle : y - 5, 3.5 * rem, 0, 7)
     context.fill()
   }
-  return { x: c, y: r, h: side }
+  return { x: c, y: r, h: tall }
 }

@@ -4,8 +4,25 @@
    weight, header.ends[head] that weight's place on the scale (1 is its dark end); 255 is masked.
    Everything but the click stays in the browser. User text reaches the page through textContent alone. */
 
-import { save, watch } from "../../pictures/canvas.js"
+import { density, room, watch } from "../../pictures/canvas.js"
+import { save } from "../../pictures/files.js"
 import { clamp, contextOf, dress, image, palette, pool, veil, word } from "../../pictures/paint.js"
+
+/* In pixels, and those with a comment also at a root font of 16: */
+const LABELS = 24, EDGES = 34 // the heads' numbers above, the layers' at the left
+const LARGEST = 108, LEAST = 22, GAP = 4 // a thumbnail's side, and what is between two
+const WIDER = 2 // how many times as wide as high a thumbnail may be that fills the room
+
+const LARGE = ".st-key-panel_head" // the panel that shows the picked head large
+
+/** Where the large map stands below the grid, as on a phone, a tap on a thumbnail would change something out of sight.
+ * @param {Element | null} panel */
+function bringIntoView(panel) {
+  if (!(panel instanceof HTMLElement) || panel.getBoundingClientRect().top < 0.75 * innerHeight) return
+  panel.style.scrollMarginTop = "4rem" // below the bar of the page
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches
+  panel.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" })
+}
 
 /** One head as an image: a pixel per cell, or, where cells are smaller than pixels, the largest weight of each block;
  * rows of padding are veiled. A byte that is masked counts as less than any weight.
@@ -23,13 +40,13 @@ function tileOf(map, { rows, columns, read }, end, block, table, masked, paper) 
 /** The grid with its labels, for a file.
  * @param {HTMLElement} cells @param {HTMLCanvasElement} canvas @param {Skin} skin */
 function poster(cells, canvas, skin) {
-  const ratio = devicePixelRatio, sheet = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height })
+  const ratio = density(), sheet = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height })
   const context = contextOf(sheet), origin = cells.getBoundingClientRect()
   context.fillStyle = skin.paper
   context.fillRect(0, 0, sheet.width, sheet.height)
   context.drawImage(canvas, 0, 0)
   context.fillStyle = skin.muted
-  context.font = `${13 * ratio}px ${getComputedStyle(cells).fontFamily}`
+  context.font = `${13 * ratio * skin.rem}px ${skin.family}`
   context.textAlign = "center"
   context.textBaseline = "middle"
   for (const label of cells.querySelectorAll(".column, .row")) {
@@ -93,10 +110,21 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
 
   wear() // a focus may come before the first drawing
 
+  /* As large as the room allows: heads may be wider than high where they fill it. */
+  function fit() {
+    const { high, fill } = room(root, cells), { rem } = skin
+    const each = Math.floor((high - LABELS * rem) / layers - GAP), most = fill ? each : Math.min(each, LARGEST * rem)
+    const wide = Math.floor((root.clientWidth - EDGES * rem) / heads - GAP)
+    const isLimited = high < Infinity
+    cells.style.setProperty("--most", isLimited ? `${Math.max(LEAST, fill ? Math.min(WIDER * each, wide) : most)}px` : "")
+    cells.style.setProperty("--ratio", fill ? String(Math.max(1, Math.min(WIDER, wide / each))) : "")
+  }
+
   function draw() {
     if (!cells.offsetWidth) return // the picture is being removed from the page
     wear()
-    const ratio = devicePixelRatio
+    const ratio = density()
+    fit()
     canvas.width = 0 // so that the canvas does not hold the cells apart while they are measured
     const width = cells.scrollWidth, height = cells.scrollHeight, origin = cells.getBoundingClientRect()
     canvas.width = width * ratio
@@ -110,9 +138,10 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
     buttons.forEach((button, i) => {
       const box = button.getBoundingClientRect(), edge = (/** @type {number} */ at) => Math.round(at * ratio) // whole device pixels
       const left = edge(box.left - origin.left + inset), top = edge(box.top - origin.top + inset)
-      side = Math.max(1, edge(box.width - 2 * inset))
+      const tall = Math.max(1, edge(box.height - 2 * inset)), wide = Math.max(1, edge(box.width - 2 * inset))
+      side = Math.min(tall, wide)
       context.globalAlpha = memory.isolated !== null && memory.isolated !== i ? 0.25 : 1
-      context.drawImage(tile(i, side), left, top, side, side)
+      context.drawImage(tile(i, side), left, top, wide, tall)
     })
     const block = header.block * blockFor(side)
     $(".exact").textContent = block > 1 ? `pooled: the largest of ${block} × ${block} cells` : "exact"
@@ -141,7 +170,12 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
     say(i, i === chosen ? "locked" : alone ? "" : `preview: click to ${act}`)
   }
   /** @param {number} i */
-  const lock = i => { if (alone) return preview(i); glass.hidden = true; setTriggerValue("picked", [Math.floor(i / heads), i % heads]) }
+  function lock(i) {
+    if (alone) return preview(i)
+    glass.hidden = true
+    setTriggerValue("picked", [Math.floor(i / heads), i % heads])
+    if (picked) bringIntoView(document.querySelector(LARGE))
+  }
   /** @param {number} i */
   function isolate(i) {
     memory.isolated = memory.isolated === i ? null : i
@@ -171,6 +205,7 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
   $(".bar b").textContent = header.topText
   $(".chip").hidden = !header.masked
   preview(null)
-  root.savePicture = name => save(poster(cells, canvas, skin), name)
+  root.savePicture = (name, words = {}) =>
+    save(root, name, words, { width: cells.scrollWidth, draw, sheet: () => poster(cells, canvas, skin) })
   return watch(cells, draw)
 }

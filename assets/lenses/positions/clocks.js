@@ -4,11 +4,13 @@
    The server computes the hands: in a file (`alone`) there is none, and they stand still. */
 
 import { face, layOut } from "./clocks_drawing.js"
-import { keepLater, placeTip, save, stretch, watch } from "../../pictures/canvas.js"
+import { hideOnScroll, keepLater, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
+import { save } from "../../pictures/files.js"
 import { clamp, contextOf, dress, floats } from "../../pictures/paint.js"
 import { slide } from "../../pictures/slider.js"
+import { speedBeside } from "../../pictures/speed.js"
 
-const BEAT = 600 // ms from position to position
+const BEAT = 1000 // ms from position to position
 
 /** @param {Picture<ClocksHeader>} picture */
 export default function ({ header, numbers, root, late, alone, preview, commit, retract }) {
@@ -88,16 +90,21 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
     if (memory.playing) return rest()
     memory.playing = true
     $(".play").textContent = "Pause"
-    memory.timer = setInterval(() => memory.beat(), BEAT)
+    again()
     memory.beat()
   }
+  function again() {
+    clearInterval(memory.timer)
+    memory.timer = setInterval(() => memory.beat(), BEAT / memory.speed)
+  }
+  speedBeside($(".play"), memory, () => { if (memory.playing) again() })
 
   /* ---- drawing and reading */
   function draw() {
     const width = root.clientWidth
     if (!width) return // the picture is being removed from the page
     skin = dress(root, header.skin)
-    places = memory.places = layOut(clocks.length, width, skin.rem)
+    places = memory.places = layOut(clocks.length, width, skin.rem, room(root, canvas))
     stretch(canvas, width, places.height, skin.paper)
     clocks.forEach((clock, i) => face(context, clock, places.at(i), skin))
     bare = keepLater(canvas)
@@ -134,10 +141,11 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
   }
 
   canvas.onpointermove = canvas.onpointerdown = event => {
+    memory.touched = event.pointerType !== "mouse"
     const box = canvas.getBoundingClientRect(), i = places?.under(event.clientX - box.left, event.clientY - box.top) ?? null
     if (i !== memory.look) look(i)
   }
-  canvas.onpointerleave = event => event.pointerType === "mouse" && look(null)
+  canvas.onpointerleave = canvas.onpointercancel = () => look(null)
   canvas.onkeydown = event => {
     const { key } = event, now = memory.look, { across } = places
     const by = /** @type {ByKey<number>} */ ({
@@ -151,6 +159,7 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
   }
   canvas.setAttribute("aria-label", `${header.about} Arrow keys read the pairs.`)
 
-  root.savePicture = name => { look(null); save(canvas, name) }
-  return watch(root, draw)
+  root.savePicture = (name, words = {}) => { look(null); save(root, name, words, { width: root.clientWidth, draw, sheet: () => canvas }) }
+  const leave = [watch(root, draw), hideOnScroll(() => memory.touched && look(null))]
+  return () => leave.forEach(stop => stop())
 }

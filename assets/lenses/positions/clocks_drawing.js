@@ -5,10 +5,10 @@ import { grouped, powered } from "../../pictures/paint.js"
 const ROOM = 68, LARGEST = 128, BELOW = 38 // a clock's least and largest width, and the height of the text below it, in pixels at a root font of 16
 
 /** Where clocks go: in rows of equal length, as far as that is possible.
- * @param {number} count @param {number} width @param {number} rem */
-export function layOut(count, width, rem) {
-  const most = Math.max(1, Math.min(count, Math.floor(width / (ROOM * rem)))), rows = Math.max(1, Math.ceil(count / most))
-  const across = Math.max(1, Math.ceil(count / rows)), side = Math.min(width / across, LARGEST * rem), tall = side + BELOW * rem
+ * @param {number} count @param {number} width @param {number} rem @param {Room} room */
+export function layOut(count, width, rem, room) {
+  const { across, side } = sidesOf(count, width, rem, room)
+  const tall = side + BELOW * rem, rows = Math.ceil(count / across)
   return {
     across, tall, height: rows * tall,
     /** @param {number} i */
@@ -19,6 +19,21 @@ export function layOut(count, width, rem) {
       return column >= 0 && column < across && row >= 0 && i < count ? i : null
     },
   }
+}
+
+/** How many clocks are in a row, and how wide each is: by the width alone, or as large as they can be in a room.
+ * @param {number} count @param {number} width @param {number} rem @param {Room} room */
+function sidesOf(count, width, rem, { high, fill }) {
+  const most = Math.max(1, Math.min(count, Math.floor(width / (ROOM * rem))))
+  /** @param {number} rows */
+  const inRows = rows => {
+    const across = Math.max(1, Math.ceil(count / rows)), largest = fill ? Infinity : LARGEST * rem
+    return { across, side: Math.max(24, Math.min(width / across, largest, high / rows - BELOW * rem)) }
+  }
+  const fewest = inRows(Math.max(1, Math.ceil(count / most)))
+  if (high === Infinity) return fewest
+  const ways = Array.from({ length: Math.max(1, count) }, (_, i) => inRows(i + 1))
+  return ways.reduce((best, way) => way.side > best.side + 0.5 ? way : best)
 }
 
 /** @param {Context} context @param {Clock} clock @param {{ x: number, y: number, side: number }} place

@@ -8,6 +8,25 @@ const sizes = rem => ({
   box: 34 * rem, arrow: 16 * rem, title: 28 * rem, pad: 9 * rem, chip: 20 * rem, band: 8 * rem,
 })
 
+const SMALLEST = 13 / 16, LARGEST = 3 // how much smaller or larger letters and boxes are than they would be
+
+/** As large as the room allows: without a room as ever, in a room that it does not fill at most as ever.
+ * @param {Context} context @param {EntryHeader} header @param {number} width @param {Pick<Skin, "rem" | "family">} skin
+ * @param {Room} room */
+export function fitted(context, header, width, { rem, family }, { high, fill }) {
+  /** @param {number} scale */
+  const at = scale => ({ ...layOut(context, header, width, { rem: rem * scale, family }), rem: rem * scale })
+  for (let scale = fill ? LARGEST : 1; scale > (fill ? 1 : SMALLEST); scale *= 0.97) {
+    const picture = at(scale)
+    if (picture.height <= high && widest(picture) <= width) return picture
+  }
+  return at(fill ? 1 : SMALLEST)
+}
+
+/** How far to the right boxes reach.
+ * @param {ReturnType<typeof layOut>} picture */
+const widest = ({ rows }) => Math.max(0, ...rows.flatMap(row => row.lines.flat().map(({ x, w }) => x + w)))
+
 /** Boxes flow to the right and break into lines like words.
  * @param {Context} context @param {EntryHeader} header @param {number} width
  * @param {Pick<Skin, "rem" | "family">} skin */

@@ -1,0 +1,111 @@
+"""Pictures obey the room that the page gives them, and fill it while presenting."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.test_standalone import drawn, opened
+from tfm_ui.pictures.registry import PICTURES
+
+# As the page registers them: what a script reads of them is in pixels.
+PROPERTIES = """
+@property --room { syntax: "<length>"; inherits: true; initial-value: 0px }
+@property --fill { syntax: "<number>"; inherits: true; initial-value: 0 }
+"""
+CONTROLS = {"masks_composer", "masks_batch", "positions_knobs"}  # they show no numbers, and have the size that they need
+QUERIES = {"positions_clocks_a": "positions_a=rope", "positions_clocks_b": "positions_b=rope"}
+QUERIES |= {"positions_bias_a": "positions_a=alibi", "positions_bias_b": "positions_b=alibi"}
+SIZE = """() => { const { offsetHeight, scrollHeight, clientWidth, scrollWidth } = document.querySelector("[data-picture]")
+  return [offsetHeight, scrollHeight, clientWidth, scrollWidth] }"""
+# The smallest letters of what was drawn since, in pixels.
+LETTERS = """() => {
+  window.letters = []
+  for (const { prototype } of [CanvasRenderingContext2D]) {
+    const { fillText } = prototype
+    prototype.fillText = function (...all) {
+      if (all[0]) window.letters.push([parseFloat(this.font.replace(/^[^.\\d]*(\\d+ )?/, "")), all[0]])
+      return fillText.apply(this, all)
+    }
+  }
+}"""
+
+
+def give(page: Page, room: int, fill: int = 0, letters: str = "") -> tuple[int, int, int, int]:
+    """Give the picture so much room, as the page does; its height, and what it contains; its width, and what it contains."""
+    page.evaluate(
+        """([style, room, fill, letters]) => {
+            document.getElementById("given")?.remove()
+            document.head.append(Object.assign(document.createElement("style"), { id: "given", textContent: `${style}
+              #picture { --room: ${room}px; --fill: ${fill} } html { font-size: ${letters || "16px"} }` })) }""",
+        [PROPERTIES, room, fill, letters],
+    )
+    for _ in range(3):  # a picture hears of its room, and of what that makes of its own words
+        drawn(page)
+    return tuple(page.evaluate(SIZE))
+
+
+def shown() -> list[str]:
+    """The pictures that show numbers."""
+    return [name for name in PICTURES if name not in CONTROLS]
+
+
+@pytest.mark.parametrize(("width", "height", "room"), [(1000, 768, 500), (1100, 900, 640)])
+def test_no_picture_is_higher_than_its_room_and_none_scrolls_in_itself(
+    browser: Browser, tmp_path: Path, width: int, height: int, room: int
+):
+    page = browser.new_page(viewport={"width": width, "height": height})
+    for name in shown():
+        problems = opened(page, tmp_path, name, QUERIES.get(name, ""))
+        tall, inside, wide, within = give(page, room)
+        assert tall <= room, name
+        assert inside <= tall + 1, name
+        assert within <= wide + 1, name
+        assert problems == []
+    page.close()
+
+
+@pytest.mark.parametrize(("width", "height", "room"), [(1000, 768, 535), (1416, 900, 630), (1896, 1080, 750)])
+def test_while_presenting_a_picture_fills_its_room_and_every_letter_is_large(
+    browser: Browser, tmp_path: Path, width: int, height: int, room: int
+):
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.add_init_script(f"({LETTERS})()")
+    for name in shown():
+        opened(page, tmp_path, name, QUERIES.get(name, ""))
+        page.evaluate("() => { window.letters = [] }")
+        tall, _, wide, _ = give(page, room, 1, "2.75vh")
+        if not tall:
+            continue  # a picture of nothing
+        assert tall <= room, name
+        assert tall >= 0.7 * room, (name, tall)
+        small = [letter for letter in page.evaluate("window.letters") if letter[0] < height / 45 - 0.5]
+        assert small == [], name
+    page.close()
+
+
+def test_a_picture_follows_its_room_and_is_as_ever_without_one(browser: Browser, tmp_path: Path):
+    page = browser.new_page(viewport={"width": 1100, "height": 900})
+    for name in ("head", "change_weights", "heads", "steps", "arcs", "positions_clocks_a", "positions_curves"):
+        opened(page, tmp_path, name, QUERIES.get(name, ""))
+        drawn(page)
+        free = page.evaluate(SIZE)[0]
+        little, much = give(page, 240)[0], give(page, 800, 1)[0]
+        assert little < free, name
+        assert little <= 240 or name == "steps", (name, little)
+        assert much > little, name
+        assert give(page, 0)[0] == free, name
+    page.close()
+
+
+def test_a_cell_that_fills_the_room_is_at_most_twice_as_wide_as_high(browser: Browser, tmp_path: Path):
+    page = browser.new_page(viewport={"width": 1800, "height": 700})
+    opened(page, tmp_path, "head", "")
+    give(page, 400, 1)
+    layout = page.evaluate("document.querySelector('.map')._memory.layout")
+    assert layout["cell"] < layout["wide"] <= 2 * layout["cell"]
+    opened(page, tmp_path, "contribution", "")
+    give(page, 400, 1)
+    layout = page.evaluate("document.querySelector('.maps')._memory.layout")
+    assert layout["ch"] < layout["cw"] <= 2 * layout["ch"]
+    page.close()
