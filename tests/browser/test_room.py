@@ -13,7 +13,11 @@ PROPERTIES = """
 @property --room { syntax: "<length>"; inherits: true; initial-value: 0px }
 @property --fill { syntax: "<number>"; inherits: true; initial-value: 0 }
 """
-CONTROLS = {"masks_composer", "masks_batch", "positions_knobs"}  # they show no numbers, and have the size that they need
+CONTROLS = {
+    "masks_composer",
+    "masks_batch",
+    "positions_knobs",
+}  # they show no numbers, and have the size that they need
 QUERIES = {"positions_clocks_a": "positions_a=rope", "positions_clocks_b": "positions_b=rope"}
 QUERIES |= {"positions_bias_a": "positions_a=alibi", "positions_bias_b": "positions_b=alibi"}
 SIZE = """() => { const { offsetHeight, scrollHeight, clientWidth, scrollWidth } = document.querySelector("[data-picture]")

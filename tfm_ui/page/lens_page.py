@@ -35,6 +35,7 @@ def _show_view(lens: Lens, model: ModelState) -> None:
         tabs,
         getattr(state, "view", ""),
         partial(question_row.open_view, lens, model, state),
+        lens.lead,
     )
     question_row.draw(lens, model, state)
     with st.container(key="desk"):
