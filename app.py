@@ -8,7 +8,7 @@ import logging
 import streamlit as st
 
 from tfm_ui.lenses import NAMES, lens, lenses
-from tfm_ui.page import frame, present, sidebar
+from tfm_ui.page import frame, present, present_bar, sidebar
 from tfm_ui.server import start
 from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
 
@@ -25,7 +25,7 @@ def visit() -> None:
     frame.set_up(page)
     sidebar.model_panel()
     if present.presenting():
-        present.bar(lenses(), lens(frame.asked_lens() or NAMES[0]))
+        present_bar.draw(lenses(), lens(frame.asked_lens() or NAMES[0]))
     else:
         frame.lens_links(pages)
     frame.notice_box()

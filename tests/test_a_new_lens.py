@@ -54,8 +54,10 @@ def test_a_lens_of_one_folder_and_one_line_is_opened(with_the_lens):
     widget(app, "letters_most").set_value(2).run()
     assert names(picture(app, NAME)[0]) == ["an", "apple"]
     assert "every token has a letter" in text_on(app)
-    widget(app, "_question_0").click().run()
-    assert "Which of them is the longest?" in text_on(app)
+    assert "Which token has the most letters?" in text_on(app)
+    widget(app, "_next_question").click().run()
+    assert "Which of these four is the longest?" in text_on(app)
+    assert app.session_state["letters_most"] == 4
 
 
 def test_it_stands_in_the_bar_behind_the_others(with_the_lens):
@@ -74,7 +76,7 @@ def test_it_stands_in_the_bar_behind_the_others(with_the_lens):
         ),
         (
             {"views": {"letters": View(blocks=no_blocks, controls=["mots"])}},
-            r"expected fields of LettersState: \['most'\]",
+            r"expected fields of LettersState: \['question', 'most'\]",
         ),
         ({"questions": [Question("Two", "Which?", page={"mots": 2})]}, r"got \['mots'\]"),
     ],

@@ -4,7 +4,7 @@
    are four steps. `data.steps` maps a key to what it walks through and how far, `data.buttons` to the Streamlit key of a
    button. Letters do nothing while something is typed. The arrows belong to a picture or control that has the focus. */
 
-const TYPES = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable], [role=combobox]"
+const TYPES = "input:not([type=range], [type=checkbox], [type=radio], [type=number]), textarea, [contenteditable], [role=combobox]"
 const HAS_ARROWS = "input, textarea, select, summary, [contenteditable], "
   + "[role=slider], [role=combobox], [role=listbox], [role=menu], [role=radiogroup], [role=dialog]"
 const SCREEN = 0.8 // of the window's height that a press scrolls

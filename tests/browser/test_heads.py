@@ -157,7 +157,7 @@ def test_thumbnails_smaller_than_their_cells_lose_no_weight_and_say_that_they_ar
 
 def table_row(visitor, row: int, x: int = 150) -> None:
     """A click on a row of the table of all heads, as it stands on screen, from 0; x = 20 is its mark."""
-    table = visitor.page.locator(".st-key-table_grid")
+    table = visitor.page.locator(".st-key-table_heads_numbers")
     table.scroll_into_view_if_needed()
     box = table.bounding_box()
     visitor.page.mouse.click(box["x"] + x, box["y"] + 36 + 28 * row + 14)
@@ -170,7 +170,7 @@ def test_a_row_of_the_table_locks_its_head_sorted_or_not_and_the_locked_head_is_
     def expect_locked(layer: int, head: int) -> None:
         expect(heading).to_contain_text(f"Layer {layer}, head {head}")
         visitor.page.wait_for_function(
-            "at => document.querySelectorAll('.st-key-table_grid tbody tr')[at]?.ariaSelected === 'true'",
+            "at => document.querySelectorAll('.st-key-table_heads_numbers tbody tr')[at]?.ariaSelected === 'true'",
             arg=4 * (layer - 1) + head - 1,
         )
 

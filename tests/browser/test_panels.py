@@ -44,7 +44,7 @@ def test_every_panels_picture_is_saved_as_it_is_seen_and_as_a_page_that_needs_no
     visitor = visit(path)
     for view, panels in PANELS[path].items():
         if view:
-            visitor.page.locator(".st-key-view").get_by_text(view, exact=True).click()
+            visitor.page.locator(f".st-key-_view_{view} button").click()
         for panel in panels:
             visitor.page.locator(f".st-key-panel_{panel} :is(canvas, .main-svg)").first.wait_for()
             visitor.wait()
@@ -98,7 +98,7 @@ def test_the_figure_opens_in_a_notebook_with_the_lines_of_the_menu(visit, scheme
 
 def test_the_summary_can_be_sorted(visit):
     visitor = visit("/heads")
-    table = visitor.page.locator(".st-key-panel_grid [data-testid=stDataFrame]")
+    table = visitor.page.locator(".st-key-panel_heads_numbers [data-testid=stDataFrame]")
     first = table.locator("[data-testid=glide-cell-1-0]")  # column 0 marks the locked head
     first.wait_for(state="attached")
     assert first.text_content() == "L1 h1"

@@ -1,9 +1,12 @@
-"""Presenting, and the way from lens to lens."""
+"""Presenting, sharing, and the way from lens to lens."""
 
 import re
 
 import pytest
 from playwright.sync_api import expect
+
+from tests.browser.stage import picture
+from tfm_ui.lenses import lens, lenses
 
 
 def test_lenses_lead_to_one_another_in_a_fixed_order_and_keep_the_model(visit):
@@ -11,7 +14,7 @@ def test_lenses_lead_to_one_another_in_a_fixed_order_and_keep_the_model(visit):
     visitor.page.get_by_role("link", name="Heads →").click()
     visitor.page.get_by_text("Layer 1, head 1").wait_for()
     visitor.page.get_by_role("link", name="← Home").click()
-    visitor.page.get_by_text("What it looks at").wait_for()
+    visitor.page.locator("h1", has_text="Attention Lab").wait_for()
     visitor.wait()
     expect(visitor.page.get_by_label("Seed", exact=True)).to_have_value("5")
     expect(visitor.page).to_have_url(visitor.address + "/?seed=5")
@@ -22,55 +25,100 @@ def where(visitor) -> str:
     return visitor.page.locator(".where").inner_text()
 
 
+def which(visitor) -> str:
+    visitor.wait()
+    return visitor.page.locator(".st-key-_questions").inner_text().split("\n")[0]
+
+
 def test_a_presenter_needs_the_keys_alone(visit):
     visitor = visit("/?seed=5")
-    size = "getComputedStyle(document.querySelector('h1')).fontSize"
-    small = float(visitor.page.evaluate(size)[:-2])
     visitor.press("Present")
     visitor.page.locator(".where").wait_for()
     assert where(visitor) == "Home 1 of 6"
-    assert float(visitor.page.evaluate(size)[:-2]) == pytest.approx(1.4 * small)
     for chrome in (".stSidebar", "[data-testid=stHeader]", "[class*=st-key-actions_]", ".st-key-_present"):
         expect(visitor.page.locator(chrome).first).to_be_hidden()
     for key, place in (
-        ("ArrowRight", "Heads 2 of 6"), ("ArrowRight", "Attention 3 of 6"), ("ArrowRight", "Positions 4 of 6"),
-        ("ArrowRight", "Masks 5 of 6"), ("ArrowRight", "Profiling 6 of 6"), ("ArrowRight", "Profiling 6 of 6"),
-        ("PageUp", "Masks 5 of 6"), ("PageUp", "Positions 4 of 6"),
-        ("PageUp", "Attention 3 of 6"), ("PageUp", "Heads 2 of 6"),
-        ("PageUp", "Home 1 of 6"), ("PageUp", "Home 1 of 6"),
-        ("PageDown", "Heads 2 of 6"), ("ArrowLeft", "Home 1 of 6"), ("ArrowRight", "Heads 2 of 6"),
+        ("l", "Heads 2 of 6"), ("l", "Attention 3 of 6"), ("l", "Positions 4 of 6"), ("l", "Masks 5 of 6"),
+        ("l", "Profiling 6 of 6"), ("l", "Profiling 6 of 6"), ("k", "Masks 5 of 6"), ("L", "Profiling 6 of 6"),
     ):  # fmt: skip
         visitor.page.keyboard.press(key)
         visitor.page.get_by_text(place).wait_for()
         assert where(visitor) == place
         expect(visitor.page).to_have_url(re.compile("seed=5"))
         expect(visitor.page).to_have_url(re.compile("present=true"))
-    visitor.page.keyboard.press("ArrowDown")
-    visitor.page.get_by_text("Why could no training change that?").wait_for()
-    visitor.page.keyboard.press("ArrowDown")
-    visitor.page.get_by_text("How could this model ever tell who saw whom?").wait_for()
-    visitor.page.keyboard.press("ArrowUp")
-    visitor.page.get_by_text("Why could no training change that?").wait_for()
-    visitor.page.keyboard.press("Escape")
+        assert which(visitor).startswith("1 of")  # each lens asks its first question
+    visitor.page.keyboard.press("x")
     visitor.page.locator(".stSidebar").wait_for()
     visitor.wait()
-    expect(visitor.page).to_have_url(visitor.address + "/heads")
+    assert "present" not in visitor.page.url
 
 
-def test_the_grid_keeps_its_keys_but_for_the_presenters(visit):
+def test_questions_are_walked_by_the_keys_of_a_remote_control_and_from_lens_to_lens(visit):
     visitor = visit("/heads?present=true")
-    visitor.head(1, 1).focus()
-    for key in ("ArrowRight", "ArrowDown"):
+    count, asks = len(lens("heads").questions), visitor.page.locator(".ask")
+    for key, number in (("PageDown", 2), ("PageUp", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("n", 2), ("b", 1)):
         visitor.page.keyboard.press(key)
-    assert where(visitor) == "Heads 2 of 6"
-    expect(visitor.page.locator(".try")).to_contain_text("Try this")
-    visitor.page.keyboard.press("Enter")
-    visitor.page.get_by_text("Layer 2, head 2").wait_for()
-    visitor.page.keyboard.press("Escape")
-    assert where(visitor) == "Heads 2 of 6"
+        expect(visitor.page.locator(".st-key-_questions")).to_contain_text(f"{number} of {count}")
+        expect(asks).to_contain_text(lens("heads").questions[number - 1].ask[:40])
     visitor.page.keyboard.press("PageUp")
     visitor.page.get_by_text("Home 1 of 6").wait_for()
+    assert which(visitor).startswith(f"{len(lens('home').questions)} of")
+    visitor.page.keyboard.press("PageDown")
+    visitor.page.get_by_text("Heads 2 of 6").wait_for()
+    assert which(visitor) == f"1 of {count}"
+
+
+def test_four_fast_presses_are_four_steps(visit):
+    visitor = visit("/attention?present=true")
+    for _ in range(4):
+        visitor.page.keyboard.press("n")
+    expect(visitor.page.locator(".st-key-_questions")).to_contain_text(f"5 of {len(lens('attention').questions)}")
+    for _ in range(2):
+        visitor.page.keyboard.press("k")
+    assert where(visitor) in ("Heads 2 of 6", "Home 1 of 6")  # the first of both may have been on its way
+    visitor.page.get_by_text("Home 1 of 6").wait_for()
+
+
+def test_every_key_works_wherever_the_focus_is(visit):
+    visitor = visit("/heads?present=true")
+    page = visitor.page
+    for place in (
+        visitor.head(1, 1),
+        page.locator(".st-key-knobs input").first,
+        page.locator(".st-key-_answer button"),
+        page.locator(".map canvas"),
+    ):
+        before = which(visitor)
+        place.focus()
+        page.keyboard.press("n")
+        expect(page.locator(".st-key-_questions")).not_to_contain_text(before)
+        page.keyboard.press("d")
+        page.wait_for_function("document.querySelector('.stMain').scrollTop > 0")
+        page.keyboard.press("u")
+        page.wait_for_function("document.querySelector('.stMain').scrollTop === 0")
+        visitor.wait()
+    visitor.head(1, 1).focus()
+    page.keyboard.press("a")
+    page.locator(".st-key-answer").wait_for()
+
+
+def test_what_is_typed_while_presenting_is_text(visit):
+    visitor = visit("/heads?present=true")
+    page = visitor.page
+    page.keyboard.press("t")
+    box = page.get_by_label("Text", exact=True)
+    expect(box).to_be_focused()
+    page.keyboard.type("not a lens but text")
+    page.keyboard.press("Escape")
+    page.wait_for_function("location.search.includes('text=')")
     visitor.wait()
+    expect(page).to_have_url(re.compile(r"text=not\+a\+lens\+but\+text"))
+    expect(page.locator(".stSidebar")).to_be_hidden()
+    assert where(visitor) == "Heads 2 of 6"
+    visitor.press("Text")
+    expect(box).to_be_focused()
+    visitor.press("Text")
+    expect(page.locator(".stSidebar")).to_be_hidden()
 
 
 def test_a_head_clicked_on_home_is_presented(visit):
@@ -80,14 +128,27 @@ def test_a_head_clicked_on_home_is_presented(visit):
     assert where(visitor) == "Heads 2 of 6"
 
 
-@pytest.mark.parametrize("path", ["/", "/heads"])
-@pytest.mark.parametrize("width", [1024, 1440])
-def test_presenting_fits_the_screen(visit, path, width):
-    visitor = visit(path + "?present=true", width=width)
-    visitor.page.locator(".cells canvas").wait_for()
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
-    inside = "e => [...e.querySelectorAll('.stMainBlockContainer')].every(b => b.scrollWidth <= b.clientWidth + 1)"
-    assert visitor.page.locator("body").evaluate(inside)
+def test_one_press_copies_the_link_and_says_so(visit):
+    visitor = visit("/heads?seed=5", permissions=["clipboard-read", "clipboard-write"])
+    visitor.head(2, 3).click()
+    visitor.page.get_by_text("Layer 2, head 3").wait_for()
+    visitor.wait()
+    visitor.press("Copy link")
+    visitor.page.get_by_text("Link copied").wait_for()
+    link = visitor.page.evaluate("navigator.clipboard.readText()")
+    assert link == visitor.link()
+    assert link == visitor.page.url
+
+
+def test_the_qr_code_is_as_large_as_the_window(visit):
+    visitor = visit("/heads?seed=5&present=true", width=1024, height=768)
+    visitor.page.keyboard.press("q")
+    code = visitor.page.get_by_role("img", name="QR code")
+    code.wait_for()
+    visitor.page.wait_for_function("e => e.naturalWidth > 0", arg=code.element_handle())
+    assert code.bounding_box()["width"] > 0.5 * 768
+    link = visitor.page.locator("[role=dialog] code").inner_text()
+    assert link.endswith("/heads?seed=5&present=true")
 
 
 def test_the_sidebar_needs_no_scrolling_at_900(visit):
@@ -96,11 +157,45 @@ def test_the_sidebar_needs_no_scrolling_at_900(visit):
     assert bottom["y"] + bottom["height"] < 900
 
 
-def test_on_a_phone_presets_scroll_in_one_row(visit):
-    visitor = visit("/heads", width=390)
-    row = visitor.page.locator(".st-key-presets")
-    row.get_by_role("button").last.wait_for()
-    assert row.bounding_box()["height"] < 60
-    assert row.evaluate(
-        "e => [e, ...e.querySelectorAll('*')].some(inner => inner.scrollWidth > inner.clientWidth + 50)"
-    )
+def test_in_a_narrow_window_the_sidebar_is_folded_for_the_picture(visit):
+    visitor = visit("/heads", width=1024, height=768)
+    expect(visitor.page.locator("[data-testid=stExpandSidebarButton]")).to_be_visible()
+    assert picture(visitor).width > 0.8 * 1024
+
+
+def test_on_a_phone_a_lens_is_one_tap_away(visit):
+    visitor = visit("/heads?seed=5", width=390, height=844)
+    links = visitor.page.locator(".st-key-lens_links")
+    assert links.bounding_box()["y"] < 120
+    for each in lenses()[2:]:
+        links.get_by_role("link", name=each.title).click()
+        visitor.page.wait_for_url(f"**/{each.name}*")
+        visitor.wait()
+        expect(visitor.page).to_have_url(re.compile("seed=5"))
+        assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
+    expect(visitor.page.locator(".stSidebar")).not_to_be_in_viewport()
+
+
+def test_on_a_phone_a_text_applies_when_the_keyboard_closes(visit):
+    visitor = visit("/heads", width=390, height=844)
+    visitor.page.locator("[data-testid=stExpandSidebarButton]").click()
+    box = visitor.page.get_by_label("Text", exact=True)
+    visitor.page.set_viewport_size({"width": 390, "height": 500})  # as with a keyboard
+    box.fill("typed on a phone")
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
+    visitor.page.wait_for_function("location.search.includes('text=typed+on+a+phone')")
+    visitor.wait()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_word_of_the_glossary_is_explained_by_touch(visit, scheme):
+    visitor = visit("/", width=390, height=844, color_scheme=scheme, has_touch=True)
+    word = visitor.page.locator(".stMain .word").first
+    about = word.locator(".about")
+    expect(about).to_be_hidden()
+    word.scroll_into_view_if_needed()
+    word.tap()
+    expect(about).to_be_visible()
+    box = about.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390

@@ -63,7 +63,7 @@ SCREENS = {390: "dark", 1024: "light"}  # width -> colour scheme
 def test_every_view_fits_and_runs_no_text(visit, lens):
     visitor = visit(f"/{lens}?text={quote(HURTS + ADDRESSES)}", width=390)
     for view in [*VIEWS[lens][1:], VIEWS[lens][0]]:  # the first is there already
-        visitor.page.locator(".st-key-view").get_by_text(view, exact=True).click()
+        visitor.page.locator(f".st-key-_view_{view} button").click()
         visitor.page.wait_for_function(
             f"new URLSearchParams(location.search).get('{lens}_view') === {chosen(lens, view)}"
         )

@@ -6,7 +6,8 @@ import pytest
 
 from tests.explanations import without_explanations
 from tests.opening import PAGES, go_to
-from tests.pages.test_app import HEADS, pick, shown, start, text_on, widget
+from tests.pages.asking import pick
+from tests.pages.test_app import HEADS, shown, start, text_on, widget
 from tfm_ui.lenses.heads import questions as heads
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home import questions as home

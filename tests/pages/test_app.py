@@ -1,7 +1,6 @@
 """The app without a browser: every control, every page, links good and bad."""
 
 import json
-from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -11,11 +10,9 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from tests.explanations import without_explanations
 from tests.opening import BAD_QUERIES, PAGES, go_to, new_app
 from tests.tfm_ui.payloads import decode
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
-from tfm_ui.lenses import lenses
 from tfm_ui.lenses.heads.head_map import MASKED
 from tfm_ui.lenses.heads.state import SCALES
 from tfm_ui.pictures.registry import made
@@ -43,17 +40,6 @@ def widget(app: AppTest, key: str):
 def component_data(app: AppTest) -> list[dict[str, Any]]:
     """What the page hands to each component that gets anything."""
     return [json.loads(text) for component in app.get("bidi_component") if (text := component.proto.json)]
-
-
-def pick(app: AppTest, name: str) -> AppTest:
-    """Walk through the questions until the one of this name is asked."""
-    asks = [escape(question.ask) for lens in lenses() for question in lens.questions if question.name == name]
-    for _ in range(30):
-        if any(ask in without_explanations(text_on(app)) for ask in asks):
-            return app
-        widget(app, "_next_question").click().run()
-        assert not app.exception
-    raise AssertionError(f"{name!r} is never asked")
 
 
 def picture(app: AppTest, name: str) -> tuple[dict[str, Any], bytes]:
@@ -131,18 +117,6 @@ def test_every_control_changes_the_picture_and_moves_no_other(key, value):
     if key in ("text", "tokenizer"):  # the number of tokens follows the text
         assert others.pop("seq_len") != app.session_state["seq_len"]
     assert {w: app.session_state[w] for w in others} == others
-
-
-def test_d_ff_shows_its_number_and_follows_d_model_until_another_is_chosen():
-    app = start(d_model="64")
-    assert (widget(app, "_d_ff").value, "d_ff" in app.query_params) == (256, False)
-    widget(app, "d_model").set_value(32).run()
-    assert (widget(app, "_d_ff").value, "d_ff" in app.query_params) == (128, False)
-    widget(app, "_d_ff").set_value(40).run()
-    widget(app, "d_model").set_value(64).run()
-    assert (widget(app, "_d_ff").value, app.query_params["d_ff"]) == (40, "40")
-    widget(app, "_d_ff").set_value(256).run()
-    assert (widget(app, "_d_ff").value, "d_ff" in app.query_params) == (256, False)
 
 
 def test_the_colour_scale_is_a_choice():

@@ -39,7 +39,7 @@ def captions(app) -> str:
 
 def test_before_a_measurement_there_is_what_follows_from_the_configuration():
     app = lens()
-    assert "5 rows: 100\u202f096 to 4\u202f739\u202f072 parameters" in text_on(app)
+    assert "5 rows: 100,096 to 4,739,072 parameters" in text_on(app)
     assert "Press Measure" in text_on(app)
     assert "<b>Sidebar’s model</b><span>Random weights</span>" in text_on(app)
     assert "floating point operations" in picture(app, "profiling_parameters")[0]["about"]

@@ -112,7 +112,7 @@ def test_a_sweep_follows_the_sidebar_and_leaves_out_what_is_beyond_the_limits():
     app = start(
         PAGE, profiling_view="length", d_model="256", num_heads="16", num_layers="8", profiling_length_batch="64"
     )
-    assert any("2\u202f048 tokens would need" in info.value for info in app.info)
+    assert any("2,048 tokens would need" in info.value for info in app.info)
     small = start(PAGE, profiling_view="length", d_ff="100", profiling_longest="256", profiling_target="fused")
     assert "overtake the feed-forward at n = d_ff = 100 in FLOPs" in text_on(small)
     parts = lines(chart(small, "profiling_length_parts"))

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.opening import PAGES, go_to
-from tests.pages.test_app import component_data, pick, start, text_on, widget
+from tests.pages.asking import pick
+from tests.pages.test_app import component_data, start, text_on, widget
 from tfm_ui.state.model_state import EXACT_UP_TO, ModelState
 
 LONG = "one two three four five six seven eight nine ten eleven twelve thirteen"
@@ -100,7 +101,7 @@ def test_undo_and_reset():
 
 def test_questions_set_it_or_let_it_follow():
     app = start("heads", text=LONG, seq_len="7")
-    for name, count, fixed in (("Who saw whom?", 11, True), ("First look", 10, False), ("A long text", 512, True)):
+    for name, count, fixed in (("Who saw whom?", 11, True), ("First row", 10, False), ("A long text", 512, True)):
         pick(app, name)
         assert (tokens(app), is_fixed(app)) == (count, fixed)
 

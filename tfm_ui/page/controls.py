@@ -230,16 +230,6 @@ def open_with(prefix: str = "", **values: Any) -> dict[str, str]:
     return {name: st.query_params[name] for name in st.query_params if name not in ours} | parameters
 
 
-def worth_saying(state: type[State], prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Of parameters for `open_with`, those that are not what the page would have anyway: parameter -> value."""
-    at_first, kept = defaults(state, prefix), st.session_state.get(KEPT, {})
-
-    def is_said(key: str, value: Any) -> bool:
-        return bool(value != at_first[key] or kept.get(key, st.session_state.get(key, value)) != value)
-
-    return {key: value for key, value in values.items() if is_said(key, value)}
-
-
 def reset_all() -> None:
     """Reset the model and all lenses to their defaults, and run the whole page. Only to be called in a callback."""
     dismiss()

@@ -1,37 +1,41 @@
 """The header of a page: the lens's name, its views as tabs, and the facts about the model as one line that unfolds."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui.live.passes import Pass
-from tfm_ui.page import controls
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 NO_MODEL = "No model: these numbers are yours"
 
 
-def draw(title: str, tabs: Mapping[str, str], visible: str, prefix: str) -> DeltaGenerator:
+def draw(
+    title: str, tabs: Mapping[str, str], visible: str, opens: Callable[[str], None], lead: str = ""
+) -> DeltaGenerator:
     """Draw the row; the place in it for `facts`.
 
     Args:
         title: the lens's title.
         tabs: name of a view in a link -> the title of its tab; empty if there is a single view.
         visible: the view that is on screen.
-        prefix: the prefix of the lens's parameters.
+        opens: called in a callback with the name of the view whose tab was pressed.
+        lead: a sentence beside the title, where there are no tabs.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="header"):
         st.html(f"<h1>{title}</h1>", width="content")
+        if lead:
+            st.html(f'<p class="lead">{lead}</p>')
         # Buttons, not st.segmented_control: that holds a value, which the browser sends with every change of another
         # control, and it writes into the link what it shows; the names of views in links are a promise.
         with st.container(horizontal=True, gap=None, wrap=False, width="content", key="tabs"):
             for view, name in tabs.items():
                 st.button(
                     name,
-                    on_click=partial(controls.change, prefix, view=view),
+                    on_click=partial(opens, view),
                     type="primary" if view == visible else "tertiary",
                     key=f"_view_{view}",
                 )

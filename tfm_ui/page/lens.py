@@ -57,7 +57,7 @@ class Lens:
         questions: questions to try, in teaching order; each sets the model and the controls.
         pictures: name -> picture. No other lens may use the same names.
         heading: the heading of the page, if it differs from the title.
-        lead: a paragraph below the heading, in HTML.
+        lead: a sentence beside the heading.
         beside: the badge's name for the model, if the page does not show a pass of it.
         script: the file that Streamlit runs for the page.
 

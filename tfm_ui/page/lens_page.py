@@ -1,6 +1,7 @@
 """Draws the page of a lens: header, question, the knobs of the visible view, its main picture, and what refines it."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -29,7 +30,12 @@ def _show_view(lens: Lens, model: ModelState) -> None:
     state = controls.current(lens.state, lens.prefix, lens.state.limits(model))
     view = lens.view_of(state)
     tabs = {name: other.title for name, other in lens.views.items()} if len(lens.views) > 1 else {}
-    place = header.draw(lens.heading or lens.title, tabs, getattr(state, "view", ""), lens.prefix)
+    place = header.draw(
+        lens.heading or lens.title,
+        tabs,
+        getattr(state, "view", ""),
+        partial(question_row.open_view, lens, model, state),
+    )
     question_row.draw(lens, model, state)
     with st.container(key="desk"):
         if view.uses_model and frame.asks_for_text(model):

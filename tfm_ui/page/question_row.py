@@ -51,6 +51,19 @@ def ask(lens: Lens, question: Question) -> None:
     st.rerun()  # the whole page: the row stands in a fragment
 
 
+def open_view(lens: Lens, model: ModelState, state: LensState, view: str) -> None:
+    """Show another view. Only to be called in a callback.
+
+    As long as the reader has moved nothing since the question on screen was asked, the view is opened with what its
+    first question needs; otherwise the reader's controls stay.
+    """
+    first = next(question for question in lens.questions if question.view(lens.state) == view)
+    if asked(lens.questions, state).holds(model, state):
+        ask(lens, first)
+    else:
+        controls.change(lens.prefix, view=view)
+
+
 def set_up_of(lens: Lens, question: Question) -> dict[str, object]:
     """Parameter -> value, for all controls of the lens; the model's are not among them."""
     page = {**question.page, "question": lens.questions.index(question) + 1}

@@ -108,7 +108,7 @@ def tools() -> None:
             about = "Show the picture to an audience: large, with keys."
             st.button(
                 "Present",
-                on_click=present.begin,
+                on_click=_present,
                 icon=":material/present_to_all:",
                 help=about,
                 type="tertiary",
@@ -117,6 +117,11 @@ def tools() -> None:
     shown = share_link(address(), *states).removeprefix(address()) + ("&present=true" if presenting() else "")
     whole = {text.part: text.whole for text in cut}
     tidy_history(LINK_CHARS, quiet=[length_control.KEY], address=shown if cut else "", whole=whole)
+
+
+def _present() -> None:
+    present.begin()
+    st.rerun()  # the whole page: the button stands in a fragment
 
 
 def _about_link(cut: Cut) -> None:

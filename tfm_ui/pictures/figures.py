@@ -31,7 +31,7 @@ TEMPLATE = go.layout.Template(
         "paper_bgcolor": PAPER,
         "plot_bgcolor": PAPER,
         "margin": {"l": 4, "r": 8, "t": 8, "b": 4},
-        "separators": ".\u202f",  # 56 480, with narrow spaces
+        "separators": ".,",  # 56,480
         "hoverlabel": {"bgcolor": PAPER, "bordercolor": MUTED, "font": {"size": NORMAL, "color": INK}, "align": "left"},
         "legend": {"orientation": "h", "tracegroupgap": 0, "font": {"size": NORMAL}},
         "modebar": {"bgcolor": PAPER, "color": MUTED, "activecolor": INK},

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 
 def count(number: int) -> str:
-    """56480 as 56 480, with narrow spaces."""
-    return f"{number:,}".replace(",", "\u202f")
+    """56480 as 56,480."""
+    return f"{number:,}"
 
 
 def weight(number: float) -> str:

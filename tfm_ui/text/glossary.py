@@ -46,17 +46,17 @@ _ANY = re.compile(r"(?<![\w-])(" + "|".join(sorted(map(re.escape, GLOSSARY), key
 
 def explained(text: str) -> str:
     """The text as HTML, escaped; the first occurrence of each word of the glossary carries its explanation."""
-    seen: set[str] = set()
+    explained_words: set[str] = set()
 
-    def one(match: re.Match[str]) -> str:
+    def mark(match: re.Match[str]) -> str:
         word = match.group()
-        if word in seen:
+        if word in explained_words:
             return word
-        seen.add(word)
+        explained_words.add(word)
         about = escape(GLOSSARY[word])
         return (
             f'<span class="word" tabindex="0" role="button" aria-label="{word}: {about}">{word}'
             f'<span class="about" aria-hidden="true">{about}</span></span>'
         )
 
-    return _ANY.sub(one, escape(text))
+    return _ANY.sub(mark, escape(text))

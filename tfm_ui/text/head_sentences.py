@@ -68,10 +68,11 @@ def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: b
     if hits * 2 > len(free):
         return f"Looks most at {habit} in {hits} of {len(free)} rows."
     if times * 2 > len(free):
-        return f"Favours one token: “{keys[favourite]}” tops {times} of {len(free)} rows."
+        return f"Favours one token: “{keys[favourite]}” gets the most weight in {times} of {len(free)} rows."
     if times > 1:
-        return f"No pattern stands out: “{keys[favourite]}” tops {times} of {len(free)} rows, no token more."
-    return "No pattern stands out: no token tops two rows."
+        often = f"“{keys[favourite]}” gets the most weight most often, in {times} of {len(free)} rows."
+        return f"No pattern stands out: {often}"
+    return "No pattern stands out: no token gets the most weight in two rows."
 
 
 def _strongest(rows: Rows, free: NDArray[np.intp], queries: Sequence[str], keys: Sequence[str]) -> str:
@@ -102,12 +103,11 @@ def about_heads(first: NDArray[np.float32], visible: NDArray[np.intp]) -> str:
     layer, head = divmod(sharpest[0], first.shape[1])
     even = (1 / visible[free]).mean()
     if sharpness[layer, head] < even * (1 + TIE):
-        return f"No head is sharper than an even spread, whose top weight averages {_weight(even)} a row."
+        return f"No head is sharper than an even spread: the largest weight of a row is {_weight(even)} on average."
     top = _weight(sharpness[layer, head])
     return (
-        f"Sharpest: layer {layer + 1}, head {head + 1}{one_of_ties(len(sharpest))}. Its top weight averages {top} a "
-        "row; "
-        f"an even spread would give {_weight(even)}."
+        f"Sharpest: layer {layer + 1}, head {head + 1}{one_of_ties(len(sharpest))}. The largest weight of its rows is "
+        f"{top} on average; with an even spread it would be {_weight(even)}."
     )
 
 

@@ -33,13 +33,13 @@ def named(piece: str) -> str:
     return _isolated(_short(piece))
 
 
-def names_of_ids(ids: Sequence[int], texts: Sequence[Tokens]) -> list[str]:
-    """A name for each token id: a token of these texts with this id, in quotes, or else "id" and its number.
-
-    Ids are hashes, so a token that occurs in none of the texts cannot be named.
-    """
-    known = {i: piece for text in texts for i, piece in zip(text.ids, text.pieces, strict=False)}
-    return [f"“{named(known[i])}”" if i in known else f"id {i}" for i in ids]
+def pieces_of_ids(texts: Sequence[Tokens]) -> dict[int, list[str]]:
+    """Token id -> the different tokens of these texts that have it, in the order of the texts."""
+    known: dict[int, dict[str, None]] = {}
+    for text in texts:
+        for i, piece in zip(text.ids, text.pieces, strict=False):
+            known.setdefault(i, {})[piece] = None
+    return {i: list(pieces) for i, pieces in known.items()}
 
 
 def _short(piece: str) -> str:

@@ -80,11 +80,20 @@ def blocks(model: ModelState, state: LettersState) -> list[Panel]:
     ]
 
 
+def longest(model: ModelState, state: LettersState) -> str:
+    """The answer, computed from what is on screen: true of any text."""
+    tokens = result(model, state).tokens
+    return f"“{max(tokens, key=len)}” is the longest." if tokens else "There is no token."
+
+
 LENS = Lens(
     name="letters",
     title="Letters",
     state=LettersState,
     views={"letters": View(blocks=blocks, controls=["most"])},
-    questions=[Question("Four tokens", "Which of them is the longest?", page={"most": 4})],
+    questions=[
+        Question("All tokens", "Which token has the most letters?", longest),
+        Question("Four tokens", "Which of these four is the longest?", longest, page={"most": 4}),
+    ],
     pictures={"letters": Picture(CHART, draw)},
 )

@@ -193,7 +193,7 @@ def figure_law(figure: Json, title: str, link: str, foot: str) -> None:
     """What holds of all figures: a title, titles of axes, where the numbers come from, and no hole in a list."""
     layout = figure["layout"]
     assert unescape(layout["title"]["text"]) == title
-    assert layout["template"]["layout"]["separators"] == ".\u202f"
+    assert layout["template"]["layout"]["separators"] == ".,"
     assert layout["meta"] == {"sentence": layout["meta"]["sentence"], "link": link, "foot": foot}
     assert layout["meta"]["sentence"]
     for axis in ("xaxis", "yaxis") if shows_something(figure) else ():

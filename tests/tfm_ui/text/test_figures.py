@@ -62,7 +62,7 @@ def test_the_theme_and_the_figures_share_their_colours(mode):
         (formats.listed([]), "none"),
         (formats.listed(["a"]), "a"),
         (formats.listed(["a", "b", "c"]), "a, b and c"),
-        (formats.count(56480), "56\u202f480"),
+        (formats.count(56480), "56,480"),
         (formats.tiny(2.4e-7), "2×10⁻⁷"),
         (formats.tiny(0), "0"),
         (formats.tiny(math.nan), "NaN"),

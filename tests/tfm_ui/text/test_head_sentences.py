@@ -37,9 +37,9 @@ def rows(*tops: int) -> np.ndarray:
         (rows(0, 1, 2, 3, 4, 5), ALL, "Looks most at itself in 6 of 6 rows."),
         (rows(1, 2, 3, 4, 5, 5), ALL, "Looks most at the next token in 5 of 6 rows."),
         (rows(0, 0, 0, 0, 3, 1), CAUSAL, "Looks most at the first token in 3 of 5 rows."),
-        (rows(3, 3, 3, 3, 0, 3), ALL, "Favours one token: “d” tops 5 of 6 rows."),
-        (rows(3, 4, 1, 5, 2, 3), ALL, "No pattern stands out: “d” tops 2 of 6 rows, no token more."),
-        (rows(3, 4, 1, 5, 0, 2), ALL, "No pattern stands out: no token tops two rows."),
+        (rows(3, 3, 3, 3, 0, 3), ALL, "Favours one token: “d” gets the most weight in 5 of 6 rows."),
+        (rows(3, 4, 1, 5, 2, 3), ALL, "No pattern stands out: “d” gets the most weight most often, in 2 of 6 rows."),
+        (rows(3, 4, 1, 5, 0, 2), ALL, "No pattern stands out: no token gets the most weight in two rows."),
         (rows(0, 1), ALL[:2], "Too few rows for a pattern."),
         (np.full((6, 6), 1 / 6, np.float32), ALL, "No pattern: every row spreads its weight evenly"),
     ],
@@ -58,7 +58,7 @@ def test_equal_weights_make_neither_a_habit_nor_a_strongest_pair():
     weights = np.full((6, 6), 0.01, np.float32)
     weights[:, 1:3] = 0.48
     assert about_head(weights, ALL, LABELS, LABELS) == (
-        "No pattern stands out: no token tops two rows. The largest weight, 0.48, stands in 6 rows."
+        "No pattern stands out: no token gets the most weight in two rows. The largest weight, 0.48, stands in 6 rows."
     )
     weights[:, 1:3] = 0.24
     weights[3, 1:3] = 0.48
@@ -69,7 +69,8 @@ def test_the_small_weights_of_a_long_text_keep_two_digits_and_their_favourite():
     weights = np.full((300, 300), 1 / 330, np.float32)
     weights[:, 7] = 0.0042
     keys = [f"k{i}" for i in range(300)]
-    assert about_head(weights, np.ones((300, 300), bool), keys, keys).startswith("Favours one token: “k7” tops 300")
+    said = about_head(weights, np.ones((300, 300), bool), keys, keys)
+    assert said.startswith("Favours one token: “k7” gets the most weight in 300")
     weights[5, 9] = 0.0058
     said = about_head(weights, np.ones((300, 300), bool), keys, keys)
     assert said.endswith("Strongest: k5 → k9, 0.0058.")
@@ -92,5 +93,5 @@ def test_the_sharpest_head_is_found():
     weights = np.full((2, 3, 6, 6), 1 / 6, np.float32)
     weights[1, 2] = np.eye(6)
     assert about_heads(weights, ALL).startswith(
-        "Sharpest: layer 2, head 3. Its top weight averages 1.00 a row; an even"
+        "Sharpest: layer 2, head 3. The largest weight of its rows is 1.00 on average; with an even"
     )

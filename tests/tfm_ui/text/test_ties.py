@@ -45,6 +45,8 @@ def test_a_row_of_two_keys_differs_by_as_much_at_both():
 def test_heads_that_are_equally_sharp_tie_for_the_sharpest():
     first = np.array([[[1, 0.6], [1, 0.9]], [[1, 0.9], [1, 0.7]]], np.float32)
     visible = np.array([1, 2])
-    assert "Sharpest: layer 1, head 2 (one of 2 that tie). Its top weight" in head_sentences.about_heads(first, visible)
+    assert "Sharpest: layer 1, head 2 (one of 2 that tie). The largest weight" in head_sentences.about_heads(
+        first, visible
+    )
     first[0, 1] = 0.8
-    assert "Sharpest: layer 2, head 1. Its top weight" in head_sentences.about_heads(first, visible)
+    assert "Sharpest: layer 2, head 1. The largest weight" in head_sentences.about_heads(first, visible)

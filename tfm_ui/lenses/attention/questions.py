@@ -1,70 +1,108 @@
 """Questions of the Attention lens.
 
-What their questions take for granted is computed in tests/tfm_ui/lenses/attention/test_presets_attention.py.
+What they take for granted, and their answers, are checked in tests/tfm_ui/lenses/attention/test_questions_attention.py.
 """
 
-from tfm_ui.page.questions import Question
+from tfm_ui.lenses.attention import answers
+from tfm_ui.lenses.attention import answers_experiments as experiments
+from tfm_ui.page.questions import Prediction, Question
 
 QUESTIONS = (
     Question(
         "Step by step",
         "Every number here has a history. Click one: which two vectors did it come from?",
+        answers.history_of_a_weight,
     ),
     Question(
         "Not scaled",
-        "One head as wide as the model, its scores not divided: half of the rows that have a choice give one token "
-        "nearly all. What happens when you switch √dₖ on?",
+        "A head as wide as the model, its scores not divided: half of the rows give one token nearly all. What "
+        "happens when you switch √dₖ on?",
+        answers.without_division,
         model={"d_model": 256, "num_heads": 1},
         page={"scaled": False},
     ),
     Question(
         "Half of the weight",
-        "Less than a third of the lines carry half of each row's weight. Raise the share: from where on do more lines "
+        "Less than a third of the lines carry half of each row’s weight. Raise the share: from where on do more lines "
         "tell less?",
+        answers.lines_of_a_share,
+        Prediction(
+            ask="Which share of all lines do you expect, in percent?", measured=answers.share_of_lines, unit="%"
+        ),
         page={"view": "arcs", "mass": 50},
     ),
     Question(
         "Rollout",
-        "Multiplied through both layers, every row's strongest line still leads back to its own token. "
-        "Which half of the formula sees to that?",
+        "Multiplied through both layers, every row’s strongest line still leads back to its own token. Which half of "
+        "the formula makes it so?",
+        answers.rollout,
         page={"view": "arcs", "lines": "rollout", "layer": 2},
     ),
     Question(
         "Looks here, takes there",
-        "“cat” looks most at “the”, and yet four fifths of what it gets come from itself. "
-        "Which of the two maps says what this head does?",
-        model={"num_heads": 16},
-        page={"view": "contribution", "head": 6, "query": 2, "key": 1},
+        "“was” looks most at “it”, and yet takes most from itself. Which of the two maps says what this head does?",
+        answers.looks_and_takes,
+        page={"view": "contribution", "layer": 2, "head": 1, "query": 9, "key": 8},
     ),
     Question(
         "A sink",
         "More than half of all weight goes to “cat”, whoever looks; a quarter of what is written comes from there. "
         "What could a head need such a token for?",
+        answers.a_sink,
         model={"num_heads": 16, "seed": 2},
         page={"view": "contribution", "layer": 2, "head": 5},
     ),
     Question(
         "One weight",
-        "A single weight of layer 1 is another one: “mat” looks at “cat” with 0.90. "
-        "Why do tokens behind “mat” move too, and none before it?",
+        "One weight of layer 1 was changed: “mat” looks at “cat” with 0.90. Why do tokens after “mat” move too, and "
+        "none before it?",
+        answers.after_a_change,
+        Prediction(ask="How many of the tokens have moved at the end?", measured=answers.tokens_moved),
         page={"view": "change"},
     ),
     Question(
         "A leak",
         "“sat” was made to look at “it”, five tokens ahead. Drag the weight down to 0: when does the leak end?",
+        answers.a_leak,
         page={"view": "change", "changes": "weight 1.1 3>8 0.5", "query": 3, "key": 8},
     ),
     Question(
         "Why √dₖ",
-        "One head as wide as the model compares tokens by 256 numbers. Undivided, half of the draws leave the softmax "
-        "less than a twentieth of the gradient that division by √dₖ leaves it. From which dₖ on does that hurt?",
+        "The wider the vectors, the larger their dot products. From which dₖ on does the undivided softmax leave half "
+        "of the draws less than a tenth of the gradient 1/4?",
+        experiments.vanishing_gradient,
+        Prediction(ask="From which dₖ on?", measured=experiments.first_width),
+        page={"view": "scale"},
+    ),
+    Question(
+        "Your own heads",
+        "The circles are the heads of your model, here one as wide as the model. Do their scores spread as those of "
+        "random vectors do?",
+        experiments.own_scores,
         model={"d_model": 256, "num_heads": 1},
         page={"view": "scale"},
     ),
     Question(
+        "A blend",
+        "The query asks four keys at once. Which part of the answer comes from which of them? Drag the query and see.",
+        experiments.blend,
+        Prediction(
+            ask="What is the answer, between the smallest and the largest value?", measured=experiments.answer_of
+        ),
+        page={"view": "dictionary"},
+    ),
+    Question(
         "Longer keys win",
-        "The query lies exactly on key A, and yet key B gets more of the weight. "
-        "What does a dot product measure that a distance does not?",
+        "The query lies exactly on key A, and yet key B gets more of the weight. What does a dot product measure that "
+        "a distance does not?",
+        experiments.longer_keys,
         page={"view": "dictionary", "entries": "0.8,0.3,10 1.8,0.1,20 -1,0.5,30 0,-1.2,40", "ask": "0.8,0.3"},
+    ),
+    Question(
+        "Nearly a look-up",
+        "At temperature 0.1 the best key gets nearly all. How far is the answer from that key’s own value, and what "
+        "becomes of it at temperature 1?",
+        experiments.near_a_look_up,
+        page={"view": "dictionary", "temperature": 0.1},
     ),
 )

@@ -100,6 +100,28 @@ class AllHeads(Result):
 
 
 @dataclass(frozen=True)
+class HeadsInNumbers(Result):
+    """The table of all heads."""
+
+    heads: AllHeads
+
+    def sentence(self) -> str:
+        """Which heads spread their weight the least and the most."""
+        table = self.heads.table()
+        entropies, names = table["entropy"].to_numpy(), table.index
+        least, most = int(entropies.argmin()), int(entropies.argmax())
+        return (
+            f"{names[least]} has the lowest entropy, {entropies[least]:.2f} nats: its weight lies on the fewest keys. "
+            f"{names[most]} has the highest, {entropies[most]:.2f} nats; an even spread over all keys would have "
+            f"{np.log(len(self.heads.keys)):.2f} nats."
+        )
+
+    def table(self) -> pd.DataFrame:
+        """A row for each head."""
+        return self.heads.table()
+
+
+@dataclass(frozen=True)
 class LargeHead(Result):
     """The exact weights of one head.
 

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from tfm_core import MultiHeadAttention, attention_scores, attention_weights, mask_scores
-from tfm_ui.lenses.heads.numbers import AllHeads, all_heads
+from tfm_ui.lenses.heads.numbers import AllHeads, HeadsInNumbers, all_heads
 from tfm_ui.lenses.heads.state import PREFIX, HeadsState
 from tfm_ui.live.attention import SUMMARY, Attention, summarise
 from tfm_ui.page import controls
@@ -15,27 +15,42 @@ from tfm_ui.state.model_state import ModelState
 
 
 def blocks(model: ModelState, state: HeadsState) -> list[Block]:
-    """The overview beside the head."""
+    """The overview beside the head; below them, all heads as numbers."""
     heads = all_heads(model, state.kind)
-    return [Columns([[_overview(model, state, heads)], [_locked(state, heads)]], widths=(9, 11))]
+    widths = (9, 11) if model.num_heads <= 8 else (1, 1)
+    return [
+        Columns([[_overview(model, heads)], [_locked(state, heads)]], widths),
+        _numbers(model, state, heads),
+    ]
 
 
-def _overview(model: ModelState, state: HeadsState, heads: AllHeads) -> Panel:
-    """The overview: a thumbnail and a row of numbers for each head."""
+def _overview(model: ModelState, heads: AllHeads) -> Panel:
+    """A thumbnail for each head."""
     return Panel(
         key="grid",
         title=f"All {model.num_layers * model.num_heads} heads",
-        how_to_read="Rows are layers, columns are heads. A click locks one, here or in the table.",
+        how_to_read="Rows are layers, columns are heads. A click on a head opens it beside.",
         picture="heads",
         result=heads,
+        sources=[summarise, *SUMMARY.values()],
+        on_pick=_lock,
+    )
+
+
+def _numbers(model: ModelState, state: HeadsState, heads: AllHeads) -> Panel:
+    """A row of numbers for each head."""
+    return Panel(
+        key="heads_numbers",
+        title="All heads as numbers",
+        how_to_read="A row for each head; a click on it opens the head above. A click on a column’s name sorts.",
+        result=HeadsInNumbers(heads),
         open_table=OpenTable(
             _columns(len(heads.keys)),
             row=(state.layer - 1) * model.num_heads + state.head - 1,
             choose=lambda row: _lock(*divmod(row, model.num_heads)),
             not_on_phones=("distance",),
         ),
-        sources=[summarise, *SUMMARY.values()],
-        on_pick=_lock,
+        sources=[*SUMMARY.values()],
     )
 
 

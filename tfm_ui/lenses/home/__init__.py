@@ -10,8 +10,7 @@ LENS = Lens(
     name="home",
     title="Home",
     heading="Attention Lab",
-    lead="This is a whole transformer, running now. Type a sentence in the sidebar, change the model, "
-    "and every number on screen is computed anew from its real weights.",
+    lead="Understand how a transformer computes: change the text or the model, and every picture is computed anew.",
     state=LensState,
     views={"home": View(blocks=blocks)},
     questions=QUESTIONS,

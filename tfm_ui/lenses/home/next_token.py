@@ -1,15 +1,17 @@
 """The tokens that the model predicts next: the likeliest ones by name, and a sentence."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
+from tfm_ui.live.known_words import known_texts
 from tfm_ui.live.passes import run
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, units
 from tfm_ui.text.ties import one_of_ties, places_of_largest
-from tfm_ui.text.token_labels import labels, names_of_ids
+from tfm_ui.text.token_labels import labels, named, pieces_of_ids
 
 SHOWN = 5
 
@@ -19,7 +21,7 @@ class NextToken(Result):
     """The likeliest tokens at the last place of the text.
 
     Attributes:
-        names: the tokens; a token that is not in the text is named by its id, because ids are hashes.
+        names: the tokens; several words may have the id of one of them, because ids are hashes.
         shares: their probabilities, in descending order.
         even: the probability of a token if all were equally likely.
         about: the result in a sentence.
@@ -40,18 +42,30 @@ class NextToken(Result):
 
 
 def next_token(state: ModelState) -> NextToken:
-    """The likeliest tokens, from the probabilities of one pass. The text must not be empty."""
+    """The likeliest words, from the probabilities of one pass. The text must not be empty.
+
+    The model gives a probability to each number of its vocabulary; shown are those that stand for a known word.
+    """
     probabilities = run(state).next_token
-    texts = [state.source_tokens] + ([state.target_tokens] if state.is_encoder_decoder else [])
-    tokens = texts[-1]
-    order = probabilities.argsort()[::-1][:SHOWN]
-    names = names_of_ids(order.tolist(), texts)
-    shares = probabilities[order].tolist()
+    tokens = state.target_tokens if state.is_encoder_decoder else state.source_tokens
+    known = pieces_of_ids(known_texts(state))
+    order = [i for i in probabilities.argsort()[::-1].tolist() if i in known][:SHOWN]
+    names, shares = [f"“{named(known[i][0])}”" for i in order], probabilities[order].tolist()
     last = labels(tokens)[len(tokens.pieces) - 1]
-    even, alike = 1 / len(probabilities), one_of_ties(len(places_of_largest(probabilities)))
-    likeliest = f"{names[0]}{alike}, {formats.percent(shares[0], 3)}: {units.times(shares[0] / even)} an even share"
-    sentence = (
-        f"At “{last}” the likeliest of {formats.count(len(probabilities))} tokens is {likeliest}. "
-        "Random weights: this says nothing about language."
-    )
-    return NextToken(names, shares, even, sentence)
+    even, alike = 1 / len(probabilities), one_of_ties(len(places_of_largest(probabilities[list(known)])))
+    said = [
+        f"After “{last}” the likeliest known word is {names[0]}{alike}, {formats.percent(shares[0], 3)}: "
+        f"{units.times(shares[0] / even)} an even share of the {formats.count(len(probabilities))} tokens.",
+        about_shared_numbers(order, known),
+        "Random weights: this says nothing about language.",
+    ]
+    return NextToken(names, shares, even, " ".join(filter(None, said)))
+
+
+def about_shared_numbers(ids: Sequence[int], known: Mapping[int, Sequence[str]]) -> str:
+    """Which of these words the model cannot tell from other words, as they have one number; "" if all are alone."""
+    for i in ids:
+        if len(words := known[i]) > 1:
+            together = formats.listed([f"“{named(word)}”" for word in words[:3]])
+            return f"The model has one number for {together}, so it cannot tell these words apart."
+    return ""

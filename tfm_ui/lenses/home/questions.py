@@ -1,21 +1,28 @@
-"""Questions of Home. tests/tfm_ui/lenses/home/test_presets_home.py checks what their questions say."""
+"""Questions of Home. tests/tfm_ui/lenses/home/test_questions_home.py checks what they say."""
 
-from tfm_ui.page.questions import Question
+from tfm_ui.lenses.home import answers
+from tfm_ui.page.questions import Prediction, Question
 
 QUESTIONS = (
     Question(
         "First look",
-        "Nobody has trained this model, and yet it would say “tired” again. Where could that come from?",
+        "Nobody has trained this model. Type another sentence: will it say the last word again, and where could that "
+        "come from?",
+        answers.what_it_says,
+        Prediction(ask="Will it say the last word again?", measured=answers.says_it_again, options=("yes", "no")),
     ),
     Question(
         "Much larger",
-        "Forty-seven times the parameters, and it repeats “tired” all the more. What do parameters alone not bring?",
+        "This one has forty-seven times the parameters, and it repeats “tired” all the more. What do parameters alone "
+        "not bring?",
+        answers.where_parameters_are,
         model={"num_layers": 8, "num_heads": 16, "d_model": 256},
     ),
     Question(
         "Another seed",
         "The same sentence, other random weights: another head is the sharpest now. What in these pictures has stayed, "
         "and what kept it?",
+        answers.what_a_seed_changes,
         model={"seed": 2},
     ),
 )

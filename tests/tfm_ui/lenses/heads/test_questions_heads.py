@@ -1,8 +1,9 @@
-"""What the questions of the Heads lens's questions say is true."""
+"""What the questions of the Heads lens say is true, and so are their answers, on two models each."""
 
 import numpy as np
 
 from tests.tfm_ui.lenses.heads.all_weights import weights_of
+from tfm_ui.lenses.heads import answers
 from tfm_ui.lenses.heads.numbers import AllHeads, all_heads
 from tfm_ui.lenses.heads.questions import QUESTIONS
 from tfm_ui.lenses.heads.state import HeadsState
@@ -16,8 +17,8 @@ def heads_of(name: str) -> AllHeads:
     return all_heads(ModelState(**BY_NAME[name].model), HeadsState(**BY_NAME[name].page).kind)
 
 
-def test_first_look_the_first_row_is_one_and_nothing_else():
-    first = weights_of(heads_of("First look"))[:, :, 0]
+def test_first_row_the_first_row_is_one_and_nothing_else():
+    first = weights_of(heads_of("First row"))[:, :, 0]
     assert (first[..., 0] == 1).all()
     assert (first[..., 1:] == 0).all()
 
@@ -55,3 +56,68 @@ def test_two_texts_nothing_is_masked():
     shown = heads_of("Two texts")
     assert shown.attention.visible.all()
     assert shown.queries == ["die", "Katze", "war", "müde"]
+
+
+OTHER = {"text": "to be or not to be", "num_heads": 2, "seed": 3}
+
+
+def answered(name: str, **other) -> str:
+    question = BY_NAME[name]
+    return question.answer(ModelState(**{**question.model, **other}), HeadsState(**question.page))
+
+
+def test_the_first_row_is_fixed_only_where_it_sees_one_token():
+    assert answered("First row").startswith("“the” may look at one token alone")
+    assert answered("First row", **OTHER).startswith("“to” may look at one token alone")
+    assert answered("First row", causal=False).startswith("Here it could: the first row may look at 10 tokens")
+
+
+def test_the_order_is_lost_only_without_positions_and_mask():
+    assert answered("Who saw whom?").startswith("It could not")
+    assert answered("Who saw whom?", text="to be or not to be", seq_len=6).startswith("It could not")
+    assert answered("Who saw whom?", text="all words differ", seq_len=3).startswith("No word stands in this text twice")
+    for how, by in (({"causal": True}, "By the mask"), ({"positional": "rope"}, "By the positions")):
+        said = answered("Who saw whom?", **how)
+        weights = weights_of(all_heads(ModelState(**{**BY_NAME["Who saw whom?"].model, **how}), "encoder"))
+        rows = [0, 3, 6, 9]  # each "the"
+        apart = max(abs(weights[:, :, 0] - weights[:, :, row]).max() for row in rows[1:])
+        apart = max(apart, max(abs(weights[:, :, a] - weights[:, :, b]).max() for a, b in ((1, 10), (2, 8), (4, 7))))
+        assert said.startswith(by)
+        assert f"differ by up to {apart:.2f}" in said
+
+
+def test_the_weight_ahead_is_summed():
+    for other in ({}, OTHER, {"causal": True}):
+        model = ModelState(**{**BY_NAME["Looking ahead"].model, **other})
+        weights = weights_of(all_heads(model, "encoder"))
+        ahead = np.triu(weights, 1).sum() / weights.sum()
+        assert abs(answers.weight_ahead(model, HeadsState()) - ahead) < 1e-6
+        said = answered("Looking ahead", **other)
+        assert said.startswith("Nothing here looks ahead") if ahead == 0 else f"{100 * ahead:.0f}%" in said
+
+
+def test_the_sharpest_and_the_bluntest_head_are_named():
+    for other in ({}, OTHER):
+        weights = weights_of(all_heads(ModelState(**{**BY_NAME["Many heads"].model, **other}), "encoder"))
+        top = weights[:, :, 1:].max(-1).mean(-1)
+        said = answered("Many heads", **other)
+        for word, at in (("sharpest", top.argmax()), ("bluntest", top.argmin())):
+            layer, head = divmod(int(at), top.shape[1])
+            assert f"{word} is layer {layer + 1}, head {head + 1}" in said
+
+
+def test_the_sight_of_heads_is_measured():
+    for other in ({}, {"positional": "rope", "seq_len": 40}):
+        weights = weights_of(all_heads(ModelState(**{**BY_NAME["A long text"].model, **other}), "encoder"))
+        at = np.arange(weights.shape[-1])
+        far = (weights * abs(at[:, None] - at)).sum(-1).mean(-1)
+        layer, head = divmod(int(far.argmin()), far.shape[1])
+        said = answered("A long text", **other)
+        assert f"layer {layer + 1}, head {head + 1}: its weight lies {far.min():.1f} tokens away" in said
+        assert ("a steep slope takes more" in said) == (not other)
+
+
+def test_cross_attention_hides_nothing_but_padding():
+    assert answered("Two texts").startswith("The text that is looked at is there as a whole")
+    assert "lead to padding" in answered("Two texts", seq_len=12)
+    assert answered("Two texts", architecture="encoder").startswith("On screen queries and keys are the same text")

@@ -23,9 +23,7 @@ def test_texts_of_up_to_64_tokens_are_tested_whole_and_longer_ones_as_far_as_the
     assert 20 < len(long.places) < 100
     assert long.seconds <= SECONDS
     assert long.slow
-    said = (
-        f"Of 1\u202f024 tokens {len(long.places)} are changed, spread over the text, each into 1 other instead of 4: "
-    )
+    said = f"Of 1,024 tokens {len(long.places)} are changed, spread over the text, each into 1 other instead of 4: "
     assert long.aside.startswith(said)
     longest = plan(of_length(1024, num_layers=8, d_model=256, num_heads=8), 1, 1024)
     assert len(longest.places) == LEAST
@@ -36,9 +34,7 @@ def test_a_bias_of_many_heads_is_not_made_for_more_tokens_than_fit():
     model = ModelState(text="@alice", seq_len=1024, num_heads=16, positional="alibi")
     planned = plan_of(model, MasksState(item=1))
     assert planned.places[-1] == 511
-    assert planned.aside.startswith(
-        "Of 1\u202f024 tokens the first 512 are read: more take too much memory, as alibi adds"
-    )
+    assert planned.aside.startswith("Of 1,024 tokens the first 512 are read: more take too much memory, as alibi adds")
     for other in (ModelState(seq_len=1024, num_heads=16), ModelState(seq_len=64, num_heads=16, positional="t5")):
         assert fitting(other) == other
 

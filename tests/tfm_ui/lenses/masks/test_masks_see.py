@@ -219,7 +219,7 @@ def test_the_table_of_a_large_mask_leaves_out_what_is_hidden():
 def test_a_mask_may_hide_all_of_a_large_text():
     result = head_under_mask(ModelState(text="@alice", seq_len=300), MasksState(mask="global 1000", item=1))
     assert result.table().empty
-    assert result.sentence().startswith("0 of 90\u202f000 pairs kept. Nobody sees anything")
+    assert result.sentence().startswith("0 of 90,000 pairs kept. Nobody sees anything")
     assert growth(result.setting).sentence().startswith("No pair is kept of a text of 512 tokens. Of 1")
 
 

@@ -141,7 +141,7 @@ def test_waves_that_are_the_same_are_said_once_and_turns_are_counted():
     result = wavelengths(MODEL, state)
     said = result.sentence()
     assert said.count("positions;") == 1
-    assert f"32 waves of 6.28 to 47\u202f117 positions; from position 0 to 63, {expected} complete a turn" in said
+    assert f"32 waves of 6.28 to 47,117 positions; from position 0 to 63, {expected} complete a turn" in said
     other = wavelengths(MODEL, PositionsState(a="learned", b="rope", width=3, length=8)).sentence()
     assert "B: rope: 1 wave of 6.28 positions; from position 0 to 7, 1 completes a turn." in other
     assert "A: learned is not made of waves." in other

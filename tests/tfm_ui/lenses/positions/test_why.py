@@ -72,7 +72,7 @@ def test_of_a_short_table_its_own_rows_are_measured():
     assert f"differ by up to {(same.max() - same.min()).item():.3f}" in result.sentence()  # at distance 0
     assert result.about_measured() == (
         "A: learned is measured on all 9 pairs that are defined. B: sinusoidal is measured on "
-        "262\u202f144 of 16\u202f777\u202f216 pairs: every pair of 64 chosen rows."
+        "262,144 of 16,777,216 pairs: every pair of 64 chosen rows."
     )
     assert similarity(MODEL, asks("rope", "alibi")).about_measured() == "Measured on all 400 pairs."
 
@@ -177,7 +177,7 @@ def test_where_all_neighbours_are_equally_near_none_is_called_the_nearest():
     distances = torch.pdist(sinusoidal_encoding(64, 64).double())
     assert int((distances < distances.min() + 1e-6).sum()) == 63
     assert result.sentence() == (
-        "A: sinusoidal: of 2\u202f016 pairs of positions all 63 pairs of neighbours are equally near, to float32’s "
+        "A: sinusoidal: of 2,016 pairs of positions all 63 pairs of neighbours are equally near, to float32’s "
         f"rounding: {distances.min().item():.3f} apart."
     )
 

@@ -46,7 +46,7 @@ def test_the_sentence_says_the_growth_of_the_last_four_times():
     at = dict(zip(times.lengths, times.blocks[FORWARD], strict=True))
     factor = ratio(at[1024], at[256]).middle
     assert times.sentence().startswith(
-        f"4× the length: 1\u202f024 tokens take {factor:.3g}× as long as 256 tokens, as n^{np.log2(factor) / 2:.2f}."
+        f"4× the length: 1,024 tokens take {factor:.3g}× as long as 256 tokens, as n^{np.log2(factor) / 2:.2f}."
     )
     assert (
         f"Over all lengths forward grows as n^{times.fits[FORWARD].exponent.middle:.2f} (95% interval"
@@ -62,7 +62,7 @@ def test_the_sentence_says_the_growth_of_the_last_four_times():
         ({"done": 1}, "the run was stopped before", 1),
         ({"done": 2}, "2× the length: 64 tokens take", 2),
         ({"without": range(9)}, "no round was measured", 0),
-        ({"without": [1], "problems": [5]}, "1\u202f024 tokens: out of memory.", 4),
+        ({"without": [1], "problems": [5]}, "1,024 tokens: out of memory.", 4),
     ],
 )
 def test_what_has_no_figure_is_said_and_the_others_stand(how, said, clean):
@@ -80,8 +80,8 @@ def test_what_has_no_figure_is_said_and_the_others_stand(how, said, clean):
     ("how", "there", "said"),
     [
         ({"done": 3}, [0, 1, 2], "Over the 3 measured lengths, 32 to 128, "),
-        ({"without": [2, 3, 4]}, [0, 1, 5], "Over the 3 measured lengths, 32 to 1\u202f024, "),
-        ({"without": [0]}, [1, 2, 3, 4, 5], "Over the 5 measured lengths, 64 to 1\u202f024, "),
+        ({"without": [2, 3, 4]}, [0, 1, 5], "Over the 3 measured lengths, 32 to 1,024, "),
+        ({"without": [0]}, [1, 2, 3, 4, 5], "Over the 5 measured lengths, 64 to 1,024, "),
     ],
 )
 def test_laws_and_theory_are_of_the_measured_lengths_alone(how, there, said):
@@ -102,14 +102,14 @@ def test_laws_and_theory_are_of_the_measured_lengths_alone(how, there, said):
 
 def test_without_a_law_the_closed_form_names_its_own_lengths():
     times = TimeByLength(comparison(done=2))
-    assert f"FLOPs grow with n^{times.theory:.2f} from 32 to 1\u202f024 tokens" in times.sentence()
+    assert f"FLOPs grow with n^{times.theory:.2f} from 32 to 1,024 tokens" in times.sentence()
 
 
 def test_lengths_that_cannot_be_told_apart_are_not():
     compared = comparison()
     rows = [replace(row, forward=compared.rows[0].forward) for row in compared.rows]
     said = TimeByLength(replace(compared, rows=rows)).sentence()
-    assert said.startswith("Round by round there is no detectable difference in time between 256 tokens and 1\u202f024")
+    assert said.startswith("Round by round there is no detectable difference in time between 256 tokens and 1,024")
     assert "as long" not in said
 
 
@@ -133,7 +133,7 @@ def test_forward_and_backward_are_told_apart_where_one_has_no_figure():
     times = TimeByLength(comparison(only_backward=range(6)))
     assert list(times.fits) == [TRAINING]
     assert f"Over all lengths {TRAINING} grows as n^" in times.sentence()
-    tokens = "32, 64, 128, 256, 512 and 1\u202f024 tokens"
+    tokens = "32, 64, 128, 256, 512 and 1,024 tokens"
     assert times.sentence().endswith(f"{tokens}: 1 round of forward alone, where a time takes 3.")
     assert times.scaled() == []
     assert f"torch.profiler timed passes of its own; no time of a forward call is shown at {tokens}." in (
@@ -150,7 +150,7 @@ def test_a_length_that_failed_only_backward_keeps_its_forward_time():
     assert f"n^{times.grow(FORWARD):.2f} over the lengths of {FORWARD} and n^{times.grow(TRAINING):.2f} over the " in (
         times.sentence()
     )
-    assert times.sentence().endswith("1\u202f024 tokens: forward + backward: out of memory.")
+    assert times.sentence().endswith("1,024 tokens: forward + backward: out of memory.")
     assert times.table()["without a figure"].tolist() == [*[""] * 5, "forward + backward: out of memory"]
 
 
@@ -183,7 +183,7 @@ def test_lengths_beyond_the_budget_are_not_asked_for_and_named():
     assert [*within, *left_out] == list(LENGTHS)
     assert 2048 in left_out
     said = beyond_budget(left_out)
-    assert f"2\u202f048 tokens would need {left_out[2048]}" in said
+    assert f"2,048 tokens would need {left_out[2048]}" in said
     assert "The limit is" in said
     assert beyond_budget({}) == ""
     assert BUDGET.seconds > 0

@@ -26,7 +26,7 @@ def test_products_overtake_the_feed_forward_where_their_curves_cross():
     ("factor", "how", "said"),
     [
         (1e6, {"without": [0]}, "Measured: already at 64 tokens."),
-        (1e-6, {}, "Measured: not reached, beyond 1\u202f024"),
+        (1e-6, {}, "Measured: not reached, beyond 1,024"),
         (1e-6, {"done": 3}, "Measured: not reached, beyond 128 tokens."),
     ],
 )

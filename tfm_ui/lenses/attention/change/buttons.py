@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui.lenses.attention.change.changes import fits, parse, possible, with_change, written
 from tfm_ui.lenses.attention.change.kinds import LONGEST, Change, Drop, Replace, Silence, Swap, Zero
@@ -18,15 +19,9 @@ FULL = "The link has no room for it: take another change back."
 SHOWN = 8  # changes with a button in sight
 
 
-def draw(setting: Setting, *, cell_is_there: bool) -> None:
-    """All buttons, and what is to be said about the changes that were asked for.
-
-    Args:
-        setting: what the view is asked for.
-        cell_is_there: whether the tokens of the locked cell are there in B.
-    """
+def draw_done(setting: Setting) -> None:
+    """What has been done, how it is taken back, and what is to be said about the changes that were asked for."""
     with st.container(key="change_buttons"):
-        _acts(setting, cell_is_there)
         _done(setting)
         st.html(f'<p class="note">{escape(f"{setting.aside} {setting.full}")}</p>')
 
@@ -46,11 +41,17 @@ def offered(setting: Setting, *, cell_is_there: bool) -> list[tuple[str, Change,
     ]
 
 
-def _acts(setting: Setting, cell_is_there: bool) -> None:
-    """A button for each change that can be made at the locked head and cell, of which B has not yet all."""
+def draw_acts(setting: Setting, where: DeltaGenerator, *, cell_is_there: bool) -> None:
+    """A button for each change that can be made at the locked head and cell, of which B has not yet all.
+
+    Args:
+        setting: what the view is asked for.
+        where: the row for the buttons.
+        cell_is_there: whether the tokens of the locked cell are there in B.
+    """
     key, of_keys = setting.cell[1], setting.texts[1]
     now = parse(setting.b)[0]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="boxes_change_acts"):
+    with where:
         for name, change, label, means_something in offered(setting, cell_is_there=cell_is_there):
             new = with_change(now, change)
             allowed = means_something and change not in now and change in possible(written(new), setting.model)

@@ -8,20 +8,26 @@ from tfm_ui.lenses.attention.change.aligned import by_token, distances
 from tfm_ui.lenses.attention.change.changes import edits, positions
 from tfm_ui.lenses.attention.change.rerun import rerun
 from tfm_ui.lenses.attention.change.results import ChangedOutput, ChangedStream, ChangedWeights, changed
-from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.lenses.attention.state import PREFIX, AttentionState
+from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Panel
 from tfm_ui.state.model_state import ModelState
 
 
 def blocks(model: ModelState, state: AttentionState) -> list[Block]:
-    """The buttons, one head of both sides, and below it what becomes of the rest of the model."""
+    """One head of both sides, and below it what becomes of the rest of the model."""
     weights, stream, output = changed(model, state)
-    return [
-        partial(buttons.draw, weights.setting, cell_is_there=weights.locked is not None),
-        _weights(weights),
-        Columns([[_stream(stream)], [_output(output)]]),
-    ]
+    return [_weights(weights), Columns([[_stream(stream)], [_output(output)]])]
+
+
+def draw_controls(model: ModelState) -> AttentionState:
+    """Which head is looked at, and a button for each change that can be made there."""
+    line = controls_line.row("line_change")
+    state = controls_line.draw(AttentionState, PREFIX, model, line, "kind", "layer", "head")
+    weights, _, _ = changed(model, state)
+    buttons.draw_acts(weights.setting, line, cell_is_there=weights.locked is not None)
+    return controls_line.draw_more(AttentionState, PREFIX, model, line, "rescale")
 
 
 def _weights(weights: ChangedWeights) -> Panel:
@@ -35,6 +41,7 @@ def _weights(weights: ChangedWeights) -> Panel:
         shape=f"query × key = {len(weights.queries)} × {len(weights.keys)}",
         locked=True,
         picture="change_weights",
+        tools=partial(buttons.draw_done, weights.setting),
         result=weights,
         sources=[*dict.fromkeys(call.func for calls in made.values() for call in calls), edits, rerun, by_token],
     )
@@ -64,4 +71,4 @@ def _output(output: ChangedOutput) -> Panel:
     )
 
 
-VIEW = View(title="Change it", blocks=blocks, controls=("kind", "layer", "head", "rescale"), line="line_change")
+VIEW = View(title="Change it", blocks=blocks, controls=draw_controls)

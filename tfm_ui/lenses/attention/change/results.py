@@ -15,6 +15,7 @@ from tfm_ui.lenses.attention.change.kinds import Replace
 from tfm_ui.lenses.attention.change.scripts import script_of
 from tfm_ui.lenses.attention.change.setting import Setting
 from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.live.known_words import known_texts
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, token_labels
@@ -162,26 +163,29 @@ class ChangedOutput(Changed):
     @property
     def how_to_read(self) -> str:
         """What the bars of the output are, and which tokens have one."""
-        which = "the tokens that moved most" if self.moved.any() else "the likeliest tokens, as none moved"
+        which = "the known words that moved most" if self.moved.any() else "the likeliest known words, as none moved"
         return f"Softmax of the logits at the last token, in A and in B: {which}."
 
     @cached_property
     def likely(self) -> tuple[list[str], NDArray[np.float32]]:
-        """The tokens whose probability moved most, and their probabilities in A and B, (2, token).
+        """The words whose probability moved most, and their probabilities in A and B, (2, word).
 
-        The likeliest, if none moved.
+        The likeliest, if none moved. Only numbers that stand for a known word are words.
         """
         a, b = self.compared.effect.probabilities
-        moved = np.flatnonzero(self.moved)
-        most = moved[np.argsort(-np.abs(b - a)[moved], kind="stable")][:SHOWN]
-        if not len(moved):
-            most = np.argsort(-a, kind="stable")[:SHOWN]
-        most = most[np.argsort(-np.maximum(a, b)[most], kind="stable")]
         model = self.setting.model
-        texts = [model.source_tokens, model.target_tokens][: 1 + model.is_encoder_decoder]
+        texts = known_texts(model)
         for changes in self.setting.changes:
             texts += [encode(change.piece, model.tokenizer) for change in changes if isinstance(change, Replace)]
-        return token_labels.names_of_ids(most.tolist(), texts), self.compared.effect.probabilities[:, most]
+        known = token_labels.pieces_of_ids(texts)
+        words = np.array([i for i in range(len(a)) if i in known], np.intp)
+        moved = words[self.moved[words]]
+        most = moved[np.argsort(-np.abs(b - a)[moved], kind="stable")][:SHOWN]
+        if not len(moved):
+            most = words[np.argsort(-a[words], kind="stable")][:SHOWN]
+        most = most[np.argsort(-np.maximum(a, b)[most], kind="stable")]
+        names = [f"“{token_labels.named(known[i][0])}”" for i in most.tolist()]
+        return names, self.compared.effect.probabilities[:, most]
 
     def sentence(self) -> str:
         """Which token's probability moved most, at the last token of the text."""

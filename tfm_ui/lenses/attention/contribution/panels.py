@@ -22,8 +22,8 @@ def blocks(model: ModelState, state: AttentionState) -> list[Block]:
 def _whole_head(whole: WholeHead) -> Panel:
     return Panel(
         key="contribution",
-        title="Looking is not contributing",
-        how_to_read="Left, whom each query looks at. Right, how long the vector is that it gets from there. "
+        title="What it looks at, and what it takes",
+        how_to_read="First map: whom each query looks at. Second map: how long the vector is that it gets from there. "
         "Click a cell to choose its row.",
         shape=f"query × key = {len(whole.writing.queries)} × {len(whole.writing.keys)}",
         picture="contribution",

@@ -24,4 +24,4 @@ def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
     ]
 
 
-VIEW = View(title="Soft dictionary", blocks=blocks)
+VIEW = View(title="Soft dictionary", blocks=blocks, uses_model=False)

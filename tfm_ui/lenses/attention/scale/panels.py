@@ -4,7 +4,8 @@ from tfm_core import attention_scores, attention_weights
 from tfm_core.study import experiments
 from tfm_core.study.analysis import entropy
 from tfm_ui.lenses.attention.scale.numbers import effect_of_scaling, score_variances
-from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.lenses.attention.state import PREFIX, AttentionState
+from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Panel
 from tfm_ui.state.model_state import ModelState
@@ -34,9 +35,15 @@ def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
     ]
 
 
+def draw_controls(model: ModelState) -> AttentionState:
+    """What is drawn at random, and which layer of the model stands beside it."""
+    line = controls_line.row("line_scale")
+    controls_line.draw(AttentionState, PREFIX, model, line, "draws", "draw_keys", "draw_seed")
+    return controls_line.draw_more(AttentionState, PREFIX, model, line, "kind", "layer")
+
+
 VIEW = View(
     title="Why √dₖ",
     blocks=blocks,
-    controls=("draws", "draw_keys", "draw_seed", "kind", "layer"),
-    line="line_scale",
+    controls=draw_controls,
 )

@@ -1,0 +1,60 @@
+"""Answers to the questions of Home: computed from the sidebar's model."""
+
+from tfm_ui.lenses.heads.numbers import all_heads
+from tfm_ui.lenses.heads.state import HeadsState
+from tfm_ui.lenses.home.glances import parameters_by_part
+from tfm_ui.lenses.home.next_token import next_token
+from tfm_ui.live.passes import run
+from tfm_ui.state.lens_state import LensState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+from tfm_ui.text.token_labels import labels
+
+
+def what_it_says(model: ModelState, state: LensState) -> str:
+    """Whether the likeliest next token is the last one again, and why that may be."""
+    likely = next_token(model)
+    share = formats.percent(likely.shares[0], 3)
+    if says_it_again(model, state) == "yes":
+        return (
+            f"It says {likely.names[0]} again, with {share}. The output is read with the same matrix as the embedding, "
+            "and the residual stream still holds the last token’s embedding, so that token scores high. Nothing was "
+            "learned."
+        )
+    return (
+        f"It says {likely.names[0]}, with {share}: not the last word again. The weights are random, so what was added "
+        "to the last token’s embedding on the way is as large as the embedding itself. Nothing was learned."
+    )
+
+
+def says_it_again(model: ModelState, state: LensState) -> str:
+    """ "yes" if the likeliest next token is the last token of the text."""
+    tokens = model.target_tokens if model.is_encoder_decoder else model.source_tokens
+    last = tokens.ids[len(tokens.pieces) - 1]
+    return "yes" if int(run(model).next_token.argmax()) == last else "no"
+
+
+def where_parameters_are(model: ModelState, state: LensState) -> str:
+    """Which part has most of the parameters, and what more of them do not bring."""
+    counts = parameters_by_part(model)
+    total, most = sum(counts.values()), max(counts, key=counts.__getitem__)
+    return (
+        f"Of {formats.count(total)} parameters most are in one part, {most}: {formats.percent(counts[most] / total)}. "
+        "More of them bring more numbers to adjust, and no knowledge: all are drawn from the seed, and only training "
+        "would give them something to say."
+    )
+
+
+def what_a_seed_changes(model: ModelState, state: LensState) -> str:
+    """What stays when the seed changes: what the mask decides."""
+    heads = all_heads(model, HeadsState.kind)
+    visible = heads.attention.visible
+    hidden = int((~visible).sum())
+    first = labels(model.source_tokens)[0]
+    kept = (
+        f"The mask: {formats.count(hidden)} of {formats.count(visible.size)} pairs are hidden whatever the weights are"
+        if hidden
+        else "Only the shape of the pictures: nothing is hidden here"
+    )
+    alone = f", and “{first}” sees itself alone, so that its row stays 1.00" if int(visible[0].sum()) == 1 else ""
+    return f"{kept}{alone}. Every other weight is drawn anew: {heads.sentence().partition('. ')[0].lower()} now."

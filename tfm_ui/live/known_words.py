@@ -1,0 +1,17 @@
+"""The words that are known to stand for token ids: those of the visitor's texts, then those of the sample texts."""
+
+from tfm_core import Tokens, encode
+from tfm_ui.live.cache import cached
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.samples import SAMPLES, read_text
+
+
+@cached()
+def _samples(tokenizer: str) -> list[Tokens]:
+    return [encode(read_text(f"@{name}"), tokenizer) for name in SAMPLES]
+
+
+def known_texts(model: ModelState) -> list[Tokens]:
+    """The texts that the model reads, whole, and the sample texts, cut by its tokenizer."""
+    own = [model.read_text] + ([model.read_target] if model.is_encoder_decoder else [])
+    return [*(encode(text, model.tokenizer) for text in own), *_samples(model.tokenizer)]

@@ -1,0 +1,79 @@
+"""The strip at the foot of the window while presenting: lens before, lens after, the text, the keys, exit."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from tfm_ui.page import controls, present, question_row
+from tfm_ui.page.browser import presenting_keys
+from tfm_ui.page.lens import Lens
+from tfm_ui.page.present import KEYS, TEXT
+from tfm_ui.state.fields import State
+
+WALKED = "_walked"  # key of the session state: the steps that were taken, of those that the browser has counted
+
+
+def draw(lenses: Sequence[Lens], lens: Lens) -> None:
+    """Draw the slim bar: lens before, which lens this is, next lens, the text, the keys, exit; and act on keys."""
+    at = [other.name for other in lenses].index(lens.name)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False, key="present_bar"):
+        for step, label, key in ((-1, "‹", "_previous_lens"), (1, "›", "_next_lens")):
+            other = lenses[at + step] if 0 <= at + step < len(lenses) else None
+            about = f"Lens {'before' if step < 0 else 'after'} this: {other.title}" if other else None
+            if st.button(label, help=about, disabled=other is None, key=key, type="tertiary") and other:
+                _open(lenses, at + step)
+            if step < 0:
+                where = f'<p class="where"><b>{escape(lens.title)}</b> {at + 1} of {len(lenses)}</p>'
+                st.html(where, width="content")
+        walked = presenting_keys(
+            {name: key.walks for key in KEYS for name in key.names if key.walks},
+            {name: key.button for key in KEYS for name in key.names if key.button},
+            {name: key.scrolls for key in KEYS for name in key.names if key.scrolls},
+            TEXT,
+        )
+        with st.popover("Keys", type="tertiary", key="_keys"):
+            st.html("<dl>" + "".join(f"<dt>{_named(key)}</dt><dd>{key.about}</dd>" for key in KEYS) + "</dl>")
+        st.button("Exit", on_click=present.end, icon=":material/close:", type="tertiary", key="_exit", help="Key: x")
+    _walk(lenses, at, walked)
+
+
+def _named(key: present.Key) -> str:
+    names = {"PageDown": "Page down", "PageUp": "Page up", "ArrowRight": "→", "ArrowLeft": "←"}
+    return ", ".join(f"<kbd>{names.get(name, name)}</kbd>" for name in key.names)
+
+
+def _walk(lenses: Sequence[Lens], at: int, walked: dict[str, int]) -> None:
+    """Take the steps that the browser has counted since the last run."""
+    done = st.session_state.get(WALKED, {})
+    steps = {what: count - done.get(what, 0) for what, count in walked.items()}
+    st.session_state[WALKED] = {**done, **walked}  # on the way to another page the component says nothing
+    if lens_steps := steps.get("lens", 0):
+        to = min(max(at + lens_steps, 0), len(lenses) - 1)
+        if to != at:
+            _open(lenses, to)
+    if steps.get("question", 0):
+        if question_row.walk(lenses[at], steps["question"]):
+            st.rerun()
+        to, number = (at + 1, 0) if steps["question"] > 0 else (at - 1, -1)
+        if 0 <= to < len(lenses):
+            _open(lenses, to, number)
+
+
+def _open(lenses: Sequence[Lens], at: int, number: int = 0) -> None:
+    """Go to a lens, which then asks this one of its questions. The model stays: it may hold the audience's own text."""
+    lens = lenses[at]
+    set_up = question_row.set_up_of(lens, lens.questions[number])
+    said = _worth_saying(lens.state, lens.prefix, set_up)
+    st.switch_page(lens.page(default=at == 0), query_params=controls.open_with(**said))
+
+
+def _worth_saying(state: type[State], prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Of parameters for `controls.open_with`, those that the page would not have anyway."""
+    at_first, kept = controls.defaults(state, prefix), st.session_state.get(controls.KEPT, {})
+
+    def is_said(key: str, value: Any) -> bool:
+        return bool(value != at_first[key] or kept.get(key, st.session_state.get(key, value)) != value)
+
+    return {key: value for key, value in values.items() if is_said(key, value)}
