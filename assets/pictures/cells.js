@@ -15,7 +15,7 @@
 
 import { frame, hideOnScroll, keepLater, placeTip, room, watch } from "./canvas.js"
 import { save } from "./files.js"
-import { clamp } from "./paint.js"
+import { clamp, grouped } from "./paint.js"
 
 const FEWEST = 4 // rows and columns that a window shows
 const FINGER = 36 // px that a tip keeps away from a finger, which hides what is below it
@@ -93,7 +93,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     $(".zoom").hidden = !many && isWhole()
     for (const button of buttons) button.disabled = button.dataset.by === "1" ? columns <= FEWEST && rows <= FEWEST : isWhole()
     /** @param {number} from @param {number} count @param {number} of @param {string} name */
-    const range = (from, count, of, name) => `${name} ${from + first}–${from + count + first - 1} of ${of}`
+    const range = (from, count, of, name) => `${name} ${grouped(from + first)}–${grouped(from + count + first - 1)} of ${grouped(of)}`
     const part = isWhole() ? "" : `${range(top, rows, grid.height, called[0])}, ${range(left, columns, grid.width, called[1])}; `
     $(".exact").textContent = exact(part, matchMedia("(pointer: coarse)").matches ? "+ zooms in" : "drag to zoom")
   }

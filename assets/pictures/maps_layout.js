@@ -1,6 +1,6 @@
 /* Where everything goes in maps that share rows and columns, and how their values are read. */
 
-import { clamp, powered } from "./paint.js"
+import { clamp, grouped, powered } from "./paint.js"
 
 const HIGHEST = 420 // px at a root font of 16: the cells of a map together
 const WIDER = 2, HIGHER = 1.5 // how many times as wide as high, or as high as wide, a cell may be that fills the room
@@ -92,7 +92,7 @@ function ticksOf(axis, first, total, block = 1, from, cells, room) {
   const span = end - start, step = (span % 8 === 0 || span > 512) && power < span ? power : round
   const ticks = []
   for (let value = Math.ceil(start / step) * step; value < end; value += step)
-    ticks.push({ text: `${value}`, at: (value - start) / block + (block > 1 ? 0 : 0.5) })
+    ticks.push({ text: grouped(value), at: (value - start) / block + (block > 1 ? 0 : 0.5) })
   return ticks
 }
 

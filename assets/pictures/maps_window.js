@@ -3,6 +3,8 @@
 
 const REST = 300 // ms after the last turn of the wheel or key press until the page is told
 
+import { grouped } from "./paint.js"
+
 /** The `grid` that cells.js reads a part of a table with: which of its rows and columns each cell stands for. Undefined if the
  * cells are the whole table. A move asks for another part in all pictures of the page, as those with the same rows or columns
  * are linked.
@@ -46,5 +48,5 @@ const inLink = ({ top, left, rows, columns }, height, width) => [top, left, rows
  * @param {number} first @param {number} count @param {number} block @param {number} at */
 export function range(first, count, block, at) {
   const from = first + at * block, to = Math.min(from + block, first + count) - 1
-  return from === to ? `${from}` : `${from}–${to}`
+  return from === to ? grouped(from) : `${grouped(from)}–${grouped(to)}`
 }

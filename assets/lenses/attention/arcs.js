@@ -7,7 +7,7 @@ import { LOWEST, WHOLE, height, layOut, paint, values } from "./arcs_drawing.js"
 import { counted, said } from "./arcs_words.js"
 import { keep, room, stretch, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
-import { clamp, contextOf, dress } from "../../pictures/paint.js"
+import { clamp, contextOf, dress, grouped } from "../../pictures/paint.js"
 
 /** @type {Values} */
 const FIRST = { attention_heads: "", attention_tokens: "", attention_mass: 90, attention_hide: "padding" }
@@ -152,7 +152,7 @@ export default function ({ header, numbers, root, local, commit }) {
     $(".clear").onclick = () => { memory.at = null; change({ tokens: [] }) }
     $(".window").hidden = Math.max(...counts) <= rows
     $(".window span").textContent = counts.map((count, side) =>
-      `${["queries", "keys"][side]} ${part.tops[side] + 1}–${Math.min(count, part.tops[side] + rows)} of ${count}`).join(", ")
+      `${["queries", "keys"][side]} ${grouped(part.tops[side] + 1)}–${grouped(Math.min(count, part.tops[side] + rows))} of ${grouped(count)}`).join(", ")
     root.querySelectorAll(".window button").forEach(button => button.onclick = () => move([0, 1], Number(button.dataset.by) * (rows - 4)))
   }
 
