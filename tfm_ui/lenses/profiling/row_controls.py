@@ -31,17 +31,18 @@ def chosen_row(model: ModelState) -> ProfilingState:
 
 
 def rows_of_compare(model: ModelState, *first: str) -> ProfilingState:
-    """A line with these controls, the rows of the view "compare", and how they are measured; the button below.
+    """A row with these controls, the rows of the view "compare", how they are measured, and the button.
 
     The rows are folded and not left out: what is not drawn is not in the link.
     """
     line = controls_line.row("line_profiling")
     draw(model, line, *first)
-    menu = line.popover("Configurations", icon=":material/list:", type="tertiary", key="_profiling_rows").container()
+    menu = controls_line.more(line, "Configurations").container()
     state = draw(model, menu, "sizes", "batch")
     for problem in rows_of(model, state)[1]:
         menu.caption(escape_markdown(problem))
-    menu.caption(f"Each with {escape_markdown(formats.listed(names(state.targets)))}, as chosen in the view “compare”.")
+    targets = escape_markdown(formats.listed(names(state.targets)))
+    menu.caption(f"Each with {targets}, as chosen under “Configurations” in the view of that name.")
     return with_button(model, how_it_is_measured(model, line))
 
 

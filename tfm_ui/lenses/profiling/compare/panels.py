@@ -1,8 +1,7 @@
-"""The view "compare": configurations as rows, their costs beside each other, with the controls among the panels."""
+"""The view "compare": configurations as rows, their costs beside each other."""
 
 from functools import partial
 
-import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core.profiling import TARGETS, Size, costs, files, profile, statistics
@@ -17,7 +16,7 @@ from tfm_ui.lenses.profiling.plan import kind_of, rows_of, setup_of, why_no_row
 from tfm_ui.lenses.profiling.shown import comparison_of
 from tfm_ui.lenses.profiling.sizes import sizes_of
 from tfm_ui.lenses.profiling.state import PREFIX, SIZES, ProfilingState
-from tfm_ui.page import controls
+from tfm_ui.page import controls, controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, OpenTable, Panel
 from tfm_ui.state.lists import names
@@ -25,18 +24,18 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.markdown import escape_markdown
 
 JSON = "application/json"
-WRITE = "Write a configuration on the left: d_model, heads, layers, length."
+WRITE = "Write a configuration behind “Configurations”: d_model, heads, layers, length."
 
 
 def blocks(model: ModelState, state: ProfilingState) -> list[Block]:
-    """The table, every run if it was measured, the ratios, and parameters beside time, each where `layout` says."""
+    """The table; every run if it was measured, the ratios, and parameters beside time."""
     comparison = comparison_of(model, state, "compare")
     if comparison is None:
         return [Note(why_no_row(model, state, WRITE), icon=":material/edit:")]
     every_run = [_times(comparison)] if comparison.report else []
     return [
-        Note(comparison.kind, "plain"),
         _table(comparison),
+        Note(comparison.kind, "plain"),
         *every_run,
         _ratios(comparison),
         _parameters(comparison),
@@ -94,15 +93,17 @@ def _parameters(comparison: Comparison) -> Panel:
 
 
 def draw_controls(model: ModelState) -> ProfilingState:
-    """What is asked for, and the button."""
-    chips = st.container(horizontal=True, gap="small", vertical_alignment="center", key="profiling_targets")
-    return row_controls.with_button(model, _configurations(model, chips))
+    """The configurations and what they are measured with, behind a button; the row of the ratios; and the button."""
+    line = controls_line.row("line_profiling")
+    menu = controls_line.more(line, "Configurations").container()
+    state = _configurations(model, menu)
+    _targets(model, menu.container(horizontal=True, gap="small", key="profiling_targets"), state)
+    row_controls.draw(model, line, "baseline")
+    return row_controls.with_button(model, row_controls.how_it_is_measured(model, line))
 
 
-def _configurations(model: ModelState, chips: DeltaGenerator) -> ProfilingState:
-    row_controls.how_it_is_measured(model, chips, "batch")
-    where = st.container(key="profiling_asked")
-    state = row_controls.draw(model, where, "sizes")
+def _configurations(model: ModelState, where: DeltaGenerator) -> ProfilingState:
+    state = row_controls.draw(model, where, "sizes", "batch")
     for problem in rows_of(model, state)[1]:
         where.caption(escape_markdown(problem))
     of_sidebar = line_of(
@@ -120,11 +121,10 @@ def _configurations(model: ModelState, chips: DeltaGenerator) -> ProfilingState:
         on_click=controls.change,
         args=(PREFIX,),
         kwargs={"sizes": f"{state.sizes.rstrip()}\n{of_sidebar}".lstrip()},
-        help=f"A line more: {of_sidebar}.",
+        help=f"Adds a line: {of_sidebar}.",
         type="tertiary",
         key="_profiling_add",
     )
-    _targets(model, chips, state)
     return state
 
 

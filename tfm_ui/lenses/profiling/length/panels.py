@@ -23,14 +23,14 @@ def draw_controls(model: ModelState) -> ProfilingState:
 
 
 def blocks(model: ModelState, state: ProfilingState) -> list[Block | None]:
-    """Which lengths are left out, and three panels."""
+    """Time; which lengths are left out; memory and the parts of a pass."""
     reasons = why_no_length(model, state), beyond_budget(lengths_of(model, state)[1])
     left_out = Note(" ".join(filter(None, reasons))) if any(reasons) else None
     comparison = comparison_of(model, state, "length")
     if comparison is None:
         return [left_out]
-    side_by_side = Columns([[_time(comparison)], [_memory(comparison)]])
-    return [left_out, Note(comparison.kind, "plain"), side_by_side, _parts(comparison)]
+    beside = Columns([[_memory(comparison)], [_parts(comparison)]])
+    return [_time(comparison), left_out, Note(comparison.kind, "plain"), beside]
 
 
 def _time(comparison: Comparison) -> Panel:

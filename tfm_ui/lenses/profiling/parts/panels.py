@@ -13,12 +13,12 @@ from tfm_ui.state.model_state import ModelState
 
 
 def blocks(model: ModelState, state: ProfilingState) -> list[Block]:
-    """Which row it is, and three panels side by side."""
+    """Three panels side by side, and which row they show."""
     comparison = comparison_of(model, state, "parts")
     if comparison is None:
         return [Note(why_no_row(model, state))]
     panels = [_parameters(comparison), _flops(comparison), _time(comparison)]
-    return [Note(comparison.kind, "plain"), Note(which_row(comparison), "plain"), Columns([[p] for p in panels])]
+    return [Columns([[p] for p in panels]), Note(which_row(comparison), "plain"), Note(comparison.kind, "plain")]
 
 
 def _parameters(comparison: Comparison) -> Panel:

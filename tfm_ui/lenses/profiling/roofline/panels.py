@@ -20,7 +20,7 @@ def blocks(model: ModelState, state: ProfilingState) -> list[Block]:
     comparison = comparison_of(model, state, "roofline")
     if comparison is None:
         return [Note(why_no_row(model, state))]
-    return [Note(comparison.kind, "plain"), _roofline(Roofline(comparison))]
+    return [_roofline(Roofline(comparison)), Note(comparison.kind, "plain")]
 
 
 def _roofline(roofline: Roofline) -> Panel:
