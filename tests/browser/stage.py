@@ -11,7 +11,7 @@ BOXES = """() => {
   const within = (node, what) => [...node.querySelectorAll("*")].flatMap(e => [
     ...e.matches(what) ? [e] : [], ...e.shadowRoot ? within(e.shadowRoot, what) : []])
   const stage = document.querySelector(".st-key-stage"), pictures = within(stage, "[data-picture]")
-  const main = pictures.length ? pictures : within(stage, "table, [data-testid=stDataFrame]")
+  const main = pictures.length ? pictures : within(stage, "table:not([role]), [data-testid=stDataFrame]")
   return main.map(e => e.getBoundingClientRect()).filter(box => box.width && box.height)
     .map(({ left, top, width, height }) => [left, top, width, height])
 }"""

@@ -123,7 +123,7 @@ def test_a_link_that_is_corrected_moves_nothing_when_its_notice_goes(visit):
 def test_a_question_stays_while_its_controls_move_and_offers_the_way_back(visit):
     visitor = visit("/attention?attention_view=change")
     page, asks = visitor.page, visitor.page.locator(".ask")
-    page.locator(".st-key-_next_question button").click()
+    visitor.press("Next question")
     visitor.wait()
     expect(page).to_have_url(re.compile("attention_question=8"))
     question, back = asks.inner_text(), page.locator(".st-key-_set_up button")

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from tfm_ui.page.drawing import Drawing
+from tfm_ui.page.present import presenting
 from tfm_ui.page.save_picture import save_picture
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.pictures.registry import States
@@ -73,6 +74,8 @@ def draw_panel(panel: Panel, states: States) -> None:
     drawing = Drawing(panel.picture, states, panel.on_pick, panel.slow) if panel.picture else None
     if drawing and (clicked := drawing.draw(key)) and panel.opens:
         panel.opens(*clicked)
+    if panel.open_table and not drawing:  # then the table is the panel's picture
+        _open_table(panel)
     if panel.tools:
         panel.tools()
     with st.container(gap=None, key=f"words_{key}"):
@@ -82,7 +85,7 @@ def draw_panel(panel: Panel, states: States) -> None:
             st.html(f'<p class="law">{marks}</p>')
         if panel.how_to_read:
             st.html(f'<p class="how">{explained(panel.how_to_read)}</p>')
-    if panel.open_table:
+    if panel.open_table and drawing:
         _open_table(panel)
     with st.container(horizontal=True, gap="small", key=f"actions_{key}"):
         if not panel.open_table:
@@ -100,10 +103,23 @@ def _open_table(panel: Panel) -> None:
     table = panel.result.table()
     if shown.not_on_phones and on_phone():
         table = table.drop(columns=list(shown.not_on_phones), errors="ignore")
-    if shown.row is None:
+    if presenting():
+        st.html(for_the_hall(table))
+    elif shown.row is None:
         st.dataframe(table, key=key, **drawn)
     else:
         _with_a_selected_row(table, key, shown.row, shown.choose, **drawn)
+
+
+def for_the_hall(table: pd.DataFrame) -> str:
+    """A table as HTML, whose letters are as large as all others while presenting; escaped."""
+    numbers = dict.fromkeys(table.select_dtypes("number").columns, _three_digits)
+    html: str = table.to_html(classes="hall", border=0, na_rep="", formatters=numbers)
+    return html
+
+
+def _three_digits(number: float) -> str:
+    return "" if pd.isna(number) else f"{number:,.0f}" if number == round(number) else f"{number:,.3g}"
 
 
 def _with_a_selected_row(

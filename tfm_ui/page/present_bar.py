@@ -19,10 +19,11 @@ def draw(lenses: Sequence[Lens], lens: Lens) -> None:
     """Draw the slim bar: lens before, which lens this is, next lens, the text, the keys, exit; and act on keys."""
     at = [other.name for other in lenses].index(lens.name)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False, key="present_bar"):
-        for step, label, key in ((-1, "‹", "_previous_lens"), (1, "›", "_next_lens")):
+        for step, side, key in ((-1, "left", "_previous_lens"), (1, "right", "_next_lens")):
             other = lenses[at + step] if 0 <= at + step < len(lenses) else None
-            about = f"Lens {'before' if step < 0 else 'after'} this: {other.title}" if other else None
-            if st.button(label, help=about, disabled=other is None, key=key, type="tertiary") and other:
+            label = f"{other.title}, the lens {'before' if step < 0 else 'after'} this" if other else "No other lens"
+            icon = f":material/chevron_{side}:"
+            if st.button(label, icon=icon, disabled=other is None, key=key, type="tertiary") and other:
                 _open(lenses, at + step)
             if step < 0:
                 where = f'<p class="where"><b>{escape(lens.title)}</b> {at + 1} of {len(lenses)}</p>'

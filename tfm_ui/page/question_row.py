@@ -26,9 +26,9 @@ def draw(lens: Lens, model: ModelState, state: LensState) -> None:
     now = asked(these, state)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="question"):
         with st.container(horizontal=True, gap=None, wrap=False, width="content", key="which_question"):
-            _step("‹", "Question before", -1, lens, now)
+            _step("Question before", -1, lens, now)
             _list(lens, now)
-            _step("›", "Next question", 1, lens, now)
+            _step("Next question", 1, lens, now)
         st.html(f'<p class="ask">{explained(now.ask)}</p>')
         with st.container(horizontal=True, gap="small", wrap=False, width="content", key="answering"):
             left = not now.holds(model, state)
@@ -86,10 +86,10 @@ def _defaults(state: type[State], prefix: str, differing: object) -> dict[str, o
     return controls.defaults(state, prefix) | {prefix + name: value for name, value in differing.items()}
 
 
-def _step(label: str, about: str, step: int, lens: Lens, now: Question) -> None:
+def _step(label: str, step: int, lens: Lens, now: Question) -> None:
     st.button(
         label,
-        help=about,
+        icon=f":material/chevron_{'left' if step < 0 else 'right'}:",
         on_click=partial(ask, lens, neighbour(lens.questions, now, step)),
         type="tertiary",
         key="_previous_question" if step < 0 else "_next_question",

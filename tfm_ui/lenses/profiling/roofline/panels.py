@@ -30,7 +30,7 @@ def _roofline(roofline: Roofline) -> Panel:
         how_to_read="x: floating point operations for each byte that must be moved, by formula. y: GFLOP/s "
         "of the median forward pass. The roof: what copying allows (thin), what a large matrix product reaches "
         "(dashed); a row can lie above it. Rows are named by d_model, heads, layers, length.",
-        picture="profiling_roofline",
+        picture="profiling_roofline" if roofline.comparison.report else "",
         result=roofline,
         open_table=OpenTable(_columns(roofline)),
         sources=[costs.flops, costs.bytes_moved, profile],
