@@ -26,9 +26,10 @@ def draw_more(state: type[S], prefix: str, model: ModelState, where: DeltaGenera
     return draw(state, prefix, model, more(where), *names)
 
 
-def more(where: DeltaGenerator) -> DeltaGenerator:
-    """The place behind the button "More" in this row."""
-    inside: DeltaGenerator = where.popover("More", icon=":material/tune:", type="tertiary", key="_more")
+def more(where: DeltaGenerator, label: str = "More") -> DeltaGenerator:
+    """The place behind a button in this row."""
+    icon = ":material/tune:" if label == "More" else None
+    inside: DeltaGenerator = where.popover(label, icon=icon, type="tertiary", key=f"_{label.lower().replace(' ', '_')}")
     return inside
 
 

@@ -35,25 +35,36 @@ def _show_view(lens: Lens, model: ModelState) -> None:
         tabs,
         getattr(state, "view", ""),
         partial(question_row.open_view, lens, model, state),
+        lens.lead,
     )
-    question_row.draw(lens, model, state)
+    question = st.container()
     with st.container(key="desk"):
         if view.uses_model and frame.asks_for_text(model):
+            with question:
+                question_row.draw(lens, model, state)
             return
+        if view.controls:
+            state = _knobs(lens, view, model)
+        with question:  # only now: a link's values are known when their controls have been drawn
+            question_row.draw(lens, model, state)
         this_pass = frame.run(model) if view.uses_model else None
         with place:
             header.facts(model, this_pass, beside=lens.beside)
-        _draw(lens, view, model, state)
+        _pictures(lens, view, model, state)
 
 
-def _draw(lens: Lens, view: View[Any], model: ModelState, state: LensState) -> None:
-    if view.controls:
-        with st.container(horizontal=True, vertical_alignment="center", wrap=False, gap="small", key="knobs"):
-            if callable(view.controls):
-                state = view.controls(model)
-            else:
-                line = controls_line.row(view.line or f"line_{lens.name}")
-                state = controls_line.draw(lens.state, lens.prefix, model, line, *view.controls)
+def _knobs(lens: Lens, view: View[Any], model: ModelState) -> LensState:
+    """Draw the row of controls; the lens's state."""
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False, gap="small", key="knobs"):
+        if callable(view.controls):
+            state: LensState = view.controls(model)
+            return state
+        line = controls_line.row(view.line or f"line_{lens.name}")
+        return controls_line.draw(lens.state, lens.prefix, model, line, *view.controls)
+
+
+def _pictures(lens: Lens, view: View[Any], model: ModelState, state: LensState) -> None:
+    """Draw the main picture, and below it what refines it."""
     stage, below = st.container(key="stage"), st.container(key="below")
     first, *rest = _computed(view, model, state)
     states = ((model, ""), (state, lens.prefix))

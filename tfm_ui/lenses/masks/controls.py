@@ -1,8 +1,7 @@
-"""What stands above all views of the Masks lens: the batch, the chosen sentence, the masks that are composed."""
+"""What stands above all views of the Masks lens: the masks that are composed, and which sentence and head is shown."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from html import escape
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,13 +9,28 @@ from streamlit.delta_generator import DeltaGenerator
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, about_batch
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
-from tfm_ui.pictures.registry import States
+from tfm_ui.pictures.panel import Block, Note
 from tfm_ui.state.model_state import ModelState
 
 
-def mask_and(*names: str) -> Callable[[ModelState], MasksState]:
-    """Draws the batch, the sentence and the masks, beside them controls of these names, for `View.controls`."""
-    return partial(_draw, names)
+def mask_and(*names: str, more: Sequence[str] = ()) -> Callable[[ModelState], MasksState]:
+    """Draws the sentence, controls of these names and the masks, for `View.controls`.
+
+    Args:
+        names: fields whose controls stand in the row.
+        more: fields whose controls stand behind "More", beside the batch.
+    """
+    return partial(row, names, more)
+
+
+def row(names: Sequence[str], more: Sequence[str], model: ModelState) -> MasksState:
+    """Draw the row; the lens's state."""
+    line = controls_line.row("line_masks")
+    draw(model, line, "item", *names)
+    state = draw(model, controls_line.more(line), "place", "texts", *more)
+    with st.container(key="masks_composer_place"):
+        Drawing("masks_composer", ((model, ""), (state, PREFIX))).draw("masks_composer")
+    return state
 
 
 def draw(model: ModelState, where: DeltaGenerator, *names: str) -> MasksState:
@@ -24,18 +38,13 @@ def draw(model: ModelState, where: DeltaGenerator, *names: str) -> MasksState:
     return controls_line.draw(MasksState, PREFIX, model, where, *names)
 
 
-def _draw(names: tuple[str, ...], model: ModelState) -> MasksState:
-    with st.container(key="masks_batch"):
-        text, rows = st.columns([4, 9], gap="medium")
-    draw(model, text.container(key="masks_texts_place"), "texts")
-    with rows:
-        batch = st.container(key="masks_batch_rows")
-        state = draw(model, controls_line.row("line_masks"), "item", "place", *names)
-    states: States = ((model, ""), (state, PREFIX))
-    with batch:
-        Drawing("masks_batch", states).draw("masks_batch_picture")
-    with st.container(key="masks_batch_notes"):  # it is there also when it is empty
-        if notes := about_batch(model, state):
-            st.html(f'<p class="note">{escape(notes)}</p>')
-    Drawing("masks_composer", states).draw("masks_composer")
-    return state
+def the_batch(model: ModelState, state: MasksState) -> list[Block | None]:
+    """The sentences of the batch, below the main picture: a click chooses one; and what of them is not as asked for."""
+    notes = about_batch(model, state)
+    return [Note(notes, "plain") if notes else None, partial(_draw_batch, model, state)]
+
+
+def _draw_batch(model: ModelState, state: MasksState) -> None:
+    with st.container(border=True, key="masks_batch_rows"):
+        st.html('<div class="phead"><h2>The batch</h2></div>')
+        Drawing("masks_batch", ((model, ""), (state, PREFIX))).draw("masks_batch_picture")

@@ -1,44 +1,64 @@
 """Questions of the Masks lens.
 
-What their questions take for granted is computed in tests/tfm_ui/lenses/masks/test_presets_masks.py.
+What they take for granted, and their answers, are checked in tests/tfm_ui/lenses/masks/test_questions_masks.py.
 """
 
-from tfm_ui.page.questions import Question
+from tfm_ui.lenses.masks import answers
+from tfm_ui.page.questions import Prediction, Question
 
 QUESTIONS = (
     Question(
-        "First look",
-        "Five of these ten columns are grey from top to bottom. Who took them away, and who pays the weight back?",
+        "Hidden columns",
+        "Five of these ten columns are grey from top to bottom. Which mask hides them, and where does the weight go "
+        "that they would have got?",
+        answers.hidden_columns,
+        Prediction(ask="How many columns does no row see?", measured=answers.columns_hidden),
     ),
     Question(
         "Sliding window",
-        "Each word sees itself and the two before it. The tenth sees three words in layer 1: "
-        "of how many has its vector heard after two layers?",
+        "Each word sees itself and the two before it. The tenth sees three words in layer 1: of how many can its "
+        "vector hold something after two layers?",
+        answers.heard_of,
+        Prediction(ask="Of how many words?", measured=answers.heard_of_after_all_layers),
         page={"mask": "window 3", "item": 1},
     ),
     Question(
         "Longformer",
-        "Every word sees two neighbours on either side; the first sees all, and all see it. "
-        "How many layers does it take until every word has heard of every other?",
+        "Every word sees two neighbours on each side; the first sees all, and all see it. How many layers does it take "
+        "until every word has heard of every other?",
+        answers.layers_needed,
         model={"causal": False},
         page={"mask": "window 3 or global 1", "item": 1},
     ),
     Question(
         "Packed documents",
         "Three documents share one row, and none sees another. Paint one cell that lets a document look into the one "
-        "before it: which weights move, and which stay?",
+        "before it: which weights move?",
+        answers.one_cell,
         page={"mask": "documents 4 3", "item": 1},
     ),
     Question(
+        "No leak",
+        "Each row changes one token and measures which outputs move. Is there a cell that moved though the masks "
+        "promise that it cannot?",
+        answers.leaks,
+        Prediction(ask="How many pairs leak?", measured=answers.count_of_leaks),
+        page={"view": "leaks", "item": 1},
+    ),
+    Question(
         "Leaky by one",
-        "The mask was shifted by one: a single diagonal too many. Through two layers, how far ahead can a token see?",
+        "The causal mask was shifted by one: a single diagonal too many. Through two layers, how far ahead can a token "
+        "see?",
+        answers.how_far_ahead,
         model={"causal": False},
         page={"view": "leaks", "mask": "causal 1 and padding", "promise": "causal and padding", "item": 1},
     ),
     Question(
         "Through the window",
-        "A window of 2 lets each token see itself and one neighbour on either side. Behind which layer has the first "
-        "of eight words reached the last?",
+        "A window of 2 lets each token see itself and one neighbour on each side. After which layer has the first of "
+        "eight words reached the last?",
+        answers.first_to_last,
+        Prediction(ask="After which layer?", measured=answers.layer_of_arrival),
         model={"causal": False, "seq_len": 8, "num_layers": 8},
         page={"view": "leaks", "mask": "window 2", "item": 1},
     ),
@@ -46,25 +66,44 @@ QUESTIONS = (
         "One cell too many",
         "A causal mask, and one cell painted by hand: token 2 may look at token 9. Through two layers, how many pairs "
         "leak?",
+        answers.leaks,
+        Prediction(ask="How many pairs leak?", measured=answers.count_of_leaks),
         page={"view": "leaks", "mask": "", "paint": "2x9.TAAAACQ", "item": 1},
     ),
     Question(
+        "Padding on the right",
+        "The sentence runs alone, and in a batch beside five PADs, hidden and not hidden. Why do its outputs stay the "
+        "same in all three runs?",
+        answers.pads_unhidden,
+        page={"view": "padding"},
+    ),
+    Question(
         "Without the mask",
-        "Five PADs that nobody hides take a quarter of a token’s weight, and every output moves. Hidden, they change "
-        "nothing but the last digits. Which of the two would you notice, if the loss still went down?",
+        "Nothing hides five PADs, and they take a quarter of a token’s weight. Which of the outputs move? Would you "
+        "notice it if the loss still went down?",
+        answers.pads_unhidden,
         model={"causal": False},
         page={"view": "padding"},
     ),
     Question(
         "One NaN",
-        "Five rows of padding have no key, and no token may look at them. A layer later every token is NaN. "
-        "What is 0 × NaN?",
+        "Five rows of padding have no key, and no token may look at them. A layer later every token is NaN. What is "
+        "0 × NaN?",
+        answers.nan,
         page={"view": "padding", "mask": "cross"},
     ),
     Question(
+        "One row per sentence",
+        "This call takes one row for each sentence. Which cells of our mask can it not say?",
+        answers.can_it_be_said,
+        Prediction(ask="How many cells can it not say?", measured=answers.cells_lost),
+        page={"view": "conventions"},
+    ),
+    Question(
         "Which way round?",
-        "The same booleans, and opposite meanings. Handed over the wrong way round, none of these calls complains. "
-        "Whose outputs at least become NaN, and for which queries?",
+        "The same booleans can have opposite meanings. Handed over the wrong way round, no call complains. Whose "
+        "outputs at least become NaN, and for how many queries?",
+        answers.slip,
         page={"view": "conventions", "convention": "MHA, attn_mask per head"},
     ),
 )

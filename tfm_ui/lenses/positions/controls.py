@@ -1,4 +1,4 @@
-"""The controls of the views that set A beside B: boxes in a line, and below it the sliders that move all pictures."""
+"""The controls of the views that set A beside B: boxes, and beside them the sliders that move all pictures."""
 
 import streamlit as st
 
@@ -21,20 +21,28 @@ SLIDERS = {
 }
 
 
-def a_and_b(model: ModelState, more: tuple[str, ...]) -> PositionsState:
-    """Draw A and B, what they are made from, `more` as far as it changes something, and the sliders."""
+def a_and_b(model: ModelState, in_sight: tuple[str, ...] = (), more: tuple[str, ...] = ()) -> PositionsState:
+    """Draw A and B, the sliders beside them, and what refines them behind "More".
+
+    Args:
+        model: the model's state.
+        in_sight: fields whose controls stand beside A and B.
+        more: fields whose controls stand behind "More", as far as they change something.
+    """
     line = controls_line.row("line_positions")
-    state = controls_line.draw(PositionsState, PREFIX, model, line, "a", "b")
+    state = controls_line.draw(PositionsState, PREFIX, model, line, "a", "b", *in_sight)
     depends = {name for scheme in schemes(model, state) for name in scheme.module.about.depends_on}
-    sizes = [name for name, argument in (("width", "d_model"), ("heads", "num_heads")) if argument in depends]
     places = {place for scheme in schemes(model, state) for place in scheme.module.enters()}
     changes_something = {
+        "width": "d_model" in depends,
+        "heads": "num_heads" in depends,
         "head": "bias_at" in places,
         "bias_scale": "bias_at" in places,
         "measure": bool(places - {"bias_at"}),
+        "pair": True,
     }
-    drawn = [*sizes, *(name for name in more if changes_something[name])]
-    state = controls_line.draw(PositionsState, PREFIX, model, line, *drawn)
+    refined = [name for name in ("width", "heads", *more) if changes_something[name]]
+    state = controls_line.draw_more(PositionsState, PREFIX, model, line, *refined)
     with st.container(key="positions_knobs_place"):
         if sliders(model, state):
             Drawing("positions_knobs", ((model, ""), (state, PREFIX))).draw("positions_knobs")

@@ -1,55 +1,106 @@
 """Questions of the Positions lens.
 
-What their questions take for granted is computed in tests/tfm_ui/lenses/positions/test_presets_positions.py.
+What they take for granted, and their answers, are checked in tests/tfm_ui/lenses/positions/test_questions_positions.py.
 """
 
-from tfm_ui.page.questions import Question
+from tfm_ui.lenses.positions import answers
+from tfm_ui.page.questions import Prediction, Question
 
 QUESTIONS = (
     Question(
-        "First look",
-        "Both sides are made of the same 32 wavelengths. What is added on the left, and what is turned on the right?",
-    ),
-    Question(
-        "One clock",
-        "Two dimensions, one wave: positions 0 and 44 are hardly 0.02 apart. "
-        "How wide must the vectors be until no two of 64 positions come closer than 1?",
-        page={"view": "why", "width": 2, "b": "nothing"},
-    ),
-    Question(
-        "Distance alone",
-        "Turned, a query and a key have one score per distance; with positions added, a cloud of them. "
-        "Which of the two could a head learn “three words back” from more easily?",
-        page={"view": "why"},
+        "Two ways",
+        "Both sides are made of the same 32 wavelengths. What is added on one side, and what is turned on the other?",
+        answers.what_they_do,
     ),
     Question(
         "Slopes and buckets",
-        "ALiBi’s slopes are fixed, T5’s numbers are noise until they are trained. "
-        "From which distance on are all tokens the same to T5, and to ALiBi?",
+        "ALiBi’s slopes are fixed, T5’s numbers are noise until they are trained. From which distance on are all keys "
+        "the same to T5, and to ALiBi?",
+        answers.far_away,
         page={"a": "alibi", "b": "t5", "length": 160},
     ),
     Question(
+        "The largest",
+        "4,096 positions of 512 dimensions, each cell the value furthest from 0 of its block. From which dimension on "
+        "is a wave longer than the text?",
+        answers.what_they_do,
+        page={"width": 512, "length": 4096, "b": "nothing", "dims": "200 256 320 384 448 510"},
+    ),
+    Question(
+        "Diagonals",
+        "Each cell compares two positions. Where do you see equal colours along a diagonal, and what does that say?",
+        answers.alike,
+        page={"view": "why"},
+    ),
+    Question(
+        "One clock",
+        "Two dimensions are one wave: positions 0 and 44 are hardly 0.02 apart. How wide must the vectors be until no "
+        "two of 64 positions come closer than 1?",
+        answers.nearest_positions,
+        Prediction(ask="How far apart are the two nearest positions?", measured=answers.smallest_distance),
+        page={"view": "why", "claim": "told apart", "width": 2, "b": "nothing"},
+    ),
+    Question(
+        "Distance alone",
+        "Turned, a query and a key have one score per distance; with positions added, many. From which could a head "
+        "learn “three words back” more easily?",
+        answers.one_score,
+        page={"view": "why", "claim": "turned scores"},
+    ),
+    Question(
+        "Same head, other positions",
+        "One head of your model under A and under B, all other weights the same. Which tokens does it look at "
+        "differently?",
+        answers.two_schemes,
+        page={"view": "model"},
+    ),
+    Question(
         "Without an order",
-        "Neither positions nor a mask: the words are shuffled, and every output moves along with its word. "
-        "What could such a model never tell apart?",
+        "Neither positions nor a mask: the words are shuffled, and every output moves along with its word. What could "
+        "such a model never tell apart?",
+        answers.order_matters,
         model={"positional": "none", "causal": False},
         page={"view": "model", "a": "none", "b": "sinusoidal"},
     ),
     Question(
+        "Unseen angles",
+        "Trained on 48 positions and asked for 64. Which waves have not completed a turn by then, and what do they do "
+        "past the end?",
+        answers.unseen,
+        page={"view": "beyond"},
+    ),
+    Question(
         "Past the end",
-        "Made for 64 positions, asked for 128. One of the two has no 65th row. "
-        "What has the other, and would a training on 64 have met it?",
+        "Made for 64 positions, asked for 128. One of the two has no 65th row. What has the other, and would a "
+        "training on 64 have met it?",
+        answers.past_the_end,
         page={"view": "beyond", "a": "learned", "b": "rope", "length": 128, "max_len": 64},
     ),
     Question(
         "The wrong axis",
         "No error, no warning, and all words of a sentence stand at the same place. Which test would have found it?",
+        answers.wrong_axis,
         page={"view": "fault"},
     ),
     Question(
-        "The largest",
-        "4,096 positions of 512 dimensions, each cell the value furthest from 0 of its block. "
-        "From which dimension on is a wave longer than the text, and what are those dimensions good for?",
-        page={"width": 512, "length": 4096, "b": "nothing", "dims": "200 256 320 384 448 510"},
+        "What becomes of it",
+        "The model runs either way. In the first sentence of the batch every word gets position 0: where does the "
+        "attention differ?",
+        answers.consequences,
+        page={"view": "fault", "item": 1},
+    ),
+    Question(
+        "Which kind?",
+        "Some schemes say where a token stands, others how far two tokens are apart. Which are which?",
+        answers.kinds,
+        page={"view": "table"},
+    ),
+    Question(
+        "A table or a formula",
+        "Two of the schemes have parameters of their own. How many numbers would a training have to find for the "
+        "learned table?",
+        answers.own_parameters,
+        Prediction(ask="How many parameters has the learned table?", measured=answers.learned_parameters),
+        page={"view": "table", "a": "learned", "b": "t5"},
     ),
 )

@@ -17,6 +17,7 @@ VIEWS = ("see", "why", "model", "beyond", "fault", "table")
 NOTHING = "nothing"  # what B may be, too
 ONE_SCALE, OWN_SCALES = "one for all", "each its own"
 MEASURES = ("dot product", "distance")
+CLAIMS = ("alike pairs", "by distance", "shift matrix", "shift error", "told apart", "turned scores")
 
 LONGEST, WIDEST, MOST_HEADS = 4096, 512, 32
 LENGTHS = (*range(2, 129), *range(136, 257, 8), *range(288, 513, 32), *range(576, 1025, 64), *range(1280, 4097, 256))
@@ -67,6 +68,7 @@ class PositionsState(LensState):
     part: str = control(windows.field("Part of position × dimension", LONGEST), default=windows.WHOLE, held=True)
     square: str = control(windows.field("Part of position × position", LONGEST), default=windows.WHOLE, held=True)
 
+    claim: str = control(Choice("Picture", CLAIMS, help="What the view “Why they work” shows."), default=CLAIMS[0])
     measure: str = control(Choice("Similarity", MEASURES, "buttons"), default=MEASURES[0])
     pair: int = control(Whole("Pair", 0, WIDEST // 2 - 1, box=True, help="Of dimensions."), default=0)
 

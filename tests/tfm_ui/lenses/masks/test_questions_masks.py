@@ -1,7 +1,11 @@
-"""What the questions of the Masks lens's questions take for granted."""
+"""What the questions of the Masks lens take for granted, and their answers, on two models or masks each."""
+
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
+from tfm_ui.lenses.masks import answers
 from tfm_ui.lenses.masks.conventions.calls import conventions
 from tfm_ui.lenses.masks.leaks.measured import measure
 from tfm_ui.lenses.masks.leaks.travel import Travel
@@ -23,8 +27,8 @@ def masks(name):
 # see
 
 
-def test_first_look_five_of_ten_columns_are_hidden_from_top_to_bottom():
-    result = head_under_mask(*masks("First look"))
+def test_hidden_columns_five_of_ten_columns_are_hidden_from_top_to_bottom():
+    result = head_under_mask(*masks("Hidden columns"))
     assert result.obeyed.mask.shape == (10, 10)
     assert (~result.obeyed.mask).all(0).sum() == 5
     assert {result.names[1][i] for i in np.flatnonzero((~result.obeyed.mask).all(0))} == {"PAD"}
@@ -123,3 +127,88 @@ def test_which_way_round_no_call_complains_and_torchs_module_alone_gives_nan():
     assert giving == ["MHA, attn_mask", "MHA, attn_mask per head", "MHA, key_padding_mask"]
     queries = [calls[name].slipped_nan for name in giving]
     assert queries == [2, 1, 10]
+
+
+# answers
+
+
+def answered(name, model=None, **page):
+    states = masks(name)
+    return next(question for question in QUESTIONS if question.name == name).answer(
+        replace(states[0], **(model or {})), replace(states[1], **page)
+    )
+
+
+@pytest.mark.parametrize(("item", "count"), [(2, 5), (1, 0)])
+def test_hidden_columns_are_counted(item, count):
+    model, state = masks("Hidden columns")
+    assert answers.columns_hidden(model, replace(state, item=item)) == count
+    said = answered("Hidden columns", item=item)
+    assert said.startswith("5 columns are hidden from every row: “PAD”." if count else "No column is hidden")
+
+
+@pytest.mark.parametrize(("layers", "width"), [(2, 3), (3, 3), (2, 2)])
+def test_a_window_reaches_one_window_further_in_each_layer(layers, width):
+    expected = min(10, layers * (width - 1) + 1)
+    model, state = masks("Sliding window")
+    model, state = replace(model, num_layers=layers), replace(state, mask=f"window {width}")
+    assert answers.heard_of_after_all_layers(model, state) == expected
+    said = answered("Sliding window", {"num_layers": layers}, mask=f"window {width}")
+    assert f"can hold something of {expected} tokens" in said
+    assert said.startswith(f"“tired” sees {width} tokens in one layer")
+
+
+def test_the_layers_until_all_have_heard_of_all():
+    assert answered("Longformer").startswith("2 layers:")
+    assert answered("Longformer", mask="window 2").startswith("9 layers:")
+    assert answered("Longformer", {"causal": True}).startswith("No number of layers is enough: only 55 of 100 pairs")
+
+
+def test_paint_moves_its_own_rows():
+    assert answered("Packed documents").startswith("Nothing is painted yet.")
+    assert answered("Packed documents", paint="~s6.2").startswith("The paint changes 1 row: “mat”.")
+
+
+def test_leaks_are_counted():
+    assert answers.count_of_leaks(*masks("No leak")) == 0
+    assert answered("No leak").startswith("No leak")
+    assert answers.count_of_leaks(*masks("One cell too many")) == 13
+    assert "13 leaks in all" in answered("One cell too many")
+    one_layer = {"num_layers": 1}
+    assert "the only leak" in answered("One cell too many", one_layer)
+    assert "2 tokens ahead of it" in answered("Leaky by one")
+    assert "1 token ahead of it" in answered("Leaky by one", one_layer)
+
+
+@pytest.mark.parametrize(("mask", "after"), [("window 2", 7), ("window 3", 4), ("window 1", 0)])
+def test_the_layer_after_which_the_first_word_arrives(mask, after):
+    model, state = masks("Through the window")
+    assert answers.layer_of_arrival(model, replace(state, mask=mask)) == after
+    said = answered("Through the window", mask=mask)
+    assert said.startswith(f"After layer {after}:" if after else "It does not arrive within 8 layers")
+
+
+def test_padding_is_told_with_the_mask_and_without():
+    assert "hidden or not, each output is what it is alone" in answered("Padding on the right")
+    assert "Not hidden, they move 5 of 5 outputs" in answered("Without the mask")
+    assert "Not hidden, they move" in answered("Without the mask", {"seed": 3, "num_heads": 2})
+
+
+def test_a_nan_spreads_through_a_weight_of_0():
+    assert "NaN in 5 of 10 rows after layer 1, 10 of 10 rows after layer 2" in answered("One NaN")
+    assert "There is no second layer for it to spread in." in answered("One NaN", {"num_layers": 1})
+
+
+def test_what_a_convention_cannot_say_is_counted():
+    model, state = masks("One row per sentence")
+    keys_alone = replace(model, causal=False)
+    assert (answers.cells_lost(model, state), answers.cells_lost(keys_alone, state)) == (55, 0)
+    assert "It cannot say 55 of this mask’s 200 cells" in answered("One row per sentence")
+    assert "cannot say" not in answered("One row per sentence", {"causal": False})
+
+
+def test_the_wrong_way_round_is_told_of_each_call():
+    said = answered("Which way round?")
+    assert "there is no error" in said
+    assert "the mistake gives NaN in MHA, attn_mask, MHA, attn_mask per head and MHA, key_padding_mask." in said
+    assert "there is no error" in answered("Which way round?", {"causal": False}, convention="MHA, key_padding_mask")

@@ -1,12 +1,13 @@
-"""What the questions of the Positions lens's questions take for granted."""
+"""What the questions of the Positions lens take for granted, and their answers, on two models or schemes each."""
 
 from dataclasses import replace
 
 import pytest
 import torch
 
-from tfm_core import sinusoidal_encoding
+from tfm_core import Transformer, sinusoidal_encoding
 from tfm_core.study.order import along_batch
+from tfm_ui.lenses.positions import answers
 from tfm_ui.lenses.positions.fault.numbers import Added, fault
 from tfm_ui.lenses.positions.model.shuffle import shuffle
 from tfm_ui.lenses.positions.questions import QUESTIONS
@@ -22,8 +23,8 @@ def positions(name):
     return ModelState(**question.model), PositionsState(**question.page)
 
 
-def test_first_look_both_schemes_are_made_of_the_same_wavelengths():
-    a, b = schemes(*positions("First look"))
+def test_two_ways_both_schemes_are_made_of_the_same_wavelengths():
+    a, b = schemes(*positions("Two ways"))
     waves = [scheme.module.wavelengths(scheme.width) for scheme in (a, b)]
     assert len(waves[0]) == 32
     assert torch.equal(*waves)
@@ -84,3 +85,95 @@ def test_the_largest_is_pooled_and_some_waves_are_longer_than_the_text():
     assert not part_of(state.part, state.length, state.width).exact
     longest = waves.module.wavelengths(state.width).max()
     assert longest > 10 * state.length
+
+
+def answered(name, model=None, **page):
+    question = next(question for question in QUESTIONS if question.name == name)
+    return question.answer(
+        ModelState(**{**question.model, **(model or {})}), PositionsState(**{**question.page, **page})
+    )
+
+
+def test_what_they_do_is_told_of_each_scheme():
+    said = answered("Two ways")
+    assert "A: sinusoidal: a vector is added" in said
+    assert "B: rope: queries and keys are turned" in said
+    other = answered("Two ways", a="none", b="alibi")
+    assert "A: none: nothing is added and nothing is turned." in other
+    assert "B: alibi: a number for each distance is added" in other
+
+
+@pytest.mark.parametrize("length", [160, 64])
+def test_the_distance_from_which_all_keys_are_the_same_is_where_the_last_bucket_begins(length):
+    (t5,) = schemes(ModelState(), PositionsState(a="t5", b="nothing", length=length))
+    buckets = t5.module.buckets(-torch.arange(length)).tolist()
+    first = buckets.index(buckets[-1])
+    said = answered("Slopes and buckets", length=length)
+    assert f"B: t5: from a distance of {first} tokens on" in said
+    assert f"A: alibi: every distance up to {length - 1} has a number of its own" in said
+    assert answered("Slopes and buckets", a="rope", b="none").startswith("Neither A nor B adds a bias")
+
+
+@pytest.mark.parametrize("width", [2, 16])
+def test_the_two_nearest_positions_are_found_among_all_pairs(width):
+    model, state = positions("One clock")
+    state = replace(state, width=width)
+    nearest = torch.pdist(sinusoidal_encoding(64, width).double()).min().item()
+    assert answers.smallest_distance(model, state) == pytest.approx(nearest, abs=6e-4)
+    assert f"{nearest:.3f} apart" in answered("One clock", width=width)
+
+
+def test_diagonals_are_equal_where_the_distance_alone_counts():
+    assert answered("Diagonals").startswith(
+        "Equal colours along each diagonal: so it is for A: sinusoidal and B: rope."
+    )
+    other = answered("Diagonals", a="learned", b="alibi")
+    assert "so it is for B: alibi. Not for A: learned" in other
+    assert answered("Diagonals", a="none", b="nothing").endswith("Choose another A or B to compare positions.")
+
+
+def test_a_turned_score_is_one_per_distance_and_without_rope_there_is_none():
+    assert "“three words back”" in answered("Distance alone")
+    assert answered("Distance alone", a="alibi", b="t5") == "Neither A nor B turns queries and keys: choose rope."
+
+
+def test_outputs_move_along_only_without_positions_and_mask():
+    assert answered("Without an order").startswith("Without positions each of the 10 tokens kept its output")
+    masked = answered("Without an order", {"causal": True, "text": "to be or not to be"})
+    assert masked.startswith("Even without positions the causal mask tells some order")
+
+
+def test_the_weights_are_compared_under_a_and_b():
+    assert "under sinusoidal" in answered("Same head, other positions")
+    other = answered("Same head, other positions", {"num_heads": 2, "seed": 3}, a="alibi", b="t5")
+    assert "under alibi" in other
+    assert "under t5" in other
+
+
+def test_past_the_end_a_table_refuses_and_waves_go_on():
+    assert "A: learned: positions 64 to 127 are not defined." in answered("Past the end")
+    assert "beyond max_len too" in answered("Past the end", a="sinusoidal")
+    assert answered("Past the end", a="alibi", b="t5").startswith("Neither A nor B makes or turns vectors")
+
+
+@pytest.mark.parametrize("max_len", [48, 12])
+def test_the_waves_that_have_not_completed_a_turn_are_counted(max_len):
+    (scheme,) = schemes(ModelState(), PositionsState(b="nothing"))
+    slow = int((scheme.module.wavelengths(64) > max_len - 1).sum())
+    assert f"of 32 waves, {slow} " in answered("Unseen angles", max_len=max_len)
+
+
+def test_the_fault_is_told_of_any_sentence_of_the_batch():
+    assert "all its positions get PE(1)" in answered("The wrong axis")
+    assert "all its positions get PE(0)" in answered("The wrong axis", item=1)
+    assert "looks at" in answered("What becomes of it")
+    assert "looks at" in answered("What becomes of it", {"text": "to be or not to be", "seed": 3}, item=3)
+
+
+@pytest.mark.parametrize("d_model", [32, 64])
+def test_the_parameters_of_the_learned_table_are_counted(d_model):
+    model = ModelState(d_model=d_model)
+    count = Transformer(replace(model, positional="learned").config).stack.positional.weight.numel()
+    assert answers.learned_parameters(model, PositionsState()) == count
+    assert f"learned {count:,}" in answered("A table or a formula", {"d_model": d_model})
+    assert f"learned ({count:,})" in answered("Which kind?", {"d_model": d_model})

@@ -5,14 +5,15 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.lenses.masks.controls import mask_and
+from tfm_ui.lenses.masks.controls import draw
 from tfm_ui.lenses.masks.conventions import chosen, pasted, table, uploading
 from tfm_ui.lenses.masks.conventions.calls import Conventions, conventions
 from tfm_ui.lenses.masks.conventions.code import code_to_copy
 from tfm_ui.lenses.masks.conventions.handed import HandedMask, OurMask
 from tfm_ui.lenses.masks.conventions.pasted import NoMask, Pasted, pasted_mask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
-from tfm_ui.page import controls, sidebar
+from tfm_ui.page import controls, controls_line, sidebar
+from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.state.links import cuts
@@ -22,10 +23,16 @@ from tfm_ui.visitors.visitor import visitor_here
 
 
 def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
-    """The table, the chosen convention, and masks from outside."""
+    """Our mask and what the call gets; the code, the table of all calls, and masks from outside."""
     batch = conventions(model, state)
     aside = batch.aside()
-    return [Note(aside) if aside else None, _all_calls(batch), _one_call(batch), _foreign(model, state)]
+    return [
+        _one_call(batch),
+        Note(aside) if aside else None,
+        partial(_code, batch),
+        _all_calls(batch),
+        _foreign(model, state),
+    ]
 
 
 def _all_calls(batch: Conventions) -> Panel:
@@ -47,7 +54,7 @@ def _html(result: table.AllCalls) -> None:
 
 
 def _one_call(batch: Conventions) -> Columns:
-    """Our mask and what the call gets on the left, the code on the right."""
+    """Our mask, and what the call gets."""
     rows, columns = (len(names) for names in batch.names)
     ours = Panel(
         key="masks_ours",
@@ -68,13 +75,13 @@ def _one_call(batch: Conventions) -> Columns:
         result=result,
         sources=(batch.convention.to, batch.convention.call),
     )
-    return Columns([[ours, handed], [partial(_code, batch)]])
+    return Columns([[ours], [handed]])
 
 
 def _code(batch: Conventions) -> None:
     with st.container(border=True, key="panel_masks_code"):
         st.html(
-            '<div class="phead"><h3>Code to copy</h3></div>'
+            '<div class="phead"><h2>Code to copy</h2></div>'
             f'<p class="said">{escape(chosen.about(batch))}</p>'
             f'<p class="said">{escape(chosen.slip(batch))}</p>'
         )
@@ -145,4 +152,19 @@ def running(model: ModelState, state: MasksState) -> str:
     return "Making each call; the first time, transformers is loaded"
 
 
-VIEW = View(title="Other libraries", blocks=blocks, controls=mask_and("layer"), running=running)
+def draw_controls(model: ModelState) -> MasksState:
+    """The convention, and behind a button the mask that is pasted or uploaded."""
+    line = controls_line.row("line_convention")
+    draw(model, line, "convention", "item", "layer")
+    own = controls_line.more(line, "Your own mask")
+    draw(model, own, "pasted")
+    with own:
+        uploading.uploader()
+    draw(model, own, "read_as")
+    state = draw(model, controls_line.more(line), "place", "texts", "head")
+    with st.container(key="masks_composer_place"):
+        Drawing("masks_composer", ((model, ""), (state, PREFIX))).draw("masks_composer")
+    return state
+
+
+VIEW = View(title="Other libraries", blocks=blocks, controls=draw_controls, running=running)

@@ -1,7 +1,7 @@
 """The view "leaks": change one token, and see which outputs move."""
 
 from tfm_core import hops, influence, reach_by_layer
-from tfm_ui.lenses.masks.controls import mask_and
+from tfm_ui.lenses.masks.controls import mask_and, the_batch
 from tfm_ui.lenses.masks.leaks import moved_outputs
 from tfm_ui.lenses.masks.leaks.layers import LayerByLayer
 from tfm_ui.lenses.masks.leaks.measured import measure, plan_of
@@ -21,12 +21,11 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
     measured = measure(model, state)
     plan = measured.plan
     return [
-        Note(plan.aside) if plan.aside else None,
         Panel(
             key="masks_leaks",
             title="Change one token: which outputs move?",
             how_to_read="Each row: one token is changed into others. Columns: by how much the outputs, the residual "
-            "stream behind the last layer, change at most, in powers of ten. Beside it, what the promise lets pass "
+            "stream after the last layer, change at most, in powers of ten. Beside it, what the promise lets pass "
             "through all layers.",
             shape=f"token × output = {len(measured.rows)} × {len(measured.columns)}, each token changed into "
             f"{plan.tries}",
@@ -36,10 +35,12 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
             locked=measured.locked is not None,
             slow=plan.slow,
         ),
+        Note(plan.aside) if plan.aside else None,
+        *the_batch(model, state),
         Panel(
             key="masks_leaks_layers",
             title="Layer by layer",
-            how_to_read="The same behind each layer: information goes one step of the mask further in each.",
+            how_to_read="The same after each layer: information goes one step of the mask further in each.",
             shape=f"{len(measured.moved)} × token × output",
             picture="masks_leaks_layers",
             result=LayerByLayer(measured),
@@ -64,4 +65,4 @@ def running(model: ModelState, state: MasksState) -> str:
     return "Changing one token after the other" if plan_of(model, state).slow else ""
 
 
-VIEW = View(title="Leak test", blocks=blocks, controls=mask_and("promise", "tries"), running=running)
+VIEW = View(title="Leak test", blocks=blocks, controls=mask_and("promise", more=("tries",)), running=running)

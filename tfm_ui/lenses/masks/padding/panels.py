@@ -6,7 +6,7 @@ import streamlit as st
 
 from tfm_core import padding_mask
 from tfm_core.study import order
-from tfm_ui.lenses.masks.controls import mask_and
+from tfm_ui.lenses.masks.controls import mask_and, the_batch
 from tfm_ui.lenses.masks.masked_passes import forward_under_mask
 from tfm_ui.lenses.masks.padding import nan_spread, treatments
 from tfm_ui.lenses.masks.padding.alone import Alone
@@ -32,9 +32,10 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
     beside, rows = run_beside(model, state), treatments.treatments_of_row(model, state)
     asides = (beside.aside(), rows.at.aside(padded(model, state)))
     return [
+        _alone(model, state, beside),
         *(Note(aside) if aside else None for aside in asides),
-        Columns([[_alone(model, state, beside)], [_amounts(beside)]], widths=(13, 7)),
-        _weights(beside),
+        *the_batch(model, state),
+        Columns([[_amounts(beside)], [_weights(beside)]], widths=(7, 13)),
         _rows(rows),
         _spread(model, state),
     ]
@@ -129,4 +130,6 @@ def running(model: ModelState, state: MasksState) -> str:
     return "Running the batch"
 
 
-VIEW = View(title="Padding", blocks=blocks, controls=mask_and("layer", "head", "pad_side", "row"), running=running)
+VIEW = View(
+    title="Padding", blocks=blocks, controls=mask_and("layer", "head", more=("pad_side", "row")), running=running
+)

@@ -5,19 +5,19 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.lenses.masks.controls import mask_and
+from tfm_ui.lenses.masks.controls import mask_and, the_batch
 from tfm_ui.lenses.masks.see import growth, numbers
 from tfm_ui.lenses.masks.see.numbers import HeadUnderMask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, setting
 from tfm_ui.page import controls, undo
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Panel
+from tfm_ui.pictures.panel import Block, Panel
 from tfm_ui.state.model_state import ModelState
 
 
-def blocks(model: ModelState, state: MasksState) -> list[Panel]:
+def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
     """Mask, masked scores and weights side by side; below, what the mask would save as texts grow."""
-    return [_maps(model, state), _growth(model, state)]
+    return [_maps(model, state), *the_batch(model, state), _growth(model, state)]
 
 
 def _maps(model: ModelState, state: MasksState) -> Panel:
@@ -26,7 +26,7 @@ def _maps(model: ModelState, state: MasksState) -> Panel:
     return Panel(
         key="masks_see",
         title="The mask, and how it is obeyed",
-        how_to_read=f"{result.where.capitalize()}. Hatched: hidden. Scores before the softmax, weights behind it.",
+        how_to_read=f"{result.where.capitalize()}. Hatched: hidden. Scores come before the softmax, weights after it.",
         shape=f"query × key = {rows} × {columns}",
         tools=partial(_paint, result),
         picture="masks_see",

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tfm_core import Tokens
 from tfm_ui.lenses.masks.masked_passes import LENGTHS
 from tfm_ui.lenses.masks.see.growth import COMPOSED, STRIDED, growth
 from tfm_ui.lenses.masks.see.numbers import head_under_mask
@@ -17,12 +18,15 @@ from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map, Painting, Why
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
 
+EXACT, FEW = 64, 8  # places that are always shown; PADs that are shown beside as many as there are tokens
+
 
 def masks_see(model: ModelState, state: MasksState) -> Content:
     """Mask, scores and weights beside each other."""
     result = head_under_mask(model, state)
     mask, scores, weights = result.obeyed.mask, result.obeyed.scores, result.obeyed.weights
-    part = windows.part_of(state.part, *mask.shape)
+    setting = result.setting
+    part = windows.part_of(state.part, worth_showing(setting.queries), worth_showing(setting.keys))
 
     def shown(values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Exact cells are told even where they are hidden; of pooled ones only what is not counts."""
@@ -58,6 +62,12 @@ def masks_see(model: ModelState, state: MasksState) -> Content:
         why=Why(result.terms.reasons()[inside].astype(np.float32), result.terms.names) if part.exact else None,
         painting=Painting(PREFIX + "paint", state.paint) if paintable else None,
     )
+
+
+def worth_showing(tokens: Tokens) -> int:
+    """How many places of a text the maps show: all, but of long padding only the beginning, as all of it is alike."""
+    places, read = len(tokens.ids), len(tokens.pieces)
+    return places if places <= EXACT or 3 * read >= places else min(places, 2 * read + FEW)
 
 
 def masks_growth(model: ModelState, state: MasksState) -> Content:

@@ -22,16 +22,17 @@ def blocks(model: ModelState, state: PositionsState) -> list[Block | None]:
     within = state.length <= state.max_len and any(scheme.module.enters() for scheme in shown)
     without = [scheme.title for scheme in shown if not scheme.module.enters()]
     nothing = " ".join(f"{title} adds nothing and turns nothing: there is nothing to run out of." for title in without)
-    return [
-        Note(aside) if aside else None,
-        Note(f"All {state.length} positions lie within max_len = {state.max_len}: raise Length beyond it.")
-        if within
-        else None,
-        Note(nothing) if nothing else None,
-        _vectors_panel(state, vectors) if vectors.sides else None,
-        _scores_panel(by_distance) if by_distance.sides else None,
-        _waves_panel(waves) if waves.sides else None,
+    panels = [
+        *([_vectors_panel(state, vectors)] if vectors.sides else []),
+        *([_scores_panel(by_distance)] if by_distance.sides else []),
+        *([_waves_panel(waves)] if waves.sides else []),
     ]
+    notes = [Note(note) for note in (aside, nothing if panels else "") if note]
+    if within:
+        notes.append(
+            Note(f"All {state.length} positions lie within max_len = {state.max_len}: raise Length beyond it.")
+        )
+    return [*panels[:1], *notes, *panels[1:]] if panels else [Note(nothing), *notes]
 
 
 def _vectors_panel(state: PositionsState, vectors: Beyond) -> Panel:
@@ -63,7 +64,7 @@ def _scores_panel(by_distance: Scores) -> Panel:
 def _waves_panel(waves: UnfinishedWaves) -> Panel:
     return Panel(
         key="positions_beyond_turns",
-        title="Who has come round?",
+        title="Which waves complete a turn?",
         how_to_read="x: pairs of dimensions, each a wave. y, in powers of 10: how many positions a full turn "
         "takes. Above the line of max_len: more than a text of max_len has.",
         picture="positions_beyond_turns",

@@ -19,17 +19,20 @@ def blocks(model: ModelState, state: PositionsState) -> list[Block | None]:
     """What each way adds, and what becomes of it."""
     shown = fault(model, state)
     aside = shown.aside(model)
-    return [Note(aside) if aside else None, _added_panel(state, shown), _maps_panel(state, shown)]
+    return [
+        _added_panel(state, shown),
+        Note(aside) if aside else None,
+        _maps_panel(state, shown),
+        _draw_both_functions,
+    ]
 
 
 def _added_panel(state: PositionsState, shown: Fault) -> Panel:
     return Panel(
         key="positions_fault_added",
         title=f"What is added to sentence {shown.item} of {state.batch}: {scheme_of(state)}",
-        how_to_read="Each row is a position, each column a dimension; both maps on one scale. The functions above "
-        "are those that ran.",
+        how_to_read="Each row is a position, each column a dimension; both maps on one scale.",
         shape=f"seq × d_model = {shown.model.length} × {shown.model.d_model}",
-        tools=_draw_both_functions,
         picture="positions_fault_added",
         result=Added(shown),
         sources=SOURCES,

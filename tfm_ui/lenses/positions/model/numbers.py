@@ -68,7 +68,9 @@ class Maps(Result):
         now = f"Positions in the sidebar’s model: {self.model.positional}."
         if not len(self.rows):
             return f"{now} {head_sentences.NO_CHOICE}"
-        moved = [f"{formats.percent(self.elsewhere(name))} under {name}" for name in self.heads if name != PLAIN]
+        sides = [name for name in (self.state.a, self.state.b) if name in self.heads and name != PLAIN]
+        names = list(dict.fromkeys(sides)) or [name for name in self.heads if name != PLAIN][:1]
+        moved = [f"{formats.percent(self.elsewhere(name))} under {name}" for name in names]
         if not moved:
             return f"{now} No other scheme is run, so there is nothing to compare “{PLAIN}” with."
         return (

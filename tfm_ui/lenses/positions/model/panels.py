@@ -27,9 +27,9 @@ def blocks(model: ModelState, state: PositionsState) -> list[Block | None]:
     """Where the schemes enter, one head under each, its scores by distance, and the words shuffled."""
     aside, shown = left_out(model, state), maps(model, state)
     return [
+        _maps_panel(shown),
         Note(aside) if aside else None,
         _entry_panel(diagram(model, state)),
-        _maps_panel(shown),
         Columns([[_distance_panel(shown)], [_shuffle_panel(model, state, shuffle(model, state))]], widths=[9, 11]),
     ]
 

@@ -87,8 +87,9 @@ class Shuffle(Result):
             return f"{why}: in any order it is the same text, and nothing can move."
         total = len(self.order)
         plain = self.rows[PLAIN]
-        moving = [f"{name} {_share(row.shares.max())}" for name, row in self.rows.items() if name not in (PLAIN, OPEN)]
-        said = f"Largest move, as a share of the output’s length: {', '.join(moving)}. " if moving else ""
+        moving = {name: float(row.shares.max()) for name, row in self.rows.items() if name not in (PLAIN, OPEN)}
+        most = max(moving, key=moving.__getitem__, default="")
+        said = f"With positions outputs move by up to {_share(moving[most])} of their length, {most}. " if most else ""
         if not self.masked:
             return f"Without positions {_kept(plain.stayed, total)} to rounding. {said}".strip()
         open_ = self.rows[OPEN]

@@ -32,43 +32,32 @@ CALLED: dict[str, list[Source]] = {
 
 
 def blocks(model: ModelState, state: PositionsState) -> list[Block | None]:
-    """A column for each scheme, and below them what both are drawn in."""
+    """A column for each scheme; below them what the schemes hold, in other pictures."""
     aside, shown = aside_of(model, state), schemes(model, state)
     lines, waves = curves(model, state), wavelengths(model, state)
-    alone = max(len(lines.sides), len(waves.sides)) == 1  # else what is drawn once for both stands below the columns
-    columns = []
-    for scheme in shown:
-        curved = alone and [vectors.scheme for vectors in lines.sides] == [scheme]
-        waved = alone and [side.scheme for side in waves.sides] == [scheme]
-        columns.append(
-            [
-                *_of_scheme(model, state, scheme),
-                _curves_panel(state, lines, f"_{scheme.side.lower()}") if curved else None,
-                _waves_panel(waves) if waved else None,
-            ]
-        )
+    biased = [_distance_panel(model, state, scheme) for scheme in shown if scheme.has("bias_at")]
+    drawn = [scheme.side.lower() for scheme in shown if [vectors.scheme for vectors in lines.sides] == [scheme]]
     return [
+        Columns([[_of_scheme(model, state, scheme)] for scheme in shown]),
         Note(aside) if aside else None,
-        Columns(columns),
-        _curves_panel(state, lines) if lines.sides and not alone else None,
-        _waves_panel(waves) if waves.sides and not alone else None,
+        Columns([[panel] for panel in biased]) if biased else None,
+        _curves_panel(state, lines, f"_{drawn[0]}" if drawn else "") if lines.sides else None,
+        _waves_panel(waves) if waves.sides else None,
     ]
 
 
-def _of_scheme(model: ModelState, state: PositionsState, scheme: Scheme) -> list[Block | None]:
-    """All that there is to see of one scheme."""
-    biases = [_bias_panel, _distance_panel] if scheme.has("bias_at") else []
-    return [
-        _encode_panel(model, state, scheme) if scheme.has("encode") else None,
-        _clocks_panel(state, scheme) if scheme.has("rotate") else None,
-        *(panel(model, state, scheme) for panel in biases),
-        None if scheme.module.enters() else partial(_draw_nothing, scheme),
-    ]
+def _of_scheme(model: ModelState, state: PositionsState, scheme: Scheme) -> Block:
+    """What a scheme is, at the place where it enters."""
+    if scheme.has("encode"):
+        return _encode_panel(model, state, scheme)
+    if scheme.has("rotate"):
+        return _clocks_panel(state, scheme)
+    return _bias_panel(model, state, scheme) if scheme.has("bias_at") else partial(_draw_nothing, scheme)
 
 
 def _draw_nothing(scheme: Scheme) -> None:
     with st.container(border=True, key=f"none_{scheme.side}"):
-        st.html(f'<div class="phead"><h3>{escape(scheme.title)}</h3></div><p class="said">{NONE}</p>')
+        st.html(f'<div class="phead"><h2>{escape(scheme.title)}</h2></div><p class="said">{NONE}</p>')
 
 
 def _sources(scheme: Scheme, place: str) -> list[Source]:

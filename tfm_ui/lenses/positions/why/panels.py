@@ -8,44 +8,46 @@ from tfm_core import apply_rotary, sinusoidal_encoding
 from tfm_core.study import closest_rows, position_laws
 from tfm_ui.lenses.positions.controls import a_and_b
 from tfm_ui.lenses.positions.schemes import aside_of
-from tfm_ui.lenses.positions.state import PREFIX, PositionsState
+from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.positions.why.pairs import pairs
 from tfm_ui.lenses.positions.why.shift import Matrix, Shift, matrix_of, shift
 from tfm_ui.lenses.positions.why.similarity import Similarity, SimilarityByDistance, similarity
 from tfm_ui.lenses.positions.why.turned import Turned, turned
 from tfm_ui.lenses.positions.why.unique import Unique, unique
-from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Columns, Note, Panel
+from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
+ADDED = "choose sinusoidal or learned"
 PAIRS_SOURCES = (pairs, position_laws.by_distance)
 
 
 def blocks(model: ModelState, state: PositionsState) -> list[Block | None]:
-    """A panel per claim, as far as A and B make it."""
-    aside, alike = aside_of(model, state), similarity(model, state)
-    shifted, matrix = shift(model, state), matrix_of(model, state)
-    nearest, scores = unique(model, state), turned(model, state)
-    nothing = Note(f"{alike.sentence()} Choose another A or B to compare positions.")
-    errors = _errors_block(shifted) if shifted.sides else None
-    return [
-        Note(aside) if aside else None,
-        Columns(
-            [
-                [
-                    _pairs_panel(state, alike) if alike.sides else nothing,
-                    _matrix_panel(model, matrix) if matrix else errors,
-                ],
-                [
-                    _distances_panel(alike) if alike.sides else None,
-                    errors if matrix else None,
-                    _unique_panel(nearest) if nearest.sides else None,
-                ],
-            ]
-        ),
-        _turned_panel(scores) if scores else None,
-    ]
+    """The chosen claim, as far as A and B make it."""
+    aside = aside_of(model, state)
+    return [_chosen(model, state), Note(aside) if aside else None]
+
+
+def _chosen(model: ModelState, state: PositionsState) -> Block:
+    match state.claim:
+        case "alike pairs" | "by distance":
+            alike = similarity(model, state)
+            if not alike.sides:
+                return Note(f"{alike.sentence()} Choose another A or B to compare positions.")
+            return _pairs_panel(state, alike) if state.claim == "alike pairs" else _distances_panel(alike)
+        case "shift matrix":
+            matrix = matrix_of(model, state)
+            return (
+                _matrix_panel(matrix) if matrix else Note("Only sinusoidal encodings have such a matrix: choose them.")
+            )
+        case "shift error":
+            shifted = shift(model, state)
+            return _errors_block(shifted) if shifted.sides else Note(f"Neither A nor B is added to tokens: {ADDED}.")
+        case "told apart":
+            nearest = unique(model, state)
+            return _unique_panel(nearest) if nearest.sides else Note(f"Neither A nor B is added to tokens: {ADDED}.")
+    scores = turned(model, state)
+    return _turned_panel(scores) if scores else Note("Only rope turns queries and keys: choose it as A or B.")
 
 
 def _pairs_panel(state: PositionsState, alike: Similarity) -> Panel:
@@ -72,23 +74,20 @@ def _distances_panel(alike: Similarity) -> Panel:
     )
 
 
-def _matrix_panel(model: ModelState, matrix: Matrix) -> Panel:
+def _matrix_panel(matrix: Matrix) -> Panel:
     return Panel(
         key="positions_shift_matrix",
         title="A shift is one matrix",
         how_to_read="M turns each pair of dimensions, a sine and a cosine, by its own angle kθ: 2 × 2 blocks.",
         shape=f"{2 * len(matrix.blocks)} × {2 * len(matrix.blocks)}",
-        tools=partial(_draw_block, model, matrix),
+        tools=partial(_draw_formula, matrix),
         picture="positions_shift_matrix",
         result=matrix,
         sources=[position_laws.shift_blocks, position_laws.shift_matrix],
     )
 
 
-def _draw_block(model: ModelState, matrix: Matrix) -> None:
-    """Which block is looked at, and its formula."""
-    line = st.container(horizontal=True, key="line_positions_pair")
-    controls_line.draw(PositionsState, PREFIX, model, line, "pair")
+def _draw_formula(matrix: Matrix) -> None:
     st.latex(matrix.formula)
 
 
@@ -130,4 +129,8 @@ def _turned_panel(scores: Turned) -> Panel:
     )
 
 
-VIEW = View(title="Why they work", blocks=blocks, controls=partial(a_and_b, more=("head", "measure")))
+VIEW = View(
+    title="Why they work",
+    blocks=blocks,
+    controls=partial(a_and_b, in_sight=("claim",), more=("head", "measure", "pair")),
+)

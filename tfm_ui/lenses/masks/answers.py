@@ -1,0 +1,183 @@
+"""Answers to the questions of the Masks lens: computed from what is on screen, and true of any mask and model."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tfm_ui.lenses.masks.conventions import chosen
+from tfm_ui.lenses.masks.conventions.calls import conventions
+from tfm_ui.lenses.masks.leaks.measured import measure
+from tfm_ui.lenses.masks.leaks.moved_outputs import MovedOutputs
+from tfm_ui.lenses.masks.leaks.travel import Travel
+from tfm_ui.lenses.masks.padding.alone import Alone
+from tfm_ui.lenses.masks.padding.beside import run_beside
+from tfm_ui.lenses.masks.padding.nan_spread import nan_spread
+from tfm_ui.lenses.masks.padding.weights import Weights
+from tfm_ui.lenses.masks.see.numbers import HeadUnderMask, head_under_mask
+from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+
+def hidden_columns(model: ModelState, state: MasksState) -> str:
+    """Which columns are hidden from everybody, and where their weight goes."""
+    shown = head_under_mask(model, state)
+    count = columns_hidden(model, state)
+    if not count:
+        return (
+            "No column is hidden from every row here. Where a column is, the softmax leaves it out: the other weights "
+            "of each row grow until they sum to 1 again."
+        )
+    names = dict.fromkeys(shown.names[1][at] for at in np.flatnonzero(~shown.obeyed.mask.any(0)))
+    several = "columns are" if count > 1 else "column is"
+    return (
+        f"{count} {several} hidden from every row: {formats.listed([f'“{name}”' for name in names][:4])}. "
+        "The mask takes these keys away before the softmax, so the weight that they would have got is shared out among "
+        "the keys that are left: each row still sums to 1."
+    )
+
+
+def columns_hidden(model: ModelState, state: MasksState) -> int:
+    """How many keys no query may look at."""
+    return int((~head_under_mask(model, state).obeyed.mask.any(0)).sum())
+
+
+def heard_of(model: ModelState, state: MasksState) -> str:
+    """Of how many tokens the last one has heard after one layer and after all."""
+    shown = head_under_mask(model, state)
+    mask, last = square(shown), len(shown.setting.queries.pieces) - 1
+    if mask is None:
+        return "Queries and keys are two texts here: what a query hears of does not pass on to the keys."
+    name, layers = shown.names[0][last], model.num_layers
+    once, then = int(mask[last].sum()), int(reach(mask, layers)[last].sum())
+    return (
+        f"“{name}” sees {formats.plural(once, 'token')} in one layer, itself included. After {layers} layers its "
+        f"vector can hold something of {formats.plural(then, 'token')}, because those that it sees have looked further back "
+        "themselves."
+    )
+
+
+def heard_of_after_all_layers(model: ModelState, state: MasksState) -> int:
+    """Of how many tokens the last token's vector can hold something after all layers."""
+    shown = head_under_mask(model, state)
+    mask = square(shown)
+    return int(reach(mask, model.num_layers)[len(shown.setting.queries.pieces) - 1].sum()) if mask is not None else 0
+
+
+def layers_needed(model: ModelState, state: MasksState) -> str:
+    """How many layers it takes until every token has heard of every other."""
+    shown = head_under_mask(model, state)
+    mask = square(shown)
+    if mask is None:
+        return "Queries and keys are two texts here: one layer is all that there is."
+    read = len(shown.setting.queries.pieces)
+    reached = next((n for n in range(1, read + 1) if reach(mask, n)[:read, :read].all()), 0)
+    if reached:
+        return f"{formats.plural(reached, 'layer')}: then each of the {read} tokens has heard of every other one."
+    far = int(reach(mask, read)[:read, :read].sum())
+    return (
+        f"No number of layers is enough: only {formats.count(far)} of {formats.count(read * read)} pairs can ever hear "
+        "of each other under this mask."
+    )
+
+
+def square(shown: HeadUnderMask) -> NDArray[np.bool_] | None:
+    """The mask, if queries and keys are the same tokens."""
+    mask: NDArray[np.bool_] = shown.obeyed.mask
+    return None if shown.setting.place == "cross" else mask
+
+
+def reach(mask: NDArray[np.bool_], layers: int) -> NDArray[np.bool_]:
+    """Boolean (query, key): whether something of the key can be in the query's vector after so many layers.
+
+    The residual stream hands each token on to itself, whatever the mask says.
+    """
+    step = mask | np.eye(len(mask), dtype=bool)
+    reached = np.eye(len(mask), dtype=bool)
+    for _ in range(layers):
+        reached = reached @ step
+    return reached
+
+
+def one_cell(model: ModelState, state: MasksState) -> str:
+    """What a painted cell changes in the weights."""
+    shown = head_under_mask(model, state)
+    if not shown.setting.paint or not shown.setting.paintable:
+        return (
+            "Nothing is painted yet. A painted cell moves the weights of its row alone, because the softmax works row "
+            "by row: the other rows keep every digit."
+        )
+    composed = shown.setting.composed.numpy()
+    rows = [shown.names[0][at] for at in np.flatnonzero((composed != shown.obeyed.mask).any(1))]
+    return (
+        f"The paint changes {formats.plural(len(rows), 'row')}: {formats.listed([f'“{name}”' for name in rows][:4])}. "
+        "Only their weights move in this layer, because the softmax works row by row. In later layers the change "
+        "travels on with their vectors."
+    )
+
+
+def how_far_ahead(model: ModelState, state: MasksState) -> str:
+    """How far ahead a token sees, and whether that was promised."""
+    measured = measure(model, state)
+    return f"{Travel(measured).sentence()} {MovedOutputs(measured).sentence()}"
+
+
+def leaks(model: ModelState, state: MasksState) -> str:
+    """How many pairs leak."""
+    return MovedOutputs(measure(model, state)).sentence()
+
+
+def count_of_leaks(model: ModelState, state: MasksState) -> int:
+    """How many pairs leak."""
+    return int(measure(model, state).leaking.sum())
+
+
+def first_to_last(model: ModelState, state: MasksState) -> str:
+    """After which layer the first token has reached the last."""
+    after = layer_of_arrival(model, state)
+    if not after:
+        return (
+            f"It does not arrive within {formats.plural(model.num_layers, 'layer')}: no output of the last token moved."
+        )
+    return (
+        f"After layer {after}: from there on the output of the last token moves when the first one changes. Each layer "
+        "carries what it holds one step of the mask further."
+    )
+
+
+def layer_of_arrival(model: ModelState, state: MasksState) -> int:
+    """The first layer after which the last token moves with the first; 0 if none."""
+    measured = measure(model, state)
+    last = len(measured.setting.queries.pieces) - 1
+    return next((layer for layer, moved in enumerate(measured.moves[:, 0, last].tolist(), 1) if moved), 0)
+
+
+def pads_unhidden(model: ModelState, state: MasksState) -> str:
+    """What padding does where nobody hides it."""
+    beside = run_beside(model, state)
+    return (
+        f"{Alone(beside).sentence()} {Weights(beside).sentence()} A loss that still goes down shows neither: only this "
+        "comparison does."
+    )
+
+
+def nan(model: ModelState, state: MasksState) -> str:
+    """How a NaN spreads."""
+    return f"0 × NaN is NaN, so a weight of 0 does not keep it away. {nan_spread(model, state).sentence()}"
+
+
+def slip(model: ModelState, state: MasksState) -> str:
+    """What the usual mistake does."""
+    calls = conventions(model, state)
+    giving = [name for name, call in calls.verified.items() if call.slipped_nan]
+    nans = f" Of all calls, the mistake gives NaN in {formats.listed(giving)}." if giving else ""
+    return f"{chosen.slip(calls) or 'This call was not made here.'}{nans}"
+
+
+def can_it_be_said(model: ModelState, state: MasksState) -> str:
+    """Whether the chosen convention can say the mask."""
+    return chosen.about(conventions(model, state))
+
+
+def cells_lost(model: ModelState, state: MasksState) -> int:
+    """How many cells the chosen convention cannot say."""
+    return int(conventions(model, state).lost.sum())

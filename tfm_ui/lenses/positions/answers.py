@@ -1,0 +1,156 @@
+"""Answers to the questions of the Positions lens: computed from what is on screen, and true of any schemes."""
+
+import torch
+
+from tfm_ui.lenses.positions.beyond.scores import scores
+from tfm_ui.lenses.positions.beyond.unfinished_waves import unfinished_waves
+from tfm_ui.lenses.positions.beyond.vectors import beyond
+from tfm_ui.lenses.positions.fault.numbers import Added, Consequences, fault
+from tfm_ui.lenses.positions.model.numbers import maps
+from tfm_ui.lenses.positions.model.shuffle import shuffle
+from tfm_ui.lenses.positions.schemes import Scheme, schemes
+from tfm_ui.lenses.positions.see.waves import wavelengths
+from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.lenses.positions.table.numbers import schemes_table
+from tfm_ui.lenses.positions.why.similarity import similarity
+from tfm_ui.lenses.positions.why.turned import turned
+from tfm_ui.lenses.positions.why.unique import unique
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+ENTERS = {
+    "encode": "a vector is added to each token’s embedding, once, before the first layer",
+    "rotate": "queries and keys are turned inside each attention, and nothing is added",
+    "bias_at": "a number for each distance is added to the scores of each attention",
+}
+
+
+def what_they_do(model: ModelState, state: PositionsState) -> str:
+    """Where A and B enter."""
+    said = []
+    for scheme in schemes(model, state):
+        places = [ENTERS[place] for place in scheme.module.enters()]
+        said.append(f"{scheme.title}: {' and '.join(places) or 'nothing is added and nothing is turned'}.")
+    waves = wavelengths(model, state)
+    return " ".join([*said, waves.sentence() if waves.sides else ""]).strip()
+
+
+def far_away(model: ModelState, state: PositionsState) -> str:
+    """From which distance on biases no longer tell distances apart."""
+    biased = [scheme for scheme in schemes(model, state) if scheme.has("bias_at")]
+    if not biased:
+        return "Neither A nor B adds a bias to the scores: choose alibi or t5."
+    return " ".join(_about_far(scheme, state.length, state.bias_head) for scheme in biased)
+
+
+def _about_far(scheme: Scheme, length: int, head: int) -> str:
+    with torch.no_grad():
+        behind = scheme.module.bias_at(-torch.arange(length))
+    assert behind is not None
+    values = behind[head]
+    same = values == values[-1]
+    first = int(torch.nonzero(~same)[-1]) + 1 if bool((~same).any()) else 0
+    if first >= length - 1:
+        return f"{scheme.title}: every distance up to {length - 1} has a number of its own."
+    return f"{scheme.title}: from a distance of {first} tokens on, all keys behind get the same number."
+
+
+def nearest_positions(model: ModelState, state: PositionsState) -> str:
+    """How near the two nearest positions are."""
+    result = unique(model, state)
+    if not result.sides:
+        return "Neither A nor B gives positions vectors of their own: choose sinusoidal or learned."
+    return f"{result.sentence()} One pair of dimensions is one clock; more pairs of other speeds tell more apart."
+
+
+def smallest_distance(model: ModelState, state: PositionsState) -> float:
+    """The smallest distance between two positions of the first scheme that has vectors; 0 if none has."""
+    sides = unique(model, state).sides
+    return round(float(sides[0][1].distance), 3) if sides else 0.0
+
+
+def alike(model: ModelState, state: PositionsState) -> str:
+    """Whether the likeness of two positions depends on their distance alone."""
+    result = similarity(model, state)
+    if not result.sides:
+        return f"{result.sentence()} Choose another A or B to compare positions."
+    alone = [scheme.title for scheme, pairs in result.sides if pairs.by_distance_alone]
+    others = [scheme.title for scheme, pairs in result.sides if not pairs.by_distance_alone]
+    said = [f"Equal colours along each diagonal: so it is for {formats.listed(alone)}." if alone else ""]
+    said.append(f"Not for {formats.listed(others)}: pairs of one distance differ there." if others else "")
+    return " ".join([*filter(None, said), result.sentence()])
+
+
+def one_score(model: ModelState, state: PositionsState) -> str:
+    """What turning does to scores that adding does not."""
+    result = turned(model, state)
+    if result is None:
+        return "Neither A nor B turns queries and keys: choose rope."
+    return (
+        f"{result.sentence()} A head that looks “three words back” needs one score for that distance wherever it "
+        "stands, and turning gives it."
+    )
+
+
+def order_matters(model: ModelState, state: PositionsState) -> str:
+    """What a model without positions makes of shuffled words."""
+    return (
+        f"{shuffle(model, state).sentence()} A model that moves each output along with its word cannot tell “dog bites "
+        "man” from “man bites dog”."
+    )
+
+
+def two_schemes(model: ModelState, state: PositionsState) -> str:
+    """How far the weights differ between A and B."""
+    return f"{maps(model, state).sentence()} All other weights of the model are the same."
+
+
+def past_the_end(model: ModelState, state: PositionsState) -> str:
+    """What becomes of vectors past max_len."""
+    result = beyond(model, state)
+    if not result.sides:
+        return "Neither A nor B makes or turns vectors, so none of them can run out."
+    return f"{result.sentence()} Shaded positions are those that no training on texts of max_len would have met."
+
+
+def unseen(model: ModelState, state: PositionsState) -> str:
+    """Which waves have not completed a turn, or how scores go on."""
+    waves, by_distance = unfinished_waves(model, state), scores(model, state)
+    if waves.sides:
+        return f"{waves.sentence()} Angles that a training has never met are where long texts begin to fail."
+    if by_distance.sides:
+        return by_distance.sentence()
+    return "Neither A nor B has waves or scores of its own."
+
+
+def wrong_axis(model: ModelState, state: PositionsState) -> str:
+    """What is added along the wrong axis."""
+    return (
+        f"{Added(fault(model, state)).sentence()} A test that shuffles the words, or one that asks whether two rows "
+        "differ, would have found it."
+    )
+
+
+def consequences(model: ModelState, state: PositionsState) -> str:
+    """What becomes of the attention."""
+    return Consequences(fault(model, state)).sentence()
+
+
+def kinds(model: ModelState, state: PositionsState) -> str:
+    """How many schemes say what."""
+    return schemes_table(model, state).sentence()
+
+
+def own_parameters(model: ModelState, state: PositionsState) -> str:
+    """Which schemes have parameters, in this model."""
+    rows = [row for row in schemes_table(model, state).rows if row.parameters]
+    counts = [f"{row.name} {formats.count(row.parameters)}" for row in rows]
+    return (
+        f"In the sidebar’s model {formats.listed(counts)}. The others are formulas. A table of parameters ends where "
+        "it ends: it must be trained for every position that it will meet."
+    )
+
+
+def learned_parameters(model: ModelState, state: PositionsState) -> float:
+    """How many parameters the learned table has."""
+    return next(row.parameters for row in schemes_table(model, state).rows if row.name == "learned")
