@@ -12,7 +12,7 @@ import { lightUp, paintMaps } from "./maps_drawing.js"
 import { NUMBERED, box, coloursOf, inDigits, largestOf, layOut, rawAt, valueAt } from "./maps_layout.js"
 import { whyOf } from "./maps_ticks.js"
 import { gridOf, range } from "./maps_window.js"
-import { contextOf, dress, floats, palette } from "./paint.js"
+import { contextOf, dress, floats, grouped, palette } from "./paint.js"
 import { slide } from "./slider.js"
 
 /** @param {Picture<MapsHeader>} picture */
@@ -70,6 +70,8 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
     return header.blank === "masked" ? "masked, 0" : header.blank
   }
 
+  /** @param {unknown} number */
+  const numbered = number => Number(number) >= 1000 ? grouped(Number(number)) : `${number}`
   /** A row or column in words: “query 3 “sat””, “position 16–31”.
    * @param {number} side @param {MapAxis} axis @param {number} at */
   function called(side, axis, at) {
@@ -78,7 +80,7 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
       const [first, count] = side ? [part.left, part.columns] : [part.top, part.rows]
       return `${axis.noun} ${range(part.first + first, count, blocks[side], at)}`
     }
-    return axis.counted ? `${axis.noun} ${axis.names[at]}` : `${axis.noun} ${header.places[side][at]} “${axis.names[at]}”`
+    return axis.counted ? `${axis.noun} ${numbered(axis.names[at])}` : `${axis.noun} ${numbered(header.places[side][at])} “${axis.names[at]}”`
   }
 
   /** The cell under the pointer; of cells smaller than a pixel, the largest of those drawn there.

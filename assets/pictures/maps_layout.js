@@ -51,7 +51,8 @@ export function layOut(context, header, legend, { left, top, columns, rows }, wi
   /** @param {number} n */
   const whole = n => n >= 8 ? Math.floor(n) : n
   const tall = Math.min(highest / rows, header.square ? most : fill ? Infinity : 34 * rem), wide = Math.min(fits(over), most)
-  const cw = whole(header.square ? Math.min(fill ? WIDER * whole(tall) : tall, wide) : wide), ch = whole(header.square ? Math.min(tall, fill ? HIGHER * cw : cw) : tall)
+  const cw = whole(header.square ? Math.min(fill ? WIDER * whole(tall) : tall, wide) : wide)
+  const ch = whole(header.square ? Math.min(tall, fill ? HIGHER * cw : cw) : tall)
   const block = ch * rows + foot, apart = cw * columns + over, spare = Math.max(0, (width - gutter - apart * across) / (across + 1))
   const origins = header.maps.map((_, i) => ({
     x: stacked ? gutter + Math.max(0, (width - gutter - over - cw * columns) / 2)

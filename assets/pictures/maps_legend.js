@@ -17,7 +17,7 @@ export function bar({ context, header, view, skin, layout }, i) {
   const before = context.measureText(low).width + 6, room = stacked || wrapped ? 190 * rem : apart + spare - 12 * rem
   const w = Math.max(30 * rem, Math.min(120 * rem, room - before - context.measureText(high).width - 6))
   const x = Math.max(2, Math.min(origins[i].x, width - room - 2)) + before
-  colourBar(context, skin, coloursOf(map, skin), { x, y, w }, low, high)
+  colourBar(context, skin, coloursOf(map, skin), { x, y, w }, low, high, Math.max(20, room - before - w - 5))
 }
 
 /** What stands at the ends of scales that differ from map to map.

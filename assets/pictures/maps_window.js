@@ -1,9 +1,9 @@
 /* Maps that are a part of a larger table, pooled by the server (tfm_ui/live/windows.py): a move of the window asks for another
    part. What is there is shown enlarged until it comes. */
 
-const REST = 300 // ms after the last turn of the wheel or key press until the page is told
-
 import { grouped } from "./paint.js"
+
+const REST = 300 // ms after the last turn of the wheel or key press until the page is told
 
 /** The `grid` that cells.js reads a part of a table with: which of its rows and columns each cell stands for. Undefined if the
  * cells are the whole table. A move asks for another part in all pictures of the page, as those with the same rows or columns

@@ -114,8 +114,8 @@ export function ringAround(context, skin, { x, y, w, h }, dark, amber) {
 
 /** The colour bar of a scale, with the names of its ends.
  * @param {Context} context @param {Skin} skin @param {string[]} stops @param {Omit<Box, "h">} place
- * @param {string} low @param {string} high */
-export function colourBar(context, skin, stops, { x, y, w }, low, high) {
+ * @param {string} low @param {string} high @param {number} [room] for the high end's name, which is pressed into it */
+export function colourBar(context, skin, stops, { x, y, w }, low, high, room) {
   const { rem } = skin, gradient = context.createLinearGradient(x, 0, x + w, 0)
   stops.forEach((stop, i) => gradient.addColorStop(i / (stops.length - 1), stop))
   context.fillStyle = gradient
@@ -128,7 +128,7 @@ export function colourBar(context, skin, stops, { x, y, w }, low, high) {
   context.textAlign = "right"
   context.fillText(low, x - 6, y + 5 * rem)
   context.textAlign = "left"
-  context.fillText(high, x + w + 6, y + 5 * rem)
+  context.fillText(high, x + w + 6, y + 5 * rem, room)
 }
 
 /** @type {Map<string, number>} */

@@ -189,7 +189,8 @@ def test_a_long_text_shows_a_window_and_what_lies_outside_is_counted_in(visit):
     spot = token(visitor, 0, 530)
     visitor.page.mouse.move(**spot)
     visitor.page.mouse.down()
-    visitor.page.mouse.move(spot["x"], spot["y"] + 110, steps=4)
+    step = arcs(visitor).evaluate("e => e._memory.layout.step")
+    visitor.page.mouse.move(spot["x"], spot["y"] + 5 * step, steps=4)
     visitor.page.mouse.up()
     tops = arcs(visitor).evaluate("e => e._memory.window.tops")
     assert tops == [521, 510]

@@ -143,7 +143,7 @@ def test_play_walks_by_itself_until_it_is_paused(visit):
     visitor.press("Pause")
     visitor.wait()
     now = visitor.page.get_by_role("tab", selected=True).inner_text()
-    visitor.page.wait_for_timeout(2500)
+    visitor.page.wait_for_timeout(3500)
     assert visitor.page.get_by_role("tab", selected=True).inner_text() == now
 
 

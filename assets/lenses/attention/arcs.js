@@ -151,8 +151,10 @@ export default function ({ header, numbers, root, local, commit }) {
     $(".hide [data-hide=padding]").hidden = data.read[0] === data.Q && data.read[1] === data.K
     $(".clear").onclick = () => { memory.at = null; change({ tokens: [] }) }
     $(".window").hidden = Math.max(...counts) <= rows
-    $(".window span").textContent = counts.map((count, side) =>
-      `${["queries", "keys"][side]} ${grouped(part.tops[side] + 1)}–${grouped(Math.min(count, part.tops[side] + rows))} of ${grouped(count)}`).join(", ")
+    $(".window span").textContent = counts.map((count, side) => {
+      const first = part.tops[side] + 1, last = Math.min(count, part.tops[side] + rows)
+      return `${["queries", "keys"][side]} ${grouped(first)}–${grouped(last)} of ${grouped(count)}`
+    }).join(", ")
     root.querySelectorAll(".window button").forEach(button => button.onclick = () => move([0, 1], Number(button.dataset.by) * (rows - 4)))
   }
 

@@ -50,7 +50,7 @@ export function layOutWhole(matrix, place, count, across, others) {
   const isLimited = high < Infinity, each = isLimited ? eachOf(across, width) : width
   const tall = isLimited ? Math.max(24, highOf(count, across, high) - others - 10) : TALLEST * rem
   const sides = sidesOf(matrix, size, place), isSquare = named(axes[0]) && named(axes[1])
-  const hasColumns = worth(tall, sides.top, rows, 7 * rem, 0.25), mayHaveRows = worth(each, sides.left, columns, 6 * rem, 0.4)
+  const hasColumns = worth(tall, sides.top, rows, 7 * rem, 0.25), mayHaveRows = worth(each, sides.left, columns, (fill ? 10 : 6) * rem, 0.36)
   const top = hasColumns ? sides.top : mayHaveRows ? 0.6 * size : 2
   const best = fill ? Infinity : (isLimited ? 2 : 1) * LARGEST * rem
   const y = Math.max(1, Math.min(best, (tall - top - 4) / rows)), hasRows = mayHaveRows && size / y < 3 // otherwise names would be rare

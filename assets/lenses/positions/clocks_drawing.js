@@ -61,9 +61,9 @@ export function face(context, { pair, wavelength, hands: [qc, qs, kc, ks] }, { x
   context.textBaseline = "middle"
   context.font = `${13 * rem}px ${family}`
   context.fillStyle = skin.ink
-  context.fillText(`pair ${pair}`, cx, y + side + 6 * rem)
+  context.fillText(`pair ${pair}`, cx, y + side + 6 * rem, side - 8 * rem)
   context.fillStyle = skin.muted
-  context.fillText(`λ ${brief(wavelength)}`, cx, y + side + 23 * rem, side)
+  context.fillText(`λ ${brief(wavelength)}`, cx, y + side + 23 * rem, side - 8 * rem)
 }
 
 /** A hand ends in a dot, the key's in a hollow one: they are told apart without their colours.
