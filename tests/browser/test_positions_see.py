@@ -80,7 +80,7 @@ def test_the_largest_table_is_pooled_and_a_zoom_is_exact_and_comes_back(visit):
     top, rows = heatmap(visitor).evaluate("e => [e._memory.header.part.top, e._memory.header.part.rows]")
     for _ in range(rows + 20):
         walked.press("ArrowDown")  # faster than parts can come
-    expect(heatmap(visitor).locator(".tip")).to_contain_text(f"position {top + rows + 19},")
+    expect(heatmap(visitor).locator(".tip")).to_contain_text(f"position {top + rows + 19:,},")
     visitor.page.wait_for_function("top => location.search.includes(`positions_part=${top}%2C`)", arg=top + 20)
     check(visitor)
     again = visit(visitor.page.url.removeprefix(visitor.address))

@@ -13,6 +13,9 @@ from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.fields import Length, Number, Whole, controls_of
 from tfm_ui.state.model_state import ModelState
 
+PAIRS = ("alike pairs", "by distance")  # the claims that compare each pair of positions
+SHIFTS = ("shift matrix", "shift error")
+
 # view -> its sliders; all but the length only where a scheme on screen depends on them
 SLIDERS = {
     "see": ("length", "base", "max_len"),
@@ -31,29 +34,36 @@ def a_and_b(model: ModelState, in_sight: tuple[str, ...] = (), more: tuple[str, 
     """
     line = controls_line.row("line_positions")
     state = controls_line.draw(PositionsState, PREFIX, model, line, "a", "b", *in_sight)
-    depends = {name for scheme in schemes(model, state) for name in scheme.module.about.depends_on}
-    places = {place for scheme in schemes(model, state) for place in scheme.module.enters()}
-    changes_something = {
-        "width": "d_model" in depends,
-        "heads": "num_heads" in depends,
-        "head": "bias_at" in places,
-        "bias_scale": "bias_at" in places,
-        "measure": bool(places - {"bias_at"}),
-        "pair": True,
-    }
-    refined = [name for name in ("width", "heads", *more) if changes_something[name]]
-    state = controls_line.draw_more(PositionsState, PREFIX, model, line, *refined)
+    refined = [name for name in ("width", "heads", *more) if _changes_something(model, state, name)]
+    if refined:
+        state = controls_line.draw_more(PositionsState, PREFIX, model, line, *refined)
     with st.container(key="positions_knobs_place"):
         if sliders(model, state):
             Drawing("positions_knobs", ((model, ""), (state, PREFIX))).draw("positions_knobs")
     return state
 
 
+def _changes_something(model: ModelState, state: PositionsState, name: str) -> bool:
+    """Whether the pictures of the visible view depend on this field, with the schemes on screen."""
+    shown = schemes(model, state)
+    depends = {name for scheme in shown for name in scheme.module.about.depends_on}
+    places = {place for scheme in shown for place in scheme.module.enters()}
+    compares_pairs = state.view != "why" or state.claim in PAIRS
+    return {
+        "width": "d_model" in depends,
+        "heads": "num_heads" in depends,
+        "head": "bias_at" in places and compares_pairs,
+        "bias_scale": "bias_at" in places,
+        "measure": bool(places - {"bias_at"}) and compares_pairs,
+        "pair": state.claim == "shift matrix",
+    }[name]
+
+
 def sliders(model: ModelState, state: PositionsState) -> list[Knob]:
     """From left to right."""
     shown = schemes(model, state)
     depends = {name for scheme in shown for name in scheme.module.about.depends_on}
-    if any(scheme.has("encode") for scheme in shown):
+    if state.claim in SHIFTS and any(scheme.has("encode") for scheme in shown):
         depends.add("shift")  # of vectors that are added
     if state.view == "beyond" and any(scheme.module.enters() for scheme in shown):
         depends.add("max_len")  # it stands for the length of a training, whatever the scheme
