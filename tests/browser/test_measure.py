@@ -20,7 +20,7 @@ def measure(visitor: Visitor) -> Locator:
 
 def test_a_measurement_is_followed_by_two_stopped_by_both_and_another_comes_to_its_end(visit):
     first = visit(LONG)
-    line = first.page.locator(".st-key-measure").element_handle()
+    line = first.page.locator(".st-key-line_measure").element_handle()
     measure(first).click()
     expect(first.page.locator(".stProgress")).to_contain_text(re.compile(r"Measuring: \d+%"))
     other = visit(LONG)
@@ -39,9 +39,7 @@ def test_a_measurement_is_followed_by_two_stopped_by_both_and_another_comes_to_i
     first.open(SHORT)
     measure(first).click()
     expect(measure(first)).to_contain_text("Measure again")
-    expect(first.page.locator(".facts")).to_contain_text(
-        re.compile(r"\d+ blocks, all clean|blocks contended|Other work kept")
-    )
+    expect(first.page.locator(".facts")).to_contain_text(re.compile(r"in [\d.,]+ m?s$"))
     assert re.search(r"profiling_run=\w+", first.page.url)
 
 

@@ -110,7 +110,8 @@ def test_a_head_that_is_clicked_is_locked(browser: Browser, address: str) -> Non
     until(browser, "!!document.querySelector('.st-key-stage')")
     rest(browser)
     place = """(() => {
-      const within = node => [...node.querySelectorAll("*")].flatMap(e => [e, ...e.shadowRoot ? within(e.shadowRoot) : []])
+      const within = node => [...node.querySelectorAll("*")]
+        .flatMap(e => [e, ...e.shadowRoot ? within(e.shadowRoot) : []])
       const head = within(document).find(e => e.ariaLabel?.startsWith("layer 2 · head 3."))
       const { left, top, width, height } = head.getBoundingClientRect()
       return [left + width / 2, top + height / 2]

@@ -7,6 +7,7 @@ from tests.pages.test_app import start, widget
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Request, Tab
 from tfm_ui.jobs.messages import WorkerExited
+from tfm_ui.lenses.profiling.measure_words import DISTURBED
 
 
 def test_it_is_measured_and_the_link_holds_it_by_nobodys_act(queue):
@@ -25,10 +26,10 @@ def test_it_is_measured_and_the_link_holds_it_by_nobodys_act(queue):
     assert not app.exception
     assert not bars(app)
     assert app.query_params["profiling_run"] == "abc123"
-    facts = ("21 Nov 2026, 15:30 UTC", "in 12.3 s", "A Processor", "1 thread", "float32", "torch 2.13", "seed 0")
-    assert all(f"<span>{fact}</span>" in said(app) for fact in facts)
-    assert "21 blocks, all clean." in said(app)
-    assert "shared machine" not in said(app)
+    assert "<span>21 Nov 2026, 15:30 UTC, in 12.3 s</span>" in said(app)  # in the row; below the picture, all of it
+    where = "A Processor · 1 thread · float32 · torch 2.13 · seed 0"
+    assert f"Measured 21 Nov 2026, 15:30 UTC, in 12.3 s: {where}. All 21 timings ran undisturbed." in said(app)
+    assert DISTURBED not in said(app)
     assert widget(app, MEASURE).label == "Measure again"
     assert widget(app, "_undo").disabled
 
@@ -36,11 +37,11 @@ def test_it_is_measured_and_the_link_holds_it_by_nobodys_act(queue):
 @pytest.mark.parametrize(
     ("clean", "contended", "words"),
     [
-        (9, 1, "7 of 70 blocks contended and left out."),
-        (8, 2, "⚠ shared machine"),
-        (1, 8, "Other work kept the processor busy in 56 of 63 blocks. Figures with fewer than 6 clean rounds"),
-        (0, 5, "Other work kept the processor busy in 35 of 35 blocks."),
-        (0, 0, "No block was measured."),
+        (9, 1, "Other programs disturbed 7 of 70 timings, which are left out."),
+        (8, 2, f"⚠ {DISTURBED}"),
+        (1, 8, "Other programs disturbed 56 of 63 timings. Where fewer than 6 rounds ran undisturbed"),
+        (0, 5, "Other programs disturbed 35 of 35 timings."),
+        (0, 0, "No time was measured."),
     ],
 )
 def test_what_was_contended_is_said(queue, clean, contended, words):
@@ -50,7 +51,7 @@ def test_what_was_contended_is_said(queue, clean, contended, words):
     queue.finish()
     app.run()
     assert words in said(app)
-    assert ("shared machine" in said(app)) == (contended > 0.1 * (clean + contended))
+    assert (DISTURBED in said(app)) == (contended > 0.1 * (clean + contended))
 
 
 def test_what_was_done_stays_when_it_is_stopped(queue):

@@ -4,10 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from tests.pages.measuring import MEASURE, came, lens, press, report, said
-from tests.pages.test_app import widget
+from tests.pages.measuring import MEASURE, PAGE, came, lens, press, report, said
+from tests.pages.test_app import start, widget
 from tfm_core.profiling import Row, Size
 from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.plan import plan_of
+from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.state.model_state import ModelState
 
 
 def test_a_link_to_a_measurement_that_is_gone_says_so():
@@ -25,7 +28,7 @@ def test_undo_passes_over_what_was_measured_since(queue):
     app.run()
     assert widget(app, "_undo").help.replace("\\", "") == "Undoes: profiling_rounds 12 → 9"
     press(app, "_undo")
-    assert app.query_params["profiling_run"] == "abc123"
+    assert "profiling_run" not in app.query_params  # of 9 rounds nothing was measured
     assert widget(app, "_undo").disabled
 
 
@@ -64,6 +67,7 @@ def test_back_at_the_same_settings_the_same_measurement_is_shown(stored):
     app = lens(profiling_run="first")
     widget(app, "profiling_rounds").set_value(12).run()
     assert "Not measured here yet" in said(app)
+    assert "profiling_run" not in app.query_params  # what is not measured has no name
     twelve = replace(stored.plan, setup=replace(stored.plan.setup, rounds=12))
     measurements.keep(replace(stored, id="of 12", plan=twelve))
     app.run()
@@ -83,3 +87,20 @@ def test_how_another_sessions_job_ended_changes_nothing_of_a_link(queue):
     opened = lens(profiling_run="earlier")  # the same visitor, later
     assert opened.query_params["profiling_run"] == "earlier"
     assert "Stopped" not in said(opened)
+
+
+def test_a_measurement_that_another_visitor_made_is_named_in_the_link_at_once(stored):
+    for view in ("compare", "parts", "roofline"):
+        app = start(PAGE, profiling_view=view)
+        assert "profiling_run" not in app.query_params
+        plan = plan_of(ModelState(), ProfilingState(view=view))
+        measurements.keep(replace(stored, id=f"of {view}", plan=plan, measured=()))
+        app.run()
+        assert app.query_params["profiling_run"] == f"of {view}"
+        measurements._kept.pop(f"of {view}")
+
+
+def test_a_link_that_names_nothing_that_is_here_loses_the_name(stored):
+    app = start(PAGE, profiling_view="compare", profiling_run="gone")
+    assert "The measurement that the link names is not on this server." in said(app)
+    assert "profiling_run" not in app.query_params

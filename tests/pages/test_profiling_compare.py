@@ -41,7 +41,7 @@ def test_before_a_measurement_there_is_what_follows_from_the_configuration():
     app = lens()
     assert "5 rows: 100,096 to 4,739,072 parameters" in text_on(app)
     assert "Press Measure" in text_on(app)
-    assert "<b>Sidebar’s model</b><span>Random weights</span>" in text_on(app)
+    assert "random, drawn from seed 7" in text_on(app)
     assert "floating point operations" in picture(app, "profiling_parameters")[0]["about"]
     assert len(app.dataframe[0].value) == 5
     assert text_on(app).count('class="phead"') == 3
@@ -100,7 +100,7 @@ def test_nonsense_is_named_kept_and_skipped():
     widget(app, "profiling_sizes").set_value("nothing").run()
     assert not app.exception
     assert "No line describes a configuration" in captions(app)
-    assert any("Write a configuration" in info.value for info in app.info)
+    assert any("There is no configuration to show" in info.value for info in app.info)
 
 
 def test_the_sidebars_model_is_added_with_its_own_d_ff():
@@ -128,7 +128,7 @@ def test_targets_are_pressed_and_released_and_the_last_one_stays():
 
 def test_what_is_counted_follows_the_sidebar_and_the_choice():
     app = lens(sizes="64, 4, 2, 50", targets="with weights,nn.TransformerEncoder")
-    assert "causal, pre-norm, gelu, sinusoidal positions; without embedding and output." in text_on(app)
+    assert "</span></span>, pre-norm, gelu, sinusoidal positions; without embedding and output." in text_on(app)
     assert app.dataframe[0].value["parameters"].tolist() == [100_096] * 2
     app = lens(sizes="64, 4, 2, 50", targets="with weights,nn.TransformerEncoder", embedding="true", vocabulary="1000")
     assert "one matrix for 1,000 token ids." in text_on(app)

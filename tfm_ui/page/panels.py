@@ -104,7 +104,8 @@ def _open_table(panel: Panel) -> None:
     if shown.not_on_phones and on_phone():
         table = table.drop(columns=list(shown.not_on_phones), errors="ignore")
     if presenting():
-        st.html(for_the_hall(table))
+        hidden = [column for column, how in shown.columns.items() if how is None]
+        st.html(for_the_hall(table.drop(columns=hidden, errors="ignore")))
     elif shown.row is None:
         st.dataframe(table, key=key, **drawn)
     else:
@@ -113,12 +114,13 @@ def _open_table(panel: Panel) -> None:
 
 def for_the_hall(table: pd.DataFrame) -> str:
     """A table as HTML, whose letters are as large as all others while presenting; escaped."""
-    numbers = dict.fromkeys(table.select_dtypes("number").columns, _three_digits)
-    html: str = table.to_html(classes="hall", border=0, na_rep="", formatters=numbers)
+    html: str = table.map(_three_digits).to_html(classes="hall", border=0, na_rep="")
     return html
 
 
-def _three_digits(number: float) -> str:
+def _three_digits(number: Any) -> Any:
+    if not isinstance(number, int | float) or isinstance(number, bool):
+        return number
     return "" if pd.isna(number) else f"{number:,.0f}" if number == round(number) else f"{number:,.3g}"
 
 

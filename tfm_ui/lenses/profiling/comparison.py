@@ -103,8 +103,8 @@ class Comparison:
     @property
     def kind(self) -> str:
         """What the rows have of the sidebar's model, in a sentence; and which targets differ from it, in one each."""
-        words = self.plan.rows[0].size.in_words()
-        return " ".join([f"Rows are of the sidebar’s kind: {words}.", *differences(self.plan.rows)])
+        words = kind_in_words(self.plan.rows[0].size)
+        return " ".join([f"Every row is a model of the sidebar’s kind: {words}.", *differences(self.plan.rows)])
 
     @property
     def setting(self) -> str:
@@ -123,7 +123,7 @@ class Comparison:
             return ""
         machine, began = self.report.machine, self.report.started[:10]
         processor = [machine.processor] if machine.processor not in ("", machine.device) else []
-        kind = self.plan.rows[0].size.in_words()
+        kind = kind_in_words(self.plan.rows[0].size)
         return " · ".join(
             [self.setting, kind, *processor, *([began] if began else []), f"measurement {self.report.id}"]
         )
@@ -183,6 +183,13 @@ def grouped(pairs: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
     for word, number in pairs:
         groups.setdefault(word, []).append(number)
     return groups
+
+
+def kind_in_words(size: Size) -> str:
+    """What a size has in common with the sidebar's model; a causal encoder is what everybody calls decoder-only."""
+    words = size.in_words()
+    causal = "encoder, causal,"
+    return f"decoder-only,{words.removeprefix(causal)}" if words.startswith(causal) else words
 
 
 def line_of(size: Size) -> str:

@@ -1,8 +1,10 @@
 """The button that measures, and what is told while it does."""
 
+from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core.profiling import Plan, Progress, Report
 from tfm_ui.jobs import sessions
@@ -19,18 +21,19 @@ JOB = "profile"
 # of each plan.
 WATCHED, LINKED, LAST = "_watched", "_linked", "_last_run"
 JOIN = "The measurement goes on even if the visitor who started it leaves."
+WIDE = 460  # pixels of a bar of progress, so that its words stand in one line
 OFTEN = 0.5  # seconds between two looks at what is under way
 
 
 def draw(plan: Plan | None, named: str) -> None:
-    """Draw it; the link then names the measurement that is to be shown, if there is one.
+    """Draw it at the end of the knobs' row; the link then names the measurement that is to be shown, if there is one.
 
     Args:
         plan: what the button measures; None if there is nothing.
         named: the measurement that the link asks for.
     """
     report = _shown(plan, named)
-    with st.container(key="measure"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="line_measure"):
         if plan is not None:
             job = _watched(sessions.find(JOB, plan))
             _link_outcome(plan, job)
@@ -38,7 +41,7 @@ def draw(plan: Plan | None, named: str) -> None:
             if job and job.under_way:
                 st.fragment(_live, run_every=OFTEN)(plan)
             else:
-                _idle(plan, report, job, named)
+                _idle(plan, report, job)
                 if sessions.mine():
                     st.fragment(_elsewhere, run_every=OFTEN)()
 
@@ -63,11 +66,12 @@ def _watched(job: JobStatus | None) -> JobStatus | None:
 
 
 def _name_in_link(report: Report | None, named: str) -> None:
-    """The link names what is shown, so that it brings back these numbers and no later ones."""
-    if report and report.id != named:
+    """The link names what is shown, so that it brings back these numbers and no later ones; and nothing else."""
+    shown = report.id if report else ""
+    if shown != named:
         if named and not measurements.is_here(named):
             notices.notify(measure_words.forgotten(report))
-        controls.set_without_undo(PREFIX, run=report.id)
+        controls.set_without_undo(PREFIX, run=shown)
         st.rerun()
 
 
@@ -83,33 +87,32 @@ def _link_outcome(plan: Plan, job: JobStatus | None) -> None:
         st.rerun()
 
 
-def _idle(plan: Plan, report: Report | None, job: JobStatus | None, named: str) -> None:
-    """Nothing of this is under way: the button, and what was measured before."""
+def _idle(plan: Plan, report: Report | None, job: JobStatus | None) -> None:
+    """Nothing of this is under way: the button, and in one line what was measured before or went wrong."""
     reason = refused(plan)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_line"):
-        st.button(
-            "Measure again" if report else "Measure",
-            on_click=_ask,
-            args=(plan,),
-            type="secondary" if report else "primary",
-            icon=":material/timer:",
-            disabled=bool(reason),
-            key="_profiling_measure",
-        )
-        said = [f"<span>{escape(fact)}</span>" for fact in measure_words.facts(report)] if report else []
-        if report:
-            said.append(f"<span>{escape(measure_words.blocks(report))}</span>")
-            if measure_words.is_shared(report):
-                said.append('<span class="shared">⚠ shared machine</span>')
-        else:
-            said.append(f"<span>{escape(reason or measure_words.before(plan, needs(plan).seconds))}</span>")
-        if named and not measurements.is_here(named):
-            said.append(f"<span>⚠ {escape(measure_words.forgotten(report))}</span>")
-        if how := measure_words.ended(job, report):
-            said.append(f"<span>⚠ {escape(how)}</span>")
-        if reason and report:
-            said.append(f"<span>⚠ {escape(reason)}</span>")
-        st.html(f'<p class="facts">{"".join(said)}</p>')
+    st.button(
+        "Measure again" if report else "Measure",
+        on_click=_ask,
+        args=(plan,),
+        type="secondary" if report else "primary",
+        icon=":material/timer:",
+        disabled=bool(reason),
+        key="_profiling_measure",
+    )
+    warnings = [
+        measure_words.ended(job, report),
+        measure_words.DISTURBED if report and measure_words.is_shared(report) else "",
+        reason if report else "",
+    ]
+    before = reason or measure_words.before(plan, needs(plan).seconds)
+    said = measure_words.when(report) if report else before
+    _in_one_line([*(f"⚠ {warning}" for warning in warnings if warning), said])
+
+
+def _in_one_line(said: Sequence[str]) -> None:
+    """It never wraps: the row above the picture has one height, and scrolls sideways where it is too long."""
+    spans = "".join(f"<span>{escape(text)}</span>" for text in said)
+    st.html(f'<p class="facts" style="flex-wrap: nowrap; white-space: nowrap">{spans}</p>', width="content")
 
 
 def _live(plan: Plan) -> None:
@@ -117,12 +120,12 @@ def _live(plan: Plan) -> None:
     job = sessions.find(JOB, plan)
     if job is None or not job.under_way:
         st.rerun()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_line"):
-        _progress(job)
+    with _line("measure_line"):
         if job.mine or job.stopping:
             _stop(job)
         else:
             st.button("Join", on_click=_ask, args=(plan,), help=JOIN, key="_profiling_join")
+        _progress(job)
 
 
 def _elsewhere() -> None:
@@ -130,16 +133,20 @@ def _elsewhere() -> None:
     others = sessions.mine()
     if not others:
         st.rerun()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="measure_other"):
+    with _line("measure_other"):
         count = len(others)
         which = "Your other measurement" if count == 1 else f"The first of your {count} other measurements"
-        _progress(others[0], f"{which}: ")
         _stop(others[0])
+        _progress(others[0], f"{which}: ")
+
+
+def _line(key: str) -> DeltaGenerator:
+    return st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key=key)
 
 
 def _progress(job: JobStatus, before: str = "") -> None:
     share = job.step.share if job.step and job.state == "running" else 0.0
-    st.progress(min(max(share, 0.0), 1.0), escape_markdown(before + measure_words.progress(job)))
+    st.progress(min(max(share, 0.0), 1.0), escape_markdown(before + measure_words.progress(job)), width=WIDE)
 
 
 def _stop(job: JobStatus) -> None:

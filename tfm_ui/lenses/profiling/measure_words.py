@@ -8,7 +8,8 @@ from tfm_core.profiling.units import in_seconds
 from tfm_ui.jobs.job import JobStatus
 from tfm_ui.text import formats
 
-SHARED = 0.1  # of the blocks contended: from here on the machine is called a shared one
+SHARED = 0.1  # of the timings disturbed: from here on it is said that other programs ran
+DISTURBED = "Other programs ran meanwhile."
 
 
 def progress(job: JobStatus) -> str:
@@ -41,44 +42,42 @@ def forgotten(report: Report | None) -> str:
     return f"The measurement that the link names is not on this server.{instead}"
 
 
-def facts(report: Report) -> list[str]:
-    """When and where it was measured, and how."""
-    machine, setup = report.machine, report.plan.setup
+def when(report: Report) -> str:
+    """When it was measured, and how long that took: 21 Nov 2026, 15:30 UTC, in 12.3 s."""
     began = datetime.fromisoformat(report.started) if report.started else None
-    started = [f"{began.day} {began:%b %Y, %H:%M} UTC"] if began else []
+    started = f"{began.day} {began:%b %Y, %H:%M} UTC, " if began else ""
+    return f"{started}in {formats.duration(1000 * report.seconds)}"
+
+
+def facts(report: Report) -> str:
+    """When, where and how it was measured, and how much of it counts."""
+    machine, setup = report.machine, report.plan.setup
     processor = [machine.processor] if machine.processor not in ("", machine.device) else []
-    return [
-        *started,
-        f"in {formats.duration(1000 * report.seconds)}",
-        machine.device,
-        *processor,
-        formats.plural(setup.threads, "thread"),
-        setup.dtype,
-        f"torch {machine.torch}",
-        f"seed {setup.seed}",
-    ]
+    how = [formats.plural(setup.threads, "thread"), setup.dtype, f"torch {machine.torch}", f"seed {setup.seed}"]
+    where = " · ".join([machine.device, *processor, *how])
+    return f"Measured {when(report)}: {where}. {blocks(report)}"
 
 
 def blocks(report: Report) -> str:
     """How much of it counts."""
-    measured, contended = report.blocks
+    measured, disturbed = report.blocks
     if not measured:
-        return "No block was measured."
-    if not contended:
-        return f"{measured} blocks, all clean." if measured > 1 else "1 block, and clean."
+        return "No time was measured."
+    if not disturbed:
+        return f"All {formats.count(measured)} timings ran undisturbed." if measured > 1 else "1 timing, undisturbed."
+    of_all = f"{formats.count(disturbed)} of {formats.count(measured)} timings"
     if not report.under_load:
-        return f"{contended} of {measured} blocks contended and left out."
+        return f"Other programs disturbed {of_all}, which are left out."
     return (
-        f"Other work kept the processor busy in {contended} of {measured} blocks. Figures with fewer than "
-        f"{FEWEST_CLEAN} clean rounds are of all blocks, and marked as measured under load: their intervals show how "
-        "they spread. Measure again when it is quieter."
+        f"Other programs disturbed {of_all}. Where fewer than {FEWEST_CLEAN} rounds ran undisturbed, the figure is of "
+        "all rounds and is marked as measured under load. Measure again when the machine is quieter."
     )
 
 
 def is_shared(report: Report) -> bool:
-    """Whether so many blocks were contended that the reader must know."""
-    measured, contended = report.blocks
-    return contended > SHARED * measured
+    """Whether so many timings were disturbed that the reader must know."""
+    measured, disturbed = report.blocks
+    return disturbed > SHARED * measured
 
 
 def worth_keeping(report: Report) -> bool:

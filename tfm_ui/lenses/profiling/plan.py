@@ -1,6 +1,7 @@
 """What the controls ask for: the rows of each view and how they are measured, as a plan; or why there is none."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tfm_core.profiling import TARGETS, Plan, Row, Setup, Size
@@ -12,7 +13,7 @@ from tfm_ui.state.lists import names
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
-NO_CONFIGURATION = "There is no configuration to show: enter one in the view “compare”."
+NO_CONFIGURATION = "There is no configuration to show. Open “Configurations” above and write one line: 64, 4, 2, 50."
 
 
 def plan_of(model: ModelState, state: ProfilingState) -> Plan | None:
@@ -62,10 +63,10 @@ def rows_of(model: ModelState, state: ProfilingState) -> tuple[list[Row], list[s
     return rows[:MOST_ROWS], problems
 
 
-def why_no_row(model: ModelState, state: ProfilingState, without_lines: str = NO_CONFIGURATION) -> str:
+def why_no_row(model: ModelState, state: ProfilingState) -> str:
     """Why there is no row: no line describes a configuration, or no target can be of the sidebar's kind."""
     if not sizes_of(state.sizes, state.batch)[0]:
-        return without_lines
+        return NO_CONFIGURATION
     return " ".join(rows_of(model, state)[1])
 
 
@@ -116,13 +117,16 @@ def _row(model: ModelState, state: ProfilingState, length: int) -> Row:
     Raises:
         ValueError: where it cannot be so long.
     """
-    size = Size(
+    size = size_of_sidebar(model)
+    return Row(state.target, replace(size, seq_len=length, batch=state.length_batch, **kind_of(model, state)))
+
+
+def size_of_sidebar(model: ModelState) -> Size:
+    """The sidebar's model at the length of its text."""
+    return Size(
         d_model=model.d_model,
         num_heads=model.num_heads,
         num_layers=model.num_layers,
-        seq_len=length,
-        batch=state.length_batch,
+        seq_len=model.length,
         d_ff=model.d_ff,
-        **kind_of(model, state),
     )
-    return Row(state.target, size)

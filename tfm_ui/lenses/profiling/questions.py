@@ -1,39 +1,43 @@
-"""Questions of the Profiling lens.
+"""Questions of the Profiling lens, in the order of its views.
 
-What they take for granted, and their answers, are checked in tests/tfm_ui/lenses/profiling/test_questions_profiling.py.
+What they take for granted is computed in tests/tfm_ui/lenses/profiling/test_questions_profiling.py, and their answers
+are tested in test_answers_profiling.py beside it.
 """
 
-from tfm_ui.lenses.profiling import answers
+from tfm_ui.lenses.profiling import answers, answers_views
 from tfm_ui.page.questions import Prediction, Question
 
 QUESTIONS = (
     Question(
-        "Same parameters",
-        "Rows 2, 4 and 5 have the same parameters, only longer texts. What does their time follow, if not parameters?",
-        answers.costs_of_rows,
+        "First look",
+        "Rows 2, 4 and 5 have the same parameters, only longer texts. Measure: what does their time follow, if not "
+        "parameters?",
+        answers.same_parameters,
         Prediction(
-            ask="How many times the fewest FLOPs of a row are the most?", measured=answers.flops_ratio, unit="×"
+            ask="How many times the cost of the cheapest of them does the dearest have?",
+            measured=answers.growth_of_cost,
+            unit="×",
         ),
     ),
     Question(
         "With or without weights",
         "One model three times: every weight kept, none kept, torch’s fused kernel. What do weights cost in memory, "
         "and can the times be told apart at all?",
-        answers.ratios,
+        answers.price_of_weights,
         page={"sizes": "128, 8, 4, 200", "targets": "with weights,without weights,fused"},
     ),
     Question(
         "Not only transformers",
         "As many parameters each, at 50 tokens and at 200. Whose time grows 4 times with 4 times the tokens, and whose "
         "more?",
-        answers.ratios,
+        answers.growth_with_length,
         page={"sizes": "128, 8, 4, 50\n128, 8, 4, 200", "targets": "with weights,LSTM,GRU,convolution"},
     ),
     Question(
         "A textbook’s sizes",
-        "With embedding and output: 163,968, 921,088 and 4,994,560 parameters. From row to row, does the time grow as "
-        "much as they do?",
-        answers.costs_of_rows,
+        "A textbook’s three sizes have 163,968, 921,088 and 4,994,560 parameters. From row to row, does the time grow "
+        "as much as they do?",
+        answers.parameters_and_time,
         model={"norm": "post", "activation": "relu", "causal": False},
         page={
             "sizes": "64, 4, 2, 50\n128, 8, 4, 50\n256, 8, 6, 50",
@@ -43,59 +47,72 @@ QUESTIONS = (
     ),
     Question(
         "The same twice",
-        "One configuration as two rows. How far apart are the medians, and what does the interval of the ratio say?",
-        answers.same_twice,
+        "One configuration as two rows. How far apart are their medians, and what does the interval of their ratio "
+        "say?",
+        answers.the_same_twice,
         page={"sizes": "128, 8, 4, 50\n128, 8, 4, 50"},
     ),
     Question(
         "Four times the length",
-        "Four times the tokens are 16 times the FLOPs of scores and weights × values, and 4 times those of all else. "
-        "What is it in time: nearer 4, or nearer 16?",
-        answers.time_by_length,
+        "Four times the tokens are 16 times the FLOPs of products with scores, and 4 times those of all else. What is "
+        "it in time: nearer 4, or nearer 16?",
+        answers_views.four_times_the_length,
+        Prediction(
+            ask="With the last step to 4 times the tokens, how many times the cost?",
+            measured=answers_views.growth_of_time,
+            unit="×",
+        ),
         page={"view": "length"},
     ),
     Question(
         "Never written down",
-        "A fused kernel never holds all n² weights at once. By how much does its memory grow with twice the length?",
-        answers.memory_by_length,
+        "A fused kernel never holds all n² weights at once. By how much does its memory grow with twice the length, "
+        "and by how much its time?",
+        answers_views.never_written_down,
         page={"view": "length", "target": "fused"},
     ),
     Question(
         "Overtaken",
-        "From 257 tokens on, products with scores have more FLOPs than this feed-forward network. At which length does "
-        "the clock say so?",
-        answers.parts_by_length,
+        "From 257 tokens on, products with scores have more FLOPs than this feed-forward network. At which length "
+        "does the clock say so?",
+        answers_views.overtaken,
         model={"d_model": 64, "d_ff": 256},
         page={"view": "length", "longest": 1024},
     ),
     Question(
-        "Which part?",
-        "Three bars for each part of one model: parameters, FLOPs, time. Which part is the largest, and is it the same "
-        "one in all three?",
-        answers.where_parameters_are,
+        "Where most of it is",
+        "Which part of this model has most parameters, and which has operations without a single parameter? Predict, "
+        "then compare the charts.",
+        answers_views.where_most_is,
         Prediction(
-            ask="How many percent of the FLOPs are products with scores?", measured=answers.share_of_attention, unit="%"
+            ask="Which part has most parameters?",
+            measured=answers_views.largest_part,
+            options=answers_views.NAMED_PARTS,
         ),
         page={"view": "parts"},
     ),
     Question(
         "Free in FLOPs",
         "Softmax and norms count no FLOPs at all. Which share of the time do they take at 200 tokens?",
-        answers.where_time_goes,
+        answers_views.free_in_flops,
         page={"view": "parts", "row": 5},
     ),
     Question(
         "Under one roof",
-        "Row 5 does the fewest operations for each byte that it must move, row 3 the most. Which of them comes closer "
-        "to what this machine can do?",
-        answers.under_the_roof,
+        "Row 5 does the fewest operations for each byte that it must move, row 3 the most. "
+        "Which of them comes closer to what this machine can do?",
+        answers_views.under_one_roof,
+        Prediction(
+            ask="How many operations does the row with the fewest do for each byte?",
+            measured=answers_views.fewest_per_byte,
+        ),
         page={"view": "roofline"},
     ),
     Question(
-        "One at a time",
-        "With a batch of 1 each weight that is read serves few tokens. How far do the rows move towards the limit that "
-        "memory sets?",
-        answers.intensity,
+        "One sequence",
+        "With batch 1 each weight that is read serves one sequence, with batch 16 sixteen of them. Which row’s "
+        "operations for each byte change most?",
+        answers_views.one_sequence,
         page={"view": "roofline", "batch": 1},
     ),
 )

@@ -1,52 +1,104 @@
-"""The lens's controls that several views share: how it is measured, the rows, and the line with the button."""
+"""The row of controls above each view's picture: what is measured, how, and the button that measures."""
 
 from streamlit.delta_generator import DeltaGenerator
 
+from tfm_core.profiling import TARGETS
 from tfm_ui.lenses.profiling import measure_bar
-from tfm_ui.lenses.profiling.plan import plan_of, rows_of
-from tfm_ui.lenses.profiling.state import DEVICES, PREFIX, ProfilingState
-from tfm_ui.page import controls_line
+from tfm_ui.lenses.profiling.comparison import line_of
+from tfm_ui.lenses.profiling.plan import kind_of, plan_of, rows_of, setup_of, size_of_sidebar
+from tfm_ui.lenses.profiling.sizes import sizes_of
+from tfm_ui.lenses.profiling.state import DEVICES, PREFIX, SIZES, ProfilingState
+from tfm_ui.page import controls, controls_line
 from tfm_ui.state.lists import names
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
 
-
-def draw(model: ModelState, where: DeltaGenerator, *names: str) -> ProfilingState:
-    """Draw these controls, and return what all of the lens's controls hold."""
-    return controls_line.draw(ProfilingState, PREFIX, model, where, *names)
+HOW = ("rounds", "backward", "dtype", *(["device"] if len(DEVICES) > 1 else []), "threads", "embedding", "vocabulary")
 
 
-def how_it_is_measured(model: ModelState, where: DeltaGenerator, *first: str) -> ProfilingState:
-    """A folded menu, with these controls on top."""
-    menu = where.popover("How it is measured", icon=":material/tune:", type="tertiary", key="_profiling_how")
-    device = ["device"] if len(DEVICES) > 1 else []
-    settings = [*first, "rounds", "backward", "dtype", *device, "threads", "embedding", "vocabulary"]
-    return draw(model, menu.container(), *settings)
+def of_rows(model: ModelState) -> ProfilingState:
+    """The rows that are compared; in "More", how they are measured and over which row ratios are taken."""
+    return _with_rows(model, more=("baseline",))
 
 
-def chosen_row(model: ModelState) -> ProfilingState:
-    """`rows_of_compare`, and which of them is looked at."""
-    return rows_of_compare(model, "row")
+def of_chosen_row(model: ModelState) -> ProfilingState:
+    """`of_rows`, and which of them is looked at."""
+    return _with_rows(model, "row")
 
 
-def rows_of_compare(model: ModelState, *first: str) -> ProfilingState:
-    """A row with these controls, the rows of the view "compare", how they are measured, and the button.
+def of_rows_alone(model: ModelState) -> ProfilingState:
+    """`of_rows`, for a view without ratios."""
+    return _with_rows(model)
 
-    The rows are folded and not left out: what is not drawn is not in the link.
-    """
+
+def of_lengths(model: ModelState) -> ProfilingState:
+    """One target at growing lengths."""
     line = controls_line.row("line_profiling")
-    draw(model, line, *first)
-    menu = controls_line.more(line, "Configurations").container()
-    state = draw(model, menu, "sizes", "batch")
+    _draw(model, line, "target", "longest")
+    return _with_button(model, line, "length_batch")
+
+
+def _with_rows(model: ModelState, *first: str, more: tuple[str, ...] = ()) -> ProfilingState:
+    """The rows and their targets fold away, but are always there: what is not drawn is not in the link."""
+    line = controls_line.row("line_profiling")
+    _draw(model, line, *first)
+    menu = line.popover("Configurations", icon=":material/list:", key="_profiling_rows").container()
+    state = _configurations(model, menu)
+    number = len(names(state.targets))
+    label = names(state.targets)[0] if number == 1 else f"{number} targets"
+    _targets(model, line.popover(escape_markdown(label), key="_profiling_targets").container(), state)
+    return _with_button(model, line, *more, "batch")
+
+
+def _configurations(model: ModelState, menu: DeltaGenerator) -> ProfilingState:
+    """A line for each configuration; what is wrong with one stands below, where it moves no picture."""
+    state = _draw(model, menu, "sizes")
     for problem in rows_of(model, state)[1]:
         menu.caption(escape_markdown(problem))
-    targets = escape_markdown(formats.listed(names(state.targets)))
-    menu.caption(f"Each with {targets}, as chosen under “Configurations” in the view of that name.")
-    return with_button(model, how_it_is_measured(model, line))
+    of_sidebar = line_of(size_of_sidebar(model))
+    menu.button(
+        "Add the sidebar’s model",
+        icon=":material/add:",
+        on_click=controls.change,
+        args=(PREFIX,),
+        kwargs={"sizes": f"{state.sizes.rstrip()}\n{of_sidebar}".lstrip()},
+        help=f"A line more: {of_sidebar}.",
+        type="tertiary",
+        key="_profiling_add",
+    )
+    return state
 
 
-def with_button(model: ModelState, state: ProfilingState) -> ProfilingState:
-    """Draw the button that measures what these controls ask for, and what is told of it."""
+def _targets(model: ModelState, menu: DeltaGenerator, state: ProfilingState) -> None:
+    """A button for each that can run here, pressed or not; the last one stays. What cannot be of this kind says why."""
+    chosen, setup = names(state.targets), setup_of(state)
+    sizes, _ = sizes_of(SIZES, state.batch, kind_of(model, state))
+    chips = menu.container(horizontal=True, gap="small", key="profiling_targets")
+    for number, (name, target) in enumerate(TARGETS.items()):
+        if name not in chosen and target.refuses(setup):
+            continue
+        lacks = target.lacks(sizes[0]) if sizes else ""
+        rest = [other for other in chosen if other != name]
+        wanted = rest if name in chosen and rest else list(dict.fromkeys([*chosen, name]))
+        chips.button(
+            name,
+            icon=":material/check:" if name in chosen else None,
+            type="primary" if name in chosen else "secondary",
+            help=lacks or target.about,
+            disabled=bool(lacks) and name not in chosen,
+            on_click=controls.change,
+            args=(PREFIX,),
+            kwargs={"targets": ",".join(wanted)},
+            key=f"_target_{number}",
+        )
+
+
+def _with_button(model: ModelState, line: DeltaGenerator, *first: str) -> ProfilingState:
+    """The menu “More” with these controls and how it is measured; then the button, and what is told of it."""
+    state = controls_line.draw_more(ProfilingState, PREFIX, model, line, *first, *HOW)
     measure_bar.draw(plan_of(model, state), state.run)
     return state
+
+
+def _draw(model: ModelState, where: DeltaGenerator, *fields: str) -> ProfilingState:
+    return controls_line.draw(ProfilingState, PREFIX, model, where, *fields)

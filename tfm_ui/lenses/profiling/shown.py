@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling import measure_words, measurements
 from tfm_ui.lenses.profiling.comparison import Comparison
 from tfm_ui.lenses.profiling.plan import plan_of
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.pictures.canvas import Canvas, Content
+from tfm_ui.pictures.panel import Note
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
 
@@ -18,6 +19,12 @@ def comparison_of(model: ModelState, state: ProfilingState, view: str) -> Compar
     if plan is None:
         return None
     return Comparison.of(plan, measurements.find(plan, state.run), baseline=state.baseline, chosen=state.row)
+
+
+def notes(comparison: Comparison) -> list[Note | None]:
+    """What stands below the main picture: what the rows have in common; when, where and how they were measured."""
+    report = comparison.report
+    return [Note(comparison.kind, "plain"), Note(measure_words.facts(report), "plain") if report else None]
 
 
 def picture(view: str, canvas: Canvas, content: Callable[[Comparison], Content], *, empty: Content) -> Picture:

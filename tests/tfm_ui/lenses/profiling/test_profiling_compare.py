@@ -151,20 +151,21 @@ def disturbed():
 def test_on_a_busy_machine_the_bar_says_once_what_happened_and_what_helps(disturbed):
     said = measure_words.blocks(disturbed.report)
     assert said == (
-        "Other work kept the processor busy in 70 of 80 blocks. Figures with fewer than 6 clean rounds are of all "
-        "blocks, and marked as measured under load: their intervals show how they spread. Measure again when it is "
-        "quieter."
+        "Other programs disturbed 70 of 80 timings. Where fewer than 6 rounds ran undisturbed, the figure is of all "
+        "rounds and is marked as measured under load. Measure again when the machine is quieter."
     )
     sentences = [part(disturbed).sentence() for part in (CostTable, Times, Ratios, ParametersAndCost)]
     for sentence in sentences:
-        assert not any(word in sentence for word in ("busy", "contended", "quieter", "clean"))
+        assert not any(word in sentence for word in ("busy", "disturbed", "quieter"))
         assert sentence.count("Measured under load: ") == 1
     few = replace(
         report(FIVE, TIMES), measured=tuple(replace(row, forward=busy(1.0, clean=6)) for row in disturbed.rows)
     )
     enough = [replace(row, training=blocks(1.0), parts_under_load=False) for row in few.measured]
-    assert measure_words.blocks(replace(few, measured=tuple(enough))) == "10 of 80 blocks contended and left out."
-    assert measure_words.blocks(report(FIVE, TIMES)) == "80 blocks, all clean."
+    assert measure_words.blocks(replace(few, measured=tuple(enough))) == (
+        "Other programs disturbed 10 of 80 timings, which are left out."
+    )
+    assert measure_words.blocks(report(FIVE, TIMES)) == "All 80 timings ran undisturbed."
 
 
 def test_figures_under_load_are_of_all_blocks_and_marked_wherever_they_stand(disturbed):
@@ -173,8 +174,8 @@ def test_figures_under_load_are_of_all_blocks_and_marked_wherever_they_stand(dis
     assert table["forward ms"][1] == pytest.approx(1000 * disturbed.rows[0].forward.median)
     assert table["forward ms"][1] > 1000 * disturbed.rows[0].forward.seconds[0]  # the lucky block alone says nothing
     assert median_or_why(disturbed.rows[0].forward).endswith(" ms, under load")
-    assert "8 rounds; measured under load, 1 round clean" in Times(disturbed).of_row(1, FORWARD)
-    assert Times(disturbed).table()["contended"].sum() == 70
+    assert "8 rounds; measured under load, 1 round undisturbed" in Times(disturbed).of_row(1, FORWARD)
+    assert Times(disturbed).table()["disturbed"].sum() == 70
     assert len(Times(disturbed).table()) == 80
     assert all(Ratios(disturbed).table()["measured under load"])
     assert all(row.in_short.endswith(", under load") for row in Ratios(disturbed).all)

@@ -118,10 +118,18 @@ def test_learned_positions_end_and_that_is_said():
     assert why_no_length(ModelState(), state) == ""
 
 
+def test_a_causal_encoder_is_called_decoder_only():
+    plan = plan_of(ModelState(), ProfilingState())
+    assert Comparison.of(plan, None).kind.startswith(
+        "Every row is a model of the sidebar’s kind: decoder-only, pre-norm, gelu,"
+    )
+
+
 def test_the_kind_is_said_with_what_differs_from_it():
     plan = plan_of(ModelState(causal=False), ProfilingState(targets="with weights,GRU"))
     assert Comparison.of(plan, None).kind == (
-        "Rows are of the sidebar’s kind: encoder, pre-norm, gelu, sinusoidal positions; without embedding and output. "
+        "Every row is a model of the sidebar’s kind: encoder, pre-norm, gelu, sinusoidal positions; without embedding "
+        "and output. "
         "GRU is compared without norms, positions and heads; it reads one token after the other, while the transformer "
         "sees all of them."
     )

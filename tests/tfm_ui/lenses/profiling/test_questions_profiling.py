@@ -1,11 +1,8 @@
-"""What the questions of the Profiling lens take for granted, and their answers, on two models each."""
+"""What the questions of the Profiling lens's questions take for granted."""
 
 from dataclasses import replace
 
-import pytest
-
 from tfm_core.profiling import Setup, costs
-from tfm_ui.lenses.profiling import answers
 from tfm_ui.lenses.profiling.plan import plan_of, rows_of
 from tfm_ui.lenses.profiling.questions import QUESTIONS
 from tfm_ui.lenses.profiling.state import ProfilingState
@@ -27,7 +24,7 @@ def parameters(row) -> int:
 
 
 def test_rows_2_4_and_5_differ_in_length_alone():
-    shown = rows("Same parameters")
+    shown = rows("First look")
     assert len({parameters(shown[n]) for n in (1, 3, 4)}) == 1
     lengths = [shown[n].size.seq_len for n in (1, 3, 4)]
     assert lengths == sorted(set(lengths))
@@ -101,63 +98,3 @@ def test_under_one_roof_row_5_does_the_fewest_operations_per_byte_and_row_3_the_
     shown = rows("Under one roof")
     intensity = [sum(costs.flops(row).values()) / costs.bytes_moved(row, Setup()) for row in shown]
     assert (intensity.index(min(intensity)), intensity.index(max(intensity))) == (4, 2)
-
-
-# answers
-
-
-def states(name: str, model=None, **page) -> tuple[ModelState, ProfilingState]:
-    (question,) = [question for question in QUESTIONS if question.name == name]
-    return ModelState(**{**question.model, **(model or {})}), ProfilingState(**{**question.page, **page})
-
-
-def answered(name: str, model=None, **page) -> str:
-    (question,) = [question for question in QUESTIONS if question.name == name]
-    return question.answer(*states(name, model, **page))
-
-
-@pytest.mark.parametrize("page", [{}, {"sizes": "64, 4, 2, 50\n64, 4, 2, 100"}])
-def test_the_flops_of_rows_are_compared(page):
-    model, state = states("Same parameters", **page)
-    flops = [sum(costs.flops(row).values()) for row in plan_of(model, state).rows]
-    ratio = max(flops) / min(flops)
-    assert answers.flops_ratio(model, state) == pytest.approx(ratio, abs=0.005)
-    assert f"Row {flops.index(max(flops)) + 1} has the most FLOPs" in answered("Same parameters", **page)
-    assert f"{ratio:.3g} times those of row {flops.index(min(flops)) + 1}" in answered("Same parameters", **page)
-
-
-@pytest.mark.parametrize("name", ["With or without weights", "Not only transformers", "The same twice"])
-def test_without_a_measurement_answers_on_time_say_so(name):
-    assert answered(name).startswith("Nothing is measured yet: press Measure.")
-
-
-@pytest.mark.parametrize("model", [{"d_model": 64, "d_ff": 256}, {"d_model": 32, "d_ff": 64}])
-def test_the_length_at_which_products_overtake_is_that_of_the_formula(model):
-    assert f"overtake the feed-forward at n = d_ff = {model['d_ff']} in FLOPs" in answered("Overtaken", model)
-
-
-@pytest.mark.parametrize("row", [1, 3])
-def test_the_share_of_the_products_is_counted(row):
-    model, state = states("Which part?", row=row)
-    flops = costs.flops(plan_of(model, state).rows[row - 1])
-    share = 100 * flops["products"] / sum(flops.values())
-    assert answers.share_of_attention(model, state) == pytest.approx(share, abs=0.05)
-    parameters_in_all = sum(costs.parameters(plan_of(model, state).rows[row - 1]).values())
-    assert answered("Which part?", row=row).startswith(f"{parameters_in_all:,} parameters in all")
-
-
-@pytest.mark.parametrize("batch", [1, 16])
-def test_the_operations_for_each_byte_are_counted(batch):
-    model, state = states("One at a time", batch=batch)
-    each = [sum(costs.flops(row).values()) / costs.bytes_moved(row, Setup()) for row in plan_of(model, state).rows]
-    said = answered("One at a time", batch=batch)
-    assert said.startswith(f"Row {each.index(max(each)) + 1} does the most operations for each byte, {max(each):.3g};")
-    assert f"row {each.index(min(each)) + 1} the fewest, {min(each):.3g}." in said
-
-
-def test_without_rows_every_answer_says_so():
-    for question in QUESTIONS:
-        view = question.page.get("view", "compare")
-        if view != "length":
-            state = ProfilingState(**{**question.page, "sizes": ""})
-            assert question.answer(ModelState(), state).startswith("There is no configuration to show")

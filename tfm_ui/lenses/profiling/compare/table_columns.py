@@ -15,10 +15,11 @@ HELP = {
     "estimated MiB": "By formula, of a forward pass, beyond weights and input.",
     "allocated MiB": "Measured: the allocator’s peak in a forward pass.",
     "system MiB": "Measured: what the operating system saw.",
-    "contended blocks": "In which other work had the processor.",
-    "measured under load": "Times of all blocks, as too few rounds were clean.",
+    "contended blocks": "Timings during which other programs used the processor.",
+    "measured under load": "The time is of all rounds, as too few of them ran undisturbed.",
 }
 KIND = ("architecture", "causal", "norm", "activation", "positions", "vocabulary")  # of all rows, and said above
+NAMES = {"blocks": "timings", "contended blocks": "disturbed timings"}  # in the command's files they stay
 BARS = ("parameters", "MFLOP", "forward ms", "forward + backward ms", "GFLOP/s")
 
 
@@ -42,6 +43,6 @@ def _column(name: str, values: pd.Series) -> Any:
     if name.startswith("share"):
         return st.column_config.NumberColumn(name, format="percent")
     if values.dtype.kind in "if":
-        digits = "%.4g" if values.dtype.kind == "f" else None
-        return st.column_config.NumberColumn(name, format=digits, help=HELP.get(name))
+        digits = "%.4g" if values.dtype.kind == "f" else "localized"
+        return st.column_config.NumberColumn(NAMES.get(name, name), format=digits, help=HELP.get(name))
     return name

@@ -95,7 +95,7 @@ class Times(Result):
         return f"{'; '.join(each)}; the table says why.".capitalize()
 
     def table(self) -> pd.DataFrame:
-        """A line per block, contended ones too."""
+        """A line per timing, disturbed ones too."""
         comparison = self.comparison
         lines = pd.DataFrame(
             [
@@ -104,7 +104,7 @@ class Times(Result):
                 for kind, blocks in comparison.kinds(number).items()
                 for which, seconds, contended in _blocks(blocks)
             ],
-            columns=["row", "target", "d_model, heads, layers, length", "what", "round", "ms per call", "contended"],
+            columns=["row", "target", "d_model, heads, layers, length", "what", "round", "ms per call", "disturbed"],
         )
         return comparison.stamped(lines.set_index("row"))
 
@@ -124,9 +124,9 @@ def _in_words(blocks: Blocks) -> str:
     if not blocks.sample:
         return ""
     low, high = blocks.quartiles
-    contended = f"; {formats.plural(blocks.contended, 'contended block')} left out" if blocks.contended else ""
+    contended = f"; {formats.plural(blocks.contended, 'disturbed timing')} left out" if blocks.contended else ""
     if blocks.under_load:
-        contended = f"; measured under load, {formats.plural(len(blocks.clean), 'round')} clean"
+        contended = f"; measured under load, {formats.plural(len(blocks.clean), 'round')} undisturbed"
     return (
         f"median {took(blocks.median)}, middle half {took(low)} to {took(high)}, minimum {took(blocks.minimum)}, "
         f"{formats.plural(len(blocks.sample), 'round')}{contended}"

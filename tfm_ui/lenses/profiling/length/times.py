@@ -155,8 +155,8 @@ class TimeByLength(Lengths):
             columns[f"{way}, lower quartile ms"] = [b.quartiles[0] * 1e3 for b in blocks]
             columns[f"{way}, upper quartile ms"] = [b.quartiles[1] * 1e3 for b in blocks]
             columns[f"{way}, measured under load"] = [b.under_load for b in blocks]
-            columns[f"{way}, clean blocks"] = [len(b.seconds) for b in blocks]
-            columns[f"{way}, contended blocks"] = [b.contended for b in blocks]
+            columns[f"{way}, undisturbed timings"] = [len(b.seconds) for b in blocks]
+            columns[f"{way}, disturbed timings"] = [b.contended for b in blocks]
             if way in self.fits:
                 columns[f"{way}, fitted ms"] = self.fitted(way)
         columns["without a figure"] = ["; ".join(self.comparison.reasons(number)) for number in self.comparison.numbers]

@@ -191,4 +191,4 @@ def which_row(comparison: Comparison) -> str:
     heads, layers = formats.plural(size.num_heads, "head"), formats.plural(size.num_layers, "layer")
     tokens = formats.plural(size.seq_len, "token")
     words = f"{row.target}, d_model {size.d_model}, {heads}, {layers}, {tokens}, batch {size.batch}"
-    return f"Row {number} of {len(rows)} in the view “compare”: {words}."
+    return f"Row {number} of {len(rows)} under “Configurations”: {words}."

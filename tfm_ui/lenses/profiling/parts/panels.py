@@ -4,28 +4,28 @@ from tfm_core.profiling import costs, profile
 from tfm_ui.lenses.profiling.comparison import Comparison
 from tfm_ui.lenses.profiling.parts.costs_by_part import PartFlops, PartParameters, PartTimes, which_row
 from tfm_ui.lenses.profiling.plan import why_no_row
-from tfm_ui.lenses.profiling.row_controls import chosen_row
-from tfm_ui.lenses.profiling.shown import comparison_of
+from tfm_ui.lenses.profiling.row_controls import of_chosen_row
+from tfm_ui.lenses.profiling.shown import comparison_of, notes
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
 
-def blocks(model: ModelState, state: ProfilingState) -> list[Block]:
-    """Three panels side by side, and which row they show."""
+def blocks(model: ModelState, state: ProfilingState) -> list[Block | None]:
+    """Three charts side by side, which make one picture; below, which row it is."""
     comparison = comparison_of(model, state, "parts")
     if comparison is None:
         return [Note(why_no_row(model, state))]
     panels = [_parameters(comparison), _flops(comparison), _time(comparison)]
-    return [Columns([[p] for p in panels]), Note(which_row(comparison), "plain"), Note(comparison.kind, "plain")]
+    return [Columns([[panel] for panel in panels]), Note(which_row(comparison), "plain"), *notes(comparison)]
 
 
 def _parameters(comparison: Comparison) -> Panel:
     return Panel(
         key="profiling_parts_parameters",
         title="Parameters",
-        how_to_read="Numbers that training would set, counted by formula.",
+        how_to_read="The numbers that training sets, counted by formula.",
         picture="profiling_parts_parameters",
         result=PartParameters(comparison),
         sources=[costs.parameters],
@@ -36,7 +36,7 @@ def _flops(comparison: Comparison) -> Panel:
     return Panel(
         key="profiling_parts_flops",
         title="FLOPs",
-        how_to_read="Floating point operations of a forward pass, by formula; M: millions.",
+        how_to_read="Of a forward pass, by formula. M means millions.",
         picture="profiling_parts_flops",
         result=PartFlops(comparison),
         sources=[costs.flops],
@@ -47,11 +47,11 @@ def _time(comparison: Comparison) -> Panel:
     return Panel(
         key="profiling_parts_time",
         title="Time",
-        how_to_read="Of a forward pass of median length among torch.profiler’s own, which it slows down a little.",
+        how_to_read="Of one forward pass, the median of those that torch.profiler watched, which slows them a little.",
         picture="profiling_parts_time",
         result=PartTimes(comparison),
         sources=[profile],
     )
 
 
-VIEW = View(title="By part", blocks=blocks, controls=chosen_row)
+VIEW = View(title="By part", blocks=blocks, controls=of_chosen_row)

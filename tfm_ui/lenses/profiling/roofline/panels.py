@@ -7,29 +7,29 @@ import streamlit as st
 from tfm_core.profiling import costs, files, profile
 from tfm_ui.lenses.profiling.plan import why_no_row
 from tfm_ui.lenses.profiling.roofline.roofline import Roofline
-from tfm_ui.lenses.profiling.row_controls import rows_of_compare
-from tfm_ui.lenses.profiling.shown import comparison_of
+from tfm_ui.lenses.profiling.row_controls import of_rows_alone
+from tfm_ui.lenses.profiling.shown import comparison_of, notes
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 
 
-def blocks(model: ModelState, state: ProfilingState) -> list[Block]:
+def blocks(model: ModelState, state: ProfilingState) -> list[Block | None]:
     """One panel."""
     comparison = comparison_of(model, state, "roofline")
     if comparison is None:
         return [Note(why_no_row(model, state))]
-    return [_roofline(Roofline(comparison)), Note(comparison.kind, "plain")]
+    return [_roofline(Roofline(comparison)), *notes(comparison)]
 
 
 def _roofline(roofline: Roofline) -> Panel:
     return Panel(
         key="profiling_roofline",
         title="Roofline",
-        how_to_read="x: floating point operations for each byte that must be moved, by formula. y: GFLOP/s "
-        "of the median forward pass. The roof: what copying allows (thin), what a large matrix product reaches "
-        "(dashed); a row can lie above it. Rows are named by d_model, heads, layers, length.",
+        how_to_read="To the right: more operations for each byte that must be moved, by formula. Upwards: more "
+        "operations in a second. The roof is what copying allows (thin) and what a large matrix product reaches "
+        "(dashed); a row can lie above it. Rows are named by d_model, heads, layers and length.",
         picture="profiling_roofline" if roofline.comparison.report else "",
         result=roofline,
         open_table=OpenTable(_columns(roofline)),
@@ -53,4 +53,4 @@ def _columns(roofline: Roofline) -> dict[str, Any]:
     return drawn | {"share of the roof": share} | dict.fromkeys(hidden)
 
 
-VIEW = View(title="Roofline", blocks=blocks, controls=rows_of_compare)
+VIEW = View(title="Roofline", blocks=blocks, controls=of_rows_alone)
