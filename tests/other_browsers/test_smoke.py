@@ -13,6 +13,7 @@ from tests.other_browsers.webkit import WebKit, webkit
 from tfm_ui.lenses import lens, lenses
 from tfm_ui.state.fields import controls_of
 
+pytestmark = pytest.mark.browser
 PATIENCE = 60.0  # seconds
 Browser = Firefox | WebKit
 BROWSERS: dict[str, Any] = {"firefox": firefox, "webkit": webkit}
@@ -83,7 +84,7 @@ def test_a_click_a_drag_and_back(browser: Browser, address: str, name: str) -> N
     rest(browser)
     first = browser.evaluate("location.href")
     browser.drag(browser.evaluate(f"{MIDDLE}('.st-key-_next_question button')"))
-    until(browser, "document.querySelector('.st-key-_questions').innerText.startsWith('2 of')")
+    until(browser, "document.querySelector('.st-key-_questions').innerText.trim().startsWith('2 of')")
     rest(browser)
     assert browser.evaluate("document.querySelector('.ask').innerText")[:30] == lens(name).questions[1].ask[:30]
     x, y = browser.evaluate(f"{MIDDLE}('.st-key-num_layers [role=group]')")
@@ -101,7 +102,7 @@ def test_a_click_a_drag_and_back(browser: Browser, address: str, name: str) -> N
         time.sleep(0.3)
         rest(browser)
     until(browser, f"location.href === '{first}'")
-    until(browser, "document.querySelector('.st-key-_questions').innerText.startsWith('1 of')")
+    until(browser, "document.querySelector('.st-key-_questions').innerText.trim().startsWith('1 of')")
     assert browser.problems == []
 
 

@@ -15,9 +15,10 @@ from urllib.error import URLError
 DRIVER = "WebKitWebDriver"
 BROWSER = "MiniBrowser"  # it lies beside the library, in no folder of the path
 PATIENCE = 60.0  # seconds
+# What an observer of sizes has not been told in one frame, it is told in the next: that is a notice, and no error.
 LISTEN = """
 window.problems = []
-addEventListener("error", event => problems.push(String(event.message)))
+addEventListener("error", event => event.message.startsWith("ResizeObserver loop") || problems.push(event.message))
 addEventListener("unhandledrejection", event => problems.push(String(event.reason)))
 """
 

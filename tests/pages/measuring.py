@@ -1,6 +1,5 @@
 """What tests of a measurement on the page share: the page, a button, a worker's report that is played."""
 
-from tests.explanations import without_explanations
 from tests.pages.test_app import start, text_on, widget
 from tests.tfm_ui.jobs.fake_worker import FakeQueue
 from tfm_core.profiling import Blocks, Machine, Measured, Progress, Report
@@ -23,7 +22,7 @@ def press(app, key: str):
 
 
 def said(app) -> str:
-    return without_explanations(text_on(app)).replace("&#x27;", "'").replace("\\", "")
+    return text_on(app).replace("&#x27;", "'").replace("\\", "")
 
 
 def bars(app) -> list[str]:

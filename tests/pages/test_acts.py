@@ -4,7 +4,6 @@ from html import escape
 
 import pytest
 
-from tests.explanations import without_explanations
 from tests.opening import PAGES, go_to
 from tests.pages.asking import pick
 from tests.pages.test_app import HEADS, shown, start, text_on, widget
@@ -44,7 +43,7 @@ def test_every_question_can_be_asked_and_sets_the_page_up(page, these):
             widget(app, "_set_up").click().run()
         assert held(app)[0] == ModelState(**question.model)
         assert held(app)[1] == HeadsState(**question.page, **({"question": number} if page == HEADS else {}))
-        assert escape(question.ask) in without_explanations(text_on(app))
+        assert escape(question.ask) in text_on(app)
 
 
 def test_a_question_stays_when_a_control_moves_and_says_that_its_set_up_was_left():
@@ -52,7 +51,7 @@ def test_a_question_stays_when_a_control_moves_and_says_that_its_set_up_was_left
     question = HEADS_QUESTIONS["Looking ahead"]
     assert widget(app, "_set_up").disabled
     widget(app, "heads_head").set_value(2).run()
-    assert escape(question.ask) in without_explanations(text_on(app))
+    assert escape(question.ask) in text_on(app)
     assert (widget(app, "_set_up").disabled, widget(app, "_set_up").label) == (False, "Set up again")
     widget(app, "_set_up").click().run()
     assert app.session_state["heads_head"] == 1
@@ -160,7 +159,7 @@ def test_questions_are_walked_round_and_round():
     app = start(present="true")
     for key, at in (("_next_question", 1), ("_previous_question", 0), ("_previous_question", -1)):
         widget(app, key).click().run()
-        assert escape(heads.QUESTIONS[at].ask) in without_explanations(text_on(app))
+        assert escape(heads.QUESTIONS[at].ask) in text_on(app)
 
 
 @pytest.mark.parametrize(

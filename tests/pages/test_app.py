@@ -10,6 +10,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from tests.explanations import without_explanations
 from tests.opening import BAD_QUERIES, PAGES, go_to, new_app
 from tests.tfm_ui.payloads import decode
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
@@ -56,7 +57,9 @@ def shown(app: AppTest) -> np.ndarray:
 
 
 def text_on(app: AppTest) -> str:
-    return " ".join(element.proto.body for element in app.get("html")) + " ".join(w.value for w in app.warning)
+    """All HTML and all warnings, without what the glossary explains."""
+    html = " ".join(element.proto.body for element in app.get("html"))
+    return without_explanations(html) + " ".join(warning.value for warning in app.warning)
 
 
 def test_no_page_lies_directly_in_pages():

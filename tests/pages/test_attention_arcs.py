@@ -1,10 +1,8 @@
 """The arcs of the Attention lens without a browser."""
 
-import json
-
 import pytest
 
-from tests.pages.test_app import start, text_on, widget
+from tests.pages.test_app import component_data, start, text_on, widget
 from tests.tfm_ui.payloads import decode
 from tfm_ui.pictures.registry import made
 
@@ -17,7 +15,7 @@ def arcs(**query: str):
 
 def picture(app) -> dict:
     """What the page tells its picture."""
-    (data,) = [d for d in map(json.loads, (c.proto.json for c in app.get("bidi_component"))) if d.get("name") == "arcs"]
+    (data,) = [data for data in component_data(app) if data.get("name") == "arcs"]
     return data
 
 
@@ -37,7 +35,8 @@ def test_every_kind_of_lines_has_title_formula_sentence_and_laws(lines, architec
 def test_what_the_browser_works_with_comes_back_from_the_link_and_asks_for_no_other_bytes():
     link = {"attention_heads": "2 3", "attention_tokens": "q3 q5", "attention_mass": "70", "attention_hide": "first"}
     data = picture(arcs(**link))
-    assert data["local"] == {name: int(value) if value.isdigit() else value for name, value in link.items()}
+    local = {name: int(value) if value.isdigit() else value for name, value in link.items()}
+    assert data["local"] == {**local, "attention_question": 0}
     assert data["query"] == picture(arcs())["query"]
 
 

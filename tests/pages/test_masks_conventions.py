@@ -136,9 +136,9 @@ def test_use_says_that_it_was_done_and_where_it_is_seen():
     widget(app, "_masks_use").click().run()
     assert "It is this lens’s mask now" in text_on(app)
     assert widget(app, "_masks_use").disabled
-    widget(app, "masks_view").set_value("see").run()
+    widget(app, "_view_see").click().run()
     widget(app, "_masks_clear").click().run()
-    widget(app, "masks_view").set_value("conventions").run()
+    widget(app, "_view_conventions").click().run()
     assert "It would lie over what is composed" in text_on(app)
     assert not widget(app, "_masks_use").disabled
 

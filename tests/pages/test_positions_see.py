@@ -53,14 +53,14 @@ def test_the_box_of_dimensions_and_the_link_are_the_same():
     assert box.value == "3 5"
     box.set_value("7 7 9 frog").run()
     assert app.query_params["positions_dims"] == "7 9"
-    header, _ = picture(app, "positions_curves")
+    header, _ = picture(app, "positions_curves_a")
     assert list(lines(header)) == ["7", "9"]
     assert not app.exception
 
 
 def test_more_dimensions_than_colours_are_not_drawn():
     app = start(POSITIONS, positions_dims=" ".join(map(str, range(12))))
-    header, _ = picture(app, "positions_curves")
+    header, _ = picture(app, "positions_curves_a")
     assert len(lines(header)) == 8
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
 from tfm_core import POSITIONAL
+from tfm_ui.lenses.positions.state import CLAIMS
 
 POSITIONS = "positions"
 
@@ -43,11 +44,11 @@ def test_both_views_run_at_the_ends_of_all_ranges(view, a, b, more):
 
 
 def test_each_claim_has_its_number_and_its_mark():
-    text = text_on(page("why", "sinusoidal", "rope"))
-    assert "one matrix shifts 59 positions by k = 5; the largest error is 1×10⁻⁷" in text
-    assert "✓ B: rope: one score per distance" in text
-    assert "✓ A: sinusoidal: no two positions alike" in text
-    assert "✕" not in text
+    said = {claim: text_on(page("why", "sinusoidal", "rope", positions_claim=claim)) for claim in CLAIMS}
+    assert "one matrix shifts 59 positions by k = 5; the largest error is 1×10⁻⁷" in said["shift error"]
+    assert "✓ B: rope: one score per distance" in said["turned scores"]
+    assert "✓ A: sinusoidal: no two positions alike" in said["told apart"]
+    assert "✕" not in "".join(said.values())
 
 
 def test_what_a_scheme_has_no_say_in_is_not_asked():

@@ -128,7 +128,7 @@ def test_targets_are_pressed_and_released_and_the_last_one_stays():
 
 def test_what_is_counted_follows_the_sidebar_and_the_choice():
     app = lens(sizes="64, 4, 2, 50", targets="with weights,nn.TransformerEncoder")
-    assert "</span></span>, pre-norm, gelu, sinusoidal positions; without embedding and output." in text_on(app)
+    assert "decoder-only, pre-norm, gelu, sinusoidal positions; without embedding and output." in text_on(app)
     assert app.dataframe[0].value["parameters"].tolist() == [100_096] * 2
     app = lens(sizes="64, 4, 2, 50", targets="with weights,nn.TransformerEncoder", embedding="true", vocabulary="1000")
     assert "one matrix for 1,000 token ids." in text_on(app)

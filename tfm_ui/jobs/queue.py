@@ -9,6 +9,7 @@ from tfm_ui.jobs.job import Job, JobStatus, Request, State, Tab
 from tfm_ui.jobs.messages import Ended, FromWorker, Ready, Start, Stepped, Stop, Worker, WorkerExited
 from tfm_ui.jobs.process import Process
 from tfm_ui.visitors.fair_queue import FairQueue
+from tfm_ui.visitors.visitor import address_of
 
 GRACE = 10.0  # seconds for which a tab may be closed: a reconnect or a reload loses nothing
 OBEYS = 2.0  # seconds in which a stopped job must end; then its worker is killed
@@ -32,7 +33,7 @@ class Queue:
         """
         self._hire, self._clock = hire, clock
         self._lock = threading.RLock()
-        self._waiting: FairQueue[Job] = FairQueue()
+        self._waiting: FairQueue[Job] = FairQueue(address_of)
         self._jobs: dict[int, Job] = {}
         self._count = 0
         self._tabs: dict[tuple[str, Tab], float] = {}  # of visitors who wait for a job -> when the tab was last open

@@ -13,5 +13,5 @@ def _samples(tokenizer: str) -> list[Tokens]:
 
 def known_texts(model: ModelState) -> list[Tokens]:
     """The texts that the model reads, whole, and the sample texts, cut by its tokenizer."""
-    own = [model.read_text] + ([model.read_target] if model.is_encoder_decoder else [])
-    return [*(encode(text, model.tokenizer) for text in own), *_samples(model.tokenizer)]
+    typed = [model.read_text] + ([model.read_target] if model.is_encoder_decoder else [])
+    return [*(encode(text, model.tokenizer) for text in typed), *_samples(model.tokenizer)]

@@ -20,6 +20,7 @@ from tfm_core import (
 from tfm_ui.live import origins
 from tfm_ui.live.attention import Attention, Reader, bytes_needed
 from tfm_ui.live.cache import cached
+from tfm_ui.live.places import PLACES, place
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.model_state import ModelState
 
@@ -48,27 +49,6 @@ class Pass:
     def exact(self) -> bool:
         """Whether the maps of all heads have a cell for each weight."""
         return all(attention.block == 1 for attention in self.attention.values())
-
-
-# Whether the model is an encoder-decoder -> kind of attention -> its sites in a recording.
-PLACES = {
-    False: {"self": "layers.{layer}.self_attention.{what}"},
-    True: {
-        "encoder": "encoder.layers.{layer}.self_attention.{what}",
-        "decoder": "decoder.layers.{layer}.self_attention.{what}",
-        "cross": "decoder.layers.{layer}.cross_attention.{what}",
-    },
-}
-
-
-def kind_of(state: ModelState, kind: str) -> str:
-    """The kind of attention, as a key of `Pass.attention`: in a single stack it is always "self"."""
-    return kind if state.is_encoder_decoder else "self"
-
-
-def place(state: ModelState, kind: str) -> str:
-    """The sites of one kind of attention in a recording, with `{layer}` and `{what}` as placeholders."""
-    return PLACES[state.is_encoder_decoder][kind]
 
 
 def too_large(state: ModelState) -> str:

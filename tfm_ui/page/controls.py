@@ -31,7 +31,7 @@ def open_link(state: type[State], prefix: str = "", limits: Limits | None = None
 
     Call it before `draw` draws any of the fields. A state without a prefix is the model's and must come first.
     """
-    _apply_requested()
+    apply_requested()
     known: dict[str, type[State]] = st.session_state.setdefault(KNOWN, {})
     if not prefix:  # the model's fields come first, on every page
         st.session_state[BEFORE] = st.session_state.get(PAGE, [])
@@ -67,7 +67,6 @@ def draw(
         prefix: the prefix of the state's parameters in the link.
         limits: as in `controls_of`.
     """
-    _apply_requested()
     field, default = controls_of(state, limits)[name]
     key = prefix + name
     if isinstance(field, Whole) and st.session_state.get(key, field.low) > field.high:
@@ -171,8 +170,8 @@ def _request(changes: Mapping[str, Any]) -> None:
         undo.shown(key, value)
 
 
-def _apply_requested() -> None:
-    """Set the values that a callback has requested.
+def apply_requested() -> None:
+    """Set the values that a callback has requested. Every run of the page, or of a part with controls, begins with it.
 
     The callback does not set them itself: if a callback ends with a rerun, Streamlit does not send the browser the
     values that the callback has set.

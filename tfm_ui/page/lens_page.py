@@ -27,6 +27,7 @@ def show(lens: Lens) -> None:
 
 def _show_view(lens: Lens, model: ModelState) -> None:
     """Draw the visible view. A change of the lens's controls runs only this function."""
+    controls.apply_requested()
     state = controls.current(lens.state, lens.prefix, lens.state.limits(model))
     view = lens.view_of(state)
     tabs = {name: other.title for name, other in lens.views.items()} if len(lens.views) > 1 else {}

@@ -58,7 +58,7 @@ class ComputeLimiter:
         """
         self._free = {False: light, True: heavy}
         self._most = per_visitor, per_address, in_all
-        self._queues: dict[bool, FairQueue[Ticket]] = {False: FairQueue(), True: FairQueue()}
+        self._queues: dict[bool, FairQueue[Ticket]] = {False: FairQueue(address_of), True: FairQueue(address_of)}
         self._waiting: set[Ticket] = set()
         self._lock = threading.Lock()
 

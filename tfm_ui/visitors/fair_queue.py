@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from tfm_ui.visitors.visitor import address_of
-
 Item = TypeVar("Item")
 
 # Visitors and addresses without a recent turn get a head start: their items count as if they had been added this many
@@ -27,9 +25,13 @@ class FairQueue(Generic[Item]):
     at this address to the visitor who has waited longest. Newcomers get a small head start. Therefore at most one item
     of a visitor with many comes before another visitor's first item, and everybody gets a turn, however many visitors a
     program invents.
+
+    Args:
+        address_of: the network address of a visitor.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, address_of: Callable[[str], str]) -> None:
+        self._address_of = address_of
         self._waiting: list[Queued[Item]] = []
         self._served: dict[str, int] = {}  # the last turn of each visitor and address, while it still matters
         self._count = 0
@@ -45,8 +47,9 @@ class FairQueue(Generic[Item]):
 
     def of_address(self, visitor: str) -> list[Item]:
         """The items that all visitors of the same address wait for."""
-        address = address_of(visitor)
-        return list(dict.fromkeys(queued.item for queued in self._waiting if address_of(queued.visitor) == address))
+        address = self._address_of(visitor)
+        here = [queued for queued in self._waiting if self._address_of(queued.visitor) == address]
+        return list(dict.fromkeys(queued.item for queued in here))
 
     def leave(self, visitor: str, item: Item) -> None:
         """Note that this visitor no longer waits for this item."""
@@ -54,7 +57,7 @@ class FairQueue(Generic[Item]):
 
     def order(self) -> list[Item]:
         """All items in the order in which they will be taken, if none is added."""
-        rest: FairQueue[Item] = FairQueue()
+        rest: FairQueue[Item] = FairQueue(self._address_of)
         rest._waiting, rest._served, rest._count = self._waiting, self._served, self._count
         return list(iter(rest.next, None))
 
@@ -62,12 +65,12 @@ class FairQueue(Generic[Item]):
         """Take out the next item; None if the queue is empty."""
         if not self._waiting:
             return None
-        here = _longest(self._waiting, _address, self._served)
+        here = _longest(self._waiting, self._address, self._served)
         first = _longest(here, _visitor, self._served)[0]
         self._waiting = [queued for queued in self._waiting if queued.item != first.item]
         now = self._tick()
-        waiting = {name for queued in self._waiting for name in (_visitor(queued), _address(queued))}
-        served = self._served | dict.fromkeys((_visitor(first), _address(first)), now)
+        waiting = {name for queued in self._waiting for name in (_visitor(queued), self._address(queued))}
+        served = self._served | dict.fromkeys((_visitor(first), self._address(first)), now)
         self._served = {name: turn for name, turn in served.items() if name in waiting or turn > now - HEAD_START}
         return first.item
 
@@ -77,6 +80,9 @@ class FairQueue(Generic[Item]):
         self._waiting = []
         return items
 
+    def _address(self, queued: Queued[Item]) -> str:
+        return f"address {self._address_of(queued.visitor)}"
+
     def _tick(self) -> int:
         self._count += 1
         return self._count
@@ -84,10 +90,6 @@ class FairQueue(Generic[Item]):
 
 def _visitor(queued: Queued[Item]) -> str:
     return f"visitor {queued.visitor}"
-
-
-def _address(queued: Queued[Item]) -> str:
-    return f"address {address_of(queued.visitor)}"
 
 
 def _longest(

@@ -7,7 +7,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from tfm_core import attention_weights, mask_scores, recording
 from tfm_core.study import analysis
-from tfm_ui.live import attention, passes
+from tfm_ui.live import attention, passes, places
 from tfm_ui.live.attention import EXACT_UP_TO, MASKED, POOLED_TO, SUMMARY, block_of, bytes_needed, summarise
 from tfm_ui.state.model_state import ModelState
 
@@ -36,7 +36,7 @@ def test_any_head_comes_back_to_the_last_digit_from_its_queries_and_keys(state):
     shown, weights = passes.run(state), recorded(state)
     for kind, kept in shown.attention.items():
         for layer in range(state.num_layers):
-            whole = weights[passes.place(state, kind).format(layer=layer, what="weights")][0].numpy()
+            whole = weights[places.place(state, kind).format(layer=layer, what="weights")][0].numpy()
             for head in (0, state.num_heads - 1):
                 np.testing.assert_array_equal(kept.exact(layer, head), whole[head])
             np.testing.assert_array_equal(whole != 0, (whole != 0) & kept.visible)

@@ -58,6 +58,7 @@ LOOKS = {
     },
     PositionsState: {
         "view": "fault",
+        "claim": "by distance",
         "bias_scale": "each its own",
         "position": 5,
         "key": 6,
@@ -107,6 +108,8 @@ LOOKS = {
         "row": 2,
     },
 }
+for looks in LOOKS.values():
+    looks["question"] = 2
 
 # Lens's state -> field -> another value: fields that need another pass, or other weights.
 RUNS = {

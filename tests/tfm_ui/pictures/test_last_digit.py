@@ -22,7 +22,7 @@ from tfm_ui.lenses.masks.padding import beside, rows_without_keys
 from tfm_ui.lenses.masks.padding.padded import batch_of, without_keys
 from tfm_ui.lenses.masks.state import SIDES, MasksState, setting
 from tfm_ui.lenses.positions import model_runs
-from tfm_ui.live import origins, passes
+from tfm_ui.live import origins, passes, places
 from tfm_ui.live.origins import Heads
 from tfm_ui.state.model_state import ModelState
 
@@ -80,9 +80,9 @@ def every_head(model: ModelState):
 @every_model
 def test_what_an_attention_read_and_wrote(model):
     trace = recorded_of(model)
-    for kind in passes.PLACES[model.is_encoder_decoder]:
+    for kind in places.PLACES[model.is_encoder_decoder]:
         for layer in (0, model.num_layers - 1):
-            at, inside = passes.place(model, kind).replace("{layer}", str(layer)), computed.inside(model, kind, layer)
+            at, inside = places.place(model, kind).replace("{layer}", str(layer)), computed.inside(model, kind, layer)
             start = at.partition("layers.")[0]
             of_attention = {name: site for name in inside.recorded if (site := at.format(what=name)) in trace}
             assert inside.recorded.keys() - of_attention.keys() <= {"embedding", "position"}
@@ -109,7 +109,7 @@ def test_the_heads_of_a_scheme_and_the_output_that_is_shuffled(model):
     end = "final_norm" if model.norm == "pre" else f"layers.{model.num_layers - 1}.feed_forward.residual_after"
     same(read.output, trace[stack + end])
     for layer, head in every_head(model):
-        at = passes.place(model, kind)
+        at = places.place(model, kind)
         same(read.attention[0].scores(layer, head), trace[at.format(layer=layer, what="scores")][0, head])
         same(model_runs.one_head(model, layer, head).weights, trace[at.format(layer=layer, what="weights")][0, head])
 
@@ -147,7 +147,7 @@ def test_the_weights_of_a_changed_model(model):
         standing = {"source": np.arange(model.length), "target": np.arange(model.length)}
         made = {name: in_turn(*(call() for call in calls)) for name, calls in edits(changes, model, standing).items()}
         traces = [recorded_of(model), recorded_of(model, made)]
-        site = passes.place(model, passes.kind_of(model, kind))
+        site = places.place(model, places.kind_of(model, kind))
         for layer, head in every_head(model):
             both = compared(model, "", CHANGES[kind], kind, layer, head)
             rows, columns = np.ix_(both.queries, both.keys)
@@ -170,7 +170,7 @@ def masked(model: ModelState):
 def test_heads_under_a_mask(model):
     for state in masked(model):
         now = setting(model, state)
-        where = passes.place(now.model, now.place)
+        where = places.place(now.model, now.place)
         _, trace = forward_under_mask(now, [where.format(layer="*", what=what) for what in ("scores", "weights")])
         for layer, head in every_head(model):
             masked_head = obeyed(now, layer, head)
@@ -184,7 +184,7 @@ def test_heads_under_a_mask(model):
 def test_heads_of_a_sentence_alone_and_in_its_batch(model, side):
     for state in masked(model):
         batch = batch_of(model, replace(state, pad_side=side))
-        where, sites = passes.place(model, batch.setting.place), layer_sites(batch.setting.model)
+        where, sites = places.place(model, batch.setting.place), layer_sites(batch.setting.model)
         runs = beside.runs(batch)
         alone, mask = batch.alone
         inputs = {"alone": (alone, mask, slice(0, len(mask)), 0)}
@@ -206,7 +206,7 @@ def test_what_layers_read_and_the_weight_on_rows_without_a_key(model):
     for state in masked(model):
         batch = batch_of(model, state)
         mask, empty, _ = without_keys(batch, 1)
-        where = passes.place(model, batch.setting.place)
+        where = places.place(model, batch.setting.place)
         wanted = [site for layer in range(model.num_layers) for site in reads(batch.setting, layer)]
         wanted += [where.format(layer="*", what=what) for what in ("weights", "output")]
         _, trace = forward_under_mask(batch.setting, wanted, mask=mask, source=batch.chosen_source)

@@ -93,7 +93,7 @@ def test_changes_in_signs_that_are_long_in_a_link_are_measured_as_they_stand_the
 def test_whatever_else_is_set_texts_have_the_same_room():
     states = _all_at_their_longest(HeadsState, "heads_")  # not so where a link may hold lists and changes
     alone = ModelState(text="🦊" * CHARS, target="🦊" * CHARS)
-    assert len(share_link(BASE, *states)) <= LINK_CHARS - 200  # for the fields of lenses to come
+    assert len(share_link(BASE, *states)) <= LINK_CHARS - 180  # for the fields of lenses to come
     assert cuts(BASE, *states) == cuts(BASE, (alone, ""))
     assert len(cuts("https://" + "x" * 700, *states)["text"].part) < len(cuts(BASE, *states)["text"].part)
 

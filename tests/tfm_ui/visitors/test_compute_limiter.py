@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter
 from tfm_ui.visitors.fair_queue import HEAD_START, FairQueue
+from tfm_ui.visitors.visitor import address_of
 
 
 def begun(tickets) -> list[bool]:
@@ -120,7 +121,7 @@ def test_however_many_visitors_are_made_up_each_question_of_a_quiet_one_has_its_
 
 
 def test_the_order_that_is_told_is_the_one_that_comes():
-    queue: FairQueue[int] = FairQueue()
+    queue: FairQueue[int] = FairQueue(address_of)
     for item, visitor in enumerate(["a x", "a x", "a y", "b z", "a y", "b z", "c w"]):
         queue.add(visitor, item)
     told = queue.order()

@@ -96,14 +96,14 @@ def rollout(model: ModelState, state: AttentionState) -> str:
     if shown.how != "rollout":
         return "Cross-attention has no rollout: its rows and columns are two texts. The mean of the heads is shown."
     alone = arcs(model, replace(state, lines="mean"))
-    own = {
+    to_itself = {
         name: int((each.lines.keys[0, : each.read, 0] == np.arange(each.read)).sum())
         for name, each in (("rollout", shown), ("mean", alone))
     }
     return (
-        f"In the rollout {own['rollout']} of {formats.plural(shown.read, 'row')} have their strongest line back to "
-        f"their own token; in this layer’s mean of the heads {own['mean']}. The half I of A = (W + I) / 2 does that: "
-        "it stands for the residual, which hands each token on to itself in every layer."
+        f"In the rollout {to_itself['rollout']} of {formats.plural(shown.read, 'row')} have their strongest line back "
+        f"to their own token; in this layer’s mean of the heads {to_itself['mean']}. The half I of A = (W + I) / 2 does "
+        "that: it stands for the residual, which hands each token on to itself in every layer."
     )
 
 

@@ -7,7 +7,7 @@ import torch
 
 from tfm_core import TransformerLayer
 from tfm_ui.lenses.attention.inside import Inside, look_into
-from tfm_ui.live import passes
+from tfm_ui.live import passes, places
 from tfm_ui.live.cache import cached
 from tfm_ui.state.model_state import ModelState
 
@@ -21,7 +21,7 @@ def inside(model: ModelState, kind: str, layer: int) -> Inside:
         kind: "self" of a single stack; "encoder", "decoder" or "cross" of an encoder-decoder.
         layer: from 0.
     """
-    this_pass, place = passes.run(model), passes.place(model, kind).replace("{layer}", str(layer))
+    this_pass, place = passes.run(model), places.place(model, kind).replace("{layer}", str(layer))
     path, _, name = place.removesuffix(".{what}").rpartition(".")
     block = passes.modules(model).get_submodule(path)
     assert isinstance(block, TransformerLayer)

@@ -32,7 +32,7 @@ def order_is_lost(model: ModelState, state: HeadsState) -> str:
     pairs = same_word(shown)
     if not pairs:
         return "No word stands in this text twice, so there are no rows to compare."
-    apart = max(_rows_apart(shown, one, other) for one, other in pairs)
+    apart = max(_rows_apart(shown, a, b) for a, b in pairs)
     if apart == 0:
         return (
             "It could not: rows of the same word have the same weights, to the last digit, in every head. Without "
@@ -142,8 +142,8 @@ def same_word(shown: AllHeads) -> list[tuple[int, int]]:
     return pairs
 
 
-def _rows_apart(shown: AllHeads, one: int, other: int) -> float:
-    return max(float(np.abs(weights[one] - weights[other]).max()) for weights in _exact(shown))
+def _rows_apart(shown: AllHeads, a: int, b: int) -> float:
+    return max(float(np.abs(weights[a] - weights[b]).max()) for weights in _exact(shown))
 
 
 def _exact(shown: AllHeads) -> list[NDArray[np.float32]]:

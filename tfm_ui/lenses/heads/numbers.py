@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from tfm_core import POSITIONAL, Positional
 from tfm_ui.live import head_recipe
 from tfm_ui.live.attention import SUMMARY, Attention
-from tfm_ui.live.passes import kind_of, place, run
+from tfm_ui.live.passes import run
+from tfm_ui.live.places import kind_of, place
 from tfm_ui.live.script import of_model, script
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.pictures.panel import Result

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tfm_ui.live.passes import PLACES
+from tfm_ui.live.places import PLACES
 from tfm_ui.state.fields import Choice, Limits, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tfm_ui.live import passes
+from tfm_ui.live import passes, places
 from tfm_ui.state.model_state import ModelState
 
 PARTS = {  # part of the model -> a sign of it in the names of its modules
@@ -35,7 +35,7 @@ class Positions:
 
 def positions(model: ModelState) -> Positions:
     """What the model's own scheme does: the vectors that it adds, a vector that it turns, or the bias of head 1."""
-    scheme = passes.scheme(model, passes.kind_of(model, "encoder"))
+    scheme = passes.scheme(model, places.kind_of(model, "encoder"))
     assert scheme is not None  # only cross-attention has none
     length = model.length
     with torch.no_grad():

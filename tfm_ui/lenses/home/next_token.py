@@ -53,9 +53,12 @@ def next_token(state: ModelState) -> NextToken:
     names, shares = [f"“{named(known[i][0])}”" for i in order], probabilities[order].tolist()
     last = labels(tokens)[len(tokens.pieces) - 1]
     even, alike = 1 / len(probabilities), one_of_ties(len(places_of_largest(probabilities[list(known)])))
+    known_share = float(probabilities[list(known)].sum())
     said = [
         f"After “{last}” the likeliest known word is {names[0]}{alike}, {formats.percent(shares[0], 3)}: "
         f"{units.times(shares[0] / even)} an even share of the {formats.count(len(probabilities))} tokens.",
+        f"All known words together have {formats.percent(known_share, 3)}; the rest belongs to numbers of words that "
+        "are in no text here.",
         about_shared_numbers(order, known),
         "Random weights: this says nothing about language.",
     ]

@@ -77,7 +77,9 @@ def home_profiling(model: ModelState, state: LensState) -> Content:
     total = sum(counts.values())
     values = [formats.count(count) for count in counts.values()]
     about = f"{formats.count(total)} parameters."
-    return bars.content(list(counts), [count / total for count in counts.values()], values=values, about=about)
+    return bars.content(
+        list(counts), [count / total for count in counts.values()], values=values, about=about, rows="part"
+    )
 
 
 def home_next(model: ModelState, state: LensState) -> Content:

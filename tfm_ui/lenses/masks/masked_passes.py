@@ -28,7 +28,8 @@ from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.live import origins, passes
 from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Heads
-from tfm_ui.live.passes import memory_site, modules, place, transformer
+from tfm_ui.live.passes import memory_site, modules, transformer
+from tfm_ui.live.places import place
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import HEAVY, pass_bytes
 

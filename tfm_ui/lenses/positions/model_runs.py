@@ -6,7 +6,7 @@ from tfm_core import POSITIONAL, TransformerConfig
 from tfm_ui.lenses.positions import readings
 from tfm_ui.lenses.positions.readings import HeadReading, Reading, SharedWeights
 from tfm_ui.lenses.positions.state import PositionsState
-from tfm_ui.live import passes
+from tfm_ui.live import passes, places
 from tfm_ui.live.cache import cached
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -22,7 +22,7 @@ def reading(state: ModelState, *, order: tuple[int, ...] = (), batch: int = 1, a
     kind = "encoder" if state.is_encoder_decoder else "self"
     model = passes.transformer(state.config)
     stack = model.encoder if state.is_encoder_decoder else model.stack
-    return readings.read(stack, state, passes.place(state, kind), order=order, batch=batch, along=along)
+    return readings.read(stack, state, places.place(state, kind), order=order, batch=batch, along=along)
 
 
 @cached()

@@ -1,7 +1,7 @@
 """Where schemes enter a model, and where a recording has what the stack that reads the text does."""
 
 from tfm_core import POSITIONAL
-from tfm_ui.live import passes
+from tfm_ui.live import places
 from tfm_ui.state.model_state import ModelState
 
 ENTERS = {  # place -> where that is, in words
@@ -18,7 +18,7 @@ def enters(name: str) -> str:
 
 def site_of(model: ModelState, layer: int, what: str) -> str:
     """Where a recording has `what` of the self-attention that the views look at; layer from 0."""
-    return passes.place(model, "encoder" if model.is_encoder_decoder else "self").format(layer=layer, what=what)
+    return places.place(model, "encoder" if model.is_encoder_decoder else "self").format(layer=layer, what=what)
 
 
 def end_of(model: ModelState) -> str:

@@ -125,9 +125,9 @@ def test_the_spread_of_the_models_own_scores_is_its_variance(other):
     with torch.no_grad(), recording(sites) as trace:
         Transformer(model.config)(tokens, mask=causal_mask(tokens.shape[1]))
     query, key = (trace[site][0] for site in sites)
-    seen = causal_mask(tokens.shape[1])
+    visible = causal_mask(tokens.shape[1])
     width = model.config.head_dim
-    ratios = [((q @ k.T)[seen].double().var(correction=0) / width).item() for q, k in zip(query, key, strict=True)]
+    ratios = [((q @ k.T)[visible].double().var(correction=0) / width).item() for q, k in zip(query, key, strict=True)]
     assert f"variance of dₖ = {width}." in said
     assert formats.weight(min(ratios)) in said
     assert formats.weight(max(ratios)) in said

@@ -11,7 +11,7 @@ from tfm_ui.lenses.attention.arcs.numbers import Arcs, arcs
 from tfm_ui.lenses.attention.arcs.pictures import content
 from tfm_ui.lenses.attention.arcs.weights import ALL_UP_TO, LARGEST, MASKED, lines_of, maps
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes
+from tfm_ui.live import passes, places
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.model_state import ModelState
 
@@ -25,7 +25,7 @@ def recorded(model: ModelState, kind: str = "self") -> list[torch.Tensor]:
     """The weights of every layer, (head, query, key), as the model had them."""
     with torch.no_grad(), recording("*.weights") as trace:
         passes.forward(model)
-    return [trace[passes.place(model, kind).format(layer=i, what="weights")][0] for i in range(model.num_layers)]
+    return [trace[places.place(model, kind).format(layer=i, what="weights")][0] for i in range(model.num_layers)]
 
 
 def sent(model: ModelState, state: AttentionState):

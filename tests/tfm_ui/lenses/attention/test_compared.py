@@ -12,6 +12,7 @@ from tfm_ui.lenses.attention.change.compared import compared
 from tfm_ui.lenses.attention.change.results import changed
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import passes
+from tfm_ui.live.known_words import known_texts
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -166,20 +167,22 @@ def test_the_largest_of_everything_is_named():
     assert before != after
     assert f"{names[most]}: {after} instead of {before}" in output.sentence()
     everything = np.abs(np.subtract(*output.compared.effect.probabilities))
-    assert np.abs(b - a).max() == everything.max()
+    known = sorted({i for text in known_texts(MODEL) for i in text.ids})
+    assert np.abs(b - a).max() == everything[known].max()
     assert f"{formats.percent(float(everything.sum()) / 2)} of all probability" in output.sentence()
 
 
 def test_where_no_token_moved_the_likeliest_are_shown_and_said_to_be():
     _, _, moved = changed(MODEL, AttentionState(changes="weight 1.1 6>2 0.9"))
-    assert moved.how_to_read.endswith("the tokens that moved most.")
+    assert moved.how_to_read.endswith("the known words that moved most.")
     assert moved.moved.any()
     _, _, still = changed(MODEL, AttentionState(layer=2, changes="weight 2.1 6>2 0.9"))  # last layer, not last token
     assert not still.setting.same
     assert not still.moved.any()
     assert "the output is the same in A and B" in still.sentence()
-    assert still.how_to_read.endswith("the likeliest tokens, as none moved.")
-    likeliest = np.sort(still.compared.effect.probabilities[0])[::-1][: len(still.likely[0])]
+    assert still.how_to_read.endswith("the likeliest known words, as none moved.")
+    known = sorted({i for text in known_texts(MODEL) for i in text.ids})
+    likeliest = np.sort(still.compared.effect.probabilities[0][known])[::-1][: len(still.likely[0])]
     np.testing.assert_array_equal(still.likely[1][0], likeliest)
 
 

@@ -11,7 +11,7 @@ from tfm_core import recording
 from tfm_ui.lenses.attention.contribution.numbers import ChosenRow, WholeHead, contribution
 from tfm_ui.lenses.attention.contribution.writing import HeadWriting
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes
+from tfm_ui.live import passes, places
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.model_state import ModelState
 
@@ -38,7 +38,7 @@ def test_the_norms_are_those_of_the_models_own_output_with_one_value_alone(kind,
     """Independent: leave a single value vector in a single head, and see what the attention puts out."""
     model = ModelState(architecture="encoder-decoder", norm=norm, text="one two three", seq_len=4, target="u v")
     shown, _ = contribution(model, AttentionState(kind=kind, layer=2, head=3))
-    place = passes.place(model, kind).replace("{layer}", "1")
+    place = places.place(model, kind).replace("{layer}", "1")
     outputs = []
     for key in [None, *range(shown.writing.weights.shape[1])]:
 

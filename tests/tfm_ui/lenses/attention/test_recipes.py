@@ -9,7 +9,7 @@ from tfm_ui.lenses.attention.change.results import changed
 from tfm_ui.lenses.attention.contribution.numbers import contribution
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.steps.numbers import steps
-from tfm_ui.live import passes
+from tfm_ui.live import places
 from tfm_ui.state.model_state import ModelState
 
 TEXTS = [
@@ -23,7 +23,7 @@ MODELS = [
     ModelState(text=TEXTS[0], target=TEXTS[1], seq_len=9, architecture="encoder-decoder"),
     ModelState(text=TEXTS[2], target=TEXTS[0], seq_len=9, architecture="encoder-decoder"),
 ]
-KINDS = [(model, kind) for model in MODELS for kind in passes.PLACES[model.is_encoder_decoder]]
+KINDS = [(model, kind) for model in MODELS for kind in places.PLACES[model.is_encoder_decoder]]
 
 
 def run(script: str) -> dict:

@@ -14,7 +14,7 @@ from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.scale.numbers import effect_of_scaling, score_variances
 from tfm_ui.lenses.attention.scale.pictures import content
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes
+from tfm_ui.live import passes, places
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -31,7 +31,7 @@ MODELS = [
 @pytest.mark.parametrize(("model", "kind"), MODELS)
 def test_the_models_variances_agree_with_plain_loops_over_what_was_recorded(model, kind):
     layer = model.num_layers - 1
-    at = passes.place(model, kind).replace("{layer}", str(layer))
+    at = places.place(model, kind).replace("{layer}", str(layer))
     turned = "rotated_" if model.positional == "rope" else ""
     with torch.no_grad(), recording() as trace:
         passes.forward(model)

@@ -12,8 +12,9 @@ from tfm_ui.lenses.heads import head_map
 from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.lenses.heads.state import SCALES, HeadsState
 from tfm_ui.lenses.home.next_token import next_token
-from tfm_ui.live import passes
+from tfm_ui.live import passes, places
 from tfm_ui.live.attention import MASKED
+from tfm_ui.live.known_words import known_texts
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import token_labels
@@ -24,7 +25,7 @@ MODELS = [
     ModelState(architecture="decoder", positional="rope", activation="swiglu", seq_len=14),
     ModelState(architecture="encoder-decoder", text='a "quoted" text\nof two lines', tokenizer="byte", seq_len=33),
 ]
-KINDS = [(model, kind) for model in MODELS for kind in passes.PLACES[model.is_encoder_decoder]]
+KINDS = [(model, kind) for model in MODELS for kind in places.PLACES[model.is_encoder_decoder]]
 
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
@@ -131,13 +132,15 @@ def test_the_next_token_is_the_models_own_softmax():
     model = ModelState()
     likely = next_token(model)
     probabilities = passes.run(model).next_token
-    assert likely.shares == sorted(probabilities.tolist(), reverse=True)[:5]
+    words = sorted({i for text in known_texts(model) for i in text.ids})
+    assert likely.shares == sorted(probabilities[words].tolist(), reverse=True)[:5]
+    assert f"All known words together have {100 * probabilities[words].sum():.3g}%" in likely.sentence()
     assert math.isclose(probabilities.sum(), 1, rel_tol=1e-5)
     assert likely.sentence() != next_token(ModelState(seed=8)).sentence()
 
 
 def test_defaults_are_of_the_kinds_that_exist():
-    assert HeadsState.kind in passes.PLACES[True]
+    assert HeadsState.kind in places.PLACES[True]
 
 
 @pytest.mark.parametrize(

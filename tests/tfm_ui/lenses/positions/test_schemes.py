@@ -74,7 +74,6 @@ def test_sliders_move_something_and_hold_what_their_fields_can(view):
 
 
 def test_a_place_stays_within_the_length():
-    (shift,) = [
-        k for k in sliders(ModelState(), PositionsState(view="why", length=4, shift=900)) if "shift" in k.parameter
-    ]
+    state = PositionsState(view="why", claim="shift matrix", length=4, shift=900)
+    (shift,) = [knob for knob in sliders(ModelState(), state) if "shift" in knob.parameter]
     assert (shift.value, shift.high) == (3, 3)

@@ -149,8 +149,8 @@ def test_the_same_twice_has_an_interval():
     asked = Asked("The same twice")
     assert "press Measure" in asked.answer
     report = asked.measure()
-    one, two = (np.array(row.forward.seconds) for row in report.measured)
-    assert f"{100 * abs(np.median(two / one) - 1):.2g}% away from 1" in asked.answer
+    first, second = (np.array(row.forward.seconds) for row in report.measured)
+    assert f"{100 * abs(np.median(second / first) - 1):.2g}% away from 1" in asked.answer
     assert "No difference can be told, and there is none." in asked.answer
     assert "not the same configuration" in Asked("The same twice", sizes="128, 8, 4, 50\n128, 8, 4, 60").answer
 

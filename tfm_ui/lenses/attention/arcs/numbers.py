@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tfm_ui.lenses.attention.arcs import recipe
 from tfm_ui.lenses.attention.arcs.weights import Lines, lines, maps, sums_to_one
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import head_recipe, passes
+from tfm_ui.live import head_recipe, passes, places
 from tfm_ui.live.attention import Attention
 from tfm_ui.live.script import of_model, script
 from tfm_ui.live.texts import tokens_of
@@ -172,7 +172,7 @@ class Arcs(Result):
 
 def arcs(model: ModelState, state: AttentionState) -> Arcs:
     """The lines that these controls ask for. Cross-attention has no rollout: its rows and columns are two texts."""
-    kind = passes.kind_of(model, state.kind)
+    kind = places.kind_of(model, state.kind)
     cross = kind == "cross"
     queries, keys = tokens_of(model, kind)
     attention = passes.run(model).attention[kind]
@@ -192,5 +192,5 @@ def arcs(model: ModelState, state: AttentionState) -> Arcs:
         read_keys=len(keys.pieces),
         same_text=not cross,
         stack=kind.replace("self", ""),
-        place=passes.place(model, kind),
+        place=places.place(model, kind),
     )

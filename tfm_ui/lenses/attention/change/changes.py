@@ -11,7 +11,7 @@ import numpy as np
 
 from tfm_ui.lenses.attention.change.aligned import Places, Positions
 from tfm_ui.lenses.attention.change.kinds import KINDS, Call, Change, Drop, OfAttention, Replace, Swap
-from tfm_ui.live import passes
+from tfm_ui.live import places
 from tfm_ui.state.links import quoted
 from tfm_ui.state.model_state import ModelState
 
@@ -163,7 +163,7 @@ def edits(changes: Iterable[Change], model: ModelState, standing: Positions) -> 
     calls: dict[str, list[Call]] = {}
     for change in changes:
         if isinstance(change, OfAttention):
-            place = passes.place(model, passes.kind_of(model, change.kind))
+            place = places.place(model, places.kind_of(model, change.kind))
             name = place.format(layer=change.layer - 1, what=change.site)
             calls.setdefault(name, []).append(change.edit(standing))
     return calls

@@ -11,7 +11,7 @@ from torch import Tensor
 from tfm_core import recording
 from tfm_core.study.interventions import in_turn
 from tfm_ui.lenses.attention.change.aligned import Positions
-from tfm_ui.live import origins, passes
+from tfm_ui.live import origins, passes, places
 from tfm_ui.live.origins import Heads
 from tfm_ui.state.model_state import ModelState
 
@@ -83,7 +83,7 @@ class Side:
 
 def site(model: ModelState, kind: str) -> str:
     """The recording's name of a kind of attention, as changes call it: "encoder" is also that of a single stack."""
-    return passes.place(model, passes.kind_of(model, kind))
+    return places.place(model, places.kind_of(model, kind))
 
 
 def final_text(model: ModelState) -> str:
@@ -113,7 +113,7 @@ def rerun(model: ModelState, kinds: Sequence[str], given: Input) -> Side:
 
 
 def _heads(model: ModelState, trace: Mapping[str, Tensor], kind: str) -> Heads:
-    place, scheme = site(model, kind), passes.scheme(model, passes.kind_of(model, kind))
+    place, scheme = site(model, kind), passes.scheme(model, places.kind_of(model, kind))
     made_of = origins.origins(trace, place, model.num_layers, scheme)
     shape = (1, 1, made_of[0].query.shape[-2], made_of[0].key.shape[-2])
     return Heads(made_of, trace[_mask(place)].expand(shape)[0, 0].contiguous().numpy())

@@ -174,10 +174,9 @@ class ChangedOutput(Changed):
         """
         a, b = self.compared.effect.probabilities
         model = self.setting.model
-        texts = known_texts(model)
-        for changes in self.setting.changes:
-            texts += [encode(change.piece, model.tokenizer) for change in changes if isinstance(change, Replace)]
-        known = token_labels.pieces_of_ids(texts)
+        typed = [change.piece for changes in self.setting.changes for change in changes if isinstance(change, Replace)]
+        texts = [encode(piece, model.tokenizer) for piece in typed]
+        known = token_labels.pieces_of_ids([*texts, *known_texts(model)])
         words = np.array([i for i in range(len(a)) if i in known], np.intp)
         moved = words[self.moved[words]]
         most = moved[np.argsort(-np.abs(b - a)[moved], kind="stable")][:SHOWN]

@@ -6,7 +6,7 @@ from typing import TypeVar
 from tfm_ui.lenses.attention.change import recipe
 from tfm_ui.lenses.attention.change.changes import edits, positions, replaced
 from tfm_ui.lenses.attention.change.kinds import Call, Change, Drop, OfText, Swap
-from tfm_ui.live import passes
+from tfm_ui.live import places
 from tfm_ui.live.script import Code, of_model, script
 from tfm_ui.state.model_state import ModelState
 
@@ -28,7 +28,7 @@ def script_of(model: ModelState, changes: Sequence[Change], kind: str, layer: in
     made = edits(changes, model, positions(changes, model))
     arguments = {
         "edits": Code(_literal(made), *(call.func for calls in made.values() for call in calls)),
-        "site": passes.place(model, passes.kind_of(model, kind)).format(layer=layer - 1, what="weights"),
+        "site": places.place(model, places.kind_of(model, kind)).format(layer=layer - 1, what="weights"),
         "head": head - 1,
     }
     if not any(isinstance(change, OfText) for change in changes):

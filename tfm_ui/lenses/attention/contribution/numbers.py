@@ -12,7 +12,7 @@ from tfm_ui.lenses.attention.contribution import recipe
 from tfm_ui.lenses.attention.contribution.writing import HeadWriting
 from tfm_ui.lenses.attention.inside import Inside
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes
+from tfm_ui.live import places
 from tfm_ui.live.script import of_model, script
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.pictures.panel import Result
@@ -52,7 +52,7 @@ class WholeHead(Result):
 
     def laws(self) -> dict[str, bool]:
         """That the contributions are parts of the output, tested on what the model recorded."""
-        inside = computed.inside(self.model, passes.kind_of(self.model, self.state.kind), self.state.layer - 1)
+        inside = computed.inside(self.model, places.kind_of(self.model, self.state.kind), self.state.layer - 1)
         return contributions_add_up(inside, self.state.head - 1)
 
     def table(self) -> pd.DataFrame:
@@ -68,7 +68,7 @@ class WholeHead(Result):
 
     def recipe(self) -> str:
         """A script that leaves the lengths in `norms`, (query, key)."""
-        place = passes.place(self.model, passes.kind_of(self.model, self.state.kind))
+        place = places.place(self.model, places.kind_of(self.model, self.state.kind))
         site = place.removesuffix(".{what}").format(layer=self.state.layer - 1)
         module = site if self.model.is_encoder_decoder else f"stack.{site}"
         return script(recipe.norms, **of_model(self.model), site=site, module=module, head=self.state.head - 1)
@@ -108,7 +108,7 @@ class ChosenRow(Result):
 
 def contribution(model: ModelState, state: AttentionState) -> tuple[WholeHead, ChosenRow]:
     """The chosen head, and its chosen row."""
-    kind = passes.kind_of(model, state.kind)
+    kind = places.kind_of(model, state.kind)
     head, inside = state.head - 1, computed.inside(model, kind, state.layer - 1)
     weights = inside.weights(head)
     queries, keys = tokens_of(model, kind)

@@ -12,7 +12,7 @@ from tfm_ui.lenses.attention.inside import Inside
 from tfm_ui.lenses.attention.scale import recipe
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live.cache import cached
-from tfm_ui.live.passes import kind_of
+from tfm_ui.live.places import kind_of
 from tfm_ui.live.script import script
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.pictures.panel import Result

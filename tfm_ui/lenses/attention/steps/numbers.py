@@ -14,7 +14,7 @@ from tfm_ui.lenses.attention.steps.derive_cells import derivation
 from tfm_ui.lenses.attention.steps.head_steps import HeadSteps
 from tfm_ui.lenses.attention.steps.matrices import MATRICES, Region, history, place
 from tfm_ui.lenses.attention.steps.scenes import SCENES
-from tfm_ui.live import head_recipe, passes
+from tfm_ui.live import head_recipe, places
 from tfm_ui.live.script import of_model, script
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.pictures.panel import Result
@@ -189,7 +189,7 @@ class Steps(Result):
         """A script that leaves the head's weights in `weights`; "" where a switch makes others than the model's."""
         if not self.head.as_in_the_model:
             return ""
-        place = passes.place(self.model, passes.kind_of(self.model, self.state.kind))
+        place = places.place(self.model, places.kind_of(self.model, self.state.kind))
         site = place.format(layer=self.state.layer - 1, what="weights")
         return script(head_recipe.weights, **of_model(self.model), site=site, head=self.head.number)
 
@@ -206,7 +206,7 @@ def window(at: int, count: int, size: int = WINDOW) -> slice:
 
 def head_steps(model: ModelState, state: AttentionState) -> HeadSteps:
     """The head that the lens shows, with its switches as the lens has them."""
-    kind = passes.kind_of(model, state.kind)
+    kind = places.kind_of(model, state.kind)
     queries, keys = tokens_of(model, kind)
     return HeadSteps(
         inside=computed.inside(model, kind, state.layer - 1),

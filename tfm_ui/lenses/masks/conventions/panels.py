@@ -156,11 +156,11 @@ def draw_controls(model: ModelState) -> MasksState:
     """The convention, and behind a button the mask that is pasted or uploaded."""
     line = controls_line.row("line_convention")
     draw(model, line, "convention", "item", "layer")
-    own = controls_line.more(line, "Your own mask")
-    draw(model, own, "pasted")
-    with own:
+    menu = controls_line.more(line, "Your own mask")
+    draw(model, menu, "pasted")
+    with menu:
         uploading.uploader()
-    draw(model, own, "read_as")
+    draw(model, menu, "read_as")
     state = draw(model, controls_line.more(line), "place", "texts", "head")
     with st.container(key="masks_composer_place"):
         Drawing("masks_composer", ((model, ""), (state, PREFIX))).draw("masks_composer")

@@ -17,7 +17,7 @@ from tfm_ui.lenses.masks.state import MasksState, padded
 from tfm_ui.live import origins, passes
 from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Heads
-from tfm_ui.live.passes import place
+from tfm_ui.live.places import place
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, token_labels
 

@@ -17,7 +17,7 @@ from tfm_ui.lenses.positions.model_runs import ROUNDING, difference_in_words, un
 from tfm_ui.lenses.positions.readings import HeadReading, Reading
 from tfm_ui.lenses.positions.sites import end_of, site_of
 from tfm_ui.lenses.positions.state import PositionsState
-from tfm_ui.live import passes
+from tfm_ui.live import passes, places
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
@@ -239,7 +239,7 @@ def _effect(model: ModelState, state: PositionsState, along: str) -> Effect:
 def fault(model: ModelState, state: PositionsState) -> Fault:
     """A batch of copies of the text, with the encoding added both ways."""
     model = model_of(model, state)
-    scheme = passes.scheme(model, passes.kind_of(model, "encoder"))
+    scheme = passes.scheme(model, places.kind_of(model, "encoder"))
     assert scheme is not None
     pe = scheme.encode(model.length)
     assert pe is not None
