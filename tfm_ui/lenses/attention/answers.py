@@ -102,8 +102,8 @@ def rollout(model: ModelState, state: AttentionState) -> str:
     }
     return (
         f"In the rollout {to_itself['rollout']} of {formats.plural(shown.read, 'row')} have their strongest line back "
-        f"to their own token; in this layer’s mean of the heads {to_itself['mean']}. The half I of A = (W + I) / 2 does "
-        "that: it stands for the residual, which hands each token on to itself in every layer."
+        f"to their own token; in this layer’s mean of the heads {to_itself['mean']}. The half I of A = (W + I) / 2 "
+        "does that: it stands for the residual, which hands each token on to itself in every layer."
     )
 
 

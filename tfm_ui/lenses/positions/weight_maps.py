@@ -1,9 +1,8 @@
-"""Maps of one head's weights beside each other: as a picture, and as a table."""
+"""Maps of one head's weights beside each other."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 import torch
 from numpy.typing import NDArray
 
@@ -48,17 +47,3 @@ def _pooled(head: HeadReading, part: Part) -> NDArray[np.float32]:
     """Weights as the screen can show them, masked where no pair of a cell may look."""
     weights = np.where(head.visible, head.weights, MASKED)
     return windows.pooled(tables.matrix(torch.from_numpy(weights)), part)
-
-
-def table(heads: Mapping[str, HeadReading], names: Sequence[str]) -> pd.DataFrame:
-    """A row per pair of tokens that may look, a column per map of weights; of half a million pairs, too.
-
-    Args:
-        heads: name -> its weights. All have one mask.
-        names: of the tokens; what lies beyond them is padding.
-    """
-    visible = next(iter(heads.values())).visible
-    queries, keys = np.nonzero(visible[: len(names), : len(names)])
-    dtype = pd.CategoricalDtype(list(names))
-    tokens = {what: pd.Categorical.from_codes(at, dtype=dtype) for what, at in (("query", queries), ("key", keys))}
-    return pd.DataFrame({**tokens, **{f"weight, {name}": head.weights[queries, keys] for name, head in heads.items()}})

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from tfm_core import POSITIONAL
 from tfm_core.study import order
 from tfm_core.study.ties import ties
-from tfm_ui.lenses.positions import model_runs, readings, weight_maps
+from tfm_ui.lenses.positions import model_runs, readings
 from tfm_ui.lenses.positions.fault import recipe
 from tfm_ui.lenses.positions.model_runs import ROUNDING, difference_in_words, unmasked
 from tfm_ui.lenses.positions.readings import HeadReading, Reading
 from tfm_ui.lenses.positions.sites import end_of, site_of
 from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.lenses.positions.weight_table import weight_table
 from tfm_ui.live import passes, places
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
@@ -206,7 +207,7 @@ class Consequences(Result):
     def table(self) -> pd.DataFrame:
         """A row per pair of tokens."""
         heads = {way: effect.head for way, effect in self.fault.effects.items()}
-        return weight_maps.table(heads, self.fault.names[: self.fault.read])
+        return weight_table(heads, self.fault.names[: self.fault.read])
 
     def recipe(self) -> str:
         """A script that leaves the maps in `weights`: [right, wrong]."""

@@ -7,12 +7,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tfm_ui.lenses.positions import model_runs, weight_maps
+from tfm_ui.lenses.positions import model_runs
 from tfm_ui.lenses.positions.model import recipe
 from tfm_ui.lenses.positions.model_runs import PLAIN, run_schemes
 from tfm_ui.lenses.positions.readings import HeadReading
 from tfm_ui.lenses.positions.sites import site_of
 from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.lenses.positions.weight_table import weight_table
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
@@ -121,7 +122,7 @@ class Maps(Result):
 
     def table(self) -> pd.DataFrame:
         """A row per pair of tokens, a column per scheme; what the mask forbids is left out."""
-        return weight_maps.table(self.heads, self.names[: self.read])
+        return weight_table(self.heads, self.names[: self.read])
 
     def recipe(self) -> str:
         """A script that leaves `weights` and `scores`, scheme -> (query, key)."""
