@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent
 HOME = ROOT / ".venv"
 BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
+OTHER_BROWSERS = {"firefox-esr": "firefox-esr", "WebKitWebDriver": "webkit2gtk-driver", "Xvfb": "xvfb"}  # of Debian
 PATIENCE = 2.5  # seconds that the server gets to end after a signal; then it is killed
 CHECKS = (
     ["ruff", "check", "."],
@@ -48,6 +49,7 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["test"]:
         install("requirements-dev.txt")
         install_browser()
+        install_other_browsers()
         install_script_checks()
         return test(arguments[1:])
     streamlits = for_streamlit(arguments)
@@ -105,6 +107,19 @@ def install_debians_chromium() -> bool:
     The package without windows comes first: with it, the same tests take a fifth less time.
     """
     return any(install_from_debian("libatomic1", package) for package in BROWSERS[:2])
+
+
+def install_other_browsers() -> None:
+    """Install Firefox and WebKit for the tests of these, with a screen for WebKit that nobody sees.
+
+    If that does not work, these tests will fail; all other checks and tests still run.
+    """
+    packages = [package for program, package in OTHER_BROWSERS.items() if not shutil.which(program)]
+    if not packages:
+        return
+    print("Installing Firefox and WebKit for the tests in these browsers.", flush=True)
+    if not install_from_debian(*packages):
+        print(f"The tests in Firefox and WebKit will FAIL: they need Debian's packages {', '.join(packages)}.")
 
 
 def install_from_debian(*packages: str) -> bool:

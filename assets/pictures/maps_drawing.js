@@ -17,7 +17,7 @@ export function paintMaps(scene) {
     else points(scene, i)
     if (map.ticks) paintMarks(scene, i)
     unread(scene, i)
-    labels(scene, i)
+    if (!layout.bare) labels(scene, i)
     if (!i || !layout.wrapped) bar(scene, i)
   })
   for (const mark of header.marks) below(scene, mark)

@@ -5,6 +5,7 @@ import { clamp, grouped, powered } from "./paint.js"
 const HIGHEST = 420 // px at a root font of 16: the cells of a map together
 const WIDER = 2, HIGHER = 1.5 // how many times as wide as high, or as high as wide, a cell may be that fills the room
 const TWO_ON_A_PHONE = 6 // columns of each of two maps that are readable beside each other on a phone
+const GLANCE = 240 // px at a root font of 16: a picture of one map that may be no higher has no names, because cells are all that it has room for
 export const NUMBERED = 12 // in maps of up to this many rows and columns, cells that have room print their numbers
 
 /** How many maps stand beside each other. More than three go into rows of equal length, if such can be found.
@@ -33,16 +34,17 @@ export function layOut(context, header, legend, { left, top, columns, rows }, wi
   /** @param {string[]} names */
   const widest = names => Math.ceil(Math.max(...names.map(name => context.measureText(name).width)))
   const shown = header.columns.names.slice(left, left + columns), long = widest(shown)
-  const gutter = widest(header.rows.names.slice(top, top + rows)) + size + 22 * rem
+  const bare = limit < GLANCE * rem && count === 1 && !counted
+  const gutter = bare ? 2 : widest(header.rows.names.slice(top, top + rows)) + size + 22 * rem
   const most = fill ? Infinity : header.square ? 56 * rem : 110 * rem
   /** @param {number} over */
   const fits = over => (width - gutter - over * across) / across / columns
-  const level = counted || Math.min(fits(16 * rem), most) >= long + 6
+  const level = counted || bare || Math.min(fits(16 * rem), most) >= long + 6
   const slant = !level && columns <= 12 && fits(40 * rem) > size * 1.5 ? 40 * Math.PI / 180 : 0 // otherwise names would touch
   const angle = level ? 0 : slant || Math.PI / 2
   context.font = `${size}px ${family}`
   const over = Math.max(16 * rem, slant ? context.measureText(shown[shown.length - 1]).width * Math.cos(slant) + 6 : 0)
-  const names = size * 0.9 + long * Math.sin(angle), title = (count > 1 ? 46 : 24) * rem
+  const names = bare ? 2 : size * 0.9 + long * Math.sin(angle), title = (count > 1 ? 46 : bare ? 0 : 24) * rem
   const head = title + names, isShared = limit < Infinity // columns are named above the first row of maps alone
   const low = wrapped ? 24 * rem + (isShared ? 6 * rem : names) : head // the space above the cells: in the first row of maps, and in those below it
   const pins = header.marks.length ? 10 * rem : 0
@@ -60,7 +62,7 @@ export function layOut(context, header, legend, { left, top, columns, rows }, wi
     y: head + Math.floor(i / across) * (block + low),
   }))
   return {
-    rem, size, family, angle, long, cw, ch, apart, spare, width, origins, head, stacked, gutter, across, wrapped, low, pins, isShared,
+    rem, size, family, angle, long, bare, cw, ch, apart, spare, width, origins, head, stacked, gutter, across, wrapped, low, pins, isShared,
     height: head + (block + low) * (deep - 1) + block + below, fill, least: (fill ? 13 : 11) * rem,
     every: [Math.max(1, Math.ceil(size * 1.05 / ch)), Math.max(1, Math.ceil((level ? 0 : size * 1.05) / cw))],
     ticks: [

@@ -12,7 +12,7 @@ from tfm_ui.lenses.profiling.measure_words import DISTURBED
 
 def test_it_is_measured_and_the_link_holds_it_by_nobodys_act(queue):
     app = lens()
-    assert "Not measured here yet: 7 rows in 9 rounds, about" in said(app)
+    assert "Not measured yet. It takes about" in said(app)
     press(app, MEASURE)
     assert bars(app) == ["It starts in a moment."]
     queue.ready()
@@ -118,7 +118,7 @@ def test_another_choice_goes_on_while_one_looks_at_something_else(queue):
     queue.finish()
     app.run()
     assert not bars(app)
-    assert "Not measured here yet" in said(app)
+    assert "Not measured yet" in said(app)
     widget(app, "profiling_rounds").set_value(9).run()
     assert widget(app, MEASURE).label == "Measure again"
 

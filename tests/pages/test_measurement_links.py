@@ -66,7 +66,7 @@ def test_the_link_names_the_measurement_that_is_shown(stored, query, shown, told
 def test_back_at_the_same_settings_the_same_measurement_is_shown(stored):
     app = lens(profiling_run="first")
     widget(app, "profiling_rounds").set_value(12).run()
-    assert "Not measured here yet" in said(app)
+    assert "Not measured yet" in said(app)
     assert "profiling_run" not in app.query_params  # what is not measured has no name
     twelve = replace(stored.plan, setup=replace(stored.plan.setup, rounds=12))
     measurements.keep(replace(stored, id="of 12", plan=twelve))

@@ -79,9 +79,11 @@ def _uid(which: str, name: str) -> str:
 
 
 def _read(line: Line, shown: Floats, log: bool) -> dict[str, Any]:
-    """How a line's values are read, and at which height its name stands beside it."""
+    """How a line's values are read, and at which height its name stands beside it, unless dots are marked by a text."""
     if not line.name or not shown.size:
         return {"hoverinfo": "skip"}  # it is there to be looked at
+    if line.style == "dots" and line.mark:
+        return {"hovertemplate": "%{y}"}
     end = float(shown.mean() if line.style == "dots" else shown[-1])
     return {"hovertemplate": "%{y}", "meta": {"end": math.log10(end) if log else end}}
 

@@ -8,6 +8,7 @@ export const PRINTED = 12 // in maps of up to this many tokens a side, each cell
 const HATCHED = 24 // in maps of up to this many tokens a side, masked cells are hatched
 const SIDE = 384, OF_WINDOW = 0.5 // the largest side: in pixels at a root font of 16, and, where the page sets no limit, as a share of the window
 const WIDER = 2 // how many times as wide as high a cell may be that fills the room
+const GLANCE = 240 // px at a root font of 16: a picture that may be no higher has no names, because cells are all that it has room for
 const SLANT = 40 * Math.PI / 180
 
 /** Where everything goes, in CSS pixels; `cell` is a cell's height and `wide` its width, `block` how many cells a pixel stands
@@ -21,7 +22,7 @@ export function layOut(context, { queries, keys }, { left, top, columns, rows },
   /** @param {string[]} names */
   const widest = names => Math.ceil(Math.max(...names.map(name => context.measureText(name).width)))
   const shown = keys.slice(left, left + columns), long = widest(shown)
-  const gutter = widest(queries.slice(top, top + rows)) + size + 22 * rem
+  const bare = limit < GLANCE * rem, gutter = bare ? 2 : widest(queries.slice(top, top + rows)) + size + 22 * rem
   const most = fill ? Infinity : 56 * rem
   /** @param {number} over @param {number} head the height of what stands above the cells */
   function fit(over, head) {
@@ -30,13 +31,13 @@ export function layOut(context, { queries, keys }, { left, top, columns, rows },
     return { wide, cell: whole(Math.min(high, wide)) }
   }
   /** @param {number} angle */
-  const headOf = angle => 22 * rem + size + long * Math.sin(angle)
+  const headOf = angle => bare ? 2 : 22 * rem + size + long * Math.sin(angle)
   const levelled = fit(8, headOf(0)).wide, level = long + 6 <= levelled * stepOf(size, levelled)
-  const angle = level ? 0 : columns <= 12 && !phone ? SLANT : Math.PI / 2, head = headOf(angle)
+  const angle = level || bare ? 0 : columns <= 12 && !phone ? SLANT : Math.PI / 2, head = headOf(angle)
   const over = angle === SLANT ? Math.max(8, context.measureText(shown[shown.length - 1]).width * Math.cos(SLANT)) : 8
   const { cell, wide } = fit(over, head)
   return {
-    rem, phone, long, width, size, family, angle, cell, wide, y: head, height: head + cell * rows + 36 * rem, fill, least: (fill ? 13 : 11) * rem,
+    rem, phone, long, width, bare, size, family, angle, cell, wide, y: head, height: head + cell * rows + 36 * rem, fill, least: (fill ? 13 : 11) * rem,
     x: gutter + Math.max(0, (width - gutter - over - wide * columns) / 2),
     step: { row: stepOf(size, cell), column: stepOf(size, wide) }, block: Math.max(1, Math.ceil(1 / (cell * devicePixelRatio) - 0.01)),
   }
@@ -62,7 +63,7 @@ export function paintMap(scene) {
   if (scene.layout.cell >= 8) cells(scene)
   else pixels(scene)
   unread(scene)
-  names(scene)
+  if (!scene.layout.bare) names(scene)
   scale(scene)
 }
 
@@ -148,11 +149,12 @@ function name({ context, skin, layout: { x, y, cell, wide, angle } }, text, role
 /** The colour bar, and what grey means if there is any: centred below the map.
  * @param {HeadMapScene} scene */
 function scale({ context, header, weights, view, skin, layout }) {
-  const { rem, family, width, height, x, wide } = layout, bar = 150 * rem, y = height - 22 * rem
+  const { rem, family, width, height, x, wide } = layout, y = height - 22 * rem
   const text = `${header.topText} weight`, masked = weights.includes(MASKED)
   context.font = `${13 * rem}px ${family}`
-  const named = bar + 6 + context.measureText(text).width, chip = named + 14 * rem
-  const all = masked ? chip + 18 * rem + context.measureText("masked").width : named
+  const words = 6 + context.measureText(text).width + (masked ? 32 * rem + context.measureText("masked").width : 0)
+  const bar = Math.max(24, Math.min(150 * rem, width - words - 24 * rem)), all = bar + words
+  const chip = bar + 6 + context.measureText(text).width + 14 * rem
   const from = Math.max(18 * rem, Math.min(x + wide * view.columns / 2 - all / 2, width - all - 2))
   colourBar(context, skin, skin.weights, { x: from, y, w: bar }, "0", text)
   if (!masked) return
@@ -174,6 +176,7 @@ export function lightUp(scene, { q, k }) {
   context.strokeStyle = skin.ink
   context.lineWidth = 2
   context.strokeRect(c, r, Math.max(side - 1, 4), Math.max(tall - 1, 4))
+  if (layout.bare) return { x: c, y: r, h: tall }
   context.font = `700 ${size}px ${family}`
   /** @type {["query" | "key", string, number][]} */
   const lit = [["query", header.queries[q], q - view.top], ["key", header.keys[k], k - view.left]]

@@ -106,13 +106,13 @@ def _idle(plan: Plan, report: Report | None, job: JobStatus | None) -> None:
     ]
     before = reason or measure_words.before(plan, needs(plan).seconds)
     said = measure_words.when(report) if report else before
-    _in_one_line([*(f"⚠ {warning}" for warning in warnings if warning), said])
+    _beside_button([*(f"⚠ {warning}" for warning in warnings if warning), said])
 
 
-def _in_one_line(said: Sequence[str]) -> None:
-    """It never wraps: the row above the picture has one height, and scrolls sideways where it is too long."""
-    spans = "".join(f"<span>{escape(text)}</span>" for text in said)
-    st.html(f'<p class="facts" style="flex-wrap: nowrap; white-space: nowrap">{spans}</p>', width="content")
+def _beside_button(said: Sequence[str]) -> None:
+    """In two lines at most, because the row above the picture has one height."""
+    spans = "".join(f"<span>{escape(text)}</span> " for text in said)
+    st.html(f'<p class="facts">{spans}</p>')
 
 
 def _live(plan: Plan) -> None:

@@ -88,4 +88,4 @@ def worth_keeping(report: Report) -> bool:
 def before(plan: Plan, seconds: float) -> str:
     """Of a plan that nobody has measured here."""
     rows, rounds = formats.plural(len(plan.rows), "row"), formats.plural(plan.setup.rounds, "round")
-    return f"Not measured here yet: {rows} in {rounds}, about {in_seconds(seconds)}."
+    return f"Not measured yet. It takes about {in_seconds(seconds)}: {rows}, {rounds}."
