@@ -107,7 +107,7 @@ def test_what_was_typed_and_taken_back_leaves_the_picture_free_to_follow(visit):
     box.fill("105")
     box.fill("10")
     box.blur()
-    visitor.press("Longer keys win")
+    visitor.ask("Longer keys win")
     question = next(question for question in QUESTIONS if question.name == "Longer keys win")
     answered(visitor, AttentionState(**question.page))
     visitor.page.get_by_role("button", name="key B at 1.8, 0.1").wait_for()

@@ -23,7 +23,8 @@ def test_uploads_are_read_used_obeyed_and_come_back_from_the_link(visit):
     visitor = visit(f"/masks?{QUERY}")
     page, file = visitor.page, io.BytesIO()
     np.save(file, ~MASK)
-    inputs = page.locator(".st-key-panel_masks_foreign input[type=file]")
+    page.get_by_role("button", name="Your own mask").click()
+    inputs = page.locator("[data-testid=stPopoverBody] input[type=file]")
     inputs.set_input_files({"name": "x.npz", "mimeType": "application/zip", "buffer": b"PK\x03\x04"})
     expect(page.get_by_text("x.npz: This is an archive")).to_be_visible()
     expect(page.locator(".st-key-panel_masks_foreign canvas")).to_have_count(0)  # that is the text's, not the file's

@@ -16,7 +16,7 @@ from tfm_ui.text import colours
 
 # page -> its views -> their panels; a page without views has one, ""
 PANELS = {
-    "/": {"": ["looks", "next"]},
+    "/": {"": ["next"]},
     "/heads": {"": ["grid", "head"]},
     "/attention": {
         "steps": ["steps"],
@@ -102,6 +102,7 @@ def test_the_summary_can_be_sorted(visit):
     first = table.locator("[data-testid=glide-cell-1-0]")  # column 0 marks the locked head
     first.wait_for(state="attached")
     assert first.text_content() == "L1 h1"
+    table.scroll_into_view_if_needed()
     box = table.bounding_box()
-    visitor.page.mouse.click(box["x"] + 112, box["y"] + 15)
+    visitor.page.mouse.click(box["x"] + 0.25 * box["width"], box["y"] + 15)  # the head of the column “entropy”
     expect(first).to_have_text("L1 h3")  # the lowest entropy

@@ -91,7 +91,7 @@ def test_the_largest_table_is_pooled_and_a_zoom_is_exact_and_comes_back(visit):
         visitor.press("Undo")
         visitor.page.wait_for_function("later => location.href !== later", arg=later)
         visitor.wait()
-    expect(foot).to_contain_text(f"positions {top}–{top + rows - 1} of 4096")
+    expect(foot).to_contain_text(f"positions {top:,}–{top + rows - 1:,} of 4,096")
     visitor.press("Undo")  # the zoom
     expect(foot).to_contain_text("pooled: the value furthest from 0 of 16 × 2 cells")
 

@@ -47,7 +47,9 @@ def test_the_hands_turn_while_a_slider_is_dragged_and_both_move_as_one(visit):
 
 
 def test_another_shift_is_measured_anew_and_its_error_read(visit):
-    visitor = visit("/positions?positions_view=why&positions_b=nothing&positions_length=300")
+    visitor = visit(
+        "/positions?positions_view=why&positions_claim=shift error&positions_b=nothing&positions_length=300"
+    )
     plot = visitor.chart("positions_shift_errors")
     slider = visitor.page.get_by_role("slider", name="Shift k")
     slider.focus()
@@ -57,11 +59,12 @@ def test_another_shift_is_measured_anew_and_its_error_read(visit):
     visitor.page.wait_for_function(heading, arg=plot.element_handle())
     expected = shift_error(sinusoidal_encoding(300, 64), 7)
     assert lines(plot)[0]["y"] == pytest.approx(expected.at.tolist())
-    matrix = visitor.page.locator(".st-key-panel_positions_shift_matrix .maps")
-    assert matrix.evaluate("e => e._memory.values[0]") == pytest.approx(math.cos(7))
     said = visitor.page.locator(".st-key-panel_positions_shift_errors .said")
     expect(said).to_contain_text("one matrix shifts 293 positions by k = 7; the largest error is 1×10⁻⁷")
     expect(visitor.page).to_have_url(re.compile("positions_shift=7"))
+    visitor.open("/positions?positions_view=why&positions_claim=shift matrix&positions_b=nothing&positions_shift=7")
+    matrix = visitor.maps("positions_shift_matrix")
+    assert matrix.evaluate("e => e._memory.values[0]") == pytest.approx(math.cos(7))
 
 
 def test_thousands_of_positions_are_drawn_at_once_and_read_one_by_one(visit):

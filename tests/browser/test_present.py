@@ -189,7 +189,7 @@ def test_on_a_phone_a_text_applies_when_the_keyboard_closes(visit):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_word_of_the_glossary_is_explained_by_touch(visit, scheme):
-    visitor = visit("/", width=390, height=844, color_scheme=scheme, has_touch=True)
+    visitor = visit("/heads", width=390, height=844, color_scheme=scheme, has_touch=True)
     word = visitor.page.locator(".stMain .word:visible").first
     about = word.locator(".about")
     expect(about).to_be_hidden()

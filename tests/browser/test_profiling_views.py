@@ -3,16 +3,16 @@
 import re
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.browser.charts import faults
+from tests.browser.test_standalone import opened
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tfm_ui.lenses.profiling import measurements
 from tfm_ui.pictures.registry import made
 
 DRAWN = {
     "parts": {"profiling_parts_parameters": 6, "profiling_parts_flops": 6, "profiling_parts_time": 6},
-    "roofline": {"profiling_roofline": 7},
     "length": {"profiling_length_time": 5, "profiling_length_memory": 7, "profiling_length_parts": 9},
 }
 COUNT = """({ _fullData: all }) => all.filter(({ name, meta, type }) => type === "bar" || meta?.end !== undefined)
@@ -49,3 +49,16 @@ def test_the_views_are_drawn_and_fit_a_phone_in_the_dark(visit, measured):
     times.press("End")
     said = re.compile(r"forward: [\d.]+, fitted .* at length = 512$")
     expect(times.locator("xpath=..").locator(".say")).to_have_text(said)
+
+
+def test_the_roofline_is_drawn_and_fits_a_phone_in_the_dark(browser: Browser, measured, tmp_path):
+    page = browser.new_page(
+        viewport={"width": 390, "height": 844}
+    )  # a file, as its page has a table until it is measured
+    problems = opened(page, tmp_path, "profiling_roofline", "profiling_view=roofline&d_ff=100", "dark")
+    plot = page.locator(".chart .plot")
+    page.wait_for_function("e => e._fullData?.filter(({ name }) => name).length === 7", arg=plot.element_handle())
+    assert faults(plot) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert problems == []
+    page.close()

@@ -97,7 +97,7 @@ def test_home_leads_to_the_head_that_was_clicked(visit):
     visitor = visit("/heads?seed=5&heads_head=3")
     for layer, head in ((2, 4), (1, 2)):
         visitor.go("Home")
-        visitor.page.get_by_text("What it looks at").wait_for()
+        visitor.page.locator(".st-key-card_heads").wait_for()
         visitor.wait()
         visitor.head(layer, head).click()
         visitor.page.get_by_text(f"Layer {layer}, head {head}").wait_for()
@@ -122,7 +122,7 @@ def test_reset_on_one_page_reaches_the_others(visit):
     visitor.head(2, 3).click()
     visitor.page.get_by_text("Layer 2, head 3").wait_for()
     visitor.go("Home")
-    visitor.page.get_by_text("What it looks at").wait_for()
+    visitor.page.locator(".st-key-card_heads").wait_for()
     visitor.press("Reset")
     visitor.wait()
     visitor.go("Heads")

@@ -131,7 +131,7 @@ def test_an_uploaded_file_is_drawn_and_used():
 
 def test_use_says_that_it_was_done_and_where_it_is_seen():
     app = lens(masks_pasted="101\n110\n011", causal="false", text="a b c", seq_len="3", masks_texts="")
-    assert "It would lie over what is composed" in text_on(app)
+    assert "“Use” lays it over the composed mask" in text_on(app)
     assert "It is this lens’s mask now" not in text_on(app)
     widget(app, "_masks_use").click().run()
     assert "It is this lens’s mask now" in text_on(app)
@@ -139,7 +139,7 @@ def test_use_says_that_it_was_done_and_where_it_is_seen():
     widget(app, "_view_see").click().run()
     widget(app, "_masks_clear").click().run()
     widget(app, "_view_conventions").click().run()
-    assert "It would lie over what is composed" in text_on(app)
+    assert "“Use” lays it over the composed mask" in text_on(app)
     assert not widget(app, "_masks_use").disabled
 
 

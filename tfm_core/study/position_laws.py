@@ -140,7 +140,7 @@ class ByDistance:
 
     @property
     def spread(self) -> float:
-        """The largest difference between two pairs of one distance; 0 for a function of the distance alone."""
+        """The largest difference between two pairs at the same distance; 0 for a function of the distance alone."""
         difference = self.most - self.least
         return difference[~difference.isnan()].max().item() if not difference.isnan().all() else 0.0
 

@@ -57,13 +57,19 @@ def model_panel() -> ModelState:
         mind_the_window()
     model = controls.current(ModelState)
     for name, place in read.items():
-        if notes := about_tokens(model.target_tokens if name == "target" else model.source_tokens):
-            place.html(f'<p class="note">{escape(" ".join(notes))}</p>')
+        _how_it_is_read(model, name, place)
     return model
 
 
+def _how_it_is_read(model: ModelState, name: str, place: DeltaGenerator) -> None:
+    """The origin of a sample, and how a text became tokens; in a place of fixed height, so that no slider moves."""
+    tokens = model.target_tokens if name == "target" else model.source_tokens
+    notes = escape(" ".join(filter(None, [about(getattr(model, name)), *about_tokens(tokens)])))
+    place.html(f'<p class="note read" title="{notes}">{notes}</p>')
+
+
 def _samples(name: str) -> None:
-    """Draw the menu of sample texts for a text box, and the origin of the sample that stands in it."""
+    """Draw the menu of sample texts for a text box."""
     key = f"_samples_{name}"
     st.menu_button(
         "Samples",
@@ -73,8 +79,6 @@ def _samples(name: str) -> None:
         type="tertiary",
         key=key,
     )
-    if line := about(getattr(controls.current(ModelState), name)):
-        st.caption(line)
 
 
 @st.fragment(key=controls.FOOT)

@@ -61,7 +61,7 @@ def about_tokens(tokens: Tokens) -> list[str]:
     said = []
     if tokens.dropped:
         total = len(tokens.pieces) + tokens.dropped
-        said.append(f"The text has {total} tokens; the first {len(tokens.pieces)} are read.")
+        said.append(f"The text has {total:,} tokens; the first {len(tokens.pieces):,} are read.")
     if tokens.pieces and tokens.padding:
         hold = "holds" if tokens.padding == 1 else "hold"
         said.append(f"{tokens.padding} of {len(tokens.ids)} places {hold} padding (PAD).")
@@ -70,7 +70,9 @@ def about_tokens(tokens: Tokens) -> list[str]:
     for group in groups if few else groups[:1]:
         names = " and ".join(f"“{named(piece)}”" for piece in group)
         more = "" if few else f"; so do {len(groups) - 1} more groups"
-        said.append(f"{names} share an id, so the model takes them for the same token{more}.")
+        said.append(
+            f"{names} have one number in this small vocabulary, so the model takes them for the same token{more}."
+        )
     return said
 
 

@@ -77,7 +77,7 @@ def alike(model: ModelState, state: PositionsState) -> str:
     alone = [scheme.title for scheme, pairs in result.sides if pairs.by_distance_alone]
     others = [scheme.title for scheme, pairs in result.sides if not pairs.by_distance_alone]
     said = [f"Equal colours along each diagonal: so it is for {formats.listed(alone)}." if alone else ""]
-    said.append(f"Not for {formats.listed(others)}: pairs of one distance differ there." if others else "")
+    said.append(f"Not for {formats.listed(others)}: pairs at the same distance differ there." if others else "")
     return " ".join([*filter(None, said), result.sentence()])
 
 

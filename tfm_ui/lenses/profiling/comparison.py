@@ -186,10 +186,12 @@ def grouped(pairs: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
 
 
 def kind_in_words(size: Size) -> str:
-    """What a size has in common with the sidebar's model; a causal encoder is what everybody calls decoder-only."""
+    """What a size has in common with the sidebar's model; a stack that sees no later token is called decoder-only."""
     words = size.in_words()
-    causal = "encoder, causal,"
-    return f"decoder-only,{words.removeprefix(causal)}" if words.startswith(causal) else words
+    for stack in ("encoder, causal,", "decoder,"):
+        if words.startswith(stack):
+            return f"decoder-only,{words.removeprefix(stack)}"
+    return words
 
 
 def line_of(size: Size) -> str:

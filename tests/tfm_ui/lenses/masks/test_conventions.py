@@ -84,7 +84,7 @@ def test_the_sentences_count_what_the_table_holds():
     able = int((table["cells it cannot say"] == 0).sum())
     assert AllCalls(batch).sentence().startswith(f"{able} of {len(CONVENTIONS)} conventions can say this mask")
     open_ = conventions(replace(SMALL, causal=False), replace(BATCH, mask="padding", convention="HF, attention_mask"))
-    assert "Largest difference from ours, in what the heads gathered" in about(open_)
+    assert "Largest difference from ours, in the heads’ outputs" in about(open_)
     assert "cannot say" not in about(open_)
 
 

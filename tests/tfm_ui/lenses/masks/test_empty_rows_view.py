@@ -119,7 +119,7 @@ def test_the_mechanism_is_told_with_its_numbers():
     assert "others by rounding" in said
     said = nan_spread(ModelState(causal=False), MasksState(mask="")).sentence()
     assert "its key and value are NaN for all who may look at it" in said
-    assert "others up to" in said
+    assert "others by up to" in said
     said = nan_spread(ModelState(num_layers=1), MasksState()).sentence()
     assert "There is no second layer" in said
     said = nan_spread(ModelState(architecture="encoder-decoder"), MasksState(place="cross")).sentence()
@@ -131,7 +131,7 @@ def test_one_key_one_row_and_several_rows_are_told_as_such():
     assert "a weight of 1 on the only key" in rows.sentence()
     assert "NaN in 1 of 1 row after layer 1" in spread.sentence()
     _, spread = lines(ModelState(causal=False), MasksState(mask="cross"))
-    said = "To hide the rows from others does not help: in layer 2 (head 1) 5 rows that may not look there give them a"
+    said = "Hiding the rows from others does not help: in layer 2 (head 1) 5 rows that may not look there give them a"
     assert said in spread.sentence()
 
 

@@ -82,7 +82,7 @@ def test_a_leak_is_named_with_its_tokens_its_size_and_its_way():
     assert f"when token {row + 1} “{measured.rows[row]}” changes" in said
     assert "17 leaks in all, this is the largest." in said
     locked = MovedOutputs(measure(FREE, replace(LEAKY, changed=5, moved=3))).sentence()
-    assert "Its way: token 5 “the₂” → output 4 “on” in layer 1 → output 3 “sat” in layer 2." in locked
+    assert "Its path: token 5 “the₂” → output 4 “on” in layer 1 → output 3 “sat” in layer 2." in locked
     assert locked.endswith("The promise forbids the steps in layer 1 and layer 2.")
 
 
@@ -108,7 +108,7 @@ def test_ways_through_an_encoder_and_cross_attention_are_named_too():
         (MasksState(mask="window 1", promise="padding", item=1), "Promised, but not moved: 90 because the mask is str"),
         (
             MasksState(mask="causal", item=1, changed=5, moved=2),
-            "Locked: token 5 “the₂” does not move output 2 “cat”, as no way leads there.$",
+            "Locked: token 5 “the₂” does not move output 2 “cat”, because the masks leave no path.$",
         ),
         (MasksState(mask="causal", item=1, changed=2, moved=2), "token 2 “cat” stays where it is, in the residual str"),
         (
@@ -237,4 +237,4 @@ def test_more_leaks_than_a_picture_marks_are_the_largest_and_that_is_said(monkey
     assert "17 leaks in all, this is the largest, and 6 are crossed out." in MovedOutputs(measured).sentence()
     header, _ = pictures.layer_by_layer(FREE, LEAKY)
     assert [sum(at[0] == layer for at in header["crosses"]) for layer in (0, 1)] == [3, 3]
-    assert header["about"].endswith("Of the leaks behind a layer 3 at most are crossed out.")
+    assert header["about"].endswith("Of the leaks after a layer 3 at most are crossed out.")

@@ -85,7 +85,7 @@ def test_pairs_that_have_not_come_round_are_counted():
     assert f"A: rope and B: sinusoidal: of 32 waves, {slow} (" in result.sentence()
     assert result.sides[0][1].tolist() == pytest.approx(waves)
     fast = unfinished_waves(MODEL, replace(state, width=2, max_len=3000, length=4000))
-    assert "1 wave, and it has come round at position 2999, the last within max_len." in fast.sentence()
+    assert "1 wave, and it has completed a turn at position 2999, the last within max_len." in fast.sentence()
     old, new = (last * 360 / waves[-1] for last in (47, 63))
     assert f"the slowest gets from {old:.3f}° to {new:.3f}° at position 63." in result.sentence()
     assert (np.diff([position * 360 / waves[-1] for position in range(64)]) > 0).all()  # it turns further and further

@@ -36,7 +36,7 @@ def _compared(conventions: Conventions, verified: Verified, lost: int) -> str:
             f"it was told, by {formats.tiny(verified.of_said)}."
         )
     gathered = conventions.convention.compares == "head_output"
-    compared = f"{'what the heads gathered' if gathered else 'the attention’s output'} of {conventions.where}"
+    compared = f"{'the heads’ outputs' if gathered else 'the attention’s output'} of {conventions.where}"
     if verified.difference == 0:
         return f"It equals ours to the last digit, in {compared}."
     return (

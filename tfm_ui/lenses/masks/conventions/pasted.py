@@ -153,7 +153,7 @@ class Pasted(Result):
             said.append(f"It is {shape}, the sentence {queries} × {keys}: the other cells stay as they are composed.")
         if not said:
             said.append("It has the sentence’s size.")
-        return " ".join([*said, "It would lie over what is composed, as paint, and travel in the link."])
+        return " ".join([*said, "“Use” lays it over the composed mask, as paint, and writes it into the link."])
 
     def paint(self) -> str:
         """What the link would hold of it."""

@@ -30,11 +30,11 @@ class LayerByLayer(Result):
         moves, may_move = self.measured.moves, self.measured.promised
         counts, promised = ([formats.count(int(layer.sum())) for layer in layers] for layers in (moves, may_move))
         last, pairs = len(counts), self.measured.leaking.size
-        where = f"behind layers 1 {'and' if last == 2 else 'to'} {last}" if last > 1 else "behind the only layer"
+        where = f"after layers 1 {'and' if last == 2 else 'to'} {last}" if last > 1 else "after the only layer"
         alike = (moves == may_move).all()
-        kept = "just those that are promised" if alike else f"{_each(promised)} are promised"
+        kept = "exactly those that are promised" if alike else f"{_each(promised)} are promised"
         many = self.measured.leaking_behind.sum((1, 2)).max() > self.crosses
-        crossed = f" Of the leaks behind a layer {formats.count(self.crosses)} at most are crossed out." if many else ""
+        crossed = f" Of the leaks after a layer {formats.count(self.crosses)} at most are crossed out." if many else ""
         return f"Of {formats.count(pairs)} pair{'s' * (pairs != 1)} {_each(counts)} moved {where}; {kept}.{crossed}"
 
     def table(self) -> pd.DataFrame:

@@ -75,7 +75,11 @@ class MovedOutputs(Result):
         way = self.measured.way(self.measured.setting.mask)
         places = route(way, self.measured.plan.places[row], column)
         if not places:
-            return f"Locked: {token} does not move {output}, as no way leads there." if self.measured.locked else ""
+            return (
+                f"Locked: {token} does not move {output}, because the masks leave no path."
+                if self.measured.locked
+                else ""
+            )
         by = formats.number(self.measured.moved[-1, row, column])
         by = f"by {by}" if self.measured.moves[-1, row, column] else f"by no more than rounding ({by})"
         said = f"Locked: {token} moves {output} {by}. " if self.measured.locked else ""

@@ -105,7 +105,7 @@ class Travel(Result):
         # Less far than the window reaches is no breach: far effects may be too faint to be measured.
         reached = zip(self.reaches["back"][1], self.measured.layers, strict=True)
         return {
-            f"a window of {width} reaches no further back than {width - 1} · l tokens behind layer l": all(
+            f"a window of {width} reaches no further back than {width - 1} · l tokens after layer l": all(
                 back <= (width - 1) * layer for back, layer in reached
             )
         }

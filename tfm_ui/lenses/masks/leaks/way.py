@@ -26,7 +26,7 @@ def way_in_words(
             wrong.append(_layer(hop))
     moves = " → ".join(said) if len(said) > 1 else f"{start} stays where it is, in the residual stream"
     steps = f" The promise forbids the step{'s' * (len(wrong) > 1)} in {formats.listed(wrong)}." if wrong else ""
-    return f"Its way: {moves}.{steps}"
+    return f"Its path: {moves}.{steps}"
 
 
 def _layer(hop: Hop) -> str:

@@ -51,16 +51,16 @@ class Alone(Result):
                 f"most{one_of_ties(len(most))}, by {told(free)} of its length."
             )
         why = (
-            f", as each token stands {formats.plural(self.beside.batch.pads, 'place')} further on, where "
-            f"{self.beside.model.positional} positions are others"
+            f", because each token stands {formats.plural(self.beside.batch.pads, 'place')} later, where the "
+            f"{self.beside.model.positional} position vectors are different"
             if self.beside.shifted
             else ""
         )
         schemes = [name for name, scheme in POSITIONAL.items() if "encode" not in scheme.enters()]
         return (
             f"{self.beside.where}: even hidden, they move outputs by up to {told(hidden)} of their length{why}. "
-            f"Not hidden, by up to {told(free)}. Positions by distance alone, or none ({', '.join(schemes)}), "
-            "do not mind padding that is hidden."
+            f"Not hidden, by up to {told(free)}. With positions by distance alone, or none "
+            f"({', '.join(schemes)}), hidden padding changes nothing."
         )
 
     def _reason(self) -> str:

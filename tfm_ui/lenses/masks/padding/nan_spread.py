@@ -95,7 +95,7 @@ class NanSpread(Result):
         give = "gives" if onto.blind == 1 else "give"
         weight = formats.weight(onto.largest[self.at.state.head - 1])
         return (
-            f"To hide {row} from others does not help: in layer 2 (head {self.at.state.head}) "
+            f"Hiding {row} from others does not help: in layer 2 (head {self.at.state.head}) "
             f"{formats.plural(onto.blind, 'row')} that may not look there {give} {it} a weight of {weight}, and "
             f"{weight} × NaN = NaN."
         )
@@ -105,7 +105,9 @@ class NanSpread(Result):
         apart = self.shares[LARGE][-1]
         emptied, rest = (float(apart[rows].max(initial=0)) for rows in (self.at.rows, self.at.others))
         rows, most = ("the row is", "") if len(self.at.rows) == 1 else ("the rows are", "up to ")
-        others = f", others {'by rounding' if rest < ROUNDING else f'up to {told(rest)}'}" if self.at.others else ""
+        others = (
+            f", others {'by rounding alone' if rest < ROUNDING else f'by up to {told(rest)}'}" if self.at.others else ""
+        )
         far = f"{most}{told(emptied)} of a length away from ours{others}"
         return f"{LARGE}: no NaN to warn anyone, and in the end {rows} {far}."
 

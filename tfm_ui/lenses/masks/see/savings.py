@@ -32,5 +32,5 @@ def about_saved(mask: NDArray[np.bool_]) -> str:
     pairs, blocks = formats.percent(1 - float(mask.mean())), formats.percent(empty_blocks(mask, size))
     return (
         f"In theory, a kernel that skips single pairs leaves out {pairs} of the multiply-adds of q·kᵀ and weights·v, "
-        f"one that skips whole blocks of {size} × {size}, {blocks}. Ours skips none."
+        f"one that skips whole blocks of {size} × {size}, {blocks}. This program skips none."
     )

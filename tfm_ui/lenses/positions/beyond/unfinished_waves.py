@@ -1,4 +1,4 @@
-"""Waves that do not come round within max_len: beyond it they turn further than at any position before."""
+"""Waves that do not complete a turn within max_len: beyond it they turn further than at any position before."""
 
 from dataclasses import dataclass
 
@@ -27,11 +27,11 @@ class UnfinishedWaves(Result):
     sides: list[tuple[Scheme, Tensor]]
 
     def slow(self, waves: Tensor) -> Tensor:
-        """Which waves have not come round at the last position within max_len."""
+        """Which waves have not completed a turn at the last position within max_len."""
         return waves > self.state.max_len - 1
 
     def sentence(self) -> str:
-        """How many waves have not come round, and how far the slowest turns."""
+        """How many waves have not completed a turn, and how far the slowest turns."""
         said: dict[str, list[str]] = {}
         for scheme, waves in self.sides:
             said.setdefault(self._about(waves), []).append(scheme.title)
@@ -42,7 +42,7 @@ class UnfinishedWaves(Result):
         kinds = formats.plural(count, "wave")  # an odd width's last sine has one, but no pair
         if not slow:
             all_of = "it" if count == 1 else "each"
-            return f"{kinds}, and {all_of} has come round at position {max_len - 1}, the last within max_len."
+            return f"{kinds}, and {all_of} has completed a turn at position {max_len - 1}, the last within max_len."
         have = "has" if slow == 1 else "have"
         share = formats.percent(slow / count)
         said = f"of {kinds}, {slow} ({share}) {have} not completed a turn at position {max_len - 1}"

@@ -113,7 +113,7 @@ def diagram(model: ModelState, state: PositionsState) -> Diagram:
         if POSITIONAL[name].enters()
     ]
     both = ", and in the decoder likewise" if model.is_encoder_decoder else ""
-    where = f" To be read in a recording: {'; '.join(read)}{both}." if read else ""
+    where = f" Their names in a recording of the model: {'; '.join(read)}{both}." if read else ""
     return Diagram(model, state, rows, model.num_layers, " ".join(said) + where)
 
 

@@ -76,7 +76,7 @@ class Maps(Result):
             return f"{now} No other scheme is run, so there is nothing to compare “{PLAIN}” with."
         return (
             f"{now} {self._apart()}Compared with no positions, {self._averaged()} has on average "
-            f"{formats.listed(moved)} of its weight elsewhere."
+            f"{formats.listed(moved)} of its weight on other tokens."
         )
 
     def _averaged(self) -> str:

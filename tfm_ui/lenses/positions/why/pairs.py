@@ -56,11 +56,11 @@ class Pairs:
 
     @property
     def by_distance_alone(self) -> bool:
-        """Whether all pairs of one distance that were measured are equal, to float32's rounding."""
+        """Whether all pairs at the same distance that were measured are equal, to float32's rounding."""
         return self.by_distance.spread <= self.rounding * self.top
 
     def pooled(self, part: Part) -> NDArray[np.float32]:
-        """The values to show. Where all pairs of one distance are equal, they are computed from the distances."""
+        """The values to show. Where all pairs at the same distance are equal, they are computed from the distances."""
         if part.exact or not self.by_distance_alone or self.by_distance.mean.isnan().any():
             return pooled(self.cells, part)
         return pooled(table_by_distance(self.by_distance.mean.float()), part)

@@ -67,7 +67,7 @@ def _distances_panel(alike: Similarity) -> Panel:
         key="positions_distances",
         title="By distance",
         how_to_read="x: n − m, how far n stands after m; negative: before it. y: how alike they are. A solid, B "
-        "dashed; thin: the least and the most, where pairs of one distance differ.",
+        "dashed; thin: the least and the most, where pairs at the same distance differ.",
         picture="positions_distances",
         result=SimilarityByDistance(alike),
         sources=PAIRS_SOURCES,

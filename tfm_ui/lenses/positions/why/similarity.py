@@ -166,10 +166,10 @@ def _about(scheme: Scheme, pairs: Pairs) -> str:
     if pairs.by_distance_alone:
         far = f", {at(rows - 1)} at {sign}{rows - 1}" if rows > 2 else ""
         equal = "are equal" if values.spread == 0 else f"differ by at most {formats.number(values.spread)}"
-        return f"{scheme.title}: {near}{far}; pairs of one distance {equal}.{noise}"
+        return f"{scheme.title}: {near}{far}; pairs at the same distance {equal}.{noise}"
     alone = " Its last sine has no cosine beside it." if scheme.has_waves and scheme.width % 2 else ""
     return (
-        f"{scheme.title}: {near}; pairs of one distance differ by up to {formats.number(values.spread)}, so the "
+        f"{scheme.title}: {near}; pairs at the same distance differ by up to {formats.number(values.spread)}, so the "
         "distance "
         f"alone does not tell.{noise}{alone}"
     )

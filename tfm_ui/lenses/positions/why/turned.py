@@ -32,7 +32,7 @@ class Turned(Result):
         beside: the scheme that adds.
         at: the positions, evenly spaced, so that equal distances come again.
         scores: float32 (m, n), of `scheme`.
-        exact: the largest difference between pairs of one distance, in float64.
+        exact: the largest difference between pairs at the same distance, in float64.
         added: float32 (m, n), of `beside`; NaN where it has no row.
     """
 
@@ -64,7 +64,7 @@ class Turned(Result):
         return self.beside.title if self.beside.side else self.beside.name
 
     def sentence(self) -> str:
-        """The largest difference between pairs of one distance, of both."""
+        """The largest difference between pairs at the same distance, of both."""
         turned, added = self.by_steps(self.scores), self.by_steps(self.added)
         rows = self.beside.defined(self.length)
         far = f" (it has {formats.plural(rows, 'row')})" if rows < self.length else ""
@@ -73,9 +73,8 @@ class Turned(Result):
             beside = f"{self.named} has {formats.plural(rows, 'row')}: of these positions the first alone."
         return (
             f"{formats.count(len(self.at) ** 2)} pairs (m, n), {formats.count(2 * len(self.at) - 1)} distances. "
-            "Among pairs "
-            f"of one distance the score of {self.scheme.title} differs by at most {formats.number(turned.spread)} in "
-            f"float32 and {formats.tiny(self.exact)} in float64; {beside}"
+            f"At the same distance the score of {self.scheme.title} differs by at most {formats.number(turned.spread)} "
+            f"in float32 and {formats.tiny(self.exact)} in float64; {beside}"
         )
 
     @property
