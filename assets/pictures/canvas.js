@@ -1,7 +1,7 @@
 /* What every picture needs for its canvas: how much room there is, set its size, take back what a hover has drawn, place
    the tip, draw again when the room changes. */
 
-import { contextOf } from "./paint.js"
+import { contextOf, dress } from "./paint.js"
 
 const NO_LOWER = 96 // the least height of a picture in pixels, however little room there is
 
@@ -104,10 +104,22 @@ export function hideOnScroll(hide) {
  * as soon as it has put on its new colours; returns how to stop.
  * @param {HTMLElement} element @param {() => void} draw */
 export function watch(element, draw) {
-  const sizes = new ResizeObserver(draw), mode = matchMedia("(prefers-color-scheme: dark)")
-  const later = () => setTimeout(draw, 300)
+  const sizes = new ResizeObserver(draw), unwatch = watchMode(draw)
   sizes.observe(element)
   sizes.observe(gaugeIn(element))
+  return () => { sizes.disconnect(); unwatch() }
+}
+
+/** Dress a picture that is not drawn, now and whenever the page has turned dark or light; returns how to stop.
+ * @param {HTMLElement} root @param {Header["skin"]} skins */
+export function keepDressed(root, skins) {
+  dress(root, skins)
+  return watchMode(() => dress(root, skins))
+}
+
+/** @param {() => void} act once the page has put on its new colours */
+function watchMode(act) {
+  const mode = matchMedia("(prefers-color-scheme: dark)"), later = () => setTimeout(act, 300)
   mode.addEventListener("change", later)
-  return () => { sizes.disconnect(); mode.removeEventListener("change", later) }
+  return () => mode.removeEventListener("change", later)
 }

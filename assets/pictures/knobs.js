@@ -1,7 +1,8 @@
 /* Sliders that move every picture of the page: they draw nothing themselves, and need no numbers but
    their values. */
 
-import { clamp, dress } from "./paint.js"
+import { keepDressed } from "./canvas.js"
+import { clamp } from "./paint.js"
 import { slide } from "./slider.js"
 
 /** @param {string} tag @param {object} [more] */
@@ -29,7 +30,7 @@ const scaleOf = ({ low, high, stops, digits }) => stops.length
 export default function ({ header, root, late, preview, commit, retract }) {
   const memory = root._memory ??= { rows: new Map() }
   Object.assign(memory, { header })
-  dress(root, header.skin)
+  const undress = keepDressed(root, header.skin)
 
   /** @param {Knob} knob */
   function row({ parameter, label }) {
@@ -78,4 +79,5 @@ export default function ({ header, root, late, preview, commit, retract }) {
   })
   const now = [...root.children]
   if (now.length !== shown.length || shown.some((element, i) => element !== now[i])) root.replaceChildren(...shown)
+  return undress
 }

@@ -5,7 +5,7 @@ import { clamp, grouped, powered } from "./paint.js"
 const HIGHEST = 420 // px at a root font of 16: the cells of a map together
 const WIDER = 2, HIGHER = 1.5 // how many times as wide as high, or as high as wide, a cell may be that fills the room
 const TWO_ON_A_PHONE = 6 // columns of each of two maps that are readable beside each other on a phone
-const GLANCE = 240 // px at a root font of 16: a picture of one map that may be no higher has no names, because cells are all that it has room for
+const GLANCE = 240 // px at a root font of 16: a picture of one map that may be no higher has no names, as it only has room for cells
 export const NUMBERED = 12 // in maps of up to this many rows and columns, cells that have room print their numbers
 
 /** How many maps stand beside each other. More than three go into rows of equal length, if such can be found.

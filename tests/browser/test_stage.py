@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.browser.accessible import barriers
 from tests.browser.conftest import Visitor
 from tests.browser.stage import picture, presented, top, views
 
@@ -21,22 +22,38 @@ def overflow(visitor: Visitor) -> float:
     return visitor.page.locator(".stMain").evaluate(inside)
 
 
+def clipped(visitor: Visitor) -> list[str]:
+    """What stands in the rows above the picture and is higher than its row."""
+    return visitor.page.locator(":is(.st-key-header, .st-key-question, .st-key-knobs)").evaluate_all(
+        """rows => rows.flatMap(row => [...row.querySelectorAll("h1, p, button, input")].filter(e => {
+            const { top, bottom } = row.getBoundingClientRect(), box = e.getBoundingClientRect()
+            return box.height > 1 && (box.top < top - 1 || box.bottom > bottom + 1)
+        }).map(e => `${row.className}: ${e.outerHTML}`))"""
+    )
+
+
 @pytest.mark.parametrize("path", views())
-def test_the_main_picture_is_whole_on_the_first_screen(visit, path):
+def test_the_main_picture_is_whole_on_the_first_screen_and_keeps_nobody_out(visit, path):
     visitor = visit(path)
+    assert barriers(visitor) == []
     for width, height in SIZES:
-        visitor.resize(width, height=height)
+        visitor.resize(width, "dark", height=height)
         if width < 1100:  # as it would be folded if the window had been opened so
             fold = visitor.page.locator("[data-testid=stSidebarCollapseButton] button[aria-expanded=true]")
             if fold.count():
                 fold.click()
-                visitor.resize(width, height=height)
+                visitor.resize(width, "dark", height=height)
         box = picture(visitor)
         assert box.top <= LOWEST_TOP, (width, height, box)
         assert box.top + box.height <= height + 0.5, (width, height, box)
         assert box.left >= 0
         assert box.left + box.width <= width
         assert overflow(visitor) <= 1
+        assert clipped(visitor) == []
+    visitor.resize(720, "dark", height=450)  # as a window of 1440 × 900, enlarged to 200 %
+    assert overflow(visitor) <= 1
+    assert clipped(visitor) == []
+    assert barriers(visitor) == []
 
 
 @pytest.mark.parametrize("path", views())
@@ -48,8 +65,10 @@ def test_presenting_gives_the_picture_the_screen(visit, path):
         assert box.width * box.height >= SHARE * width * height, (width, height, box)
         assert box.top + box.height <= height, (width, height, box)
         assert overflow(visitor) <= 1
+        assert clipped(visitor) == []
         size = visitor.page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)")
         assert size * 13 / 16 >= height / LINES
+    assert barriers(visitor) == []
 
 
 def act(visitor: Visitor, control: Locator) -> str:

@@ -121,13 +121,12 @@ def webkit(folder: Path) -> Iterator[WebKit]:
 def _screen() -> Iterator[str]:
     """A screen in memory; its name."""
     command = ["Xvfb", "-displayfd", "1", "-screen", "0", "1600x1200x24", "-nolisten", "tcp"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    try:
-        assert server.stdout
-        yield f":{server.stdout.readline().strip()}"
-    finally:
-        server.terminate()
-        server.wait(timeout=20)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        try:
+            assert server.stdout
+            yield f":{server.stdout.readline().strip()}"
+        finally:
+            server.terminate()
 
 
 def _wait_for(port: int) -> None:

@@ -8,7 +8,7 @@ export const PRINTED = 12 // in maps of up to this many tokens a side, each cell
 const HATCHED = 24 // in maps of up to this many tokens a side, masked cells are hatched
 const SIDE = 384, OF_WINDOW = 0.5 // the largest side: in pixels at a root font of 16, and, where the page sets no limit, as a share of the window
 const WIDER = 2 // how many times as wide as high a cell may be that fills the room
-const GLANCE = 240 // px at a root font of 16: a picture that may be no higher has no names, because cells are all that it has room for
+const GLANCE = 240 // px at a root font of 16: a picture that may be no higher has no names, as it only has room for cells
 const SLANT = 40 * Math.PI / 180
 
 /** Where everything goes, in CSS pixels; `cell` is a cell's height and `wide` its width, `block` how many cells a pixel stands
@@ -37,7 +37,8 @@ export function layOut(context, { queries, keys }, { left, top, columns, rows },
   const over = angle === SLANT ? Math.max(8, context.measureText(shown[shown.length - 1]).width * Math.cos(SLANT)) : 8
   const { cell, wide } = fit(over, head)
   return {
-    rem, phone, long, width, bare, size, family, angle, cell, wide, y: head, height: head + cell * rows + 36 * rem, fill, least: (fill ? 13 : 11) * rem,
+    rem, phone, long, width, bare, size, family, angle, cell, wide, fill, y: head, height: head + cell * rows + 36 * rem,
+    least: (fill ? 13 : 11) * rem,
     x: gutter + Math.max(0, (width - gutter - over - wide * columns) / 2),
     step: { row: stepOf(size, cell), column: stepOf(size, wide) }, block: Math.max(1, Math.ceil(1 / (cell * devicePixelRatio) - 0.01)),
   }

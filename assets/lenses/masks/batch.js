@@ -1,11 +1,11 @@
 /* The sentences of a batch as rows of tokens, padding hatched: a click on one chooses it. They are buttons, carry no numbers
    and show user text through textContent alone. */
 
-import { dress } from "../../pictures/paint.js"
+import { keepDressed } from "../../pictures/canvas.js"
 
 /** @param {Picture<BatchHeader>} picture */
 export default function ({ header, root, alone, commit }) {
-  dress(root, header.skin)
+  const undress = keepDressed(root, header.skin)
   /** @param {string} className @param {string | number} textContent */
   const span = (className, textContent) => Object.assign(document.createElement("span"), { className, textContent, dir: "auto" })
   const rows = header.rows.map(({ tokens, more, pads, morePads, name }, i) => {
@@ -25,4 +25,5 @@ export default function ({ header, root, alone, commit }) {
   if (memory.chosen !== header.chosen) root.scrollTop = row.offsetTop - root.clientHeight / 2 // of many, some are out of sight
   memory.chosen = header.chosen
   while (root.children.length > rows.length) root.lastChild?.remove()
+  return undress
 }

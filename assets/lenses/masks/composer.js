@@ -2,7 +2,7 @@
    away. What the reader has changed is kept until the server's answer contains it; the server reads the text and limits
    the numbers. */
 
-import { dress } from "../../pictures/paint.js"
+import { keepDressed } from "../../pictures/canvas.js"
 import { slide } from "../../pictures/slider.js"
 
 /** An element with these properties, around others.
@@ -21,7 +21,7 @@ export default function ({ header, root, late, preview, commit, retract }) {
   /** @type {{ chips: Map<number, Chip>, added: number, terms: ChipTerm[], [more: string]: any }} */
   const memory = root._memory ??= { chips: new Map(), added: 0 }
   const known = Object.fromEntries(header.known.map(mask => [mask.name, mask]))
-  dress(root, header.skin)
+  const undress = keepDressed(root, header.skin)
   Object.assign(memory, { header, tell })
   const dragged = [...memory.chips.values()].some(chip => chip.slider.dragging)
   if (!memory.terms || !late && !dragged) memory.terms = header.terms.map((term, i) => {
@@ -197,4 +197,5 @@ export default function ({ header, root, late, preview, commit, retract }) {
   offer.onclick = () => header.locked && commit(header.locked.lift, true)
   chips.onkeydown = event => event.stopPropagation()
   draw()
+  return undress
 }
