@@ -101,7 +101,7 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
     const [down, over] = layout.block.map((cells, side) => cells * blocks[side])
     const which = header.part ? "value furthest from 0" : "largest"
     if (down > 1 || over > 1) return `${part}pooled: the ${which} of ${down} × ${over} cells; ${how}`
-    return many ? `${part}exact, ${how}` : header.part ? `${part}exact` : ""
+    return many ? `${part}one cell per number, ${how}` : header.part ? `${part}one cell per number` : ""
   }
 
   /** @param {CellAt} at */

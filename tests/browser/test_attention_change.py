@@ -126,7 +126,7 @@ def test_a_long_text_is_pooled_and_a_drag_zooms_both_maps(visit):
     visitor.page.mouse.down()
     visitor.page.mouse.move(**end, steps=4)
     visitor.page.mouse.up()
-    expect(maps(visitor, "contribution")).to_contain_text("of 700; exact")
+    expect(maps(visitor, "contribution")).to_contain_text("of 700; one cell per number")
     visitor.page.mouse.move(**cell(visitor, 1, 410, 310, "contribution"))
     tip = maps(visitor, "contribution").locator(".tip").inner_text()
     assert "query 410 " in tip

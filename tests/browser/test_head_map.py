@@ -49,7 +49,7 @@ def test_a_long_text_is_pooled_and_a_drag_zooms_to_exact_values(visit):
     visitor.page.mouse.up()
     said = visitor.map().locator(".exact").inner_text()
     assert said.startswith("queries ")
-    assert said.endswith("of 700; exact")
+    assert said.endswith("of 700; one cell per number")
     visitor.page.mouse.move(**visitor.cell(620, 320))
     expect(visitor.page.locator(".map .tip")).to_contain_text(f"weight {visitor.weights()[619][319]:.4f}")
     visitor.press("Whole")

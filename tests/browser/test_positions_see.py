@@ -61,7 +61,7 @@ def test_the_largest_table_is_pooled_and_a_zoom_is_exact_and_comes_back(visit):
     visitor.page.mouse.down()
     visitor.page.mouse.move(x + 210, y + 108, steps=3)
     visitor.page.mouse.up()
-    expect(foot).to_contain_text("exact")
+    expect(foot).to_contain_text("one cell per number")
     visitor.page.wait_for_function("location.search.includes('positions_part=')")
     until(visitor, "header.part.block[0] === 1")
 
@@ -99,7 +99,7 @@ def test_the_largest_table_is_pooled_and_a_zoom_is_exact_and_comes_back(visit):
 def test_a_wheel_is_one_act_and_a_linked_map_follows_it(visit):
     visitor = visit("/positions?positions_a=learned&positions_b=sinusoidal&positions_max_len=64")
     other = visitor.page.locator(".st-key-panel_encode_b .maps")
-    expect(other.locator(".exact")).to_have_text("exact, drag to zoom")
+    expect(other.locator(".exact")).to_have_text("one cell per number, drag to zoom")
     # Four turns at once: on a slow machine Playwright's own wheel is slow too, and what rests in between is two acts.
     heatmap(visitor).locator("canvas").evaluate(
         """canvas => { const box = canvas.getBoundingClientRect()
@@ -110,6 +110,6 @@ def test_a_wheel_is_one_act_and_a_linked_map_follows_it(visit):
     visitor.page.wait_for_function("location.search.includes('positions_part=')")
     for values in (heatmap(visitor), other):
         visitor.page.wait_for_function("e => e._memory.header.part.rows === 16", arg=values.element_handle())
-    expect(other.locator(".exact")).to_contain_text("of 64; exact")
+    expect(other.locator(".exact")).to_contain_text("of 64; one cell per number")
     visitor.press("Undo")  # all turns of the wheel at once
-    expect(other.locator(".exact")).to_have_text("exact, drag to zoom")
+    expect(other.locator(".exact")).to_have_text("one cell per number, drag to zoom")

@@ -47,7 +47,7 @@ class Question:
 
     name: str
     ask: str
-    answer: Callable[[ModelState, Any], str] = lambda model, state: ""
+    answer: Callable[[ModelState, Any], str]
     predict: Prediction | None = None
     model: Mapping[str, Any] = field(default_factory=dict)
     page: Mapping[str, Any] = field(default_factory=dict)

@@ -144,7 +144,7 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
       context.drawImage(tile(i, side), left, top, wide, tall)
     })
     const block = header.block * blockFor(side)
-    $(".exact").textContent = block > 1 ? `pooled: the largest of ${block} × ${block} cells` : "exact"
+    $(".exact").textContent = block > 1 ? `pooled: the largest of ${block} × ${block} cells` : "one cell per number"
   }
 
   // the magnifier: the head under the pointer, large enough to read, with its sentence

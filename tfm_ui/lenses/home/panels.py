@@ -17,7 +17,7 @@ CARDS = {  # lens -> its title, and what one understands there
     "attention": ("Attention", "How does one head get its numbers?"),
     "positions": ("Positions", "How does it know where a word stands?"),
     "masks": ("Masks", "Which words may see which?"),
-    "profiling": ("Profiling", "What does all of this cost?"),
+    "profiling": ("Profiling", "What does all of this cost? Shares are rounded."),
 }
 
 

@@ -23,7 +23,8 @@ def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
             key="steps",
             title=f"Layer {state.layer}, head {state.head}",
             shape=f"step {STEPS.index(state.step) + 1} of {len(STEPS)}: {state.step}",
-            how_to_read=f"{what(state.step, shown.head)} Click a cell to outline all that it was computed from.",
+            how_to_read=f"{what(state.step, shown.head)} Click a cell to outline all that it was computed from. "
+            "Numbers are computed in full and rounded on screen.",
             locked=True,
             picture="steps",
             result=shown,

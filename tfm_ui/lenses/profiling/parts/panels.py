@@ -25,7 +25,7 @@ def _parameters(comparison: Comparison) -> Panel:
     return Panel(
         key="profiling_parts_parameters",
         title="Parameters",
-        how_to_read="The numbers that training sets, counted by formula.",
+        how_to_read="The numbers that training sets, counted by formula. Shares are rounded.",
         picture="profiling_parts_parameters",
         result=PartParameters(comparison),
         sources=[costs.parameters],
@@ -36,7 +36,7 @@ def _flops(comparison: Comparison) -> Panel:
     return Panel(
         key="profiling_parts_flops",
         title="FLOPs",
-        how_to_read="Of a forward pass, by formula. M means millions.",
+        how_to_read="Of a forward pass, by formula. M means millions; shares are rounded.",
         picture="profiling_parts_flops",
         result=PartFlops(comparison),
         sources=[costs.flops],
