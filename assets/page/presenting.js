@@ -7,11 +7,12 @@
 const TYPES = "input:not([type=range], [type=checkbox], [type=radio], [type=number]), textarea, [contenteditable], [role=combobox]"
 const HAS_ARROWS = "input, textarea, select, summary, [contenteditable], "
   + "[role=slider], [role=combobox], [role=listbox], [role=menu], [role=radiogroup], [role=dialog]"
+const known = new WeakSet() // the pages that have said how far the browser has walked
 const SCREEN = 0.8 // of the window's height that a press scrolls
 
 /** @param {{ data: PresentingData, parentElement: HTMLElement | ShadowRoot,
  *   setStateValue: (name: string, value: Record<string, number>) => void }} component */
-export default function ({ data: { steps, buttons, scrolls, text }, parentElement, setStateValue }) {
+export default function ({ data: { steps, buttons, scrolls, text, taken }, parentElement, setStateValue }) {
   const walked = window.attentionLabSteps ??= {}, page = document.documentElement
   const button = parentElement.querySelector("button")
 
@@ -59,5 +60,9 @@ export default function ({ data: { steps, buttons, scrolls, text }, parentElemen
     event.preventDefault()
   }
   document.addEventListener("keydown", act)
+  // A step that came while one page gave way to another was said to nobody.
+  const isNew = !known.has(parentElement)
+  known.add(parentElement)
+  if (isNew && Object.keys(walked).some(what => walked[what] !== (taken[what] ?? 0))) setStateValue("walked", { ...walked })
   return () => { document.removeEventListener("keydown", act) }
 }

@@ -21,4 +21,5 @@ interface PresentingData {
   buttons: Record<string, string>
   scrolls: Record<string, number>
   text: string
+  taken: Record<string, number>
 }

@@ -37,7 +37,11 @@ def tidy_history(
 
 
 def presenting_keys(
-    steps: Mapping[str, tuple[str, int]], buttons: Mapping[str, str], scrolls: Mapping[str, int], text: str
+    steps: Mapping[str, tuple[str, int]],
+    buttons: Mapping[str, str],
+    scrolls: Mapping[str, int],
+    text: str,
+    taken: Mapping[str, int],
 ) -> dict[str, int]:
     """Let keys of the keyboard walk, press buttons, scroll, and open the text; draws the button that opens the text.
 
@@ -46,11 +50,19 @@ def presenting_keys(
         buttons: the key's name -> Streamlit's key of the button that it presses.
         scrolls: the key's name -> how many screens it scrolls down.
         text: the key that opens the text.
+        taken: what is walked through -> how far the pages have gone; the browser counts on, and says so once more if a
+            page that was on its way did not hear of a step.
 
     Returns:
         What is walked through -> how far the browser has walked since it opened the app.
     """
-    data = {"steps": dict(steps), "buttons": dict(buttons), "scrolls": dict(scrolls), "text": text}
+    data = {
+        "steps": dict(steps),
+        "buttons": dict(buttons),
+        "scrolls": dict(scrolls),
+        "text": text,
+        "taken": dict(taken),
+    }
     walked = _presenting(key="presenting", data=data, on_walked_change=lambda: None).walked
     return dict(walked or {})
 

@@ -165,9 +165,9 @@ def set_without_undo(prefix: str, **values: Any) -> None:
 
 
 def _request(changes: Mapping[str, Any]) -> None:
-    st.session_state[REQUESTED] = st.session_state.get(REQUESTED, {}) | changes
     for key, value in changes.items():
         undo.shown(key, value)
+    st.session_state[REQUESTED] = st.session_state.get(REQUESTED, {}) | changes  # last, so that it is all or nothing
 
 
 def apply_requested() -> None:
@@ -176,7 +176,7 @@ def apply_requested() -> None:
     The callback does not set them itself: if a callback ends with a rerun, Streamlit does not send the browser the
     values that the callback has set.
     """
-    requested = st.session_state.pop(REQUESTED, {})
+    requested = st.session_state.get(REQUESTED, {})
     known: dict[str, type[State]] = st.session_state.get(KNOWN, {})
     held = {prefix + name: controls_of(state)[name][1] for prefix, state in known.items() for name in held_by(state)}
     for key, value in requested.items():
@@ -187,6 +187,7 @@ def apply_requested() -> None:
     changed = {key: as_text(value) for key, value in requested.items() if key in held and value != held[key]}
     if changed:
         st.query_params.update(changed)  # in one call: each call changes the address
+    st.session_state.pop(REQUESTED, None)  # last, because another act may end the run at any of these
 
 
 def change(prefix: str, /, **values: Any) -> None:

@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from tfm_ui.page import controls, present, question_row
 from tfm_ui.page.browser import presenting_keys
@@ -24,7 +25,8 @@ def draw(lenses: Sequence[Lens], lens: Lens) -> None:
             label = f"{other.title}, the lens {'before' if step < 0 else 'after'} this" if other else "No other lens"
             icon = f":material/chevron_{side}:"
             if st.button(label, icon=icon, disabled=other is None, key=key, type="tertiary") and other:
-                _open(lenses, at + step)
+                page, parameters = _way_to(lenses, at + step)
+                st.switch_page(page, query_params=parameters)
             if step < 0:
                 where = f'<p class="where"><b>{escape(lens.title)}</b> {at + 1} of {len(lenses)}</p>'
                 st.html(where, width="content")
@@ -33,6 +35,7 @@ def draw(lenses: Sequence[Lens], lens: Lens) -> None:
             {name: key.button for key in KEYS for name in key.names if key.button},
             {name: key.scrolls for key in KEYS for name in key.names if key.scrolls},
             TEXT,
+            st.session_state.setdefault(WALKED, {}),
         )
         with st.popover("Keys", type="tertiary", key="_keys"):
             st.html("<dl>" + "".join(f"<dt>{_named(key)}</dt><dd>{key.about}</dd>" for key in KEYS) + "</dl>")
@@ -46,28 +49,32 @@ def _named(key: present.Key) -> str:
 
 
 def _walk(lenses: Sequence[Lens], at: int, walked: dict[str, int]) -> None:
-    """Take the steps that the browser has counted since the last run."""
-    done = st.session_state.get(WALKED, {})
-    steps = {what: count - done.get(what, 0) for what, count in walked.items()}
-    st.session_state[WALKED] = {**done, **walked}  # on the way to another page the component says nothing
-    if lens_steps := steps.get("lens", 0):
-        to = min(max(at + lens_steps, 0), len(lenses) - 1)
-        if to != at:
-            _open(lenses, to)
-    if steps.get("question", 0):
-        if question_row.walk(lenses[at], steps["question"]):
+    """Take the steps that the browser has counted since the last run.
+
+    Another press may end the run at each access to the session. So the steps count as taken, in a dictionary that is
+    in the session already, when nothing is left that can end the run before they are.
+    """
+    taken = st.session_state.setdefault(WALKED, {})
+    steps = {what: count - taken.get(what, 0) for what, count in walked.items()}
+    to, number = min(max(at + steps.get("lens", 0), 0), len(lenses) - 1), 0
+    if to == at and (far := steps.get("question", 0)):
+        if question_row.walk(lenses[at], far):
+            taken.update(walked)
             st.rerun()
-        to, number = (at + 1, 0) if steps["question"] > 0 else (at - 1, -1)
-        if 0 <= to < len(lenses):
-            _open(lenses, to, number)
+        to, number = (at + 1, 0) if far > 0 else (at - 1, -1)
+    if to == at or not 0 <= to < len(lenses):
+        taken.update(walked)  # on the way to another page the component says nothing: what it said is kept
+        return
+    page, parameters = _way_to(lenses, to, number)
+    taken.update(walked)
+    st.switch_page(page, query_params=parameters)
 
 
-def _open(lenses: Sequence[Lens], at: int, number: int = 0) -> None:
-    """Go to a lens, which then asks this one of its questions. The model stays: it may hold the audience's own text."""
+def _way_to(lenses: Sequence[Lens], at: int, number: int = 0) -> tuple[StreamlitPage, dict[str, str]]:
+    """To a lens, which then asks this one of its questions. The model stays: it may hold the audience's own text."""
     lens = lenses[at]
     set_up = question_row.set_up_of(lens, lens.questions[number])
-    said = _worth_saying(lens.state, lens.prefix, set_up)
-    st.switch_page(lens.page(default=at == 0), query_params=controls.open_with(**said))
+    return lens.page(default=at == 0), controls.open_with(**_worth_saying(lens.state, lens.prefix, set_up))
 
 
 def _worth_saying(state: type[State], prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -136,7 +136,7 @@ def test_what_moves(positional, causal, side):
     said = Alone(beside).sentence()
     assert ("Nobody looks ahead" in said) == harmless
     assert ("hidden, they change nothing but the last digits" in said) == (not by_place and not harmless)
-    assert (f"where {positional} position vectors are different" in said) == by_place
+    assert (f"where the {positional} position vectors are different" in said) == by_place
     assert list(Alone(beside).laws().values()) == [not by_place, harmless]
     assert beside.may_look == (not harmless)
     assert (Weights(beside).onto > 0).all() == (not harmless)
