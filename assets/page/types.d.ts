@@ -12,14 +12,20 @@ interface HistoryMemory {
 
 interface Window {
   attentionLabHistory?: HistoryMemory
-  attentionLabSteps?: Record<string, number> // what presenting walks through -> how far it has walked in this window
   attentionLabWindow?: boolean // whether window.js is at work
 }
 
 interface PresentingData {
-  steps: Record<string, [string, number]>
+  steps: Record<string, ["lens" | "question", number]>
   buttons: Record<string, string>
   scrolls: Record<string, number>
   text: string
-  taken: Record<string, number>
+  questions: Record<string, number>
+  taken: number
+}
+
+interface PresentingTarget {
+  lens: string
+  number: number // of the question, counted from 1
+  step: number
 }

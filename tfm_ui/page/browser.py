@@ -2,6 +2,7 @@
 are dragged. Nothing is visible."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -41,8 +42,9 @@ def presenting_keys(
     buttons: Mapping[str, str],
     scrolls: Mapping[str, int],
     text: str,
-    taken: Mapping[str, int],
-) -> dict[str, int]:
+    questions: Mapping[str, int],
+    taken: int,
+) -> dict[str, Any]:
     """Let keys of the keyboard walk, press buttons, scroll, and open the text; draws the button that opens the text.
 
     Args:
@@ -50,21 +52,23 @@ def presenting_keys(
         buttons: the key's name -> Streamlit's key of the button that it presses.
         scrolls: the key's name -> how many screens it scrolls down.
         text: the key that opens the text.
-        taken: what is walked through -> how far the pages have gone; the browser counts on, and says so once more if a
-            page that was on its way did not hear of a step.
+        questions: the lens's name -> the number of its questions, in the order in which the keys walk.
+        taken: the number of the last step that was taken.
 
     Returns:
-        What is walked through -> how far the browser has walked since it opened the app.
+        "lens" and "number", the question that the keys have asked for last, and "step", which counts the steps; empty
+        if they asked for none on this page.
     """
     data = {
         "steps": dict(steps),
         "buttons": dict(buttons),
         "scrolls": dict(scrolls),
         "text": text,
-        "taken": dict(taken),
+        "questions": dict(questions),
+        "taken": taken,
     }
-    walked = _presenting(key="presenting", data=data, on_walked_change=lambda: None).walked
-    return dict(walked or {})
+    target = _presenting(key="presenting", data=data, on_target_change=lambda: None).target
+    return dict(target or {})
 
 
 def mind_the_window() -> None:

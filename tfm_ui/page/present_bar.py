@@ -13,7 +13,7 @@ from tfm_ui.page.lens import Lens
 from tfm_ui.page.present import KEYS, TEXT
 from tfm_ui.state.fields import State
 
-WALKED = "_walked"  # key of the session state: the steps that were taken, of those that the browser has counted
+TAKEN = "_taken"  # key of the session state: the number of the last step that was taken
 
 
 def draw(lenses: Sequence[Lens], lens: Lens) -> None:
@@ -25,22 +25,23 @@ def draw(lenses: Sequence[Lens], lens: Lens) -> None:
             label = f"{other.title}, the lens {'before' if step < 0 else 'after'} this" if other else "No other lens"
             icon = f":material/chevron_{side}:"
             if st.button(label, icon=icon, disabled=other is None, key=key, type="tertiary") and other:
-                page, parameters = _way_to(lenses, at + step)
+                page, parameters = _way_to(lenses, other)
                 st.switch_page(page, query_params=parameters)
             if step < 0:
                 where = f'<p class="where"><b>{escape(lens.title)}</b> {at + 1} of {len(lenses)}</p>'
                 st.html(where, width="content")
-        walked = presenting_keys(
+        target = presenting_keys(
             {name: key.walks for key in KEYS for name in key.names if key.walks},
             {name: key.button for key in KEYS for name in key.names if key.button},
             {name: key.scrolls for key in KEYS for name in key.names if key.scrolls},
             TEXT,
-            st.session_state.setdefault(WALKED, {}),
+            {other.name: len(other.questions) for other in lenses},
+            st.session_state.setdefault(TAKEN, 0),
         )
         with st.popover("Keys", type="tertiary", key="_keys"):
             st.html("<dl>" + "".join(f"<dt>{_named(key)}</dt><dd>{key.about}</dd>" for key in KEYS) + "</dl>")
         st.button("Exit", on_click=present.end, icon=":material/close:", type="tertiary", key="_exit", help="Key: x")
-    _walk(lenses, at, walked)
+    _walk(lenses, lens, target)
 
 
 def _named(key: present.Key) -> str:
@@ -48,33 +49,25 @@ def _named(key: present.Key) -> str:
     return ", ".join(f"<kbd>{names.get(name, name)}</kbd>" for name in key.names)
 
 
-def _walk(lenses: Sequence[Lens], at: int, walked: dict[str, int]) -> None:
-    """Take the steps that the browser has counted since the last run.
-
-    Another press may end the run at each access to the session. So the steps count as taken, in a dictionary that is
-    in the session already, when nothing is left that can end the run before they are.
-    """
-    taken = st.session_state.setdefault(WALKED, {})
-    steps = {what: count - taken.get(what, 0) for what, count in walked.items()}
-    to, number = min(max(at + steps.get("lens", 0), 0), len(lenses) - 1), 0
-    if to == at and (far := steps.get("question", 0)):
-        if question_row.walk(lenses[at], far):
-            taken.update(walked)
-            st.rerun()
-        to, number = (at + 1, 0) if far > 0 else (at - 1, -1)
-    if to == at or not 0 <= to < len(lenses):
-        taken.update(walked)  # on the way to another page the component says nothing: what it said is kept
+def _walk(lenses: Sequence[Lens], lens: Lens, target: Mapping[str, Any]) -> None:
+    """Show the question that the keys have asked for, unless it was shown already."""
+    wanted = next((other for other in lenses if other.name == target.get("lens")), None)
+    if wanted is None or target["step"] == st.session_state[TAKEN] or not 0 < target["number"] <= len(wanted.questions):
         return
-    page, parameters = _way_to(lenses, to, number)
-    taken.update(walked)
+    # Another press may end the run at any access to the session. It asks for another question, so nothing is lost.
+    if wanted is lens:
+        question_row.set_up(lens, lens.questions[target["number"] - 1])
+        st.session_state[TAKEN] = target["step"]
+        st.rerun()
+    page, parameters = _way_to(lenses, wanted, target["number"])
+    st.session_state[TAKEN] = target["step"]
     st.switch_page(page, query_params=parameters)
 
 
-def _way_to(lenses: Sequence[Lens], at: int, number: int = 0) -> tuple[StreamlitPage, dict[str, str]]:
+def _way_to(lenses: Sequence[Lens], lens: Lens, number: int = 1) -> tuple[StreamlitPage, dict[str, str]]:
     """To a lens, which then asks this one of its questions. The model stays: it may hold the audience's own text."""
-    lens = lenses[at]
-    set_up = question_row.set_up_of(lens, lens.questions[number])
-    return lens.page(default=at == 0), controls.open_with(**_worth_saying(lens.state, lens.prefix, set_up))
+    set_up = question_row.set_up_of(lens, lens.questions[number - 1])
+    return lens.page(default=lens is lenses[0]), controls.open_with(**_worth_saying(lens.state, lens.prefix, set_up))
 
 
 def _worth_saying(state: type[State], prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:

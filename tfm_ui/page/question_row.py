@@ -29,7 +29,8 @@ def draw(lens: Lens, model: ModelState, state: LensState) -> None:
             _step("Question before", -1, lens, now)
             _list(lens, now)
             _step("Next question", 1, lens, now)
-        st.html(f'<p class="ask">{explained(now.ask)}</p>')
+        at = f'data-lens="{lens.name}" data-number="{these.index(now) + 1}"'  # where keys walk on from
+        st.html(f'<p class="ask" {at}>{explained(now.ask)}</p>')
         with st.container(horizontal=True, gap="small", wrap=False, width="content", key="answering"):
             left = not now.holds(model, state)
             about = "Set the model and the controls as the question takes them for granted."
@@ -47,8 +48,13 @@ def draw(lens: Lens, model: ModelState, state: LensState) -> None:
 
 def ask(lens: Lens, question: Question) -> None:
     """Set the model and the lens's controls as the question wants them. Only to be called in a callback."""
-    controls.set_parameters(_defaults(ModelState, "", question.model) | set_up_of(lens, question))
+    set_up(lens, question)
     st.rerun()  # the whole page: the row stands in a fragment
+
+
+def set_up(lens: Lens, question: Question) -> None:
+    """Set the model and the lens's controls as the question wants them, from the next run on."""
+    controls.set_parameters(_defaults(ModelState, "", question.model) | set_up_of(lens, question))
 
 
 def open_view(lens: Lens, model: ModelState, state: LensState, view: str) -> None:
@@ -68,17 +74,6 @@ def set_up_of(lens: Lens, question: Question) -> dict[str, object]:
     """Parameter -> value, for all controls of the lens; the model's are not among them."""
     page = {**question.page, "question": lens.questions.index(question) + 1}
     return _defaults(lens.state, lens.prefix, page)
-
-
-def walk(lens: Lens, steps: int) -> bool:
-    """Ask the question that many places after the present one; False if the lens has none there."""
-    state = controls.current(lens.state, lens.prefix)
-    at = lens.questions.index(asked(lens.questions, state)) + steps
-    if 0 <= at < len(lens.questions):
-        question = lens.questions[at]
-        controls.set_parameters(_defaults(ModelState, "", question.model) | set_up_of(lens, question))
-        return True
-    return False
 
 
 def _defaults(state: type[State], prefix: str, differing: object) -> dict[str, object]:
