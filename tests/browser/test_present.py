@@ -80,6 +80,8 @@ def test_four_fast_presses_are_four_steps(visit):
         visitor.page.keyboard.press("l")
         visitor.page.wait_for_timeout(pause)
     visitor.page.get_by_text("Masks 5 of 6").wait_for()
+    visitor.wait()
+    assert "seq_len" not in visitor.page.url  # the number of tokens still follows the text
 
 
 def test_every_key_works_wherever_the_focus_is(visit):

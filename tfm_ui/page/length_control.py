@@ -37,7 +37,10 @@ def draw(where: DeltaGenerator) -> None:
 
 
 def _fix() -> None:
-    controls.set_parameters({KEY: st.session_state[KEY]})
+    chosen = st.session_state[KEY]
+    # Walking fast from page to page, Streamlit may take what it has drawn itself for a move.
+    if chosen != controls.current(ModelState).length:
+        controls.set_parameters({KEY: chosen})
 
 
 def _follow() -> None:
