@@ -1,5 +1,6 @@
 """Pictures obey the room that the page gives them, and fill it while presenting."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,7 @@ PROPERTIES = """
 @property --room { syntax: "<length>"; inherits: true; initial-value: 0px }
 @property --fill { syntax: "<number>"; inherits: true; initial-value: 0 }
 """
-CONTROLS = {
-    "masks_composer",
-    "masks_batch",
-    "positions_knobs",
-}  # no numbers: they are as large as they need
+CONTROLS = {"masks_composer", "masks_batch", "positions_knobs"}  # no numbers: they are as large as they need
 QUERIES = {"positions_clocks_a": "positions_a=rope", "positions_clocks_b": "positions_b=rope"}
 QUERIES |= {"positions_bias_a": "positions_a=alibi", "positions_bias_b": "positions_b=alibi"}
 SIZE = """() => {
@@ -51,47 +48,41 @@ def give(page: Page, room: int, fill: int = 0, letters: str = "") -> tuple[int, 
     return tuple(page.evaluate(SIZE))
 
 
-def shown() -> list[str]:
-    """The pictures that show numbers."""
-    return [name for name in PICTURES if name not in CONTROLS]
+SHOWN = [name for name in PICTURES if name not in CONTROLS]
 
 
-@pytest.mark.parametrize(("width", "height", "room"), [(1000, 768, 500), (1100, 900, 640)])
-def test_no_picture_is_higher_than_its_room_and_none_scrolls_in_itself(
-    browser: Browser, tmp_path: Path, width: int, height: int, room: int
-):
-    page = browser.new_page(viewport={"width": width, "height": height})
-    for name in shown():
-        problems = opened(page, tmp_path, name, QUERIES.get(name, ""))
-        tall, inside, wide, within = give(page, room)
-        assert tall <= room, name
-        assert inside <= tall + 1, name
-        assert within <= wide + 1, name
-        assert problems == []
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1000, "height": 768})
+    page.add_init_script(f"({LETTERS})()")
+    yield page
     page.close()
 
 
-@pytest.mark.parametrize(("width", "height", "room"), [(1000, 768, 535), (1416, 900, 630), (1896, 1080, 750)])
-def test_while_presenting_a_picture_fills_its_room_and_every_letter_is_large(
-    browser: Browser, tmp_path: Path, width: int, height: int, room: int
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_picture_is_never_higher_than_its_room_and_fills_it_in_large_letters_while_presenting(
+    page: Page, tmp_path: Path, name: str
 ):
-    page = browser.new_page(viewport={"width": width, "height": height})
-    page.add_init_script(f"({LETTERS})()")
-    for name in shown():
-        opened(page, tmp_path, name, QUERIES.get(name, ""))
+    problems = opened(page, tmp_path, name, QUERIES.get(name, ""))
+    tall, inside, wide, within = give(page, 500)
+    assert tall <= 500
+    assert inside <= tall + 1
+    assert within <= wide + 1
+    for width, height, room in ((1000, 768, 535), (1896, 1080, 750)):
+        page.set_viewport_size({"width": width, "height": height})
+        drawn(page)
         page.evaluate("() => { window.letters = [] }")
         tall, *_ = give(page, room, 1, "2.75vh")
         if not tall:
             continue  # a picture of nothing
-        assert tall <= room, name
-        assert tall >= 0.66 * room, (name, tall)
-        small = [letter for letter in page.evaluate("window.letters") if letter[0] < height / 45 - 0.5]
-        assert small == [], name
-    page.close()
+        assert tall <= room, (width, height)
+        assert tall >= 0.66 * room, (width, height)
+        assert [letter for letter in page.evaluate("window.letters") if letter[0] < height / 45 - 0.5] == []
+    assert problems == []
 
 
-def test_a_picture_follows_its_room_and_is_as_ever_without_one(browser: Browser, tmp_path: Path):
-    page = browser.new_page(viewport={"width": 1100, "height": 900})
+def test_a_picture_follows_its_room_and_is_as_ever_without_one(page: Page, tmp_path: Path):
+    page.set_viewport_size({"width": 1100, "height": 900})
     for name in ("head", "change_weights", "heads", "steps", "arcs", "positions_clocks_a", "positions_curves"):
         opened(page, tmp_path, name, QUERIES.get(name, ""))
         drawn(page)
@@ -101,11 +92,10 @@ def test_a_picture_follows_its_room_and_is_as_ever_without_one(browser: Browser,
         assert little <= 240 or name == "steps", (name, little)
         assert much > little, name
         assert give(page, 0)[0] == free, name
-    page.close()
 
 
-def test_a_cell_that_fills_the_room_is_at_most_twice_as_wide_as_high(browser: Browser, tmp_path: Path):
-    page = browser.new_page(viewport={"width": 1800, "height": 700})
+def test_a_cell_that_fills_the_room_is_at_most_twice_as_wide_as_high(page: Page, tmp_path: Path):
+    page.set_viewport_size({"width": 1800, "height": 700})
     opened(page, tmp_path, "head", "")
     give(page, 400, 1)
     layout = page.evaluate("document.querySelector('.map')._memory.layout")
@@ -114,4 +104,3 @@ def test_a_cell_that_fills_the_room_is_at_most_twice_as_wide_as_high(browser: Br
     give(page, 400, 1)
     layout = page.evaluate("document.querySelector('.maps')._memory.layout")
     assert layout["ch"] < layout["cw"] <= 2 * layout["ch"]
-    page.close()

@@ -22,6 +22,13 @@ def overflow(visitor: Visitor) -> float:
     return visitor.page.locator(".stMain").evaluate(inside)
 
 
+def scrolled(visitor: Visitor) -> list[str]:
+    """The pictures that would have to be scrolled sideways."""
+    return visitor.page.locator("[data-picture]").evaluate_all(
+        "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.className)"
+    )
+
+
 def clipped(visitor: Visitor) -> list[str]:
     """What stands in the rows above the picture and is higher than its row."""
     return visitor.page.locator(":is(.st-key-header, .st-key-question, .st-key-knobs)").evaluate_all(
@@ -49,6 +56,7 @@ def test_the_main_picture_is_whole_on_the_first_screen_and_keeps_nobody_out(visi
         assert box.left >= 0
         assert box.left + box.width <= width
         assert overflow(visitor) <= 1
+        assert scrolled(visitor) == []
         assert clipped(visitor) == []
     visitor.resize(720, "dark", height=450)  # as a window of 1440 × 900, enlarged to 200 %
     assert overflow(visitor) <= 1

@@ -56,11 +56,8 @@ def test_every_page_fits_every_screen_in_light_and_dark(visit, path):
         assert visitor.page.locator("body").evaluate(inside)
 
 
-SCREENS = {390: "dark", 1024: "light"}  # width -> colour scheme
-
-
 @pytest.mark.parametrize("lens", VIEWS)
-def test_every_view_fits_and_runs_no_text(visit, lens):
+def test_every_view_fits_a_phone_and_runs_no_text(visit, lens):
     visitor = visit(f"/{lens}?text={quote(HURTS + ADDRESSES)}", width=390)
     for view in [*VIEWS[lens][1:], VIEWS[lens][0]]:  # the first is there already
         visitor.page.locator(f".st-key-_view_{view} button").click()
@@ -68,13 +65,10 @@ def test_every_view_fits_and_runs_no_text(visit, lens):
             f"new URLSearchParams(location.search).get('{lens}_view') === {chosen(lens, view)}"
         )
         visitor.page.locator("[class*=st-key-panel_]").first.wait_for()
-        for width, scheme in (*SCREENS.items(), *list(SCREENS.items())[:1]):  # and back again
-            visitor.resize(width, scheme)
-            assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width, view
-            wide = visitor.page.locator("[data-picture]").evaluate_all(
-                "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).length"
-            )
-            assert wide == 0, (view, width)
+        visitor.wait()
+        assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390, view
+        wide = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).length"
+        assert visitor.page.locator("[data-picture]").evaluate_all(wide) == 0, view
         assert visitor.page.evaluate("window.hurt") is None
         assert made_of_it(visitor.page) == []
 
