@@ -1,10 +1,10 @@
 """Where the main picture of a view is in the window."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from tests.browser.conftest import Visitor
-from tfm_ui.lenses import lenses
-from tfm_ui.state.fields import controls_of
+from tfm_ui.lenses import lens
 
 # Of a picture, all that its script draws in; of a view whose main thing is a table, the table.
 BOXES = """() => {
@@ -49,14 +49,23 @@ def top(visitor: Visitor) -> float:
     return element.evaluate("e => e.getBoundingClientRect().top + document.querySelector('.stMain').scrollTop")
 
 
-def views() -> list[str]:
-    """The path of each view."""
-    paths = []
-    for lens in lenses():
-        address = f"/{'' if lens.name == 'home' else lens.name}"
-        has_views = "view" in controls_of(lens.state)
-        paths += [f"{address}?{lens.prefix}view={view}" if has_views else address for view in lens.views]
-    return paths
+def path(name: str) -> str:
+    """The path of the lens with this name."""
+    return f"/{'' if name == 'home' else name}"
+
+
+def walked(visitor: Visitor, name: str) -> Iterator[str]:
+    """Open each view of a lens by its tab, in the set-up of its first question; its name."""
+    views = lens(name).views
+    for view in views:
+        if len(views) > 1:
+            visitor.page.locator(f".st-key-_view_{view} button").click()
+            visitor.wait()
+            back = visitor.page.locator(".st-key-_set_up button").first
+            if back.is_enabled():
+                back.click()
+                visitor.wait()
+        yield view
 
 
 def presented(path: str) -> str:

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.live.serve import AT_REST, running_app
-from tests.other_browsers.firefox import Firefox, firefox
-from tests.other_browsers.webkit import WebKit, webkit
+from benchmarks.live.serve import AT_REST
+from tests.browser.others.firefox import Firefox, firefox
+from tests.browser.others.webkit import WebKit, webkit
 from tfm_ui.lenses import lens, lenses
 
-pytestmark = pytest.mark.browser
 PATIENCE = 60.0  # seconds
 Browser = Firefox | WebKit
 BROWSERS: dict[str, Any] = {"firefox": firefox, "webkit": webkit}
@@ -43,12 +42,6 @@ def browser(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         yield window
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with running_app() as url:
-        yield url
-
-
 def until(browser: Browser, expression: str) -> None:
     give_up = time.monotonic() + PATIENCE
     while not browser.evaluate(expression):
@@ -60,11 +53,12 @@ def rest(browser: Browser) -> None:
     until(browser, f"({AT_REST})()")
 
 
-def drawn(browser: Browser) -> list[int]:
+def drawn(browser: Browser) -> int:
+    """Wait until the main picture is drawn; how many canvases and charts it has."""
     rest(browser)
-    counts: list[int] = browser.evaluate(DRAWN)
-    assert all(count > 2 for count in counts), counts
-    return counts
+    until(browser, f"{DRAWN}.every(count => count > 2)")
+    count: int = browser.evaluate(f"{DRAWN}.length")
+    return count
 
 
 @pytest.mark.parametrize("name", [each.name for each in lenses()])
