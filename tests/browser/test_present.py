@@ -153,7 +153,16 @@ def test_the_qr_code_is_as_large_as_the_window(visit):
     visitor.page.wait_for_function("e => e.naturalWidth > 0", arg=code.element_handle())
     assert code.bounding_box()["width"] > 0.5 * 768
     link = visitor.page.locator("[role=dialog] code").inner_text()
-    assert link.endswith("/heads?seed=5&present=true")
+    assert link.endswith("/heads?seed=5")  # for those who want to work with it
+
+
+def test_a_phone_that_is_sent_a_presentation_shows_the_page_and_the_way_out(visit):
+    visitor = visit("/heads?present=true", width=390, height=844)
+    assert visitor.page.locator(".stMain").evaluate("e => e.scrollWidth <= e.clientWidth")
+    expect(visitor.page.locator(".st-key-text textarea")).to_have_count(1)
+    expect(visitor.page.locator(".st-key-_next_lens")).to_be_hidden()
+    visitor.press("Exit")
+    visitor.page.locator(".st-key-lens_links").wait_for()
 
 
 def test_the_sidebar_needs_no_scrolling_at_900(visit):

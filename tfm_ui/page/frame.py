@@ -31,8 +31,11 @@ def set_up(page: Page) -> None:
     st.set_page_config(f"{page.title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")
     present.check_link()
     st.logo(str(ASSETS / "logo.svg"), size="large")
-    sheets = ["page/page.css", *(["page/present.css"] if presenting() else [])]
-    st.html(f"<style>{''.join((ASSETS / sheet).read_text(encoding='utf-8') for sheet in sheets)}</style>")
+    style = (ASSETS / "page/page.css").read_text(encoding="utf-8")
+    if presenting():  # a phone that opens such a link shows the page as ever
+        hall = (ASSETS / "page/present.css").read_text(encoding="utf-8")
+        style += f"@media (min-width: {present.NARROWEST}px) {{{hall}}}"
+    st.html(f"<style>{style}</style>")
 
 
 def asked_lens() -> str:

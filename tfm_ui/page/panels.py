@@ -99,7 +99,12 @@ def draw_panel(panel: Panel, states: States) -> None:
 def _open_table(panel: Panel) -> None:
     shown, key = panel.open_table, f"table_{panel.key}"
     assert shown
-    drawn: dict[str, Any] = {"column_config": dict(shown.columns), "row_height": 28, "alt": panel.result.sentence()}
+    drawn: dict[str, Any] = {
+        "column_config": dict(shown.columns),
+        "row_height": 28,
+        "placeholder": "",  # of a number that there is not, as while presenting
+        "alt": panel.result.sentence(),
+    }
     table = panel.result.table()
     if shown.not_on_phones and on_phone():
         table = table.drop(columns=list(shown.not_on_phones), errors="ignore")

@@ -1,6 +1,5 @@
 """The sidebar: the controls of the model that all lenses share, Undo and Reset; and the buttons that share a page."""
 
-from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
@@ -9,7 +8,6 @@ from streamlit.delta_generator import DeltaGenerator
 from tfm_ui.page import controls, d_ff_control, length_control, present, share, undo
 from tfm_ui.page.browser import let_pictures_follow, mind_the_window, tidy_history
 from tfm_ui.page.present import presenting
-from tfm_ui.state.fields import State
 from tfm_ui.state.links import LINK_CHARS, Cut, cuts, share_link
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import SAMPLES, about
@@ -107,7 +105,7 @@ def tools() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False, key="share"):
         left_out = " and ".join(f"“{text.label}”" for text in cut)
         without = f"The link brings back all but the end of {left_out}." if cut else ""
-        share.buttons(shared_link(states), without)
+        share.buttons(share_link(address(), *states), without)  # who opens it wants the controls: it does not present
         if not presenting():
             about = "Show the picture to an audience: large, with keys."
             st.button(
@@ -133,12 +131,6 @@ def _about_link(cut: Cut) -> None:
     part, whole = formats.count(len(cut.part)), formats.count(len(cut.whole))
     note = f"Links, and the address bar, carry the first {part} of the {whole} characters of “{cut.label}”."
     st.html(f'<p class="note">{escape(note)}</p>')
-
-
-def shared_link(states: Sequence[tuple[State, str]]) -> str:
-    """The link that brings back this page; while presenting, it presents."""
-    link = share_link(address(), *states)
-    return f"{link}{'&' if '?' in link else '?'}{present.PARAMETER}=true" if presenting() else link
 
 
 def address() -> str:

@@ -71,8 +71,8 @@ class Alone(Result):
             return "Tokens may look at PAD, and get no more from it than rounding."
         if setting.causal_anyway and self.beside.batch.side == "right":
             return (
-                "Nobody looks ahead, and padding on the right lies ahead of every token: with causality it does no "
-                "harm to them, as it may on the left."
+                "No token looks ahead, and padding on the right lies ahead of every token: under the causal mask it "
+                "does no harm. On the left it may."
             )
         return "The composed mask lets no token look at PAD, even where PAD is taken for a word."
 
