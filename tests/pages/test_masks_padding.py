@@ -52,7 +52,7 @@ def test_it_runs(query):
 
 def test_with_causality_padding_on_the_right_is_harmless_and_the_mask_can_be_switched_off():
     app = lens()
-    assert "Nobody looks ahead" in text_on(app)
+    assert "No token looks ahead" in text_on(app)
     widget(app, "_masks_causal").click().run()
     assert not app.exception
     assert not widget(app, "causal").value

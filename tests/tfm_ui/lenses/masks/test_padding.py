@@ -134,7 +134,7 @@ def test_what_moves(positional, causal, side):
     assert beside.harmless == harmless
     assert beside.shifted == by_place
     said = Alone(beside).sentence()
-    assert ("Nobody looks ahead" in said) == harmless
+    assert ("No token looks ahead" in said) == harmless
     assert ("hidden, they change nothing but the last digits" in said) == (not by_place and not harmless)
     assert (f"where the {positional} position vectors are different" in said) == by_place
     assert list(Alone(beside).laws().values()) == [not by_place, harmless]
