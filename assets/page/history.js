@@ -8,7 +8,8 @@
    4. Back does not stop at a link that the server has corrected. Streamlit pushes the corrected one before this script
       is loaded; such entries lack our mark, and are skipped.
    5. A slider that moves makes no entry. So it is with those that Streamlit binds to the address; of the others, whose
-      parameters the server writes (`quiet`), Streamlit pushes each step.
+      parameters the server writes (`quiet`), Streamlit pushes each step. If such a step turns out to be the beginning of
+      an act that changes more, the entry before the act keeps the address that it had.
 
    Without this script, or with a Streamlit that works otherwise, the app runs on with Streamlit's own entries. */
 
@@ -18,7 +19,7 @@ function mend(limit, quiet) {
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history)
   const at = () => window.navigation?.currentEntry?.index ?? 0
   /** @type {HistoryMemory} */
-  const memory = { whole: new Map(), pushed: false, owes: false, at: at(), short: null }
+  const memory = { whole: new Map(), pushed: false, before: null, owes: false, at: at(), short: null }
   const marked = { lab: true },
     tooLong = (/** @type {string | URL | null | undefined} */ url) => new URL(url ?? "", location.href).href.length > limit
 
@@ -39,18 +40,23 @@ function mend(limit, quiet) {
   /** @param {number} rested */
   function settle(rested) {
     clearTimeout(memory.timer)
-    memory.pushed = rested < 2
     const rests = () => document.querySelector("[data-test-script-state]")?.dataset.testScriptState !== "running"
-    if (memory.pushed) memory.timer = setTimeout(() => settle(rests() ? rested + 1 : 0), 150)
+    if (rested < 2) memory.timer = setTimeout(() => settle(rests() ? rested + 1 : 0), 150)
+    else [memory.pushed, memory.before] = [false, null]
   }
 
   history.pushState = (_, title, url) => {
     if (tooLong(url)) { memory.owes = true; return }
-    if (isStep(url)) return replace(marked, title, url)
-    if (memory.pushed) replace(marked, title, url)
-    else push(marked, title, url)
-    memory.at = at()
     settle(0)
+    if (isStep(url)) {
+      if (!memory.pushed) memory.before ??= location.href
+      return replace(marked, title, url)
+    }
+    if (memory.pushed) return replace(marked, title, url)
+    if (memory.before) replace(marked, "", memory.before)
+    push(marked, title, url)
+    memory.pushed = true
+    memory.at = at()
   }
   history.replaceState = (_, title, url) => tooLong(url) || replace(marked, title, url)
   replace(marked, "")
@@ -67,6 +73,7 @@ function mend(limit, quiet) {
   addEventListener("popstate", () => { // after Streamlit's own listener
     const forwards = at() > memory.at
     memory.at = at()
+    memory.before = null
     if (!history.state?.lab) return history.go(forwards ? 1 : -1)
     if (memory.short) replace(marked, "", memory.short)
     memory.short = null

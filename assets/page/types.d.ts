@@ -3,6 +3,7 @@
 interface HistoryMemory {
   whole: Map<string, string> // what the address holds of a text -> the whole text
   pushed: boolean // whether this act has an entry already
+  before: string | null // the address before this act, if so far only a slider has moved in it
   owes: boolean // whether an entry was not written, as its address was too long
   at: number // the place in the browser's history
   short: string | null // the address with cut texts, while Streamlit is shown them whole

@@ -3,11 +3,11 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_ui.page import controls
+from tfm_ui.page import controls, unbound
 from tfm_ui.state.fields import Whole, controls_of
 from tfm_ui.state.model_state import ModelState
 
-KEY, BOX = "d_ff", "_d_ff"
+KEY = "d_ff"
 
 
 def draw(where: DeltaGenerator) -> None:
@@ -19,12 +19,11 @@ def draw(where: DeltaGenerator) -> None:
     field, _ = controls_of(ModelState)[KEY]
     assert isinstance(field, Whole)
     hidden = controls.current(ModelState).hidden
-    if st.session_state.get(BOX) != hidden:
-        st.session_state[BOX] = hidden
-    where.number_input(field.label, 1, field.high, help=field.help, key=BOX, on_change=_changed)
+    key = unbound.key_of(KEY, hidden)
+    where.number_input(field.label, 1, field.high, hidden, help=field.help, key=key, on_change=_changed, args=(key,))
 
 
-def _changed() -> None:
-    chosen = st.session_state[BOX]
-    is_usual = chosen == controls.current(ModelState).d_model * 4
-    controls.set_parameters({KEY: 0 if is_usual else chosen})
+def _changed(key: str) -> None:
+    if chosen := unbound.moved_to(KEY, key):
+        is_usual = chosen == controls.current(ModelState).d_model * 4
+        controls.set_parameters({KEY: 0 if is_usual else chosen})

@@ -4,11 +4,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core import encode
-from tfm_ui.page import controls
+from tfm_ui.page import controls, unbound
 from tfm_ui.state.fields import Length, controls_of
 from tfm_ui.state.model_state import EXACT_UP_TO, ModelState
 
-KEY = "seq_len"  # of the slider, and of the field that the address holds
+KEY = "seq_len"
 FOLLOW = "_follow_text"
 
 
@@ -22,12 +22,14 @@ def draw(where: DeltaGenerator) -> None:
     field, _ = controls_of(ModelState)[KEY]
     assert isinstance(field, Length)
     pieces = len(encode(model.read_text, model.tokenizer).pieces)
-    if st.session_state.get(KEY) != model.length:  # otherwise Streamlit would send the browser what it has sent itself
-        st.session_state[KEY] = model.length
+    key = unbound.key_of(KEY, model.length)
     with where.container(key="with_follow"):
         # The length of the text stays a stop, so that the slider is the same one when it has been moved away from it.
         options = field.options(pieces, model.length)
-        st.select_slider(field.label, options, help=field.help, key=KEY, on_change=_fix)
+        with st.container(key=KEY):  # pictures follow the slider in it
+            st.select_slider(
+                field.label, options, model.length, help=field.help, key=key, on_change=_fix, args=(key,)
+            )
         if model.seq_len:
             about = "This many are read of any text. Press to read as many as the text has."
             st.button("Fixed: follow the text", key=FOLLOW, type="tertiary", help=about, on_click=_follow)
@@ -36,10 +38,8 @@ def draw(where: DeltaGenerator) -> None:
             st.html(f'<p class="follows">follows the text{most}</p>')
 
 
-def _fix() -> None:
-    chosen = st.session_state[KEY]
-    # Walking fast from page to page, Streamlit may take what it has drawn itself for a move.
-    if chosen != controls.current(ModelState).length:
+def _fix(key: str) -> None:
+    if chosen := unbound.moved_to(KEY, key):
         controls.set_parameters({KEY: chosen})
 
 
