@@ -9,6 +9,7 @@ from tests.browser.accessible import barriers
 from tests.browser.conftest import Visitor
 from tests.browser.stage import path, picture, presented, top, walked
 from tfm_ui.lenses import lenses
+from tfm_ui.text.glossary import explained
 
 NAMES = [each.name for each in lenses()]
 HALLS = ((1024, 768), (1440, 900), (1920, 1080))
@@ -38,6 +39,16 @@ def clipped(visitor: Visitor) -> list[str]:
             return box.height > 1 && (box.top < top - 1 || box.bottom > bottom + 1)
         }).map(e => `${row.className}: ${e.outerHTML}`))"""
     )
+
+
+# Each question's text in the row: how high the row is, how much room is left in it, and where the stage begins.
+ROWS = """asks => asks.map(ask => {
+  const [text, row, stage] = [".ask", ".st-key-question", ".st-key-stage"].map(name => document.querySelector(name))
+  text.innerHTML = ask
+  const [inner, outer] = [text, row].map(element => element.getBoundingClientRect())
+  return { height: outer.height, above: inner.top - outer.top, below: outer.bottom - inner.bottom,
+    stage: stage.getBoundingClientRect().top }
+})"""
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -149,6 +160,24 @@ def test_a_link_that_is_corrected_moves_nothing_when_its_notice_goes(visit):
     visitor.press("Dismiss")
     visitor.wait()
     assert top(visitor) == pytest.approx(before, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("path", "sizes"),
+    [
+        ("/masks", [(1440, 900), (1100, 800), (1024, 768), (720, 450), (641, 800), (390, 844), (360, 740)]),
+        ("/masks?present=true", [(1920, 1080), (1024, 768), (900, 800)]),
+    ],
+    ids=["page", "presenting"],
+)
+def test_the_row_has_room_for_each_question_and_one_height_for_all(visit, path, sizes):
+    visitor = visit(path)
+    asks = [explained(question.ask) for lens in lenses() for question in lens.questions]
+    for width, height in sizes:
+        visitor.resize(width, height=height)
+        rows = visitor.page.evaluate(ROWS, asks)
+        assert len({(row["stage"], row["height"]) for row in rows}) == 1
+        assert [ask for ask, row in zip(asks, rows, strict=True) if min(row["above"], row["below"]) < 0] == []
 
 
 def test_a_question_stays_while_its_controls_move_and_offers_the_way_back(visit):

@@ -7,6 +7,7 @@ import pytest
 from tests.opening import PAGES, go_to
 from tests.pages.asking import pick
 from tests.pages.test_app import HEADS, shown, start, text_on, widget
+from tfm_ui.lenses import lenses
 from tfm_ui.lenses.heads import questions as heads
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home import questions as home
@@ -169,3 +170,41 @@ def test_present_in_a_link_is_checked_too(asked, is_on, noted):
     app = start(present=asked)
     assert text_on(app).count(f" of {len(PAGES)}") == is_on
     assert len(app.warning) == noted
+
+
+@pytest.mark.parametrize("lens", lenses(), ids=lambda lens: lens.name)
+def test_without_a_text_the_answer_asks_for_one(lens):
+    for view in lens.views if len(lens.views) > 1 else [""]:
+        uses_model = not view or lens.views[view].uses_model
+        app = start(lens.name, text=" ", **({lens.prefix + "view": view} if view else {}))
+        app.session_state["_answer"] = True  # the popover is open
+        app.run()
+        assert not app.exception
+        said = [html.proto.body for html in app.get("html") if 'class="said"' in html.proto.body]
+        assert any("Type at least one word" in body for body in said) == uses_model
+
+
+@pytest.mark.parametrize(
+    ("page", "number", "view"),
+    [("attention", "11", "dictionary"), ("masks", "12", "conventions"), ("attention", "1", None), ("heads", "3", None)],
+)
+def test_a_link_that_names_only_a_question_opens_its_view(page, number, view):
+    app = start(page, **{f"{page}_question": number})
+    assert f'data-number="{number}"' in text_on(app)
+    assert app.query_params.get(f"{page}_view") == view
+
+
+def test_a_tab_forgets_the_question_of_the_view_before():
+    app = start("attention", attention_question="2", seed="8")
+    widget(app, "_view_dictionary").click().run()
+    assert "attention_question" not in app.query_params
+    widget(app, "_view_steps").click().run()
+    assert not {"attention_question", "attention_view"} & set(app.query_params)
+
+
+@pytest.mark.parametrize(("asked", "taken"), [("999", "6"), ("-1", "1"), ("abc", "1"), ("2.4", "2")])
+def test_a_question_that_there_is_none_of_becomes_the_nearest(asked, taken):
+    app = start(heads_question=asked)
+    assert app.query_params["heads_question"] == taken
+    assert "from 1 to 6" in app.warning[0].value
+    assert f'data-number="{taken}"' in text_on(app)

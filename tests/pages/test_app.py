@@ -236,7 +236,7 @@ def test_a_link_brings_its_target_text():
 
 def test_an_empty_target_asks_for_one():
     app = start(architecture="encoder-decoder", target=" ")
-    assert "under **Target text**" in app.info[0].value
+    assert "under “Target text”" in app.info[0].value
 
 
 def test_reset_brings_back_the_first_picture():

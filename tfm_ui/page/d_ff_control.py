@@ -1,6 +1,5 @@
 """The box of d_ff: it shows the real number, which is 4 d_model unless another one is chosen."""
 
-import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui.page import controls, unbound

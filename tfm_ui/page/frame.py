@@ -9,7 +9,6 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from tfm_ui.live import passes
-from tfm_ui.live.passes import Pass
 from tfm_ui.page import controls, notices, present, sidebar
 from tfm_ui.page.lens import LENS_SCRIPT
 from tfm_ui.page.present import presenting as presenting
@@ -32,7 +31,7 @@ def set_up(page: Page) -> None:
     present.check_link()
     st.logo(str(ASSETS / "logo.svg"), size="large")
     style = (ASSETS / "page/page.css").read_text(encoding="utf-8")
-    if presenting():  # a phone that opens such a link shows the page as ever
+    if presenting():  # a narrow window that opens such a link, as a phone's, shows the page as ever
         hall = (ASSETS / "page/present.css").read_text(encoding="utf-8")
         style += f"@media (min-width: {present.NARROWEST}px) {{{hall}}}"
     st.html(f"<style>{style}</style>")
@@ -54,12 +53,11 @@ def model() -> ModelState:
     return controls.current(ModelState)
 
 
-def run(state: ModelState) -> Pass:
-    """The model's pass; if the model is too large, say so and end the page."""
-    if reason := passes.too_large(state):
-        st.error(reason, icon=":material/error:")
-        st.stop()
-    return passes.run(state)
+def why_not_run(state: ModelState) -> str:
+    """Why this model cannot be run, in a sentence for the reader; "" if it can."""
+    if empty := state.empty_texts:
+        return f"Type at least one word in the sidebar, under “{'” and “'.join(empty)}”."
+    return passes.too_large(state)
 
 
 def in_turn(draw: Callable[P, None], *, heavy: bool = False) -> Callable[P, None]:
@@ -100,16 +98,6 @@ def notice_box() -> None:
             if more := texts[3:]:
                 st.expander(f"and {len(more)} more").markdown("\n\n".join(more))
             st.button("Dismiss", on_click=notices.dismiss, icon=":material/close:", type="tertiary", key="_dismiss")
-
-
-def asks_for_text(state: ModelState) -> bool:
-    """If a text has no tokens, ask the reader to type one, and return True."""
-    empty = ["Text"] if not state.source_tokens.pieces else []
-    if state.is_encoder_decoder and not state.target_tokens.pieces:
-        empty.append("Target text")
-    if empty:
-        st.info(f"Type at least one word in the sidebar, under **{' and '.join(empty)}**.", icon=":material/edit:")
-    return bool(empty)
 
 
 def lens_links(pages: Sequence[Page]) -> None:

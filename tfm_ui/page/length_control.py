@@ -27,9 +27,7 @@ def draw(where: DeltaGenerator) -> None:
         # The length of the text stays a stop, so that the slider is the same one when it has been moved away from it.
         options = field.options(pieces, model.length)
         with st.container(key=KEY):  # pictures follow the slider in it
-            st.select_slider(
-                field.label, options, model.length, help=field.help, key=key, on_change=_fix, args=(key,)
-            )
+            st.select_slider(field.label, options, model.length, help=field.help, key=key, on_change=_fix, args=(key,))
         if model.seq_len:
             about = "This many are read of any text. Press to read as many as the text has."
             st.button("Fixed: follow the text", key=FOLLOW, type="tertiary", help=about, on_click=_follow)

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from tfm_ui.live import passes
 from tfm_ui.page import controls, controls_line, frame, header, question_row
 from tfm_ui.page.lens import Lens, View
 from tfm_ui.page.panels import draw_blocks
@@ -18,7 +19,9 @@ from tfm_ui.state.model_state import ModelState
 def show(lens: Lens) -> None:
     """Draw the lens's page."""
     model = frame.model()
-    controls.open_link(lens.state, lens.prefix, lens.state.limits(model))
+    numbers = {"question": {"low": 1, "high": len(lens.questions)}}
+    controls.open_link(lens.state, lens.prefix, lens.state.limits(model) | numbers)
+    question_row.follow_link(lens)
     # Without controls nothing runs a lens alone, and a click in its picture may lead to another page: the whole page
     # then has to run, as otherwise Streamlit drops the model's parameters from the address.
     has_controls = set(controls_of(lens.state)) > set(controls_of(LensState))
@@ -40,15 +43,16 @@ def _show_view(lens: Lens, model: ModelState) -> None:
     )
     question = st.container()
     with st.container(key="desk"):
-        if view.uses_model and frame.asks_for_text(model):
+        if view.uses_model and (reason := frame.why_not_run(model)):
             with question:
-                question_row.draw(lens, model, state)
+                question_row.draw(lens, model, state, reason)
+            st.info(reason, icon=":material/edit:")
             return
         if view.controls:
             state = _knobs(lens, view, model)
         with question:  # only now: a link's values are known when their controls have been drawn
             question_row.draw(lens, model, state)
-        this_pass = frame.run(model) if view.uses_model else None
+        this_pass = passes.run(model) if view.uses_model else None
         with place:
             header.facts(model, this_pass, beside=lens.beside)
         _pictures(lens, view, model, state)

@@ -10,7 +10,7 @@ from tfm_ui.state.fields import Flag
 from tfm_ui.state.links import Correction
 
 PARAMETER = "present"
-NARROWEST = 641  # px, of a window that can present; in page.css, too
+NARROWEST = 900  # px, of a window that can present; in page.css, too
 
 
 class Key(NamedTuple):

@@ -20,8 +20,15 @@ from tfm_ui.text.glossary import explained
 ASKED_FOR = "_answer_of"  # key of the session state: the question whose answer the reader has asked for
 
 
-def draw(lens: Lens, model: ModelState, state: LensState) -> None:
-    """Draw the row. It is drawn in the lens's fragment, as it says whether a control has left the question's set-up."""
+def draw(lens: Lens, model: ModelState, state: LensState, unanswerable: str = "") -> None:
+    """Draw the row. It is drawn in the lens's fragment, as it says whether a control has left the question's set-up.
+
+    Args:
+        lens: whose questions these are.
+        model: the model, for the answer.
+        state: the lens's controls.
+        unanswerable: why nothing can be measured now, which then stands in the place of the answer.
+    """
     these = lens.questions
     now = asked(these, state)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="question"):
@@ -43,7 +50,13 @@ def draw(lens: Lens, model: ModelState, state: LensState) -> None:
                 type="tertiary",
                 key="_set_up",
             )
-            _answer(lens, now, model, state)
+            popover = st.popover("Answer", icon=":material/lightbulb:", on_change="rerun", key="_answer")
+            if popover.open:
+                with popover.container(key="answer"):
+                    if unanswerable:
+                        st.html(f'<p class="said">{escape(unanswerable)}</p>')
+                    else:
+                        _answer(lens, now, model, state)
 
 
 def ask(lens: Lens, question: Question) -> None:
@@ -67,7 +80,16 @@ def open_view(lens: Lens, model: ModelState, state: LensState, view: str) -> Non
     if asked(lens.questions, state).holds(model, state):
         ask(lens, first)
     else:
-        controls.change(lens.prefix, view=view)
+        controls.change(lens.prefix, view=view, question=0)
+
+
+def follow_link(lens: Lens) -> None:
+    """Open the view of the question that a link names, if it names no view. The link has been corrected before."""
+    at, number = lens.prefix + "view", st.query_params.get(lens.prefix + "question")
+    if number and len(lens.views) > 1 and at not in st.query_params:
+        view = lens.questions[int(number) - 1].view(lens.state)
+        if view != controls.defaults(lens.state, lens.prefix)[at]:
+            st.query_params[at] = view
 
 
 def set_up_of(lens: Lens, question: Question) -> dict[str, object]:
@@ -111,24 +133,18 @@ def _list(lens: Lens, now: Question) -> None:
 
 
 def _answer(lens: Lens, now: Question, model: ModelState, state: LensState) -> None:
-    """The answer, in a popover, which covers a part of the page instead of moving it."""
+    """The answer; before it the reader's prediction, if the question asks for one."""
     which = f"{lens.name}_{lens.questions.index(now)}"
-    popover = st.popover("Answer", icon=":material/lightbulb:", on_change="rerun", key="_answer")
-    if not popover.open:
-        return
-    with popover.container(key="answer"):
-        predicted = _prediction(now.predict, f"_prediction_{which}") if now.predict else None
-        if now.predict and st.session_state.get(ASKED_FOR) != which:
+    if now.predict:
+        predicted = _prediction(now.predict, f"_prediction_{which}")
+        if st.session_state.get(ASKED_FOR) != which:
             st.button("Show the answer", on_click=_show, args=(which,), type="primary", key="_show_answer")
             return
-        if now.predict:
-            measured = now.predict.measured(model, state)
-            said = "nothing" if predicted is None else _said(predicted, now.predict)
-            yours = f"You predicted {said}."
-            st.html(
-                f'<p class="measured">{escape(yours)} Here it is <b>{escape(_said(measured, now.predict))}</b>.</p>'
-            )
-        st.html(f'<p class="said">{explained(now.answer(model, state))}</p>')
+        measured = now.predict.measured(model, state)
+        said = "nothing" if predicted is None else _said(predicted, now.predict)
+        yours = f"You predicted {said}."
+        st.html(f'<p class="measured">{escape(yours)} Here it is <b>{escape(_said(measured, now.predict))}</b>.</p>')
+    st.html(f'<p class="said">{explained(now.answer(model, state))}</p>')
 
 
 def _show(which: str) -> None:

@@ -61,7 +61,7 @@ class Question:
         return str(self.page.get("view", getattr(state, "view", "")))
 
 
-MOST_CHARS = 170  # two lines beside the question's number
+MOST_CHARS = 150  # two lines beside the question's number in a window 1024 px wide
 
 
 def asked(questions: Sequence[Question], page: LensState) -> Question:

@@ -13,7 +13,7 @@ SHOWN = "_shown_"  # key of the session state, before the parameter: the number 
 
 
 def key_of(parameter: str, value: Any) -> str:
-    """The key under which to draw the widget of this parameter, so that it shows the value. It needs it as default, too."""
+    """The key of the widget that is to show this value of the parameter. The value must be its default, too."""
     number, shown = st.session_state.get(SHOWN + parameter, (0, value))
     if st.session_state.get(_key(parameter, number), shown) != value:
         number += 1

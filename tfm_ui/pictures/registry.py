@@ -111,7 +111,7 @@ def content_of(name: str, query: str) -> Content:
     picture = registered(name)
     states = picture.states(_parameters(query))
     model = states[0][0]
-    if not model.source_tokens.pieces or (model.is_encoder_decoder and not model.target_tokens.pieces):
+    if model.empty_texts:
         raise CannotBeShown("expected a text, got one that has no tokens")
     if reason := passes.too_large(model):
         raise CannotBeShown(reason)

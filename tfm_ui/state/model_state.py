@@ -134,3 +134,9 @@ class ModelState:
         """The tokens of the target text, as the decoder of an encoder-decoder reads them: cut, but never padded."""
         pieces = len(encode(self.read_target, self.tokenizer).pieces)
         return encode(self.read_target, self.tokenizer, max(1, min(pieces, self.seq_len or EXACT_UP_TO)))
+
+    @property
+    def empty_texts(self) -> list[str]:
+        """The labels of the texts that have no tokens, so that the model has nothing to read."""
+        read = {"Text": self.source_tokens} | ({"Target text": self.target_tokens} if self.is_encoder_decoder else {})
+        return [label for label, tokens in read.items() if not tokens.pieces]

@@ -68,8 +68,8 @@ QUESTIONS = (
     ),
     Question(
         "Why √dₖ",
-        "The wider the vectors, the larger their dot products. From which dₖ on does the undivided softmax leave half "
-        "of the draws less than a tenth of the gradient 1/4?",
+        "Wider vectors have larger dot products. From which dₖ on does the softmax without √dₖ leave half of the "
+        "draws under a tenth of the gradient 1/4?",
         experiments.vanishing_gradient,
         Prediction(ask="From which dₖ on?", measured=experiments.first_width),
         page={"view": "scale"},

@@ -50,9 +50,9 @@ def heard_of(model: ModelState, state: MasksState) -> str:
     name, layers = shown.names[0][last], model.num_layers
     once, then = int(mask[last].sum()), int(reach(mask, layers)[last].sum())
     return (
-        f"“{name}” sees {formats.plural(once, 'token')} in one layer, itself included. After {layers} layers its "
-        f"vector can hold something of {formats.plural(then, 'token')}, because those that it sees have looked "
-        "further back themselves."
+        f"“{name}” sees {formats.plural(once, 'token')} in one layer, itself included. After "
+        f"{formats.plural(layers, 'layer')} its vector can hold something of {formats.plural(then, 'token')}, because "
+        "those that it sees have looked further back themselves."
     )
 
 

@@ -24,8 +24,8 @@ QUESTIONS = (
     ),
     Question(
         "Longformer",
-        "Every word sees two neighbours on each side; the first sees all, and all see it. How many layers does it take "
-        "until every word has heard of every other?",
+        "Every word sees two neighbours on each side; the first sees all, and all see it. How many layers until every "
+        "word has heard of every other?",
         answers.layers_needed,
         model={"causal": False},
         page={"mask": "window 3 or global 1", "item": 1},
@@ -101,8 +101,8 @@ QUESTIONS = (
     ),
     Question(
         "Which way round?",
-        "The same booleans can have opposite meanings. Handed over the wrong way round, no call complains. Whose "
-        "outputs at least become NaN, and for how many queries?",
+        "The same booleans can mean the opposite elsewhere, and no call complains. Whose outputs at least become "
+        "NaN, and for how many queries?",
         answers.slip,
         page={"view": "conventions", "convention": "MHA, attn_mask per head"},
     ),

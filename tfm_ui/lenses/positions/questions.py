@@ -34,16 +34,16 @@ QUESTIONS = (
     ),
     Question(
         "One clock",
-        "Two dimensions are one wave: positions 0 and 44 are hardly 0.02 apart. How wide must the vectors be until no "
-        "two of 64 positions come closer than 1?",
+        "Two dimensions are one wave: positions 0 and 44 lie only 0.02 apart. How wide must vectors be until any "
+        "two of 64 positions lie 1 or more apart?",
         answers.nearest_positions,
         Prediction(ask="How far apart are the two nearest positions?", measured=answers.smallest_distance),
         page={"view": "why", "claim": "told apart", "width": 2, "b": "nothing"},
     ),
     Question(
         "Distance alone",
-        "Turned, a query and a key have one score per distance; with positions added, many. From which could a head "
-        "learn “three words back” more easily?",
+        "Turned, a query and a key have one score per distance; with positions added, many. With which is “three "
+        "words back” easier to learn?",
         answers.one_score,
         page={"view": "why", "claim": "turned scores"},
     ),
