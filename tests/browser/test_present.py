@@ -120,9 +120,9 @@ def test_what_is_typed_while_presenting_is_text(visit):
     expect(page).to_have_url(re.compile(r"text=not\+a\+lens\+but\+text"))
     expect(page.locator(".stSidebar")).to_be_hidden()
     assert where(visitor) == "Heads 2 of 6"
-    visitor.press("Text")
+    visitor.page.get_by_title("Edit the text").click()
     expect(box).to_be_focused()
-    visitor.press("Text")
+    visitor.page.get_by_title("Edit the text").click()
     expect(page.locator(".stSidebar")).to_be_hidden()
 
 

@@ -41,6 +41,12 @@ def clipped(visitor: Visitor) -> list[str]:
     )
 
 
+# The tabs that lie below the bar that stands right of them.
+COVERED = """() => {
+  const bar = document.querySelector(".st-key-present_bar").getBoundingClientRect()
+  return [...document.querySelectorAll(".st-key-tabs button")].filter(e => e.getBoundingClientRect().right > bar.left)
+    .map(e => e.innerText)
+}"""
 # Each question's text in the row: how high the row is, how much room is left in it, and where the stage begins.
 ROWS = """asks => asks.map(ask => {
   const [text, row, stage] = [".ask", ".st-key-question", ".st-key-stage"].map(name => document.querySelector(name))
@@ -88,6 +94,7 @@ def test_presenting_gives_the_picture_the_screen(visit, name):
             assert box.top + box.height <= height, (view, width, height, box)
             assert overflow(visitor) <= 1, view
             assert clipped(visitor) == [], view
+            assert not visitor.page.evaluate(COVERED), (view, width)
             size = visitor.page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)")
             assert size * 13 / 16 >= height / LINES
         assert barriers(visitor) == [], view

@@ -11,7 +11,7 @@ from tfm_ui.pictures.canvas import ASSETS, LOADER, version
 _history = st.components.v2.component("history", js=LOADER % (version(), "page/history"))
 _presenting = st.components.v2.component(
     "presenting",
-    html='<button type="button" class="text" title="Edit the text (key: t)">Text</button>',
+    html='<button type="button" class="text" title="Edit the text (key: t)"><span>Text</span></button>',
     css=(ASSETS / "page/copy_link.css").read_text(encoding="utf-8"),
     js=LOADER % (version(), "page/presenting"),
 )

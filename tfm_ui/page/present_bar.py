@@ -1,4 +1,4 @@
-"""The strip at the foot of the window while presenting: lens before, lens after, the text, the keys, exit."""
+"""The bar at the top of the window while presenting: lens before, lens after, the text, the keys, exit."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -38,7 +38,7 @@ def draw(lenses: Sequence[Lens], lens: Lens) -> None:
             {other.name: len(other.questions) for other in lenses},
             st.session_state.setdefault(TAKEN, 0),
         )
-        with st.popover("Keys", type="tertiary", key="_keys"):
+        with st.popover("Keys", icon=":material/keyboard:", type="tertiary", key="_keys"):
             st.html("<dl>" + "".join(f"<dt>{_named(key)}</dt><dd>{key.about}</dd>" for key in KEYS) + "</dl>")
         st.button("Exit", on_click=present.end, icon=":material/close:", type="tertiary", key="_exit", help="Key: x")
     _walk(lenses, lens, target)
