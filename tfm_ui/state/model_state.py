@@ -15,6 +15,7 @@ STOPS = (*range(2, 65), *range(72, 257, 8), *range(320, MAX_TOKENS + 1, 64))  # 
 # (tfm_core/model/kind.py), although it is the same number: should that change, old links still show the same weights.
 MAX_LEN = 1024
 HELP_ON_TOKENS = "As many as the text has, until you move it: then shorter texts are padded, and longer ones cut."
+HELP_ON_ARCHITECTURE = "An encoder-decoder has two texts: its encoder reads the first, its decoder the target text."
 CHARS = 20_000  # the greatest length of a typed text, more than ten times what a link carries
 
 
@@ -23,7 +24,7 @@ class ModelState:
     """The controls of the model, in the sidebar; the parameters in a link are the names of its fields."""
 
     text: str = control(Text("Text", CHARS), default="the cat sat on the mat because it was tired")
-    target: str = control(Text("Target text (the decoder's)", CHARS), default="die Katze war müde")
+    target: str = control(Text("Target text", CHARS), default="die Katze war müde")
     tokenizer: str = control(
         Choice("Tokens by", tuple(TOKENIZERS), help="A token's id depends on nothing but itself."), default="word"
     )
@@ -50,7 +51,7 @@ class ModelState:
         Choice("Norm", NORMS, help="Before each sub-layer (pre) or after it (post, as in 2017)."), default="pre"
     )
     activation: str = control(Choice("Activation", tuple(ACTIVATIONS)), default="gelu")
-    architecture: str = control(Choice("Architecture", ARCHITECTURES), default="encoder")
+    architecture: str = control(Choice("Architecture", ARCHITECTURES, help=HELP_ON_ARCHITECTURE), default="encoder")
     causal: bool = control(
         Flag("Causal: no looking ahead", help="A choice in encoders; decoders are always causal."), default=True
     )
