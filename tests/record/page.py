@@ -36,6 +36,8 @@ from tests.tfm_ui.payloads import decode
 from tfm_ui.jobs import sessions
 from tfm_ui.lenses.profiling import measurements
 from tfm_ui.pictures.registry import made
+from tfm_ui.state.fields import controls_of
+from tfm_ui.state.model_state import ModelState
 
 ROOT = Path(__file__).parents[2]
 MEASURED = "#measured"  # behind a link: Profiling has measured what it asks for, with times made by hand
@@ -85,15 +87,17 @@ def _run(app: AppTest) -> None:
 
 
 def _controls(block: Block) -> Record:
-    return {node.key: str(node.value) for node in block if _is_control(node)}
+    return {name: str(node.value) for node in block if (name := _parameter(node))}
 
 
-def _is_control(node: Any) -> bool:
-    """Whether it is a control that the link sets: keys that begin with _ are not parameters."""
+def _parameter(node: Any) -> str:
+    """The parameter of the link that a control sets, or "" if it sets none: then its key begins with _."""
     key = getattr(node, "key", None)
-    if isinstance(node, Block) or not key or key.startswith("_") or node.type in ("bidi_component", "dataframe"):
-        return False
-    return node.type != "button" and hasattr(node, "value")
+    if isinstance(node, Block) or not key or node.type in ("bidi_component", "dataframe", "button"):
+        return ""
+    unbound = re.fullmatch(r"_(.+)_\d+", key)  # tfm_ui/page/unbound.py
+    name = str(unbound[1] if unbound and unbound[1] in controls_of(ModelState) else key)
+    return name if hasattr(node, "value") and not name.startswith("_") else ""
 
 
 class _Reader:
@@ -123,8 +127,8 @@ class _Reader:
 
     def _element(self, node: Any, panel: Record | None, menu: str) -> None:
         place = self.content if panel is None else panel
-        if _is_control(node):
-            self.content["controls"][node.key] = str(node.value)
+        if name := _parameter(node):
+            self.content["controls"][name] = str(node.value)
         elif node.type == "bidi_component":
             self._picture(node)
         elif node.type == "dataframe":
