@@ -57,4 +57,4 @@ def what_a_seed_changes(model: ModelState, state: LensState) -> str:
         else "Only the shape of the pictures: nothing is hidden here"
     )
     alone = f", and “{first}” sees itself alone, so that its row stays 1.00" if int(visible[0].sum()) == 1 else ""
-    return f"{kept}{alone}. Every other weight is drawn anew: {heads.sentence().partition('. ')[0].lower()} now."
+    return f"{kept}{alone}. Every other weight is drawn anew. {heads.sentence()}"

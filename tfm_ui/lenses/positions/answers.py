@@ -9,7 +9,7 @@ from tfm_ui.lenses.positions.fault.numbers import Added, Consequences, fault
 from tfm_ui.lenses.positions.model.numbers import maps
 from tfm_ui.lenses.positions.model.shuffle import shuffle
 from tfm_ui.lenses.positions.schemes import Scheme, schemes
-from tfm_ui.lenses.positions.see.waves import wavelengths
+from tfm_ui.lenses.positions.see.waves import Waves, wavelengths
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.positions.table.numbers import schemes_table
 from tfm_ui.lenses.positions.why.similarity import similarity
@@ -33,6 +33,24 @@ def what_they_do(model: ModelState, state: PositionsState) -> str:
         said.append(f"{scheme.title}: {' and '.join(places) or 'nothing is added and nothing is turned'}.")
     waves = wavelengths(model, state)
     return " ".join([*said, waves.sentence() if waves.sides else ""]).strip()
+
+
+def longer_than_the_text(model: ModelState, state: PositionsState) -> str:
+    """From which dimension on a wave does not complete a turn within the positions that are shown."""
+    waves = wavelengths(model, state)
+    if not waves.sides:
+        return "Neither A nor B is made of waves: choose sinusoidal or rope."
+    return " ".join(_first_unfinished(side, waves.length) for side in waves.sides)
+
+
+def _first_unfinished(waves: Waves, length: int) -> str:
+    title, first, longest = waves.scheme.title, waves.turned, formats.count(round(waves.lengths[-1].item()))
+    shown = f"{formats.count(length)} positions"
+    if first == len(waves.lengths):
+        return f"{title}: every wave completes a turn within {shown}; the longest takes {longest}."
+    # Sines and cosines alternate in vectors that are added; what is turned is a pair of dimensions.
+    place = f"dimension {2 * first}" if waves.scheme.has("encode") else f"pair {first}"
+    return f"{title}: from {place} on, waves do not complete a turn within {shown}; the longest takes {longest}."
 
 
 def far_away(model: ModelState, state: PositionsState) -> str:
@@ -76,8 +94,8 @@ def alike(model: ModelState, state: PositionsState) -> str:
         return f"{result.sentence()} Choose another A or B to compare positions."
     alone = [scheme.title for scheme, pairs in result.sides if pairs.by_distance_alone]
     others = [scheme.title for scheme, pairs in result.sides if not pairs.by_distance_alone]
-    said = [f"Equal colours along each diagonal: so it is for {formats.listed(alone)}." if alone else ""]
-    said.append(f"Not for {formats.listed(others)}: pairs at the same distance differ there." if others else "")
+    said = [f"Colours are equal along each diagonal in {formats.listed(alone)}." if alone else ""]
+    said.append(f"In {formats.listed(others)} they are not: pairs at the same distance differ." if others else "")
     return " ".join([*filter(None, said), result.sentence()])
 
 

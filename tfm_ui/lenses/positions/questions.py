@@ -23,7 +23,7 @@ QUESTIONS = (
         "The largest",
         "4,096 positions of 512 dimensions, each cell the value furthest from 0 of its block. From which dimension on "
         "is a wave longer than the text?",
-        answers.what_they_do,
+        answers.longer_than_the_text,
         page={"width": 512, "length": 4096, "b": "nothing", "dims": "200 256 320 384 448 510"},
     ),
     Question(

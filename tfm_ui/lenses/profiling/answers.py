@@ -85,7 +85,11 @@ def growth_with_length(model: ModelState, state: ProfilingState) -> str:
     what = "times grow" if comparison.measured else "operations grow"
     more = [name for name, factor in grown.items() if factor > 1.05 * length]
     each = formats.listed([f"{name} {units.times(factor)}" for name, factor in grown.items()])
-    who = f"Clearly more than the length: {formats.listed(more)}" if more else "None grows clearly more than the length"
+    who = (
+        f"More than the length grows the cost of {formats.listed(more)}"
+        if more
+        else "None grows clearly more than the length"
+    )
     first = MEASURED if comparison.measured else NO_TIME
     return f"{first}: with {units.times(length)} the tokens, the {what}: {each}. {who}."
 

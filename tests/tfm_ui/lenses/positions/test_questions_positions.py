@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -124,11 +125,9 @@ def test_the_two_nearest_positions_are_found_among_all_pairs(width):
 
 
 def test_diagonals_are_equal_where_the_distance_alone_counts():
-    assert answered("Diagonals").startswith(
-        "Equal colours along each diagonal: so it is for A: sinusoidal and B: rope."
-    )
+    assert answered("Diagonals").startswith("Colours are equal along each diagonal in A: sinusoidal and B: rope.")
     other = answered("Diagonals", a="learned", b="alibi")
-    assert "so it is for B: alibi. Not for A: learned" in other
+    assert "in B: alibi. In A: learned they are not" in other
     assert answered("Diagonals", a="none", b="nothing").endswith("Choose another A or B to compare positions.")
 
 
@@ -177,3 +176,14 @@ def test_the_parameters_of_the_learned_table_are_counted(d_model):
     assert answers.learned_parameters(model, PositionsState()) == count
     assert f"learned {count:,}" in answered("A table or a formula", {"d_model": d_model})
     assert f"learned ({count:,})" in answered("Which kind?", {"d_model": d_model})
+
+
+@pytest.mark.parametrize(("width", "length"), [(512, 4096), (64, 64), (2, 64)])
+def test_waves_longer_than_the_text_begin_where_the_formula_says(width, length):
+    turns = (length - 1) * 10000 ** (-np.arange(0, width, 2) / width) / (2 * np.pi)
+    first = int((turns < 1).argmax()) if (turns < 1).any() else None
+    said = answered("The largest", width=width, length=length, b="rope")
+    place = "every wave completes" if first is None else f"from dimension {2 * first} on"
+    assert said.startswith(f"A: sinusoidal: {place}")
+    assert ("B: rope: every" if first is None else f"B: rope: from pair {first} on") in said
+    assert "choose sinusoidal or rope" in answered("The largest", a="learned", b="t5")

@@ -75,8 +75,8 @@ class Maps(Result):
         if not moved:
             return f"{now} No other scheme is run, so there is nothing to compare “{PLAIN}” with."
         return (
-            f"{now} {self._apart()}Compared with no positions, {self._averaged()} has on average "
-            f"{formats.listed(moved)} of its weight on other tokens."
+            f"{now} {self._apart()}Compared with no positions, {self._averaged()} gives other tokens this share of "
+            f"its weight on average: {formats.listed(moved)}."
         )
 
     def _averaged(self) -> str:

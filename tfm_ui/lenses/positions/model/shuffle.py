@@ -89,7 +89,7 @@ class Shuffle(Result):
         plain = self.rows[PLAIN]
         moving = {name: float(row.shares.max()) for name, row in self.rows.items() if name not in (PLAIN, OPEN)}
         most = max(moving, key=moving.__getitem__, default="")
-        said = f"With positions outputs move by up to {_share(moving[most])} of their length, {most}. " if most else ""
+        said = f"With {most} positions outputs move by up to {_share(moving[most])} of their length. " if most else ""
         if not self.masked:
             return f"Without positions {_kept(plain.stayed, total)} to rounding. {said}".strip()
         open_ = self.rows[OPEN]
