@@ -69,6 +69,8 @@ def test_every_view_fits_a_phone_and_runs_no_text(visit, lens):
         assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390, view
         wide = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).length"
         assert visitor.page.locator("[data-picture]").evaluate_all(wide) == 0, view
+        cut = "all => all.filter(e => e.scrollHeight > e.clientHeight + 1).length"
+        assert visitor.page.locator(".st-key-knobs").evaluate_all(cut) == 0, view
         assert visitor.page.evaluate("window.hurt") is None
         assert made_of_it(visitor.page) == []
 

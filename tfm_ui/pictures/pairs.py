@@ -33,6 +33,7 @@ def figure(
         roles: the colour roles of the upper and the lower bar.
         rows: what the names are of; it is the title of the y axis in files.
     """
+    full = float(shares.max(initial=1e-9))
     at, said = np.arange(len(names)), [[formats.percent(share, 3) for share in side] for side in shares.tolist()]
     bars = [
         {
@@ -59,7 +60,7 @@ def figure(
         last=len(names) - 1,
         pixels=PAIR,
         rows=rows,
-        axis={"title": axis_title("share"), "range": [0, float(shares.max(initial=1e-9))], "tickformat": ".0%"},
+        axis={"title": axis_title("share"), "range": [0, full], "tickformat": ".0%" if full > 0.1 else ".1%"},
     )
 
 

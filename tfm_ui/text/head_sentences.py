@@ -61,8 +61,9 @@ def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: b
             "the next token": top == free + 1,
         } | habits
     habit, hits = max(((name, int(rows_of.sum())) for name, rows_of in habits.items()), key=lambda item: item[1])
-    favourite = int(np.bincount(top[clear]).argmax()) if clear.any() else 0
-    times = int((top == favourite).sum())
+    counts = np.bincount(top[clear]) if clear.any() else np.zeros(1, int)
+    favourite, times = int(counts.argmax()), int(counts.max())
+    others = int((counts == times).sum()) - 1  # tokens that are the favourite of as many rows
     if len(free) < 3:
         return "Too few rows for a pattern."
     if hits * 2 > len(free):
@@ -70,8 +71,9 @@ def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: b
     if times * 2 > len(free):
         return f"Favours one token: “{keys[favourite]}” gets the most weight in {times} of {len(free)} rows."
     if times > 1:
-        often = f"“{keys[favourite]}” gets the most weight most often, in {times} of {len(free)} rows."
-        return f"No pattern stands out: {often}"
+        often = f"“{keys[favourite]}” gets the most weight most often, in {times} of {len(free)} rows"
+        as_often = f", as {formats.plural(others, 'other token')} {'does' if others == 1 else 'do'}" if others else ""
+        return f"No pattern stands out: {often}{as_often}."
     return "No pattern stands out: no token gets the most weight in two rows."
 
 

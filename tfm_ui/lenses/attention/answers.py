@@ -101,9 +101,9 @@ def rollout(model: ModelState, state: AttentionState) -> str:
         for name, each in (("rollout", shown), ("mean", alone))
     }
     return (
-        f"In the rollout {to_itself['rollout']} of {formats.plural(shown.read, 'row')} have their strongest line back "
-        f"to their own token; in this layer’s mean of the heads {to_itself['mean']}. The half I of A = (W + I) / 2 "
-        "does that: it stands for the residual, which hands each token on to itself in every layer."
+        f"In the rollout {to_itself['rollout']} of {formats.plural(shown.read, 'row')}, the first included, have their "
+        f"strongest line back to their own token; in this layer’s mean of the heads {to_itself['mean']}. The half I of "
+        "A = (W + I) / 2 does that: it stands for the residual, which hands each token on to itself in every layer."
     )
 
 
@@ -143,8 +143,10 @@ def after_a_change(model: ModelState, state: AttentionState) -> str:
         return "At the end no token’s vector has moved."
     first = int(np.flatnonzero(both & (end >= NOTHING))[0])
     still = int(both[:first].sum())
+    later = "Later tokens look at it in the layers above, where its vector has changed. " if len(moved) > 1 else ""
     why = (
-        f"The {formats.plural(still, 'token')} before “{moved[0]}” did not: the mask lets no token see a later one."
+        f"{later}The {formats.plural(still, 'token')} before “{moved[0]}” did not move: the mask lets no token see a "
+        "later one."
         if still and model.looks_back_only
         else "Every layer passes a change on to all tokens that may look at the changed one."
     )

@@ -15,7 +15,7 @@ QUESTIONS = (
     ),
     Question(
         "Not scaled",
-        "A head as wide as the model, its scores not divided: half of the rows give one token nearly all. What "
+        "A head as wide as the model, its scores not divided: two thirds of the rows give one token nearly all. What "
         "happens when you switch √dₖ on?",
         answers.without_division,
         model={"d_model": 256, "num_heads": 1},

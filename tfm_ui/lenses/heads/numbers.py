@@ -111,10 +111,12 @@ class HeadsInNumbers(Result):
         table = self.heads.table()
         entropies, names = table["entropy"].to_numpy(), table.index
         least, most = int(entropies.argmin()), int(entropies.argmax())
+        visible = self.heads.visible_keys[: self.heads.attention.read]
+        even = float(np.log(visible[visible > 0]).mean()) if (visible > 0).any() else 0.0
         return (
-            f"{names[least]} has the lowest entropy, {entropies[least]:.2f} nats: its weight lies on the fewest keys. "
-            f"{names[most]} has the highest, {entropies[most]:.2f} nats; an even spread over all keys would have "
-            f"{np.log(len(self.heads.keys)):.2f} nats."
+            f"By entropy, {names[least]} spreads its weight the least, {entropies[least]:.2f} nats, and {names[most]} "
+            f"the most, {entropies[most]:.2f} nats; spread evenly over the keys that each row may see, it would be "
+            f"{even:.2f} nats on average."
         )
 
     def table(self) -> pd.DataFrame:

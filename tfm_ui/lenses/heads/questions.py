@@ -27,7 +27,7 @@ QUESTIONS = (
         "cheating?",
         answers.ahead,
         Prediction(
-            ask="How many percent of all weight go to later tokens?",
+            ask="What percentage of all weight goes to later tokens?",
             measured=lambda model, state: 100 * answers.weight_ahead(model, state),
             unit="%",
         ),

@@ -155,7 +155,7 @@ def pads_unhidden(model: ModelState, state: MasksState) -> str:
     """What padding does where nobody hides it."""
     beside = run_beside(model, state)
     return (
-        f"{Alone(beside).sentence()} {Weights(beside).sentence()} A loss that still goes down shows neither: only this "
+        f"{Alone(beside).sentence()} {Weights(beside).sentence()} A loss that goes down would not show it: only this "
         "comparison does."
     )
 

@@ -1,5 +1,7 @@
 """Answers to the questions of the Positions lens: computed from what is on screen, and true of any schemes."""
 
+from dataclasses import replace
+
 import torch
 
 from tfm_ui.lenses.positions.beyond.scores import scores
@@ -10,7 +12,7 @@ from tfm_ui.lenses.positions.model.numbers import maps
 from tfm_ui.lenses.positions.model.shuffle import shuffle
 from tfm_ui.lenses.positions.schemes import Scheme, schemes
 from tfm_ui.lenses.positions.see.waves import Waves, wavelengths
-from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.lenses.positions.state import WIDEST, PositionsState
 from tfm_ui.lenses.positions.table.numbers import schemes_table
 from tfm_ui.lenses.positions.why.similarity import similarity
 from tfm_ui.lenses.positions.why.turned import turned
@@ -78,7 +80,19 @@ def nearest_positions(model: ModelState, state: PositionsState) -> str:
     result = unique(model, state)
     if not result.sides:
         return "Neither A nor B gives positions vectors of their own: choose sinusoidal or learned."
-    return f"{result.sentence()} One pair of dimensions is one clock; more pairs of other speeds tell more apart."
+    clocks = "One pair of dimensions is one clock; more pairs of other speeds tell more apart."
+    return f"{result.sentence()} {clocks}{_wide_enough(model, state)}"
+
+
+def _wide_enough(model: ModelState, state: PositionsState) -> str:
+    """At which larger width no two positions are nearer than 1, if a few widths on a short text tell it."""
+    if smallest_distance(model, state) >= 1 or state.length > 256:
+        return ""
+    for width in range(state.width + 2, min(state.width + 64, WIDEST), 2):
+        nearest = smallest_distance(model, replace(state, width=width))
+        if nearest >= 1:
+            return f" At a width of {width} the nearest two are {nearest:.2f} apart."
+    return ""
 
 
 def smallest_distance(model: ModelState, state: PositionsState) -> float:
@@ -95,7 +109,7 @@ def alike(model: ModelState, state: PositionsState) -> str:
     alone = [scheme.title for scheme, pairs in result.sides if pairs.by_distance_alone]
     others = [scheme.title for scheme, pairs in result.sides if not pairs.by_distance_alone]
     said = [f"Colours are equal along each diagonal in {formats.listed(alone)}." if alone else ""]
-    said.append(f"In {formats.listed(others)} they are not: pairs at the same distance differ." if others else "")
+    said.append(f"In {formats.listed(others)} they are not: pairs with the same n − m differ." if others else "")
     return " ".join([*filter(None, said), result.sentence()])
 
 

@@ -50,6 +50,8 @@ def growth_of_cost(model: ModelState, state: ProfilingState) -> float:
     if comparison is None:
         return 0
     cheap, dear = _ends(comparison, _alike(comparison))
+    if comparison.measured:
+        return round(_time(comparison, dear, cheap).interval.middle, 2)
     return round(_cost(comparison, dear) / _cost(comparison, cheap), 2)
 
 

@@ -135,15 +135,15 @@ def free_in_flops(model: ModelState, state: ProfilingState) -> str:
         return why_no_row(model, state)
     parts = PartTimes(comparison)
     if not parts.seconds:
-        return "By formula 0% of the operations. Their time is not measured yet: press Measure."
+        return "The FLOPs that are counted here leave them out: 0%. Their time is not measured yet: press Measure."
     there = [name for name in ("softmax", "norms") if name in parts.seconds]
     if not there:
         return "In what was measured here, softmax and norms cannot be told apart from the rest."
     total = sum(parts.seconds.values())
     each = [f"{name} {formats.percent(parts.seconds[name] / total)}" for name in there]
     return (
-        f"Measured in row {parts.number}: {formats.listed(each)} of the time, with 0% of the operations. "
-        "They compute little for each number that they read and write, so memory sets their pace."
+        f"Measured in row {parts.number}: {formats.listed(each)} of the time. The FLOPs "
+        "that are counted here leave them out, so a share of FLOPs is no share of time."
     )
 
 

@@ -14,7 +14,7 @@ QUESTIONS = (
         "parameters?",
         answers.same_parameters,
         Prediction(
-            ask="How many times the cost of the cheapest of them does the dearest have?",
+            ask="How many times as much does the dearest of them cost as the cheapest?",
             measured=answers.growth_of_cost,
             unit="×",
         ),
@@ -54,11 +54,11 @@ QUESTIONS = (
     ),
     Question(
         "Four times the length",
-        "Four times the tokens are 16 times the FLOPs of products with scores, and 4 times those of all else. What is "
+        "Four times the tokens need 16 times the FLOPs of products with scores, and 4 times those of all else. What is "
         "it in time: nearer 4, or nearer 16?",
         answers_views.four_times_the_length,
         Prediction(
-            ask="With the last step to 4 times the tokens, how many times the cost?",
+            ask="With 4 times the tokens at the end, how many times the cost?",
             measured=answers_views.growth_of_time,
             unit="×",
         ),

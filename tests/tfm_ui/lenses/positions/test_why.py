@@ -85,7 +85,7 @@ def test_a_decoder_is_told_of_the_keys_that_it_sees():
     assert f"{near} at −1, {far} at −199;" in similarity(decoder, state).sentence()
     assert " at 199;" in similarity(MODEL, state).sentence()
     nearly = similarity(MODEL, asks("sinusoidal", length=49, width=3, base=1e6)).sentence()
-    assert "is 1.000 at distance 0" in nearly  # not "1.000 to 1.000"
+    assert "is 1.000 at n − m = 0" in nearly  # not "1.000 to 1.000"
 
 
 def test_what_must_be_equal_at_equal_distance_is_and_an_odd_width_is_not():

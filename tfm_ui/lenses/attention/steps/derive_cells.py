@@ -148,7 +148,12 @@ def _weight(head: HeadSteps, at: Cell) -> Derivation:
     score = formats.number(row[at.key].item())
     lines: list[list[Span]] = [
         [(f"exp({score} − {factor(highest.item())}) = {formats.share(powers[at.key].item())}", "")],
-        [(f"the same for each key, summed; subtracting the row’s largest score, {top}, changes no weight:", "")],
+        [
+            (
+                f"the same for each key, added up; subtracting the row’s largest score, {top}, changes no weight:",
+                "",
+            )
+        ],
         [*below, (f" = {total}", "")],
         [(f"{formats.share(powers[at.key].item())} / {total} = {formats.share(value)}", "")],
     ]

@@ -128,7 +128,7 @@ class AllCalls(Result):
                 "difference": escape(_difference(call)) if call else missing,
                 "usual mistake": escape(_slipped(call)) if call else missing,
             }
-            mark = "<i>below</i>" if name == self.conventions.name else ""
+            mark = "<i>shown</i>" if name == self.conventions.name else ""
             text = "".join(f'<td data-label="{escape(label)}"><div>{cell}</div></td>' for label, cell in cells.items())
             lines.append(f'<tr><th scope="row">{escape(name)} {mark}</th>{text}</tr>')
         head = "".join(f'<th scope="col">{escape(label)}</th>' for label in ("convention", *cells))

@@ -143,9 +143,9 @@ class Added(Result):
         seq, batch, width, place = fault.model.length, fault.state.batch, fault.model.d_model, fault.place
         silent = " Even a batch of one is not spared: it gets PE(0) everywhere." if batch == 1 else ""
         return (
-            f"Right: {formats.plural(right, 'different row')} for {formats.plural(seq, 'position')}. Wrong: sentence "
+            f"Right: {formats.plural(right, 'distinct row')} for {formats.plural(seq, 'position')}. Wrong: sentence "
             f"{fault.item} stands at place {place} of the batch, so all its positions get PE({place}): "
-            f"{formats.plural(wrong, 'different row')}. No error: ({batch}, {seq}, {width}) + ({batch}, 1, {width}) "
+            f"{formats.plural(wrong, 'distinct row')}. No error: ({batch}, {seq}, {width}) + ({batch}, 1, {width}) "
             f"is a sum like any other.{silent}"
         )
 

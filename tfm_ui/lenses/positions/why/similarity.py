@@ -161,15 +161,15 @@ def _about(scheme: Scheme, pairs: Pairs) -> str:
         return mean if pairs.by_distance_alone or least == most else f"{least} to {most}"
 
     sign = "" if scheme.module.bidirectional else "−"  # a decoder's keys stand before its queries
-    near = f"{unit} is {at(0)} at distance 0, {at(1)} at {sign}1"
+    near = f"{unit} is {at(0)} at n − m = 0, {at(1)} at {sign}1"
     noise = " It is not trained, so this is noise." if scheme.is_trained else ""
     if pairs.by_distance_alone:
         far = f", {at(rows - 1)} at {sign}{rows - 1}" if rows > 2 else ""
         equal = "are equal" if values.spread == 0 else f"differ by at most {formats.number(values.spread)}"
-        return f"{scheme.title}: {near}{far}; pairs at the same distance {equal}.{noise}"
+        return f"{scheme.title}: {near}{far}; pairs with the same n − m {equal}.{noise}"
     alone = " Its last sine has no cosine beside it." if scheme.has_waves and scheme.width % 2 else ""
     return (
-        f"{scheme.title}: {near}; pairs at the same distance differ by up to {formats.number(values.spread)}, so the "
+        f"{scheme.title}: {near}; pairs with the same n − m differ by up to {formats.number(values.spread)}, so the "
         "distance "
         f"alone does not tell.{noise}{alone}"
     )

@@ -28,8 +28,13 @@ def _time(comparison: Comparison) -> Panel:
     return Panel(
         key="profiling_length_time",
         title="Time against length",
-        how_to_read="Both axes are logarithmic, so a power law is a straight line. A ring is the median, its stroke "
-        "goes from quartile to quartile. The dashed line is the fitted power law, the thin one the FLOPs, scaled.",
+        how_to_read="Both axes are logarithmic, so a power law is a straight line. "
+        + (
+            "A ring is the median, its stroke goes from quartile to quartile. The dashed line is the fitted power law, "
+            "the thin one the FLOPs, scaled."
+            if comparison.measured
+            else "The line is the FLOPs by formula; rings of measured times come when you press Measure."
+        ),
         picture="profiling_length_time",
         result=TimeByLength(comparison),
         sources=[profile, scaling.fit, costs.flops],
@@ -40,8 +45,13 @@ def _memory(comparison: Comparison) -> Panel:
     return Panel(
         key="profiling_length_memory",
         title="Memory against length",
-        how_to_read="The largest amount of memory that a call holds at once, without weights and input. Rings were "
-        "counted by torch’s allocator, the thin line by the operating system; dashed lines follow from a formula.",
+        how_to_read="The largest amount of memory that a call holds at once, without weights and input. "
+        + (
+            "Rings were counted by torch’s allocator, the thin line by the operating system; dashed lines follow from "
+            "a formula."
+            if comparison.measured
+            else "All lines follow from a formula."
+        ),
         picture="profiling_length_memory",
         result=MemoryByLength(comparison),
         sources=[costs.peak_memory, profile],
