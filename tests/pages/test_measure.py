@@ -34,6 +34,20 @@ def test_it_is_measured_and_the_link_holds_it_by_nobodys_act(queue):
     assert widget(app, "_undo").disabled
 
 
+def test_who_measures_stays_in_the_questions_set_up_and_a_tab_with_the_same_rows_keeps_the_measurement(queue):
+    app = press(start(PAGE), MEASURE)
+    queue.ready()
+    came(queue, 1.0, report(queue))
+    queue.finish()
+    app.run()
+    assert app.query_params["profiling_run"] == "abc123"
+    assert widget(app, "_set_up").disabled
+    press(app, "_view_parts")
+    assert app.query_params["profiling_run"] == "abc123"
+    assert widget(app, "_set_up").disabled
+    assert "21 Nov 2026" in said(app)
+
+
 @pytest.mark.parametrize(
     ("clean", "contended", "words"),
     [

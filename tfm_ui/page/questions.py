@@ -54,7 +54,8 @@ class Question:
 
     def holds(self, model: ModelState, page: LensState) -> bool:
         """Whether the model's and the lens's state are those of this question."""
-        return model == ModelState(**self.model) and replace(page, question=0) == type(page)(**self.page)
+        kept = {name: getattr(page, name) for name in page.NOT_SET_UP}
+        return model == ModelState(**self.model) and page == type(page)(**{**self.page, **kept})
 
     def view(self, state: type[LensState]) -> str:
         """The name of the view that the question is about; "" in a lens with a single view."""

@@ -1,6 +1,7 @@
 """The base class of all lenses' states: a state is a frozen dataclass with a `control(...)` for each field."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from tfm_ui.state.fields import Limits, Whole, control
 from tfm_ui.state.model_state import ModelState
@@ -12,7 +13,10 @@ class LensState:
 
     Attributes:
         question: the number of the question on screen, from 1; 0 stands for the first question of the visible view.
+        NOT_SET_UP: the names of fields that no question sets: they say what is on screen, not how it is made.
     """
+
+    NOT_SET_UP: ClassVar[frozenset[str]] = frozenset({"question"})
 
     question: int = control(Whole("Question", 0, 99), default=0, held=True, local=True)
 

@@ -12,6 +12,7 @@ from tfm_ui.text.ties import one_of_ties, places_of_largest
 # Sentences call weights alike if they differ by less than this share of the larger one. Differences that come from
 # rounding alone are much smaller: see tfm_ui/text/ties.py.
 TIE = 0.01
+NEAR = 3  # places between a query and its favourite key
 NO_CHOICE = "No token has a choice: each may look at one at most."
 
 
@@ -68,6 +69,10 @@ def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: b
         return "Too few rows for a pattern."
     if hits * 2 > len(free):
         return f"Looks most at {habit} in {hits} of {len(free)} rows."
+    near = int((clear & (np.abs(top - free) <= NEAR)).sum())
+    by_chance = float(np.minimum((2 * NEAR + 1) / rows.visible[free], 1).sum())  # at most: in short texts all is near
+    if same_text and near * 2 > len(free) and near > 2 * by_chance:
+        return f"Looks most at itself or a token at most {NEAR} places away in {near} of {len(free)} rows."
     if times * 2 > len(free):
         return f"Favours one token: “{keys[favourite]}” gets the most weight in {times} of {len(free)} rows."
     if times > 1:

@@ -8,7 +8,7 @@ NEAR = 0.1  # a factor that is closer to 1 than this is written as a difference 
 
 
 def three(value: float) -> str:
-    """0.0123, 1.23, 12.3, 123, 12 300; 2×10⁻⁷."""
+    """0.0123, 1.23, 12.3, 123, 12,300; 2×10⁻⁷."""
     if value == 0 or not math.isfinite(value):
         return formats.number(value) if value else "0"
     rounded = float(f"{value:.3g}")
@@ -33,7 +33,7 @@ def bytes_of(count: float) -> str:
 
 
 def times(value: float) -> str:
-    """A factor: 4×, 13.1×, 1 200×."""
+    """A factor: 4×, 13.1×, 1,200×."""
     return f"{_short(value)}×"
 
 

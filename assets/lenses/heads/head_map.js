@@ -59,7 +59,7 @@ export default function ({ header, numbers, root }) {
 
   /** @param {string} part @param {string} how */
   const exact = (part, how) => part + (layout.block > 1 ? `pooled: the largest of ${layout.block} × ${layout.block} cells; ${how}`
-    : many && !part ? `one cell per number, ${how}` : "one cell per number")
+    : many && !part ? `one cell per number, ${how}` : many || part ? "one cell per number" : "") // few cells have their numbers
 
   canvas.setAttribute("aria-label", `${header.about} Arrow keys read the cells, + and − zoom.`)
   const called = ["queries", "keys"],

@@ -10,6 +10,8 @@ from tfm_ui.lenses.attention.questions import QUESTIONS as ATTENTION
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.heads.questions import QUESTIONS as HEADS
 from tfm_ui.lenses.heads.state import HeadsState
+from tfm_ui.lenses.profiling.questions import QUESTIONS as PROFILING
+from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.page.questions import MOST_CHARS, asked, neighbour
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.links import link_parameters, read_link
@@ -69,6 +71,11 @@ def test_a_set_up_is_left_as_soon_as_one_value_differs():
         other = not default if isinstance(default, bool) else type(default)(f"1{default}")
         assert not HEADS[0].holds(ModelState(**{name: other}), HeadsState())
     assert not HEADS[0].holds(ModelState(), HeadsState(head=2))
+
+
+def test_who_measures_as_a_question_asks_has_not_left_its_set_up():
+    assert PROFILING[0].holds(ModelState(), ProfilingState(run="8f2k"))
+    assert not PROFILING[0].holds(ModelState(), ProfilingState(run="8f2k", rounds=4))
 
 
 def test_a_view_that_is_opened_asks_its_first_question_and_a_link_any_of_its_others():

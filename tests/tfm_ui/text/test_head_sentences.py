@@ -54,6 +54,23 @@ def test_the_strongest_pair_is_named_with_its_weight_and_a_row_without_choice_do
     assert about_head(weights, CAUSAL, LABELS, LABELS).endswith("Strongest: e → c, 0.75.")
 
 
+@pytest.mark.parametrize(
+    ("tokens", "back", "said"),
+    [
+        (60, (2, 0, 3, 1), "Looks most at itself or a token at most 3 places away in 59 of 59 rows."),
+        (60, (0, 3, 6, 9), "No pattern stands out"),  # only half of the rows look so near
+        (8, (2, 0, 3, 1), "No pattern stands out"),  # in a text so short every token is near
+    ],
+)
+def test_a_head_that_looks_at_near_tokens_is_told_from_one_whose_text_is_short(tokens, back, said):
+    weights, names = np.full((tokens, tokens), 0.01, np.float32), [f"k{i}" for i in range(tokens)]
+    for row in range(tokens):
+        weights[row, max(0, row - back[row % len(back)])] = 0.5
+    causal = np.tri(tokens, dtype=bool)
+    assert about_head(weights, causal, names, names).startswith(said)
+    assert "places away" not in about_head(weights, causal, names, names, same_text=False)
+
+
 def test_equal_weights_make_neither_a_habit_nor_a_strongest_pair():
     weights = np.full((6, 6), 0.01, np.float32)
     weights[:, 1:3] = 0.48

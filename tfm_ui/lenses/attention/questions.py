@@ -23,8 +23,8 @@ QUESTIONS = (
     ),
     Question(
         "Half of the weight",
-        "Less than a third of the lines carry half of each row’s weight. Raise the share: when do more lines tell "
-        "you less?",
+        "Less than a third of the lines carry half of each row’s weight. Raise the share to 90%: how many does that "
+        "take?",
         answers.lines_of_a_share,
         Prediction(
             ask="Which share of all lines do you expect, in percent?", measured=answers.share_of_lines, unit="%"

@@ -96,13 +96,13 @@ QUESTIONS = (
         "One row per sentence",
         "This call takes one row for each sentence. Which cells of our mask can it not say?",
         answers.can_it_be_said,
-        Prediction(ask="How many cells can it not say?", measured=answers.cells_lost),
+        Prediction(ask="How many cells of the whole batch can it not say?", measured=answers.cells_lost),
         page={"view": "conventions"},
     ),
     Question(
         "Which way round?",
-        "The same booleans can mean the opposite elsewhere, and no call complains. Whose outputs at least become "
-        "NaN, and for how many queries?",
+        "The same booleans can mean the opposite elsewhere, and no call complains. In which calls does it at least "
+        "give NaN, and for how many queries?",
         answers.slip,
         page={"view": "conventions", "convention": "MHA, attn_mask per head"},
     ),

@@ -35,7 +35,10 @@ def four_times_the_length(model: ModelState, state: ProfilingState) -> str:
     tokens = f"{more} the tokens, from {formats.count(first)} to {formats.count(last)},"
     if not times.timed(FORWARD):
         return f"Nothing is measured yet. By formula, {tokens} take {operations} the operations of a forward pass."
-    return f"By formula, {tokens} take {operations} the operations. Measured: {times.growth or 'one length alone.'}"
+    said = f"By formula, {tokens} take {operations} the operations. Measured: {times.growth or 'one length alone.'}"
+    growth = last / first
+    near, far = sorted((growth, growth**2), key=lambda power: abs(power - growth_of_time(model, state)))
+    return f"{said} That is nearer to {units.times(near)} than to {units.times(far)}."
 
 
 def growth_of_time(model: ModelState, state: ProfilingState) -> float:
@@ -161,8 +164,8 @@ def under_one_roof(model: ModelState, state: ProfilingState) -> str:
     if not (roofline.machine and few in roofline.rated and many in roofline.rated):
         return f"{said} How close they come to the roof is not measured yet."
     shares = [f"row {point.number} reaches {formats.percent(point.share)}" for point in (few, many)]
-    limits = "memory" if few.intensity < roofline.ridge else "arithmetic"
-    return f"{said} Measured: of the roof {formats.listed(shares)}. For row {few.number} {limits} sets the limit."
+    roof = "slope, which memory sets" if few.intensity < roofline.ridge else "flat part, which arithmetic sets"
+    return f"{said} Measured: {formats.listed(shares)} of its roof. Row {few.number} is below the {roof}."
 
 
 def fewest_per_byte(model: ModelState, state: ProfilingState) -> float:

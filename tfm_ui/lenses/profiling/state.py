@@ -24,6 +24,8 @@ SIZES = "64, 4, 2, 50\n128, 8, 4, 50\n256, 8, 6, 50\n128, 8, 4, 100\n128, 8, 4, 
 class ProfilingState(LensState):
     """One for all views: `compare`, `parts` and `roofline` show one measurement, `length` has its own."""
 
+    NOT_SET_UP = LensState.NOT_SET_UP | {"run"}  # who measures has not left the question's set-up
+
     view: str = control(Choice("View", VIEWS, "buttons"), default="compare", held=True)
 
     # what is measured together

@@ -73,11 +73,11 @@ def test_what_is_drawn_is_what_was_measured():
     expected = {
         ("variance", "unscaled"): effect.measured.variance.tolist(),
         ("variance", "scaled"): [v / d for v, d in zip(effect.measured.variance.tolist(), widths, strict=True)],
-        ("variance", "dₖ, the law"): widths,
+        ("variance", "the law: dₖ"): widths,
         ("entropy", "unscaled"): effect.measured.entropy["unscaled"].tolist(),
-        ("entropy", "ln 4, the most"): [math.log(4)] * len(widths),
-        ("largest", "scaled"): effect.measured.gradient["scaled"].tolist(),
-        ("largest", "1/4, the most"): [0.25] * len(widths),
+        ("entropy", "the most possible"): [math.log(4)] * len(widths),
+        ("largest", "scaled"): effect.measured.median_gradient["scaled"].tolist(),
+        ("largest", "the most possible"): [0.25] * len(widths),
     }
     for name, values in expected.items():
         assert drawn[name][0].tolist() == widths

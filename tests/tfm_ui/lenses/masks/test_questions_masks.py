@@ -204,6 +204,7 @@ def test_what_a_convention_cannot_say_is_counted():
     keys_alone = replace(model, causal=False)
     assert (answers.cells_lost(model, state), answers.cells_lost(keys_alone, state)) == (55, 0)
     assert "It cannot say 55 of this mask’s 200 cells" in answered("One row per sentence")
+    assert " cells, 45 in sentence 1 and 10 in sentence 2: the first, " in answered("One row per sentence")
     assert "cannot say" not in answered("One row per sentence", {"causal": False})
 
 

@@ -83,6 +83,7 @@ def test_pairs_that_have_not_come_round_are_counted():
     slow = sum(wave > 47 for wave in waves)
     result = unfinished_waves(MODEL, state)
     assert f"A: rope and B: sinusoidal: of 32 waves, {slow} (" in result.sentence()
+    assert f", pairs {32 - slow} to 31) have not completed" in result.sentence()
     assert result.sides[0][1].tolist() == pytest.approx(waves)
     fast = unfinished_waves(MODEL, replace(state, width=2, max_len=3000, length=4000))
     assert "1 wave, and it has completed a turn at position 2999, the last within max_len." in fast.sentence()

@@ -167,6 +167,8 @@ def test_four_times_the_length_is_told_of_the_last_lengths(model, longest):
     seconds = sum(part_seconds(last).values()) / sum(part_seconds(first).values())
     assert asked.predicted == pytest.approx(seconds, rel=0.1)
     assert "Measured: 4× the length" in asked.answer
+    near, far = (4, 16) if seconds < 10 else (16, 4)
+    assert asked.answer.endswith(f" That is nearer to {near}× than to {far}×.")
 
 
 @pytest.mark.parametrize("target", ["fused", "with weights"])
@@ -222,6 +224,9 @@ def test_under_one_roof_rows_reach_their_share(model):
     rate = flops(asked.rows[few]) / np.median(report.measured[few].forward.seconds)
     share = 100 * rate / min(PEAK, COPY * intensity[few])
     assert f"row {few + 1} reaches {share:.2g}% and row {many + 1} reaches" in asked.answer
+    memory = COPY * min(intensity) < PEAK
+    roof = "slope, which memory sets" if memory else "flat part, which arithmetic sets"
+    assert asked.answer.endswith(f"Row {few + 1} is below the {roof}.")
 
 
 def test_one_sequence_compares_with_a_batch_of_sixteen():

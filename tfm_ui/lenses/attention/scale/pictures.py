@@ -21,9 +21,7 @@ def content(model: ModelState, state: AttentionState) -> Content:
     """What lines.js draws."""
     effect = effect_of_scaling(model, state)
     measured, widths = effect.measured, effect.measured.widths
-    ones, nats = [1.0] * len(widths), math.log(measured.keys)
     variance = {"unscaled": measured.variance, "scaled": measured.variance / measured.variance.new_tensor(widths)}
-    laws = {"dₖ, the law": widths, "1, the law": ones}
     at_model = [effect.head_dim] * len(effect.heads)
     heads = [Line("your heads", at_model, effect.heads, "ink", "dots")] if effect.heads else []
     marks = {f"your model: dₖ = {effect.head_dim}": effect.head_dim}
@@ -33,17 +31,20 @@ def content(model: ModelState, state: AttentionState) -> Content:
         reach = () if wide else (0,)
         return Chart("dₖ, width of a head", what, drawn, "log2", "log2" if wide else "linear", reach, marks)
 
-    def series(of_draws: Mapping[str, Tensor], dashed: Mapping[str, Sequence[float]]) -> list[Line]:
-        solid = [Line(name, widths, values.tolist(), COLOURS[name]) for name, values in of_draws.items()]
-        return [Line(name, widths, values, "muted", "dashed") for name, values in dashed.items()] + solid
+    def series(of_draws: Mapping[str, Tensor]) -> list[Line]:
+        return [Line(name, widths, values.tolist(), COLOURS[name]) for name, values in of_draws.items()]
 
+    def law(name: str, values: Sequence[float], of: str) -> Line:
+        return Line(name, widths, values, COLOURS[of], "dashed")
+
+    def most(value: float) -> Line:
+        return Line("the most possible", widths, [value] * len(widths), "muted", "dashed")
+
+    laws = [law("the law: dₖ", widths, "unscaled"), law("the law: 1", [1.0] * len(widths), "scaled")]
     charts = [
-        over_width("variance of the scores", series(variance, laws) + heads, wide=True),
-        over_width(
-            "entropy of the weights, nats",
-            series(measured.entropy, {f"ln {measured.keys}, the most": [nats * x for x in ones]}),
-        ),
-        over_width("largest gradient, mean", series(measured.gradient, {"1/4, the most": [x / 4 for x in ones]})),
+        over_width("variance of the scores", laws + series(variance) + heads, wide=True),
+        over_width("entropy of the weights, nats", [most(math.log(measured.keys)), *series(measured.entropy)]),
+        over_width("largest gradient, median", [most(0.25), *series(measured.median_gradient)]),
     ]
     return lines.content(charts, about=effect.sentence())
 

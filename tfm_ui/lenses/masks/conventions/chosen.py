@@ -55,9 +55,17 @@ def _first_lost(conventions: Conventions, lost: int) -> str:
     else:
         what = "should be hidden, but this convention shows it"
     return (
-        f"It cannot say {formats.count(lost)} of this mask’s {formats.count(int(conventions.mask.numel()))} cells: "
-        f"the first, {sentence}query {names[0]} and key {names[1]}, {what}."
+        f"It cannot say {formats.count(lost)} of this mask’s {formats.count(int(conventions.mask.numel()))} cells"
+        f"{_by_sentence(conventions)}: the first, {sentence}query {names[0]} and key {names[1]}, {what}."
     )
+
+
+def _by_sentence(conventions: Conventions) -> str:
+    """How many of the lost cells are each sentence's: the map shows one sentence alone. "" of a single one."""
+    if len(conventions.settings) == 1:
+        return ""
+    each = enumerate(conventions.lost.sum((1, 2)).tolist(), 1)
+    return f", {formats.listed([f'{formats.count(lost)} in sentence {number}' for number, lost in each if lost])}"
 
 
 def slip(conventions: Conventions) -> str:

@@ -45,7 +45,8 @@ class UnfinishedWaves(Result):
             return f"{kinds}, and {all_of} has completed a turn at position {max_len - 1}, the last within max_len."
         have = "has" if slow == 1 else "have"
         share = formats.percent(slow / count)
-        said = f"of {kinds}, {slow} ({share}) {have} not completed a turn at position {max_len - 1}"
+        which = f"pair {count - 1}" if slow == 1 else f"pairs {count - slow} to {count - 1}"  # the slowest come last
+        said = f"of {kinds}, {slow} ({share}, {which}) {have} not completed a turn at position {max_len - 1}"
         if length <= max_len:
             return f"{said}."
         new = (length - 1) * 360 / waves[-1].item()
