@@ -27,7 +27,11 @@ class Box(NamedTuple):
 
 
 def boxes(visitor: Visitor) -> list[Box]:
-    """The boxes of the main picture; of one that stands in two panels, both."""
+    """The boxes of the main picture; of one that stands in two panels, both.
+
+    On a busy machine the browser shows a picture a moment after the page is at rest, so this waits for it.
+    """
+    visitor.page.wait_for_function(f"() => ({BOXES})().length")
     return [Box(*box) for box in visitor.page.evaluate(BOXES)]
 
 

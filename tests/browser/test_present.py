@@ -156,8 +156,9 @@ def test_the_qr_code_is_as_large_as_the_window(visit):
     assert link.endswith("/heads?seed=5")  # for those who want to work with it
 
 
-def test_a_phone_that_is_sent_a_presentation_shows_the_page_and_the_way_out(visit):
-    visitor = visit("/heads?present=true", width=390, height=844)
+@pytest.mark.parametrize("path", ["/heads?present=true", "/profiling?present=true"])  # a picture, and a wide table
+def test_a_phone_that_is_sent_a_presentation_shows_the_page_and_the_way_out(visit, path):
+    visitor = visit(path, width=390, height=844)
     assert visitor.page.locator(".stMain").evaluate("e => e.scrollWidth <= e.clientWidth")
     expect(visitor.page.locator(".st-key-text textarea")).to_have_count(1)
     expect(visitor.page.locator(".st-key-_next_lens")).to_be_hidden()

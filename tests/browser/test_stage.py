@@ -32,11 +32,12 @@ def scrolled(visitor: Visitor) -> list[str]:
 
 
 def clipped(visitor: Visitor) -> list[str]:
-    """What stands in the rows above the picture and is higher than its row."""
+    """What stands in the rows around the picture and is higher than its row, or lies below the window's end."""
     return visitor.page.locator(":is(.st-key-header, .st-key-question, .st-key-knobs)").evaluate_all(
-        """rows => rows.flatMap(row => [...row.querySelectorAll("h1, p, button, input")].filter(e => {
+        """rows => rows.flatMap(row => [...row.querySelectorAll(
+            "h1, p, button, input, [data-testid=stNumberInputContainer], .react-aria-ComboBox")].filter(e => {
             const { top, bottom } = row.getBoundingClientRect(), box = e.getBoundingClientRect()
-            return box.height > 1 && (box.top < top - 1 || box.bottom > bottom + 1)
+            return box.height > 1 && (box.top < top - 1 || box.bottom > Math.min(bottom, innerHeight) + 1)
         }).map(e => `${row.className}: ${e.outerHTML}`))"""
     )
 

@@ -94,6 +94,6 @@ class Names:
         return f"“{names[number - 1]}”" if 1 <= number <= len(names) else f"token {number}"
 
     def head(self, kind: str, layer: int, head: int | None) -> str:
-        """A head; all of its layer, if it is None."""
-        place = f"layer {layer}, head {head}" if head is not None else f"all heads of layer {layer}"
+        """A head; its whole layer, if it is None."""
+        place = f"layer {layer}, head {head}" if head is not None else f"layer {layer}"
         return f"{place} ({kind})" if self.with_kinds else place

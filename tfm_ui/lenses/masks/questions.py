@@ -101,8 +101,8 @@ QUESTIONS = (
     ),
     Question(
         "Which way round?",
-        "The same booleans can mean the opposite elsewhere, and no call complains. In which calls does it at least "
-        "give NaN, and for how many queries?",
+        "The same booleans can mean the opposite elsewhere, and no call complains. Which calls give NaN, and for "
+        "how many queries?",
         answers.slip,
         page={"view": "conventions", "convention": "MHA, attn_mask per head"},
     ),

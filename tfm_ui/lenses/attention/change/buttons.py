@@ -49,7 +49,6 @@ def draw_acts(setting: Setting, where: DeltaGenerator, *, cell_is_there: bool) -
         where: the row for the buttons.
         cell_is_there: whether the tokens of the locked cell are there in B.
     """
-    key, of_keys = setting.cell[1], setting.texts[1]
     now = parse(setting.b)[0]
     with where:
         for name, change, label, means_something in offered(setting, cell_is_there=cell_is_there):
@@ -59,15 +58,17 @@ def draw_acts(setting: Setting, where: DeltaGenerator, *, cell_is_there: bool) -
             options: dict[str, Any] = {"disabled": full or not allowed, "help": FULL if full else None}
             options |= {"on_click": write_to_link, "kwargs": {"changes": new}}
             st.button(escape_markdown(label), key=f"_change_{name}", **options)
-        st.text_input(
-            "Another token",
-            key=WORD,
-            placeholder=f"Another word for {setting.names.token(of_keys, key)}",
-            label_visibility="collapsed",
-            width=200,
-            on_change=_replace,
-            args=(now, of_keys, key),
-        )
+
+
+def draw_replacing(setting: Setting, where: DeltaGenerator) -> None:
+    """A box for a word that takes the place of the locked key."""
+    key, of_keys = setting.cell[1], setting.texts[1]
+    where.text_input(
+        f"Another word for {escape_markdown(setting.names.token(of_keys, key))}",
+        key=WORD,
+        on_change=_replace,
+        args=(parse(setting.b)[0], of_keys, key),
+    )
 
 
 def _done(setting: Setting) -> None:

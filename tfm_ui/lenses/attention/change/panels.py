@@ -27,7 +27,9 @@ def draw_controls(model: ModelState) -> AttentionState:
     state = controls_line.draw(AttentionState, PREFIX, model, line, "kind", "layer", "head")
     weights, _, _ = changed(model, state)
     buttons.draw_acts(weights.setting, line, cell_is_there=weights.locked is not None)
-    return controls_line.draw_more(AttentionState, PREFIX, model, line, "rescale")
+    more = controls_line.more(line)
+    buttons.draw_replacing(weights.setting, more)
+    return controls_line.draw(AttentionState, PREFIX, model, more, "rescale")
 
 
 def _weights(weights: ChangedWeights) -> Panel:

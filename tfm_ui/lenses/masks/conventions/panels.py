@@ -155,13 +155,13 @@ def running(model: ModelState, state: MasksState) -> str:
 def draw_controls(model: ModelState) -> MasksState:
     """The convention, and behind a button the mask that is pasted or uploaded."""
     line = controls_line.row("line_convention")
-    draw(model, line, "convention", "item", "layer")
+    draw(model, line, "convention", "item")
     menu = controls_line.more(line, "Your own mask")
     draw(model, menu, "pasted")
     with menu:
         uploading.uploader()
     draw(model, menu, "read_as")
-    state = draw(model, controls_line.more(line), "place", "texts", "head")
+    state = draw(model, controls_line.more(line), "place", "texts", "layer", "head")
     with st.container(key="masks_composer_place"):
         Drawing("masks_composer", ((model, ""), (state, PREFIX))).draw("masks_composer")
     return state
