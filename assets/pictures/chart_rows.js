@@ -28,7 +28,7 @@ export function inRows({ data, layout }, width, skin, { high, fill }) {
     ...layout, width, height: rows * pixels + above + below, margin, legend,
     xaxis: {
       ...xaxis, title: { text: "" }, automargin: false, tickangle: 0,
-      nticks: Math.max(3, Math.min(xaxis.type === "log" ? 5 : Infinity, Math.floor(plot / (52 * rem)))),
+      nticks: Math.max(plot < 120 * rem ? 2 : 3, Math.min(xaxis.type === "log" ? 5 : Infinity, Math.floor(plot / (52 * rem)))),
     },
     yaxis: { ...yaxis, title: { text: "" }, range, automargin: false, showticklabels: !isNarrow },
     annotations: [

@@ -5,7 +5,7 @@ questions.py. The answer is computed from what is on screen, so it stays true wh
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from tfm_ui.state.lens_state import LensState

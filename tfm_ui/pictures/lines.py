@@ -86,12 +86,13 @@ def _whole(chart: Chart) -> str:
 
 
 def _name_in_legend(data: Sequence[dict[str, Any]]) -> None:
-    """Each name stands in the legend once; a single name does not, for there is nothing to tell apart."""
+    """Each name stands in the legend once; names that their colour cannot tell apart do not stand there."""
     named: list[str] = []
     for trace in data:
         trace["showlegend"] = bool(trace["name"]) and trace["name"] not in named and trace.get("meta") != "gap"
         named += [trace["name"]] * trace["showlegend"]
-    if len(named) < 2:
+    marked = {trace["marker"]["color"] if "text" in trace else None for trace in data if trace["showlegend"]}
+    if len(named) < 2 or (None not in marked and len(marked) == 1):
         for trace in data:
             trace["showlegend"] = False
 

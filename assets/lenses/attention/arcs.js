@@ -140,7 +140,7 @@ export default function ({ header, numbers, root, local, commit }) {
     chips.hidden = !data.heads
     const mass = $(".mass input")
     if (root.getRootNode().activeElement !== mass) mass.value = settings.mass
-    $(".mass b").textContent = `${settings.mass} %`
+    $(".mass b").textContent = `${settings.mass}%`
     mass.oninput = () => change({ mass: +mass.value })
     mass.onkeydown = event => event.stopPropagation() // the page has keys of its own
     for (const name of /** @type {const} */ (["padding", "first"])) {

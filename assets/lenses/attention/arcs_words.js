@@ -19,7 +19,7 @@ export function said({ data, settings, focus: { side, tokens } }, { total, least
 
 /** @param {{ data: ArcsData, settings: ArcsSettings, focus: ArcsFocus | null }} scene @param {ArcsLines} lines */
 export function counted({ data, settings, focus }, { drawn, all, rest, first, top }) {
-  const share = settings.mass === 100 ? "all of each row" : `the largest of each row, up to ${settings.mass} % of it`
+  const share = settings.mass === 100 ? "all of each row" : `the largest of each row, up to ${settings.mass}% of its weight`
   const said = [`${grouped(drawn.length)} of ${grouped(all)} line${all === 1 ? "" : "s"}: ${share}.`]
   if (drawn.length) said.push(`The thickest is ${exact(top)}.`)
   if (data.sparse) said.push(focus?.side === 1 ? `Only what is among the ${data.kept} largest of a row is known here.`

@@ -6,9 +6,9 @@
 
 import { hideOnScroll, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
-import { exact, light, paint, poster, short } from "./matrices_drawing.js"
+import { exact, light, paint, poster, short, write } from "./matrices_drawing.js"
 import { acrossOf, layOutStep, layOutWhole } from "./matrices_layout.js"
-import { walk } from "./matrices_walk.js"
+import { centre, walk } from "./matrices_walk.js"
 import { clamp, contextOf, dress, floats, palette } from "../../pictures/paint.js"
 
 const BEAT = 300 // ms that a new matrix takes to appear
@@ -92,8 +92,13 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
       box.style.width = whole ? "" : width + "px"
       canvas.style.width = width + "px"
       stretch(canvas, width, height, skin.paper)
+      const name = box.querySelector("b")
+      if (name.scrollWidth > name.clientWidth) write(name, shown[i].name) // beside eleven others, in a narrow window
       drawn(box)
     })
+    const { clientWidth } = $(".chips") // whoever has scrolled there finds it as it was, unless its width is another one
+    if (memory.chips !== clientWidth) centre($(".chips"))
+    memory.chips = clientWidth
     for (const span of root.querySelectorAll(".lines span")) span.style.color = /** @type {any} */ (skin)[span.className] ?? ""
   }
 
@@ -117,12 +122,6 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     canvas.tabIndex = 0
     canvas.setAttribute("role", "application")
     canvas.setAttribute("aria-label", `${matrix.name}, ${matrix.shape}. Arrow keys read the cells, Enter tells how one came about.`)
-  }
-  /** Text in which _Q or _model stands lower.
-   * @param {Element} element @param {string} text */
-  function write(element, text) {
-    element.replaceChildren(...text.split(/_(\w+)/).map((part, i) =>
-      i % 2 ? Object.assign(document.createElement("sub"), { textContent: part }) : part))
   }
   /** @param {HTMLElement} box @param {number} [upTo] */
   function drawn(box, upTo) {

@@ -157,3 +157,10 @@ export function poster(stage, paper) {
   }
   return sheet
 }
+
+/** Text in which _Q or _model stands lower.
+ * @param {Element} element @param {string} text */
+export function write(element, text) {
+  element.replaceChildren(...text.split(/_(\w+)/).map((part, i) =>
+    i % 2 ? Object.assign(document.createElement("sub"), { textContent: part }) : part))
+}

@@ -43,8 +43,7 @@ export function walk({ root, header: { prefix, steps, step, whole, temperature }
     go(steps[to])
   }
   memory.wanted = null
-  const lit = all()[steps.indexOf(step)]
-  chips.scrollLeft = lit.offsetLeft - (chips.clientWidth - lit.offsetWidth) / 2 // in the middle, where they have no room
+  centre(chips)
   $(".back").disabled = step === steps[0]
   $(".next").disabled = step === steps.at(-1)
   $(".back").onclick = () => { stop(); by(-1) }
@@ -81,4 +80,11 @@ export function walk({ root, header: { prefix, steps, step, whole, temperature }
   if (!memory.dragging && !late) $(".warmth output").textContent = String(temperature)
 
   return stop
+}
+
+/** Scroll to the chosen step, so that it stands in the middle where not all have room.
+ * @param {HTMLElement} chips */
+export function centre(chips) {
+  const lit = /** @type {HTMLElement} */ (chips.querySelector("[aria-selected=true]"))
+  chips.scrollLeft = lit.offsetLeft - (chips.clientWidth - lit.offsetWidth) / 2
 }

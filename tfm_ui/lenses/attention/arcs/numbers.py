@@ -139,7 +139,8 @@ class Arcs(Result):
         if equals > 1:
             strongest = f"{equals} lines alike, of {largest}"
         rows = f"{agree} of {free.sum()} rows"
-        return f"Strongest of {len(shown)} heads: {strongest}. They favour the same key in {rows}."
+        where = "" if free.all() else " where a row has a choice"
+        return f"Strongest of {len(shown)} heads{where}: {strongest}. They favour the same key in {rows}."
 
     def laws(self) -> dict[str, bool]:
         """What must hold of what is drawn, tested on its own numbers."""
