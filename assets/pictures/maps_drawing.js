@@ -51,7 +51,7 @@ function fields(scene, i) {
     } else if (map.ticks) tick(context, skin, { x, y, w: w - gap, h: h - gap })
     else if (prints && q < header.read) {
       context.fillStyle = ink(fill)
-      const text = inDigits(value, map, 2).replace(/^([+−])0\./, w < 36 * rem ? "$1." : "$10.")
+      const text = inCell(value, map, w < (map.low < 0 ? 36 : 30) * rem, layout.fill)
       const fits = !map.words || context.measureText(text).width < w - gap - 2
       if (fits) context.fillText(text, x + (w - gap) / 2, y + (h - gap) / 2 + 1)
     }
@@ -61,10 +61,18 @@ function fields(scene, i) {
   context.stroke(hatched)
 }
 
+/** A number as a cell has room for it: a narrow one leaves out the zero before the point, where letters fill the screen
+ * also what exceeds two digits.
+ * @param {number} value @param {MapsHeader["maps"][number]} map @param {boolean} narrow @param {boolean} [fill] */
+function inCell(value, map, narrow, fill) {
+  const text = inDigits(value, map, narrow && fill && Math.abs(value) >= 0.995 ? 1 : 2)
+  return narrow && (fill || map.low < 0) ? text.replace(/^([+−]?)0\./, "$1.") : text
+}
+
 /** Whether cells have room for their numbers.
  * @param {MapsScene} scene */
 function numbered({ header, view, layout: { cw, ch, rem, fill } }) {
-  return Math.max(view.columns, view.rows) <= NUMBERED * (header.square ? 1 : 2) && ch >= (fill ? 18 : 24) * rem && cw >= (fill ? 30 : 26) * rem
+  return Math.max(view.columns, view.rows) <= NUMBERED * (header.square ? 1 : 2) && ch >= (fill ? 18 : 24) * rem && cw >= (fill ? 24 : 26) * rem
 }
 
 /** Cells too small for borders: a pixel, or several cells to a pixel, of which the largest counts.

@@ -10,7 +10,7 @@ LENS = Lens(
     name="home",
     title="Home",
     heading="Attention Lab",
-    lead="Understand how a transformer computes: change the text or the model, and every picture is computed anew.",
+    lead="Understand how a transformer computes: change the text or the model, and all pictures follow.",
     state=LensState,
     views={"home": View(blocks=blocks)},
     questions=QUESTIONS,
