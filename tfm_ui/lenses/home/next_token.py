@@ -57,8 +57,8 @@ def next_token(state: ModelState) -> NextToken:
     said = [
         f"After “{last}” the likeliest known word is {names[0]}{alike}, {formats.percent(shares[0], 3)}: "
         f"{units.times(shares[0] / even)} an even share of the {formats.count(len(probabilities))} tokens.",
-        f"All known words together have {formats.percent(known_share, 3)}; the rest belongs to numbers of words that "
-        "are in no text here.",
+        f"All known words together have {formats.percent(known_share, 3)}; the rest goes to "
+        "tokens that stand for no word of the texts here.",
         about_shared_numbers(order, known),
         "Random weights: this says nothing about language.",
     ]

@@ -103,8 +103,9 @@ def test_the_sentences_are_computed(model):
         rows = [q for q in range(read) if result.heads["none"].visible[q].sum() > 1]
         apart = [np.abs(a[q] - result.heads["none"].weights[q]).sum() / 2 for q in rows]
         assert f"{100 * np.mean(apart):.2g}% under alibi" in said
-        which = f"one of the {len(rows)} rows of {result.where} with a choice" if len(rows) < read else "a row of layer"
-        assert f"Compared with no positions, {which}" in said  # a first row that sees itself alone is left out
+        every = len(rows) == read
+        which = "mean of all rows" if every else f"mean of the {len(rows)} rows of {result.where} with a choice"
+        assert f"({which}" in said  # a first row that sees itself alone is left out
     else:
         assert "No token has a choice" in said
     assert "pair" in Distances(result).sentence()

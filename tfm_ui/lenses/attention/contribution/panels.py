@@ -36,7 +36,7 @@ def _chosen_row(chosen: ChosenRow) -> Panel:
     return Panel(
         key="contribution_row",
         title=f"The row of “{chosen.writing.queries[chosen.row]}”",
-        how_to_read="Lengths as shares of their sum; vectors that point apart take from each other.",
+        how_to_read="Lengths as shares of their sum; vectors that point in opposite directions partly cancel.",
         locked=True,
         picture="contribution_row",
         result=chosen,

@@ -75,17 +75,16 @@ class Maps(Result):
         if not moved:
             return f"{now} No other scheme is run, so there is nothing to compare “{PLAIN}” with."
         return (
-            f"{now} {self._apart()}Compared with no positions, {self._averaged()} gives other tokens this share of "
-            f"its weight on average: {formats.listed(moved)}."
+            f"{now} {self._apart()}Compared with no positions, a row moves this share of its weight to other "
+            f"tokens: {formats.listed(moved)} ({self._averaged()})."
         )
 
     def _averaged(self) -> str:
         """Which rows are averaged. Rows without a choice, as a causal model's first, are the same under any scheme."""
-        left = self.read - len(self.rows)
-        if not left:
-            return f"a row of {self.where}"
-        which = f"one of the {len(self.rows)} rows" if len(self.rows) > 1 else "the one row"
-        return f"{which} of {self.where} with a choice"
+        if len(self.rows) == self.read:
+            return f"mean of all rows of {self.where}"
+        rows = f"mean of the {len(self.rows)} rows" if len(self.rows) > 1 else "the one row"
+        return f"{rows} of {self.where} with a choice"
 
     def _apart(self) -> str:
         """The pair of tokens whose weights differ most between A and B."""
