@@ -105,8 +105,8 @@ def webkit(folder: Path) -> Iterator[WebKit]:
             "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1",
         }
         command = [shutil.which(DRIVER) or DRIVER, f"--port={port}", "--host=127.0.0.1"]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        driver = subprocess.Popen(command, env=environment, **quiet)  # type: ignore[call-overload]
+        nowhere = subprocess.DEVNULL
+        driver = subprocess.Popen(command, env=environment, stdout=nowhere, stderr=nowhere)
         try:
             _wait_for(port)
             browser = WebKit(f"http://127.0.0.1:{port}")
