@@ -101,7 +101,7 @@ def test_marks_and_ranges_stand_at_their_x():
     assert (anchors["here"], anchors["at the end"]) == ("center", "right")  # it stays within the chart
 
 
-def test_a_name_stands_in_the_legend_once_and_a_single_name_does_not():
+def test_a_name_stands_in_the_legend_once_and_only_if_there_it_tells_something_apart():
     a, b = Line("a", [1, 2], [1, NAN], "ink"), Line("b", [1, 2], [1, 2], "muted")
     surrounding = Line("", [1, 2], [0, 3], "muted", "thin")
 
@@ -110,6 +110,10 @@ def test_a_name_stands_in_the_legend_once_and_a_single_name_does_not():
 
     assert in_legend(Chart("x", "y", [a, b, surrounding]), Chart("x", "z", [b, a])) == ["a", "b"]
     assert in_legend(Chart("x", "y", [a]), Chart("x", "z", [a])) == []
+    rings = [Line(name, [1], [2], "ink", "dots", mark=name) for name in "cd"]  # each dot says its name
+    assert in_legend(Chart("x", "y", rings)) == []
+    assert in_legend(Chart("x", "y", [*rings, a])) == ["c", "d", "a"]
+    assert in_legend(Chart("x", "y", [rings[0], Line("e", [1], [2], "muted", "dots", mark="e")])) == ["c", "e"]
 
 
 def test_a_line_without_a_name_cannot_be_read():
