@@ -84,6 +84,13 @@ def test_a_page_enlarged_to_200_percent_loses_nothing_and_keeps_nobody_out(visit
         assert barriers(visitor) == [], view
 
 
+def test_what_the_app_is_for_is_read_whole_on_a_phone(visit):
+    page = visit("/", width=390, height=844).page
+    lead, header = (page.locator(name).bounding_box() for name in (".lead", ".st-key-header"))
+    assert header["y"] <= lead["y"]
+    assert lead["y"] + lead["height"] <= header["y"] + header["height"]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_presenting_gives_the_picture_the_screen(visit, name):
     visitor = visit(presented(path(name)))
