@@ -34,6 +34,7 @@ from tfm_core.model.config import TransformerConfig
 from tfm_core.model.feed_forward import ACTIVATIONS, FeedForward
 from tfm_core.model.kind import ARCHITECTURES, NORMS
 from tfm_core.model.layer import TransformerLayer
+from tfm_core.model.linear_attention import linear_attention, linear_attention_weights
 from tfm_core.model.recording import Trace, recording, tap
 from tfm_core.model.scaled_dot_product import (
     attention_scores,
@@ -45,8 +46,10 @@ from tfm_core.model.tokens import TOKENIZERS, Tokens, collisions, encode
 from tfm_core.model.transformer import Transformer
 from tfm_core.positional.maths import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
 from tfm_core.positional.schemes import POSITIONAL, Positional
+from tfm_core.study.counting import block_parameters
 from tfm_core.study.experiments import ScaleExperiment, scale_experiment
 from tfm_core.study.leaks import Influence, hops, influence, leaks, reach_by_layer, reachability, replacements, route
+from tfm_core.study.tiling import Tile, tiled_attention, tiles
 
 __all__ = [
     "ACTIVATIONS",
@@ -61,6 +64,7 @@ __all__ = [
     "MultiHeadAttention",
     "Positional",
     "ScaleExperiment",
+    "Tile",
     "Tokens",
     "Trace",
     "Transformer",
@@ -70,6 +74,7 @@ __all__ = [
     "apply_rotary",
     "attention_scores",
     "attention_weights",
+    "block_parameters",
     "causal_mask",
     "collisions",
     "combine_masks",
@@ -81,6 +86,8 @@ __all__ = [
     "hops",
     "influence",
     "leaks",
+    "linear_attention",
+    "linear_attention_weights",
     "mask_scores",
     "padding_mask",
     "prefix_mask",
@@ -95,6 +102,8 @@ __all__ = [
     "strided_mask",
     "t5_buckets",
     "tap",
+    "tiled_attention",
+    "tiles",
     "to_additive",
     "to_ignore",
     "window_mask",

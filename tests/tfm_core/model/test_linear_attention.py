@@ -1,0 +1,67 @@
+"""Linear attention: against its explicit matrix, and that against the equation written out."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from tfm_core.model.linear_attention import linear_attention, linear_attention_weights
+
+
+def drawn(queries: int, keys: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values of two heads in float64, (2, seq, 4)."""
+    random = torch.Generator().manual_seed(seed)
+    q, k, v = (3 * torch.randn(2, n, 4, generator=random, dtype=torch.float64) for n in (queries, keys, keys))
+    return q, k, v
+
+
+@given(st.integers(1, 8), st.integers(1, 8), st.booleans(), st.integers(0, 99))
+def test_it_is_its_explicit_matrix_times_the_values(queries: int, keys: int, causal: bool, seed: int) -> None:
+    """Also where keys are hidden, and where a query sees none."""
+    keys = queries if causal else keys
+    q, k, v = drawn(queries, keys, seed)
+    visible = torch.rand(keys, generator=torch.Generator().manual_seed(seed)) < 0.6
+    for open_keys in (None, visible):
+        weights = linear_attention_weights(q, k, causal=causal, visible=open_keys)
+        torch.testing.assert_close(linear_attention(q, k, v, causal=causal, visible=open_keys), weights @ v)
+        some = torch.ones(queries, keys, dtype=torch.bool) if open_keys is None else open_keys.expand(queries, keys)
+        some = (some.tril() if causal else some).any(-1)
+        torch.testing.assert_close(weights.sum(-1), some.double().expand(2, -1))
+        assert not (weights < 0).any()
+
+
+def test_the_matrix_is_the_equation() -> None:
+    """Katharopoulos et al. 2020, equation 5 with elu(x) + 1, pair by pair."""
+
+    def phi(x: list[float]) -> list[float]:
+        return [1 + y if y > 0 else math.exp(y) for y in x]
+
+    q, k, _ = drawn(3, 5, seed=1)
+    weights = linear_attention_weights(q, k)
+    for head in range(2):
+        for row, query in enumerate(q[head].tolist()):
+            pairs = [sum(a * b for a, b in zip(phi(query), phi(key), strict=True)) for key in k[head].tolist()]
+            expected = torch.tensor(pairs, dtype=torch.float64) / sum(pairs)
+            torch.testing.assert_close(weights[head, row], expected)
+
+
+@given(st.integers(1, 6), st.integers(0, 99))
+def test_causal_results_do_not_depend_on_later_tokens(last: int, seed: int) -> None:
+    """Another future, the same past."""
+    q, k, v = drawn(7, 7, seed)
+    before = linear_attention(q, k, v, causal=True)[:, :last]
+    for x in (q, k, v):
+        x[:, last:] = 5.0
+    torch.testing.assert_close(linear_attention(q, k, v, causal=True)[:, :last], before)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    """With a message that says what came."""
+    q, k, v = drawn(3, 4, seed=0)
+    with pytest.raises(ValueError, match="as many keys as queries, got 3 and 4"):
+        linear_attention(q, k, v, causal=True)
+    with pytest.raises(ValueError, match=r"boolean tensor.*got torch.float32"):
+        linear_attention(q, k, v, visible=torch.ones(4))

@@ -1,0 +1,71 @@
+"""Linear attention: softmax is replaced by a product of features, so that no matrix of pairs is needed.
+
+    weights[i, j] = phi(q_i) . phi(k_j) / sum over visible j of phi(q_i) . phi(k_j),   phi(x) = elu(x) + 1
+
+The sums over keys can be computed before a query is known: n d^2 operations in place of n^2 d. Katharopoulos et al.
+2020, "Transformers are RNNs", equations 4 to 7, causal: 8 to 12.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from tfm_core.masks.basic import causal_mask
+
+
+def features(x: Tensor) -> Tensor:
+    """phi(x) = elu(x) + 1, above 0 everywhere; the same shape. Katharopoulos et al. 2020, equation 7."""
+    return F.elu(x) + 1
+
+
+def linear_attention(
+    query: Tensor, key: Tensor, value: Tensor, *, causal: bool = False, visible: Tensor | None = None
+) -> Tensor:
+    """What each query gathers, (..., query, value_dim), without the matrix of weights.
+
+    The causal sums are kept for every key, (..., key, head_dim, value_dim): readable, and not the least memory.
+
+    Args:
+        query: (..., query, head_dim).
+        key: (..., key, head_dim).
+        value: (..., key, value_dim).
+        causal: whether a query sees no later key; then there must be as many keys as queries.
+        visible: boolean, broadcasts to (..., key), True = may be attended to, such as the keys that are no padding.
+
+    Raises:
+        ValueError: if `causal` is asked of queries and keys of different lengths, or `visible` is not boolean.
+    """
+    q, k = _features(query, key, causal, visible)
+    if causal:
+        sums = (k[..., :, None] * value[..., None, :]).cumsum(-3)  # (..., key, head_dim, value_dim)
+        gathered = (q[..., None, :] @ sums)[..., 0, :]
+        total = (q * k.cumsum(-2)).sum(-1, keepdim=True)
+    else:
+        gathered = q @ (k.mT @ value)
+        total = q @ k.sum(-2)[..., None]
+    return torch.where(total > 0, gathered / total.clamp(min=torch.finfo(total.dtype).tiny), 0.0)
+
+
+def linear_attention_weights(
+    query: Tensor, key: Tensor, *, causal: bool = False, visible: Tensor | None = None
+) -> Tensor:
+    """The weights that linear attention implies, (..., query, key): the matrix that it never writes.
+
+    A row sums to 1; to 0 if no key is visible to its query. For the arguments and errors see `linear_attention`.
+    """
+    q, k = _features(query, key, causal, visible)
+    pairs = q @ k.mT
+    if causal:
+        pairs = pairs.masked_fill(~causal_mask(q.shape[-2], device=q.device), 0.0)
+    total = pairs.sum(-1, keepdim=True)
+    return torch.where(total > 0, pairs / total.clamp(min=torch.finfo(total.dtype).tiny), 0.0)
+
+
+def _features(query: Tensor, key: Tensor, causal: bool, visible: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The features of the queries, and of the keys, where a hidden key has none."""
+    if causal and query.shape[-2] != key.shape[-2]:
+        raise ValueError(f"causal: expected as many keys as queries, got {query.shape[-2]} and {key.shape[-2]}")
+    if visible is not None and visible.dtype != torch.bool:
+        raise ValueError(f"visible: expected a boolean tensor, True = may be attended to; got {visible.dtype}")
+    k = features(key)
+    return features(query), k if visible is None else k * visible[..., None]
