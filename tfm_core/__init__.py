@@ -49,6 +49,7 @@ from tfm_core.positional.schemes import POSITIONAL, Positional
 from tfm_core.study.counting import block_parameters
 from tfm_core.study.experiments import ScaleExperiment, scale_experiment
 from tfm_core.study.leaks import Influence, hops, influence, leaks, reach_by_layer, reachability, replacements, route
+from tfm_core.study.logit_lens import logit_lens
 from tfm_core.study.tiling import Tile, tiled_attention, tiles
 
 __all__ = [
@@ -88,6 +89,7 @@ __all__ = [
     "leaks",
     "linear_attention",
     "linear_attention_weights",
+    "logit_lens",
     "mask_scores",
     "padding_mask",
     "prefix_mask",

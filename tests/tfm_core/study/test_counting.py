@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -69,7 +70,6 @@ def test_one_layer_is_as_large_as_torchs() -> None:
 
 def test_gpt_2_small_is_as_large_as_that_of_transformers() -> None:
     """768, 12 heads, 12 layers, 3072, 1,024 positions, 50,257 words, tied: 124,439,808."""
-    transformers = pytest.importorskip("transformers")
     config = TransformerConfig(
         vocab_size=50_257,
         architecture="decoder",

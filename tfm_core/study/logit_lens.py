@@ -1,0 +1,43 @@
+"""The logit lens: the model's own read-out, final norm and output matrix, applied after every layer.
+
+It shows what the model would say if it ended there. Only in a trained model does that mean something: with random
+weights the read-out is as random at the top as it is at the bottom. The idea: nostalgebraist 2020, "interpreting GPT:
+the logit lens".
+"""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from tfm_core.model.recording import recording
+from tfm_core.model.transformer import Transformer
+
+
+def logit_lens(model: Transformer, *inputs: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
+    """Place -> logits (batch, seq, vocab): "embedding", with positions, then "layer 1" and so on to the last layer.
+
+    Args:
+        model: best in evaluation mode; of an encoder-decoder, the decoder is read.
+        inputs: what the model is called with: its token ids, or source and target.
+        mask: what the model is called with.
+
+    The last one is the model's own logits. In post-norm no final norm is applied, as the model has none.
+    """
+    with torch.no_grad(), recording("*.residual_*") as trace:
+        model(*inputs, mask=mask)
+        return {place: _read_out(model, trace[site]) for place, site in _places(model)}
+
+
+def _places(model: Transformer) -> Iterator[tuple[str, str]]:
+    """The places with their sites in a recording, from the bottom to the top."""
+    prefix = "decoder." if model.config.architecture == "encoder-decoder" else ""
+    yield "embedding", f"{prefix}layers.0.self_attention.residual_before"
+    for number in range(model.config.num_layers):
+        yield f"layer {number + 1}", f"{prefix}layers.{number}.feed_forward.residual_after"
+
+
+def _read_out(model: Transformer, x: Tensor) -> Tensor:
+    stack = model.decoder if model.config.architecture == "encoder-decoder" else model.stack
+    logits: Tensor = model.unembedding(x if stack.final_norm is None else stack.final_norm(x))
+    return logits
