@@ -47,6 +47,7 @@ from tfm_core.model.transformer import Transformer
 from tfm_core.positional.maths import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
 from tfm_core.positional.schemes import POSITIONAL, Positional
 from tfm_core.study.counting import block_parameters
+from tfm_core.study.depth import WIRINGS, Signal, signal
 from tfm_core.study.experiments import ScaleExperiment, scale_experiment
 from tfm_core.study.leaks import Influence, hops, influence, leaks, reach_by_layer, reachability, replacements, route
 from tfm_core.study.logit_lens import logit_lens
@@ -60,11 +61,13 @@ __all__ = [
     "NORMS",
     "POSITIONAL",
     "TOKENIZERS",
+    "WIRINGS",
     "FeedForward",
     "Influence",
     "MultiHeadAttention",
     "Positional",
     "ScaleExperiment",
+    "Signal",
     "Tile",
     "Tokens",
     "Trace",
@@ -100,6 +103,7 @@ __all__ = [
     "route",
     "scale_experiment",
     "scaled_dot_product_attention",
+    "signal",
     "sinusoidal_encoding",
     "strided_mask",
     "t5_buckets",

@@ -1,0 +1,74 @@
+"""Signals through depth: beside the real model's residual stream, and gradients beside finite differences."""
+
+import pytest
+import torch
+
+from tfm_core import Transformer, TransformerConfig, causal_mask, recording
+from tfm_core.model.initialization import draw
+from tfm_core.model.layer import TransformerLayer
+from tfm_core.study.depth import WIRINGS, signal
+
+
+def model(norm: str, layers: int = 3) -> Transformer:
+    """A decoder without positions, in float64."""
+    config = TransformerConfig(
+        vocab_size=9,
+        architecture="decoder",
+        d_model=8,
+        num_heads=2,
+        num_layers=layers,
+        positional="none",
+        norm=norm,
+        seed=2,
+    )
+    return Transformer(config).double().eval()
+
+
+def layers_of(transformer: Transformer) -> list[TransformerLayer]:
+    """Its layers."""
+    return [layer for layer in transformer.stack.layers if isinstance(layer, TransformerLayer)]
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_two_wirings_are_the_models_own(norm: str) -> None:
+    """The lengths are those of the residual stream that a recording of the model has."""
+    transformer = model(norm)
+    with torch.no_grad(), recording("*.residual_*") as trace:
+        transformer(torch.tensor([[1, 2, 3, 2]]))
+    sites = ["layers.0.self_attention.residual_before"]
+    sites += [f"layers.{number}.feed_forward.residual_after" for number in range(3)]
+    measured = signal(layers_of(transformer), trace[sites[0]], f"{norm}-norm", mask=causal_mask(4))
+    torch.testing.assert_close(measured.forward, torch.stack([trace[site].norm(dim=-1) for site in sites]))
+
+
+@pytest.mark.parametrize("wiring", WIRINGS)
+def test_the_gradient_is_the_change_at_the_end(wiring: str) -> None:
+    """Each number of the input moved a little up and down; the last gradient is that of the product itself."""
+    layers, x = layers_of(model("pre", 2)), draw(0, "x", (1, 3, 8), std=1.0).double()
+    probe = draw(0, "probe", (1, 3, 8), std=1.0).double()
+
+    def at_the_end(x: torch.Tensor) -> float:
+        for layer in layers:
+            x = WIRINGS[wiring](layer.self_attention, layer.self_attention_norm, x)
+            x = WIRINGS[wiring](layer.feed_forward, layer.feed_forward_norm, x)
+        return float((x * probe).sum())
+
+    expected = torch.zeros_like(x)
+    with torch.no_grad():
+        for place in range(x.numel()):
+            step = torch.zeros_like(x)
+            step.view(-1)[place] = 1e-6
+            expected.view(-1)[place] = (at_the_end(x + step) - at_the_end(x - step)) / 2e-6
+    measured = signal(layers, x, wiring)
+    torch.testing.assert_close(measured.backward[0], expected.norm(dim=-1), rtol=1e-5, atol=1e-7)
+    torch.testing.assert_close(measured.backward[-1], probe.norm(dim=-1))
+    assert all(parameter.grad is None for layer in layers for parameter in layer.parameters())
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    """With a message that says what came."""
+    x = torch.zeros(1, 3, 8, dtype=torch.float64)
+    with pytest.raises(ValueError, match=r"wiring: expected one of pre-norm, .*got 'none'"):
+        signal(layers_of(model("pre")), x, "none")
+    with pytest.raises(ValueError, match="without cross-attention"):
+        signal([TransformerLayer(8, 2, 16, cross_attention=True)], x, "pre-norm")
