@@ -48,6 +48,7 @@ from tfm_core.positional.maths import alibi_slopes, apply_rotary, sinusoidal_enc
 from tfm_core.positional.schemes import POSITIONAL, Positional
 from tfm_core.study.counting import block_parameters
 from tfm_core.study.depth import WIRINGS, Signal, signal
+from tfm_core.study.distance import gradient_by_distance
 from tfm_core.study.experiments import ScaleExperiment, scale_experiment
 from tfm_core.study.leaks import Influence, hops, influence, leaks, reach_by_layer, reachability, replacements, route
 from tfm_core.study.logit_lens import logit_lens
@@ -87,6 +88,7 @@ __all__ = [
     "either_mask",
     "encode",
     "global_mask",
+    "gradient_by_distance",
     "hops",
     "influence",
     "leaks",

@@ -1,0 +1,42 @@
+"""How far back an output can be moved: the gradient of the last output with respect to each input before it.
+
+In a recurrent network the gradient passes through every step between the two, and shrinks or grows with each; in
+attention it takes one step, whatever the distance. Bengio et al. 1994; Vaswani et al. 2017, table 1.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from tfm_core.model.initialization import draw
+
+
+def gradient_by_distance(network: Callable[[Tensor], Tensor], x: Tensor, *, seed: int = 0) -> Tensor:
+    """Lengths of gradients, (batch, distance): at distance 0 that of the last input, at seq - 1 that of the first.
+
+    What is differentiated is the product of the last output vector with a random one, so that every direction of the
+    output counts alike.
+
+    Args:
+        network: (batch, seq, width) in, (batch, seq, any width) out.
+        x: (batch, seq, width), what goes in.
+        seed: of the random vector.
+
+    Raises:
+        ValueError: if the output has other axes, or none of it depends on the input.
+    """
+    x = x.detach().requires_grad_()
+    with torch.enable_grad():
+        output = network(x)
+        if output.dim() != 3 or output.shape[:2] != x.shape[:2]:
+            raise ValueError(
+                f"expected an output (batch, seq, width) for an input {tuple(x.shape)}, got {tuple(output.shape)}"
+            )
+        if not output.requires_grad:
+            raise ValueError("expected an output that depends on the input, got one without a gradient")
+        last = output[:, -1]
+        product = (last * draw(seed, "probe", tuple(last.shape), std=1.0).to(last)).sum()
+        (gradient,) = torch.autograd.grad(product, x)
+    lengths: Tensor = gradient.norm(dim=-1).flip(-1)
+    return lengths
