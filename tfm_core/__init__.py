@@ -47,7 +47,7 @@ from tfm_core.model.transformer import Transformer
 from tfm_core.positional.maths import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
 from tfm_core.positional.schemes import POSITIONAL, Positional
 from tfm_core.study.counting import block_parameters
-from tfm_core.study.depth import WIRINGS, Signal, signal
+from tfm_core.study.depth import WIRINGS, DepthSignal, signal_by_depth
 from tfm_core.study.distance import gradient_by_distance
 from tfm_core.study.experiments import ScaleExperiment, scale_experiment
 from tfm_core.study.leaks import Influence, hops, influence, leaks, reach_by_layer, reachability, replacements, route
@@ -63,12 +63,12 @@ __all__ = [
     "POSITIONAL",
     "TOKENIZERS",
     "WIRINGS",
+    "DepthSignal",
     "FeedForward",
     "Influence",
     "MultiHeadAttention",
     "Positional",
     "ScaleExperiment",
-    "Signal",
     "Tile",
     "Tokens",
     "Trace",
@@ -105,7 +105,7 @@ __all__ = [
     "route",
     "scale_experiment",
     "scaled_dot_product_attention",
-    "signal",
+    "signal_by_depth",
     "sinusoidal_encoding",
     "strided_mask",
     "t5_buckets",

@@ -7,15 +7,17 @@ The sums over keys can be computed before a query is known: n d^2 operations in 
 """
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from tfm_core.masks.basic import causal_mask
 
 
 def features(x: Tensor) -> Tensor:
-    """phi(x) = elu(x) + 1, above 0 everywhere; the same shape. Katharopoulos et al. 2020, equation 7."""
-    return F.elu(x) + 1
+    """phi(x) = elu(x) + 1, the same shape. Katharopoulos et al. 2020, equation 7.
+
+    Below 0 that is exp(x), written as such: 1 + (exp(x) - 1) would be rounded to 0 in float32 from x = -17 on.
+    """
+    return torch.where(x > 0, x + 1, x.clamp(max=0).exp())
 
 
 def linear_attention(
@@ -43,7 +45,7 @@ def linear_attention(
     else:
         gathered = q @ (k.mT @ value)
         total = q @ k.sum(-2)[..., None]
-    return torch.where(total > 0, gathered / total.clamp(min=torch.finfo(total.dtype).tiny), 0.0)
+    return torch.where(total > 0, gathered / total, 0.0)  # zeros for a query that sees no key
 
 
 def linear_attention_weights(
@@ -58,7 +60,7 @@ def linear_attention_weights(
     if causal:
         pairs = pairs.masked_fill(~causal_mask(q.shape[-2], device=q.device), 0.0)
     total = pairs.sum(-1, keepdim=True)
-    return torch.where(total > 0, pairs / total.clamp(min=torch.finfo(total.dtype).tiny), 0.0)
+    return torch.where(total > 0, pairs / total, 0.0)
 
 
 def _features(query: Tensor, key: Tensor, causal: bool, visible: Tensor | None) -> tuple[Tensor, Tensor]:

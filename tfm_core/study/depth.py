@@ -24,7 +24,7 @@ Wiring = Callable[[SubLayer, SubLayer, Tensor], Tensor]  # (sub-layer, its norm,
 
 
 @dataclass(frozen=True)
-class Signal:
+class DepthSignal:
     """Lengths of vectors, before the first layer and after each layer.
 
     Attributes:
@@ -37,9 +37,9 @@ class Signal:
     backward: Tensor
 
 
-def signal(
+def signal_by_depth(
     layers: Sequence[TransformerLayer], x: Tensor, wiring: str, *, mask: Tensor | None = None, seed: int = 0
-) -> Signal:
+) -> DepthSignal:
     """Send vectors up through the layers, and the gradient back down.
 
     Args:
@@ -64,7 +64,9 @@ def signal(
             stream.append(wire(layer.feed_forward, layer.feed_forward_norm, between))
         at_the_end = (stream[-1] * draw(seed, "probe", tuple(x.shape), std=1.0).to(x)).sum()
         gradients = torch.autograd.grad(at_the_end, stream)
-    return Signal(torch.stack([each.detach().norm(dim=-1) for each in stream]), torch.stack(gradients).norm(dim=-1))
+    return DepthSignal(
+        torch.stack([each.detach().norm(dim=-1) for each in stream]), torch.stack(gradients).norm(dim=-1)
+    )
 
 
 WIRINGS: dict[str, Wiring] = {

@@ -24,9 +24,10 @@ def logit_lens(model: Transformer, *inputs: Tensor, mask: Tensor | None = None) 
 
     The last one is the model's own logits. In post-norm no final norm is applied, as the model has none.
     """
-    with torch.no_grad(), recording("*.residual_*") as trace:
+    places = dict(_places(model))
+    with torch.no_grad(), recording(places.values()) as trace:
         model(*inputs, mask=mask)
-        return {place: _read_out(model, trace[site]) for place, site in _places(model)}
+        return {place: _read_out(model, trace[site]) for place, site in places.items()}
 
 
 def _places(model: Transformer) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ algorithm 1.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -96,21 +96,10 @@ def tiles(
             yield Tile(queries, keys, scores, factor, maximum, total, output)
 
 
-def tiled_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Tensor | None = None,
-    *,
-    rows: int,
-    columns: int,
-    scale: float | None = None,
-) -> Tensor:
-    """The attention that the steps end in, (query, value_dim); arguments and errors as of `tiles`."""
-    last = {
-        tile.queries.start: tile for tile in tiles(query, key, value, mask, rows=rows, columns=columns, scale=scale)
-    }
-    return torch.cat([tile.result for tile in last.values()])
+def tiled_attention(steps: Iterable[Tile]) -> Tensor:
+    """The attention that these `tiles` end in, (query, value_dim)."""
+    last = {step.queries.start: step for step in steps}  # of each tile of queries the last step stays
+    return torch.cat([step.result for step in last.values()])
 
 
 def _check(query: Tensor, key: Tensor, value: Tensor, rows: int, columns: int) -> None:

@@ -48,6 +48,12 @@ def test_the_matrix_is_the_equation() -> None:
             torch.testing.assert_close(weights[head, row], expected)
 
 
+def test_features_are_never_rounded_away() -> None:
+    """In float32 too, where elu(-30) + 1 would be 0, and the row would have no weights."""
+    weights = linear_attention_weights(torch.full((2, 4), -30.0), torch.full((3, 4), -5.0))
+    torch.testing.assert_close(weights, torch.full((2, 3), 1 / 3))
+
+
 @given(st.integers(1, 6), st.integers(0, 99))
 def test_causal_results_do_not_depend_on_later_tokens(last: int, seed: int) -> None:
     """Another future, the same past."""

@@ -6,7 +6,7 @@ import torch
 from tfm_core import Transformer, TransformerConfig, causal_mask, recording
 from tfm_core.model.initialization import draw
 from tfm_core.model.layer import TransformerLayer
-from tfm_core.study.depth import WIRINGS, signal
+from tfm_core.study.depth import WIRINGS, signal_by_depth
 
 
 def model(norm: str, layers: int = 3) -> Transformer:
@@ -37,7 +37,7 @@ def test_two_wirings_are_the_models_own(norm: str) -> None:
         transformer(torch.tensor([[1, 2, 3, 2]]))
     sites = ["layers.0.self_attention.residual_before"]
     sites += [f"layers.{number}.feed_forward.residual_after" for number in range(3)]
-    measured = signal(layers_of(transformer), trace[sites[0]], f"{norm}-norm", mask=causal_mask(4))
+    measured = signal_by_depth(layers_of(transformer), trace[sites[0]], f"{norm}-norm", mask=causal_mask(4))
     torch.testing.assert_close(measured.forward, torch.stack([trace[site].norm(dim=-1) for site in sites]))
 
 
@@ -59,7 +59,7 @@ def test_the_gradient_is_the_change_at_the_end(wiring: str) -> None:
             step = torch.zeros_like(x)
             step.view(-1)[place] = 1e-6
             expected.view(-1)[place] = (at_the_end(x + step) - at_the_end(x - step)) / 2e-6
-    measured = signal(layers, x, wiring)
+    measured = signal_by_depth(layers, x, wiring)
     torch.testing.assert_close(measured.backward[0], expected.norm(dim=-1), rtol=1e-5, atol=1e-7)
     torch.testing.assert_close(measured.backward[-1], probe.norm(dim=-1))
     assert all(parameter.grad is None for layer in layers for parameter in layer.parameters())
@@ -69,6 +69,6 @@ def test_what_does_not_fit_is_refused() -> None:
     """With a message that says what came."""
     x = torch.zeros(1, 3, 8, dtype=torch.float64)
     with pytest.raises(ValueError, match=r"wiring: expected one of pre-norm, .*got 'none'"):
-        signal(layers_of(model("pre")), x, "none")
+        signal_by_depth(layers_of(model("pre")), x, "none")
     with pytest.raises(ValueError, match="without cross-attention"):
-        signal([TransformerLayer(8, 2, 16, cross_attention=True)], x, "pre-norm")
+        signal_by_depth([TransformerLayer(8, 2, 16, cross_attention=True)], x, "pre-norm")
