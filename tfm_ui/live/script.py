@@ -26,6 +26,7 @@ from types import ModuleType
 from typing import Any, Self
 
 import tfm_core
+from tfm_core import TransformerConfig
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import path, sample_name
 
@@ -99,8 +100,12 @@ def of_model(state: ModelState) -> dict[str, Code]:
 
 
 def config_of(state: ModelState) -> Code:
-    """The expression for the model's configuration, with the fields that differ from the defaults."""
-    config = state.config
+    """The expression for the configuration of the sidebar's model."""
+    return config_code(state.config)
+
+
+def config_code(config: TransformerConfig) -> Code:
+    """The expression for a configuration, with the fields that differ from the defaults."""
     fields = {name: getattr(config, name) for name in config.__dataclass_fields__}
     default = type(config)(vocab_size=config.vocab_size)
     changed = {k: v for k, v in fields.items() if k == "vocab_size" or v != getattr(default, k)}

@@ -1,0 +1,1 @@
+"""The view "block" of the Model lens."""

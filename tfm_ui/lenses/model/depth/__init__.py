@@ -1,0 +1,1 @@
+"""The view "depth" of the Model lens."""

@@ -1,0 +1,1 @@
+"""The view "diagram" of the Model lens."""

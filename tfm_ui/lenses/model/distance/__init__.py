@@ -1,0 +1,1 @@
+"""The view "distance" of the Model lens."""

@@ -1,0 +1,1 @@
+"""The view "efficient" of the Model lens."""

@@ -1,0 +1,1 @@
+"""The view "feed_forward" of the Model lens."""

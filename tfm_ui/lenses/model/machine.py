@@ -1,0 +1,52 @@
+"""The sidebar's model with the attention that this lens gives it, and what one pass of it records."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from tfm_core import Transformer, TransformerConfig, causal_mask, recording
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.live.cache import cached
+from tfm_ui.live.passes import transformer
+from tfm_ui.live.script import Code, config_code, of_model
+from tfm_ui.state.model_state import ModelState
+
+
+def config_of(model: ModelState, state: ModelLensState) -> TransformerConfig:
+    """The sidebar's configuration with the lens's attention: what every view of this lens runs."""
+    return replace(model.config, attention=state.attention)
+
+
+def transformer_of(model: ModelState, state: ModelLensState) -> Transformer:
+    """The live model of this lens, in evaluation mode."""
+    return transformer(config_of(model, state))
+
+
+def prefix(model: ModelState, stack: str) -> str:
+    """How the sites of a stack begin in a recording: "" in a model of one stack."""
+    return f"{stack}." if model.is_encoder_decoder else ""
+
+
+def inputs_of(model: ModelState) -> tuple[tuple[Tensor, ...], Tensor | None]:
+    """What the model is called with, and the mask that it is handed."""
+    texts = [model.source_tokens, *([model.target_tokens] if model.is_encoder_decoder else [])]
+    return tuple(text.batch for text in texts), causal_mask(model.length) if model.masks_the_future else None
+
+
+@cached()
+def read(model: ModelState, config: TransformerConfig, sites: tuple[str, ...]) -> Mapping[str, Tensor]:
+    """Site -> what the pass recorded there, with the batch axis of 1. A site may be a pattern, as in `recording`.
+
+    Ask for few sites: they are kept in the cache.
+    """
+    inputs, mask = inputs_of(model)
+    with torch.no_grad(), recording(sites) as trace:
+        transformer(config)(*inputs, mask=mask)
+    return dict(trace)
+
+
+def in_script(model: ModelState, config: TransformerConfig) -> dict[str, Code]:
+    """The header of a recipe: `config`, the texts, the model's `inputs`, its `mask`; see `of_model`."""
+    return of_model(model) | {"config": config_code(config)}

@@ -1,0 +1,1 @@
+"""The view "output" of the Model lens."""
