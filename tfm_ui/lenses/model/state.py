@@ -3,12 +3,16 @@
 from dataclasses import dataclass
 
 from tfm_core import ATTENTION
+from tfm_ui.live import windows
 from tfm_ui.state.fields import Choice, Limits, Whole, control
 from tfm_ui.state.lens_state import LensState
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 
 PREFIX = "model_"
 VIEWS = ("diagram", "block", "feed_forward", "depth", "distance", "efficient", "output")
+SUB_LAYERS = ("self_attention", "cross_attention", "feed_forward")
+BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")
+DROPOUTS = (0.0, 0.1, 0.2, 0.3, 0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +33,21 @@ class ModelLensState(LensState):
     # diagram
 
     # block
+    sub_layer: str = control(
+        Choice("Sub-layer", SUB_LAYERS, help="Cross-attention: in the decoder of an encoder-decoder alone."),
+        default=SUB_LAYERS[0],
+    )
+    step: str = control(
+        Choice("Steps", BLOCK_STEPS, help="All six maps, or the three around the norm, the sub-layer or the sum."),
+        default=BLOCK_STEPS[0],
+    )
+    dropout: float = control(
+        Choice("Dropout", DROPOUTS, help="In training mode, of what this sub-layer writes; 0 is evaluation mode."),
+        default=DROPOUTS[0],
+    )
+    dropout_draw: int = control(Whole("Draw of the dropout", 1, 9999), default=1, held=True)
+    block_dim: int = control(Whole("Dimension", 1, 256), default=1, held=True)
+    block_part: str = control(windows.field("Part of token × dimension", MAX_TOKENS), default=windows.WHOLE, held=True)
 
     # feed_forward
 

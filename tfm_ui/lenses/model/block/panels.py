@@ -1,14 +1,148 @@
-"""The view "block"."""
+"""The view "block": one block number by number, and with its norm at the other place."""
 
-from tfm_ui.lenses.model.state import ModelLensState
+from functools import partial
+from html import escape
+
+import streamlit as st
+from torch import nn
+
+from tfm_core import MultiHeadAttention, TransformerLayer
+from tfm_core.model.feed_forward import FeedForward
+from tfm_core.model.initialization import fill_parameters
+from tfm_ui.lenses.model.block import chain
+from tfm_ui.lenses.model.block.both import Both, Lengths, both
+from tfm_ui.lenses.model.block.cell import Cell
+from tfm_ui.lenses.model.block.moments import Moments
+from tfm_ui.lenses.model.block.numbers import Steps, steps
+from tfm_ui.lenses.model.state import PREFIX, ModelLensState
+from tfm_ui.page import controls
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note
+from tfm_ui.pictures.panel import Block, Columns, Note, Panel, Source
 from tfm_ui.state.model_state import ModelState
 
 
 def blocks(model: ModelState, state: ModelLensState) -> list[Block | None]:
-    """Not built yet."""
-    return [Note("Not built yet.")]
+    """The block's steps, one number of them, the block under both norms, and its tokens' means and lengths."""
+    shown = steps(model, state)
+    under_both = both(shown)
+    return [
+        _steps_panel(shown),
+        Note(_elsewhere(state)) if chain.sub_layer_of(model, state) != state.sub_layer else None,
+        _cell_panel(Cell(shown)),
+        _both_panel(under_both),
+        Columns([[_moments_panel(Moments(shown))], [_lengths_panel(Lengths(under_both))]]),
+    ]
 
 
-VIEW = View(title="One block", blocks=blocks, controls=())
+def _elsewhere(state: ModelLensState) -> str:
+    return (
+        "Cross-attention is in the decoder of an encoder-decoder alone. This stack has none, so its self-attention is "
+        "shown."
+    )
+
+
+def _sources(shown: Steps) -> list[Source]:
+    sub_layer = FeedForward if shown.chain.site.endswith("feed_forward") else MultiHeadAttention
+    return [
+        chain.chain,
+        chain.layer_norm,
+        chain.dropout_factors,
+        TransformerLayer._add,
+        sub_layer.forward,
+        nn.LayerNorm.forward,
+    ]
+
+
+def _steps_panel(shown: Steps) -> Panel:
+    order = "norm, sub-layer, sum" if shown.chain.pre_norm else "sub-layer, sum, norm"
+    return Panel(
+        key="model_block",
+        title=f"One block: {order}",
+        shape=f"token × d_model = {len(shown.names)} × {shown.model.d_model}",
+        how_to_read="A row is one token’s vector. Click a cell: below, its number is derived. Weights are random: "
+        "the arithmetic is that of a trained model, the values are not.",
+        picture="model_block",
+        result=shown,
+        sources=_sources(shown),
+        tools=partial(_draw_again, shown.state) if shown.state.dropout else None,
+    )
+
+
+def _draw_again(state: ModelLensState) -> None:
+    """Another draw of the dropout."""
+    st.button(
+        f"Draw again (draw {state.dropout_draw})",
+        icon=":material/casino:",
+        on_click=controls.change,
+        args=(PREFIX,),
+        kwargs={"dropout_draw": state.dropout_draw % 9999 + 1},
+        key="_model_block_draw",
+    )
+
+
+def _cell_panel(cell: Cell) -> Panel:
+    name = cell.steps.names[cell.steps.token]
+    return Panel(
+        key="model_block_cell",
+        title=f"“{name}”, dimension {cell.steps.dim + 1}",
+        how_to_read="Computed in float64, rounded on screen. Mean and variance: Ba et al. 2016, equations 3 and 4.",
+        locked=True,
+        result=cell,
+        sources=_sources(cell.steps),
+        tools=partial(_lines, cell),
+    )
+
+
+def _lines(cell: Cell) -> None:
+    """A line per step."""
+    rows = (f"<span>{escape(step.name)}</span><span>{escape(step.line)}</span>" for step in cell.lines)
+    st.html("".join(f'<p class="order">{row}</p>' for row in rows))
+
+
+def _moments_panel(shown: Moments) -> Panel:
+    return Panel(
+        key="model_block_moments",
+        title="Mean and variance",
+        how_to_read="Of the numbers of each token’s vector, before the norm and after gain and shift.",
+        picture="model_block_moments",
+        result=shown,
+        sources=[chain.layer_norm, nn.LayerNorm.forward],
+    )
+
+
+def _both_panel(shown: Both) -> Panel:
+    return Panel(
+        key="model_block_both",
+        title="Pre-norm and post-norm, the same weights",
+        how_to_read="f is the sub-layer. The first map leaves the block in pre-norm, the third in post-norm. Without "
+        "dropout.",
+        shape=f"token × d_model = {len(shown.steps.names)} × {shown.steps.model.d_model}",
+        picture="model_block_both",
+        result=shown,
+        sources=[*_sources(shown.steps), fill_parameters],
+    )
+
+
+def _lengths_panel(shown: Lengths) -> Panel:
+    return Panel(
+        key="model_block_lengths",
+        title="Length of each vector",
+        how_to_read="The length ‖x‖ of each token’s vector before the block and behind it, under both norms.",
+        picture="model_block_lengths",
+        result=shown,
+        sources=[chain.chain, TransformerLayer._add, nn.LayerNorm.forward],
+    )
+
+
+def _running(model: ModelState, state: ModelLensState) -> str:
+    """What is said while a model runs that takes seconds."""
+    return "Running the model under both norms" if model.is_heavy else ""
+
+
+VIEW = View(
+    title="One block",
+    blocks=blocks,
+    controls=("stack", "layer", "sub_layer", "token", "step", "dropout"),
+    line="line_model_block",
+    running=_running,
+)

@@ -1,0 +1,71 @@
+"""The mean and the variance of each token's vector, before and after the norm of the block."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tfm_ui.lenses.model.block import recipe
+from tfm_ui.lenses.model.block.numbers import ROUNDING, Steps, recipe_header
+from tfm_ui.lenses.model.block.writing import counted
+from tfm_ui.live.script import script
+from tfm_ui.pictures.panel import Result
+from tfm_ui.text import formats
+
+
+@dataclass(frozen=True)
+class Moments(Result):
+    """The mean and the variance of each token's numbers, before and after the norm."""
+
+    steps: Steps
+
+    @cached_property
+    def columns(self) -> dict[str, NDArray[np.float32]]:
+        """Name -> a number per token, without padding."""
+        norm, read = self.steps.chain.norm, self.steps.read
+        ends = {"before": (norm.mean[:, 0], norm.variance[:, 0])}
+        ends["after"] = norm.result.mean(-1), norm.result.var(-1, correction=0)
+        return {
+            f"{what} {when} the norm": values[:read].numpy()
+            for when, both in ends.items()
+            for what, values in zip(("mean", "variance"), both, strict=True)
+        }
+
+    def sentence(self) -> str:
+        """From where to where mean and variance run."""
+        said = {name: _range(float(values.min()), float(values.max())) for name, values in self.columns.items()}
+        return (
+            f"Before the norm the means of the tokens are {said['mean before the norm']} and their variances "
+            f"{said['variance before the norm']}; after the norm, with gain and shift, the means are "
+            f"{said['mean after the norm']} and the variances {said['variance after the norm']}."
+        )
+
+    def laws(self) -> dict[str, bool]:
+        """Mean and variance are those of NumPy, in float64."""
+        values = self.steps.chain.into_norm[: self.steps.read].double().numpy()
+        size = float(np.abs(values).max()) or 1.0
+        mean = float(np.abs(values.mean(-1) - self.columns["mean before the norm"]).max()) / size
+        variance = float(np.abs(values.var(-1) - self.columns["variance before the norm"]).max()) / size**2
+        return {
+            "mean and variance are NumPy’s, computed in float64 (largest differences "
+            f"{formats.tiny(mean)} and {formats.tiny(variance)}, beside the largest number and its square)": max(
+                mean, variance
+            )
+            < ROUNDING
+        }
+
+    def table(self) -> pd.DataFrame:
+        """A row per token."""
+        names = counted(self.steps.names[: self.steps.read])
+        return pd.DataFrame(self.columns, index=pd.Index(names, name="token"))
+
+    def recipe(self) -> str:
+        """A script that leaves `before` and `after`, mean and variance of each token."""
+        return script(recipe.moments, **recipe_header(self.steps))
+
+
+def _range(low: float, high: float) -> str:
+    ends = formats.number(low), formats.number(high)
+    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
