@@ -6,6 +6,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from tests.tfm_ui.live.model_lens_fields import EITHER as MODEL_EITHER
+from tests.tfm_ui.live.model_lens_fields import LOOKS as MODEL_LOOKS
 from tfm_core import Transformer
 from tfm_core.model import initialization, transformer
 from tfm_core.model.transformer import Stack
@@ -15,6 +17,7 @@ from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.masks.conventions.calls import conventions
 from tfm_ui.lenses.masks.conventions.pasted_guess import READINGS
 from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.lenses.positions import maths as positions_maths
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.profiling.state import ProfilingState
@@ -74,6 +77,7 @@ LOOKS = {
         "part_maps": "0,0,3,3",
         "item": 3,
     },
+    ModelLensState: MODEL_LOOKS,
     MasksState: {
         "view": "padding",
         "layer": 2,
@@ -137,11 +141,12 @@ RUNS = {
     },
 }
 # Lens's state -> fields that are left out: in some models they need another pass, in others not.
-EITHER = {PositionsState: ("b", "length"), MasksState: ("place",)}
+EITHER = {PositionsState: ("b", "length"), MasksState: ("place",), ModelLensState: MODEL_EITHER}
 STARTS = {
     HeadsState: HeadsState(kind="decoder"),
     AttentionState: AttentionState(kind="decoder"),
     PositionsState: PositionsState(a="learned"),
+    ModelLensState: ModelLensState(),
     MasksState: MasksState(place="cross"),
     ProfilingState: ProfilingState(),
 }

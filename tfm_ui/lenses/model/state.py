@@ -33,14 +33,8 @@ class ModelLensState(LensState):
     # diagram
 
     # block
-    sub_layer: str = control(
-        Choice("Sub-layer", SUB_LAYERS, help="Cross-attention: in the decoder of an encoder-decoder alone."),
-        default=SUB_LAYERS[0],
-    )
-    step: str = control(
-        Choice("Steps", BLOCK_STEPS, help="All six maps, or the three around the norm, the sub-layer or the sum."),
-        default=BLOCK_STEPS[0],
-    )
+    sub_layer: str = control(Choice("Sub-layer", SUB_LAYERS), default=SUB_LAYERS[0])
+    step: str = control(Choice("Steps", BLOCK_STEPS), default=BLOCK_STEPS[0])
     dropout: float = control(
         Choice("Dropout", DROPOUTS, help="In training mode, of what this sub-layer writes; 0 is evaluation mode."),
         default=DROPOUTS[0],

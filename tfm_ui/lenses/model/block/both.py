@@ -11,8 +11,8 @@ from torch import Tensor
 
 from tfm_core import NORMS
 from tfm_ui.lenses.model.block import recipe
-from tfm_ui.lenses.model.block.chain import Chain, chain
-from tfm_ui.lenses.model.block.numbers import ROUNDING, Steps
+from tfm_ui.lenses.model.block.chain import ROUNDING, Chain
+from tfm_ui.lenses.model.block.chosen import Chosen, chain
 from tfm_ui.lenses.model.block.writing import counted, lengths
 from tfm_ui.lenses.model.machine import in_script
 from tfm_ui.live.passes import transformer
@@ -26,11 +26,11 @@ class Both(Result):
     """The block under both norms, in evaluation mode.
 
     Attributes:
-        steps: the block as the sidebar has it.
+        block: the block as the sidebar has it.
         chains: norm -> the block under it; the sidebar's norm first.
     """
 
-    steps: Steps
+    block: Chosen
     chains: dict[str, Chain]
 
     @property
@@ -46,7 +46,7 @@ class Both(Result):
     @cached_property
     def lengths(self) -> dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]]:
         """Norm -> (token), the lengths of the vectors that flow into the block and out of it, without padding."""
-        read = self.steps.read
+        read = self.block.read
         return {norm: (lengths(ends.x, read), lengths(ends.out, read)) for norm, ends in self.chains.items()}
 
     def sentence(self) -> str:
@@ -58,16 +58,16 @@ class Both(Result):
         ]
         spread = {norm: float(np.ptp(ends[1])) for norm, ends in self.lengths.items()}
         return (
-            f"In {self.steps.where}, the {self._mean} of a token’s vector goes {formats.listed(said)}. "
+            f"In {self.block.where}, the {self._mean} of a token’s vector goes {formats.listed(said)}. "
             f"{self._about_ends(spread)}{self._about_start()}"
         )
 
     @property
     def _mean(self) -> str:
-        return "mean length" if self.steps.read > 1 else "length"
+        return "mean length" if self.block.read > 1 else "length"
 
     def _about_ends(self, spread: dict[str, float]) -> str:
-        if self.steps.read == 1:
+        if self.block.read == 1:
             return ""
         texts = {norm: formats.number(width) for norm, width in spread.items()}
         return (
@@ -100,14 +100,14 @@ class Both(Result):
 
     def table(self) -> pd.DataFrame:
         """A row per token and dimension."""
-        dims = range(1, self.steps.model.d_model + 1)
-        index = pd.MultiIndex.from_product([counted(self.steps.names), dims], names=["token", "dimension"])
+        dims = range(1, self.block.model.d_model + 1)
+        index = pd.MultiIndex.from_product([counted(self.block.names), dims], names=["token", "dimension"])
         return pd.DataFrame({name: values.flatten().numpy() for name, values in self.tables.items()}, index=index)
 
     def recipe(self) -> str:
         """A script that leaves `x`, `total` and `out`: norm -> (token, dimension)."""
-        numbers = self.steps.chain
-        return script(recipe.both_norms, **in_script(self.steps.model, numbers.config), block=numbers.site)
+        numbers = self.block.chain
+        return script(recipe.both_norms, **in_script(self.block.model, numbers.config), block=numbers.site)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Lengths(Result):
             before, after = self.both.lengths[norm]
             longer = int((after > before).sum())
             said.append(f"under {norm}-norm {longer} of {formats.plural(len(after), 'vector')} are longer than before")
-        root, width = formats.number(float(np.sqrt(self.both.steps.model.d_model))), self.both.steps.model.d_model
+        root, width = formats.number(float(np.sqrt(self.both.block.model.d_model))), self.both.block.model.d_model
         return (
             f"Behind this block {formats.listed(said)}. With a gain of 1 and a shift of 0, a norm of {width} numbers "
             f"leaves vectors of length √{width} = {root} or, through ε, less."
@@ -134,7 +134,7 @@ class Lengths(Result):
         post = self.both.chains["post"]
         if not bool((post.gain == 1).all()) or bool(post.shift.any()):
             return {}
-        most = float(self.both.lengths["post"][1].max()) / float(np.sqrt(self.both.steps.model.d_model))
+        most = float(self.both.lengths["post"][1].max()) / float(np.sqrt(self.both.block.model.d_model))
         return {f"no vector leaves post-norm longer than √d_model (the longest: {most:.6f} of it)": most < 1 + ROUNDING}
 
     def table(self) -> pd.DataFrame:
@@ -144,7 +144,7 @@ class Lengths(Result):
             for norm in NORMS
             for when, values in zip(("before", "behind"), self.both.lengths[norm], strict=True)
         }
-        names = counted(self.both.steps.names[: self.both.steps.read])
+        names = counted(self.both.block.names[: self.both.block.read])
         return pd.DataFrame(columns, index=pd.Index(names, name="token"))
 
     def recipe(self) -> str:
@@ -152,7 +152,7 @@ class Lengths(Result):
         return self.both.recipe()
 
 
-def both(steps: Steps) -> Both:
-    """The block of these steps under both norms, without dropout."""
-    model, state = steps.model, replace(steps.state, dropout=0.0)
-    return Both(steps, {norm: chain(model, state, norm) for norm in NORMS})
+def both(block: Chosen) -> Both:
+    """The block under both norms, without dropout."""
+    model, state = block.model, replace(block.state, dropout=0.0)
+    return Both(block, {norm: chain(model, state, norm) for norm in NORMS})

@@ -9,7 +9,8 @@ import pandas as pd
 from torch import Tensor
 
 from tfm_ui.lenses.model.block import recipe
-from tfm_ui.lenses.model.block.numbers import ROUNDING, Steps, recipe_header
+from tfm_ui.lenses.model.block.chain import ROUNDING
+from tfm_ui.lenses.model.block.chosen import Chosen
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
@@ -34,31 +35,31 @@ class Step(NamedTuple):
 class Cell(Result):
     """The chosen dimension of the chosen token, computed in float64 from what the pass recorded."""
 
-    steps: Steps
+    block: Chosen
 
     @cached_property
     def products(self) -> Tensor:
         """float64 (inner), the products whose sum, with the bias, the sub-layer writes."""
-        numbers = self.steps.chain
-        return numbers.weight[self.steps.dim].double() * numbers.inner[self.steps.token].double()
+        numbers = self.block.chain
+        return numbers.weight[self.block.dim].double() * numbers.inner[self.block.token].double()
 
     @cached_property
     def lines(self) -> list[Step]:
         """The steps in the order in which the block computes them."""
-        numbers, dim = self.steps.chain, self.steps.dim
-        x = numbers.x[self.steps.token].double()
+        numbers, dim = self.block.chain, self.block.dim
+        x = numbers.x[self.block.token].double()
         start = Step("x", "in the residual stream before this block", x[dim].item())
         written = self._written()
         dropped = self._dropped(written.value)
         total = Step("sum", f"{_n(start.value)} + {_f(dropped.value)}", start.value + dropped.value)
         if numbers.pre_norm:
             return [start, *self._norm(x, "x"), written, dropped, total]
-        whole = x + (numbers.output * numbers.factors)[self.steps.token].double()
+        whole = x + (numbers.output * numbers.factors)[self.block.token].double()
         return [start, written, dropped, total, *self._norm(whole, "sum")]
 
     def _norm(self, vector: Tensor, name: str) -> list[Step]:
         """The norm of a token's vector, (dimension), and what it makes of this dimension."""
-        numbers, dim, count = self.steps.chain, self.steps.dim, len(vector)
+        numbers, dim, count = self.block.chain, self.block.dim, len(vector)
         mean, variance = vector.mean().item(), vector.var(correction=0).item()
         root, at = math.sqrt(variance + numbers.eps), vector[dim].item()
         normalised = (at - mean) / root
@@ -69,8 +70,8 @@ class Cell(Result):
             Step("variance", f"Σ ({name} − mean)² / {count} = {_n(squares)} / {count}", variance),
             Step(
                 "norm",
-                f"({name} − mean) / √(variance + ε) = ({_n(at)} − {_f(mean)}) / √({_n(variance)} + {formats.tiny(numbers.eps)}) = "
-                f"{_n(at - mean)} / {_n(root)}",
+                f"({name} − mean) / √(variance + ε) = ({_n(at)} − {_f(mean)}) / √({_n(variance)} + "
+                f"{formats.tiny(numbers.eps)}) = {_n(at - mean)} / {_n(root)}",
                 normalised,
             ),
             Step("gain, shift", f"{_n(gain)} × {_f(normalised)} + {_f(shift)}", gain * normalised + shift),
@@ -78,14 +79,14 @@ class Cell(Result):
 
     def _written(self) -> Step:
         """The sub-layer's number: a sum over its heads' dimensions or its hidden units, of which the largest count."""
-        numbers, products = self.steps.chain, self.products
+        numbers, products = self.block.chain, self.products
         kept = sorted(products.abs().topk(min(TERMS, len(products))).indices.tolist())
-        weights, inner = numbers.weight[self.steps.dim], numbers.inner[self.steps.token]
+        weights, inner = numbers.weight[self.block.dim], numbers.inner[self.block.token]
         said = " + ".join(f"{_f(weights[i].item())} × {_f(inner[i].item())}" for i in kept)
         if len(products) > len(kept):
             rest = products.sum().item() - products[kept].sum().item()
             said += f" + {len(products) - len(kept)} smaller products, together {_n(rest)}"
-        bias = numbers.bias[self.steps.dim].item()
+        bias = numbers.bias[self.block.dim].item()
         what = "hidden units" if numbers.site.endswith("feed_forward") else "dimensions of all heads"
         return Step(
             "sub-layer",
@@ -95,8 +96,8 @@ class Cell(Result):
 
     def _dropped(self, written: float) -> Step:
         """What dropout makes of the sub-layer's number."""
-        factor = self.steps.chain.factors[self.steps.token, self.steps.dim].item()
-        share = self.steps.state.dropout
+        factor = self.block.chain.factors[self.block.token, self.block.dim].item()
+        share = self.block.state.dropout
         if not share:
             return Step("dropout", f"evaluation mode, nothing is dropped: {_n(written)} × 1", written)
         if not factor:
@@ -105,17 +106,17 @@ class Cell(Result):
 
     def sentence(self) -> str:
         """Where the number begins and ends."""
-        name, lines = self.steps.names[self.steps.token], self.lines
+        name, lines = self.block.names[self.block.token], self.lines
         written = next(step.value for step in lines if step.name == "dropout")
-        out = "leaves" if self.steps.chain.pre_norm else "leaves, after the norm of the sum,"
+        out = "leaves" if self.block.chain.pre_norm else "leaves, after the norm of the sum,"
         return (
-            f"Dimension {self.steps.dim + 1} of “{name}” flows in as {_n(lines[0].value)}, gets {_n(written)} added, "
+            f"Dimension {self.block.dim + 1} of “{name}” flows in as {_n(lines[0].value)}, gets {_n(written)} added, "
             f"and {out} as {_n(lines[-1].value)}."
         )
 
     def laws(self) -> dict[str, bool]:
         """The derivation, in float64, ends at the numbers of the pass, in float32."""
-        numbers, at = self.steps.chain, (self.steps.token, self.steps.dim)
+        numbers, at = self.block.chain, (self.block.token, self.block.dim)
         ends = self.lines[-1].value - numbers.out[at].item()
         written = next(step.value for step in self.lines if step.name == "sub-layer") - numbers.output[at].item()
         off = max(abs(ends), abs(written)) / max(1.0, numbers.out.abs().max().item())
@@ -131,9 +132,9 @@ class Cell(Result):
 
     def recipe(self) -> str:
         """A script that leaves the `products` of the sub-layer's last sum, what is `written`, and the sum, `total`."""
-        inner = "hidden" if self.steps.chain.site.endswith("feed_forward") else "head_output"
-        place = {"inner": inner, "token": self.steps.token, "dim": self.steps.dim}
-        return script(recipe.cell, **recipe_header(self.steps), **place)
+        inner = "hidden" if self.block.chain.site.endswith("feed_forward") else "head_output"
+        place = {"inner": inner, "token": self.block.token, "dim": self.block.dim}
+        return script(recipe.cell, **self.block.header, **place)
 
 
 def _n(number: float) -> str:

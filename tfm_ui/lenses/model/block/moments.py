@@ -8,7 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tfm_ui.lenses.model.block import recipe
-from tfm_ui.lenses.model.block.numbers import ROUNDING, Steps, recipe_header
+from tfm_ui.lenses.model.block.chain import ROUNDING
+from tfm_ui.lenses.model.block.chosen import Chosen
 from tfm_ui.lenses.model.block.writing import counted
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
@@ -19,12 +20,12 @@ from tfm_ui.text import formats
 class Moments(Result):
     """The mean and the variance of each token's numbers, before and after the norm."""
 
-    steps: Steps
+    block: Chosen
 
     @cached_property
     def columns(self) -> dict[str, NDArray[np.float32]]:
         """Name -> a number per token, without padding."""
-        norm, read = self.steps.chain.norm, self.steps.read
+        norm, read = self.block.chain.norm, self.block.read
         ends = {"before": (norm.mean[:, 0], norm.variance[:, 0])}
         ends["after"] = norm.result.mean(-1), norm.result.var(-1, correction=0)
         return {
@@ -44,7 +45,7 @@ class Moments(Result):
 
     def laws(self) -> dict[str, bool]:
         """Mean and variance are those of NumPy, in float64."""
-        values = self.steps.chain.into_norm[: self.steps.read].double().numpy()
+        values = self.block.chain.into_norm[: self.block.read].double().numpy()
         size = float(np.abs(values).max()) or 1.0
         mean = float(np.abs(values.mean(-1) - self.columns["mean before the norm"]).max()) / size
         variance = float(np.abs(values.var(-1) - self.columns["variance before the norm"]).max()) / size**2
@@ -58,12 +59,12 @@ class Moments(Result):
 
     def table(self) -> pd.DataFrame:
         """A row per token."""
-        names = counted(self.steps.names[: self.steps.read])
+        names = counted(self.block.names[: self.block.read])
         return pd.DataFrame(self.columns, index=pd.Index(names, name="token"))
 
     def recipe(self) -> str:
         """A script that leaves `before` and `after`, mean and variance of each token."""
-        return script(recipe.moments, **recipe_header(self.steps))
+        return script(recipe.moments, **self.block.header)
 
 
 def _range(low: float, high: float) -> str:

@@ -1,4 +1,4 @@
-"""What the view "block" shows of the chosen block: its steps as maps, and the mean and variance of each token."""
+"""What the view "block" shows of the chosen block: its steps as maps."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,23 +8,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tfm_core import Tokens
 from tfm_ui.lenses.model.block import recipe
-from tfm_ui.lenses.model.block.chain import Chain, chain
+from tfm_ui.lenses.model.block.chain import ROUNDING
+from tfm_ui.lenses.model.block.chosen import Chosen, chain
 from tfm_ui.lenses.model.block.writing import about_norm, about_sub_layer, about_sum, counted
-from tfm_ui.lenses.model.machine import in_script
 from tfm_ui.lenses.model.state import ModelLensState
-from tfm_ui.live.script import Code, script
+from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import formats, token_labels
+from tfm_ui.text import formats
 
-ROUNDING = 1e-4  # how far float32 may be off, as a share of the largest number
-SUB_LAYERS = {
-    "self_attention": "self-attention",
-    "cross_attention": "cross-attention",
-    "feed_forward": "feed-forward network",
-}
 PARTS = {
     "all": ("x", "normalised", "normed", "output", "dropped", "total"),
     "norm": ("normalised", "normed"),
@@ -34,55 +27,8 @@ PARTS = {
 
 
 @dataclass(frozen=True)
-class Steps(Result):
-    """The chosen block of the sidebar's model.
-
-    Attributes:
-        model: the sidebar's.
-        state: the lens's controls.
-        chain: the block's numbers.
-    """
-
-    model: ModelState
-    state: ModelLensState
-    chain: Chain
-
-    @property
-    def tokens(self) -> Tokens:
-        """The text that the stack reads."""
-        decoder = self.model.is_encoder_decoder and self.state.stack == "decoder"
-        return self.model.target_tokens if decoder else self.model.source_tokens
-
-    @cached_property
-    def names(self) -> list[str]:
-        """A label per token, padding included."""
-        return token_labels.labels(self.tokens)
-
-    @property
-    def read(self) -> int:
-        """How many tokens sentences speak of: all but padding."""
-        return len(self.tokens.pieces) or len(self.names)
-
-    @property
-    def token(self) -> int:
-        """The chosen token, from 0."""
-        return min(self.state.token, len(self.names)) - 1
-
-    @property
-    def dim(self) -> int:
-        """The chosen dimension, from 0."""
-        return min(self.state.block_dim, self.model.d_model) - 1
-
-    @property
-    def sub_layer(self) -> str:
-        """The sub-layer in words."""
-        return SUB_LAYERS[self.chain.site.rpartition(".")[2]]
-
-    @property
-    def where(self) -> str:
-        """Which block it is."""
-        of = f" of the {self.state.stack}" if self.model.is_encoder_decoder else ""
-        return f"layer {self.state.layer}{of}, {self.sub_layer}"
+class Steps(Chosen, Result):
+    """The chosen block of the sidebar's model, step by step."""
 
     @cached_property
     def tables(self) -> dict[str, tuple[str, Tensor]]:
@@ -167,19 +113,12 @@ class Steps(Result):
 
     def recipe(self) -> str:
         """A script that leaves each step by its name."""
-        return script(recipe.steps, **recipe_header(self))
+        return script(recipe.steps, **self.header)
 
 
 def steps(model: ModelState, state: ModelLensState) -> Steps:
     """The chosen block."""
     return Steps(model, state, chain(model, state))
-
-
-def recipe_header(shown: Steps) -> dict[str, Code | str | float | int]:
-    """The header that the recipes of this view share."""
-    numbers, state = shown.chain, shown.state
-    header = in_script(shown.model, numbers.config)
-    return {**header, "block": numbers.site, "dropout": state.dropout, "draw": state.dropout_draw}
 
 
 def _share_off(ours: Tensor, theirs: Tensor) -> float:

@@ -9,13 +9,14 @@ from torch import nn
 from tfm_core import MultiHeadAttention, TransformerLayer
 from tfm_core.model.feed_forward import FeedForward
 from tfm_core.model.initialization import fill_parameters
-from tfm_ui.lenses.model.block import chain
+from tfm_ui.lenses.model.block import chain, chosen
 from tfm_ui.lenses.model.block.both import Both, Lengths, both
 from tfm_ui.lenses.model.block.cell import Cell
+from tfm_ui.lenses.model.block.chosen import Chosen
 from tfm_ui.lenses.model.block.moments import Moments
 from tfm_ui.lenses.model.block.numbers import Steps, steps
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
-from tfm_ui.page import controls
+from tfm_ui.page import controls, controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel, Source
 from tfm_ui.state.model_state import ModelState
@@ -27,7 +28,7 @@ def blocks(model: ModelState, state: ModelLensState) -> list[Block | None]:
     under_both = both(shown)
     return [
         _steps_panel(shown),
-        Note(_elsewhere(state)) if chain.sub_layer_of(model, state) != state.sub_layer else None,
+        Note(_elsewhere(state)) if chosen.sub_layer_of(model, state) != state.sub_layer else None,
         _cell_panel(Cell(shown)),
         _both_panel(under_both),
         Columns([[_moments_panel(Moments(shown))], [_lengths_panel(Lengths(under_both))]]),
@@ -41,10 +42,10 @@ def _elsewhere(state: ModelLensState) -> str:
     )
 
 
-def _sources(shown: Steps) -> list[Source]:
+def _sources(shown: Chosen) -> list[Source]:
     sub_layer = FeedForward if shown.chain.site.endswith("feed_forward") else MultiHeadAttention
     return [
-        chain.chain,
+        chosen.chain,
         chain.layer_norm,
         chain.dropout_factors,
         TransformerLayer._add,
@@ -81,14 +82,14 @@ def _draw_again(state: ModelLensState) -> None:
 
 
 def _cell_panel(cell: Cell) -> Panel:
-    name = cell.steps.names[cell.steps.token]
+    name = cell.block.names[cell.block.token]
     return Panel(
         key="model_block_cell",
-        title=f"“{name}”, dimension {cell.steps.dim + 1}",
+        title=f"“{name}”, dimension {cell.block.dim + 1}",
         how_to_read="Computed in float64, rounded on screen. Mean and variance: Ba et al. 2016, equations 3 and 4.",
         locked=True,
         result=cell,
-        sources=_sources(cell.steps),
+        sources=_sources(cell.block),
         tools=partial(_lines, cell),
     )
 
@@ -116,10 +117,10 @@ def _both_panel(shown: Both) -> Panel:
         title="Pre-norm and post-norm, the same weights",
         how_to_read="f is the sub-layer. The first map leaves the block in pre-norm, the third in post-norm. Without "
         "dropout.",
-        shape=f"token × d_model = {len(shown.steps.names)} × {shown.steps.model.d_model}",
+        shape=f"token × d_model = {len(shown.block.names)} × {shown.block.model.d_model}",
         picture="model_block_both",
         result=shown,
-        sources=[*_sources(shown.steps), fill_parameters],
+        sources=[*_sources(shown.block), fill_parameters],
     )
 
 
@@ -130,8 +131,18 @@ def _lengths_panel(shown: Lengths) -> Panel:
         how_to_read="The length ‖x‖ of each token’s vector before the block and behind it, under both norms.",
         picture="model_block_lengths",
         result=shown,
-        sources=[chain.chain, TransformerLayer._add, nn.LayerNorm.forward],
+        sources=[chosen.chain, TransformerLayer._add, nn.LayerNorm.forward],
     )
+
+
+def _controls(model: ModelState) -> ModelLensState:
+    """Which block, which of its steps, and dropout. Beside two stacks a token has no room: a click chooses it, too."""
+    line = controls_line.row("line_model_block")
+    in_sight = ("layer", "sub_layer", "step", "dropout")
+    if not model.is_encoder_decoder:
+        return controls_line.draw(ModelLensState, PREFIX, model, line, "layer", "token", *in_sight[1:])
+    controls_line.draw(ModelLensState, PREFIX, model, line, "stack", *in_sight)
+    return controls_line.draw_more(ModelLensState, PREFIX, model, line, "token")
 
 
 def _running(model: ModelState, state: ModelLensState) -> str:
@@ -142,7 +153,6 @@ def _running(model: ModelState, state: ModelLensState) -> str:
 VIEW = View(
     title="One block",
     blocks=blocks,
-    controls=("stack", "layer", "sub_layer", "token", "step", "dropout"),
-    line="line_model_block",
+    controls=_controls,
     running=_running,
 )

@@ -7,8 +7,9 @@ from torch import Tensor
 
 from tfm_core import NORMS
 from tfm_ui.lenses.model.block.both import Both, Lengths, both
+from tfm_ui.lenses.model.block.chosen import Chosen, chosen
 from tfm_ui.lenses.model.block.moments import Moments
-from tfm_ui.lenses.model.block.numbers import Steps, steps
+from tfm_ui.lenses.model.block.numbers import steps
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live.tables import SIDE, Part, matrix
 from tfm_ui.live.windows import part_of, pooled
@@ -39,11 +40,11 @@ def block_steps(model: ModelState, state: ModelLensState) -> Content:
 
 def both_norms(model: ModelState, state: ModelLensState) -> Content:
     """The sum under both norms, and what leaves post-norm, on one scale."""
-    shown = both(steps(model, state))
-    return _maps(shown.steps, shown.tables, shown.sentence())
+    shown = both(chosen(model, state))
+    return _maps(shown.block, shown.tables, shown.sentence())
 
 
-def _maps(shown: Steps, tables: Mapping[str, Tensor], about: str) -> Content:
+def _maps(shown: Chosen, tables: Mapping[str, Tensor], about: str) -> Content:
     """Maps token x dimension, in which a click chooses the cell that is derived."""
     width = shown.model.d_model
     side = SIDE if len(tables) * len(shown.names) * width <= CELLS else SIDE // 2
@@ -72,7 +73,7 @@ def _maps(shown: Steps, tables: Mapping[str, Tensor], about: str) -> Content:
     )
 
 
-def _picked(shown: Steps, part: Part) -> tuple[int, int] | None:
+def _picked(shown: Chosen, part: Part) -> tuple[int, int] | None:
     """The chosen cell in the part that is looked at; None if it lies elsewhere."""
     row, column = shown.token - part.top, shown.dim - part.left
     inside = 0 <= row < part.rows and 0 <= column < part.columns
@@ -81,9 +82,9 @@ def _picked(shown: Steps, part: Part) -> tuple[int, int] | None:
 
 def moments(model: ModelState, state: ModelLensState) -> Content:
     """Mean and variance of each token, before and after the norm."""
-    shown = Moments(steps(model, state))
+    shown = Moments(chosen(model, state))
     columns = shown.columns
-    places = list(range(1, shown.steps.read + 1))
+    places = list(range(1, shown.block.read + 1))
     charts = [
         Chart(
             PLACE,
@@ -101,8 +102,8 @@ def moments(model: ModelState, state: ModelLensState) -> Content:
 
 def length_by_token(model: ModelState, state: ModelLensState) -> Content:
     """How long the vectors are before and behind the block, under both norms."""
-    shown: Both = both(steps(model, state))
-    places = list(range(1, shown.steps.read + 1))
+    shown: Both = both(chosen(model, state))
+    places = list(range(1, shown.block.read + 1))
     highest = max(float(np.max(end)) for ends in shown.lengths.values() for end in ends)
     charts = [
         Chart(

@@ -1,0 +1,17 @@
+"""The fields of the Model lens for tests/tfm_ui/live/test_passes.py: those that no pass depends on, and the others."""
+
+# field -> another value: what is only looked at
+LOOKS = {
+    "view": "block",
+    "stack": "decoder",
+    "layer": 2,
+    "token": 3,
+    # block
+    "sub_layer": "feed_forward",
+    "step": "sum",
+    "dropout": 0.3,
+    "dropout_draw": 2,
+    "block_dim": 5,
+    "block_part": "0,0,2,8",
+}
+EITHER = ("attention",)  # as long as there is no second attention to choose
