@@ -1,0 +1,80 @@
+"""Blocks: what a pass really records at each, the parameters of the modules, operations as torch counts them."""
+
+import pytest
+import torch
+from hypothesis import given
+from torch.utils.flop_counter import FlopCounterMode
+
+from tests.tfm_core.study.test_counting import configurations
+from tfm_core import Transformer, TransformerConfig, recording
+from tfm_core.study.blocks import costs, stack_blocks
+
+
+@given(configurations())
+def test_blocks_sum_to_the_real_model(config: TransformerConfig) -> None:
+    """Every parameter stands at a block, and at one alone."""
+    blocks = [block for stack in stack_blocks(config).values() for block in stack]
+    assert sum(block.parameters for block in blocks) == sum(each.numel() for each in Transformer(config).parameters())
+    assert len({block.name for block in blocks}) == len(blocks)
+
+
+def pass_of(model: Transformer) -> tuple[torch.Tensor, ...]:
+    """Token ids that suit the model: 5 of the encoder, in an encoder-decoder 3 of the decoder."""
+    lengths = (5, 3) if model.config.architecture == "encoder-decoder" else (5,)
+    return tuple(torch.arange(1, 1 + length)[None] for length in lengths)
+
+
+@given(configurations())
+def test_what_flows_in_gives_what_flows_out(config: TransformerConfig) -> None:
+    """Each norm, network and sum, applied to what it is said to read, gives what it is said to write."""
+    if config.vocab_size < 7 or config.max_len < 6:
+        return
+    model = Transformer(config).eval()
+    root = model if config.architecture == "encoder-decoder" else model.stack
+    with torch.no_grad(), recording("*") as trace:
+        model(*pass_of(model))
+        for block in (block for stack in stack_blocks(config).values() for block in stack):
+            written = torch.stack([trace[site] for site in block.writes]).sum(0)
+            if not block.reads:
+                continue
+            read = torch.stack([trace[site] for site in block.reads]).sum(0)
+            if block.kind in ("norm", "feed_forward"):
+                torch.testing.assert_close(root.get_submodule(block.name)(read), written)
+            elif block.kind == "logits":
+                torch.testing.assert_close(model.unembedding(read), written)
+            elif block.kind == "sum":
+                torch.testing.assert_close(read, written)
+
+
+@pytest.mark.parametrize("architecture", ["encoder", "decoder", "encoder-decoder"])
+@pytest.mark.parametrize("activation", ["relu", "swiglu"])
+def test_multiply_adds_are_half_of_what_torch_counts(architecture: str, activation: str) -> None:
+    """FlopCounterMode counts a multiplication and an addition for each."""
+    config = TransformerConfig(vocab_size=11, architecture=architecture, activation=activation, d_ff=24)
+    model = Transformer(config).eval()
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        model(*pass_of(model))
+    lengths = {"encoder": 5, "decoder": 3 if architecture == "encoder-decoder" else 5}
+    times = [
+        term.value
+        for stack, blocks in stack_blocks(config).items()
+        for block in blocks
+        for term in costs(block, config, lengths[stack], 5).time
+    ]
+    assert 2 * sum(times) == counter.get_total_flops()
+
+
+def test_space_is_what_attention_records() -> None:
+    """Query, key, value, scores, what the heads gathered, and the output."""
+    config = TransformerConfig(vocab_size=11)
+    model = Transformer(config).eval()
+    with torch.no_grad(), recording("layers.0.*") as trace:
+        model(*pass_of(model))
+    blocks = {block.name: block for block in stack_blocks(config)["encoder"]}
+    written = {
+        "self_attention": ("query", "key", "value", "scores", "head_output", "output"),
+        "feed_forward": ("hidden", "output"),
+    }
+    for name, sites in written.items():
+        numbers = sum(trace[f"layers.0.{name}.{site}"].numel() for site in sites)
+        assert numbers == sum(term.value for term in costs(blocks[f"layers.0.{name}"], config, 5).space)

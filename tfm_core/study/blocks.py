@@ -1,0 +1,157 @@
+"""What a transformer is made of: its blocks in the order in which a token meets them, what flows in and out of each,
+how many parameters each has, and what each costs.
+
+    for block in stack_blocks(config)["encoder"]:
+        print(block.name, block.parameters, costs(block, config, n=10))
+
+Nothing is run: parameters are counted on the modules themselves (`block_parameters`), so that any size can be asked
+for. Vaswani et al. 2017, figure 1 and table 1.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tfm_core.model.config import TransformerConfig
+from tfm_core.model.feed_forward import ACTIVATIONS
+from tfm_core.positional.schemes import POSITIONAL
+from tfm_core.study.counting import block_parameters
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """One box of the drawing of a transformer.
+
+    Attributes:
+        name: as in `block_parameters` and in recordings, such as "encoder.layers.0.self_attention"; sums are called
+            "layers.0.self_attention_sum", positions that are added "position".
+        kind: "embedding", "position", "norm", "self_attention", "cross_attention", "feed_forward", "sum", "logits".
+        parameters: how many it has; a matrix that several blocks share counts at the first of them.
+        layer: of which layer, from 0; None outside the layers.
+        reads: sites of a recording whose sum flows in; none into the embedding, which reads token ids.
+        writes: sites of a recording whose sum flows out, while nothing is dropped out.
+    """
+
+    name: str
+    kind: str
+    parameters: int
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    layer: int | None = None
+
+
+class Term(NamedTuple):
+    """A term of a cost: in symbols, and its value."""
+
+    symbols: str
+    value: int
+
+
+class Cost(NamedTuple):
+    """What a block costs: multiply-adds of its matrix products, and how many numbers it writes."""
+
+    time: tuple[Term, ...]
+    space: tuple[Term, ...]
+
+
+def stack_blocks(config: TransformerConfig) -> dict[str, list[Block]]:
+    """Stack -> its blocks, from the tokens to its end; "encoder" or "decoder", or both.
+
+    The decoder's `logits` are the last block; in an encoder-decoder the encoder ends in its final norm, or in post-norm
+    in its last layer.
+    """
+    parameters = block_parameters(config)
+    if config.architecture != "encoder-decoder":
+        return {config.architecture: list(_stack(config, parameters, "", cross=False, last=True))}
+    return {
+        name: list(_stack(config, parameters, f"{name}.", cross=name == "decoder", last=name == "decoder"))
+        for name in ("encoder", "decoder")
+    }
+
+
+def _stack(
+    config: TransformerConfig, parameters: dict[str, int], prefix: str, *, cross: bool, last: bool
+) -> Iterator[Block]:
+    biased = "bias_at" in POSITIONAL[config.positional].enters()
+
+    def block(name: str, kind: str, reads: list[str], writes: list[str], layer: int | None = None) -> Block:
+        sites = [tuple(site if site == "logits" else prefix + site for site in ends) for ends in (reads, writes)]
+        module = "unembedding" if kind == "logits" else prefix + ("positional" if kind == "position" else name)
+        # A bias of the scores is one table for all layers: it counts in the first.
+        shared = parameters.get(f"{prefix}positional", 0) if (kind, layer) == ("self_attention", 0) and biased else 0
+        return Block(
+            name=name if kind == "logits" else prefix + name,
+            kind=kind,
+            parameters=parameters.get(module, 0) + shared,
+            reads=sites[0],
+            writes=sites[1],
+            layer=layer,
+        )
+
+    stream = "layers.0.self_attention.residual_before"
+    yield block("embedding", "embedding", [], ["embedding"])
+    if "encode" in POSITIONAL[config.positional].enters():
+        yield block("position", "position", ["embedding"], [stream])
+    for layer in range(config.num_layers):
+        for kind in ("self_attention", *["cross_attention"] * cross, "feed_forward"):
+            name = f"layers.{layer}.{kind}"
+            before, normed, output, stream = (
+                f"{name}.{what}" for what in ("residual_before", "normed", "output", "residual_after")
+            )
+            norm = f"{name}_norm", "norm"
+            if config.norm == "pre":
+                yield block(*norm, [before], [normed], layer)
+                yield block(name, kind, [normed], [output], layer)
+                yield block(f"{name}_sum", "sum", [before, output], [stream], layer)
+            else:
+                yield block(name, kind, [before], [output], layer)
+                yield block(f"{name}_sum", "sum", [before, output], [before, output], layer)
+                yield block(*norm, [before, output], [stream], layer)
+    if config.norm == "pre":
+        yield block("final_norm", "norm", [stream], ["final_norm"])
+        stream = "final_norm"
+    if last:
+        yield block("logits", "logits", [stream], ["logits"])
+
+
+def costs(block: Block, config: TransformerConfig, n: int, m: int = 0) -> Cost:
+    """What a block costs on one sentence.
+
+    Symbols: n tokens, m tokens of the encoder that cross-attention looks at, d = d_model, h heads, d_k = d / h, d_ff,
+    V token ids. Time is multiply-adds of matrix products: sums, norms and activations, of order n d, are left out.
+    Space is how many numbers the block writes, without the turned queries and keys of RoPE: of attention the scores,
+    counted once, and query, key, value, what the heads gathered, and the output; of linear attention the sum over keys
+    in place of the scores.
+
+    Args:
+        block: of this configuration.
+        config: the transformer.
+        n: how many tokens the block's stack reads.
+        m: how many tokens the encoder reads, for cross-attention.
+    """
+    d, d_ff, heads = config.d_model, config.feed_forward_dim, config.num_heads
+    stream = Term("n d", n * d)
+    match block.kind:
+        case "self_attention" if config.attention == "linear":
+            each = Term("2 n d dₖ", 2 * n * d * config.head_dim)
+            return Cost(
+                (Term("4 n d²", 4 * n * d * d), each),
+                (Term("5 n d", 5 * n * d), Term("d dₖ", d * config.head_dim)),
+            )
+        case "self_attention":
+            products, scores = Term("2 n² d", 2 * n * n * d), Term("h n²", heads * n * n)
+            return Cost((Term("4 n d²", 4 * n * d * d), products), (scores, Term("5 n d", 5 * n * d)))
+        case "cross_attention":
+            maps = Term("2 n d²", 2 * n * d * d), Term("2 m d²", 2 * m * d * d)
+            written = Term("h n m", heads * n * m), Term("3 n d", 3 * n * d), Term("2 m d", 2 * m * d)
+            return Cost((*maps, Term("2 n m d", 2 * n * m * d)), written)
+        case "feed_forward":
+            gated = ACTIVATIONS[config.activation].gated
+            matrices = 3 if gated else 2
+            hidden = Term("2 n d_ff" if gated else "n d_ff", (matrices - 1) * n * d_ff)
+            return Cost((Term(f"{matrices} n d d_ff", matrices * n * d * d_ff),), (hidden, stream))
+        case "logits":
+            vocab = config.vocab_size
+            return Cost((Term("n d V", n * d * vocab),), (Term("n V", n * vocab),))
+        case _:
+            return Cost((), (stream,))
