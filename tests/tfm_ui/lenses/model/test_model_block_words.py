@@ -94,6 +94,7 @@ def test_dropout_is_counted_and_the_cells_that_it_empties_are_grey():
     tables = numbers.reshape(3, 10, 32)
     assert [told["name"] for told in header["maps"]] == ["3. × gain + shift", "4. self-attention", "5. after dropout"]
     assert np.isnan(tables).sum((1, 2)).tolist() == [0, 0, gone]
+    assert np.array_equal(np.isnan(tables[2]), (shown.chain.dropped == 0).numpy())
     assert "evaluation mode dropout does nothing" in steps(model, ModelLensState(step="sub-layer")).sentence()
     assert not np.isnan(block_steps(model, ModelLensState())[1]).any()
 
