@@ -12,7 +12,7 @@ PREFIX = "model_"
 VIEWS = ("diagram", "block", "feed_forward", "depth", "distance", "efficient", "output")
 SUB_LAYERS = ("self_attention", "cross_attention", "feed_forward")
 BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")
-DROPOUTS = (0.0, 0.1, 0.2, 0.3, 0.5)
+DROPOUTS = (0, 0.1, 0.2, 0.3, 0.5)  # 0 is whole, as links write no 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
