@@ -2,7 +2,6 @@
 
 # field -> another value: what is only looked at
 LOOKS = {
-    "view": "block",
     "stack": "decoder",
     "layer": 2,
     "token": 3,

@@ -4,19 +4,5 @@ Each view has its own questions.py; what they take for granted is checked in tes
 """
 
 from tfm_ui.lenses.model.block import questions as block
-from tfm_ui.lenses.model.depth import questions as depth
-from tfm_ui.lenses.model.diagram import questions as diagram
-from tfm_ui.lenses.model.distance import questions as distance
-from tfm_ui.lenses.model.efficient import questions as efficient
-from tfm_ui.lenses.model.feed_forward import questions as feed_forward
-from tfm_ui.lenses.model.output import questions as output
 
-QUESTIONS = (
-    *diagram.QUESTIONS,
-    *block.QUESTIONS,
-    *feed_forward.QUESTIONS,
-    *depth.QUESTIONS,
-    *distance.QUESTIONS,
-    *efficient.QUESTIONS,
-    *output.QUESTIONS,
-)
+QUESTIONS = (*block.QUESTIONS,)

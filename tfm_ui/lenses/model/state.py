@@ -4,12 +4,14 @@ from dataclasses import dataclass
 
 from tfm_core import ATTENTION
 from tfm_ui.live import windows
-from tfm_ui.state.fields import Choice, Limits, Whole, control
+from tfm_ui.state.fields import Choice, Flag, Limits, Number, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 
 PREFIX = "model_"
-VIEWS = ("diagram", "block", "feed_forward", "depth", "distance", "efficient", "output")
+VIEWS = (
+    "block",
+)  # in this order, once they are built: diagram, block, feed_forward, depth, distance, efficient, output
 SUB_LAYERS = ("self_attention", "cross_attention", "feed_forward")
 BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")
 DROPOUTS = (0, 0.1, 0.2, 0.3, 0.5)  # 0 is whole, as links write no 0.0
@@ -19,7 +21,7 @@ DROPOUTS = (0, 0.1, 0.2, 0.3, 0.5)  # 0 is whole, as links write no 0.0
 class ModelLensState(LensState):
     """One for all views: the layer, the token and the attention stay what they were when the view changes."""
 
-    view: str = control(Choice("View", VIEWS, "buttons"), default="diagram", held=True)
+    view: str = control(Choice("View", VIEWS, "buttons"), default=VIEWS[0], held=True)
 
     # shared by several views
     attention: str = control(
@@ -52,6 +54,9 @@ class ModelLensState(LensState):
     # efficient
 
     # output
+    temperature: float = control(Number("Temperature", 0.1, 5), default=1.0, held=True)
+    tied: bool = control(Flag("Tied embeddings", help="One matrix for the embeddings and the logits."), default=True)
+    top: int = control(Whole("Tokens listed", 3, 20, box=True), default=8)
 
     @staticmethod
     def limits(model: ModelState) -> Limits:
