@@ -30,6 +30,7 @@ from tfm_core.masks.patterns import (
     window_mask,
 )
 from tfm_core.model.attention import ATTENTION, MultiHeadAttention
+from tfm_core.model.classifier import SequenceClassifier
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.feed_forward import ACTIVATIONS, FeedForward
 from tfm_core.model.kind import ARCHITECTURES, NORMS
@@ -46,6 +47,7 @@ from tfm_core.model.tokens import TOKENIZERS, Tokens, collisions, encode
 from tfm_core.model.transformer import Transformer
 from tfm_core.positional.maths import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
 from tfm_core.positional.schemes import POSITIONAL, Positional
+from tfm_core.study.blocks import block_costs, stack_blocks
 from tfm_core.study.counting import block_parameters
 from tfm_core.study.depth import WIRINGS, DepthSignal, signal_by_depth
 from tfm_core.study.distance import gradient_by_distance
@@ -69,6 +71,7 @@ __all__ = [
     "MultiHeadAttention",
     "Positional",
     "ScaleExperiment",
+    "SequenceClassifier",
     "Tile",
     "Tokens",
     "Trace",
@@ -79,6 +82,7 @@ __all__ = [
     "apply_rotary",
     "attention_scores",
     "attention_weights",
+    "block_costs",
     "block_parameters",
     "causal_mask",
     "collisions",
@@ -107,6 +111,7 @@ __all__ = [
     "scaled_dot_product_attention",
     "signal_by_depth",
     "sinusoidal_encoding",
+    "stack_blocks",
     "strided_mask",
     "t5_buckets",
     "tap",

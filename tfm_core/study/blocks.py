@@ -2,7 +2,7 @@
 how many parameters each has, and what each costs.
 
     for block in stack_blocks(config)["encoder"]:
-        print(block.name, block.parameters, costs(block, config, n=10))
+        print(block.name, block.parameters, block_costs(block, config, n=10))
 
 Nothing is run: parameters are counted on the modules themselves (`block_parameters`), so that any size can be asked
 for. Vaswani et al. 2017, figure 1 and table 1.
@@ -25,7 +25,8 @@ class Block:
     Attributes:
         name: as in `block_parameters` and in recordings, such as "encoder.layers.0.self_attention"; sums are called
             "layers.0.self_attention_sum", positions that are added "position".
-        kind: "embedding", "position", "norm", "self_attention", "cross_attention", "feed_forward", "sum", "logits".
+        kind: "embedding", "position", "norm", "self_attention", "cross_attention", "feed_forward", "sum", "logits",
+            "head".
         parameters: how many it has; a matrix that several blocks share counts at the first of them.
         layer: of which layer, from 0; None outside the layers.
         reads: sites of a recording whose sum flows in; none into the embedding, which reads token ids.
@@ -54,23 +55,25 @@ class Cost(NamedTuple):
     space: tuple[Term, ...]
 
 
-def stack_blocks(config: TransformerConfig) -> dict[str, list[Block]]:
+def stack_blocks(config: TransformerConfig, classes: int = 0) -> dict[str, list[Block]]:
     """Stack -> its blocks, from the tokens to its end; "encoder" or "decoder", or both.
 
-    The decoder's `logits` are the last block; in an encoder-decoder the encoder ends in its final norm, or in post-norm
+    With `classes` it is a `SequenceClassifier`, whose last block is its `head`. Else the decoder's `logits` are the last block; in an encoder-decoder the encoder ends in its final norm, or in post-norm
     in its last layer.
     """
-    parameters = block_parameters(config)
+    parameters = block_parameters(config, classes)
     if config.architecture != "encoder-decoder":
-        return {config.architecture: list(_stack(config, parameters, "", cross=False, last=True))}
+        return {
+            config.architecture: list(_stack(config, parameters, "", cross=False, last="head" if classes else "logits"))
+        }
     return {
-        name: list(_stack(config, parameters, f"{name}.", cross=name == "decoder", last=name == "decoder"))
+        name: list(_stack(config, parameters, f"{name}.", cross=name == "decoder", last="logits" * (name == "decoder")))
         for name in ("encoder", "decoder")
     }
 
 
 def _stack(
-    config: TransformerConfig, parameters: dict[str, int], prefix: str, *, cross: bool, last: bool
+    config: TransformerConfig, parameters: dict[str, int], prefix: str, *, cross: bool, last: str
 ) -> Iterator[Block]:
     biased = "bias_at" in POSITIONAL[config.positional].enters()
 
@@ -111,14 +114,14 @@ def _stack(
         yield block("final_norm", "norm", [stream], ["final_norm"])
         stream = "final_norm"
     if last:
-        yield block("logits", "logits", [stream], ["logits"])
+        yield block(last, last, [stream], ["logits"])
 
 
-def costs(block: Block, config: TransformerConfig, n: int, m: int = 0) -> Cost:
+def block_costs(block: Block, config: TransformerConfig, n: int, m: int = 0, classes: int = 0) -> Cost:
     """What a block costs on one sentence.
 
     Symbols: n tokens, m tokens of the encoder that cross-attention looks at, d = d_model, h heads, d_k = d / h, d_ff,
-    V token ids. Time is multiply-adds of matrix products: sums, norms and activations, of order n d, are left out.
+    V token ids, C classes. Time is multiply-adds of matrix products: sums, norms and activations, of order n d, are left out.
     Space is how many numbers the block writes, without the turned queries and keys of RoPE: of attention the scores,
     counted once, and query, key, value, what the heads gathered, and the output; of linear attention the sum over keys
     in place of the scores.
@@ -128,6 +131,7 @@ def costs(block: Block, config: TransformerConfig, n: int, m: int = 0) -> Cost:
         config: the transformer.
         n: how many tokens the block's stack reads.
         m: how many tokens the encoder reads, for cross-attention.
+        classes: C, of the head of a classifier.
     """
     d, d_ff, heads = config.d_model, config.feed_forward_dim, config.num_heads
     stream = Term("n d", n * d)
@@ -153,5 +157,7 @@ def costs(block: Block, config: TransformerConfig, n: int, m: int = 0) -> Cost:
         case "logits":
             vocab = config.vocab_size
             return Cost((Term("n d V", n * d * vocab),), (Term("n V", n * vocab),))
+        case "head":  # of one vector, the mean over the tokens
+            return Cost((Term("d C", d * classes),), (Term("C", classes),))
         case _:
             return Cost((), (stream,))

@@ -4,21 +4,22 @@ from collections import Counter
 
 import torch
 
+from tfm_core.model.classifier import SequenceClassifier
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.transformer import Transformer
 
 
-def block_parameters(config: TransformerConfig) -> dict[str, int]:
+def block_parameters(config: TransformerConfig, classes: int = 0) -> dict[str, int]:
     """Block -> its number of parameters, from the bottom of each stack to its top; the values sum to the model's count.
 
     The names are those of the modules, as in a recording: `embedding`, `layers.0.self_attention`,
     `layers.0.feed_forward_norm`, ..., `final_norm`, `unembedding`; in an encoder-decoder behind `encoder.` and
-    `decoder.`. A matrix that several blocks share (`tie_embeddings`) counts where it stands first, and the other
+    `decoder.`; with `classes`, the `head` of a `SequenceClassifier` in place of `unembedding`. A matrix that several blocks share (`tie_embeddings`) counts where it stands first, and the other
     blocks, as all without parameters, have no entry. The model is built on torch's meta device: nothing is drawn or
     kept, so that any size can be counted.
     """
     with torch.device("meta"):
-        model = Transformer(config)
+        model = SequenceClassifier(config, classes) if classes else Transformer(config)
     counts = Counter[str]()
     for name, parameter in model.named_parameters():  # a shared one comes once
         counts[_block(name)] += parameter.numel()

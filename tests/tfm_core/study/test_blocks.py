@@ -7,7 +7,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from tests.tfm_core.study.test_counting import configurations
 from tfm_core import Transformer, TransformerConfig, recording
-from tfm_core.study.blocks import costs, stack_blocks
+from tfm_core.study.blocks import block_costs, stack_blocks
 
 
 @given(configurations())
@@ -59,7 +59,7 @@ def test_multiply_adds_are_half_of_what_torch_counts(architecture: str, activati
         term.value
         for stack, blocks in stack_blocks(config).items()
         for block in blocks
-        for term in costs(block, config, lengths[stack], 5).time
+        for term in block_costs(block, config, lengths[stack], 5).time
     ]
     assert 2 * sum(times) == counter.get_total_flops()
 
@@ -77,4 +77,4 @@ def test_space_is_what_attention_records() -> None:
     }
     for name, sites in written.items():
         numbers = sum(trace[f"layers.0.{name}.{site}"].numel() for site in sites)
-        assert numbers == sum(term.value for term in costs(blocks[f"layers.0.{name}"], config, 5).space)
+        assert numbers == sum(term.value for term in block_costs(blocks[f"layers.0.{name}"], config, 5).space)
