@@ -12,5 +12,10 @@ LOOKS = {
     "dropout_draw": 2,
     "block_dim": 5,
     "block_part": "0,0,2,8",
+    # output
+    "temperature": 0.5,
+    "top": 5,
 }
+# field -> another value: other weights
+RUNS: dict[str, bool] = {"tied": False}
 EITHER = ("attention",)  # as long as there is no second attention to choose

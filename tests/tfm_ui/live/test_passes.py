@@ -8,6 +8,7 @@ import pytest
 
 from tests.tfm_ui.live.model_lens_fields import EITHER as MODEL_EITHER
 from tests.tfm_ui.live.model_lens_fields import LOOKS as MODEL_LOOKS
+from tests.tfm_ui.live.model_lens_fields import RUNS as MODEL_RUNS
 from tfm_core import Transformer
 from tfm_core.model import initialization, transformer
 from tfm_core.model.transformer import Stack
@@ -130,6 +131,7 @@ RUNS = {
         "shuffle": 4,  # another text
         "batch": 2,  # more or fewer sentences
     },
+    ModelLensState: MODEL_RUNS,
     MasksState: {
         "texts": "x y",  # other sentences
         "item": 1,

@@ -2,6 +2,8 @@
 
 from tfm_ui.lenses.model.block import panels as block
 from tfm_ui.lenses.model.block import pictures as block_pictures
+from tfm_ui.lenses.model.output import panels as output
+from tfm_ui.lenses.model.output import pictures as output_pictures
 from tfm_ui.lenses.model.questions import QUESTIONS
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.lens import Lens
@@ -12,7 +14,8 @@ LENS = Lens(
     state=ModelLensState,
     views={
         "block": block.VIEW,
+        "output": output.VIEW,
     },
     questions=QUESTIONS,
-    pictures=block_pictures.PICTURES,
+    pictures=block_pictures.PICTURES | output_pictures.PICTURES,
 )

@@ -4,5 +4,6 @@ Each view has its own questions.py; what they take for granted is checked in tes
 """
 
 from tfm_ui.lenses.model.block import questions as block
+from tfm_ui.lenses.model.output import questions as output
 
-QUESTIONS = (*block.QUESTIONS,)
+QUESTIONS = (*block.QUESTIONS, *output.QUESTIONS)

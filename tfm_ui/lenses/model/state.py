@@ -11,6 +11,7 @@ from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 PREFIX = "model_"
 VIEWS = (
     "block",
+    "output",
 )  # in this order, once they are built: diagram, block, feed_forward, depth, distance, efficient, output
 SUB_LAYERS = ("self_attention", "cross_attention", "feed_forward")
 BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")

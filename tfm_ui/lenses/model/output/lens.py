@@ -1,0 +1,191 @@
+"""The logit lens: what the final norm and the output matrix would say after each layer, if the model ended there."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from tfm_core import TransformerConfig, logit_lens
+from tfm_ui.lenses.model.machine import in_script, inputs_of
+from tfm_ui.lenses.model.output import recipe
+from tfm_ui.lenses.model.output.naming import name_of
+from tfm_ui.lenses.model.output.numbers import ranks_of
+from tfm_ui.lenses.model.output.outcome import Outcome, outcome, read_of, token_of
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.live.cache import cached
+from tfm_ui.live.passes import transformer
+from tfm_ui.live.script import script
+from tfm_ui.pictures.panel import Result
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+
+@dataclass(frozen=True)
+class ReadOuts:
+    """What is kept of the read-outs after the embedding and each layer, all (place, position), at temperature 1.
+
+    Attributes:
+        places: "embedding", "layer 1" and so on.
+        ids: the likeliest token there.
+        shares: its probability there.
+        final_shares: the probability there of the token that is likeliest after the last layer.
+        final_ranks: the rank of that token there, from 1.
+        off: the largest difference between the last read-out and the model's logits.
+    """
+
+    places: tuple[str, ...]
+    ids: NDArray[np.int64]
+    shares: NDArray[np.float32]
+    final_shares: NDArray[np.float32]
+    final_ranks: NDArray[np.int64]
+    off: float
+
+
+@cached()
+def read_outs(model: ModelState, config: TransformerConfig) -> ReadOuts:
+    """Run the logit lens; of its logits, (place, position, vocab), only what is shown is kept."""
+    inputs, mask = inputs_of(model)
+    machine, positions = transformer(config), read_of(model)
+    logits = {place: table[0, :positions] for place, table in logit_lens(machine, *inputs, mask=mask).items()}
+    with torch.no_grad():
+        last = machine(*inputs, mask=mask)[0, :positions]
+    final = last.argmax(-1)
+    shares = [table.softmax(-1) for table in logits.values()]
+    return ReadOuts(
+        places=tuple(logits),
+        ids=torch.stack([table.argmax(-1) for table in logits.values()]).numpy(),
+        shares=torch.stack([share.amax(-1) for share in shares]).numpy(),
+        final_shares=torch.stack([share.gather(-1, final[:, None])[:, 0] for share in shares]).numpy(),
+        final_ranks=torch.stack([ranks_of(table, final) for table in logits.values()]).numpy(),
+        off=float((list(logits.values())[-1] - last).abs().max()),
+    )
+
+
+@dataclass(frozen=True)
+class LayerByLayer(Result):
+    """The logit lens at all positions.
+
+    Attributes:
+        out: the end of the pass.
+        read: the read-outs.
+        token: the chosen position, from 0.
+    """
+
+    out: Outcome
+    read: ReadOuts
+    token: int
+
+    @cached_property
+    def agreeing(self) -> list[int]:
+        """For each place, at how many positions its likeliest token is the final one."""
+        counts: list[int] = (self.read.ids == self.read.ids[-1]).sum(-1).tolist()
+        return counts
+
+    def sentence(self) -> str:
+        """How often each place agrees with the end."""
+        agree = [f"{count} after {_the(place)}" for place, count in zip(self.read.places, self.agreeing, strict=True)]
+        positions = formats.plural(len(self.out.names), "position")
+        return (
+            f"Of {positions}, so many already have the likeliest token that they have after {self.read.places[-1]}: "
+            f"{formats.listed(agree[:-1])}. The weights are random, so this means nothing: no layer has learned to "
+            "prepare the output."
+        )
+
+    def laws(self) -> dict[str, bool]:
+        """The last read-out is the model's."""
+        return {
+            f"the read-out after {self.read.places[-1]} is the model’s logits (largest difference "
+            f"{formats.tiny(self.read.off)})": self.read.off < 1e-4,
+            "after it, every final token has rank 1": bool((self.read.final_ranks[-1] == 1).all()),
+        }
+
+    def table(self) -> pd.DataFrame:
+        """A row per position and place."""
+        rows = [(name, place) for name in self.out.names for place in self.read.places]
+        index = pd.MultiIndex.from_tuples(rows, names=["position", "after"])
+        return pd.DataFrame(
+            {
+                "likeliest": [name_of(self.out.model, i) for i in self.read.ids.T.flatten().tolist()],
+                "its probability": self.read.shares.T.flatten(),
+                "probability of the final token": self.read.final_shares.T.flatten(),
+                "rank of the final token": self.read.final_ranks.T.flatten(),
+            },
+            index=index,
+        )
+
+    def recipe(self) -> str:
+        """A script that leaves `ids` and `shares`, place -> (position)."""
+        return script(recipe.layer_by_layer, **in_script(self.out.model, self.out.config), read=len(self.out.names))
+
+
+@dataclass(frozen=True)
+class AtToken(Result):
+    """The logit lens at the chosen position, with the likeliest tokens by name."""
+
+    whole: LayerByLayer
+
+    @cached_property
+    def names(self) -> list[str]:
+        """For each place the likeliest token's name."""
+        at, model = self.whole.token, self.whole.out.model
+        return [name_of(model, i) for i in self.whole.read.ids[:, at].tolist()]
+
+    @property
+    def shares(self) -> NDArray[np.float32]:
+        """(2, place): the probability of the place's likeliest token, and of the final one."""
+        read, at = self.whole.read, self.whole.token
+        return np.stack([read.shares[:, at], read.final_shares[:, at]])
+
+    def sentence(self) -> str:
+        """The likeliest token after each layer, and from where on it stays."""
+        read, at = self.whole.read, self.whole.token
+        ids = read.ids[:, at]
+        other = np.flatnonzero(ids != ids[-1])
+        first = read.places[int(other[-1]) + 1 if len(other) else 0]
+        rank = int(read.final_ranks[0, at])
+        stays = "and stays so to the end" if first != read.places[-1] else "which it was not directly before"
+        return (
+            f"At “{self.whole.out.names[at]}” the likeliest token is {self.names[-1]} after {_the(first)}, {stays}. "
+            f"After the embedding its rank is {formats.count(rank)} of {formats.count(self.whole.out.vocab)}. The "
+            "weights are random: none of this was learned."
+        )
+
+    def laws(self) -> dict[str, bool]:
+        """No token is likelier than the likeliest."""
+        likelier, final = self.shares
+        return {
+            "after each layer the final token is at most as likely as the likeliest there": bool(
+                (final <= likelier).all()
+            ),
+            "after the last layer they are the same": bool(final[-1] == likelier[-1]),
+        }
+
+    def table(self) -> pd.DataFrame:
+        """A row per place."""
+        read, at = self.whole.read, self.whole.token
+        return pd.DataFrame(
+            {
+                "likeliest": self.names,
+                "its probability": self.shares[0],
+                "probability of the final token": self.shares[1],
+                "rank of the final token": read.final_ranks[:, at],
+            },
+            index=pd.Index(read.places, name="after"),
+        )
+
+    def recipe(self) -> str:
+        """The same script: it has all positions."""
+        return self.whole.recipe()
+
+
+def layer_by_layer(model: ModelState, state: ModelLensState) -> LayerByLayer:
+    """The logit lens of the model on screen."""
+    out = outcome(model, state)
+    return LayerByLayer(out, read_outs(model, out.config), token_of(model, state))
+
+
+def _the(place: str) -> str:
+    return f"the {place}" if place == "embedding" else place

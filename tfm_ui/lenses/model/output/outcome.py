@@ -1,0 +1,99 @@
+"""What leaves the model: the vectors after the last layer, after the final norm, and the logits; tied or untied."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from tfm_core import Tokens, Transformer, TransformerConfig
+from tfm_ui.lenses.model.machine import config_of, prefix, read
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.live.passes import transformer
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import token_labels
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of one pass. Positions that hold padding are left out.
+
+    Attributes:
+        model: the sidebar's.
+        config: what was run.
+        before: the residual stream after the last layer, (position, d_model).
+        after: what the logits are made of: after the final norm; in post-norm, which has none, the same as `before`.
+        logits: (position, vocab).
+    """
+
+    model: ModelState
+    config: TransformerConfig
+    before: Tensor
+    after: Tensor
+    logits: Tensor
+
+    @property
+    def tokens(self) -> Tokens:
+        """The text whose positions are read out: in an encoder-decoder the target's."""
+        return text_of(self.model)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """A label per position."""
+        return token_labels.labels(self.tokens)[: len(self.logits)]
+
+    @property
+    def ids(self) -> Tensor:
+        """The ids that stand at the positions, int64 (position)."""
+        return torch.tensor(self.tokens.ids[: len(self.logits)])
+
+    @property
+    def vocab(self) -> int:
+        """How many tokens there are to choose from."""
+        return self.config.vocab_size
+
+    @property
+    def machine(self) -> Transformer:
+        """The real modules that were run."""
+        return transformer(self.config)
+
+
+def text_of(model: ModelState) -> Tokens:
+    """The text that the stack with the logits reads."""
+    return model.target_tokens if model.is_encoder_decoder else model.source_tokens
+
+
+def read_of(model: ModelState) -> int:
+    """How many positions are shown: all tokens but padding; of a text that is all padding, all."""
+    text = text_of(model)
+    return len(text.pieces) or len(text.ids)
+
+
+def token_of(model: ModelState, state: ModelLensState) -> int:
+    """The chosen position, from 0; the last, where the text ends before it."""
+    return min(state.token, read_of(model)) - 1
+
+
+def tied_config(model: ModelState, state: ModelLensState, *, tied: bool) -> TransformerConfig:
+    """The lens's configuration, with one matrix for embeddings and logits, or with a matrix for each."""
+    return replace(config_of(model, state), tie_embeddings=tied)
+
+
+def sites(model: ModelState) -> tuple[str, ...]:
+    """After the last layer, and after the final norm if there is one."""
+    stack = prefix(model, "decoder")
+    last = f"{stack}layers.{model.num_layers - 1}.feed_forward.residual_after"
+    return (last, f"{stack}final_norm") if model.norm == "pre" else (last,)
+
+
+def outcome(model: ModelState, state: ModelLensState, *, tied: bool | None = None) -> Outcome:
+    """The end of a pass, with embeddings tied or not; by default as the lens's control says."""
+    config = tied_config(model, state, tied=state.tied if tied is None else tied)
+    trace, positions = read(model, config, (*sites(model), "logits")), read_of(model)
+    vectors = [trace[site][0, :positions] for site in sites(model)]
+    return Outcome(model, config, vectors[0], vectors[-1], trace["logits"][0, :positions])
+
+
+def probabilities(logits: Tensor, temperature: float) -> Tensor:
+    """softmax(logits / temperature) over the vocabulary, in float64."""
+    return (logits.double() / temperature).softmax(-1)
