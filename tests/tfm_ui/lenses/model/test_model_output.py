@@ -15,8 +15,8 @@ from tfm_ui.lenses.model.machine import inputs_of
 from tfm_ui.lenses.model.output.lens import AtToken, layer_by_layer
 from tfm_ui.lenses.model.output.naming import name_of
 from tfm_ui.lenses.model.output.norm import final_norm
-from tfm_ui.lenses.model.output.numbers import Likeliest, by_position, likeliest, ranks_of
-from tfm_ui.lenses.model.output.outcome import outcome, probabilities, read_of, tied_config, token_of
+from tfm_ui.lenses.model.output.numbers import Likeliest, by_position, likeliest
+from tfm_ui.lenses.model.output.outcome import outcome, probabilities, ranks_of, read_of, tied_config, token_of
 from tfm_ui.lenses.model.output.panels import blocks
 from tfm_ui.lenses.model.output.tied import tied_and_untied
 from tfm_ui.lenses.model.state import ModelLensState

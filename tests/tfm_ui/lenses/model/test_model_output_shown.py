@@ -10,11 +10,11 @@ from tests.tfm_ui.payloads import decode
 from tests.tfm_ui.pictures.charts import drawn, ends, lines, names
 from tests.tfm_ui.pictures.scale_checks import floats
 from tests.tfm_ui.pictures.scale_laws import LAWS
-from tfm_ui.lenses.model.output import answers, pictures
+from tfm_ui.lenses.model.output import pictures
+from tfm_ui.lenses.model.output import questions as answers
 from tfm_ui.lenses.model.output.lens import AtToken, layer_by_layer
 from tfm_ui.lenses.model.output.norm import final_norm
 from tfm_ui.lenses.model.output.numbers import likeliest
-from tfm_ui.lenses.model.output.questions import QUESTIONS
 from tfm_ui.lenses.model.output.tied import tied_and_untied
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.pictures.canvas import encode
@@ -27,7 +27,9 @@ MODELS = [
     ModelState(architecture="encoder-decoder", tokenizer="byte", target="ja"),
 ]
 every_model = pytest.mark.parametrize("model", MODELS)
-asked = {question.name: (ModelState(**question.model), ModelLensState(**question.page)) for question in QUESTIONS}
+asked = {
+    question.name: (ModelState(**question.model), ModelLensState(**question.page)) for question in answers.QUESTIONS
+}
 
 
 @every_model

@@ -12,8 +12,7 @@ from tfm_core import TransformerConfig, logit_lens
 from tfm_ui.lenses.model.machine import in_script, inputs_of
 from tfm_ui.lenses.model.output import recipe
 from tfm_ui.lenses.model.output.naming import name_of
-from tfm_ui.lenses.model.output.numbers import ranks_of
-from tfm_ui.lenses.model.output.outcome import Outcome, outcome, read_of, token_of
+from tfm_ui.lenses.model.output.outcome import Outcome, outcome, ranks_of, read_of, token_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer

@@ -11,7 +11,7 @@ from torch import Tensor
 from tfm_ui.lenses.model.machine import in_script
 from tfm_ui.lenses.model.output import recipe
 from tfm_ui.lenses.model.output.naming import name_of
-from tfm_ui.lenses.model.output.outcome import Outcome, outcome, probabilities, token_of
+from tfm_ui.lenses.model.output.outcome import Outcome, outcome, probabilities, ranks_of, token_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
@@ -204,12 +204,6 @@ class ByPosition(Result):
         """A script that leaves `ids`, `shares` and `entropies`."""
         header = in_script(self.out.model, self.out.config)
         return script(recipe.by_position, **header, read=len(self.out.logits), temperature=self.temperature)
-
-
-def ranks_of(logits: Tensor, ids: Tensor) -> Tensor:
-    """The rank of a token at each position, 1 for the largest logit: (position, vocab), (position) -> (position)."""
-    larger: Tensor = (logits > logits.gather(-1, ids[:, None])).sum(-1)
-    return larger + 1
 
 
 def likeliest(model: ModelState, state: ModelLensState) -> Likeliest:

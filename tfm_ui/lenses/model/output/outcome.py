@@ -97,3 +97,9 @@ def outcome(model: ModelState, state: ModelLensState, *, tied: bool | None = Non
 def probabilities(logits: Tensor, temperature: float) -> Tensor:
     """softmax(logits / temperature) over the vocabulary, in float64."""
     return (logits.double() / temperature).softmax(-1)
+
+
+def ranks_of(logits: Tensor, ids: Tensor) -> Tensor:
+    """The rank of a token at each position, 1 for the largest logit: (position, vocab), (position) -> (position)."""
+    larger: Tensor = (logits > logits.gather(-1, ids[:, None])).sum(-1)
+    return larger + 1

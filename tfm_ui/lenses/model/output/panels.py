@@ -59,7 +59,7 @@ def _positions_panel(shown: ByPosition, token: int) -> Panel:
         "column’s name sorts.",
         result=shown,
         open_table=OpenTable(_columns(shown), row=token, choose=_choose, not_on_phones=("rank of itself",)),
-        sources=[numbers.by_position, numbers.ranks_of, outcome.probabilities],
+        sources=[numbers.by_position, outcome.ranks_of, outcome.probabilities],
     )
 
 
@@ -101,7 +101,7 @@ def _lens_panel(shown: LayerByLayer) -> Panel:
         shape=f"place × position = {len(shown.read.places)} × {len(shown.out.names)}",
         picture="model_output_lens",
         result=shown,
-        sources=[logit_lens, lens.read_outs, numbers.ranks_of],
+        sources=[logit_lens, lens.read_outs, outcome.ranks_of],
     )
 
 

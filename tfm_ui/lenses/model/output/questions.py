@@ -1,36 +1,118 @@
-"""Questions of the view "output"."""
+"""Questions of the view "output", and their answers, computed from what is on screen."""
 
-from tfm_ui.lenses.model.output import answers
+import torch
+
+from tfm_ui.lenses.model.output.lens import layer_by_layer
+from tfm_ui.lenses.model.output.numbers import likeliest
+from tfm_ui.lenses.model.output.tied import tied_and_untied
+from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats, units
+
+
+def times_even(model: ModelState, state: ModelLensState) -> float:
+    """How many even shares the likeliest token has."""
+    shown = likeliest(model, state)
+    return round(shown.shares[0].item() / shown.even, 1)
+
+
+def how_sure(model: ModelState, state: ModelLensState) -> str:
+    """How much more than an even share the likeliest token has, and why that says nothing."""
+    shown = likeliest(model, state)
+    entropy = float(torch.special.entr(shown.every(shown.temperature)).sum())
+    return (
+        f"{shown.names[0]} has {formats.percent(shown.shares[0].item(), 3)}, "
+        f"{units.times(shown.shares[0].item() / shown.even)} an even share. The entropy at this position is "
+        f"{formats.number(entropy)} nats: as uncertain as an even choice among "
+        f"{formats.count(round(torch.tensor(entropy).exp().item()))} of {formats.count(shown.out.vocab)} tokens. "
+        "No weight was trained, so the model has learned nothing, and this is no prediction."
+    )
+
+
+def order_changes(model: ModelState, state: ModelLensState) -> str:
+    """Whether the temperature changes the order of the listed tokens."""
+    shown = likeliest(model, state)
+    alike = torch.equal(
+        shown.shares.argsort(descending=True, stable=True), shown.plain.argsort(descending=True, stable=True)
+    )
+    return "no" if alike else "yes"
+
+
+def what_temperature_does(model: ModelState, state: ModelLensState) -> str:
+    """The likeliest token and the spread of all, at this temperature and at 1."""
+    shown = likeliest(model, state)
+    if shown.temperature == 1:
+        return "The temperature is 1 here, so the logits are divided by 1: move it to see what it does."
+    entropies = [float(torch.special.entr(shown.every(warmth)).sum()) for warmth in (1.0, shown.temperature)]
+    where = shown.out.names[shown.token]
+    return (
+        f"Each logit is divided by {shown.temperature:g}, so the order stays, and all gaps become "
+        f"{'wider' if shown.temperature < 1 else 'narrower'}. At “{where}” the likeliest token, {shown.names[0]}, goes "
+        f"from {formats.percent(shown.plain[0].item(), 3)} at temperature 1 to "
+        f"{formats.percent(shown.shares[0].item(), 3)}, and the entropy from {formats.number(entropies[0])} to "
+        f"{formats.number(entropies[1])} nats. The temperature makes the same scores sharper or flatter; it adds no "
+        "knowledge."
+    )
+
+
+def repeats_tied(model: ModelState, state: ModelLensState) -> float:
+    """At how many positions the tied model finds the token itself likeliest."""
+    return tied_and_untied(model, state).sides["tied"].first
+
+
+def why_it_repeats(model: ModelState, state: ModelLensState) -> str:
+    """At how many positions each model repeats, and why."""
+    shown = tied_and_untied(model, state)
+    tied, untied = (side.first for side in shown.sides.values())
+    return (
+        f"The token that stands at a position is the likeliest there at {tied} of "
+        f"{formats.plural(len(shown.out.names), 'position')} tied, and at {untied} untied. {shown.why()} Untied, the "
+        "output matrix is drawn independently of the embedding."
+    )
+
+
+def which_layer_decides(model: ModelState, state: ModelLensState) -> str:
+    """How many positions already agree with the end after each layer, in the model on screen."""
+    shown = layer_by_layer(model, state)
+    by_place = formats.listed(
+        [f"{count} after {place}" for place, count in zip(shown.read.places, shown.agreeing, strict=True)]
+    )
+    return (
+        f"Positions whose likeliest token is already the final one: {by_place}, of {len(shown.out.names)}. After the "
+        "last layer all agree, as that read-out is the model’s own. How early the others agree means nothing here: no "
+        "weight was trained, so no layer has learned to come nearer to an answer."
+    )
+
 
 QUESTIONS: tuple[Question, ...] = (
     Question(
         "The likeliest token",
         "Random weights rate all 4,096 tokens. How many times an even share has the first, and is it a prediction?",
-        answers.how_sure,
-        Prediction(ask="How many even shares has the likeliest?", measured=answers.times_even, unit="×"),
+        how_sure,
+        Prediction(ask="How many even shares has the likeliest?", measured=times_even, unit="×"),
         page={"view": "output"},
     ),
     Question(
         "A low temperature",
         "The logits are divided by 0.3. Which tokens gain and which lose, and does their order change?",
-        answers.what_temperature_does,
-        Prediction(ask="Does the order change?", measured=answers.order_changes, options=("yes", "no")),
+        what_temperature_does,
+        Prediction(ask="Does the order change?", measured=order_changes, options=("yes", "no")),
         page={"view": "output", "temperature": 0.3},
     ),
     Question(
         "The same word again",
         "One matrix for embedding and logits, d_model 128. Why does a model that has learned nothing repeat the word "
         "just read?",
-        answers.why_it_repeats,
-        Prediction(ask="At how many positions is it the likeliest?", measured=answers.repeats_tied),
+        why_it_repeats,
+        Prediction(ask="At how many positions is it the likeliest?", measured=repeats_tied),
         model={"d_model": 128},
         page={"view": "output", "token": 4},
     ),
     Question(
         "After each layer",
         "The same read-out after each of 6 layers, untied. From which layer on is the final token the likeliest?",
-        answers.which_layer_decides,
+        which_layer_decides,
         model={"num_layers": 6},
         page={"view": "output", "tied": False},
     ),

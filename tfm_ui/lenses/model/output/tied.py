@@ -12,8 +12,7 @@ from torch import Tensor
 from tfm_core import Transformer
 from tfm_ui.lenses.model.machine import in_script
 from tfm_ui.lenses.model.output import recipe
-from tfm_ui.lenses.model.output.numbers import ranks_of
-from tfm_ui.lenses.model.output.outcome import Outcome, outcome, probabilities, token_of
+from tfm_ui.lenses.model.output.outcome import Outcome, outcome, probabilities, ranks_of, token_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
