@@ -58,8 +58,7 @@ class Cost(NamedTuple):
 def stack_blocks(config: TransformerConfig, classes: int = 0) -> dict[str, list[Block]]:
     """Stack -> its blocks, from the tokens to its end; "encoder" or "decoder", or both.
 
-    With `classes` it is a `SequenceClassifier`, whose last block is its `head`. Else the decoder's `logits` are the last block; in an encoder-decoder the encoder ends in its final norm, or in post-norm
-    in its last layer.
+    With `classes` it is a `SequenceClassifier`, whose last block is its `head`. Else the last block is `logits`; in an encoder-decoder the encoder ends in its final norm, or in post-norm in its last layer.
     """
     parameters = block_parameters(config, classes)
     if config.architecture != "encoder-decoder":
@@ -121,7 +120,8 @@ def block_costs(block: Block, config: TransformerConfig, n: int, m: int = 0, cla
     """What a block costs on one sentence.
 
     Symbols: n tokens, m tokens of the encoder that cross-attention looks at, d = d_model, h heads, d_k = d / h, d_ff,
-    V token ids, C classes. Time is multiply-adds of matrix products: sums, norms and activations, of order n d, are left out.
+    V token ids, C classes. Time is multiply-adds of matrix products: sums, norms and activations, of order n d, are
+    left out.
     Space is how many numbers the block writes, without the turned queries and keys of RoPE: of attention the scores,
     counted once, and query, key, value, what the heads gathered, and the output; of linear attention the sum over keys
     in place of the scores.

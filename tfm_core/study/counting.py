@@ -14,9 +14,9 @@ def block_parameters(config: TransformerConfig, classes: int = 0) -> dict[str, i
 
     The names are those of the modules, as in a recording: `embedding`, `layers.0.self_attention`,
     `layers.0.feed_forward_norm`, ..., `final_norm`, `unembedding`; in an encoder-decoder behind `encoder.` and
-    `decoder.`; with `classes`, the `head` of a `SequenceClassifier` in place of `unembedding`. A matrix that several blocks share (`tie_embeddings`) counts where it stands first, and the other
-    blocks, as all without parameters, have no entry. The model is built on torch's meta device: nothing is drawn or
-    kept, so that any size can be counted.
+    `decoder.`; with `classes`, the `head` of a `SequenceClassifier` in place of `unembedding`. A matrix that several
+    blocks share (`tie_embeddings`) counts where it stands first, and the other blocks, as all without parameters, have
+    no entry. The model is built on torch's meta device: nothing is drawn or kept, so that any size can be counted.
     """
     with torch.device("meta"):
         model = SequenceClassifier(config, classes) if classes else Transformer(config)

@@ -1,14 +1,126 @@
-"""The view "diagram"."""
+"""The view "diagram": the whole machine, one of its blocks, and the way of one token through it."""
 
-from tfm_ui.lenses.model.state import ModelLensState
+import inspect
+from functools import partial
+
+import streamlit as st
+from torch import nn
+
+from tfm_core import (
+    MultiHeadAttention,
+    SequenceClassifier,
+    Transformer,
+    TransformerLayer,
+    attention_scores,
+    attention_weights,
+    block_costs,
+    block_parameters,
+    stack_blocks,
+)
+from tfm_core.model.feed_forward import FeedForward
+from tfm_core.model.transformer import Stack
+from tfm_ui.lenses.model.diagram.flow import Flow, flow
+from tfm_ui.lenses.model.diagram.formulas import formulas
+from tfm_ui.lenses.model.diagram.numbers import Machine, config_in_words, machine
+from tfm_ui.lenses.model.diagram.path import Path, path
+from tfm_ui.lenses.model.diagram.rows import kind_of_block
+from tfm_ui.lenses.model.diagram.shapes import OWN
+from tfm_ui.lenses.model.state import PREFIX, ModelLensState
+from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note
+from tfm_ui.pictures.panel import Block, Note, Panel, Result, Source
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+SOURCES: dict[str, list[Source]] = {
+    "embedding": [Stack.forward, nn.Embedding.forward],
+    "position": [Stack.run],
+    "norm": [TransformerLayer._add, nn.LayerNorm.forward],
+    "self_attention": [MultiHeadAttention.forward, attention_scores, attention_weights],
+    "cross_attention": [MultiHeadAttention.forward, attention_scores, attention_weights],
+    "feed_forward": [FeedForward.forward],
+    "sum": [TransformerLayer._add],
+    "logits": [Transformer._logits],
+    "head": [SequenceClassifier.forward],
+}
 
 
 def blocks(model: ModelState, state: ModelLensState) -> list[Block | None]:
-    """Not built yet."""
-    return [Note("Not built yet.")]
+    """The drawing, the picked block, and, where the model is live, one token's way."""
+    shown = machine(model, state)
+    if not shown.shown.live:
+        return [_diagram_panel(shown), _block_panel(shown, shown, ""), Note(shown.what_it_is())]
+    through = flow(shown)
+    return [_diagram_panel(shown), _block_panel(shown, through, "model_flow"), _path_panel(path(shown))]
 
 
-VIEW = View(title="The machine", blocks=blocks, controls=())
+def _diagram_panel(shown: Machine) -> Panel:
+    live = "live" if shown.shown.live else "counted only"
+    return Panel(
+        key="model_diagram",
+        title=f"The machine, {live}",
+        shape=config_in_words(shown.shown.config),
+        how_to_read="From the tokens upwards. Click a block: below are its formula, what flows in and out, and its "
+        "program. Multiply-adds are those of matrix products.",
+        picture="model_diagram",
+        result=shown,
+        sources=[stack_blocks, block_parameters, block_costs],
+    )
+
+
+def _block_panel(shown: Machine, result: Result, picture: str) -> Panel:
+    block, config = shown.picked.block, shown.shown.config
+    n = shown.shown.lengths[shown.stack]
+    name = kind_of_block(block.name).replace("_", " ")
+    where = f"layer {block.layer + 1}" if block.layer is not None else ""
+    stack = shown.stack if len(shown.counts) > 1 else ""
+    place = ", ".join(filter(None, (stack, where)))
+    wide = config.vocab_size if block.kind == "logits" else config.d_model
+    return Panel(
+        key="model_flow",
+        title=f"The block: {name}" + f" ({place})" * bool(place),
+        how_to_read="What flows in and out, token × dimension, on one scale."
+        if isinstance(result, Flow)
+        else "A shape that is only counted has no tensors.",
+        shape=f"out: {formats.count(n)} × {formats.count(wide)}",
+        locked=True,
+        picture=picture,
+        result=result,
+        sources=[source for source in SOURCES[block.kind] if inspect.isroutine(source)],
+        tools=partial(_formula, shown),
+    )
+
+
+def _formula(shown: Machine) -> None:
+    """The picked block's formulas."""
+    for formula in formulas(shown.picked.block, shown.shown.config):
+        st.latex(formula, width="content")
+
+
+def _path_panel(shown: Path) -> Panel:
+    return Panel(
+        key="model_path",
+        title=f"The way of “{shown.names[shown.token]}”",
+        how_to_read="The length of its vector in the residual stream after each block, and by how much the block "
+        "turned it. Choose the token above.",
+        picture="model_path",
+        result=shown,
+        sources=[Stack.run, TransformerLayer._add],
+    )
+
+
+def _controls(model: ModelState) -> ModelLensState:
+    """The shape, the attention, the layer and the token; the reader's numbers behind "More"."""
+    line = controls_line.row("line_model_diagram")
+    state = controls_line.draw(ModelLensState, PREFIX, model, line, "shape")
+    if state.shape == OWN:
+        numbers = ("own_d_model", "own_heads", "own_layers", "own_d_ff", "own_words", "own_tokens")
+        return controls_line.draw_more(ModelLensState, PREFIX, model, line, *numbers)
+    return controls_line.draw(ModelLensState, PREFIX, model, line, "layer", "all_layers", "token")
+
+
+def _running(model: ModelState, state: ModelLensState) -> str:
+    return "Running the model" if model.is_heavy else ""
+
+
+VIEW = View(title="The machine", blocks=blocks, controls=_controls, running=_running)

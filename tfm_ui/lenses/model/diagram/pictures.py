@@ -1,5 +1,80 @@
 """The pictures of the view "diagram", as functions of the link."""
 
-from tfm_ui.pictures.registry import Picture
+import numpy as np
 
-PICTURES: dict[str, Picture] = {}
+from tfm_ui.lenses.model.diagram import canvas
+from tfm_ui.lenses.model.diagram.flow import flow
+from tfm_ui.lenses.model.diagram.numbers import machine
+from tfm_ui.lenses.model.diagram.path import path
+from tfm_ui.lenses.model.state import PREFIX, ModelLensState
+from tfm_ui.live.tables import SIDE, matrix
+from tfm_ui.live.windows import part_of, pooled
+from tfm_ui.pictures import lines, maps
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
+from tfm_ui.pictures.map_scale import around_zero
+from tfm_ui.pictures.maps import MAPS, Axis, Map
+from tfm_ui.pictures.registry import CannotBeShown, Picture
+from tfm_ui.state.model_state import ModelState
+
+
+def diagram(model: ModelState, state: ModelLensState) -> Content:
+    """The machine, block by block."""
+    return canvas.content(machine(model, state))
+
+
+def ends(model: ModelState, state: ModelLensState) -> Content:
+    """What flows in and out of the picked block; of the logits what flows in, as they are in the view "output"."""
+    drawn = machine(model, state)
+    if not drawn.shown.live:
+        raise CannotBeShown("This shape is only counted: it has no tensors.")
+    shown = flow(drawn)
+    width = drawn.shown.config.d_model
+    tables = {end: values for end, values in shown.ends.items() if values.shape[-1] == width}
+    part = part_of(state.flow_part, len(shown.names), width, SIDE)
+    whole = part.exact and (part.rows, part.columns) == (part.height, part.width)
+    top = max(float(values.nan_to_num().abs().max()) for values in tables.values())
+    return maps.content(
+        [
+            Map(name=end, values=pooled(matrix(values), part), scale=around_zero(top), unit="one scale")
+            for end, values in tables.items()
+        ],
+        rows=Axis(part.row_names(shown.names), "token", "token"),
+        columns=Axis(
+            part.column_names([str(i + 1) for i in range(width)]), "dimension of d_model", "dimension", counted=whole
+        ),
+        about=shown.sentence(),
+        square=False,
+        part=None if whole else part,
+        zooms=PREFIX + "flow_part",
+        counted_from=1,
+    )
+
+
+def way(model: ModelState, state: ModelLensState) -> Content:
+    """Length and direction of one token's vector after each block."""
+    drawn = machine(model, state)
+    if not drawn.shown.live:
+        raise CannotBeShown("This shape is only counted: it has no tensors.")
+    shown = path(drawn)
+    places = list(range(len(shown.places)))
+    x = "place in the residual stream, from the embedding (0) on"
+    angles = np.degrees(np.arccos(np.clip(shown.cosines, -1, 1)))
+    charts = [
+        Chart(x, "length ‖x‖", [Line("length", places, shown.lengths.tolist(), "query")], reach=(0,)),
+        Chart(
+            x,
+            "turned from the place before, in degrees",
+            [Line("angle", places[1:], angles.tolist(), "result")],
+            reach=(0,),
+        ),
+    ]
+    return lines.content(charts, about=shown.sentence())
+
+
+PICTURES = {
+    "model_diagram": Picture(canvas.DIAGRAM, diagram),
+    "model_flow": Picture(MAPS, ends),
+    "model_path": Picture(CHART, way),
+}

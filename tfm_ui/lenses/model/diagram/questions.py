@@ -1,5 +1,176 @@
-"""Questions of the view "diagram"."""
+"""Questions of the view "diagram", and their answers.
 
-from tfm_ui.page.questions import Question
+What they take for granted is checked in tests/tfm_ui/lenses/model/test_model_diagram.py.
+"""
 
-QUESTIONS: tuple[Question, ...] = ()
+import numpy as np
+
+from tfm_ui.lenses.model.diagram.numbers import Machine, machine
+from tfm_ui.lenses.model.diagram.path import path
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+NETWORK, ATTENTION = ("feed_forward",), ("self_attention", "cross_attention")
+
+
+def _parameters(shown: Machine, kinds: tuple[str, ...]) -> int:
+    return sum(item.block.parameters for item in shown.items if item.block.kind in kinds)
+
+
+def _time(shown: Machine, kinds: tuple[str, ...]) -> int:
+    return sum(shown.time_of(kind) for kind in kinds)
+
+
+def where_parameters_are(model: ModelState, state: ModelLensState) -> str:
+    """Attention, feed-forward, embedding and output, norms and positions: how many each."""
+    shown = machine(model, state)
+    parts = {
+        "attention": _parameters(shown, ATTENTION),
+        "the feed-forward networks": _parameters(shown, NETWORK),
+        "embedding and output": shown.parameters - shown.without_ends,
+    }
+    rest = shown.parameters - sum(parts.values())
+    said = [f"{formats.count(number)} in {name}" for name, number in parts.items()]
+    return f"{formats.listed(said)}; norms and positions have the other {formats.count(rest)}."
+
+
+def share_of_attention(model: ModelState, state: ModelLensState) -> float:
+    """In percent of the parameters without embedding and output."""
+    shown = machine(model, state)
+    return 100 * _parameters(shown, ATTENTION) / max(1, shown.without_ends)
+
+
+def attention_or_network(model: ModelState, state: ModelLensState) -> str:
+    """Which of the two has more parameters, and which computes more."""
+    shown = machine(model, state)
+    has, does = ((count(shown, ATTENTION), count(shown, NETWORK)) for count in (_parameters, _time))
+    return (
+        f"Attention has {formats.count(has[0])} parameters and needs {formats.count(does[0])} multiply-adds, the "
+        f"feed-forward networks have {formats.count(has[1])} and need {formats.count(does[1])}. Attention has "
+        f"{formats.percent(share_of_attention(model, state) / 100)} of what is not in the embedding or the output. "
+        f"{shown.what_it_is()}"
+    )
+
+
+def where_the_norm_is(model: ModelState, state: ModelLensState) -> str:
+    """What the drawing shows of the norm's place, and what it does to the stream's length."""
+    shown = machine(model, state)
+    if shown.shown.config.norm == "pre":
+        place = "Pre-norm: each norm is inside its branch, so the residual stream runs past all norms to the final one."
+    else:
+        place = "Post-norm: each norm is on the stream itself, behind the sum, and no final norm follows."
+    if not shown.shown.live:
+        return f"{place} {shown.what_it_is()}"
+    way = path(shown)
+    ends = f"{formats.number(way.lengths[0])} to {formats.number(way.lengths[-1])}"
+    return f"{place} The vector of “{way.names[way.token]}” goes from a length of {ends}."
+
+
+def where_things_enter(model: ModelState, state: ModelLensState) -> str:
+    """Where the encoder's output enters, if there are two stacks, and where the norms are."""
+    shown = machine(model, state)
+    crossings = sum(item.block.kind == "cross_attention" for item in shown.items)
+    if not crossings:
+        return f"There is one stack, so nothing enters from another. {where_the_norm_is(model, state)}"
+    where = formats.plural(crossings, "cross-attention")
+    enters = f"The encoder’s output enters in {where} of the decoder, one in each layer, as keys and values."
+    return f"{enters} {where_the_norm_is(model, state)}"
+
+
+def layer_and_word(model: ModelState, state: ModelLensState) -> str:
+    """What a layer of each stack has, and a token id."""
+    shown = machine(model, state)
+    of_layer = sum(item.block.parameters for item in shown.items if item.block.layer == 0)
+    each = "in each of its stacks " if len(shown.counts) > 1 else ""
+    tied = shown.shown.config.tie_embeddings or shown.shown.classes
+    width = shown.shown.config.d_model * (1 if tied else 2)
+    matrices = "one matrix" if tied else "two matrices"
+    return (
+        f"Layer 1 {each}has {formats.count(of_layer)} parameters, and every layer more adds about as many. A token id is a "
+        f"row of {matrices}: {formats.count(width)} more."
+    )
+
+
+def the_end(model: ModelState, state: ModelLensState) -> str:
+    """What stands at the end: a head, or the logits."""
+    shown = machine(model, state)
+    end = shown.items[-1].block
+    size = shown.shown.classes or shown.shown.config.vocab_size
+    share = formats.percent(end.parameters / shown.parameters)
+    outputs = formats.plural(size, "output")
+    if not end.parameters:
+        return f"The last block, with {outputs}, uses the embedding’s matrix: it has no parameters but these."
+    return f"The last block has {outputs} and {formats.count(end.parameters)} parameters, {share} of all."
+
+
+def what_changed_it_most(model: ModelState, state: ModelLensState) -> str:
+    """The way of the token, or that there is none."""
+    shown = machine(model, state)
+    if not shown.shown.live:
+        return shown.what_it_is()
+    way = path(shown)
+    least = int(np.argmin(way.changes))
+    return f"{way.sentence()} The least change is {formats.percent(way.changes[least])}."
+
+
+QUESTIONS = (
+    Question(
+        "The parts",
+        "Attention is one part of the machine. How many of its parameters are in attention, and how many elsewhere?",
+        where_parameters_are,
+        page={"view": "diagram"},
+    ),
+    Question(
+        "The paper’s model",
+        "The base model of 2017: post-norm, 6 + 6 layers. What share of what its layers learn is in attention?",
+        attention_or_network,
+        Prediction(ask="The share of attention, in percent?", measured=share_of_attention, unit="%"),
+        page={"view": "diagram", "shape": "Transformer base (2017)"},
+    ),
+    Question(
+        "GPT-2 small",
+        "12 layers of 768, and 50,257 token ids. Where are its 124 million parameters?",
+        where_parameters_are,
+        page={"view": "diagram", "shape": "GPT-2 small"},
+    ),
+    Question(
+        "One encoder layer",
+        "One layer of 128/8/512, as torch has it. Has its attention more parameters, or its feed-forward network?",
+        attention_or_network,
+        page={"view": "diagram", "shape": "1 layer 128/8/512"},
+    ),
+    Question(
+        "Six layers",
+        "Six such layers and 1,000 words. What does a layer more add, and what does a word more add?",
+        layer_and_word,
+        page={"view": "diagram", "shape": "6 layers 128/8/512"},
+    ),
+    Question(
+        "A classifier",
+        "3 layers, and at their end a head for 3 classes in place of a logit per word. How small is that head?",
+        the_end,
+        page={"view": "diagram", "shape": "Classifier 64/4/256"},
+    ),
+    Question(
+        "A small GPT",
+        "256/8/4/1,024 with 50,000 words: how many parameters are words, and how many are layers?",
+        where_parameters_are,
+        page={"view": "diagram", "shape": "GPT 256/8/4/1,024"},
+    ),
+    Question(
+        "Two stacks",
+        "An encoder-decoder, post-norm. Where does the encoder’s output enter, and where are the norms?",
+        where_things_enter,
+        model={"architecture": "encoder-decoder", "norm": "post"},
+        page={"view": "diagram", "block": "cross_attention", "stack": "decoder"},
+    ),
+    Question(
+        "One word’s way",
+        "Follow “sat” through eight layers. Which block changes its vector most, and does it get longer?",
+        what_changed_it_most,
+        model={"num_layers": 8, "positional": "rope"},
+        page={"view": "diagram", "token": 3, "all_layers": True},
+    ),
+)

@@ -1,0 +1,206 @@
+/* How the stacks of diagram.js are laid out and painted, in CSS pixels, from the tokens at the bottom upwards. */
+
+import { ringAround } from "../../pictures/paint.js"
+
+const GAP = 28 // between two stacks, in pixels at a root font of 16, as all sizes here
+const GUTTER = 26 // left of the boxes, for the residual connections
+const NARROWEST = 128, WIDEST = 250 // of a box
+const LEAST = 21, USUAL = 36, MOST = 62 // the height of a row: at least, where nothing limits it, where it fills the room
+const TITLE = 26, HEADS = 20, END = 10 // above the boxes, and below them
+
+/** @param {Context} context @param {DiagramHeader} header @param {number} width @param {Skin} skin @param {Room} room */
+export function layOut(context, header, width, skin, { high, fill }) {
+  const { rem } = skin, { stacks } = header
+  const most = Math.max(...stacks.map(({ rows }) => rows.length)), ends = (TITLE + HEADS + END) * rem
+  const fitting = high < Infinity ? (high - ends) / most : USUAL * rem
+  const tall = Math.max(LEAST * rem, Math.min(fitting, (fill ? MOST : USUAL + 6) * rem))
+  const size = Math.max(12 * rem, Math.min(0.42 * tall, (fill ? 22 : 15) * rem)) // of letters
+  const small = Math.max(12 * rem, 0.87 * size)
+  const gap = (stacks.length > 1 ? GAP : 0) * rem, each = (width - gap * (stacks.length - 1)) / stacks.length
+  const height = Math.ceil(ends + most * tall)
+  const sides = stacks.map(({ title, rows }, i) => {
+    const left = i * (each + gap)
+    context.font = `${small}px ${skin.family}`
+    const columns = columnsOf(context, header.columns, rows, each - (GUTTER + NARROWEST) * rem, rem)
+    const taken = columns.reduce((sum, { width }) => sum + width, 0)
+    const w = Math.min(WIDEST * size / 15, each - GUTTER * rem - taken - 2)
+    let right = left + GUTTER * rem + w
+    const boxes = rows.map((row, k) => {
+      const low = row.kind === "fold" || row.kind === "layer", space = Math.min(10 * rem, tall * 0.24)
+      return { ...row, x: left + GUTTER * rem, y: height - END * rem - (k + 1) * tall + space / 2, w, h: tall - (low ? space / 2 : space) }
+    })
+    const spread = Math.min(40 * rem, Math.max(0, (each - GUTTER * rem - w - taken) / Math.max(1, columns.length)))
+    const placed = columns.map(column => ({ ...column, right: right += column.width + spread }))
+    return { title, left, boxes, columns: placed, right: Math.max(right, left + GUTTER * rem + w) }
+  })
+  return { sides, height, tall, size, small }
+}
+
+/** As many columns as fit, the first ones first, with their long texts where these fit.
+ * @param {Context} context @param {string[]} names @param {DiagramRow[]} rows @param {number} space @param {number} rem */
+function columnsOf(context, names, rows, space, rem) {
+  const widths = names.map((name, index) => /** @type {const} */ ([0, 1]).map(long =>
+    14 * rem + Math.max(context.measureText(name).width, ...rows.map(({ cells }) => context.measureText(cells[index]?.[long] ?? "").width))))
+  /** @type {{ name: string, index: number, long: 0 | 1, width: number }[]} */
+  const columns = names.map((name, index) => ({ name, index, long: 1, width: widths[index][1] }))
+  const taken = () => columns.reduce((sum, { width }) => sum + width, 0)
+  while (columns.length && taken() > space) columns.pop()
+  for (const column of columns) {
+    const longer = widths[column.index][0]
+    if (taken() - column.width + longer <= space) Object.assign(column, { long: 0, width: longer })
+  }
+  return columns
+}
+
+/** @param {Context} context @param {ReturnType<typeof layOut>} picture @param {Skin} skin */
+export function paint(context, picture, skin) {
+  const { sides, size, small, tall } = picture, { rem, family, ink, muted } = skin
+  context.textBaseline = "middle"
+  for (const { title, left, boxes, columns } of sides) {
+    context.textAlign = "left"
+    context.fillStyle = ink
+    context.font = `600 ${size}px ${family}`
+    context.fillText(title, left + GUTTER * rem, 12 * rem)
+    context.font = `${small}px ${family}`
+    context.fillStyle = muted
+    context.textAlign = "right"
+    for (const { name, right } of columns) context.fillText(name, right, (TITLE + HEADS / 2) * rem)
+    band(context, boxes, skin)
+    boxes.forEach((box, k) => {
+      if (k && box.kind !== "fold" && box.kind !== "layer") arrow(context, box.x + box.w / 2, boxes[k - 1].y, box.y + box.h, skin)
+      if (box.begins >= 0) bypass(context, box, boxes[box.begins], skin, tall)
+    })
+    for (const box of boxes) paintBox(context, box, skin, size, small)
+    context.font = `${small}px ${family}`
+    context.textAlign = "right"
+    for (const box of boxes) for (const { index, long, right } of columns) {
+      context.fillStyle = box.picked ? ink : muted
+      context.fillText(box.cells[index]?.[long] ?? "", right, box.y + box.h / 2)
+    }
+  }
+  if (sides.length > 1) across(context, sides[0], sides[1], skin)
+}
+
+/** The layers lie on a band.
+ * @param {Context} context @param {DiagramBox[]} boxes @param {Skin} skin */
+function band(context, boxes, { rule, rem }) {
+  const inside = boxes.filter(box => box.inside)
+  if (!inside.length) return
+  const top = Math.min(...inside.map(({ y }) => y)), foot = Math.max(...inside.map(({ y, h }) => y + h)), { x, w } = inside[0]
+  context.globalAlpha = 0.4
+  context.fillStyle = rule
+  context.beginPath()
+  context.roundRect(x - (GUTTER - 4) * rem, top - 3 * rem, w + (GUTTER + 2) * rem, foot - top + 6 * rem, 8 * rem)
+  context.fill()
+  context.globalAlpha = 1
+}
+
+/** @param {Context} context @param {DiagramBox} box @param {Skin} skin @param {number} size @param {number} small */
+function paintBox(context, { x, y, w, h, kind, text, mark, picked, sets }, skin, size, small) {
+  const { rem, family } = skin, bare = kind === "tokens" || kind === "fold"
+  if (!bare) {
+    context.beginPath()
+    context.roundRect(x, y, w, h, 6 * rem)
+    context.fillStyle = skin.paper
+    context.fill()
+    context.strokeStyle = colourOf(kind, skin)
+    context.lineWidth = (kind === "norm" || kind === "sum" || kind === "layer" ? 1 : 2) * rem
+    context.stroke()
+    if (picked) ringAround(context, skin, { x: x - 2 * rem, y: y - 2 * rem, w: w + 4 * rem, h: h + 4 * rem }, 4 * rem, 2.5 * rem)
+  }
+  context.textAlign = "center"
+  context.fillStyle = kind === "tokens" || (kind === "fold" && !Object.keys(sets).length) ? skin.muted : skin.ink
+  context.font = `${bare || kind === "layer" ? 400 : 600} ${bare ? small : size}px ${family}`
+  const marked = mark && context.measureText(`${text} ${mark}`).width > w - 16 * rem
+  context.fillText(text, x + w / 2, y + h / 2 + (marked ? 0.12 * h : 0) + 0.5, w - 8 * rem)
+  if (kind === "fold" && Object.keys(sets).length) underline(context, text, x + w / 2, y + h / 2 + 0.6 * small, skin)
+  if (mark) chip(context, mark, x + w + 4 * rem, y, skin)
+}
+
+/** @param {Context} context @param {string} text @param {number} middle @param {number} y @param {Skin} skin */
+function underline(context, text, middle, y, { muted, rem }) {
+  const half = context.measureText(text).width / 2
+  context.fillStyle = muted
+  context.fillRect(middle - half, y, 2 * half, rem)
+}
+
+/** What enters a box from outside, on its upper right corner.
+ * @param {Context} context @param {string} text @param {number} right @param {number} y @param {Skin} skin */
+function chip(context, text, right, y, skin) {
+  const { rem } = skin
+  context.font = `600 ${12 * rem}px ${skin.family}`
+  const w = context.measureText(text).width + 12 * rem, h = 17 * rem, x = right - w
+  context.beginPath()
+  context.roundRect(x, y - 0.55 * h, w, h, h / 2)
+  context.fillStyle = skin.paper
+  context.fill()
+  context.strokeStyle = skin.heads[1]
+  context.lineWidth = 1.5 * rem
+  context.stroke()
+  context.fillStyle = skin.ink
+  context.textAlign = "center"
+  context.fillText(text, x + w / 2, y - 0.05 * h + 0.5)
+}
+
+/** @param {string} kind @param {Skin} skin */
+const colourOf = (kind, skin) => ({
+  self_attention: skin.query, cross_attention: skin.key, feed_forward: skin.value, position: skin.heads[1],
+  embedding: skin.result, logits: skin.result, head: skin.result,
+})[kind] ?? skin.muted
+
+/** Upwards, from one box to the next.
+ * @param {Context} context @param {number} x @param {number} from @param {number} to @param {Skin} skin */
+function arrow(context, x, from, to, { muted, rem }) {
+  context.strokeStyle = context.fillStyle = muted
+  context.lineWidth = 1.5 * rem
+  context.beginPath()
+  context.moveTo(x, from)
+  context.lineTo(x, to)
+  context.stroke()
+  head(context, x, to, 0, rem)
+}
+
+/** The residual connection: it leaves the stream before the first box of the sub-layer, and comes back at the sum.
+ * @param {Context} context @param {DiagramBox} sum @param {DiagramBox} first @param {Skin} skin @param {number} tall */
+function bypass(context, sum, first, { muted, rem }, tall) {
+  const x = sum.x - 13 * rem, low = first.y + first.h + Math.min(5 * rem, 0.12 * tall), high = sum.y + sum.h / 2
+  context.strokeStyle = context.fillStyle = muted
+  context.lineWidth = 1.5 * rem
+  context.beginPath()
+  context.moveTo(first.x + first.w / 2, low)
+  context.lineTo(x, low)
+  context.lineTo(x, high)
+  context.lineTo(sum.x, high)
+  context.stroke()
+  head(context, sum.x, high, 1, rem)
+}
+
+/** The encoder's output flows into each cross-attention of the decoder.
+ * @param {Context} context @param {DiagramSide} encoder @param {DiagramSide} decoder @param {Skin} skin */
+function across(context, encoder, decoder, { key, rem }) {
+  const top = encoder.boxes[encoder.boxes.length - 1], x = decoder.left + 2 * rem, y = top.y - 5 * rem
+  context.strokeStyle = context.fillStyle = key
+  context.lineWidth = 2 * rem
+  for (const box of decoder.boxes.filter(({ looks }) => looks)) {
+    const to = box.y + 0.72 * box.h
+    context.beginPath()
+    context.moveTo(top.x + top.w / 2, top.y)
+    context.lineTo(top.x + top.w / 2, y)
+    context.lineTo(x, y)
+    context.lineTo(x, to)
+    context.lineTo(box.x, to)
+    context.stroke()
+    head(context, box.x, to, 1, rem)
+  }
+}
+
+/** The head of an arrow, upwards, or turned by so many quarters to the right.
+ * @param {Context} context @param {number} x @param {number} y @param {0 | 1} right @param {number} rem */
+function head(context, x, y, right, rem) {
+  const long = 6 * rem, half = 3.5 * rem
+  context.beginPath()
+  context.moveTo(x, y)
+  context.lineTo(x - (right ? long : half), y + (right ? -half : long))
+  context.lineTo(x - (right ? long : -half), y + (right ? half : long))
+  context.fill()
+}

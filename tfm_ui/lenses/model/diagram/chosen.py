@@ -1,0 +1,102 @@
+"""Which model the diagram shows: the sidebar's, live, or a shape that is only counted."""
+
+from dataclasses import dataclass, replace
+
+from tfm_core import TransformerConfig, block_costs, stack_blocks
+from tfm_core.study.blocks import Block, Cost
+from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES, THIS, Shape
+from tfm_ui.lenses.model.machine import config_of
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.live.cache import cached
+from tfm_ui.state.model_state import ModelState
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A block with what it costs."""
+
+    block: Block
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The model of the diagram.
+
+    Attributes:
+        config: its configuration.
+        lengths: stack -> how many tokens it reads.
+        shape: the published shape, if it is one.
+        live: whether its weights are made and its tensors can be shown.
+        note: what was changed to make the reader's numbers possible; "" if nothing.
+    """
+
+    config: TransformerConfig
+    lengths: dict[str, int]
+    shape: Shape | None = None
+    live: bool = True
+    note: str = ""
+
+    @property
+    def classes(self) -> int:
+        """Of a classifier; 0 of all others."""
+        return self.shape.classes if self.shape else 0
+
+
+def chosen(model: ModelState, state: ModelLensState) -> Chosen:
+    """What the link asks for."""
+    if state.shape == THIS:
+        config = config_of(model, state)
+        lengths = _lengths(config, len(model.source_tokens.ids), len(model.target_tokens.ids))
+        return Chosen(config, lengths)
+    if shape := SHAPES.get(state.shape):
+        return Chosen(shape.config, _lengths(shape.config, shape.tokens, shape.tokens), shape, live=False)
+    assert state.shape == OWN
+    config, note = _own(config_of(model, state), state)
+    return Chosen(config, _lengths(config, state.own_tokens, state.own_tokens), live=False, note=note)
+
+
+def _lengths(config: TransformerConfig, source: int, target: int) -> dict[str, int]:
+    both = config.architecture == "encoder-decoder"
+    return {"encoder": source, "decoder": target} if both else {config.architecture: source}
+
+
+def _own(config: TransformerConfig, state: ModelLensState) -> tuple[TransformerConfig, str]:
+    """The reader's numbers in the sidebar's kind of model, and what had to give way."""
+    width, asked = state.own_d_model, state.own_heads
+    heads = max(number for number in range(1, min(asked, width) + 1) if width % number == 0)
+    note = "" if heads == asked else f"{asked} heads do not divide d_model {width}: {heads} are counted. "
+    made = replace(
+        config,
+        vocab_size=state.own_words,
+        d_model=width,
+        num_heads=heads,
+        num_layers=state.own_layers,
+        d_ff=state.own_d_ff,
+        max_len=max(state.own_tokens, config.max_len),
+        positional="none",
+    )
+    try:
+        with_positions = replace(made, positional=config.positional)
+        counted_blocks(with_positions, 0)
+    except ValueError as problem:
+        return made, f"{note}Counted without positions: {problem}."
+    return with_positions, note.strip()
+
+
+@cached()
+def counted_blocks(config: TransformerConfig, classes: int) -> dict[str, list[Block]]:
+    """Stack -> its blocks, counted on torch's meta device."""
+    return stack_blocks(config, classes)
+
+
+def counted(shown: Chosen) -> dict[str, list[Counted]]:
+    """Stack -> its blocks with what each costs, from the tokens to its end."""
+    source = shown.lengths.get("encoder", 0)
+    return {
+        stack: [
+            Counted(block, block_costs(block, shown.config, shown.lengths[stack], source, shown.classes))
+            for block in blocks
+        ]
+        for stack, blocks in counted_blocks(shown.config, shown.classes).items()
+    }

@@ -1,0 +1,147 @@
+"""What the diagram says: parameters by block and in all, what each block costs, and which numbers are live."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from tfm_core import TransformerConfig
+from tfm_ui.lenses.model.diagram import recipe
+from tfm_ui.lenses.model.diagram.chosen import Chosen, Counted, chosen, counted
+from tfm_ui.lenses.model.diagram.rows import Row, picked, picked_stack, rows, written
+from tfm_ui.lenses.model.machine import transformer_of
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.live.script import config_code, script
+from tfm_ui.pictures.panel import Result
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+from tfm_ui.text.ties import one_of_ties, places_of_largest
+
+ENDS = ("embedding", "logits", "head")
+
+
+@dataclass(frozen=True)
+class Machine(Result):
+    """The diagram.
+
+    Attributes:
+        model: the sidebar's.
+        state: the lens's controls.
+        shown: the model that is drawn.
+        counts: stack -> its blocks, with what each costs.
+    """
+
+    model: ModelState
+    state: ModelLensState
+    shown: Chosen
+    counts: Mapping[str, list[Counted]]
+
+    @cached_property
+    def items(self) -> list[Counted]:
+        """All blocks, stack by stack."""
+        return [item for blocks in self.counts.values() for item in blocks]
+
+    @property
+    def parameters(self) -> int:
+        """In all."""
+        return sum(item.block.parameters for item in self.items)
+
+    @property
+    def without_ends(self) -> int:
+        """Without the embedding and the output."""
+        return sum(item.block.parameters for item in self.items if item.block.kind not in ENDS)
+
+    @property
+    def picked(self) -> Counted:
+        """The block that is looked at."""
+        return picked(self.shown, self.state, dict(self.counts))
+
+    @property
+    def stack(self) -> str:
+        """The stack that is looked at."""
+        return picked_stack(self.shown, self.state)
+
+    def rows_of(self, stack: str) -> list[Row]:
+        """The rows of the drawing."""
+        masked = stack == "decoder" or (self.shown.live and self.model.masks_the_future)
+        return rows(self.shown, self.state, stack, dict(self.counts), masked=masked)
+
+    def time_of(self, kind: str) -> int:
+        """The multiply-adds of all blocks of a kind."""
+        return sum(term.value for item in self.items if item.block.kind == kind for term in item.cost.time)
+
+    def sentence(self) -> str:
+        """How many parameters there are, where most of them are, which part computes most, and what is live."""
+        kinds = {"attention": ("self_attention", "cross_attention"), "feed-forward": ("feed_forward",)}
+        kinds |= {"logits": ("logits",)} if not self.shown.classes else {"the head": ("head",)}
+        times = {name: sum(self.time_of(kind) for kind in each) for name, each in kinds.items()}
+        most = places_of_largest(np.array(list(times.values()), float))
+        share = times[list(times)[most[0]]] / sum(times.values())
+        return (
+            f"{formats.count(self.parameters)} parameters; {formats.count(self.without_ends)} of them are neither in "
+            f"the embedding nor in the output. {formats.percent(share)} of the multiply-adds are in "
+            f"{list(times)[most[0]]}{one_of_ties(len(most))}. {self.what_it_is()}"
+        )
+
+    def what_it_is(self) -> str:
+        """Whether the model is live."""
+        if self.shown.live:
+            return "This is the sidebar’s model, live, with random weights."
+        megabytes = formats.count(round(4 * self.parameters / 1e6))
+        weights = f"Counted only: no weight is made, and as float32 they would take {megabytes} MB."
+        if self.shown.shape:
+            return f"{weights} Published: {formats.count(self.shown.shape.published)}, {self.shown.shape.source}."
+        return f"{weights} {self.shown.note}".strip()
+
+    def laws(self) -> dict[str, bool]:
+        """The sum beside the real modules; the published number."""
+        laws = {}
+        if self.shown.live:
+            real = sum(each.numel() for each in transformer_of(self.model, self.state).parameters())
+            laws[f"the blocks sum to the live model’s {formats.count(real)} parameters"] = real == self.parameters
+        if shape := self.shown.shape:
+            number = self.without_ends if shape.without_ends else self.parameters
+            where = "without embedding and output" if shape.without_ends else "in all"
+            laws[f"{formats.count(number)} {where}: the published number"] = number == shape.published
+        return laws
+
+    def table(self) -> pd.DataFrame:
+        """A row per block."""
+        return pd.DataFrame(
+            [
+                {
+                    "block": item.block.name,
+                    "parameters": item.block.parameters,
+                    "multiply-adds": sum(term.value for term in item.cost.time),
+                    "as a formula": written(item.cost.time)[0],
+                    "numbers written": sum(term.value for term in item.cost.space),
+                    "their formula": written(item.cost.space)[0],
+                }
+                for item in self.items
+            ]
+        ).set_index("block")
+
+    def recipe(self) -> str:
+        """A script that leaves `counts` and `costs` by block."""
+        return script(
+            recipe.machine,
+            config=config_code(self.shown.config),
+            lengths=self.shown.lengths,
+            classes=self.shown.classes,
+        )
+
+
+def machine(model: ModelState, state: ModelLensState) -> Machine:
+    """The diagram of this link."""
+    shown = chosen(model, state)
+    return Machine(model, state, shown, counted(shown))
+
+
+def config_in_words(config: TransformerConfig) -> str:
+    """The configuration in a line."""
+    layers = "+".join([str(config.num_layers)] * (2 if config.architecture == "encoder-decoder" else 1))
+    sizes = f"d_model {formats.count(config.d_model)}, {formats.plural(config.num_heads, 'head')}, {layers} layers"
+    words = f"d_ff {formats.count(config.feed_forward_dim)}, {formats.count(config.vocab_size)} token ids"
+    return f"{config.architecture}, {config.norm}-norm, {sizes}, {words}"

@@ -1,0 +1,159 @@
+"""One token's way through the model: its vector's length and direction after each block of the residual stream."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tfm_core.study.blocks import Block
+from tfm_ui.lenses.model.diagram import recipe
+from tfm_ui.lenses.model.diagram.flow import tokens_of
+from tfm_ui.lenses.model.diagram.numbers import Machine
+from tfm_ui.lenses.model.machine import in_script, read
+from tfm_ui.live.script import script
+from tfm_ui.pictures.panel import Result
+from tfm_ui.text import formats, token_labels
+from tfm_ui.text.ties import one_of_ties, places_of_largest
+
+SHORT = {
+    "self_attention_sum": "self-attention",
+    "cross_attention_sum": "cross-attention",
+    "feed_forward_sum": "feed-forward",
+}
+
+
+@dataclass(frozen=True)
+class Path(Result):
+    """The way of one token through its stack.
+
+    Attributes:
+        machine: the diagram, of a live model.
+        vectors: float64 (place, d_model), the residual stream at each place.
+    """
+
+    machine: Machine
+    vectors: Tensor
+
+    @property
+    def names(self) -> list[str]:
+        """A label per token of the stack."""
+        return token_labels.labels(tokens_of(self.machine))
+
+    @property
+    def token(self) -> int:
+        """The token, from 0."""
+        return token_of(self.machine)
+
+    @property
+    def places(self) -> list[str]:
+        """What has just been done to the stream."""
+        return [name_of(block) for block in stream(self.machine)]
+
+    @cached_property
+    def lengths(self) -> NDArray[np.float64]:
+        """Of the vector at each place."""
+        lengths: NDArray[np.float64] = self.vectors.norm(dim=-1).numpy()
+        return lengths
+
+    @cached_property
+    def changes(self) -> NDArray[np.float64]:
+        """The length of the difference from the place before, as a share of the length there."""
+        moved = (self.vectors[1:] - self.vectors[:-1]).norm(dim=-1).numpy()
+        shares: NDArray[np.float64] = moved / np.maximum(self.lengths[:-1], np.finfo(float).tiny)
+        return shares
+
+    @cached_property
+    def cosines(self) -> NDArray[np.float64]:
+        """Of the angle to the place before."""
+        cosines: NDArray[np.float64] = torch.cosine_similarity(self.vectors[1:], self.vectors[:-1]).numpy()
+        return cosines
+
+    @cached_property
+    def to_embedding(self) -> NDArray[np.float64]:
+        """The cosine of the angle to the embedding, the first place."""
+        cosines: NDArray[np.float64] = torch.cosine_similarity(self.vectors, self.vectors[:1]).numpy()
+        return cosines
+
+    def sentence(self) -> str:
+        """The lengths at both ends, and which block changed the vector most."""
+        most = places_of_largest(self.changes)
+        turned = np.degrees(np.arccos(np.clip(self.cosines[most[0]], -1, 1)))
+        first, last = formats.number(self.lengths[0]), formats.number(self.lengths[-1])
+        return (
+            f"“{self.names[self.token]}”: its vector has length {first} after the embedding and {last} at the end of "
+            f"the stack. “{self.places[most[0] + 1]}” changed it most{one_of_ties(len(most))}: by "
+            f"{formats.percent(self.changes[most[0]])} of its length, and turned it by {turned:.0f}°. The weights are "
+            "random, so the direction has no meaning."
+        )
+
+    def table(self) -> pd.DataFrame:
+        """A row per place."""
+        return pd.DataFrame(
+            {
+                "length": self.lengths,
+                "change, share of the length before": [np.nan, *self.changes],
+                "cosine to the place before": [np.nan, *self.cosines],
+                "cosine to the embedding": self.to_embedding,
+            },
+            index=pd.Index(self.places, name="after"),
+        )
+
+    def laws(self) -> dict[str, bool]:
+        """The triangle inequality, and cosines within their bounds."""
+        moved = self.changes * self.lengths[:-1]
+        slack = 1e-9 * self.lengths.max()
+        return {
+            "no length changes by more than the change is long": bool(
+                (np.abs(np.diff(self.lengths)) <= moved + slack).all()
+            ),
+            "each cosine is from −1 to 1": bool((np.abs(self.cosines) <= 1 + 1e-9).all()),
+        }
+
+    def recipe(self) -> str:
+        """A script that leaves `lengths` and `cosines`."""
+        model = self.machine.model
+        return script(
+            recipe.path,
+            **in_script(model, self.machine.shown.config),
+            places=[block.writes for block in stream(self.machine)],
+            token=self.token,
+        )
+
+
+def token_of(machine: Machine) -> int:
+    """The token that is followed, from 0: at most the last of the stack's text."""
+    return min(machine.state.token, len(tokens_of(machine).ids)) - 1
+
+
+def stream(machine: Machine) -> list[Block]:
+    """The blocks after which the residual stream is another: in post-norm the norms write it, too."""
+    inside = ("norm",) if machine.shown.config.norm == "post" else ()
+    blocks = [item.block for item in machine.counts[machine.stack]]
+    return [
+        block
+        for block in blocks
+        if block.kind in ("embedding", "position", "sum", *inside) or block.name.endswith("final_norm")
+    ]
+
+
+def name_of(block: Block) -> str:
+    """The block in words, with its layer."""
+    last = block.name.split(".")[-1]
+    if block.kind == "norm":
+        text = "final norm" if last == "final_norm" else "norm"
+    else:
+        text = SHORT.get(last, "positions" if block.kind == "position" else last)
+    return text if block.layer is None else f"{text} {block.layer + 1}"
+
+
+def path(machine: Machine) -> Path:
+    """The way of the picked token."""
+    places, at = stream(machine), token_of(machine)
+    sites = tuple(sorted({site for block in places for site in block.writes}))
+    trace = read(machine.model, machine.shown.config, sites)
+    vectors = torch.stack([torch.stack([trace[site][0, at] for site in block.writes]).sum(0) for block in places])
+    return Path(machine, vectors.double())

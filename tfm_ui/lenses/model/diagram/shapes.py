@@ -1,0 +1,106 @@
+"""Shapes of models that the diagram counts without making their weights: published ones, and the reader's numbers."""
+
+from dataclasses import dataclass
+
+from tfm_core import TransformerConfig
+
+GPT2_WORDS, PAPER_WORDS = 50_257, 37_000
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A model that is only counted.
+
+    Attributes:
+        config: its configuration.
+        tokens: how many it reads; in an encoder-decoder of either text.
+        published: its number of parameters, as published.
+        without_ends: whether the published number leaves out the embedding and the output.
+        source: who published it.
+        classes: of a classifier.
+    """
+
+    config: TransformerConfig
+    tokens: int
+    published: int
+    source: str
+    without_ends: bool = False
+    classes: int = 0
+
+
+def _encoder(vocab_size: int, layers: int) -> TransformerConfig:
+    return TransformerConfig(
+        vocab_size=vocab_size,
+        d_model=128,
+        num_heads=8,
+        num_layers=layers,
+        d_ff=512,
+        norm="post",
+        activation="relu",
+        tie_embeddings=True,
+    )
+
+
+SHAPES = {
+    "Transformer base (2017)": Shape(
+        TransformerConfig(
+            vocab_size=PAPER_WORDS,
+            architecture="encoder-decoder",
+            d_model=512,
+            num_heads=8,
+            num_layers=6,
+            d_ff=2048,
+            norm="post",
+            activation="relu",
+            tie_embeddings=True,
+        ),
+        100,
+        44_138_496,
+        "the layers of Vaswani et al. 2017, table 3, base, as torch.nn.Transformer has them without its final norms",
+        without_ends=True,
+    ),
+    "GPT-2 small": Shape(
+        TransformerConfig(
+            vocab_size=GPT2_WORDS,
+            architecture="decoder",
+            d_model=768,
+            num_heads=12,
+            num_layers=12,
+            d_ff=3072,
+            max_len=1024,
+            positional="learned",
+            tie_embeddings=True,
+        ),
+        1024,
+        124_439_808,
+        "Radford et al. 2019, as transformers’ GPT2LMHeadModel has them",
+    ),
+    "GPT 256/8/4/1,024": Shape(
+        TransformerConfig(
+            vocab_size=50_000,
+            architecture="decoder",
+            d_model=256,
+            num_heads=8,
+            num_layers=4,
+            d_ff=1024,
+            tie_embeddings=True,
+        ),
+        256,
+        15_959_552,
+        "a GPT of 50,000 words for teaching, embedding and output tied",
+    ),
+    "1 layer 128/8/512": Shape(
+        _encoder(1000, 1), 32, 198_272, "one torch.nn.TransformerEncoderLayer(128, 8, 512)", without_ends=True
+    ),
+    "6 layers 128/8/512": Shape(_encoder(1000, 6), 32, 1_317_632, "six of these layers, and 1,000 words"),
+    "Classifier 64/4/256": Shape(
+        TransformerConfig(
+            vocab_size=500, d_model=64, num_heads=4, num_layers=3, d_ff=256, norm="post", activation="relu"
+        ),
+        32,
+        182_147,
+        "3 layers, 500 words, and a linear head for 3 classes",
+        classes=3,
+    ),
+}
+THIS, OWN = "this model", "your numbers"
