@@ -4,7 +4,7 @@ import { ringAround } from "../../pictures/paint.js"
 
 const GAP = 28 // between two stacks, in pixels at a root font of 16, as all sizes here
 const GUTTER = 26 // left of the boxes, for the residual connections
-const NARROWEST = 128, WIDEST = 250 // of a box
+const NARROWEST = 148, WIDEST = 250 // of a box
 const LEAST = 21, USUAL = 36, MOST = 62 // the height of a row: at least, where nothing limits it, where it fills the room
 const TITLE = 26, HEADS = 20, END = 10 // above the boxes, and below them
 
@@ -18,11 +18,11 @@ export function layOut(context, header, width, skin, { high, fill }) {
   const small = Math.max(12 * rem, 0.87 * size)
   const gap = (stacks.length > 1 ? GAP : 0) * rem, each = (width - gap * (stacks.length - 1)) / stacks.length
   const height = Math.ceil(ends + most * tall)
+  context.font = `${small}px ${skin.family}`
+  const columns = columnsOf(context, header.columns, stacks.flatMap(({ rows }) => rows), each - (GUTTER + NARROWEST) * rem, rem)
+  const taken = columns.reduce((sum, { width }) => sum + width, 0)
   const sides = stacks.map(({ title, rows }, i) => {
     const left = i * (each + gap)
-    context.font = `${small}px ${skin.family}`
-    const columns = columnsOf(context, header.columns, rows, each - (GUTTER + NARROWEST) * rem, rem)
-    const taken = columns.reduce((sum, { width }) => sum + width, 0)
     const w = Math.min(WIDEST * size / 15, each - GUTTER * rem - taken - 2)
     let right = left + GUTTER * rem + w
     const boxes = rows.map((row, k) => {

@@ -3,16 +3,30 @@
 from dataclasses import dataclass
 
 from tfm_core import ATTENTION
+from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES, THIS
 from tfm_ui.live import windows
 from tfm_ui.state.fields import Choice, Flag, Limits, Number, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 
 PREFIX = "model_"
-VIEWS = (
-    "block",
-    "output",
-)  # in this order, once they are built: diagram, block, feed_forward, depth, distance, efficient, output
+VIEWS = ("diagram", "block", "output")
+BLOCKS = (
+    "embedding",
+    "position",
+    "self_attention_norm",
+    "self_attention",
+    "self_attention_sum",
+    "cross_attention_norm",
+    "cross_attention",
+    "cross_attention_sum",
+    "feed_forward_norm",
+    "feed_forward",
+    "feed_forward_sum",
+    "final_norm",
+    "logits",
+    "head",
+)
 SUB_LAYERS = ("self_attention", "cross_attention", "feed_forward")
 BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")
 DROPOUTS = (0, 0.1, 0.2, 0.3, 0.5)  # 0 is whole, as links write no 0.0
@@ -34,6 +48,23 @@ class ModelLensState(LensState):
     token: int = control(Whole("Token", 1, 1024, box=True, help="Its place in the text, from 1."), default=2)
 
     # diagram
+    shape: str = control(
+        Choice(
+            "Shape",
+            (THIS, *SHAPES, OWN),
+            help="The sidebar’s model, live; or a shape that is counted without making its weights.",
+        ),
+        default=THIS,
+    )
+    block: str = control(Choice("Block", BLOCKS), default="self_attention", held=True)
+    all_layers: bool = control(Flag("All layers"), default=False)
+    flow_part: str = control(windows.field("Part of token × dimension", MAX_TOKENS), default=windows.WHOLE, held=True)
+    own_d_model: int = control(Whole("d_model of your numbers", 1, 20_480, box=True), default=4096)
+    own_heads: int = control(Whole("Heads of your numbers", 1, 256, box=True), default=32)
+    own_layers: int = control(Whole("Layers of your numbers", 1, 200, box=True), default=32)
+    own_d_ff: int = control(Whole("d_ff of your numbers", 1, 100_000, box=True), default=11_008)
+    own_words: int = control(Whole("Token ids of your numbers", 1, 500_000, box=True), default=32_000)
+    own_tokens: int = control(Whole("Tokens of your numbers", 1, 1_000_000, box=True), default=4096)
 
     # block
     sub_layer: str = control(Choice("Sub-layer", SUB_LAYERS), default=SUB_LAYERS[0])

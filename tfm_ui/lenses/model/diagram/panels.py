@@ -24,7 +24,7 @@ from tfm_ui.lenses.model.diagram.formulas import formulas
 from tfm_ui.lenses.model.diagram.numbers import Machine, config_in_words, machine
 from tfm_ui.lenses.model.diagram.path import Path, path
 from tfm_ui.lenses.model.diagram.rows import kind_of_block
-from tfm_ui.lenses.model.diagram.shapes import OWN
+from tfm_ui.lenses.model.diagram.shapes import OWN, THIS
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
@@ -116,7 +116,9 @@ def _controls(model: ModelState) -> ModelLensState:
     if state.shape == OWN:
         numbers = ("own_d_model", "own_heads", "own_layers", "own_d_ff", "own_words", "own_tokens")
         return controls_line.draw_more(ModelLensState, PREFIX, model, line, *numbers)
-    return controls_line.draw(ModelLensState, PREFIX, model, line, "layer", "all_layers", "token")
+    if state.shape != THIS:
+        return state
+    return controls_line.draw(ModelLensState, PREFIX, model, line, "stack", "layer", "all_layers", "token")
 
 
 def _running(model: ModelState, state: ModelLensState) -> str:

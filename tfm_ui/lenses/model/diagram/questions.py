@@ -88,7 +88,7 @@ def layer_and_word(model: ModelState, state: ModelLensState) -> str:
     width = shown.shown.config.d_model * (1 if tied else 2)
     matrices = "one matrix" if tied else "two matrices"
     return (
-        f"Layer 1 {each}has {formats.count(of_layer)} parameters, and every layer more adds about as many. A token id is a "
+        f"Layer 1 {each}has {formats.count(of_layer)} parameters, and a layer more adds about as many. A token id is a "
         f"row of {matrices}: {formats.count(width)} more."
     )
 
@@ -127,7 +127,7 @@ QUESTIONS = (
         "The base model of 2017: post-norm, 6 + 6 layers. What share of what its layers learn is in attention?",
         attention_or_network,
         Prediction(ask="The share of attention, in percent?", measured=share_of_attention, unit="%"),
-        page={"view": "diagram", "shape": "Transformer base (2017)"},
+        page={"view": "diagram", "shape": "paper’s base"},
     ),
     Question(
         "GPT-2 small",
@@ -139,25 +139,25 @@ QUESTIONS = (
         "One encoder layer",
         "One layer of 128/8/512, as torch has it. Has its attention more parameters, or its feed-forward network?",
         attention_or_network,
-        page={"view": "diagram", "shape": "1 layer 128/8/512"},
+        page={"view": "diagram", "shape": "one layer"},
     ),
     Question(
         "Six layers",
         "Six such layers and 1,000 words. What does a layer more add, and what does a word more add?",
         layer_and_word,
-        page={"view": "diagram", "shape": "6 layers 128/8/512"},
+        page={"view": "diagram", "shape": "six layers"},
     ),
     Question(
         "A classifier",
         "3 layers, and at their end a head for 3 classes in place of a logit per word. How small is that head?",
         the_end,
-        page={"view": "diagram", "shape": "Classifier 64/4/256"},
+        page={"view": "diagram", "shape": "classifier"},
     ),
     Question(
         "A small GPT",
         "256/8/4/1,024 with 50,000 words: how many parameters are words, and how many are layers?",
         where_parameters_are,
-        page={"view": "diagram", "shape": "GPT 256/8/4/1,024"},
+        page={"view": "diagram", "shape": "small GPT"},
     ),
     Question(
         "Two stacks",

@@ -141,8 +141,8 @@ def _row(item: Counted, shown: Chosen, stack: str, at: int, *, masked: bool, is_
     if block.layer is not None:
         sets[f"{PREFIX}layer"] = block.layer + 1
     parameters = formats.count(block.parameters) if block.parameters else ""
-    if block.kind == "logits" and config.tie_embeddings:
-        parameters = "the embedding’s"
+    if not block.parameters and block.kind in ("embedding", "logits"):
+        parameters = "shared"
     cells = [
         shape_out(block, shown, shown.lengths[stack]),
         (parameters, parameters),

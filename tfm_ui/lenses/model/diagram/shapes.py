@@ -42,7 +42,7 @@ def _encoder(vocab_size: int, layers: int) -> TransformerConfig:
 
 
 SHAPES = {
-    "Transformer base (2017)": Shape(
+    "paper’s base": Shape(
         TransformerConfig(
             vocab_size=PAPER_WORDS,
             architecture="encoder-decoder",
@@ -75,7 +75,7 @@ SHAPES = {
         124_439_808,
         "Radford et al. 2019, as transformers’ GPT2LMHeadModel has them",
     ),
-    "GPT 256/8/4/1,024": Shape(
+    "small GPT": Shape(
         TransformerConfig(
             vocab_size=50_000,
             architecture="decoder",
@@ -89,11 +89,11 @@ SHAPES = {
         15_959_552,
         "a GPT of 50,000 words for teaching, embedding and output tied",
     ),
-    "1 layer 128/8/512": Shape(
+    "one layer": Shape(
         _encoder(1000, 1), 32, 198_272, "one torch.nn.TransformerEncoderLayer(128, 8, 512)", without_ends=True
     ),
-    "6 layers 128/8/512": Shape(_encoder(1000, 6), 32, 1_317_632, "six of these layers, and 1,000 words"),
-    "Classifier 64/4/256": Shape(
+    "six layers": Shape(_encoder(1000, 6), 32, 1_317_632, "six of these layers, and 1,000 words"),
+    "classifier": Shape(
         TransformerConfig(
             vocab_size=500, d_model=64, num_heads=4, num_layers=3, d_ff=256, norm="post", activation="relu"
         ),
