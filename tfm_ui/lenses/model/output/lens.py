@@ -85,12 +85,12 @@ class LayerByLayer(Result):
 
     def sentence(self) -> str:
         """How often each place agrees with the end."""
-        agree = [f"{count} after {_the(place)}" for place, count in zip(self.read.places, self.agreeing, strict=True)]
-        positions = formats.plural(len(self.out.names), "position")
+        every, places = len(self.out.names), self.read.places
+        nearly = f" and at {self.agreeing[-2]} after {places[-2]}" if len(places) > 2 else ""
         return (
-            f"Of {positions}, so many already have the likeliest token that they have after {self.read.places[-1]}: "
-            f"{formats.listed(agree[:-1])}. The weights are random, so this means nothing: no layer has learned to "
-            "prepare the output."
+            f"The likeliest token is already the one after {places[-1]} at {self.agreeing[0]} of "
+            f"{formats.plural(every, 'position')} after the embedding{nearly}. The weights are random, so this means "
+            "nothing: no layer has learned to prepare the output."
         )
 
     def laws(self) -> dict[str, bool]:

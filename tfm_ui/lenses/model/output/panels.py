@@ -58,7 +58,7 @@ def _positions_panel(shown: ByPosition, token: int) -> Panel:
         how_to_read="A row for each position of the text. A click on a row shows its tokens above; a click on a "
         "column’s name sorts.",
         result=shown,
-        open_table=OpenTable(_columns(shown), row=token, choose=_choose, not_on_phones=("rank of itself",)),
+        open_table=OpenTable(_columns(shown), row=token, choose=_choose, not_on_phones=("entropy", "rank of itself")),
         sources=[numbers.by_position, outcome.ranks_of, outcome.probabilities],
     )
 

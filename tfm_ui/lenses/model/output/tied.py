@@ -114,7 +114,7 @@ class TiedAndUntied(Result):
             "A logit is the dot product of the final vector with the token’s row of the output matrix. Tied, the row "
             "of the token just read is its embedding, and the residual stream begins with that embedding: the cosines "
             f"between the final vectors and these rows are {units.span(low, high)}, where two unrelated random vectors "
-            "have about 0."
+            "have 0 on average."
         )
 
     def laws(self) -> dict[str, bool]:
