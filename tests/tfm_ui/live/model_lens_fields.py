@@ -5,6 +5,17 @@ LOOKS = {
     "stack": "decoder",
     "layer": 2,
     "token": 3,
+    # diagram
+    "view": "output",
+    "block": "final_norm",
+    "all_layers": True,
+    "flow_part": "0,0,2,8",
+    "own_d_model": 64,
+    "own_heads": 4,
+    "own_layers": 2,
+    "own_d_ff": 100,
+    "own_words": 50,
+    "own_tokens": 20,
     # block
     "sub_layer": "feed_forward",
     "step": "sum",
@@ -18,4 +29,5 @@ LOOKS = {
 }
 # field -> another value: other weights
 RUNS: dict[str, bool] = {"tied": False}
-EITHER = ("attention",)  # as long as there is no second attention to choose
+# "shape" fills parameters, but on torch's meta device, which has none
+EITHER = ("attention", "shape")  # as long as there is no second attention to choose

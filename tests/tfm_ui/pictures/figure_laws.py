@@ -172,9 +172,21 @@ def entry(header: Header, numbers: bytes, figure: Json) -> None:
             assert ("layer" in more.split("<br>")[-1]) >= step["layer"]
 
 
+def diagram(header: Header, numbers: bytes, figure: Json) -> None:
+    """A column per stack with all of its boxes, and the numbers of each."""
+    assert not numbers
+    for stack, trace in zip(header["stacks"], figure["data"], strict=True):
+        assert unescape(trace["name"]) == stack["title"]
+        assert [unescape(text) for text in trace["text"]] == [row["text"] for row in stack["rows"]]
+        for row, told in zip(stack["rows"], trace["customdata"], strict=True):
+            shown = [unescape(line).split(": ", 1)[1] for line in told.split("<br>")[1:]]
+            assert shown == [long for long, _ in row["cells"] if long]
+
+
 LAWS: dict[str, Law] = {
     "arcs": arcs,
     "clocks": clocks,
+    "diagram": diagram,
     "dictionary": dictionary,
     "entry": entry,
     "head_map": head_map,

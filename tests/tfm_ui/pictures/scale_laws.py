@@ -178,6 +178,7 @@ LAWS: dict[str, Law] = {
     "batch": words,
     "clocks": clocks,
     "composer": composer,
+    "diagram": words,
     "dictionary": dictionary,
     "entry": words,
     "head_map": head_map,

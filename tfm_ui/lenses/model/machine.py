@@ -1,7 +1,6 @@
 """The sidebar's model with the attention that this lens gives it, and what one pass of it records."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -16,7 +15,7 @@ from tfm_ui.state.model_state import ModelState
 
 def config_of(model: ModelState, state: ModelLensState) -> TransformerConfig:
     """The sidebar's configuration with the lens's attention: what every view of this lens runs."""
-    return replace(model.config, attention=state.attention)
+    return state.config(model)
 
 
 def transformer_of(model: ModelState, state: ModelLensState) -> Transformer:

@@ -1,8 +1,8 @@
 """The controls of the Model lens: which view, which attention the model has here, and what each view adds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tfm_core import ATTENTION
+from tfm_core import ATTENTION, TransformerConfig
 from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES, THIS
 from tfm_ui.live import windows
 from tfm_ui.state.fields import Choice, Flag, Limits, Number, Whole, control
@@ -89,6 +89,10 @@ class ModelLensState(LensState):
     temperature: float = control(Number("Temperature", 0.1, 5), default=1.0, held=True)
     tied: bool = control(Flag("Tied embeddings", help="One matrix for the embeddings and the logits."), default=True)
     top: int = control(Whole("Tokens listed", 3, 20, box=True), default=8)
+
+    def config(self, model: ModelState) -> TransformerConfig:
+        """The sidebar's configuration with the lens's attention: what every view of this lens runs."""
+        return replace(model.config, attention=self.attention)
 
     @staticmethod
     def limits(model: ModelState) -> Limits:

@@ -1,58 +1,25 @@
 """Which model the diagram shows: the sidebar's, live, or a shape that is only counted."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tfm_core import TransformerConfig, block_costs, stack_blocks
-from tfm_core.study.blocks import Block, Cost
-from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES, THIS, Shape
-from tfm_ui.lenses.model.machine import config_of
+from tfm_core.study.blocks import Block
+from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES, THIS, Chosen, Counted
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.cache import cached
 from tfm_ui.state.model_state import ModelState
 
 
-@dataclass(frozen=True)
-class Counted:
-    """A block with what it costs."""
-
-    block: Block
-    cost: Cost
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """The model of the diagram.
-
-    Attributes:
-        config: its configuration.
-        lengths: stack -> how many tokens it reads.
-        shape: the published shape, if it is one.
-        live: whether its weights are made and its tensors can be shown.
-        note: what was changed to make the reader's numbers possible; "" if nothing.
-    """
-
-    config: TransformerConfig
-    lengths: dict[str, int]
-    shape: Shape | None = None
-    live: bool = True
-    note: str = ""
-
-    @property
-    def classes(self) -> int:
-        """Of a classifier; 0 of all others."""
-        return self.shape.classes if self.shape else 0
-
-
 def chosen(model: ModelState, state: ModelLensState) -> Chosen:
     """What the link asks for."""
     if state.shape == THIS:
-        config = config_of(model, state)
+        config = state.config(model)
         lengths = _lengths(config, len(model.source_tokens.ids), len(model.target_tokens.ids))
         return Chosen(config, lengths)
     if shape := SHAPES.get(state.shape):
         return Chosen(shape.config, _lengths(shape.config, shape.tokens, shape.tokens), shape, live=False)
     assert state.shape == OWN
-    config, note = _own(config_of(model, state), state)
+    config, note = _own(state.config(model), state)
     return Chosen(config, _lengths(config, state.own_tokens, state.own_tokens), live=False, note=note)
 
 

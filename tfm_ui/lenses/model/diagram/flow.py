@@ -7,11 +7,10 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from tfm_core import Tokens
 from tfm_core.study.blocks import Block
 from tfm_ui.lenses.model.diagram import recipe
 from tfm_ui.lenses.model.diagram.numbers import Machine
-from tfm_ui.lenses.model.machine import in_script, read
+from tfm_ui.lenses.model.machine import in_script, transformer_of
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats, token_labels
@@ -40,7 +39,7 @@ class Flow(Result):
     @cached_property
     def names(self) -> list[str]:
         """A label per token."""
-        return token_labels.labels(tokens_of(self.machine))
+        return token_labels.labels(self.machine.tokens)
 
     def means(self, end: str) -> float:
         """The mean length of the vectors of this end."""
@@ -48,9 +47,9 @@ class Flow(Result):
 
     def sentence(self) -> str:
         """The mean lengths at both ends."""
-        said = [f"{end} with a mean length of {formats.number(self.means(end))}" for end in self.ends]
-        vectors = formats.plural(len(self.names), "vector")
-        return f"{vectors}, one for each token, {' and '.join(said)}. They are recorded from the live pass."
+        said = [f"what {end} has a mean length of {formats.number(self.means(end))}" for end in self.ends]
+        tokens = formats.plural(len(self.names), "token")
+        return f"A vector for each of {tokens}, recorded from the live pass: {' and '.join(said)}."
 
     def table(self) -> pd.DataFrame:
         """A row per token and end."""
@@ -58,8 +57,14 @@ class Flow(Result):
         return pd.concat(tables, names=["end", "token"])
 
     def laws(self) -> dict[str, bool]:
-        """All numbers are finite."""
-        return {"all numbers are finite": all(bool(values.isfinite().all()) for values in self.ends.values())}
+        """The block's own module, run on what flows in, gives what flows out."""
+        given = _given(self)
+        if given is None:
+            return {"all numbers are finite": all(bool(values.isfinite().all()) for values in self.ends.values())}
+        off = float((given - self.ends[OUT]).abs().max())
+        size = float(self.ends[OUT].abs().max())
+        law = f"the block, run on what flows in, gives what flows out (largest error {formats.tiny(off)})"
+        return {law: off <= 1e-5 * max(1.0, size)}
 
     def recipe(self) -> str:
         """A script that leaves `flows`."""
@@ -70,16 +75,28 @@ class Flow(Result):
         )
 
 
-def tokens_of(machine: Machine) -> Tokens:
-    """The text that the picked stack reads."""
-    decoder = machine.model.is_encoder_decoder and machine.stack == "decoder"
-    return machine.model.target_tokens if decoder else machine.model.source_tokens
+def _given(shown: Flow) -> Tensor | None:
+    """What the picked module makes of what flows in; None for blocks that read more than that."""
+    block, transformer = shown.block, transformer_of(shown.machine.model, shown.machine.state)
+    root = transformer if shown.machine.model.is_encoder_decoder else transformer.stack
+    with torch.no_grad():
+        match block.kind:
+            case "norm" | "feed_forward":
+                network = root.get_submodule(block.name)
+            case "logits":
+                network = transformer.unembedding
+            case "sum":
+                return shown.ends[IN]
+            case _:
+                return None
+        given: Tensor = network(shown.ends[IN][None])[0]
+        return given
 
 
 def flow(machine: Machine) -> Flow:
     """Both ends of the picked block."""
     block = machine.picked.block
-    trace = read(machine.model, machine.shown.config, tuple(sorted({*block.reads, *block.writes})))
+    trace = machine.recorded((*block.reads, *block.writes))
     ends = {
         end: torch.stack([trace[site][0] for site in sites]).sum(0)
         for end, sites in ((IN, block.reads), (OUT, block.writes))

@@ -46,8 +46,8 @@ def _attention(block: Block, config: TransformerConfig) -> list[str]:
     ways = POSITIONAL[config.positional].enters() if block.kind == "self_attention" else ()
     query, key = (r"\tilde Q", r"\tilde K") if "rotate" in ways else ("Q", "K")
     bias = " + B" if "bias_at" in ways else ""
-    source = "memory" if block.kind == "cross_attention" else "x"
-    projected = rf"Q = x W^Q + b^Q,\quad K, V = \mathrm{{{source}}}\, W^{{K,V}} + b^{{K,V}}"
+    source = r"\mathrm{memory}" if block.kind == "cross_attention" else "x"
+    projected = rf"Q = x W^Q + b^Q,\quad K, V = {source}\, W^{{K,V}} + b^{{K,V}}"
     turned = [r"\tilde q_m = R_m q_m,\quad \tilde k_n = R_n k_n"] if "rotate" in ways else []
     softmax = rf"\mathrm{{head}} = \mathrm{{softmax}}\Big(\frac{{{query} {key}^\top}}{{\sqrt{{d_k}}}}{bias} + M\Big) V"
     return [projected, *turned, softmax]

@@ -1,17 +1,19 @@
 """What the diagram says: parameters by block and in all, what each block costs, and which numbers are live."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from torch import Tensor
 
-from tfm_core import TransformerConfig
+from tfm_core import Tokens, TransformerConfig
 from tfm_ui.lenses.model.diagram import recipe
-from tfm_ui.lenses.model.diagram.chosen import Chosen, Counted, chosen, counted
+from tfm_ui.lenses.model.diagram.chosen import chosen, counted
 from tfm_ui.lenses.model.diagram.rows import Row, picked, picked_stack, rows, written
-from tfm_ui.lenses.model.machine import transformer_of
+from tfm_ui.lenses.model.diagram.shapes import Chosen, Counted
+from tfm_ui.lenses.model.machine import read, transformer_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.script import config_code, script
 from tfm_ui.pictures.panel import Result
@@ -62,6 +64,24 @@ class Machine(Result):
     def stack(self) -> str:
         """The stack that is looked at."""
         return picked_stack(self.shown, self.state)
+
+    @property
+    def tokens(self) -> Tokens:
+        """The text that this stack reads."""
+        decoder = self.model.is_encoder_decoder and self.stack == "decoder"
+        return self.model.target_tokens if decoder else self.model.source_tokens
+
+    @property
+    def token(self) -> int:
+        """The token that is followed, from 0: at most the last of the text."""
+        return min(self.state.token, len(self.tokens.ids)) - 1
+
+    def recorded(self, sites: Iterable[str]) -> Mapping[str, Tensor]:
+        """What the live pass recorded at these sites. Of a model that is not heavy all sites are kept at once."""
+        wanted = set(sites)
+        if not self.model.is_heavy:
+            wanted |= {site for item in self.items for site in (*item.block.reads, *item.block.writes)}
+        return read(self.model, self.shown.config, tuple(sorted(wanted)))
 
     def rows_of(self, stack: str) -> list[Row]:
         """The rows of the drawing."""

@@ -11,9 +11,8 @@ from torch import Tensor
 
 from tfm_core.study.blocks import Block
 from tfm_ui.lenses.model.diagram import recipe
-from tfm_ui.lenses.model.diagram.flow import tokens_of
 from tfm_ui.lenses.model.diagram.numbers import Machine
-from tfm_ui.lenses.model.machine import in_script, read
+from tfm_ui.lenses.model.machine import in_script
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats, token_labels
@@ -41,12 +40,12 @@ class Path(Result):
     @property
     def names(self) -> list[str]:
         """A label per token of the stack."""
-        return token_labels.labels(tokens_of(self.machine))
+        return token_labels.labels(self.machine.tokens)
 
     @property
     def token(self) -> int:
         """The token, from 0."""
-        return token_of(self.machine)
+        return self.machine.token
 
     @property
     def places(self) -> list[str]:
@@ -124,11 +123,6 @@ class Path(Result):
         )
 
 
-def token_of(machine: Machine) -> int:
-    """The token that is followed, from 0: at most the last of the stack's text."""
-    return min(machine.state.token, len(tokens_of(machine).ids)) - 1
-
-
 def stream(machine: Machine) -> list[Block]:
     """The blocks after which the residual stream is another: in post-norm the norms write it, too."""
     inside = ("norm",) if machine.shown.config.norm == "post" else ()
@@ -152,8 +146,7 @@ def name_of(block: Block) -> str:
 
 def path(machine: Machine) -> Path:
     """The way of the picked token."""
-    places, at = stream(machine), token_of(machine)
-    sites = tuple(sorted({site for block in places for site in block.writes}))
-    trace = read(machine.model, machine.shown.config, sites)
+    places, at = stream(machine), machine.token
+    trace = machine.recorded(site for block in places for site in block.writes)
     vectors = torch.stack([torch.stack([trace[site][0, at] for site in block.writes]).sum(0) for block in places])
     return Path(machine, vectors.double())

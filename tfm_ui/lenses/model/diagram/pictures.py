@@ -1,11 +1,14 @@
 """The pictures of the view "diagram", as functions of the link."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from tfm_ui.lenses.model.diagram import canvas
 from tfm_ui.lenses.model.diagram.flow import flow
-from tfm_ui.lenses.model.diagram.numbers import machine
+from tfm_ui.lenses.model.diagram.numbers import Machine, machine
 from tfm_ui.lenses.model.diagram.path import path
+from tfm_ui.lenses.model.diagram.shapes import THIS
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live.tables import SIDE, matrix
 from tfm_ui.live.windows import part_of, pooled
@@ -15,7 +18,7 @@ from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import around_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
-from tfm_ui.pictures.registry import CannotBeShown, Picture
+from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
 
 
@@ -24,11 +27,14 @@ def diagram(model: ModelState, state: ModelLensState) -> Content:
     return canvas.content(machine(model, state))
 
 
+def _live(model: ModelState, state: ModelLensState) -> Machine:
+    """The sidebar's model: a shape that is only counted has no tensors, and its page no such picture."""
+    return machine(model, replace(state, shape=THIS))
+
+
 def ends(model: ModelState, state: ModelLensState) -> Content:
     """What flows in and out of the picked block; of the logits what flows in, as they are in the view "output"."""
-    drawn = machine(model, state)
-    if not drawn.shown.live:
-        raise CannotBeShown("This shape is only counted: it has no tensors.")
+    drawn = _live(model, state)
     shown = flow(drawn)
     width = drawn.shown.config.d_model
     tables = {end: values for end, values in shown.ends.items() if values.shape[-1] == width}
@@ -54,20 +60,20 @@ def ends(model: ModelState, state: ModelLensState) -> Content:
 
 def way(model: ModelState, state: ModelLensState) -> Content:
     """Length and direction of one token's vector after each block."""
-    drawn = machine(model, state)
-    if not drawn.shown.live:
-        raise CannotBeShown("This shape is only counted: it has no tensors.")
-    shown = path(drawn)
+    shown = path(_live(model, state))
     places = list(range(len(shown.places)))
     x = "place in the residual stream, from the embedding (0) on"
     angles = np.degrees(np.arccos(np.clip(shown.cosines, -1, 1)))
+    begins = [name.endswith("attention " + name.split()[-1]) and "cross" not in name for name in shown.places]
+    marks = {f"layer {name.split()[-1]}": at - 0.5 for at, name in enumerate(shown.places) if begins[at]}
     charts = [
-        Chart(x, "length ‖x‖", [Line("length", places, shown.lengths.tolist(), "query")], reach=(0,)),
+        Chart(x, "length ‖x‖", [Line("length", places, shown.lengths.tolist(), "query")], reach=(0,), marks=marks),
         Chart(
             x,
             "turned from the place before, in degrees",
             [Line("angle", places[1:], angles.tolist(), "result")],
             reach=(0,),
+            marks=marks,
         ),
     ]
     return lines.content(charts, about=shown.sentence())

@@ -6,7 +6,7 @@ from typing import Any
 
 from tfm_core import POSITIONAL
 from tfm_core.study.blocks import Block, Term
-from tfm_ui.lenses.model.diagram.chosen import Chosen, Counted
+from tfm_ui.lenses.model.diagram.shapes import Chosen, Counted
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.text import formats
 

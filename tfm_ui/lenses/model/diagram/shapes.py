@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from tfm_core import TransformerConfig
+from tfm_core.study.blocks import Block, Cost
 
 GPT2_WORDS, PAPER_WORDS = 50_257, 37_000
 
@@ -26,6 +27,38 @@ class Shape:
     source: str
     without_ends: bool = False
     classes: int = 0
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A block with what it costs."""
+
+    block: Block
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The model of the diagram.
+
+    Attributes:
+        config: its configuration.
+        lengths: stack -> how many tokens it reads.
+        shape: the published shape, if it is one.
+        live: whether its weights are made and its tensors can be shown.
+        note: what was changed to make the reader's numbers possible; "" if nothing.
+    """
+
+    config: TransformerConfig
+    lengths: dict[str, int]
+    shape: Shape | None = None
+    live: bool = True
+    note: str = ""
+
+    @property
+    def classes(self) -> int:
+        """Of a classifier; 0 of all others."""
+        return self.shape.classes if self.shape else 0
 
 
 def _encoder(vocab_size: int, layers: int) -> TransformerConfig:

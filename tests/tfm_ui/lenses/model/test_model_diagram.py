@@ -1,0 +1,153 @@
+"""The view "diagram": counts of the real modules and published ones, rows as configured, one token's way, answers."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, Transformer
+from tfm_ui.lenses.model.diagram.chosen import chosen, counted
+from tfm_ui.lenses.model.diagram.flow import IN, OUT, flow
+from tfm_ui.lenses.model.diagram.formulas import formulas
+from tfm_ui.lenses.model.diagram.numbers import Machine, machine
+from tfm_ui.lenses.model.diagram.path import path
+from tfm_ui.lenses.model.diagram.questions import QUESTIONS
+from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES
+from tfm_ui.lenses.model.machine import transformer_of
+from tfm_ui.lenses.model.state import BLOCKS, ModelLensState
+from tfm_ui.state.model_state import ModelState
+
+any_model = st.builds(
+    ModelState,
+    text=st.sampled_from(["", "a", "to be or not to be"]),
+    seq_len=st.sampled_from([0, 8]),
+    num_layers=st.integers(1, 3),
+    norm=st.sampled_from(NORMS),
+    architecture=st.sampled_from(ARCHITECTURES),
+    activation=st.sampled_from(tuple(ACTIVATIONS)),
+    positional=st.sampled_from(tuple(POSITIONAL)),
+)
+any_state = st.builds(
+    ModelLensState,
+    stack=st.sampled_from(["encoder", "decoder"]),
+    layer=st.integers(1, 3),
+    token=st.integers(1, 8),
+    block=st.sampled_from(BLOCKS),
+    all_layers=st.booleans(),
+)
+
+
+def shape(name: str) -> Machine:
+    """A shape that is only counted."""
+    return machine(ModelState(), ModelLensState(shape=name))
+
+
+@given(any_model, any_state)
+def test_the_sum_is_the_badges_number(model: ModelState, state: ModelLensState) -> None:
+    """Of any model; every block has a formula, and its laws hold."""
+    shown = machine(model, state)
+    assert shown.parameters == sum(each.numel() for each in Transformer(model.config).parameters())
+    assert all(shown.laws().values())
+    assert all(formulas(item.block, shown.shown.config) for item in shown.items)
+    through = flow(shown)
+    assert all(through.laws().values())
+    assert all(path(shown).laws().values())
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_published_counts(name: str) -> None:
+    """Each shape has the number that was published."""
+    assert shape(name).laws() and all(shape(name).laws().values())
+
+
+def test_torchs_own_layers_have_the_published_counts() -> None:
+    """The base model as nn.Transformer without its two final norms, the layer as nn.TransformerEncoderLayer."""
+    with torch.device("meta"):
+        base = nn.Transformer(512, 8, 6, 6, 2048, batch_first=True)
+        layer = nn.TransformerEncoderLayer(128, 8, 512)
+    counts = [sum(each.numel() for each in module.parameters()) for module in (base, layer)]
+    assert counts[0] - 2 * 2 * 512 == SHAPES["paper’s base"].published == shape("paper’s base").without_ends
+    assert counts[1] == SHAPES["one layer"].published == shape("one layer").without_ends
+
+
+@given(any_model, any_state)
+def test_a_norm_is_in_its_branch_or_on_the_stream(model: ModelState, state: ModelLensState) -> None:
+    """Pre-norm: norm, sub-layer, sum; post-norm: sub-layer, sum, norm. The residual begins below both."""
+    shown = machine(model, state)
+    for stack in shown.counts:
+        rows = shown.rows_of(stack)
+        kinds = [row.kind for row in rows]
+        assert sum(row.picked for row in rows) == (stack == shown.stack)
+        for at, row in enumerate(rows):
+            if row.kind == "sum":
+                pre = model.norm == "pre"
+                assert kinds[at - 1] in ("self_attention", "cross_attention", "feed_forward")
+                assert kinds[at - 2 if pre else at + 1] == "norm"
+                assert row.begins == (at - 2 if pre else at - 1)
+        assert ("position" in kinds) == (model.positional in ("sinusoidal", "learned"))
+        marks = [row.mark for row in rows if row.mark]
+        assert len(marks) == (model.positional in ("rope", "alibi", "t5"))
+        layers = kinds.count("layer")
+        assert layers == (model.num_layers - 1 if state.all_layers else 0)
+
+
+def test_numbers_that_cannot_be_give_way_with_a_sentence() -> None:
+    """Heads that do not divide, and a scheme that needs an even width."""
+    shown = chosen(ModelState(), ModelLensState(shape=OWN, own_d_model=100, own_heads=33))
+    assert shown.config.num_heads == 25
+    assert shown.note == "33 heads do not divide d_model 100: 25 are counted."
+    odd = chosen(ModelState(positional="rope"), ModelLensState(shape=OWN, own_d_model=5, own_heads=1))
+    assert odd.config.positional == "none"
+    assert "Counted without positions" in odd.note
+    assert sum(item.block.parameters for blocks in counted(odd).values() for item in blocks) > 0
+
+
+def test_one_tokens_way_is_that_of_the_module() -> None:
+    """Length and angle from the vectors that the live model's own layers make."""
+    model, state = ModelState(positional="none"), ModelLensState(token=3)
+    shown = path(machine(model, state))
+    transformer = transformer_of(model, state)
+    tokens = model.source_tokens.batch
+    with torch.no_grad():
+        first = transformer.stack.embedding(tokens)[0, 2] * 32**0.5
+        last = transformer.stack(tokens, torch.ones(10, 10).tril().bool())[0, 2]
+    assert shown.lengths[0] == pytest.approx(float(first.norm()), rel=1e-6)
+    assert shown.lengths[-1] == pytest.approx(float(last.norm()), rel=1e-5)
+    assert f"“{shown.names[2]}”" in shown.sentence()
+
+
+def test_the_scripts_leave_the_numbers_of_the_page(tmp_path: object) -> None:
+    """Without the app."""
+    for model in (ModelState(), ModelState(architecture="encoder-decoder", norm="post")):
+        shown = machine(model, ModelLensState(stack="decoder", block="feed_forward"))
+        left = _run(shown.recipe())
+        assert sum(left["counts"].values()) == shown.parameters
+        through = flow(shown)
+        flows = _run(through.recipe())["flows"]
+        torch.testing.assert_close(flows[IN], through.ends[IN])
+        torch.testing.assert_close(flows[OUT], through.ends[OUT])
+        lengths = _run(path(shown).recipe())["lengths"]
+        assert lengths == pytest.approx(list(path(shown).lengths))
+
+
+def _run(script: str) -> dict[str, object]:
+    namespace: dict[str, object] = {}
+    exec(compile(script, "recipe", "exec"), namespace)
+    return namespace
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=[question.name for question in QUESTIONS])
+def test_answers_are_true_of_two_models(question: object) -> None:
+    """Each number in an answer is one of the table's or follows from it; here, that they differ with the model."""
+    state = ModelLensState(**question.page)
+    answers = {question.answer(ModelState(**(dict(question.model) | more)), state) for more in ({}, {"d_model": 64})}
+    assert all(answers)
+    assert len(answers) == (2 if state.shape == "this model" else 1)
+
+
+def test_the_share_of_attention_in_the_papers_model() -> None:
+    """What the question takes for granted: 18 attentions of 4 d² + 4 d in 44,138,496."""
+    [question] = [each for each in QUESTIONS if each.predict]
+    share = question.predict.measured(ModelState(), ModelLensState(**question.page))
+    assert share == pytest.approx(100 * 18 * (4 * 512**2 + 4 * 512) / 44_138_496)
