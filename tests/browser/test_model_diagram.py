@@ -1,0 +1,71 @@
+"""The diagram of the Model lens in a real browser: all architectures, both norms, light, dark and on a phone."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import Visitor
+from tfm_ui.lenses.model.diagram.numbers import machine
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+READ = """e => e._memory.sides.map(side => ({
+  title: side.title,
+  columns: side.columns.map(column => column.name),
+  boxes: side.boxes.map(({ text, x, y, w, h, picked }) => ({ text, x, y, w, h, picked })),
+}))"""
+
+
+def drawing(visitor: Visitor) -> Locator:
+    """The diagram, once it is drawn."""
+    picture = visitor.page.locator(".diagram")
+    visitor.page.wait_for_function("e => e._memory?.sides", arg=picture.element_handle())
+    return picture
+
+
+@pytest.mark.parametrize("architecture", ["encoder", "decoder", "encoder-decoder"])
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_the_machine_is_drawn_as_configured(visit, architecture, norm):
+    model = ModelState(architecture=architecture, norm=norm, positional="rope")
+    shown = machine(model, ModelLensState())
+    visitor = visit(f"/model?architecture={architecture}&norm={norm}&positional=rope")
+    for width, colours in ((1440, "light"), (1440, "dark"), (390, "light")):
+        visitor.resize(width, colours)
+        visitor.wait()
+        picture = drawing(visitor)
+        sides, room = picture.evaluate(READ), picture.evaluate("e => [e.clientWidth, e.clientHeight]")
+        assert [side["title"] for side in sides] == [f"{stack.capitalize()}, {norm}-norm" for stack in shown.counts]
+        for side, stack in zip(sides, shown.counts, strict=True):
+            boxes = side["boxes"]
+            assert [box["text"] for box in boxes] == [row.text for row in shown.rows_of(stack)]
+            for box in boxes:
+                assert 0 <= box["x"] < box["x"] + box["w"] <= room[0]
+                assert 0 <= box["y"] < box["y"] + box["h"] <= room[1]
+            for above, below in zip(boxes[1:], boxes, strict=False):
+                assert above["y"] + above["h"] < below["y"], "boxes do not touch"
+            if width > 400:
+                assert side["columns"][:3] == ["flows out", "parameters", "multiply-adds"]
+        assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert not visitor.problems
+    stated = visitor.page.get_by_text(f"{formats.count(shown.parameters)} parameters;")
+    expect(stated.first).to_be_visible()
+
+
+def test_a_click_on_a_block_shows_it_and_is_in_the_link(visit):
+    visitor = visit("/model?num_layers=8")
+    drawing(visitor)
+    visitor.page.get_by_role("button", name="Encoder, pre-norm: Feed-forward, gelu").click()
+    expect(visitor.page).to_have_url(re.compile("model_block=feed_forward"))
+    expect(visitor.page.get_by_text("The block: feed forward (layer 1)")).to_be_visible()
+    visitor.page.get_by_role("button", name="Layer 1 of 8: show all").click()
+    expect(visitor.page).to_have_url(re.compile("model_all_layers=true"))
+    visitor.page.get_by_role("button", name="Encoder, pre-norm: Layer 5").click()
+    expect(visitor.page.get_by_text("The block: feed forward (layer 5)")).to_be_visible()
+    visitor.page.reload()
+    visitor.wait()
+    expect(visitor.page.get_by_text("The block: feed forward (layer 5)")).to_be_visible()
+    pressed = visitor.page.locator(".diagram button[aria-pressed=true]")
+    expect(pressed).to_have_count(1)
+    assert not visitor.problems
