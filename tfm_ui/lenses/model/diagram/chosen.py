@@ -65,5 +65,6 @@ def counted(shown: Chosen) -> dict[str, list[Counted]]:
             Counted(block, block_costs(block, shown.config, shown.lengths[stack], source, shown.classes))
             for block in blocks
         ]
-        for stack, blocks in counted_blocks(shown.config, shown.classes).items()
+        # Which weights there are makes no difference: while the seed changes, nothing is counted again.
+        for stack, blocks in counted_blocks(replace(shown.config, seed=0), shown.classes).items()
     }
