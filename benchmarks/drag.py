@@ -45,7 +45,12 @@ BESIDE = {
     slider: Figure(f"Both pictures of Heads while another visitor drags {slider}", "the same while nobody does")
     for slider in SLIDERS
 }
-FIGURES = [*RATES.values(), *GAPS.values(), *BESIDE.values()]
+MODEL_MOST = 1.5  # a new picture of the whole machine over one of Heads
+MODEL = {
+    slider: Figure(f"From one picture to the next on Model while {slider} is dragged", "the same on Heads")
+    for slider in ("num_layers", "num_heads")
+}
+FIGURES = [*RATES.values(), *GAPS.values(), *MODEL.values(), *BESIDE.values()]
 PICTURES = "/pictures/heads+head"
 FRAME = 1 / 60
 
@@ -63,6 +68,13 @@ def main(seconds: float = SECONDS, turns: int = 8, ticks: int = 5) -> Figures:
         slowest = min(seen.rate for seen in by_slider.values())
         cells = [f"{seen.rate:.0f} ({seen.gap:.0f})" for seen in by_slider.values()]
         rows.append([title, *cells, verdict(slowest, LEAST, at_least=True)])
+    figures |= {
+        figure: dragged["Heads"][slider].rate / dragged["Model"][slider].rate for slider, figure in MODEL.items()
+    }
+    times = [
+        [slider, f"{figures[figure]:.2f}", verdict(figures[figure], MODEL_MOST)] for slider, figure in MODEL.items()
+    ]
+    show("From one picture to the next on Model, over the same on Heads", ["dragged", "times", "bar"], times)
     show("Pictures a second during a drag (longest gap in ms)", ["", *SLIDERS, "bar (of the slowest)"], rows)
     return figures
 

@@ -1,5 +1,6 @@
 """The diagram's canvas: rows of boxes for diagram.js, and the same as a Plotly figure."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from tfm_ui.lenses.model.diagram.numbers import Machine
+from tfm_ui.lenses.model.diagram.path import path
 from tfm_ui.lenses.model.diagram.rows import COLUMNS, as_header
 from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.figures import MUTED, TEMPLATE, plain
@@ -25,7 +27,7 @@ def diagram_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
             "x": [plain(stack["title"])] * len(stack["rows"]),
             "y": list(range(len(stack["rows"]))),
             "text": [plain(row["text"]) for row in stack["rows"]],
-            "customdata": [_told(row) for row in stack["rows"]],
+            "customdata": [_told(row, header["columns"]) for row in stack["rows"]],
             "hovertemplate": "%{customdata}<extra></extra>",
             "textposition": "middle right",
             "line": {"color": MUTED, "width": 1.5},
@@ -48,9 +50,9 @@ def diagram_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
     return go.Figure(data=traces, layout=layout)
 
 
-def _told(row: Header) -> str:
+def _told(row: Header, columns: Sequence[str]) -> str:
     """All that the drawing tells of a row."""
-    cells = [f"{name}: {plain(long)}" for name, (long, _) in zip(COLUMNS, row["cells"], strict=False) if long]
+    cells = [f"{plain(name)}: {plain(long)}" for name, (long, _) in zip(columns, row["cells"], strict=False) if long]
     return "<br>".join([plain(" ".join(filter(None, (row["text"], row["mark"])))), *cells])
 
 
@@ -62,10 +64,17 @@ DIAGRAM = Canvas(
 
 
 def content(machine: Machine) -> Content:
-    """What diagram.js draws."""
+    """What diagram.js draws. Of a live model a last column follows one token through the stack that is looked at."""
     norm = f"{machine.shown.config.norm}-norm"
-    stacks = [
+    stacks: list[dict[str, Any]] = [
         {"title": f"{stack.capitalize()}, {norm}", "rows": [as_header(row) for row in machine.rows_of(stack)]}
         for stack in machine.counts
     ]
-    return {"stacks": stacks, "columns": COLUMNS, "about": machine.sentence()}, np.zeros(0, np.float32)
+    columns = list(COLUMNS)
+    if machine.shown.live:
+        way = path(machine)
+        columns.append(f"“{way.names[way.token]}”")
+        cells = way.cells()
+        for row in (row for stack in stacks for row in stack["rows"]):
+            row["cells"] += [("", "")] * (len(COLUMNS) - len(row["cells"])) + [cells.get(row["name"], ("", ""))]
+    return {"stacks": stacks, "columns": columns, "about": machine.sentence()}, np.zeros(0, np.float32)

@@ -101,8 +101,8 @@ def _path_panel(shown: Path) -> Panel:
     return Panel(
         key="model_path",
         title=f"The way of “{shown.names[shown.token]}”",
-        how_to_read="The length of its vector in the residual stream after each block, and by how much the block "
-        "turned it. Choose the token above.",
+        how_to_read="The length of its vector in the residual stream after each block. How far each block turned "
+        "it is in the last column of the diagram and in the table. Choose the token above.",
         picture="model_path",
         result=shown,
         sources=[Stack.run, TransformerLayer._add],

@@ -77,16 +77,30 @@ class Path(Result):
         cosines: NDArray[np.float64] = torch.cosine_similarity(self.vectors, self.vectors[:1]).numpy()
         return cosines
 
+    def cells(self) -> dict[str, tuple[str, str]]:
+        """Block -> the vector's length and by how much the block turned it, in many words and in few."""
+        turns = ["", *(f", turned {angle:.0f}°" for angle in self.angles)]
+        names = [block.name for block in stream(self.machine)]
+        return {
+            name: (f"‖x‖ = {formats.number(length)}{turn}", formats.number(length))
+            for name, length, turn in zip(names, self.lengths, turns, strict=True)
+        }
+
+    @cached_property
+    def angles(self) -> NDArray[np.float64]:
+        """To the place before, in degrees."""
+        angles: NDArray[np.float64] = np.degrees(np.arccos(np.clip(self.cosines, -1, 1)))
+        return angles
+
     def sentence(self) -> str:
         """The lengths at both ends, and which block changed the vector most."""
         most = places_of_largest(self.changes)
-        turned = np.degrees(np.arccos(np.clip(self.cosines[most[0]], -1, 1)))
         first, last = formats.number(self.lengths[0]), formats.number(self.lengths[-1])
         return (
             f"“{self.names[self.token]}”: its vector has length {first} after the embedding and {last} at the end of "
             f"the stack. “{self.places[most[0] + 1]}” changed it most{one_of_ties(len(most))}: by "
-            f"{formats.percent(self.changes[most[0]])} of its length, and turned it by {turned:.0f}°. The weights are "
-            "random, so the direction has no meaning."
+            f"{formats.percent(self.changes[most[0]])} of its length, and turned it by {self.angles[most[0]]:.0f}°. The "
+            "weights are random, so the direction has no meaning."
         )
 
     def table(self) -> pd.DataFrame:

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from tfm_ui.lenses.model.diagram import canvas
 from tfm_ui.lenses.model.diagram.flow import flow
 from tfm_ui.lenses.model.diagram.numbers import Machine, machine
@@ -59,24 +57,14 @@ def ends(model: ModelState, state: ModelLensState) -> Content:
 
 
 def way(model: ModelState, state: ModelLensState) -> Content:
-    """Length and direction of one token's vector after each block."""
+    """The length of one token's vector after each block; its turns are in the diagram, as a second chart is slow."""
     shown = path(_live(model, state))
     places = list(range(len(shown.places)))
     x = "place in the residual stream, from the embedding (0) on"
-    angles = np.degrees(np.arccos(np.clip(shown.cosines, -1, 1)))
     begins = [name.endswith("attention " + name.split()[-1]) and "cross" not in name for name in shown.places]
     marks = {f"layer {name.split()[-1]}": at - 0.5 for at, name in enumerate(shown.places) if begins[at]}
-    charts = [
-        Chart(x, "length ‖x‖", [Line("length", places, shown.lengths.tolist(), "query")], reach=(0,), marks=marks),
-        Chart(
-            x,
-            "turned from the place before, in degrees",
-            [Line("angle", places[1:], angles.tolist(), "result")],
-            reach=(0,),
-            marks=marks,
-        ),
-    ]
-    return lines.content(charts, about=shown.sentence())
+    chart = Chart(x, "length ‖x‖", [Line("length", places, shown.lengths.tolist(), "query")], reach=(0,), marks=marks)
+    return lines.content([chart], about=shown.sentence())
 
 
 PICTURES = {

@@ -37,6 +37,7 @@ class Row:
         inside: whether the row belongs to the layers.
         begins: of a sum, the number of the row before which the residual connection leaves the stream.
         looks: whether the encoder's output flows in.
+        name: of the block; "" if it is none.
     """
 
     kind: str
@@ -48,6 +49,7 @@ class Row:
     inside: bool = False
     begins: int = -1
     looks: bool = False
+    name: str = ""
 
 
 def kind_of_block(name: str) -> str:
@@ -159,6 +161,7 @@ def _row(item: Counted, shown: Chosen, stack: str, at: int, *, masked: bool, is_
         inside=block.layer is not None,
         begins=at - (2 if config.norm == "pre" else 1) if block.kind == "sum" else -1,
         looks=block.kind == "cross_attention",
+        name=block.name,
     )
 
 
