@@ -95,12 +95,13 @@ class Path(Result):
     def sentence(self) -> str:
         """The lengths at both ends, and which block changed the vector most."""
         most = places_of_largest(self.changes)
+        most_of = formats.percent(self.changes[most[0]])
         first, last = formats.number(self.lengths[0]), formats.number(self.lengths[-1])
         return (
             f"“{self.names[self.token]}”: its vector has length {first} after the embedding and {last} at the end of "
-            f"the stack. “{self.places[most[0] + 1]}” changed it most{one_of_ties(len(most))}: by "
-            f"{formats.percent(self.changes[most[0]])} of its length, and turned it by {self.angles[most[0]]:.0f}°. The "
-            "weights are random, so the direction has no meaning."
+            f"the stack. “{self.places[most[0] + 1]}” changed it most{one_of_ties(len(most))}: by {most_of} of its "
+            f"length, and turned it by {self.angles[most[0]]:.0f}°. The weights are random, so the direction has no "
+            "meaning."
         )
 
     def table(self) -> pd.DataFrame:
