@@ -5,7 +5,7 @@ import { ringAround } from "../../pictures/paint.js"
 const GAP = 28 // between two stacks, in pixels at a root font of 16, as all sizes here
 const GUTTER = 26 // left of the boxes, for the residual connections
 const NARROWEST = 148, WIDEST = 250 // of a box
-const LEAST = 21, USUAL = 36, MOST = 62 // the height of a row: at least, where nothing limits it, where it fills the room
+const LEAST = 17, USUAL = 36, MOST = 62 // the height of a row: at least, where nothing limits it, where it fills the room
 const TITLE = 26, HEADS = 20, END = 10 // above the boxes, and below them
 
 /** @param {Context} context @param {DiagramHeader} header @param {number} width @param {Skin} skin @param {Room} room */

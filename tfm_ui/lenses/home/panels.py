@@ -17,18 +17,19 @@ CARDS = {  # lens -> its title, and what one understands there
     "attention": ("Attention", "How does one head get its numbers?"),
     "positions": ("Positions", "How does it know where a word stands?"),
     "masks": ("Masks", "Which words may see which?"),
+    "model": ("Model", "What flows through all its layers?"),
     "profiling": ("Profiling", "What does all of this cost? Shares are rounded."),
 }
 
 
 def blocks(model: ModelState, state: LensState) -> list[Block]:
-    """Six cards; the last one shows what the model says."""
+    """Seven cards; the last one shows what the model says."""
     card = {lens: partial(_card, lens, model, state) for lens in CARDS}
     return [
         Columns(
             [
                 [card["heads"], card["masks"]],
-                [card["attention"], card["profiling"]],
+                [card["attention"], card["model"], card["profiling"]],
                 [card["positions"], _comes_next(model)],
             ]
         )
