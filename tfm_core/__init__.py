@@ -29,7 +29,7 @@ from tfm_core.masks.patterns import (
     strided_mask,
     window_mask,
 )
-from tfm_core.model.attention import ATTENTION, MultiHeadAttention
+from tfm_core.model.attention import ATTENTION, MultiHeadAttention, span_of
 from tfm_core.model.classifier import SequenceClassifier
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.feed_forward import ACTIVATIONS, FeedForward
@@ -111,6 +111,7 @@ __all__ = [
     "scaled_dot_product_attention",
     "signal_by_depth",
     "sinusoidal_encoding",
+    "span_of",
     "stack_blocks",
     "strided_mask",
     "t5_buckets",

@@ -1,13 +1,20 @@
 """Multi-head attention: the module that composes the maths of `scaled_dot_product`, and records every step of it.
 
-Vaswani et al. 2017, section 3.2.2.
+Vaswani et al. 2017, section 3.2.2. Below it other attentions with the same weights: each lets a query see less, or
+never writes the matrix of pairs. `ATTENTION` at the foot of the file lists them all. To add one, write its class, with
+what it changes of `MultiHeadAttention`, and enter it there.
 """
+
+import math
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tfm_core.masks.basic import check_mask
+from tfm_core.masks.basic import check_mask, combine_masks
+from tfm_core.masks.patterns import strided_mask, window_mask
+from tfm_core.model.linear_attention import causal_and_visible, linear_attention, linear_attention_weights
 from tfm_core.model.recording import Tapped
 from tfm_core.model.scaled_dot_product import (
     attention_scores,
@@ -37,6 +44,14 @@ class MultiHeadAttention(Tapped):
     Raises:
         ValueError: if num_heads does not divide d_model.
     """
+
+    about: ClassVar[str] = "Full: a query sees every key that the mask leaves it."
+    takes_bias: ClassVar[bool] = True  # whether there are scores to which a positional scheme can add a bias
+
+    @staticmethod
+    def pattern(query_len: int, key_len: int) -> Tensor | None:
+        """The pairs that this kind of attention has at all, boolean (query, key); None for all pairs."""
+        return None
 
     def __init__(self, d_model: int, num_heads: int, *, dropout: float = 0.0) -> None:
         super().__init__()
@@ -74,6 +89,7 @@ class MultiHeadAttention(Tapped):
         key = query if key is None else key
         value = key if value is None else value
         self._check(query, key, value, mask)
+        mask = self._limited(mask, query.shape[1], key.shape[1], query.device)
 
         q = self.tap("query", self._split(self.query_projection(query)))
         k = self.tap("key", self._split(self.key_projection(key)))
@@ -85,6 +101,11 @@ class MultiHeadAttention(Tapped):
         heads = self.tap("head_output", self._attend(q, k, v, mask, bias))
         merged = heads.transpose(1, 2).flatten(2)  # (batch, query, head, head_dim) -> (batch, query, d_model)
         return self.tap("output", self.output_projection(merged))
+
+    def _limited(self, mask: Tensor | None, query_len: int, key_len: int, device: torch.device) -> Tensor | None:
+        """What the mask and this kind of attention both allow."""
+        pattern = self.pattern(query_len, key_len)
+        return mask if pattern is None else combine_masks(mask, pattern.to(device))
 
     def _place(self, q: Tensor, k: Tensor, positional: Positional | None) -> tuple[Tensor, Tensor, Tensor | None]:
         """Let the positional scheme act: turned queries and keys, and the bias of the scores."""
@@ -130,8 +151,82 @@ class MultiHeadAttention(Tapped):
             check_mask(mask, (query.shape[0], self.num_heads, query.shape[1], key.shape[1]))
 
 
+def span_of(length: int) -> int:
+    """How far the windows and strides here reach in a text of `length` tokens: sqrt(length), rounded, at least 1.
+
+    With a span of sqrt(n) about n sqrt(n) pairs are left. Child et al. 2019 (Sparse Transformers), section 4.2, choose
+    a stride close to it.
+    """
+    return max(1, round(math.sqrt(length)))
+
+
+class WindowAttention(MultiHeadAttention):
+    """Sliding window attention: only keys fewer than `span_of(n)` tokens away. Beltagy et al. 2020, section 3.1.
+
+    The window is a mask on the full matrix, as here it is for reading and not for speed.
+    """
+
+    about = "Sliding window: a query sees only keys fewer than √n tokens away."
+
+    @staticmethod
+    def pattern(query_len: int, key_len: int) -> Tensor:
+        """`window_mask` with a window of `span_of(key_len)`."""
+        return window_mask(query_len, key_len, window=span_of(key_len))
+
+
+class StridedAttention(MultiHeadAttention):
+    """Strided attention: near keys, and every `span_of(n)`-th further away. Child et al. 2019, section 4.3.
+
+    The stride is a mask on the full matrix, as here it is for reading and not for speed.
+    """
+
+    about = "Strided: a query sees keys fewer than √n tokens away, and every √n-th token beyond."
+
+    @staticmethod
+    def pattern(query_len: int, key_len: int) -> Tensor:
+        """`strided_mask` with a stride of `span_of(key_len)`."""
+        return strided_mask(query_len, key_len, stride=span_of(key_len))
+
+
+class LinearAttention(MultiHeadAttention):
+    """`linear_attention` in place of the softmax: no scores, and nothing that grows with n². Katharopoulos et al. 2020.
+
+    Records no `scores` and no `masked_scores`; `weights` are those that it implies. It knows of masks only what its
+    sums over keys can obey: keys that nobody sees, and causality. Dropout has no weights to act on. Under rope it is
+    the turned queries and keys whose features are taken, so that their product depends on more than the distance.
+
+    Raises:
+        ValueError: for any other mask, and for a positional scheme that adds a bias to the scores.
+    """
+
+    about = "Linear: the softmax is replaced by a product of features, elu(x) + 1, so that no matrix is needed."
+    takes_bias = False
+
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
+        if bias is not None:
+            raise ValueError("linear attention: expected a positional scheme without a bias of the scores, got a bias")
+        causal, visible = causal_and_visible(mask, q.shape[-2], k.shape[-2])
+        if self.wanted("weights"):
+            self.tap("weights", linear_attention_weights(q, k, causal=causal, visible=visible))
+        return linear_attention(q, k, v, causal=causal, visible=visible)
+
+
+class FusedAttention(MultiHeadAttention):
+    """Full attention by torch's fused kernel, always: the same output to rounding, and no weights in memory.
+
+    Dao et al. 2022, "FlashAttention". Scores and weights are computed beside it only while somebody listens to them.
+    """
+
+    about = "Fused: full attention, computed tile by tile by torch’s kernel, which never writes the matrix down."
+
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
+        if self.wanted("scores", "masked_scores", "weights"):
+            super()._attend(q, k, v, mask, bias)  # for the record: what the heads gather comes from the kernel
+        return _fused(q, k, v, mask, bias, self.dropout if self.training else 0.0)
+
+
 def _fused(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, dropout: float) -> Tensor:
-    """The same output from torch's own kernel, which never writes the weights down."""
+    """What the heads gather, from torch's own kernel, which never writes the weights down. Shapes as in `_attend`."""
     if mask is not None and mask.dim() < 2:
         mask = mask.expand(1, mask.shape[0] if mask.dim() else 1)  # the kernel needs a query axis
     additive = mask if bias is None else mask_scores(bias, mask)
@@ -140,4 +235,10 @@ def _fused(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | 
     return output if empty is None else output.masked_fill(empty, 0.0)
 
 
-ATTENTION: dict[str, type[MultiHeadAttention]] = {"full": MultiHeadAttention}
+ATTENTION: dict[str, type[MultiHeadAttention]] = {
+    "full": MultiHeadAttention,
+    "window": WindowAttention,
+    "strided": StridedAttention,
+    "linear": LinearAttention,
+    "fused": FusedAttention,
+}

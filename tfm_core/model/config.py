@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tfm_core.model.attention import ATTENTION
 from tfm_core.model.choices import check_choice, check_whole_numbers
 from tfm_core.model.kind import MAX_LEN, check_kind
+from tfm_core.positional.schemes import POSITIONAL
 
 LOWEST = {
     "vocab_size": 1,
@@ -68,6 +69,11 @@ class TransformerConfig:
         check_whole_numbers(self, LOWEST)
         check_kind(self)
         check_choice("attention", self.attention, ATTENTION)
+        if "bias_at" in POSITIONAL[self.positional].enters() and not ATTENTION[self.attention].takes_bias:
+            raise ValueError(
+                f"attention: expected one with scores, to which positional={self.positional!r} adds a bias; "
+                f"got {self.attention!r}, which has none"
+            )
         if type(self.dropout) not in (int, float) or not 0 <= self.dropout < 1:
             raise ValueError(f"dropout: expected a number from 0 to below 1, got {self.dropout!r}")
         if type(self.tie_embeddings) is not bool:

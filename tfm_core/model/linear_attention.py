@@ -44,8 +44,8 @@ def linear_attention(
         total = (q * k.cumsum(-2)).sum(-1, keepdim=True)
     else:
         gathered = q @ (k.mT @ value)
-        total = q @ k.sum(-2)[..., None]
-    return torch.where(total > 0, gathered / total, 0.0)  # zeros for a query that sees no key
+        total = (q * k.sum(-2, keepdim=True)).sum(-1, keepdim=True)
+    return _divided(gathered, total)
 
 
 def linear_attention_weights(
@@ -59,8 +59,33 @@ def linear_attention_weights(
     pairs = q @ k.mT
     if causal:
         pairs = pairs.masked_fill(~causal_mask(q.shape[-2], device=q.device), 0.0)
-    total = pairs.sum(-1, keepdim=True)
-    return torch.where(total > 0, pairs / total, 0.0)
+    return _divided(pairs, pairs.sum(-1, keepdim=True))
+
+
+def _divided(sums: Tensor, total: Tensor) -> Tensor:
+    """sums / total, and 0 where the total is 0: for a query that sees no key. Never 0 / 0, whose gradient is NaN."""
+    return sums / total.masked_fill(total == 0, 1.0)
+
+
+def causal_and_visible(mask: Tensor | None, query_len: int, key_len: int) -> tuple[bool, Tensor | None]:
+    """A mask as linear attention takes it: whether it is causal, and which keys are visible, (..., key) or None.
+
+    Raises:
+        ValueError: for a mask that is more than these two.
+    """
+    if mask is None:
+        return False, None
+    mask = mask.expand(*mask.shape[:-2], query_len, key_len) if mask.dim() > 1 else mask.expand(query_len, key_len)
+    visible = mask.any(-2)
+    same_for_all = visible[..., None, :].expand_as(mask)
+    if torch.equal(mask, same_for_all):
+        return False, visible
+    if query_len == key_len and torch.equal(mask, same_for_all & causal_mask(query_len, device=mask.device)):
+        return True, visible
+    raise ValueError(
+        "linear attention: expected a mask that hides the same keys from all queries, the future, or both; "
+        f"got another one of shape {tuple(mask.shape)}"
+    )
 
 
 def _features(query: Tensor, key: Tensor, causal: bool, visible: Tensor | None) -> tuple[Tensor, Tensor]:

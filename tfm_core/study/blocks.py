@@ -58,7 +58,8 @@ class Cost(NamedTuple):
 def stack_blocks(config: TransformerConfig, classes: int = 0) -> dict[str, list[Block]]:
     """Stack -> its blocks, from the tokens to its end; "encoder" or "decoder", or both.
 
-    With `classes` it is a `SequenceClassifier`, whose last block is its `head`. Else the last block is `logits`; in an encoder-decoder the encoder ends in its final norm, or in post-norm in its last layer.
+    With `classes` it is a `SequenceClassifier`, whose last block is its `head`. Else the last block is `logits`; in an
+    encoder-decoder the encoder ends in its final norm, or in post-norm in its last layer.
     """
     parameters = block_parameters(config, classes)
     if config.architecture != "encoder-decoder":
@@ -124,7 +125,7 @@ def block_costs(block: Block, config: TransformerConfig, n: int, m: int = 0, cla
     left out.
     Space is how many numbers the block writes, without the turned queries and keys of RoPE: of attention the scores,
     counted once, and query, key, value, what the heads gathered, and the output; of linear attention the sum over keys
-    in place of the scores.
+    in place of the scores, of fused attention nothing in their place. A window or a stride is a mask on all scores.
 
     Args:
         block: of this configuration.
@@ -143,8 +144,9 @@ def block_costs(block: Block, config: TransformerConfig, n: int, m: int = 0, cla
                 (Term("5 n d", 5 * n * d), Term("d dₖ", d * config.head_dim)),
             )
         case "self_attention":
-            products, scores = Term("2 n² d", 2 * n * n * d), Term("h n²", heads * n * n)
-            return Cost((Term("4 n d²", 4 * n * d * d), products), (scores, Term("5 n d", 5 * n * d)))
+            products, scores = Term("2 n² d", 2 * n * n * d), (Term("h n²", heads * n * n),)
+            beside = () if config.attention == "fused" else scores
+            return Cost((Term("4 n d²", 4 * n * d * d), products), (*beside, Term("5 n d", 5 * n * d)))
         case "cross_attention":
             maps = Term("2 n d²", 2 * n * d * d), Term("2 m d²", 2 * m * d * d)
             written = Term("h n m", heads * n * m), Term("3 n d", 3 * n * d), Term("2 m d", 2 * m * d)

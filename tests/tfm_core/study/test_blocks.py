@@ -6,7 +6,7 @@ from hypothesis import given
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.tfm_core.study.test_counting import configurations
-from tfm_core import Transformer, TransformerConfig, recording
+from tfm_core import ATTENTION, Transformer, TransformerConfig, recording
 from tfm_core.study.blocks import block_costs, stack_blocks
 
 
@@ -78,3 +78,24 @@ def test_space_is_what_attention_records() -> None:
     for name, sites in written.items():
         numbers = sum(trace[f"layers.0.{name}.{site}"].numel() for site in sites)
         assert numbers == sum(term.value for term in block_costs(blocks[f"layers.0.{name}"], config, 5).space)
+
+
+@pytest.mark.parametrize("attention", [kind for kind in ATTENTION if kind != "fused"])
+def test_every_attention_costs_what_torch_counts(attention: str) -> None:
+    """FlopCounterMode does not know the fused kernel of a CPU; its multiply-adds are those of full attention."""
+    config = TransformerConfig(vocab_size=11, attention=attention)
+    model = Transformer(config).eval()
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        model(*pass_of(model))
+    blocks = stack_blocks(config)["encoder"]
+    assert 2 * sum(term.value for block in blocks for term in block_costs(block, config, 5).time) == (
+        counter.get_total_flops()
+    )
+
+
+def test_what_each_attention_writes() -> None:
+    """Full: h n² scores; linear: h times dₖ × dₖ sums; fused: neither."""
+    for attention, beside in {"full": 4 * 25, "window": 4 * 25, "linear": 4 * 8 * 8, "fused": 0}.items():
+        config = TransformerConfig(vocab_size=11, attention=attention)
+        block = next(block for block in stack_blocks(config)["encoder"] if block.kind == "self_attention")
+        assert sum(term.value for term in block_costs(block, config, 5).space) == beside + 5 * 5 * 32
