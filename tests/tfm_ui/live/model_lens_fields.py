@@ -28,6 +28,6 @@ LOOKS = {
     "top": 5,
 }
 # field -> another value: other weights
-RUNS: dict[str, bool] = {"tied": False}
+RUNS = {"attention": "window", "tied": False}
 # "shape" fills parameters, but on torch's meta device, which has none
-EITHER = ("attention", "shape")  # as long as there is no second attention to choose
+EITHER = ("shape",)

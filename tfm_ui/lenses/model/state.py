@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from tfm_core import ATTENTION, TransformerConfig
+from tfm_core import ATTENTION, POSITIONAL, TransformerConfig
 from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES, THIS
 from tfm_ui.live import windows
 from tfm_ui.state.fields import Choice, Flag, Limits, Number, Whole, control
@@ -30,6 +30,12 @@ BLOCKS = (
 SUB_LAYERS = ("self_attention", "cross_attention", "feed_forward")
 BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")
 DROPOUTS = (0, 0.1, 0.2, 0.3, 0.5)  # 0 is whole, as links write no 0.0
+
+
+def possible(model: ModelState) -> tuple[str, ...]:
+    """The attentions that this model can have: one without scores has no place for the bias of ALiBi or T5."""
+    biased = "bias_at" in POSITIONAL[model.positional].enters()
+    return tuple(name for name, attention in ATTENTION.items() if attention.takes_bias or not biased)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,13 +97,17 @@ class ModelLensState(LensState):
     top: int = control(Whole("Tokens listed", 3, 20, box=True), default=8)
 
     def config(self, model: ModelState) -> TransformerConfig:
-        """The sidebar's configuration with the lens's attention: what every view of this lens runs."""
-        return replace(model.config, attention=self.attention)
+        """The sidebar's configuration with the lens's attention, or full attention where that one is not possible."""
+        return replace(model.config, attention=self.attention if self.attention in possible(model) else "full")
 
     @staticmethod
     def limits(model: ModelState) -> Limits:
-        """Layers and tokens of this model."""
-        return {"layer": {"high": model.num_layers}, "token": {"high": model.length}}
+        """Layers and tokens of this model, and the attentions that its positional encoding can act in."""
+        return {
+            "attention": {"options": possible(model)},
+            "layer": {"high": model.num_layers},
+            "token": {"high": model.length},
+        }
 
     @staticmethod
     def without_meaning(model: ModelState) -> set[str]:
