@@ -47,6 +47,7 @@ from tfm_core.model.tokens import TOKENIZERS, Tokens, collisions, encode
 from tfm_core.model.transformer import Transformer
 from tfm_core.positional.maths import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
 from tfm_core.positional.schemes import POSITIONAL, Positional
+from tfm_core.study.attention_costs import AttentionCost, attention_costs, visible_pairs
 from tfm_core.study.blocks import block_costs, stack_blocks
 from tfm_core.study.counting import block_parameters
 from tfm_core.study.depth import WIRINGS, DepthSignal, signal_by_depth
@@ -65,6 +66,7 @@ __all__ = [
     "POSITIONAL",
     "TOKENIZERS",
     "WIRINGS",
+    "AttentionCost",
     "DepthSignal",
     "FeedForward",
     "Influence",
@@ -80,6 +82,7 @@ __all__ = [
     "TransformerLayer",
     "alibi_slopes",
     "apply_rotary",
+    "attention_costs",
     "attention_scores",
     "attention_weights",
     "block_costs",
@@ -120,5 +123,6 @@ __all__ = [
     "tiles",
     "to_additive",
     "to_ignore",
+    "visible_pairs",
     "window_mask",
 ]

@@ -46,7 +46,9 @@ class MultiHeadAttention(Tapped):
     """
 
     about: ClassVar[str] = "Full: a query sees every key that the mask leaves it."
-    takes_bias: ClassVar[bool] = True  # whether there are scores to which a positional scheme can add a bias
+    order: ClassVar[str] = "n² d"  # how its multiply-adds grow with n tokens, d = d_model
+    has_scores: ClassVar[bool] = True  # whether there are scores to which a positional scheme can add a bias
+    writes_scores: ClassVar[bool] = True  # whether they are in memory, all at a time
 
     @staticmethod
     def pattern(query_len: int, key_len: int) -> Tensor | None:
@@ -166,6 +168,7 @@ class WindowAttention(MultiHeadAttention):
     The window is a mask on the full matrix, as here it is for reading and not for speed.
     """
 
+    order = "n√n d"
     about = "Sliding window: a query sees only keys fewer than √n tokens away."
 
     @staticmethod
@@ -180,6 +183,7 @@ class StridedAttention(MultiHeadAttention):
     The stride is a mask on the full matrix, as here it is for reading and not for speed.
     """
 
+    order = "n√n d"
     about = "Strided: a query sees keys fewer than √n tokens away, and every √n-th token beyond."
 
     @staticmethod
@@ -200,7 +204,8 @@ class LinearAttention(MultiHeadAttention):
     """
 
     about = "Linear: the softmax is replaced by a product of features, elu(x) + 1, so that no matrix is needed."
-    takes_bias = False
+    order = "n d dₖ"
+    has_scores = writes_scores = False
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
         if bias is not None:
@@ -218,6 +223,7 @@ class FusedAttention(MultiHeadAttention):
     """
 
     about = "Fused: full attention, computed tile by tile by torch’s kernel, which never writes the matrix down."
+    writes_scores = False
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
         if self.wanted("scores", "masked_scores", "weights"):

@@ -69,7 +69,7 @@ class TransformerConfig:
         check_whole_numbers(self, LOWEST)
         check_kind(self)
         check_choice("attention", self.attention, ATTENTION)
-        if "bias_at" in POSITIONAL[self.positional].enters() and not ATTENTION[self.attention].takes_bias:
+        if "bias_at" in POSITIONAL[self.positional].enters() and not ATTENTION[self.attention].has_scores:
             raise ValueError(
                 f"attention: expected one with scores, to which positional={self.positional!r} adds a bias; "
                 f"got {self.attention!r}, which has none"

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tfm_core.model.attention import ATTENTION
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.feed_forward import ACTIVATIONS
 from tfm_core.positional.schemes import POSITIONAL
@@ -137,7 +138,7 @@ def block_costs(block: Block, config: TransformerConfig, n: int, m: int = 0, cla
     d, d_ff, heads = config.d_model, config.feed_forward_dim, config.num_heads
     stream = Term("n d", n * d)
     match block.kind:
-        case "self_attention" if config.attention == "linear":
+        case "self_attention" if not ATTENTION[config.attention].has_scores:
             each = Term("2 n d dₖ", 2 * n * d * config.head_dim)
             return Cost(
                 (Term("4 n d²", 4 * n * d * d), each),
@@ -145,7 +146,7 @@ def block_costs(block: Block, config: TransformerConfig, n: int, m: int = 0, cla
             )
         case "self_attention":
             products, scores = Term("2 n² d", 2 * n * n * d), (Term("h n²", heads * n * n),)
-            beside = () if config.attention == "fused" else scores
+            beside = scores if ATTENTION[config.attention].writes_scores else ()
             return Cost((Term("4 n d²", 4 * n * d * d), products), (*beside, Term("5 n d", 5 * n * d)))
         case "cross_attention":
             maps = Term("2 n d²", 2 * n * d * d), Term("2 m d²", 2 * m * d * d)

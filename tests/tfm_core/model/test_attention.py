@@ -21,7 +21,7 @@ from tfm_core import (
 
 sizes = st.tuples(st.integers(1, 6), st.integers(1, 6), st.integers(1, 5))
 every_attention = pytest.mark.parametrize("kind", ATTENTION)
-with_scores = pytest.mark.parametrize("kind", [kind for kind, entry in ATTENTION.items() if entry.takes_bias])
+with_scores = pytest.mark.parametrize("kind", [kind for kind, entry in ATTENTION.items() if entry.has_scores])
 
 
 def random_mask(*shape, seed):

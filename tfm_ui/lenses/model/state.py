@@ -10,7 +10,7 @@ from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 
 PREFIX = "model_"
-VIEWS = ("diagram", "block", "output")
+VIEWS = ("diagram", "block", "distance", "output")
 BLOCKS = (
     "embedding",
     "position",
@@ -29,13 +29,21 @@ BLOCKS = (
 )
 SUB_LAYERS = ("self_attention", "cross_attention", "feed_forward")
 BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")
+STARTS = ("ours", "torch")
+REACH_SCALES = ("length", "relative")
 DROPOUTS = (0, 0.1, 0.2, 0.3, 0.5)  # 0 is whole, as links write no 0.0
 
 
 def possible(model: ModelState) -> tuple[str, ...]:
     """The attentions that this model can have: one without scores has no place for the bias of ALiBi or T5."""
     biased = "bias_at" in POSITIONAL[model.positional].enters()
-    return tuple(name for name, attention in ATTENTION.items() if attention.takes_bias or not biased)
+    return tuple(name for name, attention in ATTENTION.items() if attention.has_scores or not biased)
+
+
+def most_draws(model: ModelState) -> int:
+    """Of the weights of five networks: fewer of larger ones, so that it takes seconds."""
+    numbers = model.num_layers * model.d_model * (model.d_model + model.feed_forward_dim)
+    return 20 if numbers < 250_000 else 10 if numbers < 1_000_000 else 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +96,24 @@ class ModelLensState(LensState):
     # depth
 
     # distance
+    reach_length: int = control(Whole("Tokens read", 8, 128), default=48)
+    reach_seeds: int = control(
+        Whole("Draws of weights", 3, 20, box=True, help="Each from the next seed; fewer in a large model."), default=10
+    )
+    reach_kernel: int = control(Choice("Kernel", (3, 5, 9, 17), help="Tokens that a convolution sees."), default=3)
+    reach_start: str = control(
+        Choice(
+            "First weights",
+            STARTS,
+            help="As this library draws them, for all five networks; or as torch starts nn.Linear, nn.Conv1d and its "
+            "recurrent networks.",
+        ),
+        default=STARTS[0],
+    )
+    reach_scale: str = control(
+        Choice("Gradient", REACH_SCALES, help="Its length; or that length divided by the one at distance 1."),
+        default=REACH_SCALES[0],
+    )
 
     # efficient
 
@@ -107,6 +133,7 @@ class ModelLensState(LensState):
             "attention": {"options": possible(model)},
             "layer": {"high": model.num_layers},
             "token": {"high": model.length},
+            "reach_seeds": {"high": most_draws(model)},
         }
 
     @staticmethod
