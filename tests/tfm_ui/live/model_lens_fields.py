@@ -23,11 +23,18 @@ LOOKS = {
     "dropout_draw": 2,
     "block_dim": 5,
     "block_part": "0,0,2,8",
+    # distance
+    "reach_seeds": 3,
+    # efficient
+    "head": 2,
+    "tile": 2,
+    "tile_step": 3,
+    "efficient_part": "0,0,2,2",
     # output
     "temperature": 0.5,
     "top": 5,
 }
-# field -> another value: other weights
-RUNS = {"attention": "window", "tied": False}
+# field -> another value: other weights, or other networks beside the model
+RUNS = {"attention": "window", "reach_length": 16, "reach_kernel": 5, "reach_start": "torch", "tied": False}
 # "shape" fills parameters, but on torch's meta device, which has none
 EITHER = ("shape",)

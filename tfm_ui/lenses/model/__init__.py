@@ -4,6 +4,10 @@ from tfm_ui.lenses.model.block import panels as block
 from tfm_ui.lenses.model.block import pictures as block_pictures
 from tfm_ui.lenses.model.diagram import panels as diagram
 from tfm_ui.lenses.model.diagram import pictures as diagram_pictures
+from tfm_ui.lenses.model.distance import panels as distance
+from tfm_ui.lenses.model.distance import pictures as distance_pictures
+from tfm_ui.lenses.model.efficient import panels as efficient
+from tfm_ui.lenses.model.efficient import pictures as efficient_pictures
 from tfm_ui.lenses.model.output import panels as output
 from tfm_ui.lenses.model.output import pictures as output_pictures
 from tfm_ui.lenses.model.questions import QUESTIONS
@@ -17,8 +21,14 @@ LENS = Lens(
     views={
         "diagram": diagram.VIEW,
         "block": block.VIEW,
+        "distance": distance.VIEW,
+        "efficient": efficient.VIEW,
         "output": output.VIEW,
     },
     questions=QUESTIONS,
-    pictures=diagram_pictures.PICTURES | block_pictures.PICTURES | output_pictures.PICTURES,
+    pictures=diagram_pictures.PICTURES
+    | block_pictures.PICTURES
+    | distance_pictures.PICTURES
+    | efficient_pictures.PICTURES
+    | output_pictures.PICTURES,
 )

@@ -10,7 +10,7 @@ from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 
 PREFIX = "model_"
-VIEWS = ("diagram", "block", "distance", "output")
+VIEWS = ("diagram", "block", "distance", "efficient", "output")
 BLOCKS = (
     "embedding",
     "position",
@@ -30,7 +30,6 @@ BLOCKS = (
 SUB_LAYERS = ("self_attention", "cross_attention", "feed_forward")
 BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")
 STARTS = ("ours", "torch")
-REACH_SCALES = ("length", "relative")
 DROPOUTS = (0, 0.1, 0.2, 0.3, 0.5)  # 0 is whole, as links write no 0.0
 
 
@@ -42,7 +41,7 @@ def possible(model: ModelState) -> tuple[str, ...]:
 
 def most_draws(model: ModelState) -> int:
     """Of the weights of five networks: fewer of larger ones, so that it takes seconds."""
-    numbers = model.num_layers * model.d_model * (model.d_model + model.feed_forward_dim)
+    numbers = model.num_layers * model.d_model * (model.d_model + model.hidden)
     return 20 if numbers < 250_000 else 10 if numbers < 1_000_000 else 3
 
 
@@ -96,7 +95,7 @@ class ModelLensState(LensState):
     # depth
 
     # distance
-    reach_length: int = control(Whole("Tokens read", 8, 128), default=48)
+    reach_length: int = control(Choice("Tokens read", (8, 16, 32, 48, 64, 96, 128)), default=48)
     reach_seeds: int = control(
         Whole("Draws of weights", 3, 20, box=True, help="Each from the next seed; fewer in a large model."), default=10
     )
@@ -110,12 +109,12 @@ class ModelLensState(LensState):
         ),
         default=STARTS[0],
     )
-    reach_scale: str = control(
-        Choice("Gradient", REACH_SCALES, help="Its length; or that length divided by the one at distance 1."),
-        default=REACH_SCALES[0],
-    )
 
     # efficient
+    head: int = control(Whole("Head", 1, 16, box=True), default=1)
+    tile: int = control(Whole("Tile", 1, 6, box=True, help="Queries, and keys, in a tile of the scores."), default=4)
+    tile_step: int = control(Whole("Step", 1, 144), default=2, held=True)
+    efficient_part: str = control(windows.field("Part of query × key", MAX_TOKENS), default=windows.WHOLE, held=True)
 
     # output
     temperature: float = control(Number("Temperature", 0.1, 5), default=1.0, held=True)
@@ -128,10 +127,11 @@ class ModelLensState(LensState):
 
     @staticmethod
     def limits(model: ModelState) -> Limits:
-        """Layers and tokens of this model, and the attentions that its positional encoding can act in."""
+        """Layers, heads and tokens of this model, and the attentions that its positional encoding can act in."""
         return {
             "attention": {"options": possible(model)},
             "layer": {"high": model.num_layers},
+            "head": {"high": model.num_heads},
             "token": {"high": model.length},
             "reach_seeds": {"high": most_draws(model)},
         }

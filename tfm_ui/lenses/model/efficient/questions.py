@@ -1,5 +1,114 @@
-"""Questions of the view "efficient"."""
+"""Questions of the view "efficient", and their answers, computed from what is on screen."""
 
-from tfm_ui.page.questions import Question
+from tfm_core import span_of
+from tfm_ui.lenses.model.efficient.compared import Compared, compared
+from tfm_ui.lenses.model.efficient.costs import costs
+from tfm_ui.lenses.model.efficient.tiling import at_end, tiling
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
-QUESTIONS: tuple[Question, ...] = ()
+
+def share_of_window(model: ModelState, state: ModelLensState) -> float:
+    """How much of the visible pairs the window leaves, in percent."""
+    return round(100 * compared(model, state).share("window"), 1)
+
+
+def who_sees_less(model: ModelState, state: ModelLensState) -> str:
+    """What window and stride leave, and what linear and fused do instead."""
+    shown = compared(model, state)
+    span = span_of(len(shown.names))
+    kept = [f"{name} keeps {formats.percent(shown.share(name))}" for name in ("window", "strided")]
+    return (
+        f"√n is {span} here, rounded: of the {formats.count(shown.allowed)} pairs that the model’s mask leaves, "
+        f"{' and '.join(kept)}. {_all_pairs(shown)} What a window hides in one layer, a later layer can still reach "
+        "through tokens in between."
+    )
+
+
+def _all_pairs(shown: Compared) -> str:
+    if "linear" in shown.by_name:
+        return "Linear and fused attention see all of them; they save the matrix and not the pairs."
+    return "Fused attention sees all of them; it saves the matrix and not the pairs."
+
+
+def what_the_kernel_holds(model: ModelState, state: ModelLensState) -> str:
+    """The tile, the running numbers, and that the end is exact."""
+    shown = tiling(compared(model, state), state)
+    end = at_end(shown)
+    grown = sum(int(((tile.factor < 1) & (tile.factor > 0)).sum()) for tile in end.steps)
+    return (
+        f"{formats.plural(len(shown.steps), 'step')} of at most {shown.side} × {shown.side} scores. For each query one "
+        f"maximum, one sum and one output are held. {formats.plural(grown, 'time')} a query met a larger score than "
+        "before; then what it held was multiplied by exp(old maximum − new maximum), and the result is exact again: "
+        f"it differs from softmax(QKᵀ / √dₖ) V by at most {formats.tiny(shown.off)}."
+    )
+
+
+def where_linear_pays(model: ModelState, state: ModelLensState) -> str:
+    """The multiply-adds of linear attention beside those of full attention."""
+    shown = costs(model, state)
+    full, linear = shown.here["full"], shown.here["linear"]
+    times = formats.number(max(full.needed, linear.needed) / min(full.needed, linear.needed))
+    compare = (
+        "the same number"
+        if full.needed == linear.needed
+        else f"{times} times as many as linear attention"
+        if full.needed > linear.needed
+        else f"fewer than linear attention, which needs {times} times as many"
+    )
+    return (
+        f"With {formats.plural(shown.n, 'token')}, full attention needs {compare}. Full attention costs 2 d for each "
+        f"visible pair, linear attention 2 d dₖ for each token, so a query must see more than dₖ = "
+        f"{shown.d_model // shown.num_heads} keys, on average, before linear attention needs less. In full attention "
+        f"{formats.count(full.kept)} scores are held at a time, in linear {formats.count(linear.kept)} sums."
+    )
+
+
+def what_linear_attention_sees(model: ModelState, state: ModelLensState) -> str:
+    """How even the implied weights are."""
+    shown = compared(model, state)
+    if "linear" not in shown.by_name:
+        return (
+            f"Linear attention has no scores, and {model.positional} positions add a bias to scores: the two cannot be "
+            "combined. Choose other positions to see the matrix that it implies."
+        )
+    largest = {name: float(shown.by_name[name].weights.max(-1).values.mean()) for name in ("full", "linear")}
+    texts = formats.percents(*largest.values())
+    return (
+        f"The largest weight of a row is {texts[0]} in full and {texts[1]} in linear attention, on average. The "
+        "softmax raises e to each score, which sets keys far apart; the features elu(x) + 1 grow no faster than x, so "
+        "a single key hardly stands out. The weights are random: what training makes of either, they cannot say."
+    )
+
+
+QUESTIONS: tuple[Question, ...] = (
+    Question(
+        "Who sees less",
+        "The same weights, five attentions. How many of the pairs does a window of √n tokens leave?",
+        who_sees_less,
+        Prediction(ask="What share of the visible pairs does the window leave?", measured=share_of_window, unit="%"),
+        page={"view": "efficient"},
+    ),
+    Question(
+        "Tile by tile",
+        "Drag the step to its end. How can softmax be computed without ever having a whole row of scores?",
+        what_the_kernel_holds,
+        page={"view": "efficient", "tile": 3, "tile_step": 6},
+    ),
+    Question(
+        "Linear or not",
+        "A longer text in one head of 8 dimensions: does linear attention need fewer multiply-adds here?",
+        where_linear_pays,
+        model={"seq_len": 64, "causal": True},
+        page={"view": "efficient", "tile": 4, "tile_step": 1},
+    ),
+    Question(
+        "The implied matrix",
+        "Linear attention never writes its weights. Here they are: are they as sharp as those of the softmax?",
+        what_linear_attention_sees,
+        model={"positional": "sinusoidal"},
+        page={"view": "efficient", "layer": 2, "head": 2},
+    ),
+)

@@ -1,0 +1,181 @@
+"""All attentions on the same weights and the same input: what each query sees, and how far the output moves."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from tfm_core import ATTENTION, TransformerConfig, recording
+from tfm_ui.lenses.model.efficient import recipe
+from tfm_ui.lenses.model.machine import in_script, inputs_of, prefix, read
+from tfm_ui.lenses.model.state import ModelLensState, possible
+from tfm_ui.live.cache import cached
+from tfm_ui.live.passes import transformer
+from tfm_ui.live.script import script
+from tfm_ui.pictures.panel import Result
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats, token_labels
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One attention in place of the full one, in the chosen layer and head.
+
+    Attributes:
+        weights: (query, key); of linear attention those that it implies.
+        visible: boolean (query, key), which pairs it lets see each other.
+        off: the largest difference of the layer's attention output from that of full attention.
+        logits_off: the same of the whole model's logits, with this attention in every layer.
+    """
+
+    weights: Tensor
+    visible: Tensor
+    off: float
+    logits_off: float
+
+
+@cached()
+def logits_off(model: ModelState, config: TransformerConfig, names: tuple[str, ...]) -> dict[str, float]:
+    """Attention -> the largest difference of the logits from those with full attention; the same weights."""
+    inputs, mask = inputs_of(model)
+    with torch.no_grad():
+        full, *others = (transformer(replace(config, attention=name))(*inputs, mask=mask) for name in ("full", *names))
+    return {name: float((logits - full).abs().max()) for name, logits in zip(names, others, strict=True)}
+
+
+@cached()
+def variants(
+    model: ModelState, config: TransformerConfig, names: tuple[str, ...], site: str, head: int
+) -> tuple[dict[str, Variant], float]:
+    """Attention -> what it does at this site; and the largest number of the full attention's output there."""
+    reads = "normed" if config.norm == "pre" else "residual_before"
+    # All layers at once, so that another layer or stack needs no other pass.
+    trace = read(model, config, (f"*layers.*.self_attention.{reads}", "*layers.*.self_attention.mask"))
+    compared, outputs = {}, {}
+    for name in names:
+        other = transformer(replace(config, attention=name))
+        root = other if model.is_encoder_decoder else other.stack
+        positional = root.get_submodule(site.rpartition("layers.")[0] + "positional")
+        with torch.no_grad(), recording([f"{site}.weights", f"{site}.mask"]) as inside:
+            outputs[name] = root.get_submodule(site)(
+                trace[f"{site}.{reads}"], mask=trace[f"{site}.mask"], positional=positional
+            )
+        weights, visible = inside[f"{site}.weights"], inside[f"{site}.mask"]
+        compared[name] = Variant(
+            weights[0, head].clone(),
+            visible.expand_as(weights)[0, head].clone(),
+            float((outputs[name] - outputs["full"]).abs().max()),
+            logits_off(model, config, names)[name],
+        )
+    return compared, float(outputs["full"].abs().max())
+
+
+@dataclass(frozen=True)
+class Compared(Result):
+    """The attentions side by side.
+
+    Attributes:
+        model: the sidebar's model.
+        config: its configuration, with full attention.
+        by_name: attention -> what it does.
+        largest: the largest number, without its sign, of what full attention puts out in this layer.
+        site: where: the attention of the chosen layer and stack.
+        head: the chosen head, from 0.
+        tokens: the text of this stack.
+    """
+
+    model: ModelState
+    config: TransformerConfig
+    by_name: dict[str, Variant]
+    largest: float
+    site: str
+    head: int
+    tokens: Any
+
+    @cached_property
+    def names(self) -> list[str]:
+        """A label per token."""
+        return token_labels.labels(self.tokens)
+
+    @cached_property
+    def allowed(self) -> int:
+        """How many pairs the model's own mask leaves."""
+        return int(self.by_name["full"].visible.sum())
+
+    def share(self, name: str) -> float:
+        """The share of these pairs that an attention sees."""
+        return int(self.by_name[name].visible.sum()) / max(1, self.allowed)
+
+    def sentence(self) -> str:
+        """What each leaves, and how far the output moves."""
+        said = []
+        for name, variant in self.by_name.items():
+            if name == "full":
+                continue
+            sees = "" if self.share(name) == 1 else f", which sees {formats.percent(self.share(name))} of the pairs"
+            said.append(f"{name} attention{sees}: {_size(variant.off)}")
+        return (
+            f"Largest difference of the layer’s attention output from the full one, whose largest number is "
+            f"{formats.number(self.largest)}: {'; '.join(said)}. The weights are random and the same for all: a model "
+            "that is trained with an attention adapts to it, so these differences are no loss of quality."
+        )
+
+    def laws(self) -> dict[str, bool]:
+        """Rows sum to 1, hidden pairs have no weight, and fused is full."""
+        sums = {name: variant.weights.double().sum(-1) for name, variant in self.by_name.items()}
+        seeing = {name: variant.visible.any(-1) for name, variant in self.by_name.items()}
+        off = max(float((sums[name] - seeing[name].double()).abs().max()) for name in sums)
+        hidden = max(float(v.weights.masked_fill(v.visible, 0).abs().max()) for v in self.by_name.values())
+        fused = self.by_name["fused"].off
+        return {
+            f"each row of weights sums to 1, or to 0 where nothing is visible (largest error {formats.tiny(off)})": off
+            < 1e-4,
+            "what a query may not see has weight 0": hidden == 0,
+            f"fused puts out what full does, to rounding (largest difference {formats.tiny(fused)})": fused
+            <= 1e-4 * max(1.0, self.largest),
+        }
+
+    def table(self) -> pd.DataFrame:
+        """A row per attention."""
+        return pd.DataFrame(
+            {
+                "pairs seen": [int(variant.visible.sum()) for variant in self.by_name.values()],
+                "share of pairs": [self.share(name) for name in self.by_name],
+                "largest difference of the output": [variant.off for variant in self.by_name.values()],
+                "largest difference of the logits": [variant.logits_off for variant in self.by_name.values()],
+            },
+            index=pd.Index(list(self.by_name), name="attention"),
+        )
+
+    def recipe(self) -> str:
+        """A script that leaves `weights`, `visible` and `outputs`, attention -> tensor."""
+        return script(
+            recipe.on_the_same_weights,
+            **in_script(self.model, self.config),
+            names=tuple(self.by_name),
+            site=self.site,
+            head=self.head,
+        )
+
+
+def compared(model: ModelState, state: ModelLensState) -> Compared:
+    """The attentions that are possible with this model's positional encoding."""
+    config = replace(model.config, attention="full")
+    stack = state.stack if model.is_encoder_decoder else model.architecture
+    site = f"{prefix(model, stack)}layers.{min(state.layer, model.num_layers) - 1}.self_attention"
+    head = min(state.head, model.num_heads) - 1
+    by_name, largest = variants(model, config, possible(model), site, head)
+    tokens = model.target_tokens if model.is_encoder_decoder and stack == "decoder" else model.source_tokens
+    return Compared(model, config, by_name, largest, site, head, tokens)
+
+
+def _size(number: float) -> str:
+    return formats.tiny(number) if number < 1e-3 else formats.number(number)
+
+
+def missing(model: ModelState) -> list[str]:
+    """The attentions that this model cannot have."""
+    return [name for name in ATTENTION if name not in possible(model)]

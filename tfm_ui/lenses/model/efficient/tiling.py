@@ -1,0 +1,201 @@
+"""How a fused kernel computes attention: tile by tile, one step at a time, on the first tokens of the text."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from tfm_core import (
+    POSITIONAL,
+    Tile,
+    TransformerConfig,
+    recording,
+    scaled_dot_product_attention,
+    tiled_attention,
+    tiles,
+)
+from tfm_ui.lenses.model.efficient import recipe
+from tfm_ui.lenses.model.efficient.compared import Compared
+from tfm_ui.lenses.model.machine import in_script, inputs_of
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.live.cache import cached
+from tfm_ui.live.passes import transformer
+from tfm_ui.live.script import script
+from tfm_ui.pictures.panel import Result
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+READ = 12  # tokens: as many as can be read on a projector
+
+
+SITES = ("*query", "*key", "value", "mask")  # "*" for the turned ones of RoPE
+
+
+@cached()
+def first_tokens(model: ModelState, config: TransformerConfig) -> dict[str, Tensor]:
+    """Of every layer, what the attention reads of the first tokens: (head, READ, head_dim), and its mask."""
+    inputs, mask = inputs_of(model)
+    with torch.no_grad(), recording([f"*layers.*.self_attention.{site}" for site in SITES]) as trace:
+        transformer(config)(*inputs, mask=mask)
+    cut = {}
+    for site, values in trace.items():
+        if site.endswith(".mask"):
+            length = trace[site.removesuffix("mask") + "key"].shape[-2]
+            values = values.expand(1, config.num_heads, length, length)[..., :READ]
+        cut[site] = values[0, :, :READ].clone()
+    return cut
+
+
+@cached()
+def steps_of(
+    model: ModelState, config: TransformerConfig, site: str, head: int, side: int
+) -> tuple[tuple[Tile, ...], Tensor, Tensor]:
+    """The steps, their result and the plain attention, in float64."""
+    first = {name.removeprefix(f"{site}."): values[head] for name, values in first_tokens(model, config).items()}
+    query, key = (first.get(f"rotated_{name}", first[name]).double() for name in ("query", "key"))
+    value, mask = first["value"].double(), first["mask"]
+    steps = tuple(tiles(query, key, value, mask, rows=side, columns=side))
+    plain, _ = scaled_dot_product_attention(query, key, value, mask)
+    return steps, tiled_attention(steps), plain
+
+
+@dataclass(frozen=True)
+class Tiling(Result):
+    """The computation after a number of steps.
+
+    Attributes:
+        whole: the attentions side by side, whose layer and head are read.
+        steps: all steps.
+        step: how many are done.
+        side: queries and keys in a tile.
+        result: what all steps end in, (query, head_dim).
+        plain: softmax(Q Kᵀ / √dₖ) V, the same shape.
+    """
+
+    whole: Compared
+    steps: tuple[Tile, ...]
+    step: int
+    side: int
+    result: Tensor
+    plain: Tensor
+
+    @property
+    def names(self) -> list[str]:
+        """A label per token that is read."""
+        return self.whole.names[: len(self.plain)]
+
+    @property
+    def now(self) -> Tile:
+        """The tile of the last step."""
+        return self.steps[self.step - 1]
+
+    @cached_property
+    def scores(self) -> Tensor:
+        """The scores read so far, (query, key): NaN where hidden, inf where no tile has been."""
+        read = torch.full((len(self.plain),) * 2, math.inf, dtype=torch.float64)
+        for tile in self.steps[: self.step]:
+            read[tile.queries, tile.keys] = tile.scores.masked_fill(tile.scores == -math.inf, math.nan)
+        return read
+
+    @cached_property
+    def last(self) -> dict[int, Tile]:
+        """Query -> the last tile that changed what is held for it."""
+        return {
+            query: tile for tile in self.steps[: self.step] for query in range(tile.queries.start, tile.queries.stop)
+        }
+
+    def held(self, name: str) -> list[float]:
+        """For each query its running "maximum", "total" or "factor"; NaN before its first tile."""
+        values = []
+        for query in range(len(self.plain)):
+            tile = self.last.get(query)
+            values.append(math.nan if tile is None else float(getattr(tile, name)[query - tile.queries.start, 0]))
+        return values
+
+    @cached_property
+    def shares(self) -> Tensor:
+        """exp(score - maximum) / sum so far, (query, key): at the end the weights. NaN and inf as in `scores`."""
+        shares = self.scores.clone()
+        for query, tile in self.last.items():
+            row = query - tile.queries.start
+            reached = self.scores[query].isfinite()
+            shares[query, reached] = (self.scores[query, reached] - tile.maximum[row]).exp() / tile.total[row]
+        return shares
+
+    @cached_property
+    def off(self) -> float:
+        """The largest difference between the tiled and the plain result."""
+        return float((self.result - self.plain).abs().max())
+
+    def sentence(self) -> str:
+        """What the last step did."""
+        tile, size = self.now, len(self.plain)
+        rows = f"queries {tile.queries.start + 1} to {tile.queries.stop}"
+        keys = f"keys {tile.keys.start + 1} to {tile.keys.stop}"
+        grown = int(((tile.factor < 1) & (tile.factor > 0)).sum())
+        rescaled = (
+            f"{formats.plural(grown, 'query', 'queries')} met a larger score than before, so "
+            f"{'its sum and output were' if grown == 1 else 'their sums and outputs were'} made smaller first"
+            if grown
+            else "no sum or output had to be made smaller"
+        )
+        largest = self.side * self.side
+        return (
+            f"Step {self.step} of {len(self.steps)}: {rows}, {keys}; {rescaled}. Never more than {largest} of "
+            f"{size * size} scores are held at a time. After the last step the result differs from "
+            f"the plain one by at most {formats.tiny(self.off)}, which is rounding."
+        )
+
+    def laws(self) -> dict[str, bool]:
+        """The end is plain attention."""
+        law = f"tile by tile gives softmax(QKᵀ / √dₖ) V (largest difference, in float64: {formats.tiny(self.off)})"
+        return {law: self.off <= 1e-12 * max(1.0, float(self.plain.abs().max()))}
+
+    def table(self) -> pd.DataFrame:
+        """A row per query: what is held for it after this step."""
+        return pd.DataFrame(
+            {
+                "running maximum m": self.held("maximum"),
+                "running sum l": self.held("total"),
+                "last factor": self.held("factor"),
+                "length of the output so far": [
+                    float(self.last[q].result[q - self.last[q].queries.start].norm()) if q in self.last else math.nan
+                    for q in range(len(self.plain))
+                ],
+                "length of the plain output": self.plain.norm(dim=-1).tolist(),
+            },
+            index=pd.Index(self.names, name="query"),
+        )
+
+    def recipe(self) -> str:
+        """A script that leaves `steps`, `result` and `plain`."""
+        whole = self.whole
+        return script(
+            recipe.tile_by_tile,
+            **in_script(whole.model, whole.config),
+            site=whole.site,
+            head=whole.head,
+            read=len(self.plain),
+            side=self.side,
+        )
+
+
+def tiling(whole: Compared, state: ModelLensState) -> Tiling:
+    """The chosen step, on the layer and head of the comparison, without a bias of the scores."""
+    read = min(READ, len(whole.names))
+    side = min(state.tile, read)
+    steps, result, plain = steps_of(whole.model, whole.config, whole.site, whole.head, side)
+    return Tiling(whole, steps, min(state.tile_step, len(steps)), side, result, plain)
+
+
+def biased(model: ModelState) -> bool:
+    """Whether the model adds a bias to the scores, which the small example leaves out."""
+    return "bias_at" in POSITIONAL[model.positional].enters()
+
+
+def at_end(shown: Tiling) -> Tiling:
+    """The same after its last step."""
+    return replace(shown, step=len(shown.steps))
