@@ -60,10 +60,10 @@ class OfEqualCount(ABC):
 
 @dataclass(frozen=True)
 class Recurrent(OfEqualCount):
-    """An nn.LSTM or nn.GRU of H hidden units, and a linear map back to d_model.
+    """An nn.LSTM, nn.GRU or nn.RNN of H hidden units, and a linear map back to d_model.
 
     Attributes:
-        gates: 4 in an LSTM, 3 in a GRU.
+        gates: 4 in an LSTM, 3 in a GRU, 1 in an RNN, of which time and memory were never fitted.
         efficiency: measured, as in `Forms`. oneDNN's kernel for the LSTM beats torch's matrix product.
     """
 

@@ -12,9 +12,9 @@ from tfm_core.profiling.size import Size
 
 
 class Recurrence(nn.Module):
-    """nn.LSTM or nn.GRU and a linear map back to d_model: (batch, seq, d_model) in and out."""
+    """nn.LSTM, nn.GRU or nn.RNN and a linear map back to d_model: (batch, seq, d_model) in and out."""
 
-    def __init__(self, recurrence: nn.LSTM | nn.GRU, d_model: int) -> None:
+    def __init__(self, recurrence: nn.LSTM | nn.GRU | nn.RNN, d_model: int) -> None:
         super().__init__()
         self.recurrence = recurrence
         self.output = nn.Linear(recurrence.hidden_size, d_model)
@@ -67,9 +67,13 @@ class BetweenEnds(nn.Module):
 
 
 def recurrent(
-    size: Size, seed: int = 0, *, network: type[nn.LSTM] | type[nn.GRU], width: Callable[[Size], int]
+    size: Size,
+    seed: int = 0,
+    *,
+    network: type[nn.LSTM] | type[nn.GRU] | type[nn.RNN],
+    width: Callable[[Size], int],
 ) -> nn.Module:
-    """nn.LSTM or nn.GRU of as many layers, and of the hidden units that `width` says."""
+    """nn.LSTM, nn.GRU or nn.RNN of as many layers, and of the hidden units that `width` says."""
 
     def build() -> nn.Module:
         recurrence = network(size.d_model, width(size), size.num_layers, batch_first=True)

@@ -1,14 +1,77 @@
-"""The view "distance"."""
+"""The view "distance": gradients by distance in five networks of as many parameters, and their paths."""
 
+from torch import nn
+
+from tfm_core import gradient_by_distance
+from tfm_core.profiling.closed_forms_others import OfEqualCount
+from tfm_core.profiling.targets_others import Convolutions, Recurrence
+from tfm_ui.lenses.model.distance import networks, numbers, steps
+from tfm_ui.lenses.model.distance.numbers import Reach, reach
+from tfm_ui.lenses.model.distance.paths import Paths, measured, paths
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note
+from tfm_ui.pictures.panel import Block, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
 
 def blocks(model: ModelState, state: ModelLensState) -> list[Block | None]:
-    """Not built yet."""
-    return [Note("Not built yet.")]
+    """The gradients by distance, and the paths that they take."""
+    return [_reach_panel(reach(model, state)), _paths_panel(paths(model, state))]
 
 
-VIEW = View(title="Distance", blocks=blocks, controls=())
+def _reach_panel(shown: Reach) -> Panel:
+    return Panel(
+        key="model_distance",
+        title="What still reaches the last output",
+        how_to_read="Each line: how much the last output changes with the input at this distance, the median of all "
+        "draws of random weights; thin: lowest and highest draw. A line ends where the gradient is exactly 0.",
+        shape=f"network × draw × distance = {len(networks.NAMES)} × {shown.state.reach_seeds} × {shown.tokens}",
+        picture="model_distance",
+        result=shown,
+        sources=[
+            gradient_by_distance,
+            networks.gradients,
+            networks.network_of,
+            networks.start_as_torch,
+            OfEqualCount.width,
+            Recurrence.forward,
+            Convolutions.forward,
+            nn.RNN.forward,
+        ],
+    )
+
+
+def _paths_panel(shown: Paths) -> Panel:
+    return Panel(
+        key="model_distance_paths",
+        title="How long the path is",
+        how_to_read="Paper: Vaswani et al. 2017, table 1, for n tokens and kernels of k. Path: layers, or in recurrent "
+        "networks steps, from the first token to the last output. In a row: calls of a layer that wait for each other.",
+        result=shown,
+        open_table=OpenTable({}, not_on_phones=("path (paper)", "in a row (paper)", "parameters")),
+        sources=[
+            measured,
+            steps.layers_to_first,
+            steps.reach_of_attention,
+            steps.reach_of_convolutions,
+            steps.convolved,
+            steps.calls_of_each_layer,
+            steps.steps_of_recurrence,
+        ],
+    )
+
+
+def _running(model: ModelState, state: ModelLensState) -> str:
+    """What is said while the networks run."""
+    drawn = formats.plural(state.reach_seeds, "draw")
+    slow = numbers.takes_long(state.config(model), causal=model.masks_the_future)
+    return f"Running five networks forward and back, {drawn} of weights" if slow else ""
+
+
+VIEW = View(
+    title="Distance",
+    blocks=blocks,
+    controls=("reach_length", "reach_seeds", "reach_kernel", "reach_start"),
+    running=_running,
+)

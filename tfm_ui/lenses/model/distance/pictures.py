@@ -1,5 +1,34 @@
 """The pictures of the view "distance", as functions of the link."""
 
-from tfm_ui.pictures.registry import Picture
+import numpy as np
 
-PICTURES: dict[str, Picture] = {}
+from tfm_ui.lenses.model.distance.networks import NAMES
+from tfm_ui.lenses.model.distance.numbers import reach
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.pictures import lines
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
+from tfm_ui.pictures.registry import Picture
+from tfm_ui.state.model_state import ModelState
+
+COLOURS = dict(zip(NAMES, ("ink", "head 1", "head 2", "head 3", "head 4"), strict=True))
+
+
+def draw_reach(model: ModelState, state: ModelLensState) -> Content:
+    """The median of each network, between thin lines for the lowest and the highest draw."""
+    shown = reach(model, state)
+    distances = list(range(shown.tokens))
+    series = []
+    for name in NAMES:
+        values = np.where(shown.lengths[name] > 0, shown.lengths[name], np.nan)  # no line leads down to 0
+        series += [
+            Line("", distances, values.min(0).tolist(), COLOURS[name], style="thin"),
+            Line("", distances, values.max(0).tolist(), COLOURS[name], style="thin"),
+            Line(name, distances, np.median(values, axis=0).tolist(), COLOURS[name]),
+        ]
+    chart = Chart("distance from the last token, tokens", "gradient length", series, y_scale="log10")
+    return lines.content([chart], about=shown.sentence(), gap="0")
+
+
+PICTURES: dict[str, Picture] = {"model_distance": Picture(CHART, draw_reach)}

@@ -1,5 +1,110 @@
-"""Questions of the view "distance"."""
+"""Questions of the view "distance", and their answers, computed from what is on screen."""
 
-from tfm_ui.page.questions import Question
+import math
+from dataclasses import replace
 
-QUESTIONS: tuple[Question, ...] = ()
+from tfm_ui.lenses.model.distance.networks import NAMES, RECURRENT
+from tfm_ui.lenses.model.distance.numbers import Reach, factor, reach
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+
+def flattest(model: ModelState, state: ModelLensState) -> str:
+    """The network whose gradient changes least with the distance."""
+    return reach(model, state).flattest()[0]
+
+
+def what_arrives(model: ModelState, state: ModelLensState) -> str:
+    """What arrives from the first token in each network, and why."""
+    shown = reach(model, state)
+    parts = formats.listed([f"{name} {_arriving(shown, name)}" for name in NAMES])
+    return (
+        f"The median gradient at distance {shown.tokens - 1}, as a part of that at distance 1: {parts}. In a recurrent "
+        "network it passes through every step in between, and each step multiplies it by a matrix and a slope; in a "
+        "convolution it passes from layer to layer by a few tokens; attention joins any two tokens that its mask and "
+        "its kind allow in one layer."
+    )
+
+
+def _arriving(shown: Reach, name: str) -> str:
+    fall = shown.fall(name)
+    if fall == math.inf:
+        return "nothing"
+    return formats.weight(1 / fall) if fall < 100 else formats.tiny(1 / fall)
+
+
+def furthest_of_convolution(model: ModelState, state: ModelLensState) -> float:
+    """From how far something reaches the last output of the convolutions."""
+    return reach(model, state).furthest("convolution")
+
+
+def how_far_convolution_sees(model: ModelState, state: ModelLensState) -> str:
+    """What a convolution can see, and what its width costs."""
+    shown = reach(model, state)
+    half, layers, far = state.reach_kernel // 2, shown.config.num_layers, shown.furthest("convolution")
+    beyond = (
+        f"further back the gradient is exactly 0 in all {state.reach_seeds} draws"
+        if far < shown.tokens - 1
+        else "that is the first token, so here it sees all of them"
+    )
+    return (
+        f"From {formats.plural(far, 'token')} back; {beyond}. A kernel over {state.reach_kernel} tokens looks {half} "
+        f"to each side, and {formats.plural(layers, 'layer')} add up to {layers * half}. No weight can change that: it "
+        "is how the network is built, trained or not."
+    )
+
+
+def does_torchs_start_forget_more(model: ModelState, state: ModelLensState) -> str:
+    """Whether the RNN's gradient falls by more with torch's first weights than with this library's."""
+    ours, torchs = (reach(model, replace(state, reach_start=start)).fall("RNN") for start in ("ours", "torch"))
+    return "more" if torchs > ours else "less" if torchs < ours else "as much"
+
+
+def what_the_start_does(model: ModelState, state: ModelLensState) -> str:
+    """The falls of the recurrent networks under both ways to draw the first weights."""
+    ours, torchs = (reach(model, replace(state, reach_start=start)) for start in ("ours", "torch"))
+    parts = formats.listed([f"{name} {_falls(ours, name)} and {_falls(torchs, name)}" for name in RECURRENT])
+    return (
+        f"From distance 1 to {ours.tokens - 1} the median gradient falls, with this library’s first weights and with "
+        f"torch’s: {parts}. torch draws its numbers between −1/√n and 1/√n, which spreads them 1/√3 as far as this "
+        "library’s matrices. So a large part of the fall is the choice of the first weights; that the gradient "
+        "passes through every step is not."
+    )
+
+
+def _falls(shown: Reach, name: str) -> str:
+    return factor(shown.fall(name))
+
+
+QUESTIONS: tuple[Question, ...] = (
+    Question(
+        "What still arrives",
+        "Five untrained networks, as many parameters, 48 tokens. In which does the gradient change least with the "
+        "distance?",
+        what_arrives,
+        Prediction(ask="In which does it change least?", measured=flattest, options=NAMES),
+        page={"view": "distance"},
+    ),
+    Question(
+        "A wide convolution",
+        "Now each convolution sees 17 tokens instead of 3. From how many tokens back does anything reach the last "
+        "output?",
+        how_far_convolution_sees,
+        Prediction(ask="From how many tokens back?", measured=furthest_of_convolution),
+        page={"view": "distance", "reach_kernel": 17},
+    ),
+    Question(
+        "torch’s first weights",
+        "All five networks start as torch starts them. Do the recurrent ones now forget more of the first token, or "
+        "less?",
+        what_the_start_does,
+        Prediction(
+            ask="By how much does the RNN’s gradient fall?",
+            measured=does_torchs_start_forget_more,
+            options=("more", "less", "as much"),
+        ),
+        page={"view": "distance", "reach_start": "torch"},
+    ),
+)

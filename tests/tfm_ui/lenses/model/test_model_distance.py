@@ -1,0 +1,191 @@
+"""The view "distance": beside autograd's own Jacobian, torch's own start, and closed forms of what can be reached."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL
+from tfm_core.model.initialization import draw
+from tfm_ui.lenses.model.distance import networks, steps
+from tfm_ui.lenses.model.distance.networks import NAMES, RECURRENT
+from tfm_ui.lenses.model.distance.numbers import reach
+from tfm_ui.lenses.model.distance.panels import blocks
+from tfm_ui.lenses.model.distance.paths import paths
+from tfm_ui.lenses.model.distance.questions import QUESTIONS
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.pictures.panel import panels_in
+from tfm_ui.state.model_state import ModelState
+
+SMALL = ModelLensState(view="distance", reach_length=8, reach_seeds=3)
+MODELS = [
+    ModelState(),
+    ModelState(norm="post", text="", causal=False, activation="relu", num_layers=3),
+    ModelState(architecture="decoder", text="hi", positional="rope", activation="swiglu", num_layers=1),
+    ModelState(architecture="encoder-decoder", positional="t5", tokenizer="byte", seq_len=30),
+    ModelState(positional="alibi", num_heads=16),
+    ModelState(architecture="encoder-decoder", norm="post", positional="learned"),
+]
+every = pytest.mark.parametrize("model", MODELS)
+
+
+# against what we have not written
+
+
+@every
+@pytest.mark.parametrize("name", NAMES)
+def test_the_lengths_are_those_of_autograds_jacobian_times_the_probe(model, name):
+    config, causal = model.config, model.masks_the_future
+    lengths, _ = networks.gradients(config, 6, 3, "ours", causal=causal)
+    network = networks.reading(networks.network_of(name, config, 3, causal=causal), causal=causal)
+    x = draw(config.seed, "x", (1, 6, config.d_model), std=1.0).double()
+    jacobian = torch.autograd.functional.jacobian(lambda x: network(x)[0, -1], x)[:, 0]  # (output, token, input)
+    probe = draw(config.seed, "probe", (1, config.d_model), std=1.0).double()[0]
+    by_hand = torch.einsum("o,oti->ti", probe, jacobian).norm(dim=-1).flip(0)
+    torch.testing.assert_close(lengths[name], by_hand)
+
+
+@pytest.mark.parametrize("build", [nn.RNN, nn.LSTM, nn.GRU])
+def test_torchs_start_of_a_recurrent_network_has_torchs_own_bound_and_spread(build):
+    theirs, ours = build(12, 40, 2), build(12, 40, 2)
+    networks.start_as_torch(ours, 0)
+    for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        assert max(mine.abs().max(), other.abs().max()) <= 40**-0.5
+        assert mine.std().item() == pytest.approx(other.std().item(), rel=0.25)
+
+
+@pytest.mark.parametrize("build", [lambda: nn.Linear(50, 40), lambda: nn.Conv1d(10, 40, 5)])
+def test_torchs_start_of_a_map_has_torchs_own_bound_and_spread(build):
+    theirs, ours = build(), build()
+    networks.start_as_torch(ours, 0)
+    for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        assert max(mine.abs().max(), other.abs().max()) <= 50**-0.5 + 1e-6
+        assert mine.std().item() == pytest.approx(other.std().item(), rel=0.25)
+
+
+@every
+def test_the_transformer_is_the_sidebars_with_its_weights(model):
+    ours = networks.transformer_of(model.config).state_dict()
+    theirs = dict(model_of(model).named_parameters())
+    for name, parameter in ours.items():
+        if name in theirs:
+            assert torch.equal(parameter, theirs[name]), name
+    assert len(set(ours) & set(theirs)) > 10
+
+
+def model_of(model: ModelState) -> nn.Module:
+    """The sidebar's model itself."""
+    from tfm_core import Transformer
+
+    return Transformer(model.config)
+
+
+# laws
+
+
+@every
+@settings(max_examples=12, deadline=None)
+@given(
+    attention=st.sampled_from(tuple(ATTENTION)),
+    length=st.sampled_from([8, 16]),
+    kernel=st.sampled_from([3, 5, 9, 17]),
+    start=st.sampled_from(["ours", "torch"]),
+)
+def test_every_law_holds_and_every_sentence_can_be_written(model, attention, length, kernel, start):
+    state = replace(SMALL, attention=attention, reach_length=length, reach_kernel=kernel, reach_start=start)
+    for panel in panels_in(blocks(model, state)):
+        assert all(panel.result.laws().values()), panel.result.laws()
+        assert panel.result.sentence()
+        assert len(panel.result.table())
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    d_model=st.sampled_from([32, 64]),
+    num_heads=st.sampled_from([1, 4]),
+    num_layers=st.integers(1, 4),
+    d_ff=st.integers(0, 200),
+    norm=st.sampled_from(NORMS),
+    activation=st.sampled_from(tuple(ACTIVATIONS)),
+    architecture=st.sampled_from(ARCHITECTURES),
+    positional=st.sampled_from(tuple(POSITIONAL)),
+    kernel=st.sampled_from([3, 17]),
+)
+def test_the_counts_of_parameters_are_as_near_as_a_width_allows(kernel, **fields):
+    model = ModelState(**fields)
+    wanted = count(networks.transformer_of(model.config))
+    for name in NAMES[1:]:
+        with torch.device("meta"):
+            number = count(networks.network_of(name, model.config, kernel, causal=True))
+        assert abs(number / wanted - 1) < 0.05, name
+
+
+def count(network: nn.Module) -> int:
+    """Its parameters."""
+    return sum(parameter.numel() for parameter in network.parameters())
+
+
+@settings(max_examples=20, deadline=None)
+@given(tokens=st.integers(2, 40), layers=st.integers(1, 4), kernel=st.sampled_from([3, 5, 9]))
+def test_a_convolution_reaches_what_its_kernels_add_up_to(tokens, layers, kernel):
+    plain = steps.reach_of_convolutions(tokens, layers, kernel, dilated=False)
+    dilated = steps.reach_of_convolutions(tokens, layers, kernel, dilated=True)
+    assert plain == min(tokens - 1, layers * (kernel - 1) // 2)
+    assert dilated == min(tokens - 1, kernel**layers - 1)
+
+
+@pytest.mark.parametrize("tokens", [8, 48, 128])
+@pytest.mark.parametrize("kernel", [3, 17])
+def test_paths_are_those_of_table_1(tokens, kernel):
+    shown = paths(ModelState(), replace(SMALL, reach_length=tokens, reach_kernel=kernel))
+    assert shown.path["transformer"] == 1
+    assert shown.path["convolution"] == math.ceil((tokens - 1) / (kernel // 2))
+    assert shown.path["dilated convolution"] == math.ceil(math.log(tokens, kernel) - 1e-9)
+    assert all(shown.path[name] == shown.calls[name] == tokens for name in RECURRENT)
+    assert shown.calls["transformer"] == shown.calls["convolution"] == 1
+
+
+# what is said
+
+
+def test_the_sentence_has_the_factors_of_the_medians():
+    shown = reach(ModelState(), ModelLensState(view="distance"))
+    medians = {name: np.median(values, axis=0) for name, values in shown.lengths.items()}
+    assert shown.lengths["RNN"].shape == (10, 48)
+    assert shown.fall("LSTM") == pytest.approx(medians["LSTM"][1] / medians["LSTM"][47])
+    assert shown.flattest() == ["transformer"]
+    assert "nothing arrives from further than 2 tokens" in shown.sentence()
+    assert "No weight was trained" in shown.sentence()
+
+
+def test_each_draw_has_other_weights_and_fewer_draws_are_the_first_of_more():
+    few, more = (reach(MODELS[0], replace(SMALL, reach_seeds=seeds)).lengths for seeds in (3, 5))
+    for name in NAMES:
+        assert np.array_equal(few[name], more[name][:3])
+        assert len(np.unique(more[name][:, 1])) == 5
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.name)
+@pytest.mark.parametrize("model", MODELS[:3])
+def test_answers_are_sentences_of_any_model(question, model):
+    for state in (ModelLensState(**question.page), replace(SMALL, attention="window", reach_kernel=17)):
+        assert question.answer(model, state).endswith(".")
+
+
+def test_what_the_questions_take_for_granted():
+    first, wide, start = QUESTIONS
+    model = ModelState()
+    assert first.predict.measured(model, ModelLensState(**first.page)) == "transformer"
+    assert wide.predict.measured(model, ModelLensState(**wide.page)) == 16
+    assert start.predict.measured(model, ModelLensState(**start.page)) == "more"
+
+
+def test_large_models_get_fewer_draws():
+    large = ModelState(d_model=256, num_layers=8, d_ff=1024)
+    assert ModelLensState.limits(ModelState())["reach_seeds"]["high"] == 20
+    assert ModelLensState.limits(large)["reach_seeds"]["high"] == 3

@@ -1,0 +1,179 @@
+"""How strongly the last output depends on each input before it, in five networks of as many parameters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tfm_core import TransformerConfig
+from tfm_core.profiling.closed_forms import transformer_parameters
+from tfm_ui.lenses.model.distance import networks, recipe
+from tfm_ui.lenses.model.distance.networks import NAMES
+from tfm_ui.lenses.model.machine import config_of
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.live.cache import cached
+from tfm_ui.live.script import config_code, script
+from tfm_ui.pictures.panel import Result
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats, units
+
+WRITTEN_OUT = 10_000  # larger factors are written with a power of ten
+LARGE = 1_000_000  # a network of more parameters takes a turn of its own
+ALIKE = 0.05  # counts of parameters that are closer are called about equal
+
+
+def takes_long(config: TransformerConfig, *others: object, causal: bool) -> bool:
+    """Whether five networks of this size are computed behind others."""
+    return sum(transformer_parameters(networks.size_of(config, causal=causal)).values()) > LARGE
+
+
+@cached(heavy=takes_long)
+def drawn(
+    config: TransformerConfig, tokens: int, kernel: int, start: str, *, causal: bool
+) -> tuple[Mapping[str, Tensor], Mapping[str, int]]:
+    """Lengths of gradients, (distance), and counts of parameters, by network; for the weights of one seed."""
+    return networks.gradients(config, tokens, kernel, start, causal=causal)
+
+
+@dataclass(frozen=True)
+class Reach(Result):
+    """What the main picture shows.
+
+    Attributes:
+        config: the transformer of the first draw; each further draw has the next seed.
+        state: the lens's fields.
+        causal: whether an encoder gets a causal mask.
+    """
+
+    config: TransformerConfig
+    state: ModelLensState
+    causal: bool
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the networks read."""
+        return self.state.reach_length
+
+    @cached_property
+    def draws(self) -> list[tuple[Mapping[str, Tensor], Mapping[str, int]]]:
+        """Of each seed the lengths of gradients and the counts of parameters."""
+        how = (self.tokens, self.state.reach_kernel, self.state.reach_start)
+        configs = [replace(self.config, seed=self.config.seed + k) for k in range(self.state.reach_seeds)]
+        return [drawn(config, *how, causal=self.causal) for config in configs]
+
+    @cached_property
+    def lengths(self) -> Mapping[str, NDArray[np.float64]]:
+        """Network -> lengths of gradients, (seed, distance)."""
+        return {name: torch.stack([lengths[name] for lengths, _ in self.draws]).numpy() for name in NAMES}
+
+    @cached_property
+    def medians(self) -> Mapping[str, NDArray[np.float64]]:
+        """Network -> the median over the seeds, (distance)."""
+        return {name: np.median(values, axis=0) for name, values in self.lengths.items()}
+
+    @property
+    def parameters(self) -> Mapping[str, int]:
+        """Network -> how many parameters it has."""
+        return self.draws[0][1]
+
+    def furthest(self, name: str) -> int:
+        """The largest distance at which any draw has a gradient that is not 0."""
+        return int(np.flatnonzero((self.lengths[name] > 0).any(axis=0)).max(initial=0))
+
+    def fall(self, name: str) -> float:
+        """The median at distance 1 over that at the largest distance; infinite if nothing arrives there."""
+        near, far = self.medians[name][1], self.medians[name][-1]
+        return float(near / far) if far > 0 else np.inf
+
+    def apart(self) -> float:
+        """How far the counts of parameters are from the transformer's, at most, as a part of it."""
+        wanted = self.parameters["transformer"]
+        return max(abs(number / wanted - 1) for number in self.parameters.values())
+
+    def flattest(self) -> list[str]:
+        """The networks whose gradient changes least between the two distances, among those that reach both."""
+        changes = {name: abs(np.log(self.fall(name))) for name in NAMES if 0 < self.fall(name) < np.inf}
+        least = min(changes.values(), default=0.0)
+        return [name for name, change in changes.items() if change <= least + 1e-9]
+
+    def sentence(self) -> str:
+        """By what factor each gradient falls, which changes least, and what cannot be concluded."""
+        last, falls = self.tokens - 1, {name: self.fall(name) for name in NAMES}
+        arriving = [f"{_change(falls[name])} in the {_named(name)}" for name in NAMES if 0 < falls[name] < np.inf]
+        short = [
+            f"In the {_named(name)} nothing arrives from further than {formats.plural(self.furthest(name), 'token')}: "
+            "beyond, the gradient is exactly 0."
+            for name in NAMES
+            if falls[name] == np.inf
+        ]
+        flattest = formats.listed([f"the {_named(name)}" for name in self.flattest()])
+        flat = [f"It changes least in {flattest}."] if len(arriving) > 1 else []
+        from_to = f"From distance 1 to distance {last}, the median gradient of the last output"
+        return " ".join(
+            [
+                *([f"{from_to} {formats.listed(arriving)}."] if arriving else []),
+                *flat,
+                *short,
+                "No weight was trained: this shows what can get through before anything is learned, not what a trained "
+                "network remembers.",
+            ]
+        )
+
+    def table(self) -> pd.DataFrame:
+        """A row per distance: for each network the median, the lowest and the highest of all draws."""
+        columns: dict[str, NDArray[np.float64]] = {}
+        for name in NAMES:
+            values = self.lengths[name]
+            columns |= {name: self.medians[name], f"{name}, lowest": values.min(0), f"{name}, highest": values.max(0)}
+        return pd.DataFrame(columns, index=pd.RangeIndex(self.tokens, name="distance"))
+
+    def laws(self) -> dict[str, bool]:
+        """The number of parameters, and what a convolution can see."""
+        kernel, layers = self.state.reach_kernel, self.config.num_layers
+        field = min(self.tokens - 1, layers * (kernel // 2))
+        whole = all((self.lengths[name] > 0).all() for name in networks.RECURRENT)
+        return {
+            f"the five counts of parameters differ by {formats.percent(self.apart())} at most": self.apart() < ALIKE,
+            f"the convolution’s gradient ends at distance {field}, which is layers × (kernel − 1) / 2 or the first "
+            "token": self.furthest("convolution") == field,
+            "no recurrent network’s gradient is exactly 0 at any distance": whole,
+        }
+
+    def recipe(self) -> str:
+        """A script that leaves `medians`, `lowest` and `highest` by network, (distance), and `parameters`."""
+        return script(
+            recipe.reach,
+            config=config_code(self.config),
+            tokens=self.tokens,
+            seeds=self.state.reach_seeds,
+            kernel=self.state.reach_kernel,
+            start=self.state.reach_start,
+            causal=self.causal,
+        )
+
+
+def reach(model: ModelState, state: ModelLensState) -> Reach:
+    """Of the sidebar's model with the lens's attention."""
+    return Reach(config_of(model, state), state, model.masks_the_future)
+
+
+def _named(name: str) -> str:
+    """As it stands within a sentence."""
+    return f"stack of {name}s" if name == "convolution" else name
+
+
+def factor(value: float) -> str:
+    """4.2×, 4×10⁸ times."""
+    return units.times(value) if value < WRITTEN_OUT else f"{formats.tiny(value)} times"
+
+
+def _change(fall: float) -> str:
+    """As what follows "the gradient"."""
+    if f"{fall:.2g}" == "1":
+        return "stays about the same"
+    return f"{'shrinks' if fall > 1 else 'grows'} {factor(max(fall, 1 / fall))}"
