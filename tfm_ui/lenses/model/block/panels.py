@@ -140,9 +140,10 @@ def _controls(model: ModelState) -> ModelLensState:
     line = controls_line.row("line_model_block")
     in_sight = ("layer", "sub_layer", "step", "dropout")
     if not model.is_encoder_decoder:
-        return controls_line.draw(ModelLensState, PREFIX, model, line, "layer", "token", *in_sight[1:])
+        controls_line.draw(ModelLensState, PREFIX, model, line, "layer", "token", *in_sight[1:])
+        return controls_line.draw_more(ModelLensState, PREFIX, model, line, "attention")
     controls_line.draw(ModelLensState, PREFIX, model, line, "stack", *in_sight)
-    return controls_line.draw_more(ModelLensState, PREFIX, model, line, "token")
+    return controls_line.draw_more(ModelLensState, PREFIX, model, line, "attention", "token")
 
 
 def _running(model: ModelState, state: ModelLensState) -> str:

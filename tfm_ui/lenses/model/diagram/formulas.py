@@ -1,6 +1,6 @@
 """The formula of each block, as LaTeX, for the configuration that is shown."""
 
-from tfm_core import POSITIONAL, TransformerConfig
+from tfm_core import ATTENTION, POSITIONAL, TransformerConfig
 from tfm_core.study.blocks import Block
 
 ACTIVATION = {
@@ -38,7 +38,7 @@ def formulas(block: Block, config: TransformerConfig) -> list[str]:
 
 def _attention(block: Block, config: TransformerConfig) -> list[str]:
     """One head. The mask hides by adding minus infinity."""
-    if block.kind == "self_attention" and config.attention == "linear":
+    if block.kind == "self_attention" and not ATTENTION[config.attention].has_scores:
         return [
             r"\mathrm{head}_i = \frac{\phi(q_i)^\top \sum_j \phi(k_j) v_j^\top}{\phi(q_i)^\top \sum_j \phi(k_j)},"
             r"\quad \phi(x) = \mathrm{elu}(x) + 1"
@@ -50,7 +50,9 @@ def _attention(block: Block, config: TransformerConfig) -> list[str]:
     projected = rf"Q = x W^Q + b^Q,\quad K, V = {source}\, W^{{K,V}} + b^{{K,V}}"
     turned = [r"\tilde q_m = R_m q_m,\quad \tilde k_n = R_n k_n"] if "rotate" in ways else []
     softmax = rf"\mathrm{{head}} = \mathrm{{softmax}}\Big(\frac{{{query} {key}^\top}}{{\sqrt{{d_k}}}}{bias} + M\Big) V"
-    return [projected, *turned, softmax]
+    patterned = block.kind == "self_attention" and ATTENTION[config.attention].pattern(1, 1) is not None
+    hidden = [r"M_{mn} = -\infty \text{ also where the } \mathrm{" + config.attention + r"} \text{ pattern hides } n"]
+    return [projected, *turned, softmax, *(hidden if patterned else [])]
 
 
 def _feed_forward(config: TransformerConfig) -> str:

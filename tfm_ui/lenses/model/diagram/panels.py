@@ -7,9 +7,11 @@ import streamlit as st
 from torch import nn
 
 from tfm_core import (
+    ATTENTION,
     MultiHeadAttention,
     SequenceClassifier,
     Transformer,
+    TransformerConfig,
     TransformerLayer,
     attention_scores,
     attention_weights,
@@ -18,7 +20,9 @@ from tfm_core import (
     stack_blocks,
 )
 from tfm_core.model.feed_forward import FeedForward
+from tfm_core.model.linear_attention import linear_attention
 from tfm_core.model.transformer import Stack
+from tfm_core.study import blocks as drawn
 from tfm_ui.lenses.model.diagram.flow import Flow, flow
 from tfm_ui.lenses.model.diagram.formulas import formulas
 from tfm_ui.lenses.model.diagram.numbers import Machine, config_in_words, machine
@@ -36,7 +40,6 @@ SOURCES: dict[str, list[Source]] = {
     "embedding": [Stack.forward, nn.Embedding.forward],
     "position": [Stack.run],
     "norm": [TransformerLayer._add, nn.LayerNorm.forward],
-    "self_attention": [MultiHeadAttention.forward, attention_scores, attention_weights],
     "cross_attention": [MultiHeadAttention.forward, attention_scores, attention_weights],
     "feed_forward": [FeedForward.forward],
     "sum": [TransformerLayer._add],
@@ -86,9 +89,19 @@ def _block_panel(shown: Machine, result: Result, picture: str) -> Panel:
         locked=True,
         picture=picture,
         result=result,
-        sources=[source for source in SOURCES[block.kind] if inspect.isroutine(source)],
+        sources=[source for source in _sources(block, config) if inspect.isroutine(source)],
         tools=partial(_formula, shown),
     )
+
+
+def _sources(block: drawn.Block, config: TransformerConfig) -> list[Source]:
+    """The program of a block; self-attention is the configuration's, with what it changes of the full one."""
+    if block.kind != "self_attention":
+        return SOURCES[block.kind]
+    entry = ATTENTION[config.attention]
+    changed: list[Source] = [entry.pattern, entry._attend] if entry is not MultiHeadAttention else []
+    maths: list[Source] = [attention_scores, attention_weights] if entry.has_scores else [linear_attention]
+    return [MultiHeadAttention.forward, *changed, *maths]
 
 
 def _formula(shown: Machine) -> None:
@@ -118,7 +131,7 @@ def _controls(model: ModelState) -> ModelLensState:
         return controls_line.draw_more(ModelLensState, PREFIX, model, line, *numbers)
     if state.shape != THIS:
         return state
-    return controls_line.draw(ModelLensState, PREFIX, model, line, "stack", "layer", "all_layers", "token")
+    return controls_line.draw(ModelLensState, PREFIX, model, line, "attention", "stack", "layer", "all_layers", "token")
 
 
 def _running(model: ModelState, state: ModelLensState) -> str:

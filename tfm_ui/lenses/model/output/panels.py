@@ -133,7 +133,8 @@ def _tied_panel(shown: TiedAndUntied) -> Panel:
 def _controls(model: ModelState) -> ModelLensState:
     """The position, how many tokens, tied or not; beside them the temperature's slider."""
     line = controls_line.row("line_model_output")
-    state = controls_line.draw(ModelLensState, PREFIX, model, line, "token", "top", "tied")
+    controls_line.draw(ModelLensState, PREFIX, model, line, "token", "top", "tied")
+    state = controls_line.draw_more(ModelLensState, PREFIX, model, line, "attention")
     with st.container(key="model_output_knobs_place"):
         Drawing("model_output_knobs", ((model, ""), (state, PREFIX))).draw("model_output_knobs")
     return state
