@@ -6,7 +6,7 @@ import torch
 from tfm_core import Transformer, TransformerConfig, causal_mask, recording
 from tfm_core.model.initialization import draw
 from tfm_core.model.layer import TransformerLayer
-from tfm_core.study.depth import WIRINGS, signal_by_depth
+from tfm_core.study.depth import WIRINGS, mean_cosine, signal_by_depth
 
 
 def model(norm: str, layers: int = 3) -> Transformer:
@@ -72,3 +72,27 @@ def test_what_does_not_fit_is_refused() -> None:
         signal_by_depth(layers_of(model("pre")), x, "none")
     with pytest.raises(ValueError, match="without cross-attention"):
         signal_by_depth([TransformerLayer(8, 2, 16, cross_attention=True)], x, "pre-norm")
+
+
+def test_similarity_is_the_mean_cosine_of_pairs_written_out() -> None:
+    """Beside torch's own cosine of every pair of different tokens."""
+    x = draw(3, "x", (2, 5, 8), std=1.0).double()
+    pairs = [(i, j) for i in range(5) for j in range(5) if i != j]
+    cosines = [torch.cosine_similarity(x[:, i], x[:, j], dim=-1) for i, j in pairs]
+    torch.testing.assert_close(mean_cosine(x), torch.stack(cosines).mean(0))
+    assert mean_cosine(x[:, :1]).isnan().all()
+    measured = signal_by_depth(layers_of(model("pre")), x, "pre-norm")
+    torch.testing.assert_close(measured.similarity[0], mean_cosine(x))
+    assert measured.similarity.shape == (4, 2)
+
+
+def test_a_scheme_inside_the_attention_acts() -> None:
+    """Beside a recording of a model with rotary positions."""
+    config = TransformerConfig(vocab_size=9, d_model=8, num_heads=2, positional="rope", seed=2)
+    transformer = Transformer(config).double().eval()
+    with torch.no_grad(), recording("*.residual_*") as trace:
+        transformer(torch.tensor([[1, 2, 3, 2]]))
+    x, last = trace["layers.0.self_attention.residual_before"], trace["layers.1.feed_forward.residual_after"]
+    positional = transformer.stack.positional
+    measured = signal_by_depth(layers_of(transformer), x, "pre-norm", positional=positional)
+    torch.testing.assert_close(measured.forward[-1], last.norm(dim=-1))
