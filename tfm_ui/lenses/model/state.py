@@ -30,6 +30,7 @@ BLOCKS = (
 SUB_LAYERS = ("self_attention", "cross_attention", "feed_forward")
 BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")
 STARTS = ("ours", "torch")
+DRAWS = (3, 5, 10, 20)
 DROPOUTS = (0, 0.1, 0.2, 0.3, 0.5)  # 0 is whole, as links write no 0.0
 
 
@@ -40,9 +41,9 @@ def possible(model: ModelState) -> tuple[str, ...]:
 
 
 def most_draws(model: ModelState) -> int:
-    """Of the weights of five networks: fewer of larger ones, so that it takes seconds."""
+    """How often the weights of five networks may be drawn: less often for larger ones, so that it takes seconds."""
     numbers = model.num_layers * model.d_model * (model.d_model + model.hidden)
-    return 20 if numbers < 250_000 else 10 if numbers < 1_000_000 else 3
+    return DRAWS[-1] if numbers < 250_000 else DRAWS[-2] if numbers < 1_000_000 else DRAWS[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +98,7 @@ class ModelLensState(LensState):
     # distance
     reach_length: int = control(Choice("Tokens read", (8, 16, 32, 48, 64, 96, 128)), default=48)
     reach_seeds: int = control(
-        Whole("Draws of weights", 3, 20, box=True, help="Each from the next seed; fewer in a large model."), default=10
+        Choice("Draws of weights", DRAWS, help="Each from the next seed; fewer in a large model."), default=10
     )
     reach_kernel: int = control(Choice("Kernel", (3, 5, 9, 17), help="Tokens that a convolution sees."), default=3)
     reach_start: str = control(
@@ -133,7 +134,7 @@ class ModelLensState(LensState):
             "layer": {"high": model.num_layers},
             "head": {"high": model.num_heads},
             "token": {"high": model.length},
-            "reach_seeds": {"high": most_draws(model)},
+            "reach_seeds": {"options": tuple(number for number in DRAWS if number <= most_draws(model))},
         }
 
     @staticmethod

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL
+from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer
 from tfm_core.model.initialization import draw
 from tfm_ui.lenses.model.distance import networks, steps
 from tfm_ui.lenses.model.distance.networks import NAMES, RECURRENT
@@ -71,25 +71,18 @@ def test_torchs_start_of_a_map_has_torchs_own_bound_and_spread(build):
 @every
 def test_the_transformer_is_the_sidebars_with_its_weights(model):
     ours = networks.transformer_of(model.config).state_dict()
-    theirs = dict(model_of(model).named_parameters())
+    theirs = dict(Transformer(model.config).named_parameters())
     for name, parameter in ours.items():
         if name in theirs:
             assert torch.equal(parameter, theirs[name]), name
     assert len(set(ours) & set(theirs)) > 10
 
 
-def model_of(model: ModelState) -> nn.Module:
-    """The sidebar's model itself."""
-    from tfm_core import Transformer
-
-    return Transformer(model.config)
-
-
 # laws
 
 
 @every
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     attention=st.sampled_from(tuple(ATTENTION)),
     length=st.sampled_from([8, 16]),
@@ -187,5 +180,6 @@ def test_what_the_questions_take_for_granted():
 
 def test_large_models_get_fewer_draws():
     large = ModelState(d_model=256, num_layers=8, d_ff=1024)
-    assert ModelLensState.limits(ModelState())["reach_seeds"]["high"] == 20
-    assert ModelLensState.limits(large)["reach_seeds"]["high"] == 3
+    assert ModelLensState.limits(ModelState())["reach_seeds"]["options"] == (3, 5, 10, 20)
+    assert ModelLensState.limits(large)["reach_seeds"]["options"] == (3,)
+    assert reach(large, ModelLensState(view="distance")).seeds == 3

@@ -16,8 +16,8 @@ from tfm_core.profiling.closed_forms_others import Convolution, Recurrent
 from tfm_core.profiling.size import Size
 from tfm_core.profiling.targets_others import convolutions, recurrent
 
-NAMES = ("transformer", "convolution", "RNN", "LSTM", "GRU")
-RECURRENT = ("RNN", "LSTM", "GRU")
+NAMES = ("transformer", "convolution", "LSTM", "GRU", "RNN")
+RECURRENT = ("LSTM", "GRU", "RNN")
 
 
 def size_of(config: TransformerConfig, *, causal: bool) -> Size:
@@ -101,7 +101,7 @@ def gradients(
     """
     x = draw(config.seed, "x", (1, tokens, config.d_model), std=1.0).double()
     lengths, parameters = {}, {}
-    for name in ("transformer", "convolution", "RNN", "LSTM", "GRU"):
+    for name in ("transformer", "convolution", "LSTM", "GRU", "RNN"):
         network = network_of(name, config, kernel, causal=causal)
         if start == "torch":
             start_as_torch(network, config.seed)

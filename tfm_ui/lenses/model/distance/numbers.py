@@ -15,7 +15,7 @@ from tfm_core.profiling.closed_forms import transformer_parameters
 from tfm_ui.lenses.model.distance import networks, recipe
 from tfm_ui.lenses.model.distance.networks import NAMES
 from tfm_ui.lenses.model.machine import config_of
-from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.lenses.model.state import ModelLensState, most_draws
 from tfm_ui.live.cache import cached
 from tfm_ui.live.script import config_code, script
 from tfm_ui.pictures.panel import Result
@@ -48,11 +48,13 @@ class Reach(Result):
         config: the transformer of the first draw; each further draw has the next seed.
         state: the lens's fields.
         causal: whether an encoder gets a causal mask.
+        seeds: how many draws of weights.
     """
 
     config: TransformerConfig
     state: ModelLensState
     causal: bool
+    seeds: int
 
     @property
     def tokens(self) -> int:
@@ -63,7 +65,7 @@ class Reach(Result):
     def draws(self) -> list[tuple[Mapping[str, Tensor], Mapping[str, int]]]:
         """Of each seed the lengths of gradients and the counts of parameters."""
         how = (self.tokens, self.state.reach_kernel, self.state.reach_start)
-        configs = [replace(self.config, seed=self.config.seed + k) for k in range(self.state.reach_seeds)]
+        configs = [replace(self.config, seed=self.config.seed + k) for k in range(self.seeds)]
         return [drawn(config, *how, causal=self.causal) for config in configs]
 
     @cached_property
@@ -150,16 +152,21 @@ class Reach(Result):
             recipe.reach,
             config=config_code(self.config),
             tokens=self.tokens,
-            seeds=self.state.reach_seeds,
+            seeds=self.seeds,
             kernel=self.state.reach_kernel,
             start=self.state.reach_start,
             causal=self.causal,
         )
 
 
+def draws_of(model: ModelState, state: ModelLensState) -> int:
+    """As many draws as the reader asks for, or the most that a model of this size gets."""
+    return min(state.reach_seeds, most_draws(model))
+
+
 def reach(model: ModelState, state: ModelLensState) -> Reach:
     """Of the sidebar's model with the lens's attention."""
-    return Reach(config_of(model, state), state, model.masks_the_future)
+    return Reach(config_of(model, state), state, model.masks_the_future, draws_of(model, state))
 
 
 def _named(name: str) -> str:

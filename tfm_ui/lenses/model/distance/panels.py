@@ -6,9 +6,10 @@ from tfm_core import gradient_by_distance
 from tfm_core.profiling.closed_forms_others import OfEqualCount
 from tfm_core.profiling.targets_others import Convolutions, Recurrence
 from tfm_ui.lenses.model.distance import networks, numbers, steps
-from tfm_ui.lenses.model.distance.numbers import Reach, reach
+from tfm_ui.lenses.model.distance.numbers import Reach, draws_of, reach
 from tfm_ui.lenses.model.distance.paths import Paths, measured, paths
-from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.lenses.model.state import PREFIX, ModelLensState
+from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
@@ -26,7 +27,7 @@ def _reach_panel(shown: Reach) -> Panel:
         title="What still reaches the last output",
         how_to_read="Each line: how much the last output changes with the input at this distance, the median of all "
         "draws of random weights; thin: lowest and highest draw. A line ends where the gradient is exactly 0.",
-        shape=f"network × draw × distance = {len(networks.NAMES)} × {shown.state.reach_seeds} × {shown.tokens}",
+        shape=f"network × draw × distance = {len(networks.NAMES)} × {shown.seeds} × {shown.tokens}",
         picture="model_distance",
         result=shown,
         sources=[
@@ -64,14 +65,17 @@ def _paths_panel(shown: Paths) -> Panel:
 
 def _running(model: ModelState, state: ModelLensState) -> str:
     """What is said while the networks run."""
-    drawn = formats.plural(state.reach_seeds, "draw")
+    drawn = formats.plural(draws_of(model, state), "draw")
     slow = numbers.takes_long(state.config(model), causal=model.masks_the_future)
     return f"Running five networks forward and back, {drawn} of weights" if slow else ""
 
 
-VIEW = View(
-    title="Distance",
-    blocks=blocks,
-    controls=("reach_length", "reach_seeds", "reach_kernel", "reach_start"),
-    running=_running,
-)
+def _controls(model: ModelState) -> ModelLensState:
+    """What the networks read, how often they are drawn, and what they are; the attention behind a button."""
+    line = controls_line.row("line_model_distance")
+    in_sight = ("reach_length", "reach_seeds", "reach_kernel", "reach_start")
+    controls_line.draw(ModelLensState, PREFIX, model, line, *in_sight)
+    return controls_line.draw_more(ModelLensState, PREFIX, model, line, "attention")
+
+
+VIEW = View(title="Distance", blocks=blocks, controls=_controls, running=_running)

@@ -18,16 +18,16 @@ COLOURS = dict(zip(NAMES, ("ink", "head 1", "head 2", "head 3", "head 4"), stric
 def draw_reach(model: ModelState, state: ModelLensState) -> Content:
     """The median of each network, between thin lines for the lowest and the highest draw."""
     shown = reach(model, state)
-    distances = list(range(shown.tokens))
-    series = []
+    around, medians = [], []
     for name in NAMES:
-        values = np.where(shown.lengths[name] > 0, shown.lengths[name], np.nan)  # no line leads down to 0
-        series += [
-            Line("", distances, values.min(0).tolist(), COLOURS[name], style="thin"),
-            Line("", distances, values.max(0).tolist(), COLOURS[name], style="thin"),
-            Line(name, distances, np.median(values, axis=0).tolist(), COLOURS[name]),
+        reached = shown.lengths[name][:, : shown.furthest(name) + 1]  # a line ends where nothing arrives any more
+        distances = list(range(reached.shape[1]))
+        around += [
+            Line("", distances, edge.tolist(), COLOURS[name], style="thin")
+            for edge in (reached.min(axis=0), reached.max(axis=0))
         ]
-    chart = Chart("distance from the last token, tokens", "gradient length", series, y_scale="log10")
+        medians.append(Line(name, distances, np.median(reached, axis=0).tolist(), COLOURS[name]))
+    chart = Chart("distance from the last token, tokens", "gradient length", [*around, *medians], y_scale="log10")
     return lines.content([chart], about=shown.sentence(), gap="0")
 
 

@@ -45,7 +45,7 @@ def how_far_convolution_sees(model: ModelState, state: ModelLensState) -> str:
     shown = reach(model, state)
     half, layers, far = state.reach_kernel // 2, shown.config.num_layers, shown.furthest("convolution")
     beyond = (
-        f"further back the gradient is exactly 0 in all {state.reach_seeds} draws"
+        f"further back the gradient is exactly 0 in all {shown.seeds} draws"
         if far < shown.tokens - 1
         else "that is the first token, so here it sees all of them"
     )

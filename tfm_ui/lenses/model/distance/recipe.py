@@ -41,7 +41,7 @@ def paths(
         path[name] = layers_to_first(name, config, tokens, kernel, causal=causal)
         sight[name] = reach_after(name, config, tokens, kernel, config.num_layers, causal=causal)
     calls = calls_of_each_layer(small_of(config), tokens, kernel, causal=causal)
-    steps = {name: steps_of_recurrence(name, small_of(config), tokens) for name in ("RNN", "LSTM", "GRU")}
+    steps = {name: steps_of_recurrence(name, small_of(config), tokens) for name in ("LSTM", "GRU", "RNN")}
     path |= {name: count for name, (count, _, _) in steps.items()}
     calls |= {name: count for name, (count, _, _) in steps.items()}
     sight |= {name: far for name, (_, _, far) in steps.items()}
