@@ -114,7 +114,7 @@ class Reach(Result):
             if falls[name] == np.inf
         ]
         flattest = formats.listed([f"the {_named(name)}" for name in self.flattest()])
-        flat = [f"It changes least in {flattest}."] if len(arriving) > 1 else []
+        flat = [f"{'Of these it' if short else 'It'} changes least in {flattest}."] if len(arriving) > 1 else []
         from_to = f"From distance 1 to distance {last}, the median gradient of the last output"
         return " ".join(
             [

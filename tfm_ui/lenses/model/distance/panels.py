@@ -15,6 +15,8 @@ from tfm_ui.pictures.panel import Block, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
+LONG = 600  # tokens, those of all draws together: about a second in small networks
+
 
 def blocks(model: ModelState, state: ModelLensState) -> list[Block | None]:
     """The gradients by distance, and the paths that they take."""
@@ -65,17 +67,17 @@ def _paths_panel(shown: Paths) -> Panel:
 
 def _running(model: ModelState, state: ModelLensState) -> str:
     """What is said while the networks run."""
-    drawn = formats.plural(draws_of(model, state), "draw")
-    slow = numbers.takes_long(state.config(model), causal=model.masks_the_future)
+    draws = draws_of(model, state)
+    slow = numbers.takes_long(state.config(model), causal=model.masks_the_future) or draws * state.reach_length > LONG
+    drawn = formats.plural(draws, "draw")
     return f"Running five networks forward and back, {drawn} of weights" if slow else ""
 
 
 def _controls(model: ModelState) -> ModelLensState:
-    """What the networks read, how often they are drawn, and what they are; the attention behind a button."""
+    """What the networks read and how they start; behind a button how often they are drawn, and the attention."""
     line = controls_line.row("line_model_distance")
-    in_sight = ("reach_length", "reach_seeds", "reach_kernel", "reach_start")
-    controls_line.draw(ModelLensState, PREFIX, model, line, *in_sight)
-    return controls_line.draw_more(ModelLensState, PREFIX, model, line, "attention")
+    controls_line.draw(ModelLensState, PREFIX, model, line, "reach_length", "reach_kernel", "reach_start")
+    return controls_line.draw_more(ModelLensState, PREFIX, model, line, "reach_seeds", "attention")
 
 
 VIEW = View(title="Distance", blocks=blocks, controls=_controls, running=_running)

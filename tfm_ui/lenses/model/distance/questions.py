@@ -67,10 +67,10 @@ def what_the_start_does(model: ModelState, state: ModelLensState) -> str:
     ours, torchs = (reach(model, replace(state, reach_start=start)) for start in ("ours", "torch"))
     parts = formats.listed([f"{name} {_falls(ours, name)} and {_falls(torchs, name)}" for name in RECURRENT])
     return (
-        f"From distance 1 to {ours.tokens - 1} the median gradient falls, with this library’s first weights and with "
-        f"torch’s: {parts}. torch draws its numbers between −1/√n and 1/√n, which spreads them 1/√3 as far as this "
-        "library’s matrices. So a large part of the fall is the choice of the first weights; that the gradient "
-        "passes through every step is not."
+        f"How many times as large the median gradient is at distance 1 as at distance {ours.tokens - 1}, first with "
+        f"this library’s first weights, then with torch’s: {parts}. torch draws between −1/√n and 1/√n for n hidden "
+        "units, which spreads the matrix from state to state 1/√3 as far as this library does. So how fast the "
+        "gradient changes is a matter of the first weights; that it must pass through every step is not."
     )
 
 
