@@ -183,3 +183,16 @@ def test_large_models_get_fewer_draws():
     assert ModelLensState.limits(ModelState())["reach_seeds"]["options"] == (3, 5, 10, 20)
     assert ModelLensState.limits(large)["reach_seeds"]["options"] == (3,)
     assert reach(large, ModelLensState(view="distance")).seeds == 3
+
+
+@pytest.mark.parametrize("model", [MODELS[0], MODELS[3]])
+def test_the_recipes_leave_the_numbers_on_screen(model):
+    shown, measured = reach(model, SMALL), paths(model, SMALL)
+    left: dict[str, object] = {}
+    exec(shown.recipe(), left)
+    for name in NAMES:
+        assert np.allclose(left["medians"][name], shown.medians[name], rtol=1e-9)
+        assert np.allclose(left["highest"][name], shown.lengths[name].max(0), rtol=1e-9)
+    assert left["parameters"] == shown.parameters
+    exec(measured.recipe(), left)
+    assert (left["path"], left["sight"], left["calls"]) == (measured.path, measured.sight, measured.calls)
