@@ -35,6 +35,14 @@ LOOKS = {
     "top": 5,
 }
 # field -> another value: other weights, or other networks beside the model
-RUNS = {"attention": "window", "reach_length": 16, "reach_kernel": 5, "reach_start": "torch", "tied": False}
+RUNS = {
+    "attention": "window",
+    "depth": 3,
+    "depth_dropout": 0.3,
+    "reach_length": 16,
+    "reach_kernel": 5,
+    "reach_start": "torch",
+    "tied": False,
+}
 # "shape" fills parameters, but on torch's meta device, which has none
 EITHER = ("shape",)

@@ -2,6 +2,8 @@
 
 from tfm_ui.lenses.model.block import panels as block
 from tfm_ui.lenses.model.block import pictures as block_pictures
+from tfm_ui.lenses.model.depth import panels as depth
+from tfm_ui.lenses.model.depth import pictures as depth_pictures
 from tfm_ui.lenses.model.diagram import panels as diagram
 from tfm_ui.lenses.model.diagram import pictures as diagram_pictures
 from tfm_ui.lenses.model.distance import panels as distance
@@ -21,6 +23,7 @@ LENS = Lens(
     views={
         "diagram": diagram.VIEW,
         "block": block.VIEW,
+        "depth": depth.VIEW,
         "distance": distance.VIEW,
         "efficient": efficient.VIEW,
         "output": output.VIEW,
@@ -28,6 +31,7 @@ LENS = Lens(
     questions=QUESTIONS,
     pictures=diagram_pictures.PICTURES
     | block_pictures.PICTURES
+    | depth_pictures.PICTURES
     | distance_pictures.PICTURES
     | efficient_pictures.PICTURES
     | output_pictures.PICTURES,

@@ -4,9 +4,11 @@ Each view has its own questions.py; what they take for granted is checked in tes
 """
 
 from tfm_ui.lenses.model.block import questions as block
+from tfm_ui.lenses.model.depth import questions as depth
 from tfm_ui.lenses.model.diagram import questions as diagram
 from tfm_ui.lenses.model.distance import questions as distance
 from tfm_ui.lenses.model.efficient import questions as efficient
 from tfm_ui.lenses.model.output import questions as output
 
-QUESTIONS = (*diagram.QUESTIONS, *block.QUESTIONS, *distance.QUESTIONS, *efficient.QUESTIONS, *output.QUESTIONS)
+VIEWS = (diagram, block, depth, distance, efficient, output)
+QUESTIONS = tuple(question for view in VIEWS for question in view.QUESTIONS)

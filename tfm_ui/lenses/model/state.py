@@ -10,7 +10,7 @@ from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 
 PREFIX = "model_"
-VIEWS = ("diagram", "block", "distance", "efficient", "output")
+VIEWS = ("diagram", "block", "depth", "distance", "efficient", "output")
 BLOCKS = (
     "embedding",
     "position",
@@ -94,6 +94,10 @@ class ModelLensState(LensState):
     # feed_forward
 
     # depth
+    depth: int = control(
+        Whole("Layers here", 1, 48, help="Of the experiment; the model’s own are in the sidebar."), default=24
+    )
+    depth_dropout: float = control(Choice("Dropout", DROPOUTS, help="In training mode."), default=0.1)
 
     # distance
     reach_length: int = control(Choice("Tokens read", (8, 16, 32, 48, 64, 96, 128)), default=48)

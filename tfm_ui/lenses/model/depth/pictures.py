@@ -1,5 +1,92 @@
 """The pictures of the view "depth", as functions of the link."""
 
+from tfm_ui.lenses.model.depth.dropped import dropped
+from tfm_ui.lenses.model.depth.stream import stream
+from tfm_ui.lenses.model.depth.wired import WHAT, Alike, Wired, wired
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.pictures import lines
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.registry import Picture
+from tfm_ui.state.model_state import ModelState
 
-PICTURES: dict[str, Picture] = {}
+AFTER = "layer, from the input (0) on"
+
+
+def _by_wiring(shown: Wired, measure: str) -> list[Line]:
+    layers = list(range(shown.config.num_layers + 1))
+    return [
+        Line(wiring, layers, mean.tolist(), f"head {at + 1}")
+        for at, (wiring, mean) in enumerate(shown.means[measure].items())
+    ]
+
+
+def four_wirings(model: ModelState, state: ModelLensState) -> Content:
+    """Lengths of vectors and of gradients after each layer, a line per wiring."""
+    shown = wired(model, state)
+    charts = [
+        Chart(AFTER, WHAT[measure], _by_wiring(shown, measure), y_scale="log10") for measure in ("forward", "backward")
+    ]
+    return lines.content(charts, about=shown.sentence())
+
+
+def alike(model: ModelState, state: ModelLensState) -> Content:
+    """The mean cosine of two tokens after each layer."""
+    shown = wired(model, state)
+    chart = Chart(AFTER, "mean cosine of two different tokens", _by_wiring(shown, "similarity"), reach=(0, 1))
+    return lines.content([chart], about=Alike(shown).sentence())
+
+
+def residual_stream(model: ModelState, state: ModelLensState) -> Content:
+    """Before and after each sub-layer, and what it adds."""
+    shown = stream(model, state)
+    places = list(range(1, len(shown.places) + 1))
+    chart = Chart(
+        "sub-layer, in order",
+        "mean length",
+        [
+            Line("stream before", places, shown.lengths("before"), "muted", "dashed"),
+            Line("what the sub-layer adds", places, shown.lengths("adds"), "value"),
+            Line("stream after", places, shown.lengths("after"), "query"),
+        ],
+        reach=(0,),
+    )
+    cosine = Chart(
+        "sub-layers passed",
+        "mean cosine of two tokens",
+        [Line("mean cosine", [0, *places], shown.similarity, "result")],
+        reach=(0, 1),
+    )
+    return lines.content([chart, cosine], about=shown.sentence())
+
+
+def draws(model: ModelState, state: ModelLensState) -> Content:
+    """A dot per draw and key; the row in evaluation mode as a line."""
+    shown = dropped(model, state)
+    keys = list(range(1, len(shown.names) + 1))
+    each = shown.trained.flatten().tolist()
+    chart = Chart(
+        "key, by its place in the text",
+        "weight",
+        [
+            Line(
+                "training mode, a dot per draw",
+                keys * len(shown.trained),
+                each,
+                "key",
+                "dots",
+            ),
+            Line("evaluation mode", keys, shown.calm.tolist(), "ink"),
+        ],
+        reach=(0,),
+    )
+    return lines.content([chart], about=shown.sentence())
+
+
+PICTURES = {
+    "model_wirings": Picture(CHART, four_wirings),
+    "model_alike": Picture(CHART, alike),
+    "model_stream_lengths": Picture(CHART, residual_stream),
+    "model_training_mode": Picture(CHART, draws),
+}

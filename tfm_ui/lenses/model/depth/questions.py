@@ -1,5 +1,88 @@
-"""Questions of the view "depth"."""
+"""Questions of the view "depth", and their answers, computed from what is on screen."""
 
-from tfm_ui.page.questions import Question
+from tfm_ui.lenses.model.depth.dropped import DRAWS, dropped
+from tfm_ui.lenses.model.depth.stream import stream
+from tfm_ui.lenses.model.depth.wired import Alike, wired
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
-QUESTIONS: tuple[Question, ...] = ()
+
+def most_changed(model: ModelState, state: ModelLensState) -> str:
+    """The wiring whose gradient changes most."""
+    return wired(model, state).most_changed()
+
+
+def which_carries_the_gradient(model: ModelState, state: ModelLensState) -> str:
+    """What is measured, and what norms have to do with it."""
+    return (
+        f"{wired(model, state).sentence()} A norm gives each sub-layer vectors of one size to read, so that what it "
+        "writes has one size, too; without a norm, longer vectors write still longer ones. A length alone does not "
+        "show whether a gradient still tells tokens apart: see below how alike they become. Other seeds, other numbers."
+    )
+
+
+def how_alike(model: ModelState, state: ModelLensState) -> str:
+    """The similarities, and what mixes tokens."""
+    return (
+        f"{Alike(wired(model, state)).sentence()} Attention averages over tokens in every layer, and with random "
+        "weights nothing keeps them apart but the residual connections."
+    )
+
+
+def what_is_added(model: ModelState, state: ModelLensState) -> str:
+    """The stream's growth."""
+    shown = stream(model, state)
+    shares = [
+        f"{place} {formats.percent(adds / before)}"
+        for place, adds, before in zip(shown.places, shown.lengths("adds"), shown.lengths("before"), strict=True)
+        if before
+    ]
+    added = formats.listed(shares)
+    return f"What each sub-layer adds, beside the length of what was there: {added}. {shown.sentence()}"
+
+
+def other_key(model: ModelState, state: ModelLensState) -> float:
+    """In how many draws another key has the largest weight."""
+    return dropped(model, state).changed
+
+
+def training_or_evaluation(model: ModelState, state: ModelLensState) -> str:
+    """The spread of one row over draws."""
+    return dropped(model, state).sentence()
+
+
+QUESTIONS: tuple[Question, ...] = (
+    Question(
+        "Four wirings",
+        "The same weights, 24 layers deep, wired in four ways. In which does the gradient change most on its way down?",
+        which_carries_the_gradient,
+        Prediction(
+            ask="Which one?",
+            measured=most_changed,
+            options=("pre-norm", "post-norm", "no residuals", "no norm"),
+        ),
+        page={"view": "depth"},
+    ),
+    Question(
+        "All the same",
+        "The text goes through 48 layers. How alike are its tokens at the end, with and without residuals?",
+        how_alike,
+        page={"view": "depth", "depth": 48},
+    ),
+    Question(
+        "What is added",
+        "8 layers: how much does each sub-layer add to the residual stream, beside what is already there?",
+        what_is_added,
+        model={"num_layers": 8},
+        page={"view": "depth", "depth": 8},
+    ),
+    Question(
+        "Draws of dropout",
+        "In training mode, dropout of 0.3 makes each pass different. In how many of 16 draws is another key strongest?",
+        training_or_evaluation,
+        Prediction(ask=f"In how many of {DRAWS} draws?", measured=other_key),
+        page={"view": "depth", "layer": 2, "depth_dropout": 0.3},
+    ),
+)

@@ -1,0 +1,125 @@
+"""The view "depth": four wirings, the residual stream, how alike tokens become, and dropout."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, WIRINGS, Transformer, causal_mask, recording
+from tfm_ui.lenses.model.depth import questions
+from tfm_ui.lenses.model.depth.dropped import DRAWS, dropped
+from tfm_ui.lenses.model.depth.pictures import PICTURES
+from tfm_ui.lenses.model.depth.stream import stream
+from tfm_ui.lenses.model.depth.wired import READ, Alike, wired
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.state.model_state import ModelState
+
+models = st.builds(
+    ModelState,
+    text=st.sampled_from(["", "cat", "the cat sat on the mat"]),
+    target=st.sampled_from(["", "le chat"]),
+    seq_len=st.sampled_from([0, 5, 9]),
+    architecture=st.sampled_from(ARCHITECTURES),
+    positional=st.sampled_from(tuple(POSITIONAL)),
+    norm=st.sampled_from(NORMS),
+    activation=st.sampled_from(tuple(ACTIVATIONS)),
+    causal=st.booleans(),
+)
+states = st.builds(
+    ModelLensState,
+    view=st.just("depth"),
+    attention=st.sampled_from(["full", "window", "linear"]),
+    stack=st.sampled_from(["encoder", "decoder"]),
+    layer=st.integers(1, 8),
+    head=st.integers(1, 16),
+    token=st.integers(1, 9),
+    depth=st.sampled_from([1, 2, 7]),
+    depth_dropout=st.sampled_from([0, 0.1, 0.5]),
+)
+
+
+@settings(max_examples=40)
+@given(models, states)
+def test_every_law_holds_and_every_picture_is_drawn_for_any_model(model, state):
+    shown = wired(model, state)
+    for result in (shown, Alike(shown), stream(model, state), dropped(model, state)):
+        assert all(result.laws().values()), result.laws()
+        assert result.sentence()
+        assert len(result.table())
+    for picture in PICTURES.values():
+        assert picture.content(model, state)
+    for question in questions.QUESTIONS:
+        assert question.answer(model, state)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_the_wiring_of_the_model_is_the_model(norm):
+    """At the sidebar's own depth, one of the wirings is the sidebar's model, whose residual stream is recorded."""
+    model = ModelState(text="the cat sat on the mat", norm=norm, num_layers=3, causal=True)
+    measured = wired(model, ModelLensState(depth=3)).means["forward"][f"{norm}-norm"]
+    ends = stream(model, ModelLensState())
+    after = [ends.ends[name]["after"].norm(dim=-1).mean() for name in ends.sub_layers if name.endswith("feed_forward")]
+    assert measured[1:].tolist() == pytest.approx([float(length) for length in after], rel=1e-5)
+
+
+def test_no_gradient_is_lost_in_48_layers_without_a_norm():
+    """In float32 it would be: vectors grow by a factor of about 1e12."""
+    shown = wired(ModelState(), ModelLensState(depth=48))
+    assert all(
+        math.isfinite(factor) for measure in ("forward", "backward") for factor in shown.factors(measure).values()
+    )
+    assert shown.factors("forward")["no norm"] > 1e6
+    assert set(shown.by_wiring) == set(WIRINGS)
+
+
+def test_a_long_text_is_cut_and_padding_is_not_read():
+    assert len(wired(ModelState(text="word " * 300), ModelLensState(depth=2)).ids) == READ
+    assert len(wired(ModelState(text="a b c", seq_len=9), ModelLensState(depth=2)).ids) == 3
+
+
+def test_draws_are_passes_of_the_real_model_in_training_mode():
+    model, state = ModelState(causal=True), ModelLensState(layer=2, head=3, token=5, depth_dropout=0.3)
+    shown = dropped(model, state)
+    again = Transformer(shown.config.__class__(**{**vars(shown.config), "dropout": 0.3})).train()
+    with torch.random.fork_rng(devices=[]), torch.no_grad(), recording("layers.1.self_attention.weights") as trace:
+        torch.manual_seed(4)
+        again(model.source_tokens.batch, mask=causal_mask(10))
+    assert torch.allclose(shown.trained[4], trace["layers.1.self_attention.weights"][0, 2, 4], atol=1e-6)
+    assert len(shown.trained) == DRAWS
+    assert not torch.equal(shown.trained[0], shown.trained[1])
+
+
+def test_drawing_leaves_the_random_state_and_the_cached_model_alone():
+    torch.manual_seed(1)
+    state = torch.random.get_rng_state()
+    model = ModelState(text="a b c d e f")
+    dropped(model, ModelLensState(depth_dropout=0.5))
+    assert torch.equal(torch.random.get_rng_state(), state)
+    without = dropped(model, ModelLensState(depth_dropout=0))
+    assert all(torch.allclose(draw, without.calm, atol=1e-6) for draw in without.trained)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_recipes_yield_what_is_on_screen(architecture):
+    model = ModelState(text="a b c d e", target="x y z", architecture=architecture, positional="rope")
+    state = ModelLensState(stack="decoder", layer=2, head=2, depth=5)
+    shown, flow, draws = wired(model, state), stream(model, state), dropped(model, state)
+    scope: dict = {}
+    exec(shown.recipe(), scope)
+    for wiring, signal in shown.by_wiring.items():
+        assert torch.allclose(scope["signals"][wiring].backward, signal.backward)
+    exec(flow.recipe(), scope)
+    for name, ends in flow.ends.items():
+        assert all(torch.allclose(scope["stream"][name][what], values, atol=1e-6) for what, values in ends.items())
+    exec(draws.recipe(), scope)
+    assert torch.allclose(scope["trained"][draws.site][:, draws.head, draws.token], draws.trained, atol=1e-6)
+
+
+def test_what_questions_take_for_granted():
+    """Gradients explode without a norm, tokens become alike, and dropout moves the strongest key in some draws."""
+    shown = wired(ModelState(), ModelLensState())
+    assert shown.most_changed() == "no norm"
+    assert all(mean[-1] > mean[0] for mean in shown.means["similarity"].values())
+    assert dropped(ModelState(), ModelLensState(layer=2, depth_dropout=0.3)).changed > 0

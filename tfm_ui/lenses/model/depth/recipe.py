@@ -1,0 +1,71 @@
+"""What the view "depth" shows, without the app."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from tfm_core import (
+    WIRINGS,
+    DepthSignal,
+    Transformer,
+    TransformerConfig,
+    TransformerLayer,
+    causal_mask,
+    recording,
+    signal_by_depth,
+)
+
+
+def wired(*, config: TransformerConfig, ids: Sequence[int], causal: bool) -> Mapping[str, DepthSignal]:
+    """Wiring -> lengths, gradients and similarities by layer, in float64, of one stack with the same weights."""
+    model = Transformer(config).eval().double()
+    with torch.no_grad(), recording("layers.0.self_attention.residual_before") as trace:
+        model(torch.tensor([ids]))
+    x = trace["layers.0.self_attention.residual_before"]
+    mask = causal_mask(x.shape[1]) if causal else None
+    layers = [layer for layer in model.stack.layers if isinstance(layer, TransformerLayer)]
+    signals = {name: signal_by_depth(layers, x, name, mask=mask, positional=model.stack.positional) for name in WIRINGS}
+    return signals
+
+
+def stream(
+    *,
+    config: TransformerConfig,
+    inputs: Sequence[Tensor],
+    mask: Tensor | None,
+    sub_layers: Sequence[str],
+    read: Sequence[int],
+) -> Mapping[str, Mapping[str, Tensor]]:
+    """Sub-layer -> the residual stream "before" and "after" it and what it "adds", (token, d_model)."""
+    sites = {"before": "residual_before", "adds": "output", "after": "residual_after"}
+    wanted = [f"{name}.{site}" for name in sub_layers for site in sites.values()]
+    with torch.no_grad(), recording(wanted) as trace:
+        Transformer(config).eval()(*inputs, mask=mask)
+    stream = {
+        name: {what: trace[f"{name}.{site}"][0, list(read)] for what, site in sites.items()} for name in sub_layers
+    }
+    return stream
+
+
+def dropped(
+    *, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, rate: float, draws: int, sites: str
+) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
+    """Site -> weights of the first 64 tokens: in evaluation mode, (head, query, key), and in training mode, with a
+    first axis for the draws, each from its own seed.
+    """
+    model = Transformer(replace(config, dropout=rate)).eval()
+    with torch.no_grad(), recording(sites) as trace:
+        model(*inputs, mask=mask)
+    calm = {site: weights[0, :, :64, :64] for site, weights in trace.items()}
+    each: dict[str, list[Tensor]] = {site: [] for site in calm}
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        for draw in range(draws):
+            torch.manual_seed(draw)
+            with recording(sites) as trace:
+                model.train()(*inputs, mask=mask)
+            for site, weights in trace.items():
+                each[site].append(weights[0, :, :64, :64])
+    trained = {site: torch.stack(weights) for site, weights in each.items()}
+    return calm, trained

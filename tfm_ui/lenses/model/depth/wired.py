@@ -1,0 +1,162 @@
+"""The same text through many layers that are wired in four ways: what becomes of vectors and of gradients."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import torch
+
+from tfm_core import DepthSignal, TransformerConfig
+from tfm_ui.lenses.model.depth import recipe
+from tfm_ui.lenses.model.machine import config_of
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.live.cache import cached
+from tfm_ui.live.script import config_code, script
+from tfm_ui.pictures.panel import Result
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+READ = 64  # tokens: 48 layers of more would take seconds
+WHAT = {"forward": "length ‖x‖", "backward": "length of the gradient", "similarity": "mean cosine"}
+
+
+@cached()
+def signals(config: TransformerConfig, ids: tuple[int, ...], causal: bool) -> dict[str, DepthSignal]:
+    """Wiring -> its lengths, gradients and similarities."""
+    return dict(recipe.wired(config=config, ids=ids, causal=causal))
+
+
+@dataclass(frozen=True)
+class Wired(Result):
+    """Of one stack with the layers' weights of the sidebar's seed, in float64.
+
+    Attributes:
+        config: the stack: one encoder or decoder, as deep as is asked for.
+        ids: the tokens that are read, without padding.
+        causal: whether no token sees a later one.
+        by_wiring: wiring -> what is measured.
+    """
+
+    config: TransformerConfig
+    ids: tuple[int, ...]
+    causal: bool
+    by_wiring: dict[str, DepthSignal]
+
+    @cached_property
+    def means(self) -> dict[str, dict[str, np.ndarray]]:
+        """Measure -> wiring -> the mean over tokens before the first layer and after each, (layers + 1)."""
+        return {
+            measure: {
+                wiring: getattr(signal, measure).reshape(self.config.num_layers + 1, -1).mean(-1).numpy()
+                for wiring, signal in self.by_wiring.items()
+            }
+            for measure in WHAT
+        }
+
+    def factors(self, measure: str) -> dict[str, float]:
+        """Wiring -> how many times as large it is at one end as at the other: where the signal arrives, over where it
+        starts. Vectors arrive after the last layer, gradients before the first.
+        """
+        ends = (-1, 0) if measure == "forward" else (0, -1)
+        with np.errstate(all="ignore"):
+            return {wiring: float(mean[ends[0]] / mean[ends[1]]) for wiring, mean in self.means[measure].items()}
+
+    def most_changed(self) -> str:
+        """The wiring whose gradient changes by the largest factor, up or down."""
+        sizes = {name: abs(_log(factor)) for name, factor in self.factors("backward").items()}
+        return max(sizes, key=sizes.__getitem__)
+
+    def sentence(self) -> str:
+        """What each wiring does to vectors and to gradients."""
+        layers = formats.plural(self.config.num_layers, "layer")
+        grown, back = (
+            ", ".join(f"{_times(factor)} {wiring}" for wiring, factor in self.factors(measure).items())
+            for measure in ("forward", "backward")
+        )
+        return (
+            f"On their way up through {layers}, vectors change their length by these factors: {grown}. Gradients, on "
+            f"their way down: {back}; they change most with {self.most_changed()}. The weights are random: this is "
+            "what training has to start from."
+        )
+
+    def laws(self) -> dict[str, bool]:
+        """All begin alike at both ends, and a norm at the end of a layer sets the length."""
+        starts = [signal.forward[0] for signal in self.by_wiring.values()]
+        ends = [signal.backward[-1] for signal in self.by_wiring.values()]
+        same = all(torch.equal(start, starts[0]) for start in starts) and all(torch.equal(end, ends[0]) for end in ends)
+        post = self.by_wiring["post-norm"].forward[1:]
+        longest = float(post.max()) if post.numel() else 0.0
+        root = math.sqrt(self.config.d_model)
+        return {
+            "all four start with the same vectors and, at the end, with the same gradient": same,
+            f"after a norm no vector is longer than √d_model = {formats.number(root)} (longest "
+            f"{formats.number(longest)})": longest <= root * (1 + 1e-9),
+        }
+
+    def table(self) -> pd.DataFrame:
+        """A row per place, a column per measure and wiring."""
+        columns = {
+            (words, wiring): self.means[measure][wiring] for measure, words in WHAT.items() for wiring in self.by_wiring
+        }
+        index = pd.Index(["input", *(f"layer {at + 1}" for at in range(self.config.num_layers))], name="after")
+        return pd.DataFrame(columns, index=index)
+
+    def recipe(self) -> str:
+        """A script that leaves `signals`, wiring -> what is measured."""
+        return script(recipe.wired, config=config_code(self.config), ids=list(self.ids), causal=self.causal)
+
+
+@dataclass(frozen=True)
+class Alike(Result):
+    """How alike the vectors of different tokens become, under each wiring."""
+
+    wired: Wired
+
+    def sentence(self) -> str:
+        """The mean cosine at both ends."""
+        means = self.wired.means["similarity"]
+        if len(self.wired.ids) == 1:
+            return "A single token has no other to be compared with: read a longer text."
+        start = formats.number(float(next(iter(means.values()))[0]))
+        ends = ", ".join(f"{formats.number(float(mean[-1]))} {wiring}" for wiring, mean in means.items())
+        layers = formats.plural(self.wired.config.num_layers, "layer")
+        return (
+            f"The mean cosine between two different tokens is {start} before the first layer, and after {layers}: "
+            f"{ends}. At 1 all tokens point the same way, and no later layer can tell them apart by direction."
+        )
+
+    def laws(self) -> dict[str, bool]:
+        """A cosine lies between -1 and 1."""
+        every = np.concatenate(list(self.wired.means["similarity"].values()))
+        return {"no mean cosine is beyond ±1": bool((np.abs(every[np.isfinite(every)]) <= 1 + 1e-9).all())}
+
+    def table(self) -> pd.DataFrame:
+        """The same table: it has all measures."""
+        return self.wired.table()
+
+    def recipe(self) -> str:
+        """The same script."""
+        return self.wired.recipe()
+
+
+def wired(model: ModelState, state: ModelLensState) -> Wired:
+    """The text, or of two texts the one of the chosen stack, without padding."""
+    writing = model.is_encoder_decoder and state.stack == "decoder"
+    tokens = model.target_tokens if writing else model.source_tokens
+    causal = writing or model.architecture == "decoder" or model.masks_the_future
+    ids = tuple(token for token in tokens.ids if token != model.config.pad_id)[:READ] or (model.config.pad_id,)
+    kind = "decoder" if causal else "encoder"
+    config = replace(config_of(model, state), architecture=kind, num_layers=state.depth)
+    return Wired(config, ids, causal, signals(config, ids, causal))
+
+
+def _log(factor: float) -> float:
+    return math.log(factor) if 0 < factor < math.inf else math.inf
+
+
+def _times(factor: float) -> str:
+    if not math.isfinite(factor):
+        return "∞ (too large to count)"
+    return f"×\u202f{formats.number(factor)}" if 1e-3 <= factor < 1e4 else f"×\u202f{formats.tiny(factor)}"
