@@ -95,7 +95,8 @@ class ModelLensState(LensState):
 
     # depth
     depth: int = control(
-        Whole("Layers here", 1, 48, help="Of the experiment; the model’s own are in the sidebar."), default=24
+        Whole("Depth", 1, 48, box=True, help="Layers of the four stacks; the model’s are set in the sidebar."),
+        default=24,
     )
     depth_dropout: float = control(Choice("Dropout", DROPOUTS, help="In training mode."), default=0.1)
 

@@ -27,7 +27,7 @@ def blocks(model: ModelState, state: ModelLensState) -> list[Block | None]:
 
 
 def _cut(model: ModelState) -> bool:
-    return model.longest > READ
+    return model.length > READ
 
 
 def _wired_panel(shown: Wired) -> Panel:

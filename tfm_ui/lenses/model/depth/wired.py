@@ -142,11 +142,11 @@ class Alike(Result):
 
 
 def wired(model: ModelState, state: ModelLensState) -> Wired:
-    """The text, or of two texts the one of the chosen stack, without padding."""
-    writing = model.is_encoder_decoder and state.stack == "decoder"
-    tokens = model.target_tokens if writing else model.source_tokens
-    causal = writing or model.architecture == "decoder" or model.masks_the_future
-    ids = tuple(token for token in tokens.ids if token != model.config.pad_id)[:READ] or (model.config.pad_id,)
+    """The text, of two texts the first, without padding."""
+    causal = model.architecture == "decoder" or model.masks_the_future
+    ids = tuple(token for token in model.source_tokens.ids if token != model.config.pad_id)[:READ] or (
+        model.config.pad_id,
+    )
     kind = "decoder" if causal else "encoder"
     config = replace(config_of(model, state), architecture=kind, num_layers=state.depth)
     return Wired(config, ids, causal, signals(config, ids, causal))
