@@ -1,5 +1,7 @@
 """The fields of the Model lens for tests/tfm_ui/live/test_passes.py: those that no pass depends on, and the others."""
 
+from tfm_ui.lenses.model.state import FFN_SIZES
+
 # field -> another value: what is only looked at
 LOOKS = {
     "stack": "decoder",
@@ -23,6 +25,10 @@ LOOKS = {
     "dropout_draw": 2,
     "block_dim": 5,
     "block_part": "0,0,2,8",
+    # feed_forward
+    "unit": 7,
+    "ffn_size": FFN_SIZES[1],
+    "hidden_part": "0,0,2,8",
     # distance
     "reach_seeds": 3,
     # efficient

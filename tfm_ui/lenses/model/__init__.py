@@ -10,6 +10,8 @@ from tfm_ui.lenses.model.distance import panels as distance
 from tfm_ui.lenses.model.distance import pictures as distance_pictures
 from tfm_ui.lenses.model.efficient import panels as efficient
 from tfm_ui.lenses.model.efficient import pictures as efficient_pictures
+from tfm_ui.lenses.model.feed_forward import panels as feed_forward
+from tfm_ui.lenses.model.feed_forward import pictures as feed_forward_pictures
 from tfm_ui.lenses.model.output import panels as output
 from tfm_ui.lenses.model.output import pictures as output_pictures
 from tfm_ui.lenses.model.questions import QUESTIONS
@@ -23,6 +25,7 @@ LENS = Lens(
     views={
         "diagram": diagram.VIEW,
         "block": block.VIEW,
+        "feed_forward": feed_forward.VIEW,
         "depth": depth.VIEW,
         "distance": distance.VIEW,
         "efficient": efficient.VIEW,
@@ -31,6 +34,7 @@ LENS = Lens(
     questions=QUESTIONS,
     pictures=diagram_pictures.PICTURES
     | block_pictures.PICTURES
+    | feed_forward_pictures.PICTURES
     | depth_pictures.PICTURES
     | distance_pictures.PICTURES
     | efficient_pictures.PICTURES

@@ -8,7 +8,8 @@ from tfm_ui.lenses.model.depth import questions as depth
 from tfm_ui.lenses.model.diagram import questions as diagram
 from tfm_ui.lenses.model.distance import questions as distance
 from tfm_ui.lenses.model.efficient import questions as efficient
+from tfm_ui.lenses.model.feed_forward import questions as feed_forward
 from tfm_ui.lenses.model.output import questions as output
 
-VIEWS = (diagram, block, depth, distance, efficient, output)
+VIEWS = (diagram, block, feed_forward, depth, distance, efficient, output)
 QUESTIONS = tuple(question for view in VIEWS for question in view.QUESTIONS)

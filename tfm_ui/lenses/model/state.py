@@ -10,7 +10,7 @@ from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 
 PREFIX = "model_"
-VIEWS = ("diagram", "block", "depth", "distance", "efficient", "output")
+VIEWS = ("diagram", "block", "feed_forward", "depth", "distance", "efficient", "output")
 BLOCKS = (
     "embedding",
     "position",
@@ -31,6 +31,7 @@ SUB_LAYERS = ("self_attention", "cross_attention", "feed_forward")
 BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")
 STARTS = ("ours", "torch")
 DRAWS = (3, 5, 10, 20)
+FFN_SIZES = ("this model", "512 / 2,048")  # d_model / d_ff
 DROPOUTS = (0, 0.1, 0.2, 0.3, 0.5)  # 0 is whole, as links write no 0.0
 
 
@@ -92,6 +93,9 @@ class ModelLensState(LensState):
     block_part: str = control(windows.field("Part of token × dimension", MAX_TOKENS), default=windows.WHOLE, held=True)
 
     # feed_forward
+    unit: int = control(Whole("Unit", 1, 16_384, box=True, help="Of d_ff hidden units."), default=1)
+    ffn_size: str = control(Choice("Size counted", FFN_SIZES), default=FFN_SIZES[0])
+    hidden_part: str = control(windows.field("Part of token × unit", MAX_TOKENS), default=windows.WHOLE, held=True)
 
     # depth
     depth: int = control(
@@ -133,11 +137,12 @@ class ModelLensState(LensState):
 
     @staticmethod
     def limits(model: ModelState) -> Limits:
-        """Layers, heads and tokens of this model, and the attentions that its positional encoding can act in."""
+        """Layers, heads, hidden units and tokens of this model, and the attentions that are possible in it."""
         return {
             "attention": {"options": possible(model)},
             "layer": {"high": model.num_layers},
             "head": {"high": model.num_heads},
+            "unit": {"high": model.config.feed_forward_dim},
             "token": {"high": model.length},
             "reach_seeds": {"options": tuple(number for number in DRAWS if number <= most_draws(model))},
         }

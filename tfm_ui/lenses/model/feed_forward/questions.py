@@ -1,5 +1,80 @@
-"""Questions of the view "feed_forward"."""
+"""Questions of the view "feed_forward", and their answers, computed from what is on screen."""
 
-from tfm_ui.page.questions import Question
+from tfm_ui.lenses.model.feed_forward.curves import curves
+from tfm_ui.lenses.model.feed_forward.hidden import hidden
+from tfm_ui.lenses.model.feed_forward.sizes import sizes
+from tfm_ui.lenses.model.feed_forward.unit import unit
+from tfm_ui.lenses.model.state import FFN_SIZES, ModelLensState
+from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
-QUESTIONS: tuple[Question, ...] = ()
+
+def zeros_of_relu(model: ModelState, state: ModelLensState) -> float:
+    """The share of units that ReLU makes 0, in percent."""
+    return round(100 * hidden(model, state).zeros("relu"), 1)
+
+
+def what_relu_drops(model: ModelState, state: ModelLensState) -> str:
+    """ReLU's zeros, and why that many."""
+    shown = hidden(model, state)
+    return (
+        f"{formats.percent(shown.zeros('relu'))}: a unit is 0 wherever its number before the activation is not above "
+        "0. With random weights either sign is about as likely in a wide network. A unit that is 0 gets no gradient at that "
+        f"token; GELU, with {formats.percent(shown.zeros('gelu'))} exact zeros, lets small negative numbers through."
+    )
+
+
+def what_a_gate_costs(model: ModelState, state: ModelLensState) -> str:
+    """The sizes' sentence."""
+    shown = sizes(model, state)
+    return f"{shown.sentence()} So SwiGLU is usually given two thirds of the width, to compare networks of one size."
+
+
+def where_the_unit_fires(model: ModelState, state: ModelLensState) -> str:
+    """The unit's sentence."""
+    return unit(hidden(model, state), state).sentence()
+
+
+def which_slope(model: ModelState, state: ModelLensState) -> str:
+    """What the derivatives are in the region that is used."""
+    shown = curves(hidden(model, state))
+    least = {name: formats.number(float(slopes.min())) for name, slopes in shown.slopes.items()}
+    most = {name: formats.number(float(slopes.max())) for name, slopes in shown.slopes.items()}
+    return (
+        f"{shown.sentence()} From −4 to 4 the derivative goes from {least['relu']} to {most['relu']} with ReLU, from "
+        f"{least['gelu']} to {most['gelu']} with GELU and from {least['silu']} to {most['silu']} with SiLU: both "
+        "smooth curves fall a little before they rise, and are steeper than 1 for a while."
+    )
+
+
+QUESTIONS: tuple[Question, ...] = (
+    Question(
+        "How many zeros",
+        "Every token has d_ff hidden units in each layer. What share of them does ReLU make exactly 0?",
+        what_relu_drops,
+        Prediction(ask="What share of the hidden units is 0 with ReLU?", measured=zeros_of_relu, unit="%"),
+        page={"view": "feed_forward"},
+    ),
+    Question(
+        "Smooth or not",
+        "In layer 2 with SiLU: where do the three derivatives differ, and does the model read numbers there?",
+        which_slope,
+        model={"activation": "silu"},
+        page={"view": "feed_forward", "layer": 2},
+    ),
+    Question(
+        "The price of a gate",
+        "512 wide, d_ff 2,048: how many parameters does SwiGLU add, and at which width does it have as many as ReLU?",
+        what_a_gate_costs,
+        model={"activation": "swiglu"},
+        page={"view": "feed_forward", "ffn_size": FFN_SIZES[1]},
+    ),
+    Question(
+        "One unit",
+        "Follow hidden unit 5 with ReLU: which tokens make it fire, and what does it write towards?",
+        where_the_unit_fires,
+        model={"activation": "relu"},
+        page={"view": "feed_forward", "unit": 5},
+    ),
+)

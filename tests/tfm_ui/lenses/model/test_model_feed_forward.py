@@ -1,0 +1,124 @@
+"""The view "feed_forward": curves, hidden units, sizes and a single unit, for any model."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, Transformer, causal_mask, recording
+from tfm_ui.lenses.model.feed_forward import questions
+from tfm_ui.lenses.model.feed_forward.curves import curves
+from tfm_ui.lenses.model.feed_forward.hidden import hidden
+from tfm_ui.lenses.model.feed_forward.pictures import PICTURES
+from tfm_ui.lenses.model.feed_forward.sizes import sizes, two_thirds
+from tfm_ui.lenses.model.feed_forward.unit import unit
+from tfm_ui.lenses.model.state import FFN_SIZES, ModelLensState
+from tfm_ui.state.model_state import ModelState
+
+models = st.builds(
+    ModelState,
+    text=st.sampled_from(["", "cat", "the cat sat on the mat"]),
+    target=st.sampled_from(["", "le chat"]),
+    seq_len=st.sampled_from([0, 5, 9]),
+    architecture=st.sampled_from(ARCHITECTURES),
+    positional=st.sampled_from(tuple(POSITIONAL)),
+    norm=st.sampled_from(NORMS),
+    activation=st.sampled_from(tuple(ACTIVATIONS)),
+    d_ff=st.sampled_from([0, 1, 7, 40]),
+)
+states = st.builds(
+    ModelLensState,
+    view=st.just("feed_forward"),
+    attention=st.sampled_from(["full", "linear"]),
+    stack=st.sampled_from(["encoder", "decoder"]),
+    layer=st.integers(1, 8),
+    unit=st.integers(1, 200),
+    ffn_size=st.sampled_from(FFN_SIZES),
+)
+
+
+@settings(max_examples=40)
+@given(models, states)
+def test_every_law_holds_and_every_picture_is_drawn_for_any_model(model, state):
+    shown = hidden(model, state)
+    for result in (shown, curves(shown), unit(shown, state), sizes(model, state)):
+        assert all(result.laws().values()), result.laws()
+        assert result.sentence()
+        assert len(result.table())
+    for picture in PICTURES.values():
+        assert picture.content(model, state)
+    for question in questions.QUESTIONS:
+        assert question.answer(model, state)
+
+
+def test_derivatives_are_those_of_the_formulas():
+    """GELU' = Φ(x) + x φ(x); SiLU' = σ(x) (1 + x (1 - σ(x))); ReLU' = 1 above 0."""
+    shown = curves(hidden(ModelState(), ModelLensState()))
+    x = shown.x
+    normal = torch.distributions.Normal(0.0, 1.0)
+    formulas = {
+        "relu": (x > 0).double(),
+        "gelu": normal.cdf(x) + x * normal.log_prob(x).exp(),
+        "silu": x.sigmoid() * (1 + x * (1 - x.sigmoid())),
+    }
+    for name, slopes in formulas.items():
+        assert torch.allclose(shown.slopes[name], slopes, atol=1e-6), name
+
+
+def test_published_counts():
+    """Of 512 / 2,048: two matrices with biases, SwiGLU with and without, and at two thirds of the width."""
+    shown = sizes(ModelState(), ModelLensState(ffn_size=FFN_SIZES[1]))
+    assert shown.count("relu", 2048)[0] == 2_099_712
+    assert shown.count("swiglu", 2048) == (3_150_336, 3_145_728)
+    assert two_thirds(2048) == 1365
+    assert shown.count("swiglu", 1365)[1] == 2_096_640
+
+
+@given(st.integers(1, 64), st.integers(2, 64))
+def test_counts_are_those_of_torchs_own_modules(d_model, d_ff):
+    shown = sizes(ModelState(d_model=d_model, num_heads=1, d_ff=d_ff), ModelLensState())
+    layer = nn.TransformerEncoderLayer(d_model, 1, d_ff)
+    count = sum(p.numel() for linear in (layer.linear1, layer.linear2) for p in linear.parameters())
+    assert shown.count("relu", d_ff)[0] == count
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_relus_hidden_units_are_those_of_a_layer_of_torch(norm):
+    model = ModelState(activation="relu", norm=norm, causal=True)
+    shown = hidden(model, ModelLensState())
+    reads = "layers.0.feed_forward." + ("normed" if norm == "pre" else "residual_before")
+    transformer = Transformer(model.config).eval()
+    with torch.no_grad(), recording(reads) as trace:
+        transformer(model.source_tokens.batch, mask=causal_mask(10))
+        linear = transformer.stack.layers[0].feed_forward.input_projection
+        expected = F.relu(F.linear(trace[reads][0], linear.weight, linear.bias))
+    assert torch.allclose(shown.units["relu"], expected, atol=1e-6)
+    assert shown.zeros("relu") == pytest.approx(float((expected == 0).double().mean()))
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_recipes_yield_what_is_on_screen(architecture):
+    model = ModelState(text="a b c d e", target="x y z", architecture=architecture, activation="swiglu")
+    state = ModelLensState(stack="decoder", layer=2, unit=9)
+    shown = hidden(model, state)
+    single, curve, size = unit(shown, state), curves(shown), sizes(model, state)
+    scope: dict = {}
+    exec(shown.recipe(), scope)
+    assert all(torch.allclose(scope["hidden"][name], units, atol=1e-6) for name, units in shown.units.items())
+    exec(single.recipe(), scope)
+    assert torch.allclose(scope["fires"], single.fires, atol=1e-6)
+    assert torch.allclose(scope["towards"], single.towards, atol=1e-6)
+    exec(curve.recipe(), scope)
+    assert all(torch.equal(scope["slopes"][name], slopes) for name, slopes in curve.slopes.items())
+    exec(size.recipe(), scope)
+    assert tuple(scope["counts"]) == size.counts
+
+
+def test_what_questions_take_for_granted():
+    """About half of ReLU's units are 0, and both smooth derivatives go below 0 and above 1."""
+    shown = hidden(ModelState(), ModelLensState())
+    assert 0.3 < shown.zeros("relu") < 0.7
+    slopes = curves(shown).slopes
+    assert all(slopes[name].min() < 0 and slopes[name].max() > 1 for name in ("gelu", "silu"))
