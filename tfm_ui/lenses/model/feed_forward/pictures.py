@@ -74,7 +74,7 @@ def one_unit(model: ModelState, state: ModelLensState) -> Content:
                 unit="cosine",
             ),
         ],
-        rows=Axis([name], "", "unit"),
+        rows=Axis([name], "hidden unit", "unit"),
         columns=Axis(shown.names, "token", "token"),
         about=shown.sentence(),
         square=False,

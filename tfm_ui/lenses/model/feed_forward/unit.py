@@ -55,8 +55,8 @@ class Unit(Result):
             f"Unit {self.unit + 1} is above 0 at {firing} of {formats.plural(len(self.fires), 'token')}, largest at "
             f"{self._named(self.fires)}: {formats.number(most)}. Whatever makes it fire, it adds the same vector, of "
             f"length {length}, times its value. Among the tokens of the text, that vector points most towards the "
-            f"embedding of {self._named(self.towards)}: cosine {formats.number(float(self.towards.max()))}. The weights are "
-            "random, so neither means anything; in a trained model both may."
+            f"embedding of {self._named(self.towards)}: cosine {formats.number(float(self.towards.max()))}. The "
+            "weights are random, so neither means anything; in a trained model both may."
         )
 
     def laws(self) -> dict[str, bool]:
