@@ -1,5 +1,7 @@
 """The pictures of the view "depth", as functions of the link."""
 
+import numpy as np
+
 from tfm_ui.lenses.model.depth.dropped import dropped
 from tfm_ui.lenses.model.depth.stream import stream
 from tfm_ui.lenses.model.depth.wired import WHAT, Alike, Wired, wired
@@ -17,7 +19,7 @@ AFTER = "layer, from the input (0) on"
 def _by_wiring(shown: Wired, measure: str) -> list[Line]:
     layers = list(range(shown.config.num_layers + 1))
     return [
-        Line(wiring, layers, mean.tolist(), f"head {at + 1}")
+        Line(wiring, layers, np.where(np.isfinite(mean), mean, np.nan).tolist(), f"head {at + 1}")  # inf has no place
         for at, (wiring, mean) in enumerate(shown.means[measure].items())
     ]
 

@@ -81,7 +81,7 @@ class Hidden(Result):
         zeros = ", ".join(f"{name} {formats.percent(self.zeros(name))}" for name in self.units)
         nearly = ", ".join(f"{name} {formats.percent(self.nearly(name))}" for name in self.units)
         return (
-            f"Hidden units that are exactly 0: {zeros}. At most {NEAR:.0%} of the largest: {nearly}. The text and all "
+            f"Hidden units that are exactly 0: {zeros}. At most {formats.percent(NEAR, 1)} of the largest: {nearly}. The text and all "
             "weights that two models share are the same. These weights are random; trained networks with ReLU can be "
             "far sparser (Li et al. 2023)."
         )
@@ -100,7 +100,7 @@ class Hidden(Result):
         return pd.DataFrame(
             {
                 "exactly 0": [self.zeros(name) for name in self.units],
-                f"at most {NEAR:.0%} of the largest": [self.nearly(name) for name in self.units],
+                f"at most {formats.percent(NEAR, 1)} of the largest": [self.nearly(name) for name in self.units],
                 "negative": [float((units < 0).double().mean()) for units in self.units.values()],
                 "least": [float(units.min()) for units in self.units.values()],
                 "most": [float(units.max()) for units in self.units.values()],
