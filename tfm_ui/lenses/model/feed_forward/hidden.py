@@ -81,9 +81,9 @@ class Hidden(Result):
         zeros = ", ".join(f"{name} {formats.percent(self.zeros(name))}" for name in self.units)
         nearly = ", ".join(f"{name} {formats.percent(self.nearly(name))}" for name in self.units)
         return (
-            f"Hidden units that are exactly 0: {zeros}. At most {formats.percent(NEAR, 1)} of the largest: {nearly}. The "
-            "text and all weights that two models share are the same. These weights are random; trained networks with ReLU can be "
-            "far sparser (Li et al. 2023)."
+            f"Hidden units that are exactly 0: {zeros}. At most {formats.percent(NEAR, 1)} of the largest: {nearly}. "
+            "The text and all weights that two models share are the same. These weights are random; trained networks "
+            "with ReLU can be far sparser (Li et al. 2023)."
         )
 
     def laws(self) -> dict[str, bool]:
