@@ -37,11 +37,10 @@ export function arranged({ data, layout }, width, skin, room, hidden) {
       nticks: Math.max(3, Math.min(horizontal.type === "log" ? 5 : Infinity, Math.floor(inside / (48 * rem)))),
     }
     after[`yaxis${which}`] = {
-      ...vertical, title: { text: "" }, automargin: false, nticks: vertical.type === "log" ? 5 : 7,
+      ...vertical, title: { text: "" }, automargin: false, nticks: vertical.type !== "log" ? 7 : plot > TALL * rem ? 5 : 3, // on a log scale a tick may have two more beside it
       domain: [1 - (y0 + above + plot) / height, 1 - (y0 + above) / height],
     }
-    after.annotations = after.annotations.map((/** @type {any} */ mark) =>
-      mark.xref === `x${which}` ? kept(mark, horizontal.range, inside, left, right, skin) : mark)
+    after.annotations = kept(after.annotations, `x${which}`, horizontal.range, inside, left, right, skin)
     after.annotations.push(text, titleBelow(horizontal, which, each - left, skin))
     if (hasNames) after.annotations.push(...beside(called, which, vertical.range, plot, skin))
   })
@@ -81,12 +80,13 @@ function heading(layout, which, width, skin) {
   }
 }
 
-/** How wide the names of an axis's ticks may be: whole powers of two, or numbers with a power of ten.
+/** How wide the names of an axis's ticks may be: whole powers of two or of ten, or numbers with a power of ten.
  * @param {any} axis @param {Skin} skin */
 function ticksWide({ type, range: [low, high], exponentformat, tickformat }, skin) {
-  const size = Math.max(Math.abs(low), Math.abs(high)), sign = low < 0 ? "−" : ""
-  const whole = exponentformat === "none" && type === "log", isPlain = tickformat || type !== "log" && size >= 0.005 && size < 1e4
-  return isPlain ? 0 : wide(whole ? grouped(2 ** Math.floor(high / Math.log10(2))) : `${sign}1.5×10−7`, 13 * skin.rem, skin)
+  const size = Math.max(Math.abs(low), Math.abs(high)), sign = low < 0 ? "−" : "", isLog = type === "log"
+  const base = isLog && exponentformat === "none" ? 2 : isLog && tickformat === ",~r" ? 10 : 0
+  if (!base && (tickformat || !isLog && size >= 0.005 && size < 1e4)) return 0
+  return wide(base ? grouped(base ** Math.floor(high / Math.log10(base))) : `${sign}1.5×10−7`, 13 * skin.rem, skin)
 }
 
 /** The names and the heights at which their lines end.

@@ -53,13 +53,22 @@ export function titleBelow({ title }, which, width, skin) {
   }
 }
 
-/** A text that stands at an x, shifted as far as it must be not to leave the picture at the left or at the right.
- * @param {any} text an annotation @param {[number, number]} range of its x axis @param {number} plot the width of the plot
- * @param {number} left the room left of the plot @param {number} right the room right of it @param {Skin} skin */
-export function kept(text, [low, high], plot, left, right, skin) {
-  const width = wide(text.text, text.font.size, skin) + 6, share = { left: 0, right: 1 }[/** @type {string} */ (text.xanchor)] ?? 0.5
-  const begin = (text.x - low) / (high - low) * plot - share * width
-  return { ...text, xshift: Math.max(-left, Math.min(begin, plot + right - width)) - begin }
+/** Texts that stand at an x, shifted as far as they must be not to leave the picture at the left or at the right. One that
+ * would lie over an earlier one is left out: of many marks at even steps, a few names tell the others.
+ * @param {any[]} texts annotations @param {string} xref the axis whose texts are placed @param {[number, number]} range of it
+ * @param {number} plot the width of the plot @param {number} left the room left of it @param {number} right the room right of it
+ * @param {Skin} skin */
+export function kept(texts, xref, [low, high], plot, left, right, skin) {
+  /** @type {[number, number][]} */
+  const taken = []
+  return texts.flatMap(text => {
+    if (text.xref !== xref) return [text]
+    const width = wide(text.text, text.font.size, skin) + 6, share = { left: 0, right: 1 }[/** @type {string} */ (text.xanchor)] ?? 0.5
+    const begin = (text.x - low) / (high - low) * plot - share * width, from = Math.max(-left, Math.min(begin, plot + right - width))
+    if (taken.some(([other, end]) => from < end && other < from + width)) return []
+    taken.push([from, from + width])
+    return [{ ...text, xshift: from - begin }]
+  })
 }
 
 /** A text in lines of at most this width.

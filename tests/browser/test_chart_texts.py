@@ -15,6 +15,7 @@ CHARTS = [name for name, picture in PICTURES.items() if picture.canvas.name == "
 LONG = {
     "text": "@alice", "seq_len": "300", "num_heads": "16", "positional": "t5", "architecture": "decoder",
     "positions_a": "t5", "positions_b": "rope", "positions_length": "4096", "positions_max_len": "100",
+    "num_layers": "8", "model_depth": "48", "model_top": "20",
     "profiling_sizes": "256,16,8,2048%0A64,4,2,50%0A128,8,4,100",
     "profiling_targets": "with+weights,LSTM,GRU,convolution,nn.TransformerEncoder",
 }  # fmt: skip

@@ -28,6 +28,7 @@ class Line:
         style: "solid" joins points, with marks if there is room; "dashed" is for laws and for the second of two sides,
             "thin" for lines that surround another, "dots" for points without an order.
         mark: a text above each dot.
+        says: for each point what is read there in place of its y; empty for y.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Line:
     colour: str
     style: Literal["solid", "dashed", "thin", "dots"] = "solid"
     mark: str = ""
+    says: Sequence[str] = ()
 
 
 def traces(lines: Sequence[Line], which: str, *, bottom: float, log: bool, gap: str) -> list[dict[str, Any]]:
@@ -85,7 +87,8 @@ def _read(line: Line, shown: Floats, log: bool) -> dict[str, Any]:
     if line.style == "dots" and line.mark:
         return {"hovertemplate": "%{y}"}
     end = float(shown.mean() if line.style == "dots" else shown[-1])
-    return {"hovertemplate": "%{y}", "meta": {"end": math.log10(end) if log else end}}
+    read = {"hovertemplate": "%{customdata}", "customdata": list(map(plain, line.says))} if line.says else {}
+    return {"hovertemplate": "%{y}", "meta": {"end": math.log10(end) if log else end}} | read
 
 
 def _style(line: Line, shown: NDArray[np.bool_]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, Transformer
+from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer
 from tfm_ui.lenses.model.diagram.chosen import chosen, counted
 from tfm_ui.lenses.model.diagram.flow import IN, OUT, flow
 from tfm_ui.lenses.model.diagram.formulas import formulas
@@ -15,6 +15,7 @@ from tfm_ui.lenses.model.diagram.path import path
 from tfm_ui.lenses.model.diagram.questions import QUESTIONS
 from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES
 from tfm_ui.lenses.model.machine import transformer_of
+from tfm_ui.lenses.model.naming import name_of
 from tfm_ui.lenses.model.state import BLOCKS, ModelLensState
 from tfm_ui.state.model_state import ModelState
 
@@ -33,6 +34,7 @@ any_state = st.builds(
     stack=st.sampled_from(["encoder", "decoder"]),
     layer=st.integers(1, 3),
     token=st.integers(1, 8),
+    attention=st.sampled_from(tuple(ATTENTION)),
     block=st.sampled_from(BLOCKS),
     all_layers=st.booleans(),
 )
@@ -51,7 +53,7 @@ def test_the_sum_is_the_badges_number(model: ModelState, state: ModelLensState) 
     assert all(shown.laws().values())
     assert all(formulas(item.block, shown.shown.config) for item in shown.items)
     through = flow(shown)
-    assert all(through.laws().values())
+    assert list(through.laws().values()) == [True]
     assert all(path(shown).laws().values())
 
 
@@ -115,6 +117,12 @@ def test_one_tokens_way_is_that_of_the_module() -> None:
     assert shown.lengths[0] == pytest.approx(float(first.norm()), rel=1e-6)
     assert shown.lengths[-1] == pytest.approx(float(last.norm()), rel=1e-5)
     assert f"“{shown.names[2]}”" in shown.sentence()
+    with torch.no_grad():
+        logits = transformer(tokens, mask=torch.ones(10, 10).tril().bool())[0, 2]
+    assert shown.logits is not None
+    torch.testing.assert_close(shown.logits, logits)
+    assert shown.likeliest == name_of(model, int(logits.argmax()))
+    assert path(machine(ModelState(architecture="encoder-decoder"), state)).logits is None  # of the encoder
 
 
 def test_the_scripts_leave_the_numbers_of_the_page(tmp_path: object) -> None:
@@ -127,8 +135,9 @@ def test_the_scripts_leave_the_numbers_of_the_page(tmp_path: object) -> None:
         flows = _run(through.recipe())["flows"]
         torch.testing.assert_close(flows[IN], through.ends[IN])
         torch.testing.assert_close(flows[OUT], through.ends[OUT])
-        lengths = _run(path(shown).recipe())["lengths"]
-        assert lengths == pytest.approx(list(path(shown).lengths))
+        left, way = _run(path(shown).recipe()), path(shown)
+        assert left["lengths"] == pytest.approx(list(way.lengths))
+        torch.testing.assert_close(left["logits"], way.logits)
 
 
 def _run(script: str) -> dict[str, object]:

@@ -12,8 +12,8 @@ from torch import nn
 
 from tfm_core import ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, TOKENIZERS, Transformer, encode
 from tfm_ui.lenses.model.machine import inputs_of
+from tfm_ui.lenses.model.naming import name_of
 from tfm_ui.lenses.model.output.lens import AtToken, layer_by_layer
-from tfm_ui.lenses.model.output.naming import name_of
 from tfm_ui.lenses.model.output.norm import final_norm
 from tfm_ui.lenses.model.output.numbers import Likeliest, by_position, likeliest
 from tfm_ui.lenses.model.output.outcome import outcome, probabilities, ranks_of, read_of, tied_config, token_of

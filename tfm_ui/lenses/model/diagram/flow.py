@@ -7,6 +7,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from tfm_core.model.transformer import Stack
 from tfm_core.study.blocks import Block
 from tfm_ui.lenses.model.diagram import recipe
 from tfm_ui.lenses.model.diagram.numbers import Machine
@@ -58,10 +59,7 @@ class Flow(Result):
 
     def laws(self) -> dict[str, bool]:
         """The block's own module, run on what flows in, gives what flows out."""
-        given = _given(self)
-        if given is None:
-            return {"all numbers are finite": all(bool(values.isfinite().all()) for values in self.ends.values())}
-        off = float((given - self.ends[OUT]).abs().max())
+        off = float((_given(self) - self.ends[OUT]).abs().max())
         size = float(self.ends[OUT].abs().max())
         law = f"the block, run on what flows in, gives what flows out (largest error {formats.tiny(off)})"
         return {law: off <= 1e-5 * max(1.0, size)}
@@ -75,22 +73,35 @@ class Flow(Result):
         )
 
 
-def _given(shown: Flow) -> Tensor | None:
-    """What the picked module makes of what flows in; None for blocks that read more than that."""
-    block, transformer = shown.block, transformer_of(shown.machine.model, shown.machine.state)
-    root = transformer if shown.machine.model.is_encoder_decoder else transformer.stack
+def _given(shown: Flow) -> Tensor:
+    """What the picked block makes of what flows in: its module alone, outside the model."""
+    block, machine = shown.block, shown.machine
+    transformer = transformer_of(machine.model, machine.state)
+    which = machine.stack if len(machine.counts) > 1 else "stack"
+    stack, name = transformer.get_submodule(which), block.name.removeprefix(f"{which}.")
+    assert isinstance(stack, Stack)
+    x = shown.ends[IN][None] if IN in shown.ends else machine.tokens.batch
     with torch.no_grad():
         match block.kind:
-            case "norm" | "feed_forward":
-                network = root.get_submodule(block.name)
-            case "logits":
-                network = transformer.unembedding
+            case "embedding":
+                given = stack.embedding(x) * stack.config.d_model**0.5
+            case "position":
+                given = x + stack.positional.encode(x.shape[1])
             case "sum":
-                return shown.ends[IN]
+                given = x
+            case "logits":
+                given = transformer.unembedding(x)
+            case "self_attention":
+                mask = machine.recorded([f"{block.name}.mask"])[f"{block.name}.mask"]
+                given = stack.get_submodule(name)(x, mask=mask, positional=stack.positional)
+            case "cross_attention":
+                [source] = machine.counts["encoder"][-1].block.writes
+                trace = machine.recorded([f"{block.name}.mask", source])
+                given = stack.get_submodule(name)(x, trace[source], mask=trace[f"{block.name}.mask"])
             case _:
-                return None
-        given: Tensor = network(shown.ends[IN][None])[0]
-        return given
+                given = stack.get_submodule(name)(x)
+    result: Tensor = given[0]
+    return result
 
 
 def flow(machine: Machine) -> Flow:

@@ -81,6 +81,7 @@ class Machine(Result):
         wanted = set(sites)
         if not self.model.is_heavy:
             wanted |= {site for item in self.items for site in (*item.block.reads, *item.block.writes)}
+            wanted |= {f"{item.block.name}.mask" for item in self.items if item.block.kind.endswith("attention")}
         return read(self.model, self.shown.config, tuple(sorted(wanted)))
 
     def rows_of(self, stack: str) -> list[Row]:

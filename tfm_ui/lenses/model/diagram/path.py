@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core.study.blocks import Block
+from tfm_ui.lenses.model import naming
 from tfm_ui.lenses.model.diagram import recipe
 from tfm_ui.lenses.model.diagram.numbers import Machine
-from tfm_ui.lenses.model.machine import in_script
+from tfm_ui.lenses.model.machine import in_script, transformer_of
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats, token_labels
@@ -32,10 +33,12 @@ class Path(Result):
     Attributes:
         machine: the diagram, of a live model.
         vectors: float64 (place, d_model), the residual stream at each place.
+        logits: (vocab), what the output makes of the last one; None of an encoder that ends in no logits.
     """
 
     machine: Machine
     vectors: Tensor
+    logits: Tensor | None
 
     @property
     def names(self) -> list[str]:
@@ -81,10 +84,16 @@ class Path(Result):
         """Block -> the vector's length and by how much the block turned it, in many words and in few."""
         turns = ["", *(f", turned {angle:.0f}°" for angle in self.angles)]
         names = [block.name for block in stream(self.machine)]
-        return {
+        cells = {
             name: (f"‖x‖ = {formats.number(length)}{turn}", formats.number(length))
             for name, length, turn in zip(names, self.lengths, turns, strict=True)
         }
+        return cells if self.likeliest is None else cells | {"logits": (f"largest: {self.likeliest}", self.likeliest)}
+
+    @cached_property
+    def likeliest(self) -> str | None:
+        """The name of the token with the largest logit."""
+        return None if self.logits is None else naming.name_of(self.machine.model, int(self.logits.argmax()))
 
     @cached_property
     def angles(self) -> NDArray[np.float64]:
@@ -100,9 +109,16 @@ class Path(Result):
         return (
             f"“{self.names[self.token]}”: its vector has length {first} after the embedding and {last} at the end of "
             f"the stack. “{self.places[most[0] + 1]}” changed it most{one_of_ties(len(most))}: by {most_of} of its "
-            f"length, and turned it by {self.angles[most[0]]:.0f}°. The weights are random, so the direction has no "
-            "meaning."
+            f"length, and turned it by {self.angles[most[0]]:.0f}°. {self._ends_in()}The weights are random, so the "
+            "direction has no meaning."
         )
+
+    def _ends_in(self) -> str:
+        """The logits, if there are any."""
+        if self.logits is None:
+            return ""
+        logit = formats.number(float(self.logits.max()))
+        return f"Its largest logit of {formats.count(len(self.logits))} is {logit}, of {self.likeliest}. "
 
     def table(self) -> pd.DataFrame:
         """A row per place."""
@@ -128,13 +144,14 @@ class Path(Result):
         }
 
     def recipe(self) -> str:
-        """A script that leaves `lengths` and `cosines`."""
+        """A script that leaves `lengths`, `cosines` and `logits`."""
         model = self.machine.model
         return script(
             recipe.path,
             **in_script(model, self.machine.shown.config),
             places=[block.writes for block in stream(self.machine)],
             token=self.token,
+            read_out=self.logits is not None,
         )
 
 
@@ -164,4 +181,8 @@ def path(machine: Machine) -> Path:
     places, at = stream(machine), machine.token
     trace = machine.recorded(site for block in places for site in block.writes)
     vectors = torch.stack([torch.stack([trace[site][0, at] for site in block.writes]).sum(0) for block in places])
-    return Path(machine, vectors.double())
+    if machine.counts[machine.stack][-1].block.kind != "logits":
+        return Path(machine, vectors.double(), None)
+    with torch.no_grad():
+        logits = transformer_of(machine.model, machine.state).unembedding(vectors[-1])
+    return Path(machine, vectors.double(), logits)

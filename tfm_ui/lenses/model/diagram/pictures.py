@@ -18,6 +18,7 @@ from tfm_ui.pictures.map_scale import around_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
 
 def diagram(model: ModelState, state: ModelLensState) -> Content:
@@ -60,10 +61,14 @@ def way(model: ModelState, state: ModelLensState) -> Content:
     """The length of one token's vector after each block; its turns are in the diagram, as a second chart is slow."""
     shown = path(_live(model, state))
     places = list(range(len(shown.places)))
-    x = "place in the residual stream, from the embedding (0) on"
-    begins = [name.endswith("attention " + name.split()[-1]) and "cross" not in name for name in shown.places]
-    marks = {f"layer {name.split()[-1]}": at - 0.5 for at, name in enumerate(shown.places) if begins[at]}
-    chart = Chart(x, "length ‖x‖", [Line("length", places, shown.lengths.tolist(), "query")], reach=(0,), marks=marks)
+    firsts = {name.split()[-1]: at for at, name in reversed(list(enumerate(shown.places))) if name[-1].isdigit()}
+    says = [
+        f"{formats.number(length)}, after “{name}”"
+        for length, name in zip(shown.lengths.tolist(), shown.places, strict=True)
+    ]
+    line = Line("length", places, shown.lengths.tolist(), "query", says=says)
+    marks = {f"layer {layer}": at for layer, at in sorted(firsts.items(), key=lambda item: item[1])}
+    chart = Chart("block, from the embedding (0) on", "length ‖x‖", [line], reach=(0,), marks=marks)
     return lines.content([chart], about=shown.sentence())
 
 

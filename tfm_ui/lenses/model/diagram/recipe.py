@@ -40,12 +40,17 @@ def path(
     mask: Tensor | None,
     places: Sequence[Sequence[str]],
     token: int,
-) -> tuple[Sequence[float], Sequence[float]]:
-    """One token's vector at each place of the residual stream: its length, and the cosine to the place before."""
+    read_out: bool,
+) -> tuple[Sequence[float], Sequence[float], Tensor | None]:
+    """One token's vector at each place of the residual stream: its length, and the cosine to the place before; and
+    what the output makes of the last one, its logits.
+    """
     model = Transformer(config).eval()
     with torch.no_grad(), recording(sorted({site for sites in places for site in sites})) as trace:
         model(*inputs, mask=mask)
-    vectors = torch.stack([torch.stack([trace[site][0, token] for site in sites]).sum(0) for sites in places]).double()
+        vectors = torch.stack([torch.stack([trace[site][0, token] for site in sites]).sum(0) for sites in places])
+        logits = model.unembedding(vectors[-1]) if read_out else None
+    vectors = vectors.double()
     lengths = vectors.norm(dim=-1).tolist()
     cosines = torch.cosine_similarity(vectors[1:], vectors[:-1]).tolist()
-    return lengths, cosines
+    return lengths, cosines, logits

@@ -93,7 +93,7 @@ class Costs(Result):
 def _least(costs: dict[str, AttentionCost]) -> str:
     smallest = min(cost.needed for cost in costs.values())
     least = [name for name, cost in costs.items() if cost.needed == smallest]
-    return f"{formats.listed(least)} {'needs' if len(least) == 1 else 'need'}"
+    return f"{formats.listed(least)} attention {'needs' if len(least) == 1 else 'need'}"
 
 
 def costs(model: ModelState, state: ModelLensState) -> Costs:

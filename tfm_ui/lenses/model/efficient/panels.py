@@ -52,8 +52,8 @@ def _compared_panel(shown: Compared) -> Panel:
         key="model_efficient",
         title="Who sees whom, on the same weights",
         how_to_read=f"The weights of head {shown.head + 1} in layer {int(rest.split('.')[0]) + 1}"
-        f"{' of the ' + stack.rstrip('.') if stack else ''}, each attention on the same input. Blank: hidden. Linear: "
-        "the matrix that it implies and never writes.",
+        f"{' of the ' + stack.rstrip('.') if stack else ''}, each attention on the same input. Hatched: hidden. "
+        "Linear: the matrix that it implies and never writes.",
         shape=f"query × key = {len(shown.names)} × {len(shown.names)}",
         picture="model_efficient",
         result=shown,

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tfm_core import TransformerConfig, logit_lens
 from tfm_ui.lenses.model.machine import in_script, inputs_of
+from tfm_ui.lenses.model.naming import name_of
 from tfm_ui.lenses.model.output import recipe
-from tfm_ui.lenses.model.output.naming import name_of
 from tfm_ui.lenses.model.output.outcome import Outcome, outcome, ranks_of, read_of, token_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.cache import cached

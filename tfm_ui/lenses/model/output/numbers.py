@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from tfm_ui.lenses.model.machine import in_script
+from tfm_ui.lenses.model.naming import name_of
 from tfm_ui.lenses.model.output import recipe
-from tfm_ui.lenses.model.output.naming import name_of
 from tfm_ui.lenses.model.output.outcome import Outcome, outcome, probabilities, ranks_of, token_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.script import script
