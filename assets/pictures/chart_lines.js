@@ -37,10 +37,11 @@ export function arranged({ data, layout }, width, skin, room, hidden) {
       nticks: Math.max(3, Math.min(horizontal.type === "log" ? 5 : Infinity, Math.floor(inside / (48 * rem)))),
     }
     after[`yaxis${which}`] = {
-      ...vertical, title: { text: "" }, automargin: false, nticks: vertical.type !== "log" ? 7 : plot > TALL * rem ? 5 : 3, // on a log scale a tick may have two more beside it
+      ...vertical, title: { text: "" }, automargin: false,
+      nticks: vertical.type !== "log" ? 7 : plot > TALL * rem ? 5 : 3, // on a log scale, 20 and 50 may stand between 10 and 100
       domain: [1 - (y0 + above + plot) / height, 1 - (y0 + above) / height],
     }
-    after.annotations = kept(after.annotations, `x${which}`, horizontal.range, inside, left, right, skin)
+    after.annotations = kept(after.annotations, ({ xref }) => xref === `x${which}`, horizontal.range, inside, left, right, skin)
     after.annotations.push(text, titleBelow(horizontal, which, each - left, skin))
     if (hasNames) after.annotations.push(...beside(called, which, vertical.range, plot, skin))
   })

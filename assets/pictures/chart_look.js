@@ -55,14 +55,14 @@ export function titleBelow({ title }, which, width, skin) {
 
 /** Texts that stand at an x, shifted as far as they must be not to leave the picture at the left or at the right. One that
  * would lie over an earlier one is left out: of many marks at even steps, a few names tell the others.
- * @param {any[]} texts annotations @param {string} xref the axis whose texts are placed @param {[number, number]} range of it
+ * @param {any[]} texts annotations @param {(text: any) => boolean} isMark which of them @param {[number, number]} range of the x axis
  * @param {number} plot the width of the plot @param {number} left the room left of it @param {number} right the room right of it
  * @param {Skin} skin */
-export function kept(texts, xref, [low, high], plot, left, right, skin) {
+export function kept(texts, isMark, [low, high], plot, left, right, skin) {
   /** @type {[number, number][]} */
   const taken = []
   return texts.flatMap(text => {
-    if (text.xref !== xref) return [text]
+    if (!isMark(text)) return [text]
     const width = wide(text.text, text.font.size, skin) + 6, share = { left: 0, right: 1 }[/** @type {string} */ (text.xanchor)] ?? 0.5
     const begin = (text.x - low) / (high - low) * plot - share * width, from = Math.max(-left, Math.min(begin, plot + right - width))
     if (taken.some(([other, end]) => from < end && other < from + width)) return []

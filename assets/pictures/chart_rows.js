@@ -32,8 +32,10 @@ export function inRows({ data, layout }, width, skin, { high, fill }) {
     },
     yaxis: { ...yaxis, title: { text: "" }, range, automargin: false, showticklabels: !isNarrow },
     annotations: [
-      ...(isNarrow ? [...texts.map(each => lifted(each, areBeside)), ...namesAbove(layout, width, areBeside, skin)] : texts)
-        .map(each => each.name === "line" ? kept(each, xaxis.range, plot, l, r, skin) : each),
+      ...kept(
+        isNarrow ? [...texts.map(each => lifted(each, areBeside)), ...namesAbove(layout, width, areBeside, skin)] : texts,
+        ({ name }) => name === "line", xaxis.range, plot, l, r, skin,
+      ),
       ...xaxis.title?.text ? [titleBelow(xaxis, "", width, skin)] : [],
     ],
   }

@@ -14,7 +14,8 @@ PROPERTIES = """
 @property --room { syntax: "<length>"; inherits: true; initial-value: 0px }
 @property --fill { syntax: "<number>"; inherits: true; initial-value: 0 }
 """
-CONTROLS = {"masks_composer", "masks_batch", "positions_knobs"}  # no numbers: they are as large as they need
+# No numbers: they are as large as they need.
+CONTROLS = {"masks_composer", "masks_batch", "positions_knobs", "model_output_knobs", "model_efficient_knob"}
 QUERIES = {"positions_clocks_a": "positions_a=rope", "positions_clocks_b": "positions_b=rope"}
 QUERIES |= {"positions_bias_a": "positions_a=alibi", "positions_bias_b": "positions_b=alibi"}
 SIZE = """() => {

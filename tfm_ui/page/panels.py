@@ -67,8 +67,10 @@ def _draw_block(block: Block | None, states: States) -> None:
 
 
 def draw_panel(panel: Panel, states: States) -> None:
-    """Draw what a panel holds: only its title stands above the picture, so that no act moves the picture."""
+    """Draw what a panel holds: nothing whose height an act changes stands above the picture."""
     key, result = panel.key, panel.result
+    if panel.above:
+        panel.above()
     name = f'<span class="lock">{escape(panel.title)}</span>' if panel.locked else escape(panel.title)
     st.html(f'<div class="phead"><h2>{name} <small>{escape(panel.shape)}</small></h2></div>')
     drawing = Drawing(panel.picture, states, panel.on_pick, panel.slow) if panel.picture else None

@@ -20,7 +20,9 @@ def of_x(lines: Sequence[Line], scale: Scale, marks: Sequence[float]) -> dict[st
     """The x axis: it ends just beyond the outermost points and marks."""
     values = [*(line.x for line in lines), marks]
     low, high = _extent(values, scale)
-    return _axis(values, scale, low - 0.02 * (high - low), high + 0.02 * (high - low))
+    room = (0.02 if scale == "linear" else 0.04) * (high - low)  # on a log scale a tick stands at the first point
+    before = min(room, 0.9) if scale == "linear" and low == 1 else room  # what is counted from 1 has no tick at 0
+    return _axis(values, scale, low - before, high + room)
 
 
 def of_y(lines: Sequence[Line], scale: Scale, reach: Sequence[float]) -> dict[str, Any]:

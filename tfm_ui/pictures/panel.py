@@ -65,7 +65,8 @@ class Panel:
         picture: the picture's name in the registry; "" if there is no picture.
         shape: the shape of the data, in symbols and numbers.
         locked: whether the panel shows what the reader has locked; its title then has an amber bar.
-        tools: draws, with Streamlit, what stands between the heading and the picture, such as buttons and formulas.
+        above: draws, with Streamlit, what stands above the title; its height is always the same.
+        tools: draws, with Streamlit, what stands between the picture and its sentence, such as buttons and formulas.
         below: draws, with Streamlit, what stands at the panel's foot.
         open_table: if given, the table is always visible; otherwise it is in a menu.
         files: additional files for the download menu.
@@ -82,6 +83,7 @@ class Panel:
     picture: str = ""
     shape: str = ""
     locked: bool = False
+    above: Callable[[], None] | None = None
     tools: Callable[[], None] | None = None
     below: Callable[[], None] | None = None
     open_table: OpenTable | None = None

@@ -14,8 +14,8 @@ export function layOut(context, header, width, skin, { high, fill }) {
   const most = Math.max(...stacks.map(({ rows }) => rows.length)), ends = (TITLE + HEADS + END) * rem
   const fitting = high < Infinity ? (high - ends) / most : USUAL * rem
   const tall = Math.max(LEAST * rem, Math.min(fitting, (fill ? MOST : USUAL + 6) * rem))
-  const size = Math.max(12 * rem, Math.min(0.42 * tall, (fill ? 22 : 15) * rem)) // of letters
-  const small = Math.max(12 * rem, 0.87 * size)
+  const least = (fill ? 13 : 12) * rem, size = Math.max(least, Math.min(0.42 * tall, (fill ? 22 : 15) * rem)) // of letters
+  const small = Math.max(least, 0.87 * size)
   const gap = (stacks.length > 1 ? GAP : 0) * rem, each = (width - gap * (stacks.length - 1)) / stacks.length
   const height = Math.ceil(ends + most * tall)
   context.font = `${small}px ${skin.family}`
@@ -33,7 +33,7 @@ export function layOut(context, header, width, skin, { high, fill }) {
     const placed = columns.map(column => ({ ...column, right: right += column.width + spread }))
     return { title, left, boxes, columns: placed, right: Math.max(right, left + GUTTER * rem + w) }
   })
-  return { sides, height, tall, size, small }
+  return { sides, height, tall, size, small, least }
 }
 
 /** As many columns as fit, the first ones first, with their long texts where these fit.
@@ -54,7 +54,7 @@ function columnsOf(context, names, rows, space, rem) {
 
 /** @param {Context} context @param {ReturnType<typeof layOut>} picture @param {Skin} skin */
 export function paint(context, picture, skin) {
-  const { sides, size, small, tall } = picture, { rem, family, ink, muted } = skin
+  const { sides, size, small, least, tall } = picture, { rem, family, ink, muted } = skin
   context.textBaseline = "middle"
   for (const { title, left, boxes, columns } of sides) {
     context.textAlign = "left"
@@ -70,7 +70,7 @@ export function paint(context, picture, skin) {
       if (k && box.kind !== "fold" && box.kind !== "layer") arrow(context, box.x + box.w / 2, boxes[k - 1].y, box.y + box.h, skin)
       if (box.begins >= 0) bypass(context, box, boxes[box.begins], skin, tall)
     })
-    for (const box of boxes) paintBox(context, box, skin, size, small)
+    for (const box of boxes) paintBox(context, box, skin, { size, small, least })
     context.font = `${small}px ${family}`
     context.textAlign = "right"
     for (const box of boxes) for (const { index, long, right } of columns) {
@@ -95,8 +95,8 @@ function band(context, boxes, { rule, rem }) {
   context.globalAlpha = 1
 }
 
-/** @param {Context} context @param {DiagramBox} box @param {Skin} skin @param {number} size @param {number} small */
-function paintBox(context, { x, y, w, h, kind, text, mark, picked, sets }, skin, size, small) {
+/** @param {Context} context @param {DiagramBox} box @param {Skin} skin @param {{ size: number, small: number, least: number }} letters */
+function paintBox(context, { x, y, w, h, kind, text, mark, picked, sets }, skin, { size, small, least }) {
   const { rem, family } = skin, bare = kind === "tokens" || kind === "fold"
   if (!bare) {
     context.beginPath()
@@ -114,7 +114,7 @@ function paintBox(context, { x, y, w, h, kind, text, mark, picked, sets }, skin,
   const marked = mark && context.measureText(`${text} ${mark}`).width > w - 16 * rem
   context.fillText(text, x + w / 2, y + h / 2 + (marked ? 0.12 * h : 0) + 0.5, w - 8 * rem)
   if (kind === "fold" && Object.keys(sets).length) underline(context, text, x + w / 2, y + h / 2 + 0.6 * small, skin)
-  if (mark) chip(context, mark, x + w + 4 * rem, y, skin)
+  if (mark) chip(context, mark, x + w + 4 * rem, y, skin, least)
 }
 
 /** @param {Context} context @param {string} text @param {number} middle @param {number} y @param {Skin} skin */
@@ -125,11 +125,12 @@ function underline(context, text, middle, y, { muted, rem }) {
 }
 
 /** What enters a box from outside, on its upper right corner.
- * @param {Context} context @param {string} text @param {number} right @param {number} y @param {Skin} skin */
-function chip(context, text, right, y, skin) {
+ * @param {Context} context @param {string} text @param {number} right @param {number} y @param {Skin} skin
+ * @param {number} least the size of the letters */
+function chip(context, text, right, y, skin, least) {
   const { rem } = skin
-  context.font = `600 ${12 * rem}px ${skin.family}`
-  const w = context.measureText(text).width + 12 * rem, h = 17 * rem, x = right - w
+  context.font = `600 ${least}px ${skin.family}`
+  const w = context.measureText(text).width + 12 * rem, h = 1.4 * least, x = right - w
   context.beginPath()
   context.roundRect(x, y - 0.55 * h, w, h, h / 2)
   context.fillStyle = skin.paper

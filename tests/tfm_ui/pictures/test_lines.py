@@ -75,6 +75,22 @@ def test_an_axis_reaches_what_it_must_and_0_if_nothing_is_negative():
     assert span(NAN) == (0, 1.06)
 
 
+def test_places_that_are_counted_from_1_have_no_tick_at_0():
+    def starts(first: float) -> float:
+        line = Line("a", [first, 100], [1, 2], "ink")
+        return made(Chart("x", "y", [line]))["figure"].layout.xaxis.range[0]
+
+    assert 0 < starts(1) < 1
+    assert starts(0) == -2
+    assert starts(2) < 1
+
+
+def test_a_line_may_say_more_than_its_numbers():
+    header = made(Chart("x", "y", [Line("a", [0, 1], [1, 2], "ink", says=["1, after “<b>”", "2, after “it”"])]))
+    (trace,) = traces(header)
+    assert (trace.hovertemplate, list(trace.customdata)) == ("%{customdata}", ["1, after “&lt;b&gt;”", "2, after “it”"])
+
+
 def test_scales_become_axes():
     line = Line("a", [1, 1024], [1, 1e6], "ink")
     (layout,) = [made(Chart("x", "y", [line], x_scale="log2", y_scale="log10"))["figure"].layout]

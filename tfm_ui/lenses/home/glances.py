@@ -50,15 +50,6 @@ def positions(model: ModelState) -> Positions:
     return Positions("none: nothing is added", "dimension", nothing)
 
 
-def lengths(model: ModelState) -> NDArray[np.float32]:
-    """The length ‖x‖ of each token's vector before each layer, (layer, token); of two stacks in the encoder."""
-    kind = places.kind_of(model, "encoder")
-    at = places.place(model, kind)
-    sites = [at.format(layer=layer, what="residual_before") for layer in range(model.num_layers)]
-    stream = passes.run(model).stream
-    return torch.stack([stream[site][0].norm(dim=-1) for site in sites]).numpy()
-
-
 def parameters_by_part(model: ModelState) -> dict[str, int]:
     """Part of the model -> how many parameters it has; parts without a parameter are left out."""
     counts = dict.fromkeys([*PARTS, REST], 0)

@@ -17,19 +17,19 @@ CARDS = {  # lens -> its title, and what one understands there
     "attention": ("Attention", "How does one head get its numbers?"),
     "positions": ("Positions", "How does it know where a word stands?"),
     "masks": ("Masks", "Which words may see which?"),
-    "model": ("Model", "What flows through all its layers?"),
     "profiling": ("Profiling", "What does all of this cost? Shares are rounded."),
+    "model": ("Model", "What flows through it, and what comes out?"),
 }
 
 
 def blocks(model: ModelState, state: LensState) -> list[Block]:
-    """Seven cards; the last one shows what the model says."""
-    card = {lens: partial(_card, lens, model, state) for lens in CARDS}
+    """A card for each lens; that of the Model lens is a whole panel: what the model would say next."""
+    card = {lens: partial(_card, lens, model, state) for lens in CARDS if lens != "model"}
     return [
         Columns(
             [
                 [card["heads"], card["masks"]],
-                [card["attention"], card["model"], card["profiling"]],
+                [card["attention"], card["profiling"]],
                 [card["positions"], _comes_next(model)],
             ]
         )
@@ -37,14 +37,18 @@ def blocks(model: ModelState, state: LensState) -> list[Block]:
 
 
 def _card(lens: str, model: ModelState, state: LensState) -> None:
-    title, about = CARDS[lens]
     with st.container(border=True, key=f"card_{lens}"):
-        st.page_link(frame.page_of(lens), label=title, icon=":material/arrow_forward:", icon_position="right")
-        st.html(f'<p class="note">{about}</p>')
+        _lead_to(lens)
         states = ((model, ""), (state, "home_"))
         clicked = Drawing(f"home_{lens}", states).draw(f"home_{lens}")
         if clicked and lens == "heads":
             _open_head(*clicked)
+
+
+def _lead_to(lens: str) -> None:
+    title, about = CARDS[lens]
+    st.page_link(frame.page_of(lens), label=title, icon=":material/arrow_forward:", icon_position="right")
+    st.html(f'<p class="note">{about}</p>')
 
 
 def _comes_next(model: ModelState) -> Panel:
@@ -53,6 +57,7 @@ def _comes_next(model: ModelState) -> Panel:
         key="next",
         title="What it would say next" if model.looks_back_only else "What it makes of the last token",
         how_to_read="Softmax of the logits at the last token. Dotted: all tokens equally likely.",
+        above=partial(_lead_to, "model"),
         picture="home_next",
         result=next_token(model),
         sources=[next_token, Transformer.forward],

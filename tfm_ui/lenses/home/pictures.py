@@ -5,19 +5,18 @@ import numpy as np
 from tfm_ui.lenses.heads import grid, head_map
 from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.lenses.heads.state import HeadsState
-from tfm_ui.lenses.home.glances import lengths, parameters_by_part, positions
+from tfm_ui.lenses.home.glances import parameters_by_part, positions
 from tfm_ui.lenses.home.next_token import next_token
 from tfm_ui.live import tables, windows
 from tfm_ui.pictures import bars, maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
-from tfm_ui.pictures.map_scale import SHARES, around_zero, from_zero
+from tfm_ui.pictures.map_scale import SHARES, around_zero
 from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
-from tfm_ui.text.token_labels import labels
 
 
 def home_heads(model: ModelState, state: LensState) -> Content:
@@ -72,30 +71,6 @@ def home_masks(model: ModelState, state: LensState) -> Content:
     )
 
 
-def home_model(model: ModelState, state: LensState) -> Content:
-    """How long each token's vector is before each layer."""
-    values = lengths(model)
-    part = windows.part_of(windows.WHOLE, *values.shape)
-    names = labels(model.source_tokens)
-    return maps.content(
-        [
-            Map(
-                name="length ‖x‖ before each layer",
-                values=windows.pooled(tables.matrix(values), part),
-                scale=from_zero(float(values.max())),
-                unit="length",
-            )
-        ],
-        rows=Axis(
-            [f"L{layer + 1}" for layer in range(len(values))] if part.exact else part.row_names(), "layer", "layer"
-        ),
-        columns=Axis(names if part.exact else part.column_names(), "token", "token"),
-        about="The length of each token’s vector before each layer.",
-        square=False,
-        part=None if part.exact else part,
-    )
-
-
 def home_profiling(model: ModelState, state: LensState) -> Content:
     """Where the parameters are."""
     counts = parameters_by_part(model)
@@ -118,7 +93,6 @@ PICTURES = {
     "home_attention": Picture(head_map.MAP, home_attention),
     "home_positions": Picture(MAPS, home_positions),
     "home_masks": Picture(MAPS, home_masks),
-    "home_model": Picture(MAPS, home_model),
     "home_profiling": Picture(CHART, home_profiling),
     "home_next": Picture(CHART, home_next),
 }

@@ -152,7 +152,7 @@ def _running(model: ModelState, state: ModelLensState) -> str:
 
 
 VIEW = View(
-    title="One block",
+    title="Block",
     blocks=blocks,
     controls=_controls,
     running=_running,

@@ -138,4 +138,4 @@ def _running(model: ModelState, state: ModelLensState) -> str:
     return "Running the model" if model.is_heavy else ""
 
 
-VIEW = View(title="The machine", blocks=blocks, controls=_controls, running=_running)
+VIEW = View(title="Machine", blocks=blocks, controls=_controls, running=_running)

@@ -133,4 +133,4 @@ def _running(model: ModelState, state: ModelLensState) -> str:
     return "Running the model with each attention" if model.is_heavy else ""
 
 
-VIEW = View(title="Efficient attention", blocks=blocks, controls=_controls, running=_running)
+VIEW = View(title="Efficient", blocks=blocks, controls=_controls, running=_running)
