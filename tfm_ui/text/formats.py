@@ -83,7 +83,7 @@ def end_of_scale(top: float, largest: float) -> str:
 
 def plural(number: int, noun: str, many: str = "") -> str:
     """A number with its noun: 1 layer, 2 layers; `many` is an irregular plural, such as "queries"."""
-    return f"{number} {noun if number == 1 else many or noun + 's'}"
+    return f"{count(number)} {noun if number == 1 else many or noun + 's'}"
 
 
 def listed(parts: Sequence[str]) -> str:

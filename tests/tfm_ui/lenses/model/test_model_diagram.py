@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer
+from tfm_ui.lenses.model.diagram.bare import Bare
 from tfm_ui.lenses.model.diagram.chosen import chosen, counted
 from tfm_ui.lenses.model.diagram.flow import IN, OUT, flow
 from tfm_ui.lenses.model.diagram.formulas import formulas
@@ -18,6 +19,7 @@ from tfm_ui.lenses.model.machine import transformer_of
 from tfm_ui.lenses.model.naming import name_of
 from tfm_ui.lenses.model.state import BLOCKS, ModelLensState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
 any_model = st.builds(
     ModelState,
@@ -61,6 +63,18 @@ def test_the_sum_is_the_badges_number(model: ModelState, state: ModelLensState) 
 def test_published_counts(name: str) -> None:
     """Each shape has the number that was published."""
     assert list(shape(name).laws().values()) == [True]
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("block", ["self_attention", "embedding", "feed_forward_sum"])
+def test_a_counted_block_is_told_by_its_own_numbers(name: str, block: str) -> None:
+    """Its parameters, and those of all blocks of its kind."""
+    shown = machine(ModelState(), ModelLensState(shape=name, block=block))
+    told = Bare(shown)
+    assert f"This block has {formats.plural(shown.picked.block.parameters, 'parameter')}" in told.sentence()
+    assert set(told.table()["parameters"]) >= {shown.picked.block.parameters}
+    if block == "self_attention" and len(told.table()) > 1:
+        assert f"have {formats.count(told.table()['parameters'].sum())} together" in told.sentence()
 
 
 def test_torchs_own_layers_have_the_published_counts() -> None:

@@ -86,7 +86,9 @@ def _given(shown: Flow) -> Tensor:
             case "embedding":
                 given = stack.embedding(x) * stack.config.d_model**0.5
             case "position":
-                given = x + stack.positional.encode(x.shape[1])
+                encoding = stack.positional.encode(x.shape[1])
+                assert encoding is not None  # this block is drawn of schemes that add one
+                given = x + encoding
             case "sum":
                 given = x
             case "logits":

@@ -23,6 +23,7 @@ from tfm_core.model.feed_forward import FeedForward
 from tfm_core.model.linear_attention import linear_attention
 from tfm_core.model.transformer import Stack
 from tfm_core.study import blocks as drawn
+from tfm_ui.lenses.model.diagram.bare import Bare
 from tfm_ui.lenses.model.diagram.flow import Flow, flow
 from tfm_ui.lenses.model.diagram.formulas import formulas
 from tfm_ui.lenses.model.diagram.numbers import Machine, config_in_words, machine
@@ -32,7 +33,7 @@ from tfm_ui.lenses.model.diagram.shapes import OWN, THIS
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel, Result, Source
+from tfm_ui.pictures.panel import Block, Panel, Result, Source
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -52,7 +53,7 @@ def blocks(model: ModelState, state: ModelLensState) -> list[Block | None]:
     """The drawing, the picked block, and, where the model is live, one token's way."""
     shown = machine(model, state)
     if not shown.shown.live:
-        return [_diagram_panel(shown), _block_panel(shown, shown, ""), Note(shown.what_it_is())]
+        return [_diagram_panel(shown), _block_panel(shown, Bare(shown), "")]
     through = flow(shown)
     return [_diagram_panel(shown), _block_panel(shown, through, "model_flow"), _path_panel(path(shown))]
 
@@ -84,7 +85,7 @@ def _block_panel(shown: Machine, result: Result, picture: str) -> Panel:
         title=f"The block: {name}" + f" ({place})" * bool(place),
         how_to_read="What flows in and out, token × dimension, on one scale."
         if isinstance(result, Flow)
-        else "A shape that is only counted has no tensors.",
+        else "Symbols: n tokens, m tokens of the encoder, d = d_model, h heads, V token ids, C classes.",
         shape=f"out: {formats.count(n)} × {formats.count(wide)}",
         locked=True,
         picture=picture,
@@ -131,7 +132,8 @@ def _controls(model: ModelState) -> ModelLensState:
         return controls_line.draw_more(ModelLensState, PREFIX, model, line, *numbers)
     if state.shape != THIS:
         return state
-    return controls_line.draw(ModelLensState, PREFIX, model, line, "attention", "stack", "layer", "all_layers", "token")
+    controls_line.draw(ModelLensState, PREFIX, model, line, "attention", "stack", "layer", "token")
+    return controls_line.draw_more(ModelLensState, PREFIX, model, line, "all_layers")
 
 
 def _running(model: ModelState, state: ModelLensState) -> str:
