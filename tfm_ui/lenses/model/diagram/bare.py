@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from tfm_ui.lenses.model.diagram.numbers import Machine
-from tfm_ui.lenses.model.diagram.rows import kind_of_block, written
+from tfm_ui.lenses.model.diagram.rows import costs_in_words, kind_of_block
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
 
@@ -22,16 +22,14 @@ class Bare(Result):
 
     def sentence(self) -> str:
         """Its parameters beside those of all blocks of its kind, and its costs as formulas with their values."""
-        block, cost = self.machine.picked.block, self.machine.picked.cost
+        block = self.machine.picked.block
         kind = kind_of_block(block.name)
         alike = [item.block for item in self.machine.items if kind_of_block(item.block.name) == kind]
         has = f"This block has {formats.plural(block.parameters, 'parameter')}"
         if len(alike) > 1:
             total = formats.count(sum(each.parameters for each in alike))
             has += f"; the {formats.count(len(alike))} of its kind have {total} together"
-        time, space = written(cost.time)[0], written(cost.space)[0]
-        needs = f"It needs {time} multiply-adds" if time else "It multiplies no matrices"
-        return f"{has}. {needs} and writes {space} numbers. No weight is made, so there are no tensors to show."
+        return f"{has}. {costs_in_words(self.machine.picked)} No weight is made, so there are no tensors to show."
 
     def table(self) -> pd.DataFrame:
         """The diagram's table, of blocks of this kind."""

@@ -11,6 +11,7 @@ from tfm_core.model.transformer import Stack
 from tfm_core.study.blocks import Block
 from tfm_ui.lenses.model.diagram import recipe
 from tfm_ui.lenses.model.diagram.numbers import Machine
+from tfm_ui.lenses.model.diagram.rows import costs_in_words
 from tfm_ui.lenses.model.machine import in_script, transformer_of
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
@@ -47,10 +48,11 @@ class Flow(Result):
         return float(self.ends[end].double().norm(dim=-1).mean())
 
     def sentence(self) -> str:
-        """The mean lengths at both ends."""
+        """The mean lengths at both ends, and what the block costs."""
         said = [f"what {end} has a mean length of {formats.number(self.means(end))}" for end in self.ends]
         tokens = formats.plural(len(self.names), "token")
-        return f"A vector for each of {tokens}, recorded from the live pass: {' and '.join(said)}."
+        costs = costs_in_words(self.machine.picked)
+        return f"A vector for each of {tokens}, recorded from the live pass: {' and '.join(said)}. {costs}"
 
     def table(self) -> pd.DataFrame:
         """A row per token and end."""

@@ -83,9 +83,8 @@ def _block_panel(shown: Machine, result: Result, picture: str) -> Panel:
     return Panel(
         key="model_flow",
         title=f"The block: {name}" + f" ({place})" * bool(place),
-        how_to_read="What flows in and out, token × dimension, on one scale."
-        if isinstance(result, Flow)
-        else "Symbols: n tokens, m tokens of the encoder, d = d_model, h heads, V token ids, C classes.",
+        how_to_read="What flows in and out, token × dimension, on one scale. " * isinstance(result, Flow)
+        + "Costs: n tokens, m tokens of the encoder, d = d_model, dₖ = d / h, h heads, V token ids, C classes.",
         shape=f"out: {formats.count(n)} × {formats.count(wide)}",
         locked=True,
         picture=picture,

@@ -81,6 +81,12 @@ def written(terms: tuple[Term, ...]) -> tuple[str, str]:
     return (f"{' + '.join(term.symbols for term in terms)} = {value}", value) if terms else ("", "")
 
 
+def costs_in_words(item: Counted) -> str:
+    """What a block costs, in a sentence."""
+    time, space = written(item.cost.time)[0], written(item.cost.space)[0]
+    return f"It {f'needs {time} multiply-adds' if time else 'multiplies no matrices'} and writes {space} numbers."
+
+
 def shape_out(block: Block, shown: Chosen, n: int) -> tuple[str, str]:
     """The shape of what flows out of a block, in symbols and numbers, and in numbers alone."""
     if block.kind == "head":
