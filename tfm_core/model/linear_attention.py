@@ -11,6 +11,8 @@ from torch import Tensor
 
 from tfm_core.masks.basic import causal_mask
 
+AT_ONCE = 2**19  # numbers of causal sums that are in memory at a time
+
 
 def features(x: Tensor) -> Tensor:
     """phi(x) = elu(x) + 1, the same shape. Katharopoulos et al. 2020, equation 7.
@@ -25,8 +27,6 @@ def linear_attention(
 ) -> Tensor:
     """What each query gathers, (..., query, value_dim), without the matrix of weights.
 
-    The causal sums are kept for every key, (..., key, head_dim, value_dim): readable, and not the least memory.
-
     Args:
         query: (..., query, head_dim).
         key: (..., key, head_dim).
@@ -39,13 +39,28 @@ def linear_attention(
     """
     q, k = _features(query, key, causal, visible)
     if causal:
-        sums = (k[..., :, None] * value[..., None, :]).cumsum(-3)  # (..., key, head_dim, value_dim)
-        gathered = (q[..., None, :] @ sums)[..., 0, :]
+        gathered = _gathered_causally(q, k, value)
         total = (q * k.cumsum(-2)).sum(-1, keepdim=True)
     else:
         gathered = q @ (k.mT @ value)
         total = (q * k.sum(-2, keepdim=True)).sum(-1, keepdim=True)
     return _divided(gathered, total)
+
+
+def _gathered_causally(q: Tensor, k: Tensor, value: Tensor) -> Tensor:
+    """For each query the sum over the keys up to it, as a recurrent network would: a state, to which each key adds.
+
+    The states of a few keys are in memory at a time: those of all keys would be n d^2 numbers.
+    """
+    state: Tensor | float = 0.0
+    gathered = q.new_empty(*q.shape[:-1], value.shape[-1])
+    few = max(1, AT_ONCE // (k[..., 0, :].numel() * value.shape[-1]))
+    for start in range(0, q.shape[-2], few):
+        now = slice(start, start + few)
+        states = (k[..., now, :, None] * value[..., now, None, :]).cumsum(-3) + state  # (..., key, head_dim, value_dim)
+        gathered[..., now, :] = (q[..., now, None, :] @ states)[..., 0, :]
+        state = states[..., -1:, :, :].clone()
+    return gathered
 
 
 def linear_attention_weights(

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from tfm_core.model import linear_attention as linear
 from tfm_core.model.linear_attention import linear_attention, linear_attention_weights
 
 
@@ -31,6 +32,19 @@ def test_it_is_its_explicit_matrix_times_the_values(queries: int, keys: int, cau
         some = (some.tril() if causal else some).any(-1)
         torch.testing.assert_close(weights.sum(-1), some.double().expand(2, -1))
         assert not (weights < 0).any()
+
+
+@pytest.mark.parametrize("keys_at_once", [1, 2, 3, 7])
+def test_causal_sums_of_a_few_keys_at_a_time_are_the_same_and_learn_the_same(monkeypatch, keys_at_once: int) -> None:
+    """In pieces that divide the text and in pieces that do not."""
+    gradients = []
+    for numbers in (2**19, 2 * 4 * 4 * keys_at_once):
+        monkeypatch.setattr(linear, "AT_ONCE", numbers)
+        q, k, v = (x.requires_grad_() for x in drawn(7, 7, seed=3))
+        output = linear_attention(q, k, v, causal=True)
+        gradients.append([output, *torch.autograd.grad(output.square().sum(), (q, k, v))])
+    for whole, pieces in zip(*gradients, strict=True):
+        torch.testing.assert_close(pieces, whole)
 
 
 def test_the_matrix_is_the_equation() -> None:
