@@ -20,7 +20,7 @@ from tfm_core import (
 
 def wired(*, config: TransformerConfig, ids: Sequence[int], causal: bool) -> Mapping[str, DepthSignal]:
     """Wiring -> lengths, gradients and similarities by layer, in float64, of one stack with the same weights."""
-    model = Transformer(config).eval().double()
+    model = Transformer(config).eval().double().requires_grad_(False)  # the gradients are those of the vectors
     with torch.no_grad(), recording("layers.0.self_attention.residual_before") as trace:
         model(torch.tensor([ids]))
     x = trace["layers.0.self_attention.residual_before"]
@@ -56,16 +56,16 @@ def dropped(
     first axis for the draws, each from its own seed.
     """
     model = Transformer(replace(config, dropout=rate)).eval()
-    with torch.no_grad(), recording(sites) as trace:
+    each: dict[str, list[Tensor]] = {}
+
+    def keep(site: str, weights: Tensor) -> None:
+        each.setdefault(site, []).append(weights[0, :, :64, :64].clone())  # all weights of all layers may be too many
+
+    with torch.random.fork_rng(devices=[]), torch.no_grad(), recording([], watch={sites: keep}):
         model(*inputs, mask=mask)
-    calm = {site: weights[0, :, :64, :64] for site, weights in trace.items()}
-    each: dict[str, list[Tensor]] = {site: [] for site in calm}
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
         for draw in range(draws):
             torch.manual_seed(draw)
-            with recording(sites) as trace:
-                model.train()(*inputs, mask=mask)
-            for site, weights in trace.items():
-                each[site].append(weights[0, :, :64, :64])
-    trained = {site: torch.stack(weights) for site, weights in each.items()}
+            model.train()(*inputs, mask=mask)
+    calm = {site: passes[0] for site, passes in each.items()}
+    trained = {site: torch.stack(passes[1:]) for site, passes in each.items()}
     return calm, trained
