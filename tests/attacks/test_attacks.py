@@ -76,6 +76,11 @@ def test_many_tabs_on_the_largest_model(server):
             time.sleep(0.5)
 
 
+def test_the_deepest_stacks_and_all_draws_of_dropout_fit_into_memory(server):
+    deepest = LARGEST | {"model_view": "depth", "model_depth": 48, "model_depth_dropout": 0.5}
+    assert server.ask("model_wirings+model_training_mode", deepest, visitor="deep")[0] == 200
+
+
 def test_caches_are_bounded_in_bytes(server):
     for seed in range(9):  # 33 MB each, of which 200 MB are kept
         assert server.ask("heads+steps", LARGE | {"seed": 7000 + seed}, visitor="collector")[0] == 200
