@@ -169,7 +169,7 @@ class WindowAttention(MultiHeadAttention):
     """
 
     order = "n√n d"
-    about = "Sliding window: a query sees only keys fewer than √n tokens away."
+    about = "Sliding window: a query sees only keys fewer than √n tokens away, √n rounded."
 
     @staticmethod
     def pattern(query_len: int, key_len: int) -> Tensor:
@@ -184,7 +184,7 @@ class StridedAttention(MultiHeadAttention):
     """
 
     order = "n√n d"
-    about = "Strided: a query sees keys fewer than √n tokens away, and every √n-th token beyond."
+    about = "Strided: a query sees keys fewer than √n tokens away, and every √n-th token beyond; √n rounded."
 
     @staticmethod
     def pattern(query_len: int, key_len: int) -> Tensor:

@@ -125,8 +125,9 @@ def block_costs(block: Block, config: TransformerConfig, n: int, m: int = 0, cla
     V token ids, C classes. Time is multiply-adds of matrix products: sums, norms and activations, of order n d, are
     left out.
     Space is how many numbers the block writes, without the turned queries and keys of RoPE: of attention the scores,
-    counted once, and query, key, value, what the heads gathered, and the output; of linear attention the sum over keys
-    in place of the scores, of fused attention nothing in their place. A window or a stride is a mask on all scores.
+    counted once, and query, key, value, what the heads gathered, and the output; of linear attention one sum over
+    keys in place of the scores, of fused attention nothing in their place. A window or a stride is a mask on all
+    scores.
 
     Args:
         block: of this configuration.

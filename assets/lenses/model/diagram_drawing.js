@@ -23,7 +23,7 @@ export function layOut(context, header, width, skin, { high, fill }) {
   const taken = columns.reduce((sum, { width }) => sum + width, 0)
   const sides = stacks.map(({ title, rows }, i) => {
     const left = i * (each + gap)
-    const w = Math.min(WIDEST * size / 15, each - GUTTER * rem - taken - 2)
+    const w = Math.min(WIDEST * size / 15, each - GUTTER * rem - taken - 8 * rem)
     let right = left + GUTTER * rem + w
     const boxes = rows.map((row, k) => {
       const low = row.kind === "fold" || row.kind === "layer", space = Math.min(10 * rem, tall * 0.24)
@@ -60,14 +60,14 @@ export function paint(context, picture, skin) {
     context.textAlign = "left"
     context.fillStyle = ink
     context.font = `600 ${size}px ${family}`
-    context.fillText(title, left + GUTTER * rem, 12 * rem)
+    context.fillText(title, left + GUTTER * rem, 12 * rem, boxes[0].w)
     context.font = `${small}px ${family}`
     context.fillStyle = muted
     context.textAlign = "right"
     for (const { name, right } of columns) context.fillText(name, right, (TITLE + HEADS / 2) * rem)
     band(context, boxes, skin)
     boxes.forEach((box, k) => {
-      if (k && box.kind !== "fold" && box.kind !== "layer") arrow(context, box.x + box.w / 2, boxes[k - 1].y, box.y + box.h, skin)
+      if (k && box.kind !== "fold") arrow(context, box.x + box.w / 2, boxes[k - 1].y, box.y + box.h, skin)
       if (box.begins >= 0) bypass(context, box, boxes[box.begins], skin, tall)
     })
     for (const box of boxes) paintBox(context, box, skin, { size, small, least })
@@ -114,7 +114,7 @@ function paintBox(context, { x, y, w, h, kind, text, mark, picked, sets }, skin,
   const marked = mark && context.measureText(`${text} ${mark}`).width > w - 16 * rem
   context.fillText(text, x + w / 2, y + h / 2 + (marked ? 0.12 * h : 0) + 0.5, w - 8 * rem)
   if (kind === "fold" && Object.keys(sets).length) underline(context, text, x + w / 2, y + h / 2 + 0.6 * small, skin)
-  if (mark) chip(context, mark, x + w + 4 * rem, y, skin, least)
+  if (mark) chip(context, mark, x + w + 4 * rem, y, skin, least, w / 2 - 8 * rem)
 }
 
 /** @param {Context} context @param {string} text @param {number} middle @param {number} y @param {Skin} skin */
@@ -124,13 +124,14 @@ function underline(context, text, middle, y, { muted, rem }) {
   context.fillRect(middle - half, y, 2 * half, rem)
 }
 
-/** What enters a box from outside, on its upper right corner.
+/** What enters a box from outside, on its upper right corner: its name alone where more would reach the arrow.
  * @param {Context} context @param {string} text @param {number} right @param {number} y @param {Skin} skin
- * @param {number} least the size of the letters */
-function chip(context, text, right, y, skin, least) {
+ * @param {number} least the size of the letters @param {number} most how wide it may be */
+function chip(context, text, right, y, skin, least, most) {
   const { rem } = skin
   context.font = `600 ${least}px ${skin.family}`
-  const w = context.measureText(text).width + 12 * rem, h = 1.4 * least, x = right - w
+  const long = context.measureText(text).width + 12 * rem, named = long > most ? text.split(" ")[0] : text
+  const w = context.measureText(named).width + 12 * rem, h = 1.4 * least, x = right - w
   context.beginPath()
   context.roundRect(x, y - 0.55 * h, w, h, h / 2)
   context.fillStyle = skin.paper
@@ -140,7 +141,7 @@ function chip(context, text, right, y, skin, least) {
   context.stroke()
   context.fillStyle = skin.ink
   context.textAlign = "center"
-  context.fillText(text, x + w / 2, y - 0.05 * h + 0.5)
+  context.fillText(named, x + w / 2, y - 0.05 * h + 0.5)
 }
 
 /** @param {string} kind @param {Skin} skin */

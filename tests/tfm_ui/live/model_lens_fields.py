@@ -19,7 +19,7 @@ LOOKS = {
     "own_words": 50,
     "own_tokens": 20,
     # block
-    "sub_layer": "feed_forward",
+    "sub_layer": "feed-forward",
     "step": "sum",
     "dropout": 0.3,
     "dropout_draw": 2,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from tfm_core import Transformer, TransformerConfig, causal_mask, recording
+from tfm_core import Tokens, Transformer, TransformerConfig, causal_mask, recording
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
@@ -26,6 +26,16 @@ def transformer_of(model: ModelState, state: ModelLensState) -> Transformer:
 def prefix(model: ModelState, stack: str) -> str:
     """How the sites of a stack begin in a recording: "" in a model of one stack."""
     return f"{stack}." if model.is_encoder_decoder else ""
+
+
+def read_of(tokens: Tokens) -> int:
+    """How many tokens are looked at: all but padding; of a text that is all padding, all."""
+    return len(tokens.pieces) or len(tokens.ids)
+
+
+def token_of(tokens: Tokens, state: ModelLensState) -> int:
+    """The chosen token, from 0; the last of the text, where it ends before."""
+    return min(state.token, read_of(tokens)) - 1
 
 
 def inputs_of(model: ModelState) -> tuple[tuple[Tensor, ...], Tensor | None]:

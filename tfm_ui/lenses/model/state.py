@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from tfm_core import ATTENTION, POSITIONAL, TransformerConfig
+from tfm_core import ATTENTION, POSITIONAL, Tokens, TransformerConfig
 from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES, THIS
 from tfm_ui.live import windows
 from tfm_ui.state.fields import Choice, Flag, Limits, Number, Whole, control
@@ -27,7 +27,7 @@ BLOCKS = (
     "logits",
     "head",
 )
-SUB_LAYERS = ("self_attention", "cross_attention", "feed_forward")
+SUB_LAYERS = ("self-attention", "cross-attention", "feed-forward")
 BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")
 STARTS = ("ours", "torch")
 DRAWS = (3, 5, 10, 20)
@@ -41,9 +41,13 @@ def possible(model: ModelState) -> tuple[str, ...]:
     return tuple(name for name, attention in ATTENTION.items() if attention.has_scores or not biased)
 
 
+def _texts(model: ModelState) -> list[Tokens]:
+    return [model.source_tokens, *([model.target_tokens] if model.is_encoder_decoder else [])]
+
+
 def most_draws(model: ModelState) -> int:
     """How often the weights of five networks may be drawn: less often for larger ones, so that it takes seconds."""
-    numbers = model.num_layers * model.d_model * (model.d_model + model.hidden)
+    numbers = len(_texts(model)) * model.num_layers * model.d_model * (model.d_model + model.hidden)
     return DRAWS[-1] if numbers < 250_000 else DRAWS[-2] if numbers < 1_000_000 else DRAWS[0]
 
 
@@ -123,7 +127,7 @@ class ModelLensState(LensState):
     # efficient
     head: int = control(Whole("Head", 1, 16, box=True), default=1)
     tile: int = control(Whole("Tile", 1, 6, box=True, help="Queries, and keys, in a tile of the scores."), default=4)
-    tile_step: int = control(Whole("Step", 1, 144), default=2, held=True)
+    tile_step: int = control(Whole("Step", 1, 144), default=1, held=True)
     efficient_part: str = control(windows.field("Part of query × key", MAX_TOKENS), default=windows.WHOLE, held=True)
 
     # output
@@ -143,7 +147,7 @@ class ModelLensState(LensState):
             "layer": {"high": model.num_layers},
             "head": {"high": model.num_heads},
             "unit": {"high": model.config.feed_forward_dim},
-            "token": {"high": model.length},
+            "token": {"high": max(len(text.pieces) for text in _texts(model)) or model.length},
             "reach_seeds": {"options": tuple(number for number in DRAWS if number <= most_draws(model))},
         }
 

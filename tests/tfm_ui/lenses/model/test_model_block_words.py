@@ -193,7 +193,7 @@ def test_norm_before_or_behind_vectors_are_longer_under_pre_norm():
     model, state = asked("Norm before or behind")
     lengths = both(steps(model, state)).lengths
     assert lengths["pre"][1].min() > lengths["post"][1].max()
-    assert "become 5.657" in answers.which_grows(model, state)
+    assert "stay at 5.657" in answers.which_grows(model, state)
 
 
 def test_the_view_says_when_a_pass_takes_long_and_its_pictures_begin_with_the_lens():

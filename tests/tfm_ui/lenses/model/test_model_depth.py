@@ -1,6 +1,7 @@
 """The view "depth": four wirings, the residual stream, how alike tokens become, and dropout."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -123,3 +124,42 @@ def test_what_questions_take_for_granted():
     assert shown.most_changed() == "no norm"
     assert all(mean[-1] > mean[0] for mean in shown.means["similarity"].values())
     assert dropped(ModelState(), ModelLensState(layer=2, depth_dropout=0.3)).changed > 0
+
+
+def test_draws_of_dropout_are_the_same_while_others_compute_theirs():
+    """All dropout draws from torch's one generator, and visitors are computed side by side."""
+
+    def drawn(seed):
+        model = ModelState(seed=seed, text="the cat sat on the mat because it was tired")
+        return dropped(model, ModelLensState(depth_dropout=0.3, token=5)).trained
+
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(drawn, range(900, 912)))
+    for seed, weights in zip(range(900, 912), together, strict=True):
+        namespace: dict[str, object] = {}
+        model = ModelState(seed=seed, text="the cat sat on the mat because it was tired")
+        shown = dropped(model, ModelLensState(depth_dropout=0.3, token=5))
+        exec(compile(shown.recipe(), "recipe", "exec"), namespace)
+        torch.testing.assert_close(namespace["trained"][shown.site][:, shown.head, shown.token], weights)
+
+
+def test_a_query_that_sees_one_key_has_nothing_to_drop():
+    shown = dropped(ModelState(causal=True), ModelLensState(token=1, depth_dropout=0.3))
+    assert shown.visible == [0]
+    assert "dropout changes nothing here" in shown.sentence()
+
+
+def test_long_texts_are_read_as_far_as_is_said_and_whole_rows_are_compared():
+    """Of 64 tokens, as if the text ended there: the largest weight is the row's."""
+    model = ModelState(text="the cat sat on the mat because it was tired " * 9, causal=False)
+    cut = ModelState(text=" ".join(model.text.split()[:64]), causal=False)
+    long, short = (dropped(each, ModelLensState(token=1, depth_dropout=0.3)) for each in (model, cut))
+    assert long.calm.shape == (64,)
+    torch.testing.assert_close(long.calm, short.calm)
+    assert long.sentence() == short.sentence()
+
+
+def test_vectors_of_zeros_have_no_angle():
+    shown = Alike(wired(ModelState(activation="relu", d_ff=1), ModelLensState(depth=3)))
+    assert "none (vectors of zeros) no residuals" in shown.sentence()
+    assert math.isnan(shown.wired.means["similarity"]["no residuals"][-1])

@@ -12,12 +12,15 @@ from tfm_ui.lenses.model.diagram.chosen import chosen, counted
 from tfm_ui.lenses.model.diagram.flow import IN, OUT, flow
 from tfm_ui.lenses.model.diagram.formulas import formulas
 from tfm_ui.lenses.model.diagram.numbers import Machine, machine
+from tfm_ui.lenses.model.diagram.panels import blocks
 from tfm_ui.lenses.model.diagram.path import path
 from tfm_ui.lenses.model.diagram.questions import QUESTIONS
+from tfm_ui.lenses.model.diagram.rows import shape_out
 from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES
 from tfm_ui.lenses.model.machine import transformer_of
 from tfm_ui.lenses.model.naming import name_of
 from tfm_ui.lenses.model.state import BLOCKS, ModelLensState
+from tfm_ui.pictures.panel import panels_in
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -75,6 +78,48 @@ def test_a_counted_block_is_told_by_its_own_numbers(name: str, block: str) -> No
     assert set(told.table()["parameters"]) >= {shown.picked.block.parameters}
     if block == "self_attention" and len(told.table()) > 1:
         assert f"have {formats.count(told.table()['parameters'].sum())} together" in told.sentence()
+
+
+def test_what_is_only_counted_is_drawn_as_the_sidebar_would_have_it() -> None:
+    """A causal encoder is masked, a table that all layers share is told, and a head has as many outputs as classes."""
+    texts = [row.text for row in shape_of(causal=True).rows_of("encoder")]
+    assert "Masked self-attention" in texts
+    assert "× 3 layers, all alike" in texts
+    assert "× 3 layers, one table shared" in [row.text for row in shape_of(positional="t5").rows_of("encoder")]
+    small = machine(ModelState(), ModelLensState(shape=OWN, **{f"own_{name}": 1 for name in SIZES}))
+    assert "they would take less than 1 MB" in small.sentence()
+    panels = list(panels_in(blocks(ModelState(), ModelLensState(shape="classifier", block="head"))))
+    assert [panel.shape for panel in panels][1] == "out: 3"
+
+
+SIZES = ("d_model", "heads", "layers", "d_ff", "words", "tokens")
+
+
+def shape_of(**model: object) -> Machine:
+    """Three layers in the reader's numbers."""
+    return machine(ModelState(**model), ModelLensState(shape=OWN, own_layers=3))
+
+
+def test_a_folded_layer_is_told_by_its_sums() -> None:
+    """What flows out, parameters, multiply-adds, numbers written; and the token's length after it."""
+    model, state = ModelState(num_layers=3), ModelLensState(all_layers=True)
+    shown = machine(model, state)
+    [second, _] = [row for row in shown.rows_of("encoder") if row.kind == "layer"]
+    inside = [item for item in shown.items if item.block.layer == 1]
+    assert second.cells[0] == shape_out(inside[-1].block, shown.shown, 10)
+    assert second.cells[1][0] == formats.count(sum(item.block.parameters for item in inside))
+    assert second.cells[2][0] == formats.count(sum(term.value for item in inside for term in item.cost.time))
+    assert second.name in path(shown).cells()
+
+
+def test_a_layer_of_each_stack_is_told_by_its_own_number() -> None:
+    """Not by the sum of both."""
+    model = ModelState(architecture="encoder-decoder")
+    said = next(each for each in QUESTIONS if each.name == "Six layers").answer(model, ModelLensState())
+    stacks = Transformer(model.config)
+    for stack in ("encoder", "decoder"):
+        count = sum(each.numel() for each in stacks.get_submodule(f"{stack}.layers.0").parameters())
+        assert f"Layer 1 of the {stack} has {formats.count(count)} parameters" in said
 
 
 def test_torchs_own_layers_have_the_published_counts() -> None:

@@ -196,3 +196,9 @@ def test_the_recipes_leave_the_numbers_on_screen(model):
     assert left["parameters"] == shown.parameters
     exec(measured.recipe(), left)
     assert (left["path"], left["sight"], left["calls"]) == (measured.path, measured.sight, measured.calls)
+
+
+def test_deep_dilated_convolutions_need_no_more_memory_than_the_text():
+    """17^8 tokens apart, which would be 210 GB of padding."""
+    assert steps.reach_of_convolutions(48, 8, 17, dilated=True) == 47
+    assert steps.reach_of_convolutions(48, 2, 5, dilated=True) == 24

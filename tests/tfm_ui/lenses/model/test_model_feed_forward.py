@@ -122,3 +122,16 @@ def test_what_questions_take_for_granted():
     assert 0.3 < shown.zeros("relu") < 0.7
     slopes = curves(shown).slopes
     assert all(slopes[name].min() < 0 and slopes[name].max() > 1 for name in ("gelu", "silu"))
+
+
+def test_a_unit_that_never_fires_writes_nothing():
+    model, state = ModelState(activation="relu"), ModelLensState(unit=5)
+    shown = unit(hidden(model, state), state)
+    assert not shown.fires.any()
+    assert "fires at none of them and writes nothing" in shown.sentence()
+
+
+def test_padding_is_no_token_of_the_text():
+    shown = hidden(ModelState(text="a b", seq_len=8), ModelLensState())
+    assert shown.names == ["a", "b"]
+    assert {len(units) for units in (*shown.units.values(), *shown.pre.values())} == {2}

@@ -11,12 +11,12 @@ from numpy.testing import assert_allclose
 from torch import nn
 
 from tfm_core import ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, TOKENIZERS, Transformer, encode
-from tfm_ui.lenses.model.machine import inputs_of
+from tfm_ui.lenses.model.machine import inputs_of, read_of, token_of
 from tfm_ui.lenses.model.naming import name_of
 from tfm_ui.lenses.model.output.lens import AtToken, layer_by_layer
 from tfm_ui.lenses.model.output.norm import final_norm
 from tfm_ui.lenses.model.output.numbers import Likeliest, by_position, likeliest
-from tfm_ui.lenses.model.output.outcome import outcome, probabilities, ranks_of, read_of, tied_config, token_of
+from tfm_ui.lenses.model.output.outcome import outcome, probabilities, ranks_of, text_of, tied_config
 from tfm_ui.lenses.model.output.panels import blocks
 from tfm_ui.lenses.model.output.tied import tied_and_untied
 from tfm_ui.lenses.model.state import ModelLensState
@@ -62,7 +62,7 @@ def run(model: ModelState, *, tied: bool, layers: int | None = None) -> torch.Te
     config = replace(model.config, tie_embeddings=tied, num_layers=layers or model.num_layers)
     inputs, mask = inputs_of(model)
     with torch.no_grad():
-        return Transformer(config).eval()(*inputs, mask=mask)[0, : read_of(model)]
+        return Transformer(config).eval()(*inputs, mask=mask)[0, : read_of(text_of(model))]
 
 
 def softmax(logits: np.ndarray, temperature: float) -> np.ndarray:
@@ -76,7 +76,10 @@ def softmax(logits: np.ndarray, temperature: float) -> np.ndarray:
 
 @every
 def test_the_bars_are_the_softmax_of_logits_over_temperature_largest_first(model, state):
-    shown, logits = likeliest(model, state), run(model, tied=state.tied)[token_of(model, state)].double().numpy()
+    shown, logits = (
+        likeliest(model, state),
+        run(model, tied=state.tied)[token_of(text_of(model), state)].double().numpy(),
+    )
     order = np.argsort(-logits, kind="stable")[: state.top]
     assert shown.ids == order.tolist()
     assert_allclose(shown.logits, logits[order], rtol=1e-5, atol=1e-6)

@@ -122,7 +122,10 @@ class Lengths(Result):
         for norm in NORMS:
             before, after = self.both.lengths[norm]
             longer = int((after > before).sum())
-            said.append(f"under {norm}-norm {longer} of {formats.plural(len(after), 'vector')} are longer than before")
+            are = "is" if len(after) == 1 else "are"
+            said.append(
+                f"under {norm}-norm {longer} of {formats.plural(len(after), 'vector')} {are} longer than before"
+            )
         root, width = formats.number(float(np.sqrt(self.both.block.model.d_model))), self.both.block.model.d_model
         return (
             f"Behind this block {formats.listed(said)}. With a gain of 1 and a shift of 0, a norm of {width} numbers "

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from tfm_core import Tokens, TransformerConfig
 from tfm_ui.lenses.model.block.chain import Chain, dropout_factors, layer_norm
-from tfm_ui.lenses.model.machine import config_of, in_script, prefix, read
+from tfm_ui.lenses.model.machine import config_of, in_script, prefix, read, read_of, token_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import Code
@@ -50,12 +50,12 @@ class Chosen:
     @property
     def read(self) -> int:
         """How many tokens sentences speak of: all but padding."""
-        return len(self.tokens.pieces) or len(self.names)
+        return read_of(self.tokens)
 
     @property
     def token(self) -> int:
         """The chosen token, from 0."""
-        return min(self.state.token, len(self.names)) - 1
+        return token_of(self.tokens, self.state)
 
     @property
     def dim(self) -> int:
@@ -89,7 +89,8 @@ def chosen(model: ModelState, state: ModelLensState) -> Chosen:
 def sub_layer_of(model: ModelState, state: ModelLensState) -> str:
     """The chosen sub-layer; self-attention in place of a cross-attention that this stack does not have."""
     crosses = model.is_encoder_decoder and state.stack == "decoder"
-    return state.sub_layer if crosses or state.sub_layer != "cross_attention" else "self_attention"
+    name = state.sub_layer.replace("-", "_")
+    return name if crosses or name != "cross_attention" else "self_attention"
 
 
 def chain(model: ModelState, state: ModelLensState, norm: str = "", *, training: bool = True) -> Chain:

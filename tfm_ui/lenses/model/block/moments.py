@@ -37,11 +37,14 @@ class Moments(Result):
     def sentence(self) -> str:
         """From where to where mean and variance run."""
         said = {name: _range(float(values.min()), float(values.max())) for name, values in self.columns.items()}
-        return (
-            f"Before the norm the means of the tokens are {said['mean before the norm']} and their variances "
-            f"{said['variance before the norm']}; after the norm, with gain and shift, the means are "
-            f"{said['mean after the norm']} and the variances {said['variance after the norm']}."
+        single = self.block.read == 1
+        mean, variance, are = ("mean", "variance", "is") if single else ("means", "variances", "are")
+        before, after = (
+            f"the {mean} of the {'token' if single else 'tokens'} {are} {said[f'mean {when} the norm']} and the "
+            f"{variance} {said[f'variance {when} the norm']}"
+            for when in ("before", "after")
         )
+        return f"Before the norm {before}; after the norm, with gain and shift, {after}."
 
     def laws(self) -> dict[str, bool]:
         """Mean and variance are those of NumPy, in float64."""

@@ -28,7 +28,7 @@ def blocks(model: ModelState, state: ModelLensState) -> list[Block | None]:
     under_both = both(shown)
     return [
         _steps_panel(shown),
-        Note(_elsewhere(state)) if chosen.sub_layer_of(model, state) != state.sub_layer else None,
+        Note(_elsewhere(state)) if chosen.sub_layer_of(model, state) != state.sub_layer.replace("-", "_") else None,
         _cell_panel(Cell(shown)),
         _both_panel(under_both),
         Columns([[_moments_panel(Moments(shown))], [_lengths_panel(Lengths(under_both))]]),
@@ -136,13 +136,9 @@ def _lengths_panel(shown: Lengths) -> Panel:
 
 
 def _controls(model: ModelState) -> ModelLensState:
-    """Which block, which of its steps, and dropout. Beside two stacks a token has no room: a click chooses it, too."""
+    """Which block, which of its steps, and dropout. The token has no room: a click chooses it, too."""
     line = controls_line.row("line_model_block")
-    in_sight = ("layer", "sub_layer", "step", "dropout")
-    if not model.is_encoder_decoder:
-        controls_line.draw(ModelLensState, PREFIX, model, line, "layer", "token", *in_sight[1:])
-        return controls_line.draw_more(ModelLensState, PREFIX, model, line, "attention")
-    controls_line.draw(ModelLensState, PREFIX, model, line, "stack", *in_sight)
+    controls_line.draw(ModelLensState, PREFIX, model, line, "stack", "layer", "sub_layer", "step", "dropout")
     return controls_line.draw_more(ModelLensState, PREFIX, model, line, "attention", "token")
 
 

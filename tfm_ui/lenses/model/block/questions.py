@@ -87,6 +87,9 @@ def which_grows(model: ModelState, state: ModelLensState) -> str:
     said = []
     for norm in NORMS:
         before, after = under.lengths[norm]
+        if _range(before) == _range(after):
+            said.append(f"Under {norm}-norm lengths stay at {_range(after)}.")
+            continue
         share = f", {formats.percent(float(after.mean() / before.mean()))} of the mean before" if before.any() else ""
         said.append(f"Under {norm}-norm lengths of {_range(before)} become {_range(after)}{share}.")
     return (

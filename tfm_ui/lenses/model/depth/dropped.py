@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from threading import Lock
 
 import pandas as pd
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 
 from tfm_core import Tokens, TransformerConfig
 from tfm_ui.lenses.model.depth import recipe
-from tfm_ui.lenses.model.machine import config_of, in_script, inputs_of, prefix
+from tfm_ui.lenses.model.machine import config_of, in_script, inputs_of, prefix, token_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.script import script
@@ -19,20 +20,22 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, token_labels
 from tfm_ui.text.ties import places_of_largest
 
-DRAWS, FEWER = 16, 4  # of a large model fewer, as each is a pass
-MOST = 64  # tokens whose weights are kept, as queries and as keys
+DRAWS = 16
+READ = 64  # tokens: each draw is a pass of its own
 SITES = "*layers.*.self_attention.weights"
 
 Weights = Mapping[str, Tensor]
+_drawing = Lock()  # dropout draws from torch's one generator, whose seed another thread would set anew
 
 
 @cached()
 def passes(model: ModelState, config: TransformerConfig, rate: float) -> tuple[Weights, Weights, float]:
     """Weights in evaluation mode, their draws in training mode, and how far off training mode without dropout is."""
     inputs, mask = inputs_of(model)
-    draws = FEWER if model.is_heavy else DRAWS
-    calm, trained = recipe.dropped(config=config, inputs=inputs, mask=mask, rate=rate, draws=draws, sites=SITES)
-    _, without = recipe.dropped(config=config, inputs=inputs, mask=mask, rate=0.0, draws=1, sites=SITES)
+    run = partial(recipe.dropped, config=config, inputs=inputs, mask=mask, read=READ, sites=SITES)
+    with _drawing:
+        calm, trained = run(rate=rate, draws=DRAWS)
+        _, without = run(rate=0.0, draws=1)
     return calm, trained, max(float((without[site][0] - calm[site]).abs().max()) for site in calm)
 
 
@@ -46,7 +49,7 @@ class Dropped(Result):
         rate: the share of units that dropout sets to zero in training mode.
         site: the weights that are read.
         head, token: which row of them, from 0.
-        calm: (key), in evaluation mode.
+        calm: (key), in evaluation mode, of the tokens that are read.
         trained: (draw, key), in training mode.
         off: the largest difference between training mode with a dropout of 0 and evaluation mode.
     """
@@ -77,6 +80,12 @@ class Dropped(Result):
         return places_of_largest(self.calm.numpy())
 
     @cached_property
+    def visible(self) -> list[int]:
+        """The keys that the mask does not hide from this query; all if it hides all."""
+        weights = torch.cat([self.calm[None], self.trained])
+        return torch.nonzero((weights > 0).any(0))[:, 0].tolist() or list(range(len(self.calm)))
+
+    @cached_property
     def changed(self) -> int:
         """In how many draws another key has the largest weight."""
         return int((~torch.isin(self.trained.argmax(-1), torch.tensor(self.strongest))).sum())
@@ -84,6 +93,11 @@ class Dropped(Result):
     def sentence(self) -> str:
         """How far the largest weight moves, and how often another key has it."""
         key = self.strongest[0]
+        if len(self.visible) == 1:
+            return (
+                f"“{self.names[self.token]}” sees one key, “{self.names[key]}”, and gives it all its weight at every "
+                "pass: dropout changes nothing here. Choose a later token, or turn causal off."
+            )
         low, high = (float(end) for end in self.trained[:, key].aminmax())
         if not self.rate:
             return (
@@ -100,8 +114,8 @@ class Dropped(Result):
     def laws(self) -> dict[str, bool]:
         """Dropout is all that differs, and each row of weights, recorded before its own dropout, sums to 1."""
         sums = float((torch.cat([self.calm[None], self.trained]).double().sum(-1) - 1).abs().max())
-        whole = bool(self.calm.any()) and len(self.calm) == len(self.tokens.ids)
-        row = {f"each draw’s row sums to 1 (largest error {formats.tiny(sums)})": sums < 1e-4} if whole else {}
+        law = f"each draw’s row sums to 1 (largest error {formats.tiny(sums)})"
+        row = {law: sums < 1e-4} if self.calm.any() else {}
         return row | {
             f"with a dropout of 0, training mode gives what evaluation mode gives (largest difference "
             f"{formats.tiny(self.off)})": self.off <= 1e-5,
@@ -125,6 +139,7 @@ class Dropped(Result):
         return script(
             recipe.dropped,
             **in_script(self.model, self.config),
+            read=READ,
             rate=float(self.rate),
             draws=len(self.trained),
             sites=SITES,
@@ -137,7 +152,7 @@ def dropped(model: ModelState, state: ModelLensState) -> Dropped:
     stack = state.stack if model.is_encoder_decoder else model.architecture
     site = f"{prefix(model, stack)}layers.{min(state.layer, model.num_layers) - 1}.self_attention.weights"
     tokens = model.target_tokens if model.is_encoder_decoder and stack == "decoder" else model.source_tokens
-    head, token = min(state.head, model.num_heads) - 1, min(state.token, len(tokens.ids), MOST) - 1
+    head, token = min(state.head, model.num_heads) - 1, min(token_of(tokens, state), READ - 1)
     calm, trained, off = passes(model, config, float(state.depth_dropout))
     row, draws = calm[site][head, token], trained[site][:, head, token]
     return Dropped(model, config, state.depth_dropout, site, head, token, row, draws, off)

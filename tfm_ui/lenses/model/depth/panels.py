@@ -3,6 +3,7 @@
 from tfm_core import Transformer, TransformerLayer, signal_by_depth
 from tfm_core.study.depth import mean_cosine
 from tfm_ui.lenses.model.depth import recipe
+from tfm_ui.lenses.model.depth.dropped import READ as DROPOUT_READ
 from tfm_ui.lenses.model.depth.dropped import Dropped, dropped
 from tfm_ui.lenses.model.depth.stream import Stream, stream
 from tfm_ui.lenses.model.depth.wired import READ, Alike, Wired, wired
@@ -19,15 +20,27 @@ def blocks(model: ModelState, state: ModelLensState) -> list[Block | None]:
     shown = wired(model, state)
     return [
         _wired_panel(shown),
-        Note(f"Only the first {READ} tokens are read here, so that 48 layers stay quick.") if _cut(model) else None,
-        _alike_panel(Alike(shown)),
+        Note(_about(model)) if _about(model) else None,
+        _alike_panel(Alike(shown)) if len(shown.ids) > 1 else Note(Alike(shown).sentence()),
         _stream_panel(stream(model, state)),
         _dropout_panel(dropped(model, state)),
     ]
 
 
-def _cut(model: ModelState) -> bool:
-    return model.length > READ
+def _about(model: ModelState) -> str:
+    """What the four wirings read, where that is not all that the sidebar’s model reads."""
+    cut = (
+        f"Only the first {READ} tokens are read here, so that 48 layers stay quick."
+        if len(model.source_tokens.pieces) > READ
+        else ""
+    )
+    alone = (
+        "These layers are a single stack, which reads the first text and has an embedding of its own: where a decoder "
+        "looks across is left out."
+        if model.is_encoder_decoder
+        else ""
+    )
+    return " ".join(filter(None, (cut, alone)))
 
 
 def _wired_panel(shown: Wired) -> Panel:
@@ -59,8 +72,8 @@ def _stream_panel(shown: Stream) -> Panel:
     return Panel(
         key="model_stream_lengths",
         title="The residual stream of the live model",
-        how_to_read="Left: the mean length of the vectors before and after each sub-layer, and of what it adds. Right: "
-        "how alike tokens are. Without padding.",
+        how_to_read="Mean length: of the vectors before and after each sub-layer, and of what it adds. Mean "
+        "cosine: how alike tokens are. Without padding.",
         shape=f"{formats.plural(len(shown.places), 'sub-layer')}",
         picture="model_stream_lengths",
         result=shown,
@@ -70,12 +83,13 @@ def _stream_panel(shown: Stream) -> Panel:
 
 def _dropout_panel(shown: Dropped) -> Panel:
     layer = int(shown.site.split("layers.")[1].split(".")[0]) + 1
+    cut = f", and only the first {DROPOUT_READ} tokens are read" if len(shown.tokens.ids) > DROPOUT_READ else ""
     return Panel(
         key="model_training_mode",
         title=f"Dropout: the weights of “{shown.names[shown.token]}”, layer {layer}, head {shown.head + 1}",
-        how_to_read=f"The line: evaluation mode. Dots: {len(shown.trained)} passes in training mode, each from its own "
-        "seed. Weights are recorded before their own dropout: what moves them is the dropout in all that they are "
-        "computed from.",
+        how_to_read=f"Dots: {len(shown.trained)} passes in training mode, each from its own seed, beside evaluation "
+        f"mode. Hidden keys are left out{cut}. Weights are recorded before their own dropout: what moves them is the "
+        "dropout in all that they are computed from.",
         picture="model_training_mode",
         result=shown,
         sources=[recipe.dropped, TransformerLayer._drop, Transformer.forward],

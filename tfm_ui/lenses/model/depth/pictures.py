@@ -48,9 +48,9 @@ def residual_stream(model: ModelState, state: ModelLensState) -> Content:
         "sub-layer, in order",
         "mean length",
         [
-            Line("stream before", places, shown.lengths("before"), "muted", "dashed"),
-            Line("what the sub-layer adds", places, shown.lengths("adds"), "value"),
             Line("stream after", places, shown.lengths("after"), "query"),
+            Line("what the sub-layer adds", places, shown.lengths("adds"), "value"),
+            Line("stream before", places, shown.lengths("before"), "ink", "dashed"),  # in sight where both are alike
         ],
         reach=(0,),
     )
@@ -60,14 +60,15 @@ def residual_stream(model: ModelState, state: ModelLensState) -> Content:
         [Line("mean cosine", [0, *places], shown.similarity, "result")],
         reach=(0, 1),
     )
-    return lines.content([chart, cosine], about=shown.sentence())
+    return lines.content([chart, cosine] if len(shown.read) > 1 else [chart], about=shown.sentence())
 
 
 def draws(model: ModelState, state: ModelLensState) -> Content:
     """A dot per draw and key; the row in evaluation mode as a line."""
     shown = dropped(model, state)
-    keys = list(range(1, len(shown.names) + 1))
-    each = shown.trained.flatten().tolist()
+    visible = shown.visible
+    keys = [key + 1 for key in visible]
+    each = shown.trained[:, visible].flatten().tolist()
     chart = Chart(
         "key, by its place in the text",
         "weight",
@@ -79,7 +80,7 @@ def draws(model: ModelState, state: ModelLensState) -> Content:
                 "key",
                 "dots",
             ),
-            Line("evaluation mode", keys, shown.calm.tolist(), "ink"),
+            Line("evaluation mode", keys, shown.calm[visible].tolist(), "ink", "dots"),
         ],
         reach=(0,),
     )

@@ -1,5 +1,7 @@
 """Questions of the view "depth", and their answers, computed from what is on screen."""
 
+import math
+
 from tfm_ui.lenses.model.depth.dropped import DRAWS, dropped
 from tfm_ui.lenses.model.depth.stream import stream
 from tfm_ui.lenses.model.depth.wired import Alike, wired
@@ -25,9 +27,16 @@ def which_carries_the_gradient(model: ModelState, state: ModelLensState) -> str:
 
 def how_alike(model: ModelState, state: ModelLensState) -> str:
     """The similarities, and what mixes tokens."""
+    shown = wired(model, state)
+    if len(shown.ids) == 1:
+        return Alike(shown).sentence()
+    ends = {wiring: float(mean[-1]) for wiring, mean in shown.means["similarity"].items()}
+    least = min((end for end in ends.values() if math.isfinite(end)), default=math.nan)
+    apart = formats.listed([wiring for wiring, end in ends.items() if end == least])
     return (
-        f"{Alike(wired(model, state)).sentence()} Attention averages over tokens in every layer, and with random "
-        "weights nothing keeps them apart but the residual connections."
+        f"{Alike(shown).sentence()} Attention averages over tokens in every layer, which makes them alike. A residual "
+        "connection keeps each token’s own vector in the sum; how much that counts beside what is added depends on "
+        f"the norm’s place. Here {apart} keeps them furthest apart."
     )
 
 

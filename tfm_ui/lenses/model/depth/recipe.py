@@ -50,22 +50,31 @@ def stream(
 
 
 def dropped(
-    *, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, rate: float, draws: int, sites: str
+    *,
+    config: TransformerConfig,
+    inputs: Sequence[Tensor],
+    mask: Tensor | None,
+    read: int,
+    rate: float,
+    draws: int,
+    sites: str,
 ) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
-    """Site -> weights of the first 64 tokens: in evaluation mode, (head, query, key), and in training mode, with a
-    first axis for the draws, each from its own seed.
+    """Site -> weights, when the first tokens alone are read: in evaluation mode, (head, query, key), and in training
+    mode, with a first axis for the draws, each from its own seed.
     """
+    inputs = [text[:, :read] for text in inputs]
+    mask = None if mask is None else mask[:read, :read]
     model = Transformer(replace(config, dropout=rate)).eval()
-    each: dict[str, list[Tensor]] = {}
-
-    def keep(site: str, weights: Tensor) -> None:
-        each.setdefault(site, []).append(weights[0, :, :64, :64].clone())  # all weights of all layers may be too many
-
-    with torch.random.fork_rng(devices=[]), torch.no_grad(), recording([], watch={sites: keep}):
+    with torch.no_grad(), recording(sites) as trace:
         model(*inputs, mask=mask)
+    calm = {site: weights[0] for site, weights in trace.items()}
+    each: dict[str, list[Tensor]] = {site: [] for site in calm}
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
         for draw in range(draws):
             torch.manual_seed(draw)
-            model.train()(*inputs, mask=mask)
-    calm = {site: passes[0] for site, passes in each.items()}
-    trained = {site: torch.stack(passes[1:]) for site, passes in each.items()}
+            with recording(sites) as trace:
+                model.train()(*inputs, mask=mask)
+            for site, weights in trace.items():
+                each[site].append(weights[0])
+    trained = {site: torch.stack(weights) for site, weights in each.items()}
     return calm, trained

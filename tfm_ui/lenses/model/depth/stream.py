@@ -62,6 +62,8 @@ class Stream(Result):
         adds, before = self.lengths("adds"), self.lengths("before")
         shares = [a / b if b else 0.0 for a, b in zip(adds, before, strict=True)]
         most = max(range(len(shares)), key=shares.__getitem__)
+        many = len(self.read)
+        what = f"mean length of the {formats.count(many)} vectors" if many > 1 else "length of the vector"
         start, end = formats.number(before[0]), formats.number(self.lengths("after")[-1])
         norm = (
             "Pre-norm: what is added stays in the stream."
@@ -69,7 +71,7 @@ class Stream(Result):
             else "Post-norm: the norm after each sum sets the length anew."
         )
         return (
-            f"The mean length of the {formats.plural(len(self.read), 'vector')} goes from {start} to {end}. Beside "
+            f"The {what} goes from {start} to {end}. Beside "
             f"what it reads, {self.places[most]} adds most: {formats.number(adds[most])} to "
             f"{formats.number(before[most])}. {norm} Random weights: which sub-layer adds most "
             "is no finding about trained models."

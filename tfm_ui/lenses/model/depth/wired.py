@@ -47,13 +47,16 @@ class Wired(Result):
     @cached_property
     def means(self) -> dict[str, dict[str, np.ndarray]]:
         """Measure -> wiring -> the mean over tokens before the first layer and after each, (layers + 1)."""
-        return {
+        means = {
             measure: {
                 wiring: getattr(signal, measure).reshape(self.config.num_layers + 1, -1).mean(-1).numpy()
                 for wiring, signal in self.by_wiring.items()
             }
             for measure in WHAT
         }
+        for wiring, lengths in means["forward"].items():  # vectors of zeros have no direction
+            means["similarity"][wiring] = np.where(lengths > 0, means["similarity"][wiring], np.nan)
+        return means
 
     def factors(self, measure: str) -> dict[str, float]:
         """Wiring -> how many times as large it is at one end as at the other: where the signal arrives, over where it
@@ -120,12 +123,19 @@ class Alike(Result):
         if len(self.wired.ids) == 1:
             return "A single token has no other to be compared with: read a longer text."
         start = formats.number(float(next(iter(means.values()))[0]))
-        ends = ", ".join(f"{formats.number(float(mean[-1]))} {wiring}" for wiring, mean in means.items())
+        ends = ", ".join(f"{self._end(wiring)} {wiring}" for wiring in means)
         layers = formats.plural(self.wired.config.num_layers, "layer")
         return (
             f"The mean cosine between two different tokens is {start} before the first layer, and after {layers}: "
             f"{ends}. At 1 all tokens point the same way, and no later layer can tell them apart by direction."
         )
+
+    def _end(self, wiring: str) -> str:
+        """The mean cosine at the end, or why there is none."""
+        cosine = float(self.wired.means["similarity"][wiring][-1])
+        if math.isfinite(cosine):
+            return formats.number(cosine)
+        return "none" + (" (vectors of zeros)" if self.wired.means["forward"][wiring][-1] == 0 else " (too large)")
 
     def laws(self) -> dict[str, bool]:
         """A cosine lies between -1 and 1."""

@@ -51,8 +51,9 @@ def _attention(block: Block, config: TransformerConfig) -> list[str]:
     turned = [r"\tilde q_m = R_m q_m,\quad \tilde k_n = R_n k_n"] if "rotate" in ways else []
     softmax = rf"\mathrm{{head}} = \mathrm{{softmax}}\Big(\frac{{{query} {key}^\top}}{{\sqrt{{d_k}}}}{bias} + M\Big) V"
     patterned = block.kind == "self_attention" and ATTENTION[config.attention].pattern(1, 1) is not None
-    hidden = [r"M_{mn} = -\infty \text{ also where the } \mathrm{" + config.attention + r"} \text{ pattern hides } n"]
-    return [projected, *turned, softmax, *(hidden if patterned else [])]
+    pattern = rf"\text{{ and the }} \mathrm{{{config.attention}}} \text{{ pattern lets it}}" if patterned else ""
+    mask = rf"M_{{mn}} = 0 \text{{ where }} m \text{{ may attend to }} n{pattern},\ -\infty \text{{ elsewhere}}"
+    return [projected, *turned, softmax, mask]
 
 
 def _feed_forward(config: TransformerConfig) -> str:

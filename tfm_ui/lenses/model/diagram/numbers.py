@@ -13,7 +13,7 @@ from tfm_ui.lenses.model.diagram import recipe
 from tfm_ui.lenses.model.diagram.chosen import chosen, counted
 from tfm_ui.lenses.model.diagram.rows import Row, picked, picked_stack, rows, written
 from tfm_ui.lenses.model.diagram.shapes import Chosen, Counted
-from tfm_ui.lenses.model.machine import read, transformer_of
+from tfm_ui.lenses.model.machine import read, token_of, transformer_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.script import config_code, script
 from tfm_ui.pictures.panel import Result
@@ -74,7 +74,7 @@ class Machine(Result):
     @property
     def token(self) -> int:
         """The token that is followed, from 0: at most the last of the text."""
-        return min(self.state.token, len(self.tokens.ids)) - 1
+        return token_of(self.tokens, self.state)
 
     def recorded(self, sites: Iterable[str]) -> Mapping[str, Tensor]:
         """What the live pass recorded at these sites. Of a model that is not heavy all sites are kept at once."""
@@ -86,7 +86,7 @@ class Machine(Result):
 
     def rows_of(self, stack: str) -> list[Row]:
         """The rows of the drawing."""
-        masked = stack == "decoder" or (self.shown.live and self.model.masks_the_future)
+        masked = stack == "decoder" or (self.shown.shape is None and self.model.masks_the_future)
         return rows(self.shown, self.state, stack, dict(self.counts), masked=masked)
 
     def time_of(self, kind: str) -> int:
@@ -110,8 +110,9 @@ class Machine(Result):
         """Whether the model is live."""
         if self.shown.live:
             return "This is the sidebar’s model, live, with random weights."
-        megabytes = formats.count(round(4 * self.parameters / 1e6))
-        weights = f"Counted only: no weight is made, and as float32 they would take {megabytes} MB."
+        megabytes = round(4 * self.parameters / 1e6)
+        size = f"{formats.count(megabytes)} MB" if megabytes else "less than 1 MB"
+        weights = f"Counted only: no weight is made, and as float32 they would take {size}."
         if self.shown.shape:
             return f"{weights} Published: {formats.count(self.shown.shape.published)}, {self.shown.shape.source}."
         return f"{weights} {self.shown.note}".strip()
@@ -163,6 +164,7 @@ def machine(model: ModelState, state: ModelLensState) -> Machine:
 def config_in_words(config: TransformerConfig) -> str:
     """The configuration in a line."""
     layers = "+".join([str(config.num_layers)] * (2 if config.architecture == "encoder-decoder" else 1))
-    sizes = f"d_model {formats.count(config.d_model)}, {formats.plural(config.num_heads, 'head')}, {layers} layers"
-    words = f"d_ff {formats.count(config.feed_forward_dim)}, {formats.count(config.vocab_size)} token ids"
+    deep = f"{layers} {'layer' if layers == '1' else 'layers'}"
+    sizes = f"d_model {formats.count(config.d_model)}, {formats.plural(config.num_heads, 'head')}, {deep}"
+    words = f"d_ff {formats.count(config.feed_forward_dim)}, {formats.plural(config.vocab_size, 'token id')}"
     return f"{config.architecture}, {config.norm}-norm, {sizes}, {words}"

@@ -28,14 +28,13 @@ from tfm_ui.lenses.model.diagram.flow import Flow, flow
 from tfm_ui.lenses.model.diagram.formulas import formulas
 from tfm_ui.lenses.model.diagram.numbers import Machine, config_in_words, machine
 from tfm_ui.lenses.model.diagram.path import Path, path
-from tfm_ui.lenses.model.diagram.rows import kind_of_block
+from tfm_ui.lenses.model.diagram.rows import shape_out
 from tfm_ui.lenses.model.diagram.shapes import OWN, THIS
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Panel, Result, Source
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import formats
 
 SOURCES: dict[str, list[Source]] = {
     "embedding": [Stack.forward, nn.Embedding.forward],
@@ -75,17 +74,16 @@ def _diagram_panel(shown: Machine) -> Panel:
 def _block_panel(shown: Machine, result: Result, picture: str) -> Panel:
     block, config = shown.picked.block, shown.shown.config
     n = shown.shown.lengths[shown.stack]
-    name = kind_of_block(block.name).replace("_", " ")
+    name = next(row.text for row in shown.rows_of(shown.stack) if row.picked)
     where = f"layer {block.layer + 1}" if block.layer is not None else ""
     stack = shown.stack if len(shown.counts) > 1 else ""
     place = ", ".join(filter(None, (stack, where)))
-    wide = config.vocab_size if block.kind == "logits" else config.d_model
     return Panel(
         key="model_flow",
         title=f"The block: {name}" + f" ({place})" * bool(place),
         how_to_read="What flows in and out, token × dimension, on one scale. " * isinstance(result, Flow)
         + "Costs: n tokens, m tokens of the encoder, d = d_model, dₖ = d / h, h heads, V token ids, C classes.",
-        shape=f"out: {formats.count(n)} × {formats.count(wide)}",
+        shape=f"out: {shape_out(block, shown.shown, n)[1]}",
         locked=True,
         picture=picture,
         result=result,
@@ -115,7 +113,7 @@ def _path_panel(shown: Path) -> Panel:
         key="model_path",
         title=f"The way of “{shown.names[shown.token]}”",
         how_to_read="The length of its vector in the residual stream after each block. How far each block turned "
-        "it is in the last column of the diagram and in the table. Choose the token above.",
+        "it is in the table and, where it has room, beside the block in the diagram. Choose the token above.",
         picture="model_path",
         result=shown,
         sources=[Stack.run, TransformerLayer._add],
@@ -131,8 +129,11 @@ def _controls(model: ModelState) -> ModelLensState:
         return controls_line.draw_more(ModelLensState, PREFIX, model, line, *numbers)
     if state.shape != THIS:
         return state
-    controls_line.draw(ModelLensState, PREFIX, model, line, "attention", "stack", "layer", "token")
-    return controls_line.draw_more(ModelLensState, PREFIX, model, line, "all_layers")
+    attention = "attention"  # beside the choice of a stack it has no room
+    in_sight = ("stack", "layer", "token") if model.is_encoder_decoder else (attention, "layer", "token")
+    controls_line.draw(ModelLensState, PREFIX, model, line, *in_sight)
+    behind = (attention, "all_layers") if model.is_encoder_decoder else ("all_layers",)
+    return controls_line.draw_more(ModelLensState, PREFIX, model, line, *behind)
 
 
 def _running(model: ModelState, state: ModelLensState) -> str:

@@ -137,7 +137,7 @@ class Path(Result):
         moved = self.changes * self.lengths[:-1]
         slack = 1e-9 * self.lengths.max()
         return {
-            "no length changes by more than the change is long": bool(
+            "no block changes the length by more than the length of what it adds (triangle inequality)": bool(
                 (np.abs(np.diff(self.lengths)) <= moved + slack).all()
             ),
             "each cosine is from −1 to 1": bool((np.abs(self.cosines) <= 1 + 1e-9).all()),

@@ -82,15 +82,19 @@ def where_things_enter(model: ModelState, state: ModelLensState) -> str:
 def layer_and_word(model: ModelState, state: ModelLensState) -> str:
     """What a layer of each stack has, and a token id."""
     shown = machine(model, state)
-    of_layer = sum(item.block.parameters for item in shown.items if item.block.layer == 0)
-    each = "in each of its stacks " if len(shown.counts) > 1 else ""
+    said = []
+    for stack, items in shown.counts.items():
+        first, last = (
+            sum(item.block.parameters for item in items if item.block.layer == layer)
+            for layer in (0, shown.shown.config.num_layers - 1)
+        )
+        of = f" of the {stack}" if len(shown.counts) > 1 else ""
+        adds = "as many" if first == last else f"{formats.count(last)}, as all share a table that counts in the first"
+        said.append(f"Layer 1{of} has {formats.plural(first, 'parameter')}, and one more layer adds {adds}.")
     tied = shown.shown.config.tie_embeddings or shown.shown.classes
     width = shown.shown.config.d_model * (1 if tied else 2)
     matrices = "one matrix" if tied else "two matrices"
-    return (
-        f"Layer 1 {each}has {formats.count(of_layer)} parameters, and a layer more adds about as many. A token id is a "
-        f"row of {matrices}: {formats.count(width)} more."
-    )
+    return f"{' '.join(said)} A token id is a row of {matrices}: {formats.count(width)} more."
 
 
 def the_end(model: ModelState, state: ModelLensState) -> str:
@@ -143,7 +147,7 @@ QUESTIONS = (
     ),
     Question(
         "Six layers",
-        "Six such layers and 1,000 words. What does a layer more add, and what does a word more add?",
+        "Six such layers and 1,000 words. What does one more layer add, and what does one more word add?",
         layer_and_word,
         page={"view": "diagram", "shape": "six layers"},
     ),

@@ -105,25 +105,39 @@ def rows(
     n, at, blocks = shown.lengths[stack], picked_layer(shown, state), counts[stack]
     name = picked(shown, state, counts).block.name
     drawn = [Row("tokens", formats.plural(n, "token"), cells=[(f"(n) = ({formats.count(n)})", formats.count(n))])]
-    for layer, inside in groupby(blocks, key=lambda item: item.block.layer):
+    for layer, items in groupby(blocks, key=lambda item: item.block.layer):
+        inside = list(items)
         if layer in (None, at):
             for item in inside:
                 drawn.append(_row(item, shown, stack, len(drawn), masked=masked, is_picked=item.block.name == name))
             if layer == at and shown.config.num_layers > 1:
-                drawn.append(_fold(shown, state, at))
+                drawn.append(_fold(shown, state, at, blocks))
         elif state.all_layers and shown.live:
             assert layer is not None
-            total = formats.count(sum(item.block.parameters for item in inside))
-            sets = {f"{PREFIX}layer": layer + 1, f"{PREFIX}stack": stack}
-            drawn.append(Row("layer", f"Layer {layer + 1}", cells=[("", ""), (total, total)], sets=sets, inside=True))
+            drawn.append(_whole_layer(inside, shown, stack, layer))
     return drawn
 
 
-def _fold(shown: Chosen, state: ModelLensState, at: int) -> Row:
-    """The line that opens or folds the other layers. All layers of a shape that is only counted are alike."""
+def _whole_layer(inside: list[Counted], shown: Chosen, stack: str, layer: int) -> Row:
+    """A layer in a line: what flows out of it, and its sums. Its name is that of the block which writes the stream."""
+    last = inside[-1].block
+    sums = (
+        sum(item.block.parameters for item in inside),
+        sum(term.value for item in inside for term in item.cost.time),
+        sum(term.value for item in inside for term in item.cost.space),
+    )
+    cells = [shape_out(last, shown, shown.lengths[stack]), *((text, text) for text in map(formats.count, sums))]
+    sets = {f"{PREFIX}layer": layer + 1, f"{PREFIX}stack": stack}
+    return Row("layer", f"Layer {layer + 1}", cells=cells, sets=sets, inside=True, name=last.name)
+
+
+def _fold(shown: Chosen, state: ModelLensState, at: int, blocks: list[Counted]) -> Row:
+    """The line that opens or folds the other layers. Those of a shape that is only counted are alike."""
     layers = shown.config.num_layers
     if not shown.live:
-        return Row("fold", f"× {layers} layers, all alike", inside=True)
+        counts = {sum(item.block.parameters for item in blocks if item.block.layer == layer) for layer in range(layers)}
+        alike = "all alike" if len(counts) == 1 else "one table shared"
+        return Row("fold", f"× {layers} layers, {alike}", inside=True)
     acts = "fold the others" if state.all_layers else "show all"
     sets = {f"{PREFIX}all_layers": not state.all_layers}
     return Row("fold", f"Layer {at + 1} of {layers}: {acts}", sets=sets, inside=True)

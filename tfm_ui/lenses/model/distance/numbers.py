@@ -139,10 +139,10 @@ class Reach(Result):
         kernel, layers = self.state.reach_kernel, self.config.num_layers
         field = min(self.tokens - 1, layers * (kernel // 2))
         whole = all((self.lengths[name] > 0).all() for name in networks.RECURRENT)
+        ends = "the first token" if field == self.tokens - 1 else f"distance {field} = layers × (kernel − 1) / 2"
         return {
             f"the five counts of parameters differ by {formats.percent(self.apart())} at most": self.apart() < ALIKE,
-            f"the convolution’s gradient ends at distance {field}, which is layers × (kernel − 1) / 2 or the first "
-            "token": self.furthest("convolution") == field,
+            f"the convolution’s gradient reaches to {ends}, and no further": self.furthest("convolution") == field,
             "no recurrent network’s gradient is exactly 0 at any distance": whole,
         }
 

@@ -84,6 +84,7 @@ class Paths(Result):
 
     def table(self) -> pd.DataFrame:
         """A row per network."""
+        counts = self.shown.parameters
         rows = {
             name: {
                 "path (paper)": path or self.of_attention(),
@@ -91,7 +92,7 @@ class Paths(Result):
                 "in a row (paper)": in_a_row,
                 "in a row measured": formats.count(self.calls.get(name, 1)),
                 "sees back": self.sight[name],
-                "parameters": formats.count(self.shown.parameters[name]) if name in self.shown.parameters else "",
+                "parameters": formats.count(counts[name]) if name in counts else "not in the chart",
             }
             for name, (path, in_a_row) in TABLE_1.items()
         }

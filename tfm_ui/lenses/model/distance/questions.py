@@ -44,6 +44,7 @@ def how_far_convolution_sees(model: ModelState, state: ModelLensState) -> str:
     """What a convolution can see, and what its width costs."""
     shown = reach(model, state)
     half, layers, far = state.reach_kernel // 2, shown.config.num_layers, shown.furthest("convolution")
+    add = "adds" if layers == 1 else "add"
     beyond = (
         f"further back the gradient is exactly 0 in all {shown.seeds} draws"
         if far < shown.tokens - 1
@@ -51,8 +52,8 @@ def how_far_convolution_sees(model: ModelState, state: ModelLensState) -> str:
     )
     return (
         f"From {formats.plural(far, 'token')} back; {beyond}. A kernel over {state.reach_kernel} tokens looks {half} "
-        f"to each side, and {formats.plural(layers, 'layer')} add up to {layers * half}. No weight can change that: it "
-        "is how the network is built, trained or not."
+        f"to each side, and {formats.plural(layers, 'layer')} {add} up to {layers * half}. No weight can change that: "
+        "it is how the network is built, trained or not."
     )
 
 
@@ -101,7 +102,7 @@ QUESTIONS: tuple[Question, ...] = (
         "less?",
         what_the_start_does,
         Prediction(
-            ask="By how much does the RNN’s gradient fall?",
+            ask="Does the RNN’s gradient fall more than before, or less?",
             measured=does_torchs_start_forget_more,
             options=("more", "less", "as much"),
         ),

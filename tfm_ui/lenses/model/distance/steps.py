@@ -27,12 +27,12 @@ def convolved(x: Tensor, layers: int, kernel: int, *, dilated: bool) -> Tensor:
     """Convolutions, GELU behind each, as in the chart: (batch, seq, channel) in and out.
 
     Dilated, they look back only, and what a layer takes lies kernel times as far apart as in the one before it: 1, k,
-    k^2, ... tokens.
+    k^2, ... tokens. From the length of the text on, all but the token itself is padding, however far apart.
     """
     x = x.mT
     for layer in range(layers):
         weight = draw(layer, "convolution", (x.shape[1], x.shape[1], kernel), std=(kernel * x.shape[1]) ** -0.5).to(x)
-        apart = kernel**layer if dilated else 1
+        apart = min(kernel**layer, x.shape[-1]) if dilated else 1
         before, after = (apart * (kernel - 1), 0) if dilated else (kernel // 2, kernel // 2)
         x = F.gelu(F.conv1d(F.pad(x, (before, after)), weight, dilation=apart))
     return x.mT

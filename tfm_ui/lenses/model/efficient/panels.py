@@ -11,7 +11,7 @@ from tfm_core.model.linear_attention import linear_attention, linear_attention_w
 from tfm_ui.lenses.model.efficient import recipe
 from tfm_ui.lenses.model.efficient.compared import Compared, compared, missing
 from tfm_ui.lenses.model.efficient.costs import Costs, costs
-from tfm_ui.lenses.model.efficient.tiling import Tiling, biased, tiling
+from tfm_ui.lenses.model.efficient.tiling import Held, Tiling, biased, tiling
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
@@ -80,8 +80,9 @@ def _costs_panel(shown: Costs) -> Panel:
         key="model_efficient_growth",
         title="What each costs",
         how_to_read=f"Of one layer’s self-attention without its projections, d_model {shown.d_model}, "
-        f"{formats.plural(shown.num_heads, 'head')}. The table is for the {formats.count(shown.n)} tokens on screen. "
-        "With one head, n d dₖ is the n d² of the papers. Time is measured in Profiling.",
+        f"{formats.plural(shown.num_heads, 'head')}. The table is for the {formats.plural(shown.n, 'token')} on "
+        "screen. Padding counts as tokens. With one head, n d dₖ is the n d² of the papers. Held is what lasts: "
+        "the one tile that the fused kernel works on, and its output, are left out. Time is measured in Profiling.",
         picture="model_efficient_growth",
         result=shown,
         open_table=OpenTable(columns, not_on_phones=("pairs seen", "numbers held")),
@@ -94,9 +95,9 @@ def _tiles_panel(shown: Tiling, model: ModelState, state: ModelLensState) -> Pan
     return Panel(
         key="model_efficient_tiles",
         title="The fused kernel, tile by tile",
-        how_to_read=f"The first {len(shown.plain)} tokens, {shown.side} queries × {shown.side} keys at a time; ▸ marks "
-        "the tile of this step. Right: what the scores come to with the maximum m and sum l so far. A GPU does rows of "
-        f"tiles at the same time.{bias}",
+        how_to_read=f"The first {formats.plural(len(shown.plain), 'token')}, in tiles of {shown.side} × {shown.side}; "
+        "▸ marks the tile of this step. Beside the scores: what they come to with the maximum m and sum l so far. A "
+        f"GPU does rows of tiles at the same time, and skips tiles in which all is hidden.{bias}",
         picture="model_efficient_tiles",
         result=shown,
         locked=True,
@@ -110,9 +111,9 @@ def _running_panel(shown: Tiling) -> Panel:
         key="model_efficient_running",
         title="What is held for each query",
         how_to_read="After this step, beside what it will be after the last. A query before its first tile has no "
-        "value. Milakov and Gimelshein 2018; Dao et al. 2022.",
+        "value: a cross on the axis. Milakov and Gimelshein 2018; Dao et al. 2022.",
         picture="model_efficient_running",
-        result=shown,
+        result=Held(shown),
         sources=[tiles],
     )
 

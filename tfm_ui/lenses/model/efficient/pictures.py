@@ -4,7 +4,7 @@ import numpy as np
 
 from tfm_ui.lenses.model.efficient.compared import compared
 from tfm_ui.lenses.model.efficient.costs import LENGTHS, costs
-from tfm_ui.lenses.model.efficient.tiling import at_end, tiling
+from tfm_ui.lenses.model.efficient.tiling import Held, at_end, tiling
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live.tables import SIDE, matrix
 from tfm_ui.live.windows import part_of, pooled
@@ -95,7 +95,8 @@ def running(model: ModelState, state: ModelLensState) -> Content:
             )
             for name, heading in (("maximum", "running maximum m"), ("total", "running sum l"))
         ],
-        about=shown.sentence(),
+        about=Held(shown).sentence(),
+        gap="no key seen yet",
     )
 
 

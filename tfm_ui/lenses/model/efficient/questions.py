@@ -20,10 +20,14 @@ def who_sees_less(model: ModelState, state: ModelLensState) -> str:
     shown = compared(model, state)
     span = span_of(len(shown.names))
     kept = [f"{name} keeps {formats.percent(shown.share(name))}" for name in ("window", "strided")]
+    later = (
+        " What a window hides in one layer, a later layer can still reach through tokens in between."
+        if span > 1 and model.num_layers > 1
+        else ""
+    )
     return (
-        f"√n is {span} here, rounded: of the {formats.count(shown.allowed)} pairs that the model’s mask leaves, "
-        f"{' and '.join(kept)}. {_all_pairs(shown)} What a window hides in one layer, a later layer can still reach "
-        "through tokens in between."
+        f"√n is {span} here, rounded: of the {formats.plural(shown.allowed, 'pair')} that the model’s mask leaves, "
+        f"{' and '.join(kept)}. {_all_pairs(shown)}{later}"
     )
 
 
@@ -42,7 +46,7 @@ def what_the_kernel_holds(model: ModelState, state: ModelLensState) -> str:
         f"{formats.plural(len(shown.steps), 'step')} of at most {shown.side} × {shown.side} scores. For each query one "
         f"maximum, one sum and one output are held. {formats.plural(grown, 'time')} a query met a larger score than "
         "before; then what it held was multiplied by exp(old maximum − new maximum), and the result is exact again: "
-        f"it differs from softmax(QKᵀ / √dₖ) V by at most {formats.tiny(shown.off)}."
+        f"it differs from softmax(QKᵀ / √dₖ) V by at most {formats.tiny(shown.off)}, the rounding of float64."
     )
 
 
@@ -61,8 +65,9 @@ def where_linear_pays(model: ModelState, state: ModelLensState) -> str:
     return (
         f"With {formats.plural(shown.n, 'token')}, full attention needs {compare}. Full attention costs 2 d for each "
         f"visible pair, linear attention 2 d dₖ for each token, so a query must see more than dₖ = "
-        f"{shown.d_model // shown.num_heads} keys, on average, before linear attention needs less. In full attention "
-        f"{formats.count(full.kept)} scores are held at a time, in linear {formats.count(linear.kept)} sums."
+        f"{shown.d_model // shown.num_heads} keys, on average, before linear attention needs less. In all "
+        f"heads together {formats.count(full.kept)} scores are visible, and in their place linear attention holds "
+        f"{formats.count(linear.kept)} sums."
     )
 
 
@@ -75,6 +80,8 @@ def what_linear_attention_sees(model: ModelState, state: ModelLensState) -> str:
             "combined. Choose other positions to see the matrix that it implies."
         )
     largest = {name: float(shown.by_name[name].weights.max(-1).values.mean()) for name in ("full", "linear")}
+    if min(largest.values()) == 1:
+        return "Every query sees a single key here, so both give it all of their weight. Read a longer text."
     texts = formats.percents(*largest.values())
     return (
         f"The largest weight of a row is {texts[0]} in full and {texts[1]} in linear attention, on average. The "
@@ -99,10 +106,10 @@ QUESTIONS: tuple[Question, ...] = (
     ),
     Question(
         "Linear or not",
-        "A longer text in one head of 8 dimensions: does linear attention need fewer multiply-adds here?",
+        "A text of 64 tokens, in heads of 8 dimensions: does linear attention need fewer multiply-adds here?",
         where_linear_pays,
-        model={"seq_len": 64, "causal": True},
-        page={"view": "efficient", "tile": 4, "tile_step": 1},
+        model={"text": "@alice", "seq_len": 64, "causal": True},
+        page={"view": "efficient"},
     ),
     Question(
         "The implied matrix",

@@ -133,20 +133,21 @@ class Tiling(Result):
     def sentence(self) -> str:
         """What the last step did."""
         tile, size = self.now, len(self.plain)
-        rows = f"queries {tile.queries.start + 1} to {tile.queries.stop}"
-        keys = f"keys {tile.keys.start + 1} to {tile.keys.stop}"
+        at = f"{_run('query', 'queries', tile.queries)}, {_run('key', 'keys', tile.keys)}"
         grown = int(((tile.factor < 1) & (tile.factor > 0)).sum())
-        rescaled = (
-            f"{formats.plural(grown, 'query', 'queries')} met a larger score than before, so "
-            f"{'its sum and output were' if grown == 1 else 'their sums and outputs were'} made smaller first"
-            if grown
-            else "no sum or output had to be made smaller"
-        )
-        largest = self.side * self.side
+        if not bool(tile.scores.isfinite().any()):
+            done = "all of these pairs are hidden, so nothing changes"
+        elif grown:
+            done = (
+                f"{formats.plural(grown, 'query', 'queries')} met a larger score than before, so "
+                f"{'its sum and output were' if grown == 1 else 'their sums and outputs were'} made smaller first"
+            )
+        else:
+            done = "no sum or output had to be made smaller"
+        off = f"differs from the plain one by at most {formats.tiny(self.off)}, which is rounding"
         return (
-            f"Step {self.step} of {len(self.steps)}: {rows}, {keys}; {rescaled}. Never more than {largest} of "
-            f"{size * size} scores are held at a time. After the last step the result differs from "
-            f"the plain one by at most {formats.tiny(self.off)}, which is rounding."
+            f"Step {self.step} of {len(self.steps)}: {at}; {done}. Never more than {self.side**2} of {size**2} scores "
+            f"are held at a time. After the last step the result {off if self.off else 'equals the plain one'}."
         )
 
     def laws(self) -> dict[str, bool]:
@@ -189,6 +190,46 @@ def tiling(whole: Compared, state: ModelLensState) -> Tiling:
     side = min(state.tile, read)
     steps, result, plain = steps_of(whole.model, whole.config, whole.site, whole.head, side)
     return Tiling(whole, steps, min(state.tile_step, len(steps)), side, result, plain)
+
+
+def _run(singular: str, plural: str, places: slice) -> str:
+    """Places in words, from 1: "query 1", "keys 2 to 4"."""
+    first, last = places.start + 1, places.stop
+    return f"{singular} {first}" if first == last else f"{plural} {first} to {last}"
+
+
+@dataclass(frozen=True)
+class Held(Result):
+    """What is held for each query after this step."""
+
+    tiling: Tiling
+
+    def sentence(self) -> str:
+        """How many queries are done, begun and not begun, and one of them with its numbers."""
+        now, end = self.tiling, at_end(self.tiling)
+        begun = len(now.last)
+        done = sum(now.last[query].keys.stop == len(now.plain) for query in now.last)
+        query = max(now.last)
+        held = f"{formats.number(now.held('maximum')[query])} and {formats.number(now.held('total')[query])}"
+        ends = f"{formats.number(end.held('maximum')[query])} and {formats.number(end.held('total')[query])}"
+        said = (
+            f"“{now.names[query]}” holds the maximum and the sum {held}, and in the end {ends}."
+            if math.isfinite(now.held("maximum")[query])
+            else f"“{now.names[query]}” has seen no key yet."
+        )
+        return f"{begun} of {formats.plural(len(now.plain), 'query', 'queries')} have begun, {done} have ended. {said}"
+
+    def laws(self) -> dict[str, bool]:
+        """As of the step."""
+        return self.tiling.laws()
+
+    def table(self) -> pd.DataFrame:
+        """As of the step."""
+        return self.tiling.table()
+
+    def recipe(self) -> str:
+        """As of the step."""
+        return self.tiling.recipe()
 
 
 def biased(model: ModelState) -> bool:

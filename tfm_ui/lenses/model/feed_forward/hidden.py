@@ -11,7 +11,7 @@ from torch import Tensor
 from tfm_core import ACTIVATIONS, Tokens, TransformerConfig, recording
 from tfm_core.model.feed_forward import FeedForward
 from tfm_ui.lenses.model.feed_forward import recipe
-from tfm_ui.lenses.model.machine import config_of, in_script, inputs_of, prefix
+from tfm_ui.lenses.model.machine import config_of, in_script, inputs_of, prefix, read_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
@@ -21,6 +21,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, token_labels
 
 READ = 64  # tokens: more would be much to keep, with every layer and activation
+CALLED = {name: name for name in ACTIVATIONS} | {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU", "swiglu": "SwiGLU"}
 NEAR = 0.01  # of the largest unit: below that a unit counts as nearly 0
 
 
@@ -65,7 +66,7 @@ class Hidden(Result):
     @cached_property
     def names(self) -> list[str]:
         """A label per token that is read."""
-        return token_labels.labels(self.tokens)[:READ]
+        return token_labels.labels(self.tokens)[: min(READ, read_of(self.tokens))]
 
     def zeros(self, name: str) -> float:
         """The share of units that are exactly 0."""
@@ -78,8 +79,8 @@ class Hidden(Result):
 
     def sentence(self) -> str:
         """The share of zeros under each activation."""
-        zeros = ", ".join(f"{name} {formats.percent(self.zeros(name))}" for name in self.units)
-        nearly = ", ".join(f"{name} {formats.percent(self.nearly(name))}" for name in self.units)
+        zeros = ", ".join(f"{CALLED[name]} {formats.percent(self.zeros(name))}" for name in self.units)
+        nearly = ", ".join(f"{CALLED[name]} {formats.percent(self.nearly(name))}" for name in self.units)
         return (
             f"Hidden units that are exactly 0: {zeros}. At most {formats.percent(NEAR, 1)} of the largest: {nearly}. "
             "The text and all weights that two models share are the same. These weights are random; trained networks "
@@ -128,15 +129,16 @@ def hidden(model: ModelState, state: ModelLensState) -> Hidden:
     stack = state.stack if model.is_encoder_decoder else model.architecture
     site = f"{prefix(model, stack)}layers.{min(state.layer, model.num_layers) - 1}.feed_forward"
     tokens = model.target_tokens if model.is_encoder_decoder and stack == "decoder" else model.source_tokens
+    read = min(READ, read_of(tokens))
     units, pre, again = {}, {}, {}
     for name, activation in ACTIVATIONS.items():
         other = replace(config, activation=name)
         trace, module = recorded(model, other), network(other, site)
-        x = trace[f"{site}.reads"]
+        x = trace[f"{site}.reads"][:read]
         with torch.no_grad():
             plain = module.input_projection(x)
             gate = plain if module.gate_projection is None else module.gate_projection(x)
             factor = 1.0 if module.gate_projection is None else plain
             again[name] = activation.function(gate) * factor
-        units[name], pre[name] = trace[f"{site}.hidden"], gate
+        units[name], pre[name] = trace[f"{site}.hidden"][:read], gate
     return Hidden(model, config, site, tokens, units, pre, again)

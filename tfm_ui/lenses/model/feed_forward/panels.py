@@ -8,9 +8,10 @@ from tfm_core import FeedForward
 from tfm_ui.lenses.model.feed_forward import hidden as hidden_units
 from tfm_ui.lenses.model.feed_forward import recipe
 from tfm_ui.lenses.model.feed_forward.curves import Curves, curves
-from tfm_ui.lenses.model.feed_forward.hidden import Hidden, hidden
+from tfm_ui.lenses.model.feed_forward.hidden import CALLED, READ, Hidden, hidden
 from tfm_ui.lenses.model.feed_forward.sizes import Sizes, sizes
 from tfm_ui.lenses.model.feed_forward.unit import MOST, Unit, unit
+from tfm_ui.lenses.model.machine import read_of
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
@@ -39,8 +40,9 @@ def _curves_panel(shown: Curves) -> Panel:
     return Panel(
         key="model_activations",
         title="The activations and their derivatives",
-        how_to_read=f"Shaded: the middle 90% of what {shown.hidden.activation} reads in {_where(shown.hidden)} of the "
-        "live model. SwiGLU is SiLU of a gate, times a second projection. GELU: x Φ(x), Hendrycks and Gimpel 2016.",
+        how_to_read=f"Shaded: the middle 90% of what {CALLED[shown.hidden.activation]} reads in {_where(shown.hidden)} "
+        "of the live model. SwiGLU is SiLU of a gate, times a second projection. GELU: x Φ(x), Hendrycks and Gimpel "
+        "2016.",
         picture="model_activations",
         result=shown,
         sources=[recipe.curves, FeedForward.forward],
@@ -49,6 +51,7 @@ def _curves_panel(shown: Curves) -> Panel:
 
 def _hidden_panel(shown: Hidden) -> Panel:
     number = st.column_config.NumberColumn
+    cut = f" The first {READ} tokens." if read_of(shown.tokens) > READ else ""
     percents: dict[str, Any] = {
         name: number(format="percent") for name in shown.table().columns if name not in ("least", "most")
     }
@@ -56,7 +59,7 @@ def _hidden_panel(shown: Hidden) -> Panel:
         key="model_hidden",
         title=f"Hidden units under each, {_where(shown)}",
         how_to_read="What the output projection reads, on one scale. Each map is a model that differs in its "
-        "activation alone; SwiGLU has a gate beside.",
+        f"activation alone; SwiGLU has a gate beside.{cut}",
         shape=f"token × d_ff = {len(shown.names)} × {formats.count(shown.config.feed_forward_dim)}",
         picture="model_hidden",
         result=shown,
@@ -73,8 +76,8 @@ def _unit_panel(shown: Unit) -> Panel:
     return Panel(
         key="model_one_unit",
         title=f"Hidden unit {shown.unit + 1}, {_where(shown.hidden)}, {shown.hidden.activation}",
-        how_to_read="Left: its value at each token. Right: the cosine of the vector that it writes with each token’s "
-        f"embedding. Choose the unit above.{cut}",
+        how_to_read="Fires: its value at each token. Writes towards: the cosine of the vector that it writes with each "
+        f"token’s embedding. Choose the unit above.{cut}",
         picture="model_one_unit",
         result=shown,
         sources=[FeedForward.forward, recipe.single_unit],

@@ -73,9 +73,9 @@ QUESTIONS: tuple[Question, ...] = (
     ),
     Question(
         "One unit",
-        "Follow hidden unit 5 with ReLU: which tokens make it fire, and what does it write towards?",
+        "Follow hidden unit 2 with ReLU: which tokens make it fire, and what does it write towards?",
         where_the_unit_fires,
         model={"activation": "relu"},
-        page={"view": "feed_forward", "unit": 5},
+        page={"view": "feed_forward", "unit": 2},
     ),
 )

@@ -50,9 +50,14 @@ class Unit(Result):
     def sentence(self) -> str:
         """The token at which it is largest, and the embedding that it points to most."""
         most, length = float(self.fires.max()), formats.number(float(self.writes.norm()))
-        firing = int((self.fires > 0).sum())
+        firing, tokens = int((self.fires > 0).sum()), formats.plural(len(self.fires), "token")
+        if not self.fires.any():
+            return (
+                f"Unit {self.unit + 1} is 0 at all of {tokens}: it fires at none of them and writes nothing. Choose "
+                "another unit."
+            )
         return (
-            f"Unit {self.unit + 1} is above 0 at {firing} of {formats.plural(len(self.fires), 'token')}, largest at "
+            f"Unit {self.unit + 1} is above 0 at {firing} of {tokens}, largest at "
             f"{self._named(self.fires)}: {formats.number(most)}. Whatever makes it fire, it adds the same vector, of "
             f"length {length}, times its value. Among the tokens of the text, that vector points most towards the "
             f"embedding of {self._named(self.towards)}: cosine {formats.number(float(self.towards.max()))}. The "

@@ -9,10 +9,10 @@ import torch
 from numpy.typing import NDArray
 
 from tfm_core import TransformerConfig, logit_lens
-from tfm_ui.lenses.model.machine import in_script, inputs_of
+from tfm_ui.lenses.model.machine import in_script, inputs_of, read_of, token_of
 from tfm_ui.lenses.model.naming import name_of
 from tfm_ui.lenses.model.output import recipe
-from tfm_ui.lenses.model.output.outcome import Outcome, outcome, ranks_of, read_of, token_of
+from tfm_ui.lenses.model.output.outcome import Outcome, outcome, ranks_of, text_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
@@ -47,7 +47,7 @@ class ReadOuts:
 def read_outs(model: ModelState, config: TransformerConfig) -> ReadOuts:
     """Run the logit lens; of its logits, (place, position, vocab), only what is shown is kept."""
     inputs, mask = inputs_of(model)
-    machine, positions = transformer(config), read_of(model)
+    machine, positions = transformer(config), read_of(text_of(model))
     logits = {place: table[0, :positions] for place, table in logit_lens(machine, *inputs, mask=mask).items()}
     with torch.no_grad():
         last = machine(*inputs, mask=mask)[0, :positions]
@@ -183,7 +183,7 @@ class AtToken(Result):
 def layer_by_layer(model: ModelState, state: ModelLensState) -> LayerByLayer:
     """The logit lens of the model on screen."""
     out = outcome(model, state)
-    return LayerByLayer(out, read_outs(model, out.config), token_of(model, state))
+    return LayerByLayer(out, read_outs(model, out.config), token_of(text_of(model), state))
 
 
 def _the(place: str) -> str:

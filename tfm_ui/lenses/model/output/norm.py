@@ -10,9 +10,9 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from tfm_ui.lenses.model.machine import in_script
+from tfm_ui.lenses.model.machine import in_script, token_of
 from tfm_ui.lenses.model.output import recipe
-from tfm_ui.lenses.model.output.outcome import Outcome, outcome, sites, token_of
+from tfm_ui.lenses.model.output.outcome import Outcome, outcome, sites, text_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
@@ -106,7 +106,7 @@ class FinalNorm(Result):
 
 def final_norm(model: ModelState, state: ModelLensState) -> FinalNorm:
     """The final norm of the model on screen."""
-    return FinalNorm(outcome(model, state), token_of(model, state))
+    return FinalNorm(outcome(model, state), token_of(text_of(model), state))
 
 
 def _short(value: Tensor) -> str:

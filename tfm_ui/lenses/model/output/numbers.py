@@ -8,10 +8,10 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from tfm_ui.lenses.model.machine import in_script
+from tfm_ui.lenses.model.machine import in_script, token_of
 from tfm_ui.lenses.model.naming import name_of
 from tfm_ui.lenses.model.output import recipe
-from tfm_ui.lenses.model.output.outcome import Outcome, outcome, probabilities, ranks_of, token_of
+from tfm_ui.lenses.model.output.outcome import Outcome, outcome, probabilities, ranks_of, text_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
@@ -208,7 +208,7 @@ class ByPosition(Result):
 
 def likeliest(model: ModelState, state: ModelLensState) -> Likeliest:
     """The likeliest tokens at the chosen position."""
-    return Likeliest(outcome(model, state), token_of(model, state), state.temperature, state.top)
+    return Likeliest(outcome(model, state), token_of(text_of(model), state), state.temperature, state.top)
 
 
 def by_position(model: ModelState, state: ModelLensState) -> ByPosition:

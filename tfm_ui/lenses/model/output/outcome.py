@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from tfm_core import Tokens, Transformer, TransformerConfig
-from tfm_ui.lenses.model.machine import config_of, prefix, read
+from tfm_ui.lenses.model.machine import config_of, prefix, read, read_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
@@ -63,17 +63,6 @@ def text_of(model: ModelState) -> Tokens:
     return model.target_tokens if model.is_encoder_decoder else model.source_tokens
 
 
-def read_of(model: ModelState) -> int:
-    """How many positions are shown: all tokens but padding; of a text that is all padding, all."""
-    text = text_of(model)
-    return len(text.pieces) or len(text.ids)
-
-
-def token_of(model: ModelState, state: ModelLensState) -> int:
-    """The chosen position, from 0; the last, where the text ends before it."""
-    return min(state.token, read_of(model)) - 1
-
-
 def tied_config(model: ModelState, state: ModelLensState, *, tied: bool) -> TransformerConfig:
     """The lens's configuration, with one matrix for embeddings and logits, or with a matrix for each."""
     return replace(config_of(model, state), tie_embeddings=tied)
@@ -89,7 +78,7 @@ def sites(model: ModelState) -> tuple[str, ...]:
 def outcome(model: ModelState, state: ModelLensState, *, tied: bool | None = None) -> Outcome:
     """The end of a pass, with embeddings tied or not; by default as the lens's control says."""
     config = tied_config(model, state, tied=state.tied if tied is None else tied)
-    trace, positions = read(model, config, (*sites(model), "logits")), read_of(model)
+    trace, positions = read(model, config, (*sites(model), "logits")), read_of(text_of(model))
     vectors = [trace[site][0, :positions] for site in sites(model)]
     return Outcome(model, config, vectors[0], vectors[-1], trace["logits"][0, :positions])
 

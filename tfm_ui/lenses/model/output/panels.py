@@ -131,10 +131,10 @@ def _tied_panel(shown: TiedAndUntied) -> Panel:
 
 
 def _controls(model: ModelState) -> ModelLensState:
-    """The position, how many tokens, tied or not; beside them the temperature's slider."""
+    """The position, tied or not, behind a button how many tokens; beside them the temperature's slider."""
     line = controls_line.row("line_model_output")
-    controls_line.draw(ModelLensState, PREFIX, model, line, "token", "top", "tied")
-    state = controls_line.draw_more(ModelLensState, PREFIX, model, line, "attention")
+    controls_line.draw(ModelLensState, PREFIX, model, line, "token", "tied")
+    state = controls_line.draw_more(ModelLensState, PREFIX, model, line, "top", "attention")
     with st.container(key="model_output_knobs_place"):
         Drawing("model_output_knobs", ((model, ""), (state, PREFIX))).draw("model_output_knobs")
     return state

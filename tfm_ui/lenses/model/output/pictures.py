@@ -103,7 +103,7 @@ def lens_map(model: ModelState, state: ModelLensState) -> Content:
                 name="probability of the finally likeliest token",
                 values=values,
                 scale=from_zero(float(values.max())),
-                unit="%",
+                unit="% for the finally likeliest",
             )
         ],
         rows=Axis(shown.read.places, "read out after", "after"),

@@ -88,9 +88,9 @@ def which_layer_decides(model: ModelState, state: ModelLensState) -> str:
 QUESTIONS: tuple[Question, ...] = (
     Question(
         "The likeliest token",
-        "Random weights rate all 4,096 tokens. How many times an even share has the first, and is it a prediction?",
+        "Random weights rate all 4,096 tokens. How many even shares does the likeliest get, and is it a prediction?",
         how_sure,
-        Prediction(ask="How many even shares has the likeliest?", measured=times_even, unit="×"),
+        Prediction(ask="How many even shares does the likeliest get?", measured=times_even, unit="×"),
         page={"view": "output"},
     ),
     Question(

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import Transformer
-from tfm_ui.lenses.model.machine import in_script
+from tfm_ui.lenses.model.machine import in_script, token_of
 from tfm_ui.lenses.model.output import recipe
-from tfm_ui.lenses.model.output.outcome import Outcome, outcome, probabilities, ranks_of, token_of
+from tfm_ui.lenses.model.output.outcome import Outcome, outcome, probabilities, ranks_of, text_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
@@ -155,7 +155,7 @@ def tied_and_untied(model: ModelState, state: ModelLensState) -> TiedAndUntied:
         name: Side(outcome(model, state, tied=tied), state.temperature)
         for name, tied in {"tied": True, "untied": False}.items()
     }
-    return TiedAndUntied(sides, token_of(model, state))
+    return TiedAndUntied(sides, token_of(text_of(model), state))
 
 
 def _others(machine: Transformer) -> list[tuple[str, Tensor]]:
