@@ -17,7 +17,8 @@ def test_every_view_runs(view, architecture):
 @pytest.mark.parametrize(
     "model",
     [
-        {"text": "", "seq_len": "2", "positions": "alibi"},
+        {"text": "", "seq_len": "2", "positional": "alibi"},
+        {"text": "hello", "num_layers": "1", "positional": "t5"},
         {"text": "🦊 <b> שלום", "norm": "post", "model_attention": "linear"},
         {"architecture": "decoder", "activation": "swiglu", "model_layer": "99", "model_token": "-1"},
     ],

@@ -147,7 +147,7 @@ class ModelLensState(LensState):
             "layer": {"high": model.num_layers},
             "head": {"high": model.num_heads},
             "unit": {"high": model.config.feed_forward_dim},
-            "token": {"high": max(len(text.pieces) for text in _texts(model)) or model.length},
+            "token": {"high": max(2, *(len(text.pieces) for text in _texts(model)))},  # 2 is the default
             "reach_seeds": {"options": tuple(number for number in DRAWS if number <= most_draws(model))},
         }
 
