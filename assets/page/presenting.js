@@ -3,13 +3,14 @@
    A step leads from the question that was asked for last, even if the page does not show it yet: so four fast presses are four
    steps, and it does no harm if the page hears only of the last. `data.steps` maps a key to what it walks through and how far,
    `data.buttons` to the Streamlit key of a button, `data.questions` a lens to the number of its questions; `data.taken` is the
-   last step that the page has heard of. Letters do nothing while something is typed. The arrows belong to a picture or control
-   that has the focus. */
+   last step that the page has heard of, `data.lens` whose page it is. Letters do nothing while something is typed. The arrows
+   belong to a picture or control that has the focus. */
 
 const TYPES = "input:not([type=range], [type=checkbox], [type=radio], [type=number]), textarea, [contenteditable], [role=combobox]"
 const HAS_ARROWS = "input, textarea, select, summary, [contenteditable], "
   + "[role=slider], [role=combobox], [role=listbox], [role=menu], [role=radiogroup], [role=dialog]"
 const SCREEN = 0.8 // of the window's height that a press scrolls
+const PATIENCE = 700, TRIES = 6 // ms until a step that is not shown is asked for again, each time twice as long; how often
 const page = document.documentElement
 
 /** @type {PresentingData} of the strip that was drawn last */
@@ -19,16 +20,17 @@ let say
 /** @type {PresentingTarget | undefined} the question that was asked for last, until the page shows it */
 let target
 let step = 0 // counts the steps
+/** @type {ReturnType<typeof setTimeout> | undefined} until the step is asked for again */
+let waiting
 
 /** @returns {{ lens: string, number: number } | undefined} where the next step begins */
 function place() {
   const row = /** @type {HTMLElement | null} */ (document.querySelector(".ask"))
   if (!row) return target // one page gives way to another
-  const shown = { lens: row.dataset.lens ?? "", number: Number(row.dataset.number) }
-  const rests = document.querySelector("[data-test-script-state]")?.dataset.testScriptState !== "running"
-  const isThere = shown.lens === target?.lens && shown.number === target?.number
-  if (data.taken === step && (isThere || rests)) target = undefined
-  return target ?? shown
+  // A row that was drawn before the last step was taken shows an earlier question: it may stand there for as long as the page
+  // is busy, and when a run was ended by another, the page looks at rest for a moment.
+  if (Number(row.dataset.taken) === step) target = undefined
+  return target ?? { lens: row.dataset.lens ?? "", number: Number(row.dataset.number) }
 }
 
 /** @param {"lens" | "question"} what @param {number} far */
@@ -45,11 +47,33 @@ function walk(what, far) {
   ask(lens, number)
 }
 
-/** @param {string} lens @param {number} number */
-function ask(lens, number) {
+/** On a busy machine a step may get lost: Streamlit drops some of the values that a page sets while it is being renewed, and
+ * the page that left may be run once more. So it is asked for until it is shown, or until the reader does something else.
+ * @param {string} lens @param {number} number @param {number} [tries] */
+function ask(lens, number, tries = 0) {
   target = { lens, number, step: ++step }
   say?.(target)
+  clearTimeout(waiting)
+  if (tries === TRIES) return
+  waiting = setTimeout(() => {
+    if (target && isPresenting() && !isShown(target)) ask(lens, number, tries + 1)
+  }, PATIENCE * 2 ** tries)
 }
+
+/** @param {PresentingTarget} target */
+function isShown({ lens, number }) {
+  const shown = /** @type {HTMLElement | null} */ (document.querySelector(".ask"))?.dataset
+  return shown?.lens === lens && Number(shown.number) === number && Number(shown.taken) === step
+}
+
+const isPresenting = () => new URLSearchParams(location.search).has("present")
+
+function forget() {
+  clearTimeout(waiting)
+  target = undefined
+}
+document.addEventListener("pointerdown", forget)
+addEventListener("popstate", forget)
 
 /** @param {boolean} [opens] */
 function edit(opens = !("editing" in page.dataset)) {
@@ -74,7 +98,7 @@ function press(name) {
 
 /** @param {KeyboardEvent} event */
 function act(event) {
-  if (!data || !new URLSearchParams(location.search).has("present")) return
+  if (!data || !isPresenting()) return
   const { steps, buttons, scrolls, text } = data
   const [inside] = event.composedPath(), at = inside instanceof Element ? inside : document.body // behind shadow roots
   if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return
@@ -97,12 +121,12 @@ document.addEventListener("keydown", act) // for good: a press between two pages
 /** @param {{ data: PresentingData, parentElement: HTMLElement | ShadowRoot,
  *   setStateValue: (name: string, value: PresentingTarget) => void }} component */
 export default function (component) {
-  const isNew = !say, button = component.parentElement.querySelector("button")
+  const isNew = !say || component.data.lens !== data?.lens, button = component.parentElement.querySelector("button")
   data = component.data
   const tell = say = asked => { component.setStateValue("target", asked) }
   if (button) button.onclick = () => edit()
-  // What was asked for while one page gave way to another was said to nobody, or to the page that left. It is another step, as
-  // the server may have taken this one by now and would stay at the page that left.
+  // What was asked for while one page gave way to another was said to nobody, or to the page that left, which may still stand
+  // there. It is another step, as the server may have taken this one by now and would stay at the page that left.
   if (isNew && target && data.taken !== step) ask(target.lens, target.number)
   return () => { if (say === tell) say = undefined }
 }

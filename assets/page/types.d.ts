@@ -23,6 +23,7 @@ interface PresentingData {
   text: string
   questions: Record<string, number>
   taken: number
+  lens: string
 }
 
 interface PresentingTarget {

@@ -10,6 +10,7 @@ from tfm_ui.state.fields import Flag
 from tfm_ui.state.links import Correction
 
 PARAMETER = "present"
+TAKEN = "_taken"  # key of the session state: the number of the last step of the keys that was taken
 NARROWEST = 900  # px, of a window that can present; in page.css, too
 
 

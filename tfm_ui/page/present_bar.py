@@ -10,10 +10,8 @@ from streamlit.navigation.page import StreamlitPage
 from tfm_ui.page import controls, present, question_row
 from tfm_ui.page.browser import presenting_keys
 from tfm_ui.page.lens import Lens
-from tfm_ui.page.present import KEYS, TEXT
+from tfm_ui.page.present import KEYS, TAKEN, TEXT
 from tfm_ui.state.fields import State
-
-TAKEN = "_taken"  # key of the session state: the number of the last step that was taken
 
 
 def draw(lenses: Sequence[Lens], lens: Lens) -> None:
@@ -37,6 +35,7 @@ def draw(lenses: Sequence[Lens], lens: Lens) -> None:
             TEXT,
             {other.name: len(other.questions) for other in lenses},
             st.session_state.setdefault(TAKEN, 0),
+            lens.name,
         )
         with st.popover("Keys", icon=":material/keyboard:", type="tertiary", key="_keys"):
             st.html("<dl>" + "".join(f"<dt>{_named(key)}</dt><dd>{key.about}</dd>" for key in KEYS) + "</dl>")

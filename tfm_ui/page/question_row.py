@@ -11,6 +11,7 @@ import streamlit as st
 
 from tfm_ui.page import controls
 from tfm_ui.page.lens import Lens
+from tfm_ui.page.present import TAKEN
 from tfm_ui.page.questions import Prediction, Question, asked, neighbour
 from tfm_ui.state.fields import State
 from tfm_ui.state.lens_state import LensState
@@ -36,7 +37,9 @@ def draw(lens: Lens, model: ModelState, state: LensState, unanswerable: str = ""
             _step("Question before", -1, lens, now)
             _list(lens, now)
             _step("Next question", 1, lens, now)
-        at = f'data-lens="{lens.name}" data-number="{these.index(now) + 1}"'  # where keys walk on from
+        # Where keys walk on from, and the last of their steps that led here.
+        taken = st.session_state.get(TAKEN, 0)
+        at = f'data-lens="{lens.name}" data-number="{these.index(now) + 1}" data-taken="{taken}"'
         st.html(f'<p class="ask" {at}>{explained(now.ask)}</p>')
         with st.container(horizontal=True, gap="small", wrap=False, width="content", key="answering"):
             left = not now.holds(model, state)
