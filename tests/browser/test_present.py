@@ -91,6 +91,26 @@ def test_four_fast_presses_are_four_steps(visit):
     assert "seq_len" not in visitor.page.url  # the number of tokens still follows the text
 
 
+def test_a_step_that_the_server_never_hears_of_is_asked_for_again(visit):
+    visitor = visit("/heads?present=true")
+    lost, losing = [], False
+
+    def lose(socket):
+        server = socket.connect_to_server()
+        socket.on_message(lambda message: lost.append(message) if losing and not lost else server.send(message))
+
+    visitor.spoilt = True
+    visitor.page.route_web_socket("**", lose)
+    visitor.page.reload()
+    visitor.wait()
+    losing = True
+    visitor.page.keyboard.press("n")
+    expect(visitor.page.locator(".st-key-_questions")).to_contain_text("2 of")
+    assert len(lost) == 1
+    visitor.page.keyboard.press("n")
+    expect(visitor.page.locator(".st-key-_questions")).to_contain_text("3 of")
+
+
 def test_every_key_works_wherever_the_focus_is(visit):
     visitor = visit("/heads?present=true")
     page = visitor.page
