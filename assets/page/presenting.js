@@ -3,14 +3,16 @@
    A step leads from the question that was asked for last, even if the page does not show it yet: so four fast presses are four
    steps, and it does no harm if the page hears only of the last. `data.steps` maps a key to what it walks through and how far,
    `data.buttons` to the Streamlit key of a button, `data.questions` a lens to the number of its questions; `data.taken` is the
-   last step that the page has heard of, `data.lens` whose page it is. Letters do nothing while something is typed. The arrows
-   belong to a picture or control that has the focus. */
+   last step that the page has heard of. Letters do nothing while something is typed. The arrows belong to a picture or control
+   that has the focus. */
 
 const TYPES = "input:not([type=range], [type=checkbox], [type=radio], [type=number]), textarea, [contenteditable], [role=combobox]"
 const HAS_ARROWS = "input, textarea, select, summary, [contenteditable], "
   + "[role=slider], [role=combobox], [role=listbox], [role=menu], [role=radiogroup], [role=dialog]"
 const SCREEN = 0.8 // of the window's height that a press scrolls
-const PATIENCE = 700, TRIES = 6 // ms until a step that is not shown is asked for again, each time twice as long; how often
+// The page is looked at so often, in ms; if it rests on so many looks and does not show the last step, that was lost. How often
+// a step is asked for again.
+const LOOK = 500, LOOKS = 4, TRIES = 5
 const page = document.documentElement
 
 /** @type {PresentingData} of the strip that was drawn last */
@@ -47,17 +49,23 @@ function walk(what, far) {
   ask(lens, number)
 }
 
-/** On a busy machine a step may get lost: Streamlit drops some of the values that a page sets while it is being renewed, and
- * the page that left may be run once more. So it is asked for until it is shown, or until the reader does something else.
- * @param {string} lens @param {number} number @param {number} [tries] */
+/** @param {string} lens @param {number} number @param {number} [tries] */
 function ask(lens, number, tries = 0) {
   target = { lens, number, step: ++step }
   say?.(target)
   clearTimeout(waiting)
-  if (tries === TRIES) return
-  waiting = setTimeout(() => {
-    if (target && isPresenting() && !isShown(target)) ask(lens, number, tries + 1)
-  }, PATIENCE * 2 ** tries)
+  if (tries < TRIES) waiting = setTimeout(() => { look(tries, 0) }, LOOK)
+}
+
+/** On a busy machine a step may get lost: Streamlit drops some of the values that a page sets while it is being renewed, and
+ * the page that left may be run once more. So it is asked for again if the page rests without showing it. While the page is
+ * busy it is left alone: a run that is ended early may forget the model.
+ * @param {number} tries @param {number} rested */
+function look(tries, rested) {
+  if (!target || !isPresenting() || isShown(target)) return
+  const rests = document.querySelector("[data-test-script-state]")?.dataset.testScriptState !== "running"
+  if (rests && rested + 1 === LOOKS) return ask(target.lens, target.number, tries + 1)
+  waiting = setTimeout(() => { look(tries, rests ? rested + 1 : 0) }, LOOK)
 }
 
 /** @param {PresentingTarget} target */
@@ -121,12 +129,12 @@ document.addEventListener("keydown", act) // for good: a press between two pages
 /** @param {{ data: PresentingData, parentElement: HTMLElement | ShadowRoot,
  *   setStateValue: (name: string, value: PresentingTarget) => void }} component */
 export default function (component) {
-  const isNew = !say || component.data.lens !== data?.lens, button = component.parentElement.querySelector("button")
+  const isNew = !say, button = component.parentElement.querySelector("button")
   data = component.data
   const tell = say = asked => { component.setStateValue("target", asked) }
   if (button) button.onclick = () => edit()
-  // What was asked for while one page gave way to another was said to nobody, or to the page that left, which may still stand
-  // there. It is another step, as the server may have taken this one by now and would stay at the page that left.
+  // What was asked for while one page gave way to another was said to nobody, or to the page that left. It is another step, as
+  // the server may have taken this one by now and would stay at the page that left.
   if (isNew && target && data.taken !== step) ask(target.lens, target.number)
   return () => { if (say === tell) say = undefined }
 }

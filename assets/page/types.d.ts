@@ -23,7 +23,6 @@ interface PresentingData {
   text: string
   questions: Record<string, number>
   taken: number
-  lens: string
 }
 
 interface PresentingTarget {

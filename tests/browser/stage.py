@@ -1,5 +1,6 @@
 """Where the main picture of a view is in the window."""
 
+import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -45,6 +46,14 @@ def around(these: list[Box]) -> Box:
 def picture(visitor: Visitor) -> Box:
     """The box of the main picture."""
     return around(boxes(visitor))
+
+
+def whole_picture(visitor: Visitor, height: float) -> Box:
+    """The box of the main picture, once it is within the window: it may hear of its room after the page is at rest."""
+    give_up = time.monotonic() + 10
+    while (box := picture(visitor)).top + box.height > height and time.monotonic() < give_up:
+        visitor.page.wait_for_timeout(50)
+    return box
 
 
 def top(visitor: Visitor) -> float:

@@ -45,7 +45,7 @@ class Trail:
 
     def lock(self, layer: int, head: int) -> None:
         self.visitor.head(layer, head).click()
-        self.page.get_by_text(f"Layer {layer}, head {head}").wait_for()
+        self.page.get_by_text(f"Layer {layer}, head {head}", exact=True).wait_for()
 
     def type(self, text: str) -> None:
         box = self.page.get_by_label("Text", exact=True)

@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.accessible import barriers
 from tests.browser.conftest import Visitor
-from tests.browser.stage import path, picture, presented, top, walked
+from tests.browser.stage import path, presented, top, walked, whole_picture
 from tfm_ui.lenses import lenses
 from tfm_ui.text.glossary import explained
 
@@ -63,7 +63,7 @@ ROWS = """asks => asks.map(ask => {
 def test_the_main_picture_is_whole_on_the_first_screen(visit, name, width, height, scheme):
     visitor = visit(path(name), width=width, height=height, color_scheme=scheme)
     for view in walked(visitor, name):
-        box = picture(visitor)
+        box = whole_picture(visitor, height + 0.5)
         assert box.top <= LOWEST_TOP, (view, box)
         assert box.top + box.height <= height + 0.5, (view, box)
         assert box.left >= 0, view
@@ -97,7 +97,7 @@ def test_presenting_gives_the_picture_the_screen(visit, name):
     for view in walked(visitor, name):
         for width, height in HALLS:
             visitor.resize(width, height=height)
-            box = picture(visitor)
+            box = whole_picture(visitor, height)
             assert box.width * box.height >= SHARE * width * height, (view, width, height, box)
             assert box.top + box.height <= height, (view, width, height, box)
             assert overflow(visitor) <= 1, view

@@ -44,7 +44,6 @@ def presenting_keys(
     text: str,
     questions: Mapping[str, int],
     taken: int,
-    lens: str,
 ) -> dict[str, Any]:
     """Let keys of the keyboard walk, press buttons, scroll, and open the text; draws the button that opens the text.
 
@@ -55,7 +54,6 @@ def presenting_keys(
         text: the key that opens the text.
         questions: the lens's name -> the number of its questions, in the order in which the keys walk.
         taken: the number of the last step that was taken.
-        lens: the lens whose page this is.
 
     Returns:
         "lens" and "number", the question that the keys have asked for last, and "step", which counts the steps; empty
@@ -68,7 +66,6 @@ def presenting_keys(
         "text": text,
         "questions": dict(questions),
         "taken": taken,
-        "lens": lens,
     }
     target = _presenting(key="presenting", data=data, on_target_change=lambda: None).target
     return dict(target or {})

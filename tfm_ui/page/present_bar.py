@@ -35,7 +35,6 @@ def draw(lenses: Sequence[Lens], lens: Lens) -> None:
             TEXT,
             {other.name: len(other.questions) for other in lenses},
             st.session_state.setdefault(TAKEN, 0),
-            lens.name,
         )
         with st.popover("Keys", icon=":material/keyboard:", type="tertiary", key="_keys"):
             st.html("<dl>" + "".join(f"<dt>{_named(key)}</dt><dd>{key.about}</dd>" for key in KEYS) + "</dl>")
