@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.accessible import barriers
 from tests.browser.conftest import Visitor
-from tests.browser.stage import path, presented, top, walked, whole_picture
+from tests.browser.stage import path, picture, presented, top, walked, whole_picture
 from tfm_ui.lenses import lenses
 from tfm_ui.text.glossary import explained
 
