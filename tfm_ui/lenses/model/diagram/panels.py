@@ -129,11 +129,11 @@ def _controls(model: ModelState) -> ModelLensState:
         return controls_line.draw_more(ModelLensState, PREFIX, model, line, *numbers)
     if state.shape != THIS:
         return state
-    attention = "attention"  # beside the choice of a stack it has no room
-    in_sight = ("stack", "layer", "token") if model.is_encoder_decoder else (attention, "layer", "token")
-    controls_line.draw(ModelLensState, PREFIX, model, line, *in_sight)
-    behind = (attention, "all_layers") if model.is_encoder_decoder else ("all_layers",)
-    return controls_line.draw_more(ModelLensState, PREFIX, model, line, *behind)
+    if model.is_encoder_decoder:  # beside the choice of a stack the attention has no room
+        controls_line.draw(ModelLensState, PREFIX, model, line, "stack", "layer", "token")
+        return controls_line.draw_more(ModelLensState, PREFIX, model, line, "attention", "all_layers")
+    controls_line.draw(ModelLensState, PREFIX, model, line, "attention", "layer", "token")
+    return controls_line.draw_more(ModelLensState, PREFIX, model, line, "all_layers")
 
 
 def _running(model: ModelState, state: ModelLensState) -> str:
