@@ -56,6 +56,10 @@ from tfm_core.study.experiments import ScaleExperiment, scale_experiment
 from tfm_core.study.leaks import Influence, hops, influence, leaks, reach_by_layer, reachability, replacements, route
 from tfm_core.study.logit_lens import logit_lens
 from tfm_core.study.tiling import Tile, tiled_attention, tiles
+from tfm_core.training.config import TrainingConfig
+from tfm_core.training.store import STORE
+from tfm_core.training.tasks.table import TASKS
+from tfm_core.training.train import train
 
 __all__ = [
     "ACTIVATIONS",
@@ -64,6 +68,8 @@ __all__ = [
     "MASKS",
     "NORMS",
     "POSITIONAL",
+    "STORE",
+    "TASKS",
     "TOKENIZERS",
     "WIRINGS",
     "AttentionCost",
@@ -77,6 +83,7 @@ __all__ = [
     "Tile",
     "Tokens",
     "Trace",
+    "TrainingConfig",
     "Transformer",
     "TransformerConfig",
     "TransformerLayer",
@@ -123,6 +130,7 @@ __all__ = [
     "tiles",
     "to_additive",
     "to_ignore",
+    "train",
     "visible_pairs",
     "window_mask",
 ]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tfm_core.model.attention import ATTENTION
 from tfm_core.model.choices import check_choice, check_whole_numbers
 from tfm_core.model.kind import MAX_LEN, check_kind
+from tfm_core.model.trained import RANDOM
 from tfm_core.positional.schemes import POSITIONAL
 
 LOWEST = {
@@ -43,7 +44,8 @@ class TransformerConfig:
         dropout: share of units set to zero while training.
         tie_embeddings: one matrix for all embeddings and for the logits.
         pad_id: the token that nobody attends to.
-        seed: of the weights; see initialization.py.
+        seed: of the random weights; see initialization.py.
+        weights: "random", or the name of a run of `tfm_core.training` that has been trained here.
 
     Raises:
         ValueError: naming the field, what was expected and what came.
@@ -64,6 +66,7 @@ class TransformerConfig:
     tie_embeddings: bool = False
     pad_id: int = 0
     seed: int = 0
+    weights: str = RANDOM
 
     def __post_init__(self) -> None:
         check_whole_numbers(self, LOWEST)
@@ -78,6 +81,8 @@ class TransformerConfig:
             raise ValueError(f"dropout: expected a number from 0 to below 1, got {self.dropout!r}")
         if type(self.tie_embeddings) is not bool:
             raise ValueError(f"tie_embeddings: expected True or False, got {self.tie_embeddings!r}")
+        if type(self.weights) is not str or not self.weights:
+            raise ValueError(f"weights: expected {RANDOM!r} or the name of a run, got {self.weights!r}")
         if self.pad_id >= self.vocab_size:
             raise ValueError(f"pad_id: expected an id below vocab_size={self.vocab_size}, got {self.pad_id}")
 

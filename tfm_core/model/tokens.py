@@ -68,21 +68,44 @@ class Tokens:
         return torch.tensor([self.ids], dtype=torch.int64)
 
 
-def encode(text: str, tokenizer: str = "word", seq_len: int | None = None) -> Tokens:
+def encode(text: str, tokenizer: str | Tokenizer = "word", seq_len: int | None = None) -> Tokens:
     """Cut a text into tokens, and cut or pad these to seq_len (default: as many as there are).
 
+    Args:
+        text: what is read.
+        tokenizer: a key of `TOKENIZERS`, or a tokenizer such as `of_vocabulary` makes.
+        seq_len: how many ids there are to be.
+
     Raises:
-        ValueError: for an unknown tokenizer or a seq_len below 1.
+        ValueError: for an unknown tokenizer, a seq_len below 1, or a piece that a closed vocabulary lacks.
     """
-    check_choice("tokenizer", tokenizer, TOKENIZERS)
+    if isinstance(tokenizer, str):
+        check_choice("tokenizer", tokenizer, TOKENIZERS)
     if seq_len is not None and (type(seq_len) is not int or seq_len < 1):
         raise ValueError(f"seq_len: expected a whole number of at least 1, got {seq_len!r}")
-    scheme = TOKENIZERS[tokenizer]
+    scheme = TOKENIZERS[tokenizer] if isinstance(tokenizer, str) else tokenizer
     pieces = scheme.split(text)
     length = len(pieces) if seq_len is None else seq_len
     read = tuple(pieces[:length])
     ids = tuple(scheme.id_of(piece) for piece in read) + (PAD_ID,) * (length - len(read))
     return Tokens(read, ids, dropped=len(pieces) - len(read))
+
+
+def of_vocabulary(pieces: Sequence[str], *, unknown: str = "") -> Tokenizer:
+    """A tokenizer with a closed vocabulary, of texts whose tokens are separated by white space.
+
+    Args:
+        pieces: the tokens; the first one's id is 1, as 0 is padding.
+        unknown: the token as which all others are read; without it another token is a ValueError.
+    """
+    ids = {piece: number for number, piece in enumerate(pieces, 1)}
+
+    def id_of(piece: str) -> int:
+        if piece in ids or unknown:
+            return ids.get(piece, ids.get(unknown, 0))
+        raise ValueError(f"token: expected one of {' '.join(pieces)}; got {piece!r}")
+
+    return Tokenizer(1 + len(ids), str.split, id_of, " ".join)
 
 
 def collisions(tokens: Tokens) -> list[tuple[str, ...]]:

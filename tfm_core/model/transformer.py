@@ -16,6 +16,7 @@ from tfm_core.model.config import TransformerConfig
 from tfm_core.model.initialization import fill_parameters
 from tfm_core.model.layer import TransformerLayer
 from tfm_core.model.recording import Tapped, name_sites
+from tfm_core.model.trained import RANDOM, put_trained
 from tfm_core.positional.schemes import POSITIONAL
 
 
@@ -90,7 +91,7 @@ class Stack(Tapped):
 
 
 class Transformer(Tapped):
-    """A transformer by its configuration, with weights drawn from (seed, parameter name).
+    """A transformer by its configuration, with weights drawn from (seed, parameter name), or trained.
 
     Sites of the recording: `embedding`, `position`, `layers.0.self_attention.weights`, ..., `final_norm`; in an
     encoder-decoder the same behind `encoder.` and `decoder.`; `logits` (batch, seq, vocab) in all.
@@ -110,6 +111,8 @@ class Transformer(Tapped):
         if config.tie_embeddings:  # only now, as to_empty would untie them
             self._tie()
         fill_parameters(self, config.seed)
+        if config.weights != RANDOM:
+            put_trained(self, config.weights)
         # The one stack of an encoder or a decoder needs no prefix in the names of its sites.
         name_sites(self if config.architecture == "encoder-decoder" else self.stack)
 

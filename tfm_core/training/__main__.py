@@ -1,0 +1,94 @@
+"""`python -m tfm_core.training reverse induction,seed=1`: train without the app, into the same store."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from tfm_core.training.config import TrainingConfig, read_name
+from tfm_core.training.run import Run
+from tfm_core.training.store import FOLDER, SHIPPED, Store
+from tfm_core.training.tasks.table import TASKS
+from tfm_core.training.train import train
+
+INTERRUPTED = 130  # as a shell calls it
+BAR = 24  # signs
+# What the app comes with: enough for every lens to open on a model that has learned something.
+SHIPPED_RUNS = ("reverse", "copy", "majority", "first-again", "induction", "sort", "dates", "brackets",
+                "reverse-decoder", "sort-decoder")  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train what is asked for, and keep it; the exit code."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        configs = [read_name(name) for name in given.runs or (SHIPPED_RUNS if given.ship else ())]
+        if not configs:
+            raise ValueError(f"runs: expected some of {', '.join(TASKS)}, such as reverse,seed=1; got none")
+        if given.device == "cuda" and not torch.cuda.is_available():
+            raise ValueError("--device: expected cpu, as torch finds no CUDA device here; got cuda")
+    except ValueError as problem:
+        parser.error(str(problem))
+    torch.set_num_threads(given.threads)
+    store = Store(SHIPPED if given.ship else given.out)
+    for config in configs:
+        try:
+            run = _train(config, None if given.again or given.ship else store, given.device)
+        except KeyboardInterrupt:
+            sys.stderr.write("\n")
+            return INTERRUPTED
+        store.keep(run, optimizer=not given.ship)
+        sys.stdout.write(f"{_outcome(run)}\n")
+        if store.problem:
+            sys.stderr.write(f"{store.problem}\n")
+            return 1
+    sys.stdout.write(f"kept in {store.folder}\n")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tfm_core.training",
+        description="Train small transformers on tasks with known answers. A run is named by its task and by what "
+        "differs from the task's defaults: reverse,seed=3,learning_rate=0.02. The app finds what is trained here.",
+        epilog="Tasks: " + "; ".join(f"{name}: {task.about}" for name, task in TASKS.items()),
+    )
+    parser.add_argument("runs", nargs="*", metavar="RUN")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="cpu or cuda (%(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="of torch, on the processor (%(default)s)")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help=f"keep runs there, instead of ${FOLDER}")
+    parser.add_argument("--again", action="store_true", help="train anew what is there already")
+    parser.add_argument("--ship", action="store_true", help="make the runs that come with the app, without optimizer")
+    return parser
+
+
+def _train(config: TrainingConfig, store: Store | None, device: str) -> Run:
+    """The run, from the store as far as it is there."""
+    run = store.find(config) if store else None
+    if run and (run.is_complete or run.problem):
+        return run
+    for progress in train(config, store.beginning(config) if store else None, device=device):
+        run = progress.run
+        _tell(f"{config.name}: {progress.doing}, held-out accuracy {run.last.accuracy:.1%}", progress.share)
+    assert run
+    return run
+
+
+def _tell(line: str, share: float) -> None:
+    """On a terminal a bar that is written over and over; elsewhere nothing until the end."""
+    if sys.stderr.isatty():
+        full = round(share * BAR)
+        sys.stderr.write(f"\r[{'#' * full}{'.' * (BAR - full)}] {line}\033[K" + "\n" * (share == 1))
+        sys.stderr.flush()
+
+
+def _outcome(run: Run) -> str:
+    end = run.problem or f"{run.last.accuracy:.2%} of held-out answers right"
+    return f"{run.config.name}: {run.done} steps in {run.seconds:.1f} s, {end}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,145 @@
+"""What a run of training is: one frozen value, which is its name, its cache key and its part of a link at once.
+
+>>> config = read_name("reverse,seed=3,learning_rate=0.02")
+>>> config.task, config.seed, config.num_layers
+('reverse', 3, 1)
+>>> config.name
+'reverse,seed=3,learning_rate=0.02'
+"""
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from tfm_core.model.choices import check_choice
+from tfm_core.model.config import TransformerConfig
+from tfm_core.training.tasks.table import TASKS
+from tfm_core.training.tasks.task import Task
+
+NETWORKS = ("transformer", "lstm", "gru", "rnn")
+BOUNDS: dict[str, tuple[float, float]] = {
+    "d_model": (1, 512),
+    "num_heads": (1, 16),
+    "num_layers": (1, 8),
+    "seed": (0, 9999),
+    "steps": (1, 20_000),
+    "batch_size": (1, 1024),
+    "warmup": (0, 10_000),
+    "learning_rate": (1e-6, 10.0),
+    "dropout": (0.0, 0.9),
+    "weight_decay": (0.0, 10.0),
+}
+WHOLE = ("d_model", "num_heads", "num_layers", "seed", "steps", "batch_size", "warmup")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """A task, the network that learns it, and how. `of_task` makes one with the defaults of its task.
+
+    Attributes:
+        task: a key of `TASKS`.
+        network: one of `NETWORKS`; the recurrent ones are torch's own.
+        d_model, num_heads, num_layers: as in `TransformerConfig`; the feed-forward network has 4 d_model hidden units.
+        positional, norm: of a transformer.
+        learning_rate: of AdamW (Loshchilov and Hutter 2019), after the warm-up.
+        warmup: steps in which the rate rises from 0 to `learning_rate`.
+        batch_size: examples of a step.
+        dropout: share of units set to zero at each step.
+        weight_decay: of AdamW.
+        steps: how many.
+        seed: of the first weights and of the examples.
+
+    Raises:
+        ValueError: naming the field, what was expected and what came.
+    """
+
+    task: str
+    network: str = "transformer"
+    d_model: int = 16
+    num_heads: int = 1
+    num_layers: int = 1
+    positional: str = "learned"
+    norm: str = "pre"
+    learning_rate: float = 1e-2
+    warmup: int = 50
+    batch_size: int = 64
+    dropout: float = 0.0
+    weight_decay: float = 0.01
+    steps: int = 400
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice("task", self.task, TASKS)
+        check_choice("network", self.network, NETWORKS)
+        for name, (low, high) in BOUNDS.items():
+            value = getattr(self, name)
+            kinds = (int,) if name in WHOLE else (int, float)
+            if type(value) not in kinds or not math.isfinite(value) or not low <= value <= high:
+                kind = "a whole number" if name in WHOLE else "a number"
+                raise ValueError(f"{name}: expected {kind} from {low:g} to {high:g}, got {value!r}")
+        _ = self.transformer  # refuses what no transformer can be
+
+    @property
+    def about(self) -> Task:
+        """The task itself."""
+        return TASKS[self.task]
+
+    @property
+    def transformer(self) -> TransformerConfig:
+        """The configuration of the transformer that is trained, with its first, random weights."""
+        task = self.about
+        return TransformerConfig(
+            vocab_size=task.vocab_size,
+            architecture=task.architecture,
+            d_model=self.d_model,
+            num_heads=self.num_heads,
+            num_layers=self.num_layers,
+            max_len=task.length,  # learned positions beyond it would be random for ever
+            positional=self.positional,
+            norm=self.norm,
+            dropout=self.dropout,
+            seed=self.seed,
+        )
+
+    @property
+    def name(self) -> str:
+        """The task, and what differs from its defaults: `read_name` brings the configuration back."""
+        default = of_task(self.task)
+        changed = [field.name for field in fields(self) if getattr(self, field.name) != getattr(default, field.name)]
+        return ",".join([self.task, *(f"{name}={_text(getattr(self, name))}" for name in changed)])
+
+
+def of_task(task: str, **changes: Any) -> TrainingConfig:
+    """The configuration with which a task is learned if nothing else is said, and changes to it.
+
+    Raises:
+        ValueError: as `TrainingConfig`.
+    """
+    check_choice("task", task, TASKS)
+    return TrainingConfig(task=task, **{**TASKS[task].defaults, **changes})
+
+
+def read_name(name: str) -> TrainingConfig:
+    """The configuration that a name stands for.
+
+    Raises:
+        ValueError: if it stands for none.
+    """
+    task, *changes = name.split(",")
+    config = of_task(task)
+    kinds = {field.name: type(getattr(config, field.name)) for field in fields(config)}
+    values: dict[str, Any] = {}
+    for change in changes:
+        field, is_given, text = change.partition("=")
+        if not is_given or field not in kinds or field == "task":
+            known = ", ".join(field for field in kinds if field != "task")
+            raise ValueError(f"name of a run: expected changes of {known}, such as seed=3; got {change!r}")
+        try:
+            values[field] = kinds[field](text)
+        except ValueError:
+            raise ValueError(f"{field}: expected a number, got {text!r}") from None
+    return replace(config, **values)
+
+
+def _text(value: object) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,123 @@
+"""A run as two files: safetensors for all tensors, JSON for the rest. Nothing in them is ever executed."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from tfm_core.training.config import TrainingConfig
+from tfm_core.training.networks import network
+from tfm_core.training.run import Point, Run
+
+FORMAT = 1  # of these files
+MOST_BYTES = 32_000_000  # of a file that somebody hands in
+GROUPS = ("weights", "maps", "optimizer")
+
+
+class NotARun(ValueError):
+    """Files are no run; the message says why, in a sentence."""
+
+
+def as_tensors(run: Run, *, optimizer: bool = True) -> bytes:
+    """All tensors of a run, as safetensors: "weights.<parameter>", "maps.<site>", "optimizer...", "losses".
+
+    Args:
+        run: what is written.
+        optimizer: whether it can be continued later.
+    """
+    tensors = {"losses": run.losses}
+    for group in GROUPS if optimizer else GROUPS[:2]:
+        tensors |= {f"{group}.{name}": value.contiguous() for name, value in getattr(run, group).items()}
+    return save(tensors)
+
+
+def as_json(run: Run) -> str:
+    """All but the tensors."""
+    known = {
+        "format": FORMAT,
+        "name": run.config.name,
+        "config": asdict(run.config),
+        "vocabulary": list(run.config.about.vocabulary),
+        "points": [asdict(point) for point in run.points],
+        "snapshots": list(run.snapshots),
+        "seconds": run.seconds,
+        "stepping": run.stepping,
+        "problem": run.problem,
+        "made_with": run.made_with,
+    }
+    return json.dumps(known, indent=1)
+
+
+def read(tensors: bytes, text: str) -> Run:
+    """The run in these files.
+
+    Raises:
+        NotARun: for anything else, also for a run whose parts do not fit together.
+    """
+    try:
+        known = json.loads(text)
+        if not isinstance(known, dict) or known.get("format") != FORMAT:
+            got = known.get("format") if isinstance(known, dict) else known
+            raise NotARun(f"format: expected {FORMAT}, got {str(got)[:80]!r}")
+        config = TrainingConfig(**known["config"])
+        loaded = load(tensors)
+        groups = {group: _group(loaded, group) for group in GROUPS}
+        run = Run(
+            config=config,
+            losses=loaded["losses"],
+            points=tuple(_point(point) for point in known["points"]),
+            snapshots=tuple(int(step) for step in known["snapshots"]),
+            seconds=float(known["seconds"]),
+            stepping=float(known["stepping"]),
+            problem=str(known["problem"])[:500],
+            made_with=str(known["made_with"])[:100],
+            **groups,
+        )
+    except NotARun:
+        raise
+    except SafetensorError as problem:
+        raise NotARun(f"expected a safetensors file; {problem}") from problem
+    except KeyError as problem:
+        raise NotARun(f"expected {problem.args[0]!r} in the files of a run, got none") from problem
+    except (ValueError, TypeError, AttributeError) as problem:
+        raise NotARun(f"expected the files of a run; {problem}") from problem
+    check_weights(config, run.weights)
+    _check_rest(run)
+    return run
+
+
+def check_weights(config: TrainingConfig, weights: dict[str, Tensor] | Any) -> None:
+    """Refuse weights that are not those of this configuration.
+
+    Raises:
+        NotARun: naming what was expected and what came.
+    """
+    expected = {name: tuple(value.shape) for name, value in network(config).named_parameters()}
+    got = {name: tuple(value.shape) for name, value in weights.items()}
+    for name in sorted(expected.keys() | got.keys()):
+        if expected.get(name) != got.get(name):
+            raise NotARun(f"{name}: expected shape {expected.get(name)}, got {got.get(name)}")
+    for name, value in weights.items():
+        if value.dtype != torch.float32 or not bool(value.isfinite().all()):
+            raise NotARun(f"{name}: expected finite numbers of float32, got {value.dtype}")
+
+
+def _check_rest(run: Run) -> None:
+    if not run.points or run.losses.dim() != 1 or run.losses.dtype != torch.float32:
+        raise NotARun(f"expected a curve of float32 losses with points, got {tuple(run.losses.shape)}")
+    for name, maps in run.maps.items():
+        if maps.dim() != 5 or len(maps) != len(run.snapshots):
+            raise NotARun(f"{name}: expected (snapshot, probe, head, query, key), got {tuple(maps.shape)}")
+
+
+def _group(tensors: dict[str, Tensor], group: str) -> dict[str, Tensor]:
+    return {name.removeprefix(f"{group}."): value for name, value in tensors.items() if name.startswith(f"{group}.")}
+
+
+def _point(known: dict[str, Any]) -> Point:
+    scores = tuple(tuple(tuple(float(head) for head in layer) for layer in pattern) for pattern in known["scores"])
+    return Point(int(known["step"]), float(known["loss"]), float(known["accuracy"]), float(known["exact"]), scores)

@@ -1,0 +1,61 @@
+"""The networks that are trained: our transformer, and torch's recurrent ones to compare it with."""
+
+import torch
+from torch import Tensor, nn
+
+from tfm_core.model.classifier import SequenceClassifier
+from tfm_core.model.initialization import generator
+from tfm_core.model.transformer import Transformer
+from tfm_core.training.config import TrainingConfig
+
+OUTPUT = 0.25  # of the first logits' usual spread: training begins with a loss near log(classes), where one guesses
+RECURRENT: dict[str, type[nn.LSTM | nn.GRU | nn.RNN]] = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
+
+
+class Recurrent(nn.Module):
+    """Embedding, torch's own recurrent layers, and logits. Token ids (batch, seq) in, (batch, seq, vocab) out.
+
+    Where a transformer of the task sees both directions, so does this: half of d_model reads from each end.
+    """
+
+    def __init__(self, config: TrainingConfig) -> None:
+        super().__init__()
+        task, width = config.about, config.d_model
+        both = task.architecture == "encoder"
+        self.embedding = nn.Embedding(task.vocab_size, width)
+        self.layers = RECURRENT[config.network](
+            width, width // 2 if both else width, config.num_layers, batch_first=True, bidirectional=both
+        )
+        self.unembedding = nn.Linear(width, task.outcomes)
+        self.classes = task.classes
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Logits (batch, seq, vocab), or (batch, classes) of a classifier."""
+        states, _ = self.layers(self.embedding(tokens))
+        logits: Tensor = self.unembedding(states.mean(1) if self.classes else states)
+        return logits
+
+
+def network(config: TrainingConfig) -> nn.Module:
+    """The network of a run with its first weights, which depend on the seed alone.
+
+    Raises:
+        ValueError: for a recurrent network of a task with two texts.
+    """
+    task = config.about
+    if config.network == "transformer":
+        shape, classes = config.transformer, task.classes
+        model = SequenceClassifier(shape, classes) if classes else Transformer(shape)
+        with torch.no_grad():
+            (model.head if isinstance(model, SequenceClassifier) else model.unembedding).weight.mul_(OUTPUT)
+        return model
+    if task.architecture == "encoder-decoder":
+        raise ValueError(f"network: expected a transformer for the encoder-decoder of {config.task!r}")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(generator(config.seed, config.network).initial_seed())
+        return Recurrent(config)
+
+
+def parameters(model: nn.Module) -> int:
+    """How many numbers are trained."""
+    return sum(parameter.numel() for parameter in model.parameters())

@@ -1,0 +1,176 @@
+"""Where runs are kept: a folder of limited size, the oldest out first; in memory where no folder can be written.
+
+A run is two files, `<family>-<steps>.safetensors` and `.json`; a family is all runs that differ in the number of steps
+alone. Several processes may share the folder: a file appears at once and whole. What cannot be read counts as missing,
+is removed, and will be trained anew.
+"""
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from torch import Tensor
+
+from tfm_core.model import trained
+from tfm_core.training import files
+from tfm_core.training.config import TrainingConfig, read_name
+from tfm_core.training.run import Run
+
+SHIPPED = Path(__file__).parent / "shipped"
+FOLDER = "ATTENTION_LAB_RUNS"  # the environment variable that names the folder
+LIMIT = 100_000_000  # bytes of all files in it
+IN_MEMORY = 32  # runs that are kept in memory as well
+
+
+class Store:
+    """All methods may be called by any thread."""
+
+    def __init__(self, folder: Path | None = None, *, limit: int = LIMIT, shipped: Path = SHIPPED) -> None:
+        """Open a store; the folder is made when the first run is kept.
+
+        Args:
+            folder: where the files are; the environment variable's, or the user's cache, by default.
+            limit: bytes of all files.
+            shipped: a second folder, whose runs are read and never removed.
+        """
+        self.folder, self.limit, self.shipped = folder or default_folder(), limit, shipped
+        self.problem = ""  # why runs live in memory alone, in a sentence; "" if they are on disk
+        self._lock = threading.RLock()
+        self._memory: OrderedDict[str, Run] = OrderedDict()
+
+    def find(self, config: TrainingConfig) -> Run | None:
+        """The run of this configuration, complete or not; None if there is none."""
+        name = config.name
+        with self._lock:
+            if name in self._memory:
+                self._memory.move_to_end(name)
+                return self._memory[name]
+            for folder in (self.folder, self.shipped):
+                if (run := self._read(folder, config)) is not None:
+                    self._remember(run)
+                    return run
+        return None
+
+    def beginning(self, config: TrainingConfig) -> Run | None:
+        """The longest run that this one goes on from: it differs in the number of steps alone, and is shorter."""
+        with self._lock:
+            steps = {int(path.stem.rpartition("-")[2]) for path in self._files(f"{_family(config)}-*.json")}
+            steps |= {run.config.steps for run in self._memory.values() if _family(run.config) == _family(config)}
+            runs = [self.find(replace(config, steps=count)) for count in steps]
+        usable = [run for run in runs if run and run.optimizer and not run.problem and run.done <= config.steps]
+        return max(usable, key=lambda run: run.done, default=None)
+
+    def keep(self, run: Run, *, optimizer: bool = True) -> None:
+        """Keep a run, in place of an earlier one of its configuration.
+
+        Args:
+            run: what is kept.
+            optimizer: whether it can be continued later.
+        """
+        with self._lock:
+            self._remember(run)
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                stem = _stem(run.config)
+                _write(self.folder / f"{stem}.safetensors", files.as_tensors(run, optimizer=optimizer))
+                _write(self.folder / f"{stem}.json", files.as_json(run).encode())
+                self._make_room(stem)
+                self.problem = ""
+            except OSError as error:
+                self._remove(_stem(run.config))
+                self.problem = (
+                    f"Trained runs are kept in memory until the server ends: {self.folder} cannot be written "
+                    f"({error.strerror or error})."
+                )
+
+    def weights(self, name: str) -> Mapping[str, Tensor] | None:
+        """The weights of the run with this name, or None if it is not here."""
+        try:
+            run = self.find(read_name(name))
+        except ValueError:
+            return None
+        return None if run is None else run.weights
+
+    def _read(self, folder: Path, config: TrainingConfig) -> Run | None:
+        stem = folder / _stem(config)
+        try:
+            text = stem.with_suffix(".json").read_text(encoding="utf-8")
+            run = files.read(stem.with_suffix(".safetensors").read_bytes(), text)
+        except OSError:
+            return None
+        except ValueError:
+            run = None
+        if run is None or run.config != config:
+            if folder == self.folder:
+                self._remove(stem.name)
+            return None
+        return run
+
+    def _remember(self, run: Run) -> None:
+        self._memory[run.config.name] = run
+        self._memory.move_to_end(run.config.name)
+        while len(self._memory) > IN_MEMORY:
+            self._memory.popitem(last=False)
+
+    def _files(self, pattern: str) -> Iterator[Path]:
+        with suppress(OSError):
+            yield from self.folder.glob(pattern)
+
+    def _make_room(self, newest: str) -> None:
+        """Remove the oldest runs until all files fit; the newest stays."""
+        sizes: dict[str, int] = {}
+        ages: dict[str, float] = {}
+        for path in self._files("*-*.*"):
+            with suppress(OSError):
+                known = path.stat()
+                sizes[path.stem] = sizes.get(path.stem, 0) + known.st_size
+                ages[path.stem] = max(ages.get(path.stem, 0.0), known.st_mtime)
+        for stem in sorted(ages, key=lambda stem: (stem == newest, ages[stem])):
+            if sum(sizes.values()) <= self.limit or stem == newest:
+                break
+            self._remove(stem)
+            del sizes[stem]
+
+    def _remove(self, stem: str) -> None:
+        for ending in ("json", "safetensors"):
+            with suppress(OSError):
+                (self.folder / f"{stem}.{ending}").unlink()
+
+
+def default_folder() -> Path:
+    """The folder that the environment names, or one in the user's cache."""
+    if named := os.environ.get(FOLDER):
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "attention-lab" / "runs"
+
+
+def _family(config: TrainingConfig) -> str:
+    name = replace(config, steps=1).name
+    return f"{config.task}-{blake2b(name.encode(), digest_size=8).hexdigest()}"
+
+
+def _stem(config: TrainingConfig) -> str:
+    return f"{_family(config)}-{config.steps}"
+
+
+def _write(path: Path, content: bytes) -> None:
+    """All of it or nothing, whoever else reads or writes."""
+    with NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as part:
+        try:
+            part.write(content)
+            part.close()
+            Path(part.name).chmod(0o644)  # other processes of the host read it, too
+            Path(part.name).replace(path)
+        except OSError:
+            Path(part.name).unlink(missing_ok=True)
+            raise
+
+
+STORE = Store()
+trained.add_source(STORE.weights)

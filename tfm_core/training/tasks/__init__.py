@@ -1,0 +1,1 @@
+"""Tasks with known answers: what a small transformer can learn while one looks on."""

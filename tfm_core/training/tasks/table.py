@@ -1,0 +1,20 @@
+"""All tasks, in the order in which one would teach them."""
+
+from tfm_core.training.tasks.counting import BRACKETS, MAJORITY
+from tfm_core.training.tasks.dates import DATES
+from tfm_core.training.tasks.order import REVERSE, REVERSE_BY_DECODER, SORT, SORT_BY_DECODER
+from tfm_core.training.tasks.repeats import COPY, FIRST_AGAIN, INDUCTION
+from tfm_core.training.tasks.task import Task
+
+TASKS: dict[str, Task] = {
+    "reverse": REVERSE,
+    "majority": MAJORITY,
+    "copy": COPY,
+    "first-again": FIRST_AGAIN,
+    "induction": INDUCTION,
+    "sort": SORT,
+    "dates": DATES,
+    "brackets": BRACKETS,
+    "reverse-decoder": REVERSE_BY_DECODER,
+    "sort-decoder": SORT_BY_DECODER,
+}
