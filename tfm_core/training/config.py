@@ -8,6 +8,7 @@
 """
 
 import math
+import re
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -48,6 +49,7 @@ class TrainingConfig:
         weight_decay: of AdamW.
         steps: how many.
         seed: of the first weights and of the examples.
+        file: of weights that somebody has loaded, twelve digits of their hash; such a run cannot be trained.
 
     Raises:
         ValueError: naming the field, what was expected and what came.
@@ -67,6 +69,7 @@ class TrainingConfig:
     weight_decay: float = 0.01
     steps: int = 400
     seed: int = 0
+    file: str = ""
 
     def __post_init__(self) -> None:
         check_choice("task", self.task, TASKS)
@@ -77,6 +80,8 @@ class TrainingConfig:
             if type(value) not in kinds or not math.isfinite(value) or not low <= value <= high:
                 kind = "a whole number" if name in WHOLE else "a number"
                 raise ValueError(f"{name}: expected {kind} from {low:g} to {high:g}, got {value!r}")
+        if type(self.file) is not str or not re.fullmatch("[0-9a-f]{12}|", self.file):
+            raise ValueError(f"file: expected twelve hexadecimal digits or nothing, got {self.file!r}")
         _ = self.transformer  # refuses what no transformer can be
 
     @property

@@ -64,8 +64,8 @@ class Run:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all steps were made."""
-        return self.done >= self.config.steps
+        """Whether all steps were made, so that its weights stay as they are."""
+        return bool(self.config.file) or self.done >= self.config.steps
 
     @property
     def last(self) -> Point:

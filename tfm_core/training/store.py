@@ -90,12 +90,12 @@ class Store:
                 )
 
     def weights(self, name: str) -> Mapping[str, Tensor] | None:
-        """The weights of the run with this name, or None if it is not here."""
+        """The weights of the complete run with this name, or None if it is not here."""
         try:
             run = self.find(read_name(name))
         except ValueError:
             return None
-        return None if run is None else run.weights
+        return run.weights if run and run.is_complete else None
 
     def _read(self, folder: Path, config: TrainingConfig) -> Run | None:
         stem = folder / _stem(config)
