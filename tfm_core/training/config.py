@@ -19,9 +19,9 @@ from tfm_core.training.tasks.task import Task
 
 NETWORKS = ("transformer", "lstm", "gru", "rnn")
 BOUNDS: dict[str, tuple[float, float]] = {
-    "d_model": (1, 512),
+    "d_model": (1, 256),
     "num_heads": (1, 16),
-    "num_layers": (1, 8),
+    "num_layers": (1, 6),
     "seed": (0, 9999),
     "steps": (1, 20_000),
     "batch_size": (1, 1024),

@@ -57,7 +57,8 @@ def train(config: TrainingConfig, begin: Run | None = None, *, device: str = "cp
         device: "cpu" or "cuda".
 
     Raises:
-        ValueError: for weights that were loaded from a file, a beginning that belongs to another run, or has no optimizer any more.
+        ValueError: for weights that were loaded from a file, or a beginning that belongs to another run or has no
+            optimizer any more.
     """
     if config.file:
         raise ValueError(f"file: expected a run that is trained from a seed, got weights of a file, {config.file}")
