@@ -23,13 +23,13 @@ class NotARun(ValueError):
 
 
 def as_tensors(run: Run, *, optimizer: bool = True) -> bytes:
-    """All tensors of a run, as safetensors: "weights.<parameter>", "maps.<site>", "optimizer...", "losses".
+    """All tensors of a run, as safetensors: "weights.<parameter>", "maps.<site>", "optimizer...", "losses", "said".
 
     Args:
         run: what is written.
         optimizer: whether it can be continued later.
     """
-    tensors = {"losses": run.losses}
+    tensors = {"losses": run.losses, "said": run.said.contiguous()}
     for group in GROUPS if optimizer else GROUPS[:2]:
         tensors |= {f"{group}.{name}": value.contiguous() for name, value in getattr(run, group).items()}
     return save(tensors)
@@ -69,6 +69,7 @@ def read(tensors: bytes, text: str) -> Run:
         run = Run(
             config=config,
             losses=loaded["losses"],
+            said=loaded["said"],
             points=tuple(_point(point) for point in known["points"]),
             snapshots=tuple(int(step) for step in known["snapshots"]),
             seconds=float(known["seconds"]),
@@ -109,6 +110,8 @@ def check_weights(config: TrainingConfig, weights: dict[str, Tensor] | Any) -> N
 def _check_rest(run: Run) -> None:
     if not run.points or run.losses.dim() != 1 or run.losses.dtype != torch.float32:
         raise NotARun(f"expected a curve of float32 losses with points, got {tuple(run.losses.shape)}")
+    if run.said.dtype != torch.int64 or not len(run.said) == len(run.snapshots) > 0:
+        raise NotARun(f"said: expected int64 for {len(run.snapshots)} snapshots, got {tuple(run.said.shape)}")
     for name, maps in run.maps.items():
         if maps.dim() != 5 or len(maps) != len(run.snapshots):
             raise NotARun(f"{name}: expected (snapshot, probe, head, query, key), got {tuple(maps.shape)}")

@@ -36,6 +36,7 @@ class Run:
         losses: float32 (step), the loss of each batch before its step, nats.
         points: the curve.
         maps: site -> float32 (snapshot, probe, head, query, key), the weights of attention on the probes.
+        said: int64 (snapshot, probe, place), the token, or the class, with the largest logit; see `Examples.answers`.
         snapshots: the step of each snapshot.
         weights: parameter -> its value, now.
         optimizer: what AdamW remembers: "<parameter>.exp_avg", "<parameter>.exp_avg_sq"; empty where not kept.
@@ -49,6 +50,7 @@ class Run:
     losses: Tensor
     points: tuple[Point, ...]
     maps: Mapping[str, Tensor]
+    said: Tensor
     snapshots: tuple[int, ...]
     weights: Mapping[str, Tensor]
     optimizer: Mapping[str, Tensor]

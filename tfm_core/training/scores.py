@@ -20,12 +20,14 @@ class Looked:
         loss: cross-entropy, nats.
         accuracy: share of right answers.
         exact: share of examples all of whose answers are right.
+        said: int64, the answers with the largest logits, of the shape of the examples' answers.
         weights: site -> (batch, head, query, key), of a transformer.
     """
 
     loss: float
     accuracy: float
     exact: float
+    said: Tensor
     weights: dict[str, Tensor]
 
 
@@ -58,6 +60,7 @@ def look(model: nn.Module, examples: Examples, *, attention: bool = True) -> Loo
         loss=float(loss_of(logits, examples.answers)),
         accuracy=float((is_right & is_asked).sum() / is_asked.sum()),
         exact=float(is_right.flatten(1).all(1).float().mean()),
+        said=logits.argmax(-1),
         weights=dict(trace),
     )
 

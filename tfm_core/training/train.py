@@ -83,6 +83,7 @@ class _Training:
         self.losses: list[float] = []
         self.points: list[Point] = []
         self.maps: dict[str, list[Tensor]] = {}
+        self.said: list[Tensor] = []
         self.snapshots: list[int] = []
         self.seconds = self.stepping = 0.0
         self.problem = ""
@@ -146,11 +147,12 @@ class _Training:
     def _point(self, step: int) -> None:
         looked = look(self.model, self.held_out, attention=self.attention)
         self.points.append(Point(step, looked.loss, looked.accuracy, looked.exact, self._scores(looked)))
-        if self.attention and is_snapshot(step):
+        if is_snapshot(step):
             self._snapshot(step, looked)
 
     def _snapshot(self, step: int, looked: Looked) -> None:
         self.snapshots.append(step)
+        self.said.append(looked.said[:PROBES].cpu())
         for name, weights in looked.weights.items():
             self.maps.setdefault(name, []).append(weights[:PROBES].cpu())
 
@@ -178,14 +180,14 @@ class _Training:
         if self.snapshots and self.snapshots[-1] == step:
             self._drop_snapshot()
         looked = look(self.model, self.held_out, attention=self.attention)
-        if self.attention:
-            self._snapshot(step, looked)
+        self._snapshot(step, looked)
         scores = self._scores(looked)
         many = look(self.model, held_out(self.config, FINAL).to(self.device), attention=False)
         self.points.append(Point(step, many.loss, many.accuracy, many.exact, scores))
 
     def _drop_snapshot(self) -> None:
         self.snapshots.pop()
+        self.said.pop()
         for kept in self.maps.values():
             kept.pop()
 
@@ -206,6 +208,7 @@ class _Training:
             losses=torch.tensor(self.losses),
             points=tuple(self.points),
             maps={name: torch.stack(kept) for name, kept in self.maps.items()},
+            said=torch.stack(self.said),
             snapshots=tuple(self.snapshots),
             weights={name: value.detach().cpu().clone() for name, value in self.model.named_parameters()},
             optimizer={
@@ -231,6 +234,7 @@ class _Training:
         self.points = [point for point in run.points if is_snapshot(point.step) or point.step % APART == 0]
         kept = [number for number, step in enumerate(run.snapshots) if is_snapshot(step)]
         self.snapshots = [run.snapshots[number] for number in kept]
+        self.said = [run.said[number] for number in kept]
         self.maps = {name: [maps[number] for number in kept] for name, maps in run.maps.items()}
         with torch.no_grad():
             for name, parameter in self.model.named_parameters():

@@ -69,6 +69,7 @@ def _measured(config: TrainingConfig, weights: Mapping[str, torch.Tensor]) -> Ru
         losses=torch.zeros(0),
         points=(Point(config.steps, looked.loss, looked.accuracy, looked.exact),),
         maps={name: maps[None, :PROBES] for name, maps in looked.weights.items()},
+        said=looked.said[None, :PROBES],
         snapshots=(config.steps,),
         weights=weights,
         optimizer={},
