@@ -8,6 +8,7 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from tfm_ui.jobs.job import JobStatus, Request, Tab
+from tfm_ui.jobs.messages import Step
 from tfm_ui.jobs.queue import Queue
 from tfm_ui.visitors.visitor import visitor_here
 
@@ -42,6 +43,18 @@ def stop(number: int) -> None:
 def find(name: str, argument: Hashable) -> JobStatus | None:
     """The job that waits or runs with this name and argument, whoever asked for it; else this visitor's last one."""
     return queue().find(visitor_here(), name, argument, _tab())
+
+
+def latest(name: str, argument: Hashable) -> Step | None:
+    """The latest step of a job that is under way, whoever asked for it; None if there is none. Starts no worker."""
+    job = _queues[0].find("", name, argument) if _queues else None
+    return job.step if job and job.under_way else None
+
+
+def is_under_way(name: str, argument: Hashable) -> bool:
+    """Whether a job waits or runs, whoever asked for it. Starts no worker."""
+    job = _queues[0].find("", name, argument) if _queues else None
+    return job is not None and job.under_way
 
 
 def mine() -> list[JobStatus]:

@@ -1,0 +1,180 @@
+"""What the view "learn" says: how far the run has come, and when which head began to look where the answer stands."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pandas as pd
+
+from tfm_core import TrainingConfig
+from tfm_core.training.config import read_name
+from tfm_core.training.examples import EVALUATED, held_out
+from tfm_core.training.run import Point, Run
+from tfm_core.training.scores import chance
+from tfm_core.training.tasks.task import is_held_out
+from tfm_core.training.train import train
+from tfm_ui.live.script import Code, script
+from tfm_ui.pictures.panel import Result
+from tfm_ui.text import formats
+
+CLEAR = 0.5  # the least weight of a head that is said to look where the answer stands
+
+
+@dataclass(frozen=True)
+class Formed:
+    """When a head began to look where it should.
+
+    Attributes:
+        pattern: which place that is.
+        layer, head: from 1.
+        score: at the end.
+        before, after: the steps of the two points between which it rose most.
+        low, high: the scores at these points.
+    """
+
+    pattern: str
+    layer: int
+    head: int
+    score: float
+    before: int
+    after: int
+    low: float
+    high: float
+
+
+def formed(points: Sequence[Point], pattern: int, name: str) -> Formed | None:
+    """The head that looks most where the pattern says, and when it began to; None without points of a transformer.
+
+    Args:
+        points: the curve.
+        pattern: its number, from 0.
+        name: its name.
+    """
+    if not points or not points[-1].scores:
+        return None
+    last = {
+        (layer, head): score
+        for layer, heads in enumerate(points[-1].scores[pattern])
+        for head, score in enumerate(heads)
+    }
+    layer, head = max(last, key=lambda place: last[place])
+    curve = [point.scores[pattern][layer][head] for point in points]
+    rises = [after - before for before, after in zip(curve, curve[1:], strict=False)]
+    most = rises.index(max(rises)) if rises else 0
+    later = min(most + 1, len(points) - 1)
+    return Formed(
+        pattern=name,
+        layer=layer + 1,
+        head=head + 1,
+        score=curve[-1],
+        before=points[most].step,
+        after=points[later].step,
+        low=curve[most],
+        high=curve[later],
+    )
+
+
+def training(*, config: TrainingConfig) -> Run:
+    """A run from its first step to its last."""
+    for progress in train(config):
+        run = progress.run
+    return run
+
+
+@dataclass(frozen=True)
+class Learned(Result):
+    """A run, as far as it is.
+
+    Attributes:
+        config: what was asked for.
+        run: what there is of it; None before the first step.
+    """
+
+    config: TrainingConfig
+    run: Run | None
+
+    @cached_property
+    def heads(self) -> list[Formed]:
+        """For each pattern of the task the head that follows it best."""
+        points = self.run.points if self.run else ()
+        every = [formed(points, i, pattern.name) for i, pattern in enumerate(self.config.about.patterns)]
+        return [head for head in every if head]
+
+    def sentence(self) -> str:
+        """What has been learned by now."""
+        task = self.config.about
+        if self.run is None:
+            guessing = 1 / task.outcomes
+            return (
+                f"{task.about} Nothing is trained yet. Who guesses among {task.outcomes} answers is right in "
+                f"{formats.percent(guessing)} of the cases, with a loss of ln {task.outcomes} = "
+                f"{formats.number(math.log(task.outcomes))}."
+            )
+        last = self.run.last
+        told = [
+            f"{task.about} After {formats.plural(self.run.done or self.config.steps, 'step')} "
+            f"{formats.percent(last.accuracy)} of the held-out answers are right, with a loss of "
+            f"{formats.number(last.loss)}."
+        ]
+        return " ".join([*told, *filter(None, [self.run.problem]), *map(self._of_head, self.heads), task.note]).strip()
+
+    def _of_head(self, head: Formed) -> str:
+        pattern = next(pattern for pattern in self.config.about.patterns if pattern.name == head.pattern)
+        by_chance = self.chances[head.pattern]
+        who = f"Head {head.head} of layer {head.layer}"
+        if pattern.even:
+            return f"{who} spreads its weight over “{head.pattern}”: evenness {formats.weight(head.score)} of 1."
+        if head.score < max(CLEAR, 2 * by_chance):
+            return (
+                f"No head looks clearly at “{head.pattern}”: the most that one puts there is "
+                f"{formats.weight(head.score)}, and equal weights would put {formats.weight(by_chance)}."
+            )
+        return (
+            f"{who} puts {formats.weight(head.score)} of its weight on “{head.pattern}”; it rose most between steps "
+            f"{head.before} and {head.after}, from {formats.weight(head.low)} to {formats.weight(head.high)}."
+        )
+
+    @cached_property
+    def chances(self) -> Mapping[str, float]:
+        """Pattern -> the score of a head that looks everywhere alike."""
+        examples = held_out(self.config, EVALUATED)
+        causal = self.config.about.architecture != "encoder"
+        return {pattern.name: chance(pattern, examples, causal=causal) for pattern in self.config.about.patterns}
+
+    def table(self) -> pd.DataFrame:
+        """A row per point of the curve."""
+        if self.run is None:
+            return pd.DataFrame()
+        rows = []
+        for point in self.run.points:
+            row: dict[str, float] = {
+                "held-out loss": point.loss,
+                "held-out accuracy": point.accuracy,
+                "whole examples right": point.exact,
+            }
+            for pattern, layers in zip(self.config.about.patterns, point.scores, strict=False):
+                for layer, heads in enumerate(layers, 1):
+                    row |= {f"{pattern.name}: layer {layer} head {i}": score for i, score in enumerate(heads, 1)}
+            rows.append(row)
+        return pd.DataFrame(rows, index=pd.Index([point.step for point in self.run.points], name="step"))
+
+    def laws(self) -> Mapping[str, bool]:
+        """Of the maps on screen, of the beginning, and of what was held out."""
+        if self.run is None:
+            return {}
+        classes = self.config.about.outcomes
+        begin = self.run.points[0]
+        sums = [maps.sum(-1) for maps in self.run.maps.values()]
+        told = {"no held-out example was trained on": bool(is_held_out(held_out(self.config, EVALUATED).source).all())}
+        if begin.step == 0:
+            told[f"the first loss is at most ln {classes} + 0.5"] = begin.loss <= math.log(classes) + 0.5
+        if sums:
+            told["rows of weights sum to 1"] = all(bool((rows - 1).abs().max() < 1e-5) for rows in sums)
+        return told
+
+    def recipe(self) -> str:
+        """The same run, without the app."""
+        if self.config.file:
+            return ""
+        return script(training, config=Code(f"read_name({self.config.name!r})", read_name))

@@ -1,0 +1,90 @@
+"""The view "learn": a model learns, and one sees when the head appears."""
+
+from functools import partial
+
+import streamlit as st
+
+from tfm_core.training.scores import pattern_score
+from tfm_core.training.train import train
+from tfm_core.training.weights_file import as_file
+from tfm_ui.lenses.training import row_controls, train_bar
+from tfm_ui.lenses.training.learn.numbers import Learned, formed
+from tfm_ui.lenses.training.runs import config_of, run_of, size_of, why_not
+from tfm_ui.lenses.training.state import TrainingState
+from tfm_ui.page.lens import View
+from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+
+def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
+    """The picture; below it what the run is made of."""
+    if reason := why_not(state):
+        return [Note(reason, "warning", ":material/edit:")]
+    config = config_of(state)
+    run = run_of(config)
+    result = Learned(config, run)
+    task = config.about
+    return [
+        Panel(
+            key="training_learn",
+            title=f"{task.title}: {'how it was learned' if run and run.is_complete else 'how it is learned'}",
+            shape=f"{formats.count(size_of(config))} parameters",
+            how_to_read="Drag the slider below the maps: the line in the charts shows which step they are of. Outlined "
+            "cells are where the answer stands. Weights of attention go from 0 to 1.",
+            picture="training_learn",
+            result=result,
+            tools=partial(_take_along, result),
+            sources=[train, pattern_score, formed],
+        ),
+        Note(facts(result), "plain"),
+        *(Note(f"“{pattern.name}”: {pattern.why}", "plain") for pattern in task.patterns),
+    ]
+
+
+def facts(result: Learned) -> str:
+    """What the run is made of, also what "auto" stands for."""
+    config = result.config
+    layers, heads = formats.plural(config.num_layers, "layer"), formats.plural(config.num_heads, "head")
+    parts = [
+        f"{config.about.architecture}, {layers}, {heads}, d_model {config.d_model}, {config.positional} positions",
+        f"{config.norm}-norm",
+        f"AdamW, learning rate {config.learning_rate:g} after {config.warmup} steps of warm-up, falling with 1/√step "
+        "from step 200 on",
+        f"weight decay {config.weight_decay:g}",
+        f"dropout {config.dropout:g}",
+        f"{config.batch_size} examples a step",
+        f"seed {config.seed}",
+        "a fifth of all sequences, chosen by a hash, is held out and never trained on",
+    ]
+    made = f", made with {result.run.made_with}" if result.run else ""
+    return f"{'; '.join(parts)}{made}."
+
+
+def _take_along(result: Learned) -> None:
+    """The weights: in all lenses, and as a file."""
+    run = result.run
+    if run is None or not run.is_complete or run.config.network != "transformer" or run.config.about.classes:
+        return
+    with st.container(horizontal=True, gap="small", key="training_tools"):
+        st.button(
+            "Show these weights in all lenses",
+            on_click=train_bar.use_in_all_lenses,
+            args=(run,),
+            icon=":material/visibility:",
+            type="tertiary",
+            key="_training_use",
+        )
+        st.download_button(
+            "Weights and configuration",
+            partial(as_file, run),
+            f"{run.config.task}.safetensors",
+            "application/octet-stream",
+            on_click="ignore",
+            icon=":material/download:",
+            type="tertiary",
+            key="_training_weights",
+        )
+
+
+VIEW = View(title="Learn", blocks=blocks, controls=row_controls.of_run, uses_model=False)

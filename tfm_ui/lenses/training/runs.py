@@ -1,0 +1,86 @@
+"""The run that a link describes: its configuration, whether this server trains it, and what there is of it."""
+
+from functools import cache
+
+from torch import nn
+
+from tfm_core import STORE, TrainingConfig
+from tfm_core.training.config import of_task
+from tfm_core.training.networks import network, parameters
+from tfm_core.training.run import Progress, Run
+from tfm_ui.jobs import sessions
+from tfm_ui.lenses.training.state import AUTO, TrainingState
+
+JOB = "train"
+LONGEST = 120.0  # estimated seconds of a run
+# Seconds, measured on one core: of a step however small the model is, for each layer, and of a multiply-add.
+BASE, LAYER, OPERATION = 0.7e-3, 1.2e-3, 1.2e-10
+# Field of the lens -> field of the configuration.
+FIELDS = {
+    "layers": "num_layers",
+    "heads": "num_heads",
+    "width": "d_model",
+    "positional": "positional",
+    "norm": "norm",
+    "rate": "learning_rate",
+    "warmup": "warmup",
+    "batch": "batch_size",
+    "dropout": "dropout",
+    "decay": "weight_decay",
+    "steps": "steps",
+}
+
+
+def config_of(state: TrainingState) -> TrainingConfig:
+    """What the controls ask for; "auto" is the task's own value.
+
+    Raises:
+        ValueError: for what no transformer can be; the message names expected and got.
+    """
+    asked = {FIELDS[name]: value for name in FIELDS if (value := getattr(state, name)) != AUTO}
+    return of_task(state.task, seed=state.seed, **asked)
+
+
+def why_not(state: TrainingState) -> str:
+    """Why this is not trained here, in a sentence; "" if it is."""
+    try:
+        config = config_of(state)
+    except ValueError as problem:
+        return f"{problem}."
+    if (seconds := estimate(config)) > LONGEST:
+        return (
+            f"This would take about {seconds:.0f} s, and {LONGEST:.0f} s is the most that a run may take here. Fewer "
+            f"steps, layers or examples fit; without the app there is no limit: python -m tfm_core.training {config.name}"
+        )
+    return ""
+
+
+@cache
+def size_of(config: TrainingConfig) -> int:
+    """How many parameters are trained."""
+    return parameters(model_of(config))
+
+
+def model_of(config: TrainingConfig) -> nn.Module:
+    """The network with its first weights."""
+    return network(config)
+
+
+def estimate(config: TrainingConfig) -> float:
+    """How many seconds the run takes on one core, roughly: each weight is used forward, and twice backward."""
+    stacks = 2 if config.about.architecture == "encoder-decoder" else 1
+    tokens, layers = config.batch_size * config.about.length, config.num_layers * stacks
+    matrices = 12 * config.d_model**2 * layers * (1 + stacks / 6) + config.about.outcomes * config.d_model
+    scores = 2 * config.about.length * config.d_model * layers
+    return config.steps * (BASE + LAYER * layers + 3 * tokens * (matrices + scores) * OPERATION)
+
+
+def run_of(config: TrainingConfig) -> Run | None:
+    """What there is of a run: as it stands while it is under way, else as it was kept; None if there is nothing."""
+    step = sessions.latest(JOB, config)
+    return step.run if isinstance(step, Progress) else STORE.find(config)
+
+
+def is_under_way(config: TrainingConfig) -> bool:
+    """Whether the server is training it, or will."""
+    return sessions.is_under_way(JOB, config)

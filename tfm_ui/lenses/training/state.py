@@ -1,0 +1,57 @@
+"""The Training lens's own controls: what is learned by what, how, and what of it is looked at."""
+
+from dataclasses import dataclass
+
+from tfm_core import NORMS, POSITIONAL, TASKS
+from tfm_ui.state.fields import Choice, Whole, control
+from tfm_ui.state.lens_state import LensState
+
+PREFIX = "training_"
+VIEWS = ("learn",)
+AUTO = "auto"  # as the task has it: the line below the controls says what that is
+MOST_STEPS = 20_000
+
+
+def _or_auto(label: str, *values: object, help: str | None = None) -> Choice:
+    return Choice(label, (AUTO, *values), help=help)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingState(LensState):
+    """The controls of all views."""
+
+    NOT_SET_UP = LensState.NOT_SET_UP | {"step", "probe"}
+
+    view: str = control(Choice("View", VIEWS, "buttons"), default=VIEWS[0], held=True)
+
+    # what is learned
+    task: str = control(Choice("Task", tuple(TASKS)), default="reverse")
+
+    # by what
+    layers: object = control(_or_auto("Layers", 1, 2, 3, 4), default=AUTO)
+    heads: object = control(_or_auto("Heads", 1, 2, 4, 8), default=AUTO)
+    width: object = control(_or_auto("d_model", 16, 32, 64, 128), default=AUTO)
+    positional: str = control(_or_auto("Positions", *POSITIONAL), default=AUTO)
+    norm: str = control(_or_auto("Norm", *NORMS), default=AUTO)
+
+    # how
+    rate: object = control(
+        _or_auto(
+            "Learning rate", 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 10.0, help="Of AdamW, after the warm-up."
+        ),
+        default=AUTO,
+    )
+    warmup: object = control(
+        _or_auto("Warm-up", 0, 10, 50, 200, 1000, help="Steps in which the learning rate rises from 0."), default=AUTO
+    )
+    batch: object = control(_or_auto("Batch", 8, 16, 32, 64, 128, 256, help="Examples of a step."), default=AUTO)
+    dropout: object = control(
+        _or_auto("Dropout", 0.0, 0.1, 0.3, 0.5, help="Share of units set to zero at each step."), default=AUTO
+    )
+    decay: object = control(_or_auto("Weight decay", 0.0, 0.01, 0.1, 1.0, help="Of AdamW."), default=AUTO)
+    steps: object = control(_or_auto("Steps", 50, 100, 200, 400, 800, 1500, 3000, 6000), default=AUTO)
+    seed: int = control(Whole("Seed", 0, 9999, box=True, help="Other first weights, other examples."), default=0)
+
+    # what of it is looked at
+    step: int = control(Whole("Step on screen", 0, MOST_STEPS), default=MOST_STEPS, held=True, local=True)
+    probe: int = control(Choice("Example", (1, 2), "buttons"), default=1)
