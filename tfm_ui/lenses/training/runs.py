@@ -50,7 +50,8 @@ def why_not(state: TrainingState) -> str:
     if (seconds := estimate(config)) > LONGEST:
         return (
             f"This would take about {seconds:.0f} s, and {LONGEST:.0f} s is the most that a run may take here. Fewer "
-            f"steps, layers or examples fit; without the app there is no limit: python -m tfm_core.training {config.name}"
+            "steps, layers or examples fit; without the app there is no limit: "
+            f"python -m tfm_core.training {config.name}"
         )
     return ""
 

@@ -26,8 +26,8 @@ def learned_at(learned: Learned) -> int | None:
 
 def _rise(head: Formed) -> str:
     return (
-        f"Head {head.head} of layer {head.layer} rises most between steps {head.before} and {head.after}: its weight on "
-        f"“{head.pattern}” goes from {formats.weight(head.low)} to {formats.weight(head.high)}"
+        f"Head {head.head} of layer {head.layer} rises most between steps {head.before} and {head.after}: its weight "
+        f"on “{head.pattern}” goes from {formats.weight(head.low)} to {formats.weight(head.high)}"
     )
 
 
@@ -63,8 +63,8 @@ def how_evenly(model: ModelState, state: TrainingState) -> str:
     if not even:
         return f"{_rise(head)}. {_rights(learned)}"
     return (
-        f"Every letter counts as much as any other, so CLS must look at all alike: evenness {formats.weight(head.score)} "
-        f"of 1 at the end. {_rights(learned)} An average over all tokens is what attention does without any learning, "
+        "Every letter counts as much as any other, so CLS must look at all alike: "
+        f"evenness {formats.weight(head.score)} of 1 at the end. {_rights(learned)} An average over all tokens is what attention does without any learning, "
         "which is why this is learned so fast."
     )
 
@@ -79,14 +79,13 @@ def which_came_first(model: ModelState, state: TrainingState) -> str:
     told = " ".join(f"{_rise(head)}." for head in clear)
     if len(clear) < 2:
         missing = next(head for head in (first, second) if head.score < CLEAR)
-        return (
-            f"{told} No head looks clearly at “{missing.pattern}” ({formats.weight(missing.score)}). {_rights(learned)}"
-        )
+        least = formats.weight(missing.score)
+        return f"{told} No head looks clearly at “{missing.pattern}” ({least}). {_rights(learned)}"
     why = ""
     if second.layer < first.layer:
         why = (
-            f" “{second.pattern}” in layer {second.layer} writes into each place which token stands before it; only then "
-            f"can layer {first.layer} look for the place behind the same token."
+            f" “{second.pattern}” in layer {second.layer} writes into each place which token stands before it; only "
+            f"then can layer {first.layer} look for the place behind the same token."
         )
     return f"{told}{why} {_rights(learned)}"
 
@@ -102,7 +101,7 @@ def is_it_readable(model: ModelState, state: TrainingState) -> str:
     if head.score >= CLEAR:
         return f"{right} of the answers are right, and it can be read: {_rise(head)}."
     return (
-        f"{right} of the answers are right, but no head looks clearly from where it should: the most on “{head.pattern}” "
+        f"{right} of the answers are right, but no head looks clearly where it could: the most on “{head.pattern}” "
         f"is {formats.weight(head.score)}. A model can be right without a pattern of attention that one could read."
     )
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import pandas as pd
 
@@ -60,7 +61,7 @@ def formed(points: Sequence[Point], pattern: int, name: str) -> Formed | None:
     }
     layer, head = max(last, key=lambda place: last[place])
     curve = [point.scores[pattern][layer][head] for point in points]
-    rises = [after - before for before, after in zip(curve, curve[1:], strict=False)]
+    rises = [after - before for before, after in pairwise(curve)]
     most = rises.index(max(rises)) if rises else 0
     later = min(most + 1, len(points) - 1)
     return Formed(

@@ -121,9 +121,7 @@ def content(config: TrainingConfig, run: Run | None, probe: int, *, live: bool) 
         "patterns": patterns,
         "source": tokens_of(config, example.source[0].tolist()),
         "asked": _answers(config, example.answers[0].reshape(-1).tolist()),
-        "said": [_answers(config, run.said[i, probe].reshape(-1).tolist()) for i in range(len(snapshots))]
-        if run
-        else [],
+        "said": [_answers(config, said[probe].reshape(-1).tolist()) for said in run.said] if run else [],
         "done": run.done if run else 0,
         "steps": config.steps,
         "live": live,
@@ -142,7 +140,7 @@ def _answers(config: TrainingConfig, ids: list[int]) -> list[str]:
     return tokens_of(config, ids)
 
 
-def _scores(scores: Any, patterns: Any, row: Row) -> list[dict[str, float]]:
+def _scores(scores: Any, patterns: Any, row: Row) -> list[dict[str, Any]]:
     """Of each pattern that is about this row's attention: its name -> the score of each head."""
     return [
         {"pattern": i, "heads": list(scores[i][row.layer])}
@@ -167,7 +165,7 @@ def curves(config: TrainingConfig, run: Run | None) -> go.Figure:
         return lines.figure([Chart(step, "loss, nats", empty), Chart(step, "share", empty, reach=(0, 1))])
     x = [point.step for point in run.points]
     every = -(-max(1, run.done) // MOST_LOSSES)
-    means = [part.mean().item() for part in run.losses.split(every)] if run.done else []
+    means = [run.losses[begin : begin + every].mean().item() for begin in range(0, run.done, every)]
     losses = [
         Line("trained on", [every * (i + 0.5) for i in range(len(means))], means, "muted", "thin"),
         Line("held out", x, [point.loss for point in run.points], "ink"),

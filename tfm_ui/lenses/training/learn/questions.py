@@ -6,14 +6,14 @@ from tfm_ui.page.questions import Prediction, Question
 QUESTIONS = (
     Question(
         "Reverse",
-        "Drag the slider from the left: at which step does the head find the anti-diagonal, and is that when the answers "
-        "become right?",
+        "Drag the slider from the left: at which step does the head find the anti-diagonal, and do answers become right "
+        "then?",
         answers.when_it_formed,
         Prediction(ask="At which step does the head’s weight rise most?", measured=answers.step_of_the_rise),
     ),
     Question(
         "Majority",
-        "Which is more frequent, A or B? Where does CLS have to look to know, and what does its row look like in the end?",
+        "Which is more frequent, A or B? Where does CLS have to look to know it, and what does its row look like?",
         answers.how_evenly,
         page={"task": "majority"},
     ),
