@@ -1,0 +1,215 @@
+/* A run of training: its curves, and the maps of all heads at the step that the slider stands at.
+
+   payload, behind the header: float32 [snapshot][row][head][query][key], the weights.
+   The slider needs no server: all snapshots are here. As long as there is more to come, the picture asks for it by itself, so
+   that nobody's page has to be run. */
+
+import { picture } from "../../pictures/ask.js"
+import { hideOnScroll, keep, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
+import { config, isTouched, saveChart } from "../../pictures/chart_files.js"
+import { arranged } from "../../pictures/chart_lines.js"
+import { dressed } from "../../pictures/chart_look.js"
+import { asPng, download, frameOf } from "../../pictures/files.js"
+import { contextOf, decimals, decode, dress, floats, palette } from "../../pictures/paint.js"
+import { isHere, plotlyFor, styled } from "../../pictures/plotly.js"
+import { layOut, lightUp, paintMaps, under } from "./learn_drawing.js"
+
+const SOON = 400, NOW_AND_THEN = 2500 // ms between two questions: while it is under way, and while nobody trains it
+const FRAME = 160 // ms for which a snapshot stays while the run is played
+const STEP = "training_step", LAST = 20_000 // the link's parameter, and its default, which is the last snapshot
+
+/** @param {Picture<LearnHeader>} drawn */
+export default function (drawn) {
+  return unfold(drawn)
+}
+
+/** Draw it; returns how to stop what goes on.
+ * @param {Picture<LearnHeader>} drawn */
+function unfold(drawn) {
+  const { root, local, alone, commit, settling } = drawn
+  const memory = root._memory ??= { hidden: new Set(), at: -1 }
+  const newest = memory.asked
+  /** @type {Content<LearnHeader>} */
+  const { header, numbers } = newest && newest.header.query === drawn.header.query && newest.header.done >= drawn.header.done ? newest : drawn
+  const name = /** @type {any} */ (drawn).data?.name
+  const $ = (/** @type {string} */ selector) => /** @type {any} */ (root.querySelector(selector))
+  const plot = /** @type {PlotElement} */ ($(".plot")), canvas = /** @type {HTMLCanvasElement} */ ($(".maps canvas"))
+  const tip = $(".tip"), input = /** @type {HTMLInputElement} */ ($("input")), output = $("output"), play = $(".play")
+  const context = contextOf(canvas), all = floats(numbers), last = header.snapshots.length - 1
+  const each = last < 0 ? 0 : all.length / header.snapshots.length
+  const other = memory.query !== header.query
+  const stood = memory.header ? memory.at >= memory.header.snapshots.length - 1 : true
+  const wished = Number(local[STEP] ?? LAST)
+  if (other) memory.at = nearest(wished)
+  else if (stood && wished >= LAST) memory.at = last // it follows the newest, until somebody has gone back
+  memory.at = Math.min(Math.max(memory.at, 0), last)
+  Object.assign(memory, { header, query: header.query })
+  /** @type {LearnScene} */
+  let scene
+  let restore = () => {}
+
+  /** @param {number} step */
+  function nearest(step) {
+    return header.snapshots.reduce((best, other, i) => Math.abs(other - step) < Math.abs(header.snapshots[best] - step) ? i : best, Math.max(last, 0))
+  }
+
+  function draw() {
+    if (!root.clientWidth) return
+    const skin = dress(root, header.skin), bare = !header.rows.length || last < 0
+    $(".sides").classList.toggle("bare", bare)
+    $(".maps").hidden = bare
+    $(".scrub").hidden = last < 1
+    $(".play").hidden = last < 1
+    input.max = String(Math.max(last, 0))
+    const space = room(root, $(".sides")), narrow = root.clientWidth < 620
+    const high = narrow ? Infinity : space.high
+    if (!bare) {
+      const example = $(".example")
+      write(example)
+      const left = high === Infinity ? 420 * skin.rem : high - example.offsetHeight - 6
+      memory.layout = layOut(context, header, $(".maps").clientWidth, skin, left, space.fill)
+      stretch(canvas, $(".maps").clientWidth, memory.layout.height, skin.paper)
+    }
+    memory.skin = skin
+    curves({ high: high === Infinity ? (narrow ? 520 : 460) * skin.rem : high, fill: space.fill })
+    show()
+  }
+
+  /** @param {Room} space */
+  function curves(space) {
+    if (!isHere()) return
+    const skin = memory.skin, figure = dressed(header.figure, header.skin, skin)
+    // One above the other: so they share the line that shows the step.
+    const placed = arranged(figure, Math.min($(".curves").clientWidth, 559 * skin.rem), skin, space, memory.hidden)
+    memory.placed = placed
+    plot.style.height = `${placed.height}px`
+    if (isTouched) placed.dragmode = false
+    Plotly.react(plot, figure.data, { ...placed, width: $(".curves").clientWidth, shapes: [...placed.shapes ?? [], ...cursor()] }, config())
+    if (memory.isReady) return
+    memory.isReady = true
+    styled(plot)
+    plot.on("plotly_click", event => memory.go(event.points[0].x))
+  }
+
+  /** The line at the step on screen, in both charts. */
+  function cursor() {
+    if (last < 1) return []
+    const x = header.snapshots[memory.at], line = { color: memory.skin.ink, width: 1.5, dash: "dot" }
+    return ["", "2"].map(which => ({ type: "line", x0: x, x1: x, xref: `x${which}`, y0: 0, y1: 1, yref: `y${which} domain`, line }))
+  }
+
+  /** What depends on the step on screen alone. */
+  function show() {
+    if (last < 0) return
+    const { at, skin } = memory, step = header.snapshots[at], told = header.told[at]
+    input.value = String(at)
+    const words = [`step ${step} of ${header.steps}`, told?.accuracy === undefined ? "" : `${Math.round(1000 * told.accuracy) / 10} % right`,
+      told?.loss === undefined ? "" : `loss ${decimals(told.loss, 3)}`].filter(Boolean)
+    output.textContent = words.join(" · ")
+    input.ariaValueText = words.join(", ")
+    play.textContent = memory.playing ? "❚❚" : "▶"
+    play.ariaLabel = memory.playing ? "Pause" : "Play"
+    if (isHere() && memory.isReady) Plotly.relayout(plot, { shapes: [...memory.placed?.shapes ?? [], ...cursor()] })
+    if (!header.rows.length) return
+    const weights = all.subarray(at * each, (at + 1) * each)
+    scene = { context, header, weights, skin, table: palette(skin.weights), places: memory.layout.places, at }
+    context.fillStyle = skin.paper
+    context.fillRect(0, 0, canvas.clientWidth, memory.layout.height)
+    paintMaps(scene, memory.layout)
+    restore = keep(canvas)
+    write($(".example"))
+    canvas.setAttribute("aria-label", `${header.about} Attention of ${header.rows.map(row => row.name).join(", ")} at step ${step}.`)
+  }
+
+  /** What it reads, what it says at this step, and what is right.
+   * @param {HTMLElement} place */
+  function write(place) {
+    const said = header.said[memory.at] ?? []
+    const isClass = header.asked.length !== header.source.length
+    /** @type {[string, string[], boolean][]} */
+    const lines = [
+      ["reads", header.source, false],
+      ["says", said.map((/** @type {string} */ token, /** @type {number} */ i) => header.asked[i] || isClass ? token : ""), true],
+      ["right", header.asked, false],
+    ]
+    const longest = Math.max(...[...header.source, ...header.asked].map(token => token.length))
+    place.style.setProperty("--wide", `${Math.max(1.1, 0.66 * longest + 0.3)}em`)
+    place.replaceChildren(...lines.map(([title, tokens, isSaid]) => {
+      const line = document.createElement("div")
+      line.append(Object.assign(document.createElement("b"), { textContent: title }))
+      for (const [i, token] of tokens.entries()) {
+        const isWrong = isSaid && header.asked[i] && token !== header.asked[i]
+        line.append(Object.assign(document.createElement("span"), { textContent: token, className: isWrong ? "wrong" : "" }))
+      }
+      return line
+    }))
+  }
+
+  /** @param {number} at */
+  function stand(at) {
+    memory.at = Math.min(Math.max(at, 0), last)
+    show()
+  }
+  const rest = () => commit({ [STEP]: memory.at >= last ? LAST : header.snapshots[memory.at] })
+  memory.go = (/** @type {number} */ step) => { stop(); stand(nearest(step)); rest() }
+
+  function stop() {
+    clearInterval(memory.playing)
+    memory.playing = undefined
+  }
+  play.onclick = () => {
+    if (memory.playing) { stop(); rest(); return show() }
+    if (memory.at >= last) memory.at = 0
+    memory.playing = setInterval(() => {
+      if (!root.isConnected) return stop()
+      const now = memory.header.snapshots.length - 1
+      if (memory.at >= now) { stop(); memory.rest(); return memory.show() }
+      memory.stand(memory.at + 1)
+    }, FRAME)
+    show()
+  }
+  Object.assign(memory, { stand, show, rest, draw })
+  input.oninput = () => { stop(); stand(Number(input.value)) }
+  input.onchange = () => rest()
+  input.onkeydown = (/** @type {KeyboardEvent} */ event) => event.stopPropagation() // the page has keys of its own
+
+  canvas.onpointermove = event => {
+    const place = scene && under(scene, event, canvas)
+    restore()
+    tip.hidden = !place
+    if (!place) return
+    lightUp(scene, place)
+    tip.textContent = place.words
+    placeTip(tip, place.box, canvas.clientWidth, canvas.offsetTop)
+    tip.style.left = `${parseFloat(tip.style.left) + canvas.offsetLeft}px`
+  }
+  canvas.onpointerleave = () => { restore(); tip.hidden = true }
+
+  root.savePicture = (file, words = { caption: header.about }) => {
+    if (!header.rows.length || last < 0) return saveChart(root, plot, file, { ...words, foot: header.foot })
+    const size = { width: canvas.clientWidth, height: canvas.clientHeight }
+    download(asPng(canvas, size, frameOf(root, size, { ...words, foot: header.foot }), Math.max(devicePixelRatio, 2)), file)
+  }
+
+  if (!isHere()) settling(plotlyFor(root).then(() => memory.draw()))
+  clearTimeout(memory.timer)
+  if (!header.complete && !alone) memory.timer = setTimeout(ask, header.live ? SOON : NOW_AND_THEN)
+  async function ask() {
+    if (!root.isConnected || document.hidden) {
+      if (root.isConnected) memory.timer = setTimeout(ask, NOW_AND_THEN)
+      return
+    }
+    const answer = await picture(name, header.query)
+    if (!root.isConnected || memory.query !== header.query) return
+    if ("problem" in answer) { memory.timer = setTimeout(ask, NOW_AND_THEN); return }
+    const [newer, more] = decode(answer.bytes)
+    if (newer.problem || newer.query !== header.query) { memory.timer = setTimeout(ask, NOW_AND_THEN); return }
+    memory.asked = { header: newer, numbers: more }
+    memory.again()
+  }
+  memory.again = () => { memory.leave?.(); unfold(drawn) }
+  const still = hideOnScroll(() => { tip.hidden = true })
+  const unwatch = watch(root, () => memory.draw())
+  memory.leave = () => { unwatch(); still(); clearTimeout(memory.timer) }
+  return () => memory.leave()
+}

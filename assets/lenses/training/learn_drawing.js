@@ -1,0 +1,150 @@
+/* How the maps of a run are laid out and painted: a row for each layer, a column for each head. */
+
+import { colourBar, decimals, hatch, ink } from "../../pictures/paint.js"
+
+/* In pixels at a root font of 16: the gap between maps, the line above a map, the scale below all, the largest cell, the least
+   cell whose token is named, and the least in which a number stands. */
+const BETWEEN = 18, HEADING = 24, SCALE = 34, LARGEST = 44, NAMES = 12, NUMBERS = 30
+
+/** @param {Context} context @param {LearnHeader} header @param {number} width @param {Skin} skin
+ * @param {number} high how high all of it may be @param {boolean} fill */
+export function layOut(context, { rows }, width, { rem, family }, high, fill) {
+  const size = 13 * rem, across = Math.max(...rows.map(row => row.heads)), gap = BETWEEN * rem
+  context.font = `${size}px ${family}`
+  const longest = Math.max(...rows.flatMap(row => [...row.queries, ...row.keys]).map(token => context.measureText(token).width))
+  const sides = rows.map(row => Math.max(row.queries.length, row.keys.length))
+  const wide = (width - gap * (across - 1)) / across, tall = (high - SCALE * rem) / rows.length - gap - HEADING * rem
+  const fits = (/** @type {number} */ label, /** @type {number} */ upright) => Math.min(...sides.map(count =>
+    Math.min((wide - label) / count, (tall - upright) / count, (fill ? Infinity : LARGEST) * rem)))
+  const named = fits(longest + 8, size + 6), isNamed = named >= NAMES * rem && named * 1.02 >= longest
+  const cell = Math.max(2, isNamed ? Math.floor(named) : fits(0, 0)), label = isNamed ? longest + 8 : 0, upright = isNamed ? size + 6 : 0
+  /** @type {LearnPlace[]} */
+  const places = []
+  let y = 0, from = 0
+  for (const row of rows) {
+    for (let head = 0; head < row.heads; head++) {
+      places.push({ row, head, from, x: head * (wide + gap) + label, y: y + HEADING * rem + upright, cell })
+      from += row.queries.length * row.keys.length
+    }
+    y += HEADING * rem + upright + cell * row.queries.length + gap
+  }
+  return { places, height: Math.ceil(y - gap + SCALE * rem + 8 * rem), isNamed, wide, size }
+}
+
+/** @param {LearnScene} scene @param {ReturnType<typeof layOut>} layout */
+export function paintMaps(scene, layout) {
+  for (const place of scene.places) paintMap(scene, place, layout)
+  legend(scene, layout)
+}
+
+/** @param {LearnScene} scene @param {LearnPlace} place @param {ReturnType<typeof layOut>} layout */
+function paintMap({ context, header, weights, skin, table, at }, { row, head, from, x, y, cell }, { isNamed, size, wide }) {
+  const { rem, family } = skin, K = row.keys.length, gap = cell >= 12 ? 2 : cell >= 6 ? 1 : 0, masked = new Path2D()
+  const prints = cell >= NUMBERS * rem && K <= 12
+  context.textAlign = "left"
+  context.textBaseline = "middle"
+  context.font = `600 ${size}px ${family}`
+  context.fillStyle = skin.ink
+  const named = `${row.name}, head ${head + 1}`, left = x
+  context.fillText(named, left, y - (isNamed ? size + 6 : 0) - HEADING * rem / 2, wide)
+  const scores = (row.scores[at] ?? []).map(({ pattern, heads }) => `${header.patterns[pattern].name} ${decimals(heads[head], 2)}`)
+  const begins = context.measureText(named).width + 10 * rem
+  context.font = `${size}px ${family}`
+  context.fillStyle = skin.muted
+  if (begins < wide * 0.6) context.fillText(scores.join(", "), left + begins, y - (isNamed ? size + 6 : 0) - HEADING * rem / 2, wide - begins)
+  for (let q = 0; q < row.queries.length; q++) for (let k = 0; k < K; k++) {
+    const box = { x: x + k * cell, y: y + q * cell, w: cell - gap, h: cell - gap }
+    if (row.causal && k > q) {
+      context.fillStyle = skin.masked
+      context.fillRect(box.x, box.y, box.w, box.h)
+      if (cell >= 10) hatch(masked, box.x, box.y, box.w, box.h)
+      continue
+    }
+    const weight = weights[from + q * K + k], colour = table[Math.min(255, Math.round(255 * weight))]
+    context.fillStyle = colour
+    context.fillRect(box.x, box.y, box.w, box.h)
+    if (!prints) continue
+    context.fillStyle = ink(colour)
+    context.font = `${Math.min(13 * rem, cell * 0.36)}px ${family}`
+    context.textAlign = "center"
+    context.fillText(weight.toFixed(2).replace(/^0/, ""), box.x + box.w / 2, box.y + box.h / 2)
+  }
+  context.strokeStyle = skin.hatch
+  context.lineWidth = 1
+  context.stroke(masked)
+  outline(context, header, row, { x, y, cell, gap }, skin)
+  if (isNamed) names(context, row, { x, y, cell }, skin, size)
+}
+
+/** Outline the cells where the answer stands.
+ * @param {Context} context @param {LearnHeader} header @param {LearnRow} row
+ * @param {{ x: number, y: number, cell: number, gap: number }} place @param {Skin} skin */
+function outline(context, { patterns }, { kind }, { x, y, cell, gap }, skin) {
+  for (const [number, pattern] of patterns.entries()) {
+    if (pattern.kind !== kind) continue
+    context.strokeStyle = number ? skin.value : skin.key
+    context.lineWidth = cell >= 12 ? 2 : 1
+    context.setLineDash(number ? [3, 2] : [])
+    for (const [q, k] of pattern.cells) context.strokeRect(x + k * cell + 1, y + q * cell + 1, cell - gap - 2, cell - gap - 2)
+  }
+  context.setLineDash([])
+}
+
+/** @param {Context} context @param {LearnRow} row @param {{ x: number, y: number, cell: number }} place @param {Skin} skin
+ * @param {number} size */
+function names(context, { queries, keys }, { x, y, cell }, skin, size) {
+  context.font = `${size}px ${skin.family}`
+  context.fillStyle = skin.query
+  context.textAlign = "right"
+  queries.forEach((token, q) => context.fillText(token, x - 6, y + (q + 0.5) * cell))
+  context.fillStyle = skin.key
+  context.textAlign = "center"
+  keys.forEach((token, k) => context.fillText(token, x + (k + 0.5) * cell - 1, y - size / 2 - 3))
+}
+
+/** @param {LearnScene} scene @param {ReturnType<typeof layOut>} layout */
+function legend({ context, header, skin }, { height, size }) {
+  const { rem } = skin, y = height - 20 * rem
+  context.font = `${size}px ${skin.family}`
+  colourBar(context, skin, skin.weights, { x: 14 * rem, y, w: 80 * rem }, "0", "1 weight")
+  let x = 14 * rem + 80 * rem + context.measureText("1 weight").width + 26 * rem
+  context.textBaseline = "middle"
+  for (const [number, pattern] of header.patterns.entries()) {
+    if (!pattern.cells.length) continue
+    context.strokeStyle = number ? skin.value : skin.key
+    context.lineWidth = 2
+    context.setLineDash(number ? [3, 2] : [])
+    context.strokeRect(x, y - 1 * rem, 12 * rem, 12 * rem)
+    context.setLineDash([])
+    context.fillStyle = skin.muted
+    context.fillText(pattern.name, x + 18 * rem, y + 5 * rem)
+    x += context.measureText(pattern.name).width + 38 * rem
+  }
+  if (!header.rows.some(row => row.causal)) return
+  context.fillStyle = skin.masked
+  context.fillRect(x, y - 1 * rem, 12 * rem, 12 * rem)
+  context.fillStyle = skin.muted
+  context.fillText("masked", x + 18 * rem, y + 5 * rem)
+}
+
+/** The cell under the pointer, in words; null beside all maps.
+ * @param {LearnScene} scene @param {MouseEvent} event @param {HTMLCanvasElement} canvas */
+export function under({ header, weights, places, at }, event, canvas) {
+  const edges = canvas.getBoundingClientRect(), left = event.clientX - edges.left, top = event.clientY - edges.top
+  for (const { row, head, from, x, y, cell } of places) {
+    const q = Math.floor((top - y) / cell), k = Math.floor((left - x) / cell)
+    if (q < 0 || k < 0 || q >= row.queries.length || k >= row.keys.length) continue
+    const value = row.causal && k > q ? "masked" : `weight ${decimals(weights[from + q * row.keys.length + k], 4)}`
+    const pair = `query ${q + 1} “${row.queries[q]}” → key ${k + 1} “${row.keys[k]}”`
+    const words = `${row.name}, head ${head + 1}, step ${header.snapshots[at]}\n${pair}\n${value}`
+    return { words, box: { x: x + k * cell, y: y + q * cell, w: cell, h: cell } }
+  }
+  return null
+}
+
+/** @param {LearnScene} scene @param {{ box: Box }} place */
+export function lightUp({ context, skin }, { box: { x, y, w, h } }) {
+  context.strokeStyle = skin.ink
+  context.lineWidth = 2
+  context.strokeRect(x - 1, y - 1, w, h)
+}
