@@ -1,4 +1,8 @@
-"""`python -m tfm_core.training reverse induction,seed=1`: train without the app, into the same store."""
+"""Training without the app, into the same store.
+
+`python -m tfm_core.training reverse induction,seed=1` trains runs; `python -m tfm_core.training compare reverse sort`
+compares networks.
+"""
 
 import argparse
 import sys
@@ -7,7 +11,9 @@ from pathlib import Path
 
 import torch
 
+from tfm_core.training.compare_command import WORD, compare_tasks
 from tfm_core.training.config import TrainingConfig, read_name
+from tfm_core.training.contestants import Unmatched
 from tfm_core.training.run import Run
 from tfm_core.training.store import FOLDER, SHIPPED, Store
 from tfm_core.training.tasks.table import TASKS
@@ -24,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Train what is asked for, and keep it; the exit code."""
     parser = _parser()
     given = parser.parse_args(arguments)
+    if given.runs[:1] == [WORD]:
+        return _compare(parser, given)
     try:
         configs = [read_name(name) for name in given.runs or (SHIPPED_RUNS if given.ship else ())]
         if not configs:
@@ -53,7 +61,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tfm_core.training",
         description="Train small transformers on tasks with known answers. A run is named by its task and by what "
-        "differs from the task's defaults: reverse,seed=3,learning_rate=0.02. The app finds what is trained here.",
+        "differs from the task's defaults: reverse,seed=3,learning_rate=0.02. The app finds what is trained here. "
+        "`compare` and tasks: networks of about the same size, each with three seeds.",
         epilog="Tasks: " + "; ".join(f"{name}: {task.about}" for name, task in TASKS.items()),
     )
     parser.add_argument("runs", nargs="*", metavar="RUN")
@@ -63,6 +72,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--again", action="store_true", help="train anew what is there already")
     parser.add_argument("--ship", action="store_true", help="make the runs that come with the app, without optimizer")
     return parser
+
+
+def _compare(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
+    tasks = given.runs[1:]
+    if not tasks or any(task not in TASKS for task in tasks):
+        parser.error(f"{WORD}: expected some of {', '.join(TASKS)}, got {', '.join(tasks) or 'none'}")
+    torch.set_num_threads(given.threads)
+    try:
+        return compare_tasks(tasks, ship=given.ship, out=given.out, tell=_tell)
+    except Unmatched as problem:
+        parser.error(str(problem))
+    except KeyboardInterrupt:
+        sys.stderr.write("\n")
+        return INTERRUPTED
 
 
 def _train(config: TrainingConfig, store: Store | None, device: str) -> Run:

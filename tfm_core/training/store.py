@@ -78,8 +78,8 @@ class Store:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 stem = _stem(run.config)
-                _write(self.folder / f"{stem}.safetensors", files.as_tensors(run, optimizer=optimizer))
-                _write(self.folder / f"{stem}.json", files.as_json(run).encode())
+                write(self.folder / f"{stem}.safetensors", files.as_tensors(run, optimizer=optimizer))
+                write(self.folder / f"{stem}.json", files.as_json(run).encode())
                 self._make_room(stem)
                 self.problem = ""
             except OSError as error:
@@ -159,7 +159,7 @@ def _stem(config: TrainingConfig) -> str:
     return f"{_family(config)}-{config.steps}"
 
 
-def _write(path: Path, content: bytes) -> None:
+def write(path: Path, content: bytes) -> None:
     """All of it or nothing, whoever else reads or writes."""
     with NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as part:
         try:
