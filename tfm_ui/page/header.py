@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from html import escape
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -60,6 +61,11 @@ def facts(model: ModelState, this_pass: Pass | None, *, beside: str = "") -> Non
             f"<dt>{name}</dt><dd>{value}</dd>" for name, value in _all_facts(model, this_pass, beside).items()
         )
         st.html(f'<dl class="facts_list">{rows}</dl>')
+
+
+def badge(words: str) -> None:
+    """Draw other facts in this place."""
+    st.html(f'<p class="badge">{escape(words)}</p>', width="content")
 
 
 def _all_facts(model: ModelState, this_pass: Pass, beside: str) -> dict[str, str]:

@@ -1,5 +1,7 @@
 """The slider of how many tokens are read. It follows the text until it is moved; a press makes it follow again."""
 
+from dataclasses import replace
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -21,7 +23,8 @@ def draw(where: DeltaGenerator) -> None:
     model = controls.current(ModelState)
     field, _ = controls_of(ModelState)[KEY]
     assert isinstance(field, Length)
-    pieces = len(encode(model.read_text, model.tokenizer).pieces)
+    field = replace(field, high=model.most_tokens)
+    pieces = len(encode(model.read_text, model.tokens_by).pieces)
     key = unbound.key_of(KEY, model.length)
     with where.container(key="with_follow"):
         # The length of the text stays a stop, so that the slider is the same one when it has been moved away from it.

@@ -34,6 +34,7 @@ class View(Generic[S]):
             its own way and returns the lens's state.
         line: the key of that row on the page.
         uses_model: whether the view shows something of the sidebar's model.
+        badge: returns the facts beside the tabs where the page shows no pass of the sidebar's model.
         running: returns a sentence to show while the blocks are computed, if that takes seconds; otherwise "".
     """
 
@@ -42,6 +43,7 @@ class View(Generic[S]):
     controls: Sequence[str] | Callable[[ModelState], S] = ()
     line: str = ""
     uses_model: bool = True
+    badge: Callable[[ModelState, S], str] | None = None
     running: Callable[[ModelState, S], str] = _nothing_runs
 
 

@@ -54,7 +54,10 @@ def _show_view(lens: Lens, model: ModelState) -> None:
             question_row.draw(lens, model, state)
         this_pass = passes.run(model) if view.uses_model else None
         with place:
-            header.facts(model, this_pass, beside=lens.beside)
+            if view.badge:
+                header.badge(view.badge(model, state))
+            else:
+                header.facts(model, this_pass, beside=lens.beside)
         _pictures(lens, view, model, state)
 
 

@@ -9,26 +9,34 @@ const BETWEEN = 18, HEADING = 24, SCALE = 34, LARGEST = 44, NAMES = 12, NUMBERS 
 /** @param {Context} context @param {LearnHeader} header @param {number} width @param {Skin} skin
  * @param {number} high how high all of it may be @param {boolean} fill */
 export function layOut(context, { rows }, width, { rem, family }, high, fill) {
-  const size = 13 * rem, across = Math.max(...rows.map(row => row.heads)), gap = BETWEEN * rem
+  const size = 13 * rem, gap = BETWEEN * rem, heads = Math.max(...rows.map(row => row.heads))
   context.font = `${size}px ${family}`
   const longest = Math.max(...rows.flatMap(row => [...row.queries, ...row.keys]).map(token => context.measureText(token).width))
   const sides = rows.map(row => Math.max(row.queries.length, row.keys.length))
-  const wide = (width - gap * (across - 1)) / across, tall = (high - SCALE * rem) / rows.length - gap - HEADING * rem
-  const fits = (/** @type {number} */ label, /** @type {number} */ upright) => Math.min(...sides.map(count =>
-    Math.min((wide - label) / count, (tall - upright) / count, (fill ? Infinity : LARGEST) * rem)))
-  const named = fits(longest + 8, size + 6), isNamed = named >= NAMES * rem && named * 1.02 >= longest
-  const cell = Math.max(2, isNamed ? Math.floor(named) : fits(0, 0)), label = isNamed ? longest + 8 : 0, upright = isNamed ? size + 6 : 0
+  /** How large cells can be with so many rows beside each other. @param {number} abreast */
+  function fit(abreast) {
+    const across = heads * abreast, down = Math.ceil(rows.length / abreast)
+    const wide = (width - gap * (across - 1)) / across, tall = (high - SCALE * rem) / down - gap - HEADING * rem
+    const fits = (/** @type {number} */ label, /** @type {number} */ upright) => Math.min(...sides.map(count =>
+      Math.min((wide - label) / count, (tall - upright) / count, (fill ? Infinity : LARGEST) * rem)))
+    const named = fits(longest + 8, size + 6), isNamed = named >= NAMES * rem && named * 1.02 >= longest
+    return { abreast, wide, isNamed, cell: Math.max(2, isNamed ? Math.floor(named) : fits(0, 0)) }
+  }
+  const best = rows.map((_, i) => fit(i + 1)).reduce((a, b) => b.cell > a.cell + 0.5 ? b : a)
+  const { abreast, wide, isNamed, cell } = best, label = isNamed ? longest + 8 : 0, upright = isNamed ? size + 6 : 0
   /** @type {LearnPlace[]} */
   const places = []
-  let y = 0, from = 0
-  for (const row of rows) {
+  let y = 0, from = 0, deepest = 0
+  for (const [number, row] of rows.entries()) {
+    if (number && number % abreast === 0) { y += deepest; deepest = 0 }
+    deepest = Math.max(deepest, HEADING * rem + upright + cell * row.queries.length + gap)
     for (let head = 0; head < row.heads; head++) {
-      places.push({ row, head, from, x: head * (wide + gap) + label, y: y + HEADING * rem + upright, cell })
+      const column = number % abreast * heads + head
+      places.push({ row, head, from, x: column * (wide + gap) + label, y: y + HEADING * rem + upright, cell })
       from += row.queries.length * row.keys.length
     }
-    y += HEADING * rem + upright + cell * row.queries.length + gap
   }
-  return { places, height: Math.ceil(y - gap + SCALE * rem + 8 * rem), isNamed, wide, size }
+  return { places, height: Math.ceil(y + deepest - gap + SCALE * rem + 8 * rem), isNamed, wide, size }
 }
 
 /** @param {LearnScene} scene @param {ReturnType<typeof layOut>} layout */

@@ -50,8 +50,8 @@ class TrainingState(LensState):
     )
     decay: object = control(_or_auto("Weight decay", 0.0, 0.01, 0.1, 1.0, help="Of AdamW."), default=AUTO)
     steps: object = control(_or_auto("Steps", 50, 100, 200, 400, 800, 1500, 3000, 6000), default=AUTO)
-    seed: int = control(Whole("Seed", 0, 9999, box=True, help="Other first weights, other examples."), default=0)
+    seed: int = control(Whole("Seed", 0, 9999, box=True), default=0)
 
     # what of it is looked at
     step: int = control(Whole("Step on screen", 0, MOST_STEPS), default=MOST_STEPS, held=True, local=True)
-    probe: int = control(Choice("Example", (1, 2), "buttons"), default=1)
+    probe: int = control(Choice("Example", (1, 2)), default=1)

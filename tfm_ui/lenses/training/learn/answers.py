@@ -64,7 +64,8 @@ def how_evenly(model: ModelState, state: TrainingState) -> str:
         return f"{_rise(head)}. {_rights(learned)}"
     return (
         "Every letter counts as much as any other, so CLS must look at all alike: "
-        f"evenness {formats.weight(head.score)} of 1 at the end. {_rights(learned)} An average over all tokens is what attention does without any learning, "
+        f"evenness {formats.weight(head.score)} of 1 at the end. {_rights(learned)} "
+        "An average over all tokens is what attention does without any learning, "
         "which is why this is learned so fast."
     )
 

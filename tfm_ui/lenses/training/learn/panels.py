@@ -7,7 +7,7 @@ import streamlit as st
 from tfm_core.training.scores import pattern_score
 from tfm_core.training.train import train
 from tfm_core.training.weights_file import as_file
-from tfm_ui.lenses.training import row_controls, train_bar
+from tfm_ui.lenses.training import badge, row_controls, train_bar
 from tfm_ui.lenses.training.learn.numbers import Learned, formed
 from tfm_ui.lenses.training.runs import config_of, run_of, size_of, why_not
 from tfm_ui.lenses.training.state import TrainingState
@@ -87,4 +87,4 @@ def _take_along(result: Learned) -> None:
         )
 
 
-VIEW = View(title="Learn", blocks=blocks, controls=row_controls.of_run, uses_model=False)
+VIEW = View(title="Learn", blocks=blocks, controls=row_controls.of_run, uses_model=False, badge=badge.of_run)

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from tfm_core import TrainingConfig
-from tfm_core.training.examples import PROBES, held_out
+from tfm_core.training.examples import probes
 from tfm_core.training.run import Run
 from tfm_core.training.scores import KINDS, site
 from tfm_core.training.tasks.task import IGNORED, PAD, Examples
@@ -88,7 +88,7 @@ def content(config: TrainingConfig, run: Run | None, probe: int, *, live: bool) 
         probe: the number of the example whose maps are drawn, from 0.
         live: whether more is to come.
     """
-    task, example = config.about, held_out(config, PROBES)[probe : probe + 1]
+    task, example = config.about, probes(config)[probe : probe + 1]
     rows = rows_of(config, example) if run is None or run.maps else []
     by_step = {point.step: point for point in run.points} if run else {}
     snapshots = list(run.snapshots) if run else []
@@ -182,7 +182,7 @@ def curves(config: TrainingConfig, run: Run | None) -> go.Figure:
     return lines.figure(
         [
             Chart(step, f"loss, nats (guessing: {guessing:.2f})", losses, reach=(0, guessing)),
-            Chart(step, "right answers, and a head’s weight where the answer stands", shares, reach=(0, 1)),
+            Chart(step, "share right, and weight where the answer stands", shares, reach=(0, 1)),
         ]
     )
 

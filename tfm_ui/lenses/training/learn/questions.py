@@ -6,8 +6,8 @@ from tfm_ui.page.questions import Prediction, Question
 QUESTIONS = (
     Question(
         "Reverse",
-        "Drag the slider from the left: at which step does the head find the anti-diagonal, and do answers become right "
-        "then?",
+        "Drag the slider from the left: at which step does the head find the anti-diagonal, and do answers become "
+        "right then?",
         answers.when_it_formed,
         Prediction(ask="At which step does the head’s weight rise most?", measured=answers.step_of_the_rise),
     ),
