@@ -1,12 +1,15 @@
-"""A classifier: the stack of an encoder, the mean of its outputs over the tokens, and a linear head."""
+"""A classifier: the stack of an encoder, one vector for all of its outputs, and a linear head."""
 
 import torch
 from torch import Tensor, nn
 
+from tfm_core.model.choices import check_choice
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.initialization import fill_parameters
 from tfm_core.model.recording import Tapped, name_sites
 from tfm_core.model.transformer import Stack
+
+POOLINGS = ("mean", "first")
 
 
 class SequenceClassifier(Tapped):
@@ -15,16 +18,19 @@ class SequenceClassifier(Tapped):
     Args:
         config: an encoder or a decoder; its output matrix, and whether it is tied, mean nothing here.
         classes: how many.
+        pooling: what the head reads: "mean", the mean of the outputs over all tokens but padding; or "first", the
+            output at the first token, as in BERT.
 
     Raises:
-        ValueError: for an encoder-decoder, or no class.
+        ValueError: for an encoder-decoder, no class, or an unknown pooling.
     """
 
-    def __init__(self, config: TransformerConfig, classes: int) -> None:
+    def __init__(self, config: TransformerConfig, classes: int, pooling: str = "mean") -> None:
         super().__init__()
         if config.architecture == "encoder-decoder" or classes < 1:
             raise ValueError(f"expected a single stack and at least 1 class, got {config.architecture!r} and {classes}")
-        self.config = config
+        check_choice("pooling", pooling, POOLINGS)
+        self.config, self.pooling = config, pooling
         with torch.device("meta"):
             self.stack = Stack(config, decoder=config.architecture == "decoder")
             self.head = nn.Linear(config.d_model, classes)
@@ -33,7 +39,10 @@ class SequenceClassifier(Tapped):
         name_sites(self.stack)
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Token ids (batch, seq) -> logits (batch, classes). Padding is left out of the mean."""
+        """Token ids (batch, seq) -> logits (batch, classes)."""
+        states = self.stack(tokens, mask)
+        if self.pooling == "first":
+            return self.tap("logits", self.head(states[:, 0]))
         read = (tokens != self.config.pad_id)[..., None]
-        mean = (self.stack(tokens, mask) * read).sum(1) / read.sum(1).clamp(min=1)
+        mean = (states * read).sum(1) / read.sum(1).clamp(min=1)
         return self.tap("logits", self.head(mean))

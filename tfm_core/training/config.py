@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from tfm_core.model.choices import check_choice
+from tfm_core.model.classifier import POOLINGS
 from tfm_core.model.config import TransformerConfig
 from tfm_core.training.tasks.table import TASKS
 from tfm_core.training.tasks.task import Task
@@ -42,6 +43,7 @@ class TrainingConfig:
         network: one of `NETWORKS`; the recurrent ones are torch's own.
         d_model, num_heads, num_layers: as in `TransformerConfig`; the feed-forward network has 4 d_model hidden units.
         positional, norm: of a transformer.
+        pooling: what a classifier of whole sequences reads its answer from, one of `POOLINGS`; means nothing elsewhere.
         learning_rate: of AdamW (Loshchilov and Hutter 2019), after the warm-up.
         warmup: steps in which the rate rises from 0 to `learning_rate`.
         batch_size: examples of a step.
@@ -62,6 +64,7 @@ class TrainingConfig:
     num_layers: int = 1
     positional: str = "learned"
     norm: str = "pre"
+    pooling: str = "mean"
     learning_rate: float = 1e-2
     warmup: int = 50
     batch_size: int = 64
@@ -74,6 +77,7 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         check_choice("task", self.task, TASKS)
         check_choice("network", self.network, NETWORKS)
+        check_choice("pooling", self.pooling, POOLINGS if self.about.classes else POOLINGS[:1])
         for name, (low, high) in BOUNDS.items():
             value = getattr(self, name)
             kinds = (int,) if name in WHOLE else (int, float)

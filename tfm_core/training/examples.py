@@ -6,7 +6,7 @@ import torch
 
 from tfm_core.model.initialization import generator
 from tfm_core.training.config import TrainingConfig
-from tfm_core.training.tasks.task import Examples, draw, is_held_out
+from tfm_core.training.tasks.task import Examples, draw
 
 AT_ONCE = 64  # steps whose examples are drawn at a time: a draw of 64 batches costs little more than one of one
 EVALUATED = 128  # held-out examples of each point of the curve
@@ -46,7 +46,12 @@ def side(config: TrainingConfig, *, held_out: bool) -> Examples:
     """The examples of a fixed set that are trained on, or those that are not."""
     assert config.about.examples
     every = config.about.examples()
-    return every[(is_held_out(every.source) == held_out).nonzero()[:, 0]]
+    return every[(config.about.split(every.source) == held_out).nonzero()[:, 0]]
+
+
+def probes(config: TrainingConfig) -> Examples:
+    """The held-out examples whose attention is kept at each snapshot."""
+    return held_out(config, EVALUATED)[:PROBES]
 
 
 def held_out(config: TrainingConfig, count: int, *, length: int = 0, purpose: str = "held out") -> Examples:

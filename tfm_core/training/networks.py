@@ -27,12 +27,14 @@ class Recurrent(nn.Module):
             width, width // 2 if both else width, config.num_layers, batch_first=True, bidirectional=both
         )
         self.unembedding = nn.Linear(width, task.outcomes)
-        self.classes = task.classes
+        self.classes, self.pooling = task.classes, config.pooling
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits (batch, seq, vocab), or (batch, classes) of a classifier."""
         states, _ = self.layers(self.embedding(tokens))
-        logits: Tensor = self.unembedding(states.mean(1) if self.classes else states)
+        if self.classes:
+            states = states[:, 0] if self.pooling == "first" else states.mean(1)
+        logits: Tensor = self.unembedding(states)
         return logits
 
 
@@ -45,7 +47,7 @@ def network(config: TrainingConfig) -> nn.Module:
     task = config.about
     if config.network == "transformer":
         shape, classes = config.transformer, task.classes
-        model = SequenceClassifier(shape, classes) if classes else Transformer(shape)
+        model = SequenceClassifier(shape, classes, config.pooling) if classes else Transformer(shape)
         with torch.no_grad():
             (model.head if isinstance(model, SequenceClassifier) else model.unembedding).weight.mul_(OUTPUT)
         return model

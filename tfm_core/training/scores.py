@@ -59,7 +59,7 @@ def look(model: nn.Module, examples: Examples, *, attention: bool = True) -> Loo
     return Looked(
         loss=float(loss_of(logits, examples.answers)),
         accuracy=float((is_right & is_asked).sum() / is_asked.sum()),
-        exact=float(is_right.flatten(1).all(1).float().mean()),
+        exact=float(is_right.reshape(len(is_right), -1).all(1).float().mean()),
         said=logits.argmax(-1),
         weights=dict(trace),
     )

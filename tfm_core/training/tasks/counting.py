@@ -65,6 +65,7 @@ MAJORITY = Task(
     vocabulary=("A", "B", CLS),
     architecture="encoder",
     length=22,
+    labels=("A", "B"),
     sample=_majority,
     patterns=(
         Pattern(
@@ -79,6 +80,7 @@ BRACKETS = Task(
     vocabulary=("(", ")", "yes", "no", CLS),
     architecture="encoder",
     length=13,
+    labels=("yes", "no"),
     sample=_brackets,
     patterns=(Pattern("partner", "One could check that each bracket has a partner.", _partners),),
     defaults={"d_model": 32, "num_layers": 2, "learning_rate": 3e-3, "steps": 600},

@@ -1,10 +1,12 @@
 """All tasks, in the order in which one would teach them."""
 
+from tfm_core.training.tasks.authors import AUTHORS
 from tfm_core.training.tasks.counting import BRACKETS, MAJORITY
 from tfm_core.training.tasks.dates import DATES
 from tfm_core.training.tasks.order import REVERSE, REVERSE_BY_DECODER, SORT, SORT_BY_DECODER
 from tfm_core.training.tasks.repeats import COPY, FIRST_AGAIN, INDUCTION
 from tfm_core.training.tasks.task import Task
+from tfm_core.training.tasks.textbook import RANDOM_LABELS, TEXTBOOK
 
 TASKS: dict[str, Task] = {
     "reverse": REVERSE,
@@ -15,6 +17,9 @@ TASKS: dict[str, Task] = {
     "sort": SORT,
     "dates": DATES,
     "brackets": BRACKETS,
+    "authors": AUTHORS,
+    "textbook": TEXTBOOK,
+    "textbook-random": RANDOM_LABELS,
     "reverse-decoder": REVERSE_BY_DECODER,
     "sort-decoder": SORT_BY_DECODER,
 }

@@ -90,6 +90,9 @@ class Task:
         examples: all there are, where a task is a fixed set; `sample` then draws from it.
         stretches: whether there are examples of other lengths.
         classes: of a classifier of whole sequences; 0 where answers are tokens.
+        labels: what the answers are called, where a whole sequence has one answer, which is said at its first token or
+            by a classifier; empty elsewhere.
+        split: sources -> which of them are never trained on; by a hash of their tokens, if nothing else is said.
         unknown: the token that stands for all that the vocabulary lacks; "" if there is none.
         note: what should be said of it, beside what is asked.
         accuracy: what the share of right answers counts.
@@ -106,6 +109,8 @@ class Task:
     examples: Callable[[], Examples] | None = None
     stretches: bool = True
     classes: int = 0
+    labels: tuple[str, ...] = ()
+    split: Callable[[Tensor], Tensor] = field(default_factory=lambda: is_held_out)
     unknown: str = ""
     note: str = ""
     accuracy: str = "answers"
@@ -156,7 +161,7 @@ def draw(task: Task, generator: torch.Generator, count: int, *, held_out: bool, 
     missing = count
     while missing > 0:
         more = task.sample(generator, 16 + missing * (HELD_OUT + 1 if held_out else 2), length or task.length)
-        side = is_held_out(more.source) == held_out
+        side = task.split(more.source) == held_out
         parts.append(more[side.nonzero()[:missing, 0]])
         missing -= len(parts[-1])
     return joined(parts)

@@ -1,0 +1,136 @@
+"""What a classifier is measured against: the most frequent label, and bags of words, which know no order.
+
+All of them learn from the examples that the run trains on, and are measured on the same held-out ones.
+"""
+
+from dataclasses import dataclass
+from itertools import islice
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from tfm_core.training.config import TrainingConfig
+from tfm_core.training.examples import FINAL, batches, held_out, side
+from tfm_core.training.tasks.task import Examples, Task, joined
+
+SMOOTHING = 1.0  # added to each count of a word: Laplace's rule
+PENALTY = 1e-3  # of logistic regression: times half of the sum of squared weights
+ROUNDS = 100  # of L-BFGS, at most
+MOST = 20_000  # examples that a baseline learns from
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A way to answer that is no network.
+
+    Attributes:
+        name: of the way.
+        accuracy: share of held-out examples whose label is right.
+        loss: cross-entropy on them, nats.
+        log_probabilities: float64 (example, label), of the held-out examples.
+    """
+
+    name: str
+    accuracy: float
+    loss: float
+    log_probabilities: Tensor
+
+
+def label_ids(task: Task) -> Tensor:
+    """The answer that stands for each label: a class, or the id of a token."""
+    return torch.arange(task.classes) if task.classes else task.ids(*task.labels)
+
+
+def labels_of(task: Task, examples: Examples) -> Tensor:
+    """The number of each example's label, from 0, int64 (batch)."""
+    answers = examples.answers if task.classes else examples.answers[:, 0]
+    return (answers[:, None] == label_ids(task)).long().argmax(1)
+
+
+def bags(task: Task, source: Tensor) -> Tensor:
+    """How often each token is in each sequence, float64 (batch, vocab); padding is not counted."""
+    counts = torch.zeros(len(source), task.vocab_size, dtype=torch.float64)
+    counts.scatter_add_(1, source, torch.ones(source.shape, dtype=torch.float64))
+    counts[:, 0] = 0
+    return counts
+
+
+def shares(labels: Tensor, classes: int) -> Tensor:
+    """The share of each label, float64 (label)."""
+    return torch.bincount(labels, minlength=classes).double() / len(labels)
+
+
+def naive_bayes(counts: Tensor, labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:
+    """Multinomial naive Bayes: weights (label, vocab) and biases (label) of the logarithm of each label's likelihood.
+
+    Args:
+        counts: float64 (example, vocab), how often each token is there.
+        labels: int64 (example).
+        classes: how many labels there are.
+    """
+    of_label = F.one_hot(labels, classes).double().T @ counts + SMOOTHING
+    return (of_label / of_label.sum(1, keepdim=True)).log(), shares(labels, classes).log()
+
+
+def logistic_regression(counts: Tensor, labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:
+    """Weights (label, vocab) and biases (label) that minimise cross-entropy plus a penalty on large weights.
+
+    Args:
+        counts: as for `naive_bayes`.
+        labels: int64 (example).
+        classes: how many labels there are.
+    """
+    weights = torch.zeros(classes, counts.shape[1], dtype=torch.float64, requires_grad=True)
+    biases = torch.zeros(classes, dtype=torch.float64, requires_grad=True)
+    solver = torch.optim.LBFGS([weights, biases], max_iter=ROUNDS, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        solver.zero_grad()
+        value = regression_loss(counts, labels, weights, biases)
+        value.backward()  # type: ignore[no-untyped-call]
+        return value
+
+    with torch.enable_grad():
+        solver.step(loss)  # type: ignore[no-untyped-call]
+    return weights.detach(), biases.detach()
+
+
+def regression_loss(counts: Tensor, labels: Tensor, weights: Tensor, biases: Tensor) -> Tensor:
+    """What `logistic_regression` minimises."""
+    return F.cross_entropy(F.linear(counts, weights, biases), labels) + PENALTY / 2 * weights.square().sum()
+
+
+def trained_on(config: TrainingConfig) -> Examples:
+    """The examples that a run of this configuration trains on, each once; of generated ones at most `MOST`."""
+    if config.about.examples:
+        return side(config, held_out=False)
+    steps = min(config.steps, -(-MOST // config.batch_size))
+    return joined(list(islice(batches(config), steps)))[:MOST]
+
+
+def baselines(config: TrainingConfig) -> list[Baseline]:
+    """The most frequent label, and two bags of words.
+
+    Raises:
+        ValueError: if the task has no labels.
+    """
+    task = config.about
+    if not task.labels:
+        raise ValueError(f"task: expected one with a label for the whole sequence, got {config.task!r}")
+    train, test = trained_on(config), held_out(config, FINAL)
+    labels, expected, count = labels_of(task, train), labels_of(task, test), len(task.labels)
+    learned, unseen = bags(task, train.source), bags(task, test.source)
+    nothing = torch.zeros(count, task.vocab_size, dtype=torch.float64)
+    ways = {
+        "most frequent label": (nothing, shares(labels, count).log()),
+        "naive Bayes": naive_bayes(learned, labels, count),
+        "logistic regression": logistic_regression(learned, labels, count),
+    }
+    return [_measured(name, F.linear(unseen, *way), expected) for name, way in ways.items()]
+
+
+def _measured(name: str, logits: Tensor, expected: Tensor) -> Baseline:
+    told = logits.log_softmax(1)
+    accuracy = (told.argmax(1) == expected).double().mean()
+    return Baseline(name, float(accuracy), float(F.nll_loss(told, expected)), told)

@@ -1,0 +1,105 @@
+"""Real text: who wrote this sentence? 3,600 sentences of three authors; assets/sentences/README.md has their origin."""
+
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from zlib import crc32
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from tfm_core.training.tasks.counting import CLS
+from tfm_core.training.tasks.task import IGNORED, Examples, Task, is_held_out
+
+FILE = Path(__file__).resolve().parents[3] / "assets" / "sentences" / "authors.tsv"
+ORIGINS = {
+    "Austen": "Jane Austen, the six novels, 1811–1817",
+    "Melville": "Herman Melville, Moby-Dick, 1851",
+    "Roosevelt": "Theodore Roosevelt, State of the Union addresses, 1901–1908",
+}
+UNKNOWN = "UNKNOWN"
+WORDS = 2_000  # in the vocabulary; all others are read as `UNKNOWN`
+LENGTH = 1 + 28  # CLS and the longest sentence
+
+
+def rows() -> list[tuple[str, list[str]]]:
+    """The author and the tokens of each sentence, in the order of the file."""
+    lines = FILE.read_text(encoding="utf-8").splitlines()
+    return [(author, sentence.split(" ")) for author, _, sentence in (line.partition("\t") for line in lines)]
+
+
+def are_held_out(sentences: list[list[str]]) -> Tensor:
+    """Which sentences are never trained on: by a hash of their words, whether or not the vocabulary has them."""
+    hashes = [torch.tensor([crc32(word.encode()) for word in sentence]) for sentence in sentences]
+    return is_held_out(pad_sequence(hashes, batch_first=True, padding_value=0))
+
+
+def frequent(sentences: list[list[str]]) -> tuple[str, ...]:
+    """The most frequent words, the most frequent one first; words that are equally frequent are in order of letters."""
+    count = Counter(word for sentence in sentences for word in sentence)
+    return tuple(sorted(count, key=lambda word: (-count[word], word))[:WORDS])
+
+
+@cache
+def _split_rows() -> tuple[list[tuple[str, list[str]]], Tensor]:
+    known = rows()
+    return known, are_held_out([sentence for _, sentence in known])
+
+
+def _vocabulary() -> tuple[str, ...]:
+    """The authors, who are the answers, then CLS, `UNKNOWN`, and the words of the training side."""
+    known, held_out = _split_rows()
+    train = [sentence for (_, sentence), out in zip(known, held_out.tolist(), strict=True) if not out]
+    return (*ORIGINS, CLS, UNKNOWN, *frequent(train))
+
+
+@cache
+def _examples() -> tuple[Examples, Tensor]:
+    """All sentences, and which are held out. Of those that read alike without their rare words the first counts."""
+    tokenizer = AUTHORS.tokenizer
+    cls = tokenizer.id_of(CLS)
+    first: dict[tuple[int, ...], tuple[int, bool]] = {}
+    known, held_out = _split_rows()
+    for (author, sentence), out in zip(known, held_out.tolist(), strict=True):
+        first.setdefault((cls, *map(tokenizer.id_of, sentence)), (tokenizer.id_of(author), out))
+    source = torch.zeros(len(first), LENGTH, dtype=torch.int64)
+    for number, ids in enumerate(first):
+        source[number, : len(ids)] = torch.tensor(ids)
+    answers = torch.full_like(source, IGNORED)
+    answers[:, 0] = torch.tensor([author for author, _ in first.values()])
+    return Examples(source, answers), torch.tensor([out for _, out in first.values()])
+
+
+def _all() -> Examples:
+    return _examples()[0]
+
+
+def _split(source: Tensor) -> Tensor:
+    """A sentence that is not in the file has not been trained on either."""
+    examples, held_out = _examples()
+    train = {tuple(ids) for ids in examples.source[~held_out].tolist()}
+    return torch.tensor([tuple(ids) not in train for ids in source.tolist()])
+
+
+def _some(generator: torch.Generator, count: int, length: int) -> Examples:
+    every = _all()
+    return every[torch.randint(len(every), (count,), generator=generator)]
+
+
+AUTHORS = Task(
+    title="Who wrote it?",
+    about="Say at CLS who wrote the sentence: Austen, Melville or Roosevelt.",
+    vocabulary=_vocabulary(),
+    architecture="encoder",
+    length=LENGTH,
+    sample=_some,
+    labels=tuple(ORIGINS),
+    split=_split,
+    examples=_all,
+    stretches=False,
+    unknown=UNKNOWN,
+    defaults={"d_model": 32, "num_heads": 2, "learning_rate": 3e-3, "dropout": 0.1, "steps": 200},
+    note="Real sentences, all in the public domain: nobody knows where attention should look.",
+    accuracy="sentences",
+)
