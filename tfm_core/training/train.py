@@ -65,6 +65,13 @@ def train(config: TrainingConfig, begin: Run | None = None, *, device: str = "cp
     yield from _Training(config, begin, device).steps()
 
 
+def untrained(config: TrainingConfig) -> Run:
+    """A run before its first step: its first weights, what they do, and where their heads look."""
+    training = _Training(config, None, "cpu")
+    training.look_at(0)
+    return training.run()
+
+
 class _Training:
     def __init__(self, config: TrainingConfig, begin: Run | None, device: str) -> None:
         self.config, self.device = config, torch.device(device)
@@ -96,7 +103,7 @@ class _Training:
         began, before = clock(), self.seconds
         self.model.train()
         if not self.losses:
-            self._point(0)
+            self.look_at(0)
         examples = batches(self.config, len(self.losses))
         first = len(self.losses)
         while len(self.losses) < self.config.steps and not self.problem:
@@ -105,7 +112,7 @@ class _Training:
             self._step(step, next(examples))
             self.stepping += clock() - begin_of_step
             if is_snapshot(step) or step % APART == 0:
-                self._point(step)
+                self.look_at(step)
             self.seconds = before + clock() - began
             if clock() - reported >= OFTEN and step < self.config.steps:
                 reported = clock()
@@ -144,7 +151,8 @@ class _Training:
                 f"and guessing alone would give {guessing:.2f}. {HELPS}"
             )
 
-    def _point(self, step: int) -> None:
+    def look_at(self, step: int) -> None:
+        """Add a point to the curve, and where it is time a snapshot."""
         looked = look(self.model, self.held_out, attention=self.attention)
         self.points.append(Point(step, looked.loss, looked.accuracy, looked.exact, self._scores(looked)))
         if is_snapshot(step):
@@ -198,10 +206,11 @@ class _Training:
             share=1.0 if over else done / steps,
             seconds_left=(steps - done) * seconds_a_step,
             doing="done" if over else f"step {done} of {steps}",
-            run=self._run(),
+            run=self.run(),
         )
 
-    def _run(self) -> Run:
+    def run(self) -> Run:
+        """What there is by now."""
         state = {self.names[id(key)]: value for key, value in self.optimizer.state.items()}
         return Run(
             config=self.config,
@@ -252,4 +261,4 @@ class _Training:
         self.points = [point for point in self.points if point.step != step]
         if self.snapshots and self.snapshots[-1] == step:
             self._drop_snapshot()
-        self._point(step)
+        self.look_at(step)

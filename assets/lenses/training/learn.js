@@ -15,6 +15,7 @@ import { isHere, plotlyFor, styled } from "../../pictures/plotly.js"
 import { layOut, lightUp, paintMaps, under } from "./learn_drawing.js"
 
 const SOON = 400, NOW_AND_THEN = 2500 // ms between two questions: while it is under way, and while nobody trains it
+const AFTER_A_PRESS = 200 // ms: it may have been the button that trains
 const FRAME = 160 // ms for which a snapshot stays while the run is played
 const STEP = "training_step", LAST = 20_000 // the link's parameter, and its default, which is the last snapshot
 
@@ -208,8 +209,19 @@ function unfold(drawn) {
     memory.again()
   }
   memory.again = () => { memory.leave?.(); unfold(drawn) }
+  const pressed = () => {
+    if (header.complete || header.live || alone) return
+    clearTimeout(memory.timer)
+    memory.timer = setTimeout(ask, AFTER_A_PRESS)
+  }
+  addEventListener("click", pressed, { capture: true, passive: true })
   const still = hideOnScroll(() => { tip.hidden = true })
   const unwatch = watch(root, () => memory.draw())
-  memory.leave = () => { unwatch(); still(); clearTimeout(memory.timer) }
+  memory.leave = () => {
+    unwatch()
+    still()
+    clearTimeout(memory.timer)
+    removeEventListener("click", pressed, { capture: true })
+  }
   return () => memory.leave()
 }

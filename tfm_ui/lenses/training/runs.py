@@ -8,8 +8,10 @@ from tfm_core import STORE, TrainingConfig
 from tfm_core.training.config import of_task
 from tfm_core.training.networks import network, parameters
 from tfm_core.training.run import Progress, Run
+from tfm_core.training.train import untrained
 from tfm_ui.jobs import sessions
 from tfm_ui.lenses.training.state import AUTO, TrainingState
+from tfm_ui.live.cache import cached
 
 JOB = "train"
 LONGEST = 120.0  # estimated seconds of a run
@@ -80,6 +82,16 @@ def run_of(config: TrainingConfig) -> Run | None:
     """What there is of a run: as it stands while it is under way, else as it was kept; None if there is nothing."""
     step = sessions.latest(JOB, config)
     return step.run if isinstance(step, Progress) else STORE.find(config)
+
+
+def shown_run(config: TrainingConfig) -> Run:
+    """What there is of a run; where there is nothing, its first weights."""
+    return run_of(config) or _untrained(config)
+
+
+@cached()
+def _untrained(config: TrainingConfig) -> Run:
+    return untrained(config)
 
 
 def is_under_way(config: TrainingConfig) -> bool:

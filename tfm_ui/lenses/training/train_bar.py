@@ -69,6 +69,11 @@ def _live(config: TrainingConfig) -> None:
     job = sessions.find(JOB, config)
     if job is None or not job.under_way:
         st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="train_line"):
+        _stop_and_progress(config, job)
+
+
+def _stop_and_progress(config: TrainingConfig, job: JobStatus) -> None:
     if job.mine or job.stopping:
         st.button(
             "Stop",

@@ -15,13 +15,12 @@ def _learned(state: TrainingState) -> Learned | None:
         return None
     config = config_of(state)
     run = run_of(config)
-    return Learned(config, run) if run and run.done else None
+    return Learned(config, run) if run and (run.done or config.file) else None
 
 
 def learned_at(learned: Learned) -> int | None:
     """The first step with nearly all answers right."""
-    points = learned.run.points if learned.run else ()
-    return next((point.step for point in points if point.accuracy >= RIGHT), None)
+    return next((point.step for point in learned.run.points if point.accuracy >= RIGHT), None)
 
 
 def _rise(head: Formed) -> str:
@@ -34,7 +33,6 @@ def _rise(head: Formed) -> str:
 def _rights(learned: Learned) -> str:
     step = learned_at(learned)
     if step is None:
-        assert learned.run
         return f"{formats.percent(learned.run.last.accuracy)} of the answers are right at the end."
     return f"From step {step} on the curve has had a point with 99 % of the answers right."
 
@@ -97,7 +95,6 @@ def is_it_readable(model: ModelState, state: TrainingState) -> str:
     if learned is None or not learned.heads:
         return NOT_YET
     head = learned.heads[0]
-    assert learned.run
     right = formats.percent(learned.run.last.accuracy)
     if head.score >= CLEAR:
         return f"{right} of the answers are right, and it can be read: {_rise(head)}."
@@ -112,5 +109,4 @@ def did_it_diverge(model: ModelState, state: TrainingState) -> str:
     learned = _learned(state)
     if learned is None:
         return NOT_YET
-    assert learned.run
     return learned.run.problem or f"It did not diverge. {_rights(learned)}"

@@ -89,30 +89,33 @@ class Learned(Result):
 
     Attributes:
         config: what was asked for.
-        run: what there is of it; None before the first step.
+        run: what there is of it: before the first step, its first weights.
     """
 
     config: TrainingConfig
-    run: Run | None
+    run: Run
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether it has been trained at all, here or elsewhere."""
+        return bool(self.run.done or self.config.file)
 
     @cached_property
     def heads(self) -> list[Formed]:
         """For each pattern of the task the head that follows it best."""
-        points = self.run.points if self.run else ()
-        every = [formed(points, i, pattern.name) for i, pattern in enumerate(self.config.about.patterns)]
+        every = [formed(self.run.points, i, pattern.name) for i, pattern in enumerate(self.config.about.patterns)]
         return [head for head in every if head]
 
     def sentence(self) -> str:
         """What has been learned by now."""
         task = self.config.about
-        if self.run is None:
-            guessing = 1 / task.outcomes
-            return (
-                f"{task.about} Nothing is trained yet. Who guesses among {task.outcomes} answers is right in "
-                f"{formats.percent(guessing)} of the cases, with a loss of ln {task.outcomes} = "
-                f"{formats.number(math.log(task.outcomes))}."
-            )
         last = self.run.last
+        if not self.is_begun:
+            return (
+                f"{task.about} Nothing is trained yet: with random weights {formats.percent(last.accuracy)} of the "
+                f"held-out answers are right, with a loss of {formats.number(last.loss)}; who guesses among "
+                f"{task.outcomes} answers has ln {task.outcomes} = {formats.number(math.log(task.outcomes))}."
+            )
         told = [
             f"{task.about} After {formats.plural(self.run.done or self.config.steps, 'step')} "
             f"{formats.percent(last.accuracy)} of the held-out answers are right, with a loss of "
@@ -145,8 +148,6 @@ class Learned(Result):
 
     def table(self) -> pd.DataFrame:
         """A row per point of the curve."""
-        if self.run is None:
-            return pd.DataFrame()
         rows = []
         for point in self.run.points:
             row: dict[str, float] = {
@@ -162,8 +163,6 @@ class Learned(Result):
 
     def laws(self) -> Mapping[str, bool]:
         """Of the maps on screen, of the beginning, and of what was held out."""
-        if self.run is None:
-            return {}
         classes = self.config.about.outcomes
         begin = self.run.points[0]
         sums = [maps.sum(-1) for maps in self.run.maps.values()]

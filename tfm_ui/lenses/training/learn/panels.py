@@ -9,7 +9,7 @@ from tfm_core.training.train import train
 from tfm_core.training.weights_file import as_file
 from tfm_ui.lenses.training import badge, row_controls, train_bar
 from tfm_ui.lenses.training.learn.numbers import Learned, formed
-from tfm_ui.lenses.training.runs import config_of, run_of, size_of, why_not
+from tfm_ui.lenses.training.runs import config_of, shown_run, size_of, why_not
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, Panel
@@ -22,13 +22,13 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
     if reason := why_not(state):
         return [Note(reason, "warning", ":material/edit:")]
     config = config_of(state)
-    run = run_of(config)
+    run = shown_run(config)
     result = Learned(config, run)
     task = config.about
     return [
         Panel(
             key="training_learn",
-            title=f"{task.title}: {'how it was learned' if run and run.is_complete else 'how it is learned'}",
+            title=f"{task.title}: {'how it was learned' if run.is_complete else 'how it is learned'}",
             shape=f"{formats.count(size_of(config))} parameters",
             how_to_read="Drag the slider below the maps: the line in the charts shows which step they are of. Outlined "
             "cells are where the answer stands. Weights of attention go from 0 to 1.",
@@ -57,14 +57,14 @@ def facts(result: Learned) -> str:
         f"seed {config.seed}",
         "a fifth of all sequences, chosen by a hash, is held out and never trained on",
     ]
-    made = f", made with {result.run.made_with}" if result.run else ""
+    made = f", made with {result.run.made_with}" if result.is_begun else ""
     return f"{'; '.join(parts)}{made}."
 
 
 def _take_along(result: Learned) -> None:
     """The weights: in all lenses, and as a file."""
     run = result.run
-    if run is None or not run.is_complete or run.config.network != "transformer" or run.config.about.classes:
+    if not run.is_complete or run.config.network != "transformer" or run.config.about.classes:
         return
     with st.container(horizontal=True, gap="small", key="training_tools"):
         st.button(

@@ -13,7 +13,7 @@ from tfm_core.training.run import Run
 from tfm_core.training.scores import KINDS, site
 from tfm_core.training.tasks.task import IGNORED, PAD, Examples
 from tfm_ui.lenses.training.learn.numbers import Learned
-from tfm_ui.lenses.training.runs import config_of, is_under_way, run_of
+from tfm_ui.lenses.training.runs import config_of, is_under_way, shown_run
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.pictures import heatmaps, lines
 from tfm_ui.pictures.canvas import Canvas, Content, Header
@@ -75,11 +75,10 @@ def learn(model: ModelState, state: TrainingState) -> Content:
         config = config_of(state)
     except ValueError:
         config = config_of(TrainingState(task=state.task))
-        return content(config, None, state.probe - 1, live=False)
-    return content(config, run_of(config), state.probe - 1, live=is_under_way(config))
+    return content(config, shown_run(config), state.probe - 1, live=is_under_way(config))
 
 
-def content(config: TrainingConfig, run: Run | None, probe: int, *, live: bool) -> Content:
+def content(config: TrainingConfig, run: Run, probe: int, *, live: bool) -> Content:
     """The content for learn.js.
 
     Args:
@@ -89,9 +88,9 @@ def content(config: TrainingConfig, run: Run | None, probe: int, *, live: bool) 
         live: whether more is to come.
     """
     task, example = config.about, probes(config)[probe : probe + 1]
-    rows = rows_of(config, example) if run is None or run.maps else []
-    by_step = {point.step: point for point in run.points} if run else {}
-    snapshots = list(run.snapshots) if run else []
+    rows = rows_of(config, example) if run.maps else []
+    by_step = {point.step: point for point in run.points}
+    snapshots = list(run.snapshots)
     patterns = [
         {
             "name": pattern.name,
@@ -121,11 +120,11 @@ def content(config: TrainingConfig, run: Run | None, probe: int, *, live: bool) 
         "patterns": patterns,
         "source": tokens_of(config, example.source[0].tolist()),
         "asked": _answers(config, example.answers[0].reshape(-1).tolist()),
-        "said": [_answers(config, said[probe].reshape(-1).tolist()) for said in run.said] if run else [],
-        "done": run.done if run else 0,
+        "said": [_answers(config, said[probe].reshape(-1).tolist()) for said in run.said],
+        "done": run.done,
         "steps": config.steps,
         "live": live,
-        "complete": bool(run and (run.is_complete or run.problem)),
+        "complete": run.is_complete or bool(run.problem),
     }
     return header, _numbers(run, rows, probe)
 
@@ -149,20 +148,17 @@ def _scores(scores: Any, patterns: Any, row: Row) -> list[dict[str, Any]]:
     ]
 
 
-def _numbers(run: Run | None, rows: list[Row], probe: int) -> NDArray[np.float32]:
+def _numbers(run: Run, rows: list[Row], probe: int) -> NDArray[np.float32]:
     """Snapshot by snapshot, row by row: (head, query, key)."""
-    if run is None or not rows:
+    if not rows:
         return np.zeros(0, np.float32)
     parts = [run.maps[row.site][:, probe].flatten(1).numpy() for row in rows]
     return np.concatenate(parts, 1).ravel().astype(np.float32)
 
 
-def curves(config: TrainingConfig, run: Run | None) -> go.Figure:
+def curves(config: TrainingConfig, run: Run) -> go.Figure:
     """Loss, and shares between 0 and 1, over the steps."""
     step = "step of training"
-    if run is None:
-        empty = [Line("held out", [], [], "ink")]
-        return lines.figure([Chart(step, "loss, nats", empty), Chart(step, "share", empty, reach=(0, 1))])
     x = [point.step for point in run.points]
     every = -(-max(1, run.done) // MOST_LOSSES)
     means = [run.losses[begin : begin + every].mean().item() for begin in range(0, run.done, every)]
