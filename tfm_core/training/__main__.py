@@ -7,6 +7,7 @@ compares networks.
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -23,7 +24,7 @@ INTERRUPTED = 130  # as a shell calls it
 BAR = 24  # signs
 # What the app comes with: enough for every lens to open on a model that has learned something.
 SHIPPED_RUNS = ("reverse", "copy", "majority", "first-again", "induction", "sort", "dates", "brackets",
-                "reverse-decoder", "sort-decoder")  # fmt: skip
+                "authors", "textbook", "textbook-random", "reverse-decoder", "sort-decoder")  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             sys.stderr.write("\n")
             return INTERRUPTED
-        store.keep(run, optimizer=not given.ship)
+        store.keep(_light(run) if given.ship else run, optimizer=not given.ship)
         sys.stdout.write(f"{_outcome(run)}\n")
         if store.problem:
             sys.stderr.write(f"{store.problem}\n")
@@ -98,6 +99,11 @@ def _train(config: TrainingConfig, store: Store | None, device: str) -> Run:
         _tell(f"{config.name}: {progress.doing}, held-out accuracy {run.last.accuracy:.1%}", progress.share)
     assert run
     return run
+
+
+def _light(run: Run) -> Run:
+    """Without the maps of a classifier of whole sequences, which has many heads and is shown in no other lens."""
+    return replace(run, maps={}) if run.config.about.classes else run
 
 
 def _tell(line: str, share: float) -> None:
