@@ -23,7 +23,7 @@ def visit() -> None:
     """Draw the page that the address asks for, and everything around it."""
     page, pages = route()
     frame.set_up(page)
-    sidebar.model_panel()
+    sidebar.model_panel(lens(frame.asked_lens() or NAMES[0]).opens_with)
     if present.presenting():
         present_bar.draw(lenses(), lens(frame.asked_lens() or NAMES[0]))
     else:

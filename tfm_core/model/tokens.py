@@ -31,16 +31,18 @@ class Tokenizer:
     """How a text is cut into pieces, and which id each piece has.
 
     Attributes:
-        vocab_size: ids lie below it, from FIRST_ID on.
+        vocab_size: ids lie below it, from first_id on.
         split: text -> pieces.
         id_of: piece -> id.
         join: pieces -> text.
+        first_id: the lowest id of a piece.
     """
 
     vocab_size: int
     split: Callable[[str], list[str]]
     id_of: Callable[[str], int]
     join: Callable[[Sequence[str]], str]
+    first_id: int = FIRST_ID
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def of_vocabulary(pieces: Sequence[str], *, unknown: str = "") -> Tokenizer:
             return ids.get(piece, ids.get(unknown, 0))
         raise ValueError(f"token: expected one of {' '.join(pieces)}; got {piece!r}")
 
-    return Tokenizer(1 + len(ids), str.split, id_of, " ".join)
+    return Tokenizer(1 + len(ids), str.split, id_of, " ".join, first_id=1)
 
 
 def collisions(tokens: Tokens) -> list[tuple[str, ...]]:

@@ -12,6 +12,11 @@ def _samples(tokenizer: str) -> list[Tokens]:
 
 
 def known_texts(model: ModelState) -> list[Tokens]:
-    """The texts that the model reads, whole, and the sample texts, cut by its tokenizer."""
+    """The texts that the model reads, whole, and the sample texts, cut by its tokenizer.
+
+    Trained weights know the tokens of their task alone, whatever is read.
+    """
+    if model.trained:
+        return [encode(" ".join(model.trained.about.vocabulary), model.tokens_by)]
     typed = [model.read_text] + ([model.read_target] if model.is_encoder_decoder else [])
     return [*(encode(text, model.tokenizer) for text in typed), *_samples(model.tokenizer)]

@@ -17,12 +17,14 @@ from tfm_core import (
     causal_mask,
     recording,
 )
+from tfm_core.model.trained import RANDOM
 from tfm_ui.live import origins
 from tfm_ui.live.attention import Attention, Reader, bytes_needed
 from tfm_ui.live.cache import cached
 from tfm_ui.live.places import PLACES, place
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.trained import run_of
 
 BUDGET = 300_000_000  # bytes that one pass may take in addition to its model
 
@@ -61,6 +63,16 @@ def too_large(state: ModelState) -> str:
     return (
         f"{state.num_heads} heads on {longest} tokens need {needed / 1e6:.0f} MB at a time; "
         f"{BUDGET / 1e6:.0f} MB is the limit. Fewer heads or fewer tokens fit."
+    )
+
+
+def missing_weights(state: ModelState) -> str:
+    """That the model's trained weights are not here, in a sentence; "" if they are, or if they are random."""
+    if state.weights == RANDOM or run_of(state.weights):
+        return ""
+    return (
+        f"The weights “{state.weights}” are not on this server. Train them in the Training lens, or without the app: "
+        f"python -m tfm_core.training {state.weights}"
     )
 
 

@@ -88,12 +88,10 @@ def of_model(state: ModelState) -> dict[str, Code]:
 
     The reader's text may look like a part of a script, so it is written as a literal.
     """
-    texts = {"source": (state.text, state.length)}
+    texts = {"source": (text_of(state), state.length)}
     if state.is_encoder_decoder:
-        texts["target"] = (state.target, len(state.target_tokens.ids))
-    encoded = {
-        name: Code(f"encode({text_of(text)}, {state.tokenizer!r}, {count})") for name, (text, count) in texts.items()
-    }
+        texts["target"] = (text_of(state, "target"), len(state.target_tokens.ids))
+    encoded = {name: Code(f"encode({text}, {tokenizer_of(state)}, {count})") for name, (text, count) in texts.items()}
     inputs = ", ".join(f"{name}.batch" for name in texts)
     mask = f"causal_mask({state.length})" if state.masks_the_future else "None"
     return {"config": config_of(state), **encoded, "inputs": Code(f"[{inputs}]"), "mask": Code(mask)}
@@ -112,10 +110,16 @@ def config_code(config: TransformerConfig) -> Code:
     return Code(f"TransformerConfig({', '.join(f'{name}={value!r}' for name, value in changed.items())})")
 
 
-def text_of(text: str) -> str:
-    """The expression for a text: a literal, or the reading of a sample's file."""
-    name = sample_name(text)
-    return f'Path({path(name)!r}).read_text(encoding="utf-8").rstrip("\\n")' if name else repr(text)
+def tokenizer_of(state: ModelState) -> Code:
+    """The expression for what cuts texts into tokens: a name, or the tokenizer of the task that was learned."""
+    return Code(f"TASKS[{state.trained.task!r}].tokenizer" if state.trained else repr(state.tokenizer))
+
+
+def text_of(state: ModelState, which: str = "text") -> str:
+    """The expression for what is read of a text box, "text" or "target": a literal, or how a sample's file is read."""
+    typed, read = (state.target, state.read_target) if which == "target" else (state.text, state.read_text)
+    name = None if state.trained else sample_name(typed)
+    return f'Path({path(name)!r}).read_text(encoding="utf-8").rstrip("\\n")' if name else repr(read)
 
 
 def _body(recipe: Callable[..., Any]) -> str:

@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui.live.passes import Pass
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.trained import run_of
 from tfm_ui.text import formats
 
 NO_MODEL = "No model: these numbers are yours"
@@ -55,8 +56,11 @@ def facts(model: ModelState, this_pass: Pass | None, *, beside: str = "") -> Non
         st.html(f'<p class="badge">{NO_MODEL}</p>', width="content")
         return
     size = f"{model.num_layers} × {model.num_heads}"
-    name = f"{beside or 'Random weights'} · seed {model.seed} · {size}"
-    with st.popover(name, icon=":material/radio_button_unchecked:", type="tertiary", key="_facts"):
+    if model.trained:
+        name, icon = f"{beside or f'Trained on {model.weights}'} · {size}", ":material/contrast:"
+    else:
+        name, icon = f"{beside or 'Random weights'} · seed {model.seed} · {size}", ":material/radio_button_unchecked:"
+    with st.popover(name, icon=icon, type="tertiary", key="_facts"):
         rows = "".join(
             f"<dt>{name}</dt><dd>{value}</dd>" for name, value in _all_facts(model, this_pass, beside).items()
         )
@@ -71,8 +75,7 @@ def badge(words: str) -> None:
 def _all_facts(model: ModelState, this_pass: Pass, beside: str) -> dict[str, str]:
     layers, heads = formats.plural(model.num_layers, "layer"), formats.plural(model.num_heads, "head")
     alone = model.looks_back_only and not model.is_encoder_decoder
-    known = {
-        "Weights": f"random, drawn from seed {model.seed}: nothing is learned",
+    known = _about_weights(model) | {
         "Architecture": "decoder-only" if alone else model.architecture,
         "Size": f"{layers} × {heads}, d_model {model.d_model}, d_ff {formats.count(model.hidden)}",
         "Parameters": formats.count(this_pass.parameters),
@@ -82,3 +85,16 @@ def _all_facts(model: ModelState, this_pass: Pass, beside: str) -> dict[str, str
         known["Computed in"] = formats.duration(this_pass.milliseconds)
         known["Weights on screen"] = "exact" if this_pass.exact else "pooled: each cell is the largest of its block"
     return known
+
+
+def _about_weights(model: ModelState) -> dict[str, str]:
+    run = run_of(model.weights)
+    if not model.trained or not run:
+        return {"Weights": f"random, drawn from seed {model.seed}: nothing is learned"}
+    last, task = run.last, model.trained.about
+    how = "loaded from a file" if model.trained.file else f"{formats.plural(last.step, 'step')} from seed {model.seed}"
+    return {
+        "Weights": f"trained on {escape(model.weights)}, {how}",
+        "Task": task.about,
+        "Held out": f"{formats.percent(last.accuracy, 3)} of {task.accuracy} right, of examples never trained on",
+    }

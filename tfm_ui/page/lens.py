@@ -1,7 +1,7 @@
 """A lens as data: its state, views, questions and pictures. `tfm_ui/page/lens_page.py` draws its page."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
@@ -62,6 +62,7 @@ class Lens:
         lead: a sentence beside the heading.
         beside: the badge's name for the model, if the page does not show a pass of it.
         script: the file that Streamlit runs for the page.
+        opens_with: field of the model -> value, as in a link, with which the lens opens where a link asks for nothing.
 
     Raises:
         ValueError: if the views differ from the options of the state's field `view`, or if a view or a question names a
@@ -78,6 +79,7 @@ class Lens:
     lead: str = ""
     beside: str = ""
     script: str = LENS_SCRIPT
+    opens_with: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         fields = controls_of(self.state)

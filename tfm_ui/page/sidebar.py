@@ -1,16 +1,18 @@
 """The sidebar: the controls of the model that all lenses share, Undo and Reset; and the buttons that share a page."""
 
+from collections.abc import Mapping
 from html import escape
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_ui.page import controls, d_ff_control, length_control, present, share, undo
+from tfm_ui.page import controls, d_ff_control, length_control, opening, present, share, undo, weights_control
 from tfm_ui.page.browser import let_pictures_follow, mind_the_window, tidy_history
 from tfm_ui.page.present import presenting
 from tfm_ui.state.links import LINK_CHARS, Cut, cuts, share_link
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.state.samples import SAMPLES, about
+from tfm_ui.state.samples import SAMPLES
+from tfm_ui.state.trained import examples_of
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.text.token_labels import about_tokens
@@ -18,23 +20,35 @@ from tfm_ui.text.token_labels import about_tokens
 LIVE = ("seq_len", "num_layers", "num_heads", "d_model")  # sliders that all pictures follow while they are dragged
 
 
-def model_panel() -> ModelState:
-    """Draw the model's controls in the sidebar; the model's state."""
+def model_panel(opens_with: Mapping[str, str]) -> ModelState:
+    """Draw the model's controls in the sidebar; the model's state.
+
+    Args:
+        opens_with: fields of the model with which the page's lens opens, see `Lens`.
+    """
+    opening.begin(opens_with)
     controls.open_link(ModelState)
-    side = st.sidebar
+    opening.name_fields()
+    side, drawn = st.sidebar, set[str]()
     side.markdown("**Model** &nbsp;:gray[shared by all lenses]")
+    weights_control.draw(side)
     texts, sizes, mask, more = side.container(), side.container(), side.container(), side.expander("More of the model")
+    fixed = controls.current(ModelState)
 
     def draw(where: DeltaGenerator, *names: str) -> None:
         for name in names:
-            controls.draw(ModelState, name, where)
+            if name in fixed.fixed:
+                weights_control.draw_fixed(fixed, name, where)
+            else:
+                drawn.add(name)
+                controls.draw(ModelState, name, where)
 
     draw(more, "architecture")  # drawn first, though it stands below: it decides which other controls are shown
     architecture, read = controls.current(ModelState).architecture, dict[str, DeltaGenerator]()
     for name in ("text", "target") if architecture == "encoder-decoder" else ("text",):
         with texts.container(key=f"with_samples_{name}"):
             draw(st.container(), name)
-            _samples(name)
+            _samples(name, fixed)
         read[name] = texts.container(key=f"read_{name}")  # filled last: it depends on controls that stand below
     tokens = sizes.container()
     for pair in (("num_layers", "num_heads"), ("d_model", "seed")):
@@ -47,8 +61,11 @@ def model_panel() -> ModelState:
         about = "Decoders are always causal."
         mask.toggle("Causal: no looking ahead", value=True, disabled=True, key="_causal", help=about)
     draw(more, "tokenizer", "norm", "activation")
-    d_ff_control.draw(more)
-    draw(more, "weights")
+    if "d_ff" in fixed.fixed:
+        draw(more, "d_ff")
+        weights_control.keep(drawn)
+    else:
+        d_ff_control.draw(more)
     length_control.draw(tokens)  # drawn last, though it stands above: it needs to know the texts and the tokenizer
     with side:
         let_pictures_follow(LIVE)
@@ -62,17 +79,22 @@ def model_panel() -> ModelState:
 def _how_it_is_read(model: ModelState, name: str, place: DeltaGenerator) -> None:
     """The origin of a sample, and how a text became tokens; in a place of fixed height, so that no slider moves."""
     tokens = model.target_tokens if name == "target" else model.source_tokens
-    notes = escape(" ".join(filter(None, [about(getattr(model, name)), *about_tokens(tokens)])))
+    notes = escape(" ".join(filter(None, [model.notes[name], *about_tokens(tokens)])))
     place.html(f'<p class="note read" title="{notes}">{notes}</p>')
 
 
-def _samples(name: str) -> None:
-    """Draw the menu of sample texts for a text box."""
-    key = f"_samples_{name}"
+def _samples(name: str, model: ModelState) -> None:
+    """Draw the menu of sample texts for a text box; for trained weights it offers examples of their task."""
+    if model.trained:
+        texts = [pair[name == "target"] for pair in examples_of(model.trained.task)]
+        label, titles = "Examples", {f"@{number}": text for number, text in enumerate(texts, 1)}
+    else:
+        label, titles = "Samples", {f"@{sample}": about.title for sample, about in SAMPLES.items()}
+    key = f"_samples_{name}_{label}"
     st.menu_button(
-        "Samples",
-        [f"@{sample}" for sample in SAMPLES],
-        format_func=lambda sample: f"{sample}  {SAMPLES[sample[1:]].title}",
+        label,
+        list(titles),
+        format_func=lambda sample: f"{sample}  {titles[sample]}",
         on_click=lambda: controls.set_parameters({name: st.session_state[key]}),
         type="tertiary",
         key=key,
@@ -98,14 +120,16 @@ def tools() -> None:
     )
     row.button("Reset", icon=":material/restart_alt:", width="stretch", on_click=controls.reset_all, key="_reset")
     states = controls.states()
-    cut = cuts(address(), *states).values()
+    always = st.session_state.get(opening.OPENS_WITH, {})
+    cut = cuts(address(), *states, always=always).values()
     with st.sidebar.container(key="carried"):
         for text in cut:
             _about_link(text)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False, key="share"):
         left_out = " and ".join(f"“{text.label}”" for text in cut)
         without = f"The link brings back all but the end of {left_out}." if cut else ""
-        share.buttons(share_link(address(), *states), without)  # who opens it wants the controls: it does not present
+        link = share_link(address(), *states, always=always)
+        share.buttons(link, without)  # who opens it wants the controls: it does not present
         if not presenting():
             about = "Show the picture to an audience: large, with keys."
             st.button(
@@ -116,7 +140,7 @@ def tools() -> None:
                 type="tertiary",
                 key="_present",
             )
-    shown = share_link(address(), *states).removeprefix(address()) + ("&present=true" if presenting() else "")
+    shown = link.removeprefix(address()) + ("&present=true" if presenting() else "")
     whole = {text.part: text.whole for text in cut}
     tidy_history(LINK_CHARS, quiet=[length_control.KEY], address=shown if cut else "", whole=whole)
 

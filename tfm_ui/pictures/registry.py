@@ -113,7 +113,7 @@ def content_of(name: str, query: str) -> Content:
     model = states[0][0]
     if model.empty_texts:
         raise CannotBeShown("expected a text, got one that has no tokens")
-    if reason := passes.too_large(model):
+    if reason := passes.missing_weights(model) or passes.too_large(model):
         raise CannotBeShown(reason)
     header, numbers = picture.content(*(state for state, _ in states))
     return {**header, "query": query_of(states)}, numbers

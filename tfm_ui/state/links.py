@@ -1,7 +1,7 @@
 """Links: writes states as links, and reads links as states, correcting values that no control can have. Pure."""
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import quote_plus, urlencode
@@ -79,19 +79,32 @@ def as_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def link_parameters(state: State, prefix: str) -> dict[str, str]:
-    """The parameters that bring this state back: those whose values differ from their defaults."""
+def link_parameters(state: State, prefix: str, always: Collection[str] = ()) -> dict[str, str]:
+    """The parameters that bring this state back: those whose values differ from their defaults.
+
+    Fields that another field fixes, `state.fixed`, are left out.
+
+    Args:
+        state: what the link brings back.
+        prefix: of its parameters.
+        always: parameters that are there even with their defaults.
+    """
     values = {name: (getattr(state, name), default) for name, (_, default) in controls_of(type(state)).items()}
-    return {prefix + name: as_text(value) for name, (value, default) in values.items() if value != default}
+    fixed: Collection[str] = getattr(state, "fixed", ())
+    return {
+        prefix + name: as_text(value)
+        for name, (value, default) in values.items()
+        if (value != default or prefix + name in always) and name not in fixed
+    }
 
 
-def share_link(base: str, *states: tuple[State, str]) -> str:
+def share_link(base: str, *states: tuple[State, str], always: Collection[str] = ()) -> str:
     """The link that brings back these states, each with its prefix, at the address `base`.
 
     It is never longer than LINK_CHARS: texts that do not fit are cut, and `cuts` tells where. The other fields have
-    limits that make sure that they fit.
+    limits that make sure that they fit. `always` is as in `link_parameters`.
     """
-    parameters = _parameters(base, states)
+    parameters = _parameters(base, states, always)
     return f"{base}?{_encoded(parameters)}" if parameters else base
 
 
@@ -110,9 +123,9 @@ class Cut:
     part: str
 
 
-def cuts(base: str, *states: tuple[State, str]) -> dict[str, Cut]:
-    """Parameter -> a text that is too long for the link."""
-    parameters = _parameters(base, states)
+def cuts(base: str, *states: tuple[State, str], always: Collection[str] = ()) -> dict[str, Cut]:
+    """Parameter -> a text that is too long for the link; `always` as in `link_parameters`."""
+    parameters = _parameters(base, states, always)
     return {
         prefix + name: Cut(field.label, getattr(state, name), parameters[prefix + name])
         for state, prefix in states
@@ -121,8 +134,10 @@ def cuts(base: str, *states: tuple[State, str]) -> dict[str, Cut]:
     }
 
 
-def _parameters(base: str, states: Sequence[tuple[State, str]]) -> dict[str, str]:
-    parameters = {key: value for state, prefix in states for key, value in link_parameters(state, prefix).items()}
+def _parameters(base: str, states: Sequence[tuple[State, str]], always: Collection[str]) -> dict[str, str]:
+    parameters = {
+        key: value for state, prefix in states for key, value in link_parameters(state, prefix, always).items()
+    }
     texts = [prefix + name for state, prefix in states for name in _texts(state) if prefix + name in parameters]
     room = min(TEXT_CHARS, LINK_CHARS - len(f"{base}?{_encoded(parameters | dict.fromkeys(texts, ''))}"))
     # Short texts first: the rest of their equal share is left for the longer ones.

@@ -1,12 +1,26 @@
 """The state of the model that all lenses share: its controls, its configuration, its tokens."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
-from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, TOKENIZERS, Tokens, TransformerConfig, encode
+from tfm_core import (
+    ACTIVATIONS,
+    ARCHITECTURES,
+    NORMS,
+    POSITIONAL,
+    TOKENIZERS,
+    Tokens,
+    TrainingConfig,
+    TransformerConfig,
+    encode,
+)
+from tfm_core.model.tokens import Tokenizer
+from tfm_core.model.trained import RANDOM
 from tfm_ui.state.fields import Choice, Flag, Length, Text, Whole, control
 from tfm_ui.state.pass_cost import HEAVY, pass_bytes
-from tfm_ui.state.samples import read_text
+from tfm_ui.state.samples import about, read_text
+from tfm_ui.state.trained import Reading, RunName, longest_of, run_config, shape_of, source_reading, target_reading
 
 MAX_TOKENS = 1024
 EXACT_UP_TO = 256  # tokens: pictures have a cell for each weight, and no more are read unless they are asked for
@@ -15,6 +29,9 @@ STOPS = (*range(2, 65), *range(72, 257, 8), *range(320, MAX_TOKENS + 1, 64))  # 
 # (tfm_core/model/kind.py), although it is the same number: should that change, old links still show the same weights.
 MAX_LEN = 1024
 HELP_ON_TOKENS = "As many as the text has, until you move it: then shorter texts are padded, and longer ones cut."
+HELP_ON_WEIGHTS = (
+    "Random: drawn from the seed, so no head has a job. Or trained on a task, whose tokens the model then reads."
+)
 HELP_ON_ARCHITECTURE = "An encoder-decoder has two texts: its encoder reads the first, its decoder the target text."
 CHARS = 20_000  # the greatest length of a typed text, more than ten times what a link carries
 
@@ -55,28 +72,51 @@ class ModelState:
     causal: bool = control(
         Flag("Causal: no looking ahead", help="A choice in encoders; decoders are always causal."), default=True
     )
-    weights: str = control(
-        Choice("Weights", ("random",), help="Drawn from the seed, not trained: no head has a job."),
-        default="random",
-    )
+    weights: str = control(RunName("Weights", help=HELP_ON_WEIGHTS), default=RANDOM, held=True)
     seed: int = control(Whole("Seed", 0, 9999, box=True, help="Another seed, other random weights."), default=7)
+
+    def __post_init__(self) -> None:
+        for name, value in shape_of(self.weights).items():  # whatever the other fields say, trained weights fix these
+            object.__setattr__(self, name, value)
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """The fields that the weights fix, so that no link need name them."""
+        return frozenset(shape_of(self.weights))
+
+    @cached_property
+    def trained(self) -> TrainingConfig | None:
+        """How the weights were trained; None if they are random."""
+        return run_config(self.weights)
+
+    def varied(self, **changes: Any) -> "ModelState":
+        """This model with other fields: also with such as its trained weights fix, so that it was never trained so."""
+        if all(getattr(self, name) == changes[name] for name in self.fixed & changes.keys()):
+            return replace(self, **changes)
+        return Varied(**{field.name: getattr(self, field.name) for field in fields(self)} | changes)
+
+    @property
+    def tokens_by(self) -> Tokenizer:
+        """What cuts texts into tokens: the tokenizer of that name, or that of the task that was learned."""
+        return self.trained.about.tokenizer if self.trained else TOKENIZERS[self.tokenizer]
 
     @property
     def config(self) -> TransformerConfig:
         """The configuration of the transformer."""
         return TransformerConfig(
-            vocab_size=TOKENIZERS[self.tokenizer].vocab_size,
+            vocab_size=self.tokens_by.vocab_size,
             architecture=self.architecture,
             d_model=self.d_model,
             num_heads=self.num_heads,
             num_layers=self.num_layers,
             d_ff=self.d_ff,
-            max_len=MAX_LEN,
+            max_len=self.most_tokens if self.trained else MAX_LEN,
             positional=self.positional,
             norm=self.norm,
             activation=self.activation,
-            tie_embeddings=True,
+            tie_embeddings=not self.trained,
             seed=self.seed,
+            weights=self.weights,
         )
 
     @property
@@ -104,21 +144,51 @@ class ModelState:
         """Whether no token can see later ones, so that the last token's output predicts a next token."""
         return self.causal or self.architecture != "encoder"
 
+    @cached_property
+    def _source(self) -> Reading:
+        """What is read of the text box, and what should be said of it."""
+        if self.trained:
+            return source_reading(self.trained, self.text)
+        return Reading(read_text(self.text), None, about(self.text))
+
+    @cached_property
+    def _target(self) -> Reading:
+        """What is read of the box of the target text."""
+        if not self.trained:
+            return Reading(read_text(self.target), None, about(self.target))
+        if not self.is_encoder_decoder:
+            return Reading("", None, "")
+        return target_reading(self.trained, self.target, self._source)
+
+    def reads(self, text: str) -> bool:
+        """Whether the model reads a text as it stands: trained weights know the tokens of their task alone."""
+        return not self.trained or source_reading(self.trained, text).is_asked_for
+
     @property
     def read_text(self) -> str:
-        """The text: the sample's if `text` is the name of a sample, otherwise `text` itself."""
-        return read_text(self.text)
+        """The text that is read: a sample's, an example's, or the content of the text box itself."""
+        return self._source.text
 
     @property
     def read_target(self) -> str:
-        """The target text: the sample's if `target` is the name of a sample, otherwise `target` itself."""
-        return read_text(self.target)
+        """The target text that is read, as `read_text`."""
+        return self._target.text
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """Field of a text -> what should be said of how it is read, such as a sample's origin; "" if nothing."""
+        return {"text": self._source.note, "target": self._target.note}
+
+    @property
+    def most_tokens(self) -> int:
+        """How many tokens the model can read at all."""
+        return longest_of(self.trained) if self.trained else MAX_TOKENS
 
     @cached_property
     def length(self) -> int:
         """How many tokens the model reads of the text: `seq_len`, or if that is 0 as many as the text has."""
-        pieces = len(encode(self.read_text, self.tokenizer).pieces)
-        return self.seq_len or min(max(pieces, 2), EXACT_UP_TO)
+        pieces = len(encode(self.read_text, self.tokens_by).pieces)
+        return min(self.seq_len or min(max(pieces, 2), EXACT_UP_TO), self.most_tokens)
 
     @property
     def longest(self) -> int:
@@ -128,16 +198,27 @@ class ModelState:
     @cached_property
     def source_tokens(self) -> Tokens:
         """The tokens of the text, as the model reads them."""
-        return encode(self.read_text, self.tokenizer, self.length)
+        return encode(self.read_text, self.tokens_by, self.length)
 
     @cached_property
     def target_tokens(self) -> Tokens:
         """The tokens of the target text, as the decoder of an encoder-decoder reads them: cut, but never padded."""
-        pieces = len(encode(self.read_target, self.tokenizer).pieces)
-        return encode(self.read_target, self.tokenizer, max(1, min(pieces, self.seq_len or EXACT_UP_TO)))
+        pieces = len(encode(self.read_target, self.tokens_by).pieces)
+        return encode(
+            self.read_target,
+            self.tokens_by,
+            max(1, min(pieces, self.seq_len or EXACT_UP_TO, self.most_tokens)),
+        )
 
     @property
     def empty_texts(self) -> list[str]:
         """The labels of the texts that have no tokens, so that the model has nothing to read."""
         read = {"Text": self.source_tokens} | ({"Target text": self.target_tokens} if self.is_encoder_decoder else {})
         return [label for label, tokens in read.items() if not tokens.pieces]
+
+
+class Varied(ModelState):
+    """A model with trained weights, but with other fields than those that it was trained with."""
+
+    def __post_init__(self) -> None:
+        """Leaves the fields as they are given."""

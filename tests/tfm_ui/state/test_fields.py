@@ -11,6 +11,7 @@ from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.state.fields import Choice, Flag, Whole, controls_of
 from tfm_ui.state.links import as_text, link_parameters, read_link, share_link
 from tfm_ui.state.model_state import CHARS, ModelState
+from tfm_ui.state.trained import RunName
 
 STATES = [(ModelState, ""), (HeadsState, "heads_")]
 
@@ -42,6 +43,13 @@ STATES = [(ModelState, ""), (HeadsState, "heads_")]
         ("causal", "maybe", True, "true or false"),
         ("text", "x" * (CHARS + 1), "x" * CHARS, f"first {CHARS}"),
         ("weights", "pretrained", "random", "random"),
+        ("weights", "reverse", "reverse", ""),
+        ("weights", "reverse,seed=3", "reverse,seed=3", ""),
+        ("weights", "reverse,steps=400,seed=3", "reverse,seed=3", "the plain name of this run is reverse,seed=3"),
+        ("weights", "reverse,seed=-1", "random", "seed: expected a whole number from 0 to 9999"),
+        ("weights", "reverse,network=lstm", "random", "lenses show transformers"),
+        ("weights", "", "random", "or the name of a run"),
+        ("weights", "🦊" * 100, "random", "or the name of a run"),
     ],
 )
 def test_a_links_value_becomes_the_nearest_possible_one_with_the_reason(name, raw, value, reason):
@@ -72,6 +80,8 @@ def test_no_text_in_a_link_can_make_an_impossible_state(state, prefix, data):
 def _values(field, default):
     if isinstance(field, Choice):
         return st.sampled_from(field.options)
+    if isinstance(field, RunName):
+        return st.sampled_from(["random", "reverse", "sort-decoder", "majority,positional=rope,seed=3"])
     if isinstance(field, Whole):
         return st.integers(field.low, field.high)
     return st.booleans() if isinstance(field, Flag) else st.text(st.characters(exclude_categories=["Cs"]), max_size=80)

@@ -13,7 +13,13 @@ from tfm_ui.state.fields import Choice, Flag, Number, Whole, controls_of
 from tfm_ui.state.links import LINK_CHARS, TEXT_CHARS, as_text, cuts, first_part, read_link, share_link, state_of
 from tfm_ui.state.lists import Numbers, Vectors
 from tfm_ui.state.model_state import CHARS, ModelState
+from tfm_ui.state.trained import RunName
 
+LONGEST_NAME = (
+    "reverse-decoder,d_model=250,num_heads=10,num_layers=6,positional=sinusoidal,norm=post,"
+    "learning_rate=0.00123456789012,warmup=9999,batch_size=1023,dropout=0.123456789012,weight_decay=0.123456789012,steps=19999,seed=9999,"
+    "file=0123456789ab"
+)
 BASE = "https://attention-lab.example.org/heads"
 TEXTS = st.text(st.characters(exclude_categories=["Cs"])) | st.text("é🦊👩‍👩‍👧‍👦🇩🇪 +%&=", min_size=200, max_size=2500)
 
@@ -40,7 +46,7 @@ def test_half_a_surrogate_pair_breaks_no_link(text):
     assert len(share_link(BASE, (ModelState(text=text), ""))) <= LINK_CHARS
 
 
-def _longest(field, default):
+def _longest(field, default, *, trained=False):
     match field:
         case Choice():
             options = field.options
@@ -55,6 +61,8 @@ def _longest(field, default):
         case Vectors():
             vector = ",".join(f"{low + 0.01:g}" for low, _ in field.ranges)
             options = (" ".join([vector] * field.most),)
+        case RunName():
+            options = (LONGEST_NAME,) if trained else (default,)
         case Changes():
             many = [[f"replace {n} {sign * 20}" for n in range(10, 40)] for sign in "x日🦊"]
             many += [[f"drop {n}" for n in range(1, 100)], [f"weight 1.1 {n}>1 0.5" for n in range(1, 100)]]
@@ -65,18 +73,20 @@ def _longest(field, default):
     return max(possible, key=lambda o: len(quote_plus(str(o))), default=default)
 
 
-def _all_at_their_longest(page, prefix):
+def _all_at_their_longest(page, prefix, *, trained=False):
     return [
-        (kind(**{name: _longest(*control) for name, control in controls_of(kind).items()}), before)
+        (kind(**{name: _longest(*control, trained=trained) for name, control in controls_of(kind).items()}), before)
         for kind, before in ((ModelState, ""), (page, prefix))
     ]
 
 
+@pytest.mark.parametrize("trained", [False, True])
 @pytest.mark.parametrize(("page", "prefix"), [(HeadsState, "heads_"), (AttentionState, "attention_")])
-def test_everything_at_its_longest_fits_and_leaves_room_for_a_text(page, prefix):
-    states = _all_at_their_longest(page, prefix)
+def test_everything_at_its_longest_fits_and_leaves_room_for_a_text(page, prefix, trained):
+    states = _all_at_their_longest(page, prefix, trained=trained)
     assert len(share_link(BASE, *states)) <= LINK_CHARS
-    assert len(cuts(BASE, *states)["text"].part) >= 5  # foxes, of twelve characters each
+    foxes = len(cuts(BASE, *states)["text"].part)  # of twelve characters each
+    assert foxes >= (1 if trained else 5)  # trained weights read digits and letters, of two characters each
 
 
 def test_changes_in_signs_that_are_long_in_a_link_are_measured_as_they_stand_there():

@@ -16,4 +16,5 @@ LENS = Lens(
     questions=QUESTIONS,
     pictures=PICTURES,
     script="pages/start/home.py",
+    opens_with={"weights": "induction"},
 )

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import (
-    TOKENIZERS,
     Influence,
     MultiHeadAttention,
     Trace,
@@ -225,7 +224,7 @@ def influences(setting: Setting, places: tuple[int, ...], tries: int) -> Influen
     return influence(
         streams(setting),
         tokens,
-        vocab_size=TOKENIZERS[setting.model.tokenizer].vocab_size,
+        vocab_size=setting.model.tokens_by.vocab_size,
         tries=tries,
         places=places,
         at_once=max(1, AT_ONCE // (tokens.shape[1] * tries)),

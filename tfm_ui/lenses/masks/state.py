@@ -173,8 +173,13 @@ class Setting:
 
 
 def sentences(model: ModelState, state: MasksState) -> list[str]:
-    """The batch: the sidebar's text, and the lens's own sentences, as many as there are; empty lines are none."""
-    return [model.text, *(line for line in state.texts.splitlines() if line.strip())][:SENTENCES]
+    """The batch: the sidebar's text, and the lens's own sentences, as many as there are; empty lines are none.
+
+    Where trained weights do not know the tokens of a sentence, it is another example of their task.
+    """
+    lines = [line for line in state.texts.splitlines() if line.strip()]
+    known = [line if model.reads(line) else f"@{number}" for number, line in enumerate(lines, 2)]
+    return [model.text, *known][:SENTENCES]
 
 
 def padded(model: ModelState, state: MasksState) -> ModelState:
@@ -187,6 +192,8 @@ def about_batch(model: ModelState, state: MasksState) -> str:
     """What of the batch is another than was asked for; "" if nothing."""
     count, lines = len(sentences(model, state)), sum(bool(line.strip()) for line in state.texts.splitlines())
     said = []
+    if not all(model.reads(line) for line in state.texts.splitlines() if line.strip()):
+        said.append("Sentences of tokens that these weights do not know are examples of their task here.")
     if lines >= SENTENCES:
         said.append(f"A batch holds {SENTENCES} sentences: of the {lines} lines the first {SENTENCES - 1} are taken.")
     if state.item > count:

@@ -1,21 +1,28 @@
 """The sidebar's model with the attention that this lens gives it, and what one pass of it records."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from tfm_core import Tokens, Transformer, TransformerConfig, causal_mask, recording
+from tfm_core.model.trained import RANDOM
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import Code, config_code, of_model
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.model_state import MAX_LEN, ModelState
 
 
 def config_of(model: ModelState, state: ModelLensState) -> TransformerConfig:
     """The sidebar's configuration with the lens's attention: what every view of this lens runs."""
     return state.config(model)
+
+
+def drawn_config_of(model: ModelState, state: ModelLensState) -> TransformerConfig:
+    """The same shape with weights drawn from the seed, for any number of tokens, where no training is looked at."""
+    return replace(config_of(model, state), weights=RANDOM, max_len=MAX_LEN)
 
 
 def transformer_of(model: ModelState, state: ModelLensState) -> Transformer:

@@ -1,7 +1,5 @@
 """Passes of the sidebar's model under other schemes, kept by tfm_ui/live/cache.py. Results are shared: never write."""
 
-from dataclasses import replace
-
 from tfm_core import POSITIONAL, TransformerConfig
 from tfm_ui.lenses.positions import readings
 from tfm_ui.lenses.positions.readings import HeadReading, Reading, SharedWeights
@@ -44,7 +42,7 @@ def run_schemes(model: ModelState, state: PositionsState) -> list[str]:
     rest = [name for name in POSITIONAL if name not in pinned]
     if model.num_layers * model.num_heads * model.length**2 > ALL_UP_TO:
         rest = [name for name in rest if name == PLAIN]
-    return [name for name in (*pinned, *rest) if not passes.too_large(replace(model, positional=name))]
+    return [name for name in (*pinned, *rest) if not passes.too_large(model.varied(positional=name))]
 
 
 def left_out(model: ModelState, state: PositionsState) -> str:
@@ -62,7 +60,7 @@ def left_out(model: ModelState, state: PositionsState) -> str:
 def unmasked(model: ModelState, name: str) -> ModelState:
     """The same weights in an encoder that sees everything. They are drawn by name, as a decoder's are."""
     architecture = "encoder" if model.architecture == "decoder" else model.architecture
-    return replace(model, positional=name, causal=False, architecture=architecture)
+    return model.varied(positional=name, causal=False, architecture=architecture)
 
 
 def difference_in_words(difference: float) -> str:

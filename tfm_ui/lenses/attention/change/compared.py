@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from tfm_core import encode
-from tfm_core.model.tokens import FIRST_ID, PAD_ID, TOKENIZERS
+from tfm_core.model.tokens import PAD_ID
 from tfm_ui.lenses.attention.change.aligned import by_token, distances, in_either
 from tfm_ui.lenses.attention.change.changes import edits, order, positions, possible, replaced, sizes
 from tfm_ui.lenses.attention.change.kinds import Change, Weight
@@ -156,7 +156,7 @@ def _input_of(model: ModelState, changes: Sequence[Change], other: tuple[str, in
     for text, tokens in (("source", model.source_tokens), ("target", model.target_tokens)):
         new_ids = list(tokens.ids)
         for token, piece in replaced(changes, text).items():
-            new_ids[token] = encode(piece, model.tokenizer).ids[0]
+            new_ids[token] = encode(piece, model.tokens_by).ids[0]
         if other and other[0] == text:
             new_ids[other[1]] = _other_id(model, new_ids[other[1]])
         left = [new_ids[token] for token in order(changes, text, len(tokens.pieces))]
@@ -172,7 +172,8 @@ def _input_of(model: ModelState, changes: Sequence[Change], other: tuple[str, in
 
 def _other_id(model: ModelState, token_id: int) -> int:
     """Any other token's."""
-    return FIRST_ID + (token_id - FIRST_ID + 1) % (TOKENIZERS[model.tokenizer].vocab_size - FIRST_ID)
+    first, count = model.tokens_by.first_id, model.tokens_by.vocab_size
+    return first + (token_id - first + 1) % (count - first)
 
 
 def _leak(model: ModelState, kinds: Sequence[str], changes: Sequence[Change], side: Side) -> Leak | None:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from tfm_core import Tokens, Transformer, TransformerConfig, encode, recording
-from tfm_core.model.tokens import PAD_ID
+from tfm_core.model.tokens import PAD_ID, Tokenizer
 from tfm_core.study.interventions import in_turn
 
 
@@ -31,7 +31,7 @@ def weights_of_changed_texts(
     *,
     config: TransformerConfig,
     texts: Sequence[Tokens],
-    tokenizer: str,
+    tokenizer: str | Tokenizer,
     replaced: Sequence[Mapping[int, str]],
     swapped: Sequence[Sequence[tuple[int, int]]],
     dropped: Sequence[Sequence[int]],

@@ -175,7 +175,7 @@ class ChangedOutput(Changed):
         a, b = self.compared.effect.probabilities
         model = self.setting.model
         typed = [change.piece for changes in self.setting.changes for change in changes if isinstance(change, Replace)]
-        texts = [encode(piece, model.tokenizer) for piece in typed]
+        texts = [encode(piece, model.tokens_by) for piece in typed]
         known = token_labels.pieces_of_ids([*texts, *known_texts(model)])
         words = np.array([i for i in range(len(a)) if i in known], np.intp)
         moved = words[self.moved[words]]

@@ -7,7 +7,7 @@ from tfm_ui.lenses.attention.change import recipe
 from tfm_ui.lenses.attention.change.changes import edits, positions, replaced
 from tfm_ui.lenses.attention.change.kinds import Call, Change, Drop, OfText, Swap
 from tfm_ui.live import places
-from tfm_ui.live.script import Code, of_model, script
+from tfm_ui.live.script import Code, of_model, script, tokenizer_of
 from tfm_ui.state.model_state import ModelState
 
 T = TypeVar("T", bound=OfText)
@@ -36,7 +36,7 @@ def script_of(model: ModelState, changes: Sequence[Change], kind: str, layer: in
     del header["inputs"]  # other texts are read
     of_texts = {
         "texts": Code(f"[{', '.join(texts)}]"),
-        "tokenizer": model.tokenizer,
+        "tokenizer": tokenizer_of(model),
         "replaced": [replaced(changes, text) for text in texts],
         "swapped": [[(swap.first - 1, swap.second - 1) for swap in _of(Swap, text, changes)] for text in texts],
         "dropped": [[drop.token - 1 for drop in _of(Drop, text, changes)] for text in texts],

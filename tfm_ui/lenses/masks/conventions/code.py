@@ -9,7 +9,7 @@ from tfm_core.study.mask_conventions import Convention
 from tfm_ui.lenses.masks.composition import parse
 from tfm_ui.lenses.masks.mask_code import expression
 from tfm_ui.lenses.masks.state import Setting
-from tfm_ui.live.script import Code, text_of
+from tfm_ui.live.script import Code, text_of, tokenizer_of
 
 WRITTEN = 16  # rows and columns of a mask that is written out
 CELLS = """torch.tensor([[[cell == "1" for cell in row] for row in part.split()] for part in cells.split("\\n\\n")])"""
@@ -22,7 +22,7 @@ def code_to_copy(settings: Sequence[Setting], convention: Convention) -> str:
     """
     imports, inputs, call = _call(settings[0], convention)
     made = [f"{name} = {value}" for name, value in mask_of_batch(settings).items()]
-    calls = [name for name in tfm_core.__all__ if re.search(rf"\b{name}\(", "\n".join(made))]
+    calls = [name for name in tfm_core.__all__ if re.search(rf"\b{name}[(\[]", "\n".join(made))]
     imports += [f"from tfm_core import {', '.join(sorted(calls))}"] * bool(calls)
     imports += ["from pathlib import Path"] * any("Path(" in line for line in made)
     made += [f"num_heads = {settings[0].model.num_heads}"] * ("num_heads" in convention.code)
@@ -84,7 +84,7 @@ def mask_of_batch(settings: Sequence[Setting]) -> dict[str, Code]:
 
 def texts(settings: Sequence[Setting]) -> Code:
     """The batch's sentences."""
-    return Code(f"[{', '.join(text_of(setting.model.text) for setting in settings)}]")
+    return Code(f"[{', '.join(text_of(setting.model) for setting in settings)}]")
 
 
 def token_ids(settings: Sequence[Setting], *, keys: bool) -> Code:
@@ -96,11 +96,11 @@ def token_ids(settings: Sequence[Setting], *, keys: bool) -> Code:
 def source_ids(settings: Sequence[Setting]) -> Code:
     """The token ids of `texts`."""
     model = settings[0].model
-    return Code(f"torch.cat([encode(text, {model.tokenizer!r}, {model.length}).batch for text in texts])")
+    return Code(f"torch.cat([encode(text, {tokenizer_of(model)}, {model.length}).batch for text in texts])")
 
 
 def target_ids(settings: Sequence[Setting]) -> Code:
     """The token ids of the target text, once for each sentence."""
     model = settings[0].model
-    target = f"encode({text_of(model.target)}, {model.tokenizer!r}, {len(model.target_tokens.ids)})"
+    target = f"encode({text_of(model, 'target')}, {tokenizer_of(model)}, {len(model.target_tokens.ids)})"
     return Code(f"{target}.batch.expand({len(settings)}, -1)")

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import (
-    TOKENIZERS,
     Influence,
     causal_mask,
     hops,
@@ -172,7 +171,7 @@ class Measurement:
             mask_site=at(under, "*", "mask"),
             sites=[stream(model, layer) for layer in range(model.num_layers)],
             places=range(len(places)) if whole else list(places),
-            vocab_size=TOKENIZERS[model.tokenizer].vocab_size,
+            vocab_size=model.tokens_by.vocab_size,
             tries=self.plan.tries,
         )
 

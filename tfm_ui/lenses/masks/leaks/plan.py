@@ -71,11 +71,14 @@ def plan(setting: Setting, tries: int, seq_len: int) -> Plan:
         seq_len: what was asked for before the model was made to fit.
     """
     tokens, once = setting.keys, seconds_of(setting)
+    others = setting.model.tokens_by.vocab_size - 2  # neither the token itself nor padding
     many, runs = len(tokens.ids), max(1, int(SECONDS / once))
     count = many if many <= ALL_UP_TO else min(many, max(LEAST, runs))
-    fewer = max(1, min(tries, runs // count))
+    fewer = max(1, min(tries, others, runs // count))
     places = _spread(tokens, count)
-    aside = _aside(tokens, places, tries, fewer, once)
+    aside = _aside(tokens, places, min(tries, others), fewer, once)
+    if others < tries:
+        aside = f"Each token is changed into all {others} others that these weights know. {aside}".strip()
     if setting.model.length < seq_len:
         read = f"Of {formats.count(seq_len)} tokens the first {setting.model.length} are read"
         why = f"more take too much memory, as {setting.model.positional} adds a number per head and pair"

@@ -182,7 +182,7 @@ def run_beside(model: ModelState, state: MasksState) -> AloneAndPadded:
     model, batch = padded(model, state), batch_of(model, state)
     three_runs = runs(batch)
     end = three_runs["alone"].streams[-1]
-    most = max(batch.read, most_places(model, 2 * len(AMOUNTS)))  # of all of them together
+    most = max(batch.read, min(most_places(model, 2 * len(AMOUNTS)), model.most_tokens))  # of all of them together
     amounts = {
         pads: (float(moved(end, with_it).max()), float(moved(end, without).max()))
         for pads, (with_it, without) in by_amount(batch, most).items()

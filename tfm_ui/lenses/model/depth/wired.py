@@ -10,7 +10,7 @@ import torch
 
 from tfm_core import DepthSignal, TransformerConfig
 from tfm_ui.lenses.model.depth import recipe
-from tfm_ui.lenses.model.machine import config_of
+from tfm_ui.lenses.model.machine import drawn_config_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.script import config_code, script
@@ -158,7 +158,7 @@ def wired(model: ModelState, state: ModelLensState) -> Wired:
         model.config.pad_id,
     )
     kind = "decoder" if causal else "encoder"
-    config = replace(config_of(model, state), architecture=kind, num_layers=state.depth)
+    config = replace(drawn_config_of(model, state), architecture=kind, num_layers=state.depth)
     return Wired(config, ids, causal, signals(config, ids, causal))
 
 

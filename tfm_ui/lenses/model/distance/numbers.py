@@ -14,7 +14,7 @@ from tfm_core import TransformerConfig
 from tfm_core.profiling.closed_forms import transformer_parameters
 from tfm_ui.lenses.model.distance import networks, recipe
 from tfm_ui.lenses.model.distance.networks import NAMES
-from tfm_ui.lenses.model.machine import config_of
+from tfm_ui.lenses.model.machine import drawn_config_of
 from tfm_ui.lenses.model.state import ModelLensState, most_draws
 from tfm_ui.live.cache import cached
 from tfm_ui.live.script import config_code, script
@@ -166,7 +166,7 @@ def draws_of(model: ModelState, state: ModelLensState) -> int:
 
 def reach(model: ModelState, state: ModelLensState) -> Reach:
     """Of the sidebar's model with the lens's attention."""
-    return Reach(config_of(model, state), state, model.masks_the_future, draws_of(model, state))
+    return Reach(drawn_config_of(model, state), state, model.masks_the_future, draws_of(model, state))
 
 
 def _named(name: str) -> str:

@@ -1,6 +1,6 @@
 """A common fault: the encoding is added along the batch axis, where it should go along the sequence."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -40,7 +40,7 @@ def scheme_of(state: PositionsState) -> str:
 
 def model_of(model: ModelState, state: PositionsState) -> ModelState:
     """The sidebar's model with that scheme; it reads no more of the text than is needed."""
-    return replace(model, positional=scheme_of(state), seq_len=min(model.length, READ_UP_TO))
+    return model.varied(positional=scheme_of(state), seq_len=min(model.length, READ_UP_TO))
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ class Maps(Result):
     def laws(self) -> dict[str, bool]:
         """What the schemes have in common."""
         off = max(float(np.abs(head.weights[: self.read].sum(-1) - 1).max()) for head in self.heads.values())
-        plain = replace(self.model, positional=PLAIN).config
+        plain = self.model.varied(positional=PLAIN).config
         shared = {name: model_runs.shared_weights(replace(plain, positional=name), plain) for name in self.heads}
         total = next(iter(shared.values())).of
         added = [
@@ -181,7 +181,7 @@ class Distances(Result):
 def maps(model: ModelState, state: PositionsState) -> Maps:
     """The chosen head under each scheme that is run."""
     heads = {
-        name: model_runs.one_head(replace(model, positional=name), state.layer - 1, state.model_head - 1)
+        name: model_runs.one_head(model.varied(positional=name), state.layer - 1, state.model_head - 1)
         for name in run_schemes(model, state)
     }
     return Maps(model, state, heads)

@@ -1,6 +1,6 @@
 """The words of the text are shuffled: which outputs move with their words, under each scheme."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -152,7 +152,7 @@ def shuffle(model: ModelState, state: PositionsState) -> Shuffle:
     ids = model.source_tokens.ids[: len(model.source_tokens.pieces)]
     text_order = tuple(order.shuffle_order(ids, state.shuffle))
     rows = {
-        name: moved(replace(model, positional=name), state.title_of(name), text_order)
+        name: moved(model.varied(positional=name), state.title_of(name), text_order)
         for name in run_schemes(model, state)
     }
     if model.architecture == "decoder" or model.masks_the_future:

@@ -1,0 +1,188 @@
+"""Trained weights as the model's state sees them: the field that names them, their shape, the texts that they read.
+
+Trained weights fix the model's shape, and they know the tokens of their task alone. So a text box is read as it stands
+if all of its tokens are known, and otherwise an example of the task is read that was held out from training.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from tfm_core import STORE, TASKS, TrainingConfig
+from tfm_core.model.trained import RANDOM
+from tfm_core.training.config import of_task, read_name
+from tfm_core.training.examples import held_out
+from tfm_core.training.run import Run
+
+EXAMPLES = 9  # held-out examples that have names, @1 to @9
+STRETCH = 4  # schemes without a table may read so many times the trained length
+
+
+def trains(name: str) -> TrainingConfig:
+    """The run with this name, if a lens can show it: a transformer that answers with tokens.
+
+    Raises:
+        ValueError: if there can be no such run, or if it is another network.
+    """
+    config = read_name(name)
+    if config.network != "transformer":
+        raise ValueError(f"lenses show transformers, and it is a network of kind {config.network}")
+    if config.about.classes:
+        raise ValueError("lenses show models that answer with tokens, and it sorts whole texts into classes")
+    return config
+
+
+def run_config(name: str) -> TrainingConfig | None:
+    """The configuration of the run with this name; None for random weights, and for names that no run can have."""
+    try:
+        return None if name == RANDOM else trains(name)
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class RunName:
+    """The weights: "random", or the name of a run of training, such as "reverse,seed=3"."""
+
+    label: str
+    help: str | None = None
+
+    def read(self, raw: str, default: Any) -> tuple[str, str]:
+        """The name in its plain form; the default if no run can have it."""
+        if raw == RANDOM:
+            return RANDOM, ""
+        try:
+            name = trains(raw).name
+        except ValueError as problem:
+            return default, f"it can be {RANDOM}, or the name of a run such as reverse or reverse,seed=3; {problem}"
+        return name, "" if name == raw else f"the plain name of this run is {name}"
+
+
+def run_of(name: str) -> Run | None:
+    """The complete run with this name; None if it is not on this server."""
+    config = run_config(name)
+    run = STORE.find(config) if config else None
+    return run if run and run.is_complete else None
+
+
+@cache
+def offered() -> tuple[str, ...]:
+    """The names of the runs that ship with the app, in teaching order. Their files are looked for, not read."""
+    digits = "[0-9a-f]" * 16
+    tasks = [task for task, about in TASKS.items() if not about.classes]
+    return tuple(of_task(task).name for task in tasks if any(STORE.shipped.glob(f"{task}-{digits}-*.json")))
+
+
+def shape_of(name: str) -> Mapping[str, Any]:
+    """Field of the model's state -> the value that these weights fix; empty for random weights."""
+    config = run_config(name)
+    if not config:
+        return {}
+    shape = config.transformer
+    return {
+        "tokenizer": "word",  # means nothing: the task has its own
+        "d_model": shape.d_model,
+        "num_heads": shape.num_heads,
+        "num_layers": shape.num_layers,
+        "d_ff": shape.d_ff,
+        "positional": shape.positional,
+        "norm": shape.norm,
+        "activation": shape.activation,
+        "architecture": shape.architecture,
+        "causal": shape.architecture != "encoder",
+        "seed": shape.seed,
+    }
+
+
+def longest_of(config: TrainingConfig) -> int:
+    """How many tokens these weights can read: as many as they were trained on, where positions have a table."""
+    if config.positional == "learned" or not config.about.stretches:
+        return config.about.length
+    return STRETCH * config.about.length
+
+
+@cache  # of at most all tasks
+def examples_of(task: str) -> tuple[tuple[str, str], ...]:
+    """The text and the target text, "" if there is none, of held-out examples of a task."""
+    drawn, vocabulary = held_out(of_task(task), EXAMPLES), ("PAD", *TASKS[task].vocabulary)
+
+    def text(ids: list[int]) -> str:
+        return " ".join(vocabulary[number] for number in ids)
+
+    targets = [""] * len(drawn) if drawn.target is None else map(text, drawn.target.tolist())
+    return tuple(zip(map(text, drawn.source.tolist()), targets, strict=True))
+
+
+def example_number(text: str) -> int | None:
+    """Which example the content of a text box names, from 0: "@3" is the third."""
+    named = re.fullmatch(f"@([1-{EXAMPLES}])", text.strip())
+    return int(named[1]) - 1 if named else None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What trained weights read of a text box.
+
+    Attributes:
+        text: the tokens, separated by spaces.
+        example: the number of the example that is read, from 0; None if it is the reader's own text.
+        note: what should be said of it; "" if nothing.
+        is_asked_for: whether the reader has typed this, or named this example.
+    """
+
+    text: str
+    example: int | None
+    note: str
+    is_asked_for: bool = True
+
+
+def source_reading(config: TrainingConfig, typed: str) -> Reading:
+    """What is read of the text box: an example by name, the reader's tokens, or else the first example."""
+    examples = examples_of(config.task)
+    if (number := example_number(typed)) is not None:
+        return Reading(examples[number][0], number, _of_example(config, number))
+    if not (why := _why_not(config, typed)):
+        return Reading(" ".join(typed.split()), None, "")
+    first = examples[0][0]
+    note = f"{why}, so an example of the task is read: {_few(first.split())}."
+    return Reading(first, 0, note, is_asked_for=False)
+
+
+def target_reading(config: TrainingConfig, typed: str, source: Reading) -> Reading:
+    """What the decoder reads: as for the source; an example's own target, or for a text of the reader's the start."""
+    examples = examples_of(config.task)
+    if (number := example_number(typed)) is not None:
+        return Reading(examples[number][1], number, _of_example(config, number))
+    if not (why := _why_not(config, typed)):
+        return Reading(" ".join(typed.split()), None, "")
+    if source.example is None:
+        start = examples[0][1].partition(" ")[0]
+        return Reading(start, None, f"{why}, so the decoder begins with {start}.", is_asked_for=False)
+    of_example = examples[source.example][1]
+    note = f"{why}, so the example’s own target is read: {_few(of_example.split())}."
+    return Reading(of_example, source.example, note, is_asked_for=False)
+
+
+def _why_not(config: TrainingConfig, typed: str) -> str:
+    """Why a text is not read as it stands; "" if it is."""
+    task = config.about
+    pieces = typed.split()
+    unknown = next((piece for piece in pieces if piece not in task.vocabulary and not task.unknown), "")
+    if pieces and not unknown:
+        return ""
+    short = unknown if len(unknown) <= 20 else f"{unknown[:19]}…"
+    none = f"“{short}” is none of them" if unknown else "There is none"
+    return f"These weights know {_few(task.vocabulary)}. {none}"
+
+
+def _of_example(config: TrainingConfig, number: int) -> str:
+    return f"Example {number + 1} of “{config.about.title}”: held out, so never trained on."
+
+
+def _few(pieces: tuple[str, ...] | list[str]) -> str:
+    """Tokens in a row, the middle left out where they are many."""
+    if len(pieces) <= 12:
+        return " ".join(pieces)
+    return " ".join([*pieces[:4], "…", *pieces[-3:]])
