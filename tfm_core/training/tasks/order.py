@@ -1,6 +1,7 @@
 """The order of tokens: reverse and sort, each with one text, and with a decoder that writes a second one."""
 
 import torch
+from torch import Tensor
 
 from tfm_core.training.tasks.cells import DIGITS, equal_to_answer, mirrored, random_tokens
 from tfm_core.training.tasks.task import Examples, Pattern, Task
@@ -9,14 +10,24 @@ NUMBERS = tuple(str(number) for number in range(32))
 START = "START"  # what a decoder reads first
 
 
+def in_reverse(source: Tensor) -> Tensor:
+    """The tokens from the last to the first."""
+    return source.flip(1)
+
+
+def sorted_up(source: Tensor) -> Tensor:
+    """The tokens in ascending order: their ids are in the order of the numbers."""
+    return source.sort(1).values
+
+
 def _reverse(generator: torch.Generator, count: int, length: int) -> Examples:
     source = random_tokens(generator, count, length, len(DIGITS))
-    return Examples(source, source.flip(1))
+    return Examples(source, in_reverse(source))
 
 
 def _sort(generator: torch.Generator, count: int, length: int) -> Examples:
     source = random_tokens(generator, count, length, len(NUMBERS))
-    return Examples(source, source.sort(1).values)
+    return Examples(source, sorted_up(source))
 
 
 def _for_decoder(examples: Examples, start: int) -> Examples:
@@ -41,6 +52,7 @@ REVERSE = Task(
     architecture="encoder",
     length=10,
     sample=_reverse,
+    solve=in_reverse,
     patterns=(
         Pattern("mirror", "The first answer is the last digit, the second the last but one, and so on.", mirrored),
     ),
@@ -53,6 +65,7 @@ SORT = Task(
     architecture="encoder",
     length=10,
     sample=_sort,
+    solve=sorted_up,
     patterns=(Pattern("rank", "The third answer is the third smallest number, wherever it stands.", equal_to_answer),),
     defaults={"d_model": 32, "num_heads": 2, "num_layers": 2, "steps": 1500},
 )
@@ -63,6 +76,7 @@ REVERSE_BY_DECODER = Task(
     architecture="encoder-decoder",
     length=10,
     sample=_reverse_by_decoder,
+    solve=in_reverse,
     patterns=(
         Pattern("mirror", "The first token that is written is the last digit of the source.", mirrored, kind="cross"),
     ),
@@ -75,6 +89,7 @@ SORT_BY_DECODER = Task(
     architecture="encoder-decoder",
     length=10,
     sample=_sort_by_decoder,
+    solve=sorted_up,
     patterns=(
         Pattern(
             "rank",

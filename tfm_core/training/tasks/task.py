@@ -85,6 +85,7 @@ class Task:
         architecture: of the transformer that learns it.
         length: of the sequences that are trained on; `sample` makes others, too, where `stretches`.
         sample: (generator, count, length) -> examples.
+        solve: source (batch, seq) -> answers, of a task whose source may be typed; None where that is not offered.
         patterns: where attention should look.
         defaults: fields of the `TrainingConfig` that differ from its own defaults.
         examples: all there are, where a task is a fixed set; `sample` then draws from it.
@@ -104,6 +105,7 @@ class Task:
     architecture: str
     length: int
     sample: Sample
+    solve: Callable[[Tensor], Tensor] | None = None
     patterns: tuple[Pattern, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
     examples: Callable[[], Examples] | None = None

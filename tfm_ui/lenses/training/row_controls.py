@@ -1,5 +1,9 @@
 """The row of controls above the pictures: the task, the button that trains, and everything else in "More"."""
 
+from dataclasses import replace
+
+from streamlit.delta_generator import DeltaGenerator
+
 from tfm_ui.lenses.training import train_bar
 from tfm_ui.lenses.training.runs import config_of, why_not
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
@@ -14,10 +18,7 @@ def of_run(model: ModelState) -> TrainingState:
     """A task, its seed, and the button."""
     line = controls_line.row("line_training")
     controls_line.draw(TrainingState, PREFIX, model, line, "task", "seed", "probe")
-    inside = controls_line.more(line, "Settings")
-    left, right = inside.columns(2, gap="small")
-    controls_line.draw(TrainingState, PREFIX, model, left, *NETWORK)
-    state = controls_line.draw(TrainingState, PREFIX, model, right, *HOW)
+    state = settings(model, line)
     reason = why_not(state)
     try:
         config = config_of(state)
@@ -26,3 +27,16 @@ def of_run(model: ModelState) -> TrainingState:
     with line:
         train_bar.draw(config, reason)
     return state
+
+
+def settings(model: ModelState, line: DeltaGenerator) -> TrainingState:
+    """The menu of what is trained, and how; the lens's state."""
+    inside = controls_line.more(line, "Settings")
+    left, right = inside.columns(2, gap="small")
+    controls_line.draw(TrainingState, PREFIX, model, left, *NETWORK)
+    return controls_line.draw(TrainingState, PREFIX, model, right, *HOW)
+
+
+def of_pair_state(state: TrainingState) -> TrainingState:
+    """The state with the task of the view "decode" in the place of the task."""
+    return replace(state, task=state.pair)

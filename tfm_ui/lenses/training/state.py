@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 
 from tfm_core import NORMS, POSITIONAL, TASKS
-from tfm_ui.state.fields import Choice, Whole, control
+from tfm_ui.state.fields import Choice, Text, Whole, control
 from tfm_ui.state.lens_state import LensState
 
 PREFIX = "training_"
-VIEWS = ("learn",)
+VIEWS = ("learn", "decode", "compare", "lengths")
+MEASURES = ("right answers", "whole examples", "loss", "steps to 99 %")
+# Tasks with two texts whose source may be typed.
+PAIRS = tuple(name for name, task in TASKS.items() if task.solve and task.architecture == "encoder-decoder")
 AUTO = "auto"  # as the task has it: the line below the controls says what that is
 MOST_STEPS = 20_000
 
@@ -20,7 +23,7 @@ def _or_auto(label: str, *values: object, help: str | None = None) -> Choice:
 class TrainingState(LensState):
     """The controls of all views."""
 
-    NOT_SET_UP = LensState.NOT_SET_UP | {"step", "probe"}
+    NOT_SET_UP = LensState.NOT_SET_UP | {"step", "probe", "written"}
 
     view: str = control(Choice("View", VIEWS, "buttons"), default=VIEWS[0], held=True)
 
@@ -54,4 +57,10 @@ class TrainingState(LensState):
 
     # what of it is looked at
     step: int = control(Whole("Step on screen", 0, MOST_STEPS), default=MOST_STEPS, held=True, local=True)
+    pair: str = control(Choice("Task", PAIRS), default=PAIRS[0])
+    source: str = control(Text("Source of the decoder", 160), default="")
+    written: int = control(Whole("Tokens written", 0, 40), default=40, held=True)
     probe: int = control(Choice("Example", (1, 2)), default=1)
+
+    # what networks are compared by
+    measure: str = control(Choice("By", MEASURES), default=MEASURES[0])

@@ -1,0 +1,136 @@
+"""What the view "classify" says: how many labels are right, beside the baselines, and what overfitting is there."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from tfm_core import TrainingConfig
+from tfm_core.training.baselines import Baseline, baselines, trained_on
+from tfm_core.training.config import read_name
+from tfm_core.training.run import Point, Run
+from tfm_core.training.train import train
+from tfm_ui.lenses.training.classify.said import examples_of
+from tfm_ui.live.script import Code, script
+from tfm_ui.pictures.panel import Result
+from tfm_ui.text import formats
+
+RISE = 1.1  # by so much the held-out loss must have grown before a sentence calls that overfitting
+NEAR = 0.1  # nats: a loss that is so near another one
+
+
+def run_and_baselines(*, config: TrainingConfig) -> tuple[Run, list[Baseline]]:
+    """A run from its first step to its last, and the baselines."""
+    simple = baselines(config)
+    for progress in train(config):
+        run = progress.run
+    return run, simple
+
+
+def turn(points: Sequence[Point]) -> Point | None:
+    """The point with the lowest held-out loss, if the loss has clearly grown since; the last point is left out, as it
+    is measured over more examples.
+    """
+    same = points[:-1]
+    best = min(same, key=lambda point: point.loss, default=None)
+    return best if best and same[-1].loss > RISE * best.loss else None
+
+
+def recent_loss(run: Run) -> float:
+    """The mean training loss of the last epoch, of generated examples of the last 50 steps, nats."""
+    config = run.config
+    steps = -(-len(trained_on(config)) // config.batch_size) if config.about.examples else 50
+    return float(run.losses[-steps:].mean())
+
+
+@dataclass(frozen=True)
+class Classified(Result):
+    """A run of a classifier, and what it is measured against.
+
+    Attributes:
+        config: what was asked for.
+        run: what there is of it.
+        baselines: the most frequent label, then bags of words.
+        beside: the run with random labels, or the one with labels that mean something; None without such a pair.
+    """
+
+    config: TrainingConfig
+    run: Run | None
+    baselines: Sequence[Baseline]
+    beside: Run | None = None
+
+    @property
+    def best(self) -> Baseline:
+        """The bag of words that is right most often."""
+        return max(self.baselines[1:], key=lambda baseline: baseline.accuracy)
+
+    @property
+    def chance(self) -> float:
+        """The loss of who gives each label the same probability, nats."""
+        return math.log(len(self.config.about.labels))
+
+    def sentence(self) -> str:
+        """How many labels are right, and who is ahead."""
+        task, held_out = self.config.about, formats.count(len(examples_of(self.config)))
+        simple = formats.listed([f"{formats.percent(each.accuracy, 3)} ({each.name})" for each in self.baselines])
+        if self.run is None or not self.run.done:
+            return f"{task.about} Nothing is trained yet. Without a network: {simple} of {held_out} held-out labels."
+        last = self.run.last
+        return " ".join(
+            [
+                f"{task.about} After {formats.plural(self.run.done, 'step')} {formats.percent(last.accuracy, 3)} of "
+                f"{held_out} held-out labels are right, with a loss of {formats.number(last.loss)}. Without a network: "
+                f"{simple}.",
+                *filter(None, [self.ahead(), self.overfits(), self.run.problem]),
+            ]
+        )
+
+    def ahead(self) -> str:
+        """Whether the network or the best bag of words is ahead."""
+        if self.run is None or not self.run.done:
+            return ""
+        ours, best = self.run.last.accuracy, self.best
+        error = math.sqrt(2 * 0.25 / len(examples_of(self.config)))  # of a difference, at most
+        network, bag = formats.percents(ours, best.accuracy)[:2]
+        if abs(ours - best.accuracy) < error:
+            return f"Network ({network}) and bag of words ({bag}, {best.name}) differ by less than chance alone would."
+        if ours > best.accuracy:
+            return f"The network is ahead of the best bag of words: {network} against {bag} ({best.name})."
+        return f"A bag of words is ahead: {bag} ({best.name}) against {network}."
+
+    def overfits(self) -> str:
+        """Whether the held-out loss grows while the training loss falls."""
+        if self.run is None or not self.run.done or (low := turn(self.run.points)) is None:
+            return ""
+        then = self.run.points[-2]
+        return (
+            f"It overfits: on the same held-out examples the loss is lowest after step {low.step} "
+            f"({formats.number(low.loss)}) and {formats.number(then.loss)} after step {then.step}; at the end the "
+            f"training loss is {formats.number(recent_loss(self.run))}."
+        )
+
+    def table(self) -> pd.DataFrame:
+        """A row per point of the curve, and of each baseline."""
+        rows: dict[str, tuple[float, float]] = {}
+        for run in filter(None, [self.run, self.beside]):
+            name = run.config.about.title
+            rows |= {f"{name}, step {point.step}": (point.accuracy, point.loss) for point in run.points}
+        rows |= {each.name: (each.accuracy, each.loss) for each in self.baselines}
+        return pd.DataFrame(rows.values(), index=pd.Index(rows, name="who"), columns=["right labels", "loss, nats"])
+
+    def laws(self) -> Mapping[str, bool]:
+        """Of what was held out, and of the beginning."""
+        task = self.config.about
+        test = examples_of(self.config).source
+        held = {"no held-out sequence was trained on": bool(task.split(test).all())}
+        first = self.run.points[0] if self.run else None
+        if first and first.step == 0:
+            held[f"the first loss is at most ln {task.outcomes} + 0.5"] = first.loss <= math.log(task.outcomes) + 0.5
+        return held
+
+    def recipe(self) -> str:
+        """The same run and baselines, without the app."""
+        if self.config.file:
+            return ""
+        return script(run_and_baselines, config=Code(f"read_name({self.config.name!r})", read_name))

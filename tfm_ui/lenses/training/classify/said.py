@@ -1,0 +1,100 @@
+"""What there is to know of a classifier's run: the run, what it says of held-out examples, and the baselines."""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from tfm_core import TrainingConfig
+from tfm_core.training import baselines as simple
+from tfm_core.training.baselines import Baseline, label_ids, labels_of
+from tfm_core.training.examples import FINAL, held_out
+from tfm_core.training.networks import network
+from tfm_core.training.run import Run
+from tfm_core.training.scores import look, site
+from tfm_core.training.tasks.task import Examples
+from tfm_ui.lenses.training.runs import run_of
+from tfm_ui.lenses.training.state import TrainingState
+from tfm_ui.live.cache import cached
+
+BESIDE = {"textbook": "textbook-random", "textbook-random": "textbook"}  # shown together
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a network says of every held-out example.
+
+    Attributes:
+        probabilities: float32 (example, label), of the softmax over all that the network can say.
+        chosen: int64 (example), the number of the label that it says; the number of labels where it says something else.
+        labels: int64 (example), the number of the right label.
+        looks: float32 (example, head, key), the last layer's weights of the first token, where it says the answer;
+            None for a network that says it elsewhere.
+    """
+
+    probabilities: Tensor
+    chosen: Tensor
+    labels: Tensor
+    looks: Tensor | None
+
+    @property
+    def is_right(self) -> Tensor:
+        """Of which examples the label is right."""
+        return self.chosen == self.labels
+
+    @property
+    def confusion(self) -> Tensor:
+        """How many examples of each right label get each label, int64 (right, said); "else" is the last column."""
+        count = self.probabilities.shape[1]
+        pairs = self.labels * (count + 1) + self.chosen
+        return torch.bincount(pairs, minlength=count * (count + 1)).reshape(count, count + 1)
+
+
+def of_label(state: TrainingState) -> TrainingState:
+    """The same controls for the task of this view."""
+    return replace(state, task=state.labelled)
+
+
+def examples_of(config: TrainingConfig) -> Examples:
+    """The held-out examples that everything here is measured on."""
+    return held_out(config, FINAL)
+
+
+@cached()
+def baselines(config: TrainingConfig) -> list[Baseline]:
+    """What needs no network; it depends on the task, and of generated examples on the seed and the steps."""
+    return simple.baselines(config)
+
+
+def said_by(config: TrainingConfig) -> Said | None:
+    """What the run says when it has ended; None before."""
+    run = run_of(config)
+    return _said(config, run.done) if run and (run.is_complete or run.problem) else None
+
+
+@cached()
+def _said(config: TrainingConfig, done: int) -> Said | None:
+    run = run_of(config)
+    return told(run) if run else None
+
+
+@torch.no_grad()
+def told(run: Run) -> Said:
+    """What the network of a run says, as it stands."""
+    config = run.config
+    task, examples = config.about, examples_of(config)
+    model = network(config)
+    model.load_state_dict(dict(run.weights), strict=False)  # tied weights have two names in it
+    at_first = config.network == "transformer" and not task.classes
+    trace = look(model, examples, attention=at_first)
+    model.eval()
+    logits = model(*examples.inputs)
+    logits = logits if task.classes else logits[:, 0]
+    ids = label_ids(task)
+    hits = logits.argmax(-1)[:, None] == ids
+    return Said(
+        probabilities=logits.softmax(-1)[:, ids],
+        chosen=torch.where(hits.any(1), hits.long().argmax(1), len(ids)),
+        labels=labels_of(task, examples),
+        looks=trace.weights[site("self", config.num_layers - 1, task.architecture)][:, :, 0] if at_first else None,
+    )

@@ -1,0 +1,80 @@
+"""By what networks are compared."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tfm_core.training.comparison import Entry
+from tfm_ui.text import formats
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is measured of each network.
+
+    Attributes:
+        field: of `Outcome`.
+        axis: what it is, with its unit.
+        in_words: a value in a sentence, with {} for the number.
+        write: values -> numbers in words, with as many digits as show which of them differ.
+        less_is_better: whether the best one is the smallest.
+    """
+
+    field: str
+    axis: str
+    in_words: str
+    write: Callable[..., list[str]]
+    less_is_better: bool = False
+
+    def of(self, entry: Entry) -> float:
+        """The median over the seeds; infinity where it is not reached."""
+        return entry.median(self.field)
+
+    def merit(self, entry: Entry) -> float:
+        """The more the better."""
+        return -self.of(entry) if self.less_is_better else self.of(entry)
+
+    def merits(self, entry: Entry) -> list[float]:
+        """Of each seed, the more the better."""
+        sign = -1 if self.less_is_better else 1
+        return [sign * value for value in self.values(entry)]
+
+    def values(self, entry: Entry) -> list[float]:
+        """Of each seed; infinity where it is not reached."""
+        values = (getattr(outcome, self.field) for outcome in entry.outcomes)
+        return [math.inf if value is None else value for value in values]
+
+    def said(self, *values: float) -> list[str]:
+        """Values in a sentence."""
+        return [
+            self.in_words.format(text) if math.isfinite(value) else NEVER
+            for text, value in zip(self.write(*values), values, strict=True)
+        ]
+
+
+NEVER = "not reached"
+
+
+def _losses(*values: float) -> list[str]:
+    return [formats.number(value) for value in values]
+
+
+def _steps(*values: float) -> list[str]:
+    return [formats.count(round(value)) if math.isfinite(value) else NEVER for value in values]
+
+
+MEASURES = {
+    "right answers": Measure("accuracy", "share of held-out answers that are right", "{}", formats.percents),
+    "whole examples": Measure("exact", "share of held-out examples with every answer right", "{}", formats.percents),
+    "loss": Measure("loss", "loss on held-out examples, nats", "a loss of {}", _losses, less_is_better=True),
+    "steps to 99 %": Measure(
+        "solved", "step of the first point with 99 % of the answers right", "{} steps", _steps, less_is_better=True
+    ),
+}
+
+
+def names_in(parts: Sequence[str], most: int = 3) -> str:
+    """A list in words; of a long one only the beginning."""
+    if len(parts) <= most:
+        return formats.listed(parts)
+    return f"{', '.join(parts[:most])} and {formats.plural(len(parts) - most, 'other')}"

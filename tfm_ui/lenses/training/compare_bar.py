@@ -1,0 +1,145 @@
+"""The button that compares networks, and what is told while it does."""
+
+from html import escape
+
+import streamlit as st
+
+from tfm_core.training.compare import Compared
+from tfm_core.training.comparison import Comparison
+from tfm_core.training.contestants import SEEDS, Unmatched, contestants
+from tfm_core.training.outcomes import OUTCOMES
+from tfm_ui.jobs import sessions
+from tfm_ui.jobs.job import JobStatus, Refused, Request
+from tfm_ui.jobs.messages import Step
+from tfm_ui.lenses.training.outcomes import JOB
+from tfm_ui.lenses.training.runs import estimate
+from tfm_ui.page import notices
+from tfm_ui.text import formats
+from tfm_ui.text.markdown import escape_markdown
+
+WIDE = 380  # pixels of a bar of progress, so that its words stand in one line
+OFTEN = 0.5  # seconds between two looks at what is under way
+LONGEST = 240.0  # estimated seconds: others wait meanwhile
+LIMIT = 4.0  # times the estimate, after which it is stopped
+WATCHED = "_comparisons"  # in the session: jobs that it has seen under way
+
+
+def draw(task: str) -> None:
+    """Draw it in the row above the picture."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="line_compare"):
+        job = _watched(sessions.find(JOB, task))
+        if job and job.under_way:
+            st.fragment(_live, run_every=OFTEN)(task)
+        else:
+            _idle(task, job)
+
+
+def seconds_of(task: str) -> float:
+    """How long it takes on one core, roughly.
+
+    Raises:
+        Unmatched: if no networks of the task can be compared.
+    """
+    return len(SEEDS) * sum(estimate(config) for config in contestants(task))
+
+
+def why_not(task: str) -> str:
+    """Why this is not computed here, in a sentence; "" if it is."""
+    try:
+        seconds = seconds_of(task)
+    except Unmatched as problem:
+        return f"No networks can be compared here: {problem}."
+    if seconds <= LONGEST:
+        return ""
+    return (
+        f"It takes about {formats.duration(1000 * seconds)}, too long for others who wait. Without the app: python -m "
+        f"tfm_core.training compare {task}"
+    )
+
+
+def before(kept: Comparison | None, seconds: float) -> str:
+    """What is told while nothing is under way."""
+    runs = f"{sum(len(entry.outcomes) for entry in kept.entries)} runs are kept. Again: about" if kept else "About"
+    return f"{runs} {formats.duration(1000 * seconds)}."
+
+
+def progress(job: JobStatus) -> str:
+    """What is told of a comparison that is under way."""
+    if job.stopping:
+        return "Stopping."
+    if job.state == "waiting":
+        wait = formats.duration(1000 * job.wait)
+        return f"{formats.plural(job.before, 'job')} before it; it starts in about {wait}."
+    if job.step is None:
+        return "It begins."
+    return f"{job.step.doing[:1].upper()}{job.step.doing[1:]}; {formats.duration(1000 * job.step.seconds_left)} left."
+
+
+def _watched(job: JobStatus | None) -> JobStatus | None:
+    """A job that this session has seen under way: how another one ended is nothing that happened on this page."""
+    watched: set[int] = st.session_state.setdefault(WATCHED, set())
+    if job and job.under_way:
+        watched.add(job.number)
+    return job if job and job.number in watched else None
+
+
+def _idle(task: str, job: JobStatus | None) -> None:
+    """Nothing is under way: the button, and in one line what there is or went wrong."""
+    kept, reason = OUTCOMES.find(task), why_not(task)
+    st.button(
+        "Compare again" if kept else "Compare",
+        on_click=_ask,
+        args=(task,),
+        type="secondary" if kept else "primary",
+        icon=":material/leaderboard:",
+        disabled=bool(reason),
+        help=reason or None,
+        key="_training_compare",
+    )
+    ended = job.problem or "Stopped before its end: what was there before stays." if _is_broken(job) and job else ""
+    warnings = [f"⚠ {text}" for text in (ended, OUTCOMES.problem) if text]
+    said = reason if reason and not kept else before(kept, seconds_of(task))
+    spans = "".join(f"<span>{escape(text)}</span> " for text in [*warnings, said])
+    st.html(f'<p class="facts">{spans}</p>')
+
+
+def _is_broken(job: JobStatus | None) -> bool:
+    return job is not None and job.state in ("stopped", "failed")
+
+
+def _live(task: str) -> None:
+    """What is under way: again and again, until it is over; then the page shows what came out."""
+    job = sessions.find(JOB, task)
+    if job is None or not job.under_way:
+        st.rerun()
+    if job.mine or job.stopping:
+        st.button(
+            "Stop",
+            on_click=sessions.stop,
+            args=(job.number,),
+            icon=":material/stop:",
+            disabled=job.stopping,
+            key=f"_training_compare_stop_{job.number}",
+        )
+    else:
+        about = "The comparison goes on even if the visitor who started it leaves."
+        st.button("Join", on_click=_ask, args=(task,), help=about, key="_training_compare_join")
+    share = job.step.share if job.step and job.state == "running" else 0.0
+    st.progress(min(max(share, 0.0), 1.0), escape_markdown(progress(job)), width=WIDE)
+
+
+def _ask(task: str) -> None:
+    if why_not(task):
+        return
+    seconds = seconds_of(task)
+    try:
+        number = sessions.submit(Request(JOB, task, seconds=seconds, limit=LIMIT * seconds, then=_keep))
+        st.session_state.setdefault(WATCHED, set()).add(number)
+    except Refused as refused:
+        notices.notify(str(refused))
+        st.rerun()  # all of the page: notices stand at its top
+
+
+def _keep(step: Step) -> None:
+    if isinstance(step, Compared) and step.comparison.is_complete:
+        OUTCOMES.keep(step.comparison)

@@ -1,0 +1,82 @@
+"""The view "decode": panels, and the row of controls above them."""
+
+import streamlit as st
+
+from tfm_core import Transformer
+from tfm_core.training.decoding import decode_greedily
+from tfm_core.training.scores import pattern_score
+from tfm_ui.lenses.training import badge, row_controls, train_bar
+from tfm_ui.lenses.training.decode.numbers import Written, config_of_pair, source_of, written
+from tfm_ui.lenses.training.decode.pictures import of_next
+from tfm_ui.lenses.training.runs import why_not
+from tfm_ui.lenses.training.state import PREFIX, TrainingState
+from tfm_ui.page import controls_line
+from tfm_ui.page.drawing import Drawing
+from tfm_ui.page.lens import View
+from tfm_ui.pictures.panel import Block, Columns, Note, Panel
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+
+def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
+    """The heads' cross-attention beside the next token's distribution."""
+    if reason := why_not(row_controls.of_pair_state(state)):
+        return [Note(reason, "warning", ":material/edit:")]
+    shown = written(state)
+    _, problem = source_of(shown.config, state.source)
+    return [
+        Columns([[_cross(shown)], [_next(shown)]], widths=(7, 3)),
+        Note(problem, "warning", ":material/edit:") if problem else None,
+        None if shown.run.is_complete else Note("These weights are not trained to their end: press Train.", "info"),
+        *(Note(f"“{pattern.name}”: {pattern.why}", "plain") for pattern in shown.config.about.patterns),
+    ]
+
+
+def _cross(shown: Written) -> Panel:
+    return Panel(
+        key="training_decode",
+        title=f"{shown.config.about.title}: where each token comes from",
+        shape=f"{formats.plural(len(shown.source), 'step')}",
+        how_to_read="A row for each token that the decoder writes, a column for each source token. Marked cells are "
+        "where the right token stands. Drag “Tokens written” to walk through the steps.",
+        picture="training_decode",
+        result=shown,
+        sources=[decode_greedily, pattern_score, Transformer],
+    )
+
+
+def _next(shown: Written) -> Panel:
+    return Panel(
+        key="training_decode_next",
+        title="The next token",
+        how_to_read="The probabilities of the likeliest tokens; all together have 100 %.",
+        picture="training_decode_next",
+        result=of_next(shown),
+        sources=[decode_greedily],
+    )
+
+
+def controls_of_pair(model: ModelState) -> TrainingState:
+    """The task, how much is written, the source, the settings, and the button that trains."""
+    line = controls_line.row("line_training")
+    state = controls_line.draw(TrainingState, PREFIX, model, line, "pair", "seed")
+    with line, st.container(key="training_knobs_place"):
+        Drawing("training_decode_knobs", ((model, ""), (state, PREFIX))).draw("training_decode_knobs")
+    inside = controls_line.more(line, "Source")
+    controls_line.draw(TrainingState, PREFIX, model, inside, "source")
+    inside.caption("Tokens separated by spaces; empty: an example that was held out.")
+    state = row_controls.settings(model, line)
+    pair = row_controls.of_pair_state(state)
+    reason = why_not(pair)
+    with line:
+        train_bar.draw(None if reason else config_of_pair(state), reason)
+    return state
+
+
+VIEW = View(
+    title="Decode",
+    blocks=blocks,
+    controls=controls_of_pair,
+    uses_model=False,
+    badge=lambda model, state: badge.of_run(model, row_controls.of_pair_state(state)),
+)
