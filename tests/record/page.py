@@ -42,7 +42,7 @@ from tfm_ui.state.model_state import ModelState
 ROOT = Path(__file__).parents[2]
 MEASURED = "#measured"  # behind a link: Profiling has measured what it asks for, with times made by hand
 MENUS = ("Numbers", "Source")  # by their labels; their content is made when they are open
-RUNS_A_CLOCK = re.compile(r"\bprofile\(")  # a recipe that measures is not run
+RUNS_A_CLOCK = re.compile(r"\b(profile|compare)\(")  # a recipe that measures, or trains for minutes, is not run
 NOT_RECORDED = re.compile(r'<style>|class="facts')  # neither style nor when and where something was measured
 
 Record = dict[str, Any]

@@ -3,4 +3,8 @@
 The table holds their names only, so that the server does not import what only the worker runs.
 """
 
-JOBS = {"profile": "tfm_core.profiling:profile", "train": "tfm_core.training.job:train_on"}
+JOBS = {
+    "profile": "tfm_core.profiling:profile",
+    "train": "tfm_core.training.job:train_on",
+    "compare": "tfm_core.training.compare:compare",
+}

@@ -18,6 +18,7 @@ from tfm_ui.pictures.rows import End, Name, in_rows
 STRIP = 23  # the height of a strip, in pixels
 APART = 0.7  # the gap between two rows, in strips
 BAND = 0.65  # the height of a band, in strips
+ROUND = "round", 1  # what a measurement is called, and the number of the first one
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ def figure(
     scale: Literal["linear", "log10"] = "linear",
     line: tuple[str, float] | None = None,
     least: bool = False,
+    each: tuple[str, int] = ROUND,
 ) -> go.Figure:
     """A strip for each thing that was measured.
 
@@ -79,6 +81,7 @@ def figure(
         scale: the scale of the axis. Values that a log scale cannot show are left out.
         line: the name and the value of a vertical line.
         least: whether the smallest dot of each strip is marked.
+        each: what a measurement is called, and the number of the first one.
 
     Raises:
         ValueError: if a strip does not have as many rounds as dots.
@@ -91,7 +94,7 @@ def figure(
     for name, group in groups.items():
         of_group = [(strip, y) for strip, y in zip(strips, heights, strict=True) if strip.group == name]
         shown = f", {plain(name)}" if len(groups) > 1 else ""
-        traces += [_bands(of_group, name, group), _dots(of_group, name, group, shown, unit)]
+        traces += [_bands(of_group, name, group), _dots(of_group, name, group, shown, unit, each)]
     if strips:
         traces.append(_middles([strip.middle for strip in strips], heights))
     if strips and least:
@@ -166,7 +169,9 @@ def _bands(every: Sequence[tuple[Strip, float]], name: str, group: Group) -> dic
     }
 
 
-def _dots(strips: Sequence[tuple[Strip, float]], name: str, group: Group, shown: str, unit: str) -> dict[str, Any]:
+def _dots(
+    strips: Sequence[tuple[Strip, float]], name: str, group: Group, shown: str, unit: str, each: tuple[str, int]
+) -> dict[str, Any]:
     """Every measurement; next to each other they stand a little higher and lower."""
     jitter = [(y + ((i * 2) % 5 - 2) * 0.08) for strip, y in strips for i in range(len(strip.dots))]
     return {
@@ -183,7 +188,9 @@ def _dots(strips: Sequence[tuple[Strip, float]], name: str, group: Group, shown:
             "symbol": "circle-open" if group.hollow else "circle",
         },
         "customdata": [
-            f"{plain(strip.name)}{shown}, round {number + 1}" for strip, _ in strips for number in strip.rounds
+            f"{plain(strip.name)}{shown}, {each[0]} {number + each[1]}"
+            for strip, _ in strips
+            for number in strip.rounds
         ],
         "hovertemplate": f"%{{customdata}}: %{{x:.4~g}}{unit and f' {unit}'}<extra></extra>",
     }
@@ -217,7 +224,8 @@ def content(
     scale: Literal["linear", "log10"] = "linear",
     line: tuple[str, float] | None = None,
     least: bool = False,
+    each: tuple[str, int] = ROUND,
 ) -> Content:
     """The content for chart.js: see `figure`; `about` is the picture in words."""
-    drawn = figure(strips, groups, axis=axis, unit=unit, scale=scale, line=line, least=least)
+    drawn = figure(strips, groups, axis=axis, unit=unit, scale=scale, line=line, least=least, each=each)
     return chart.content(drawn, about=about)

@@ -4,6 +4,8 @@ from tfm_core.training.compare import Compared
 from tfm_core.training.comparison import Comparison, Entry
 from tfm_core.training.outcomes import OUTCOMES
 from tfm_ui.jobs import sessions
+from tfm_ui.lenses.training.state import TrainingState
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 JOB = "compare"
@@ -56,3 +58,13 @@ def common(comparison: Comparison) -> str:
         f"{base.positional} positions, {base.norm}-norm, {formats.plural(base.num_layers, 'layer')} and "
         f"{formats.plural(base.num_heads, 'head')}."
     )
+
+
+def badge(model: ModelState, state: TrainingState) -> str:
+    """The facts beside the tabs: how many networks are on screen. The sidebar's model is not on this page."""
+    comparison = comparison_of(state.task)
+    if comparison is None:
+        return "○ Nothing is computed yet"
+    runs = sum(len(entry.outcomes) for entry in comparison.entries)
+    networks = formats.plural(len(comparison.contestants), "network")
+    return f"◐ {networks} · {formats.plural(runs, 'run')} on {comparison.task}"

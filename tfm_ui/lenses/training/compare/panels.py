@@ -7,7 +7,7 @@ from tfm_ui.lenses.training import compare_bar
 from tfm_ui.lenses.training.compare.layers import SOURCES, Layers
 from tfm_ui.lenses.training.compare.measures import MEASURES
 from tfm_ui.lenses.training.compare.numbers import Ranked
-from tfm_ui.lenses.training.outcomes import common, comparison_of
+from tfm_ui.lenses.training.outcomes import badge, common, comparison_of
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
@@ -65,4 +65,4 @@ def _controls(model: ModelState) -> TrainingState:
     return state
 
 
-VIEW = View(title="Compare", blocks=blocks, controls=_controls, uses_model=False)
+VIEW = View(title="Compare", blocks=blocks, controls=_controls, uses_model=False, badge=badge)

@@ -5,7 +5,7 @@ from tfm_core.training.lengths import by_length, is_defined, lengths_of
 from tfm_ui.lenses.training import compare_bar
 from tfm_ui.lenses.training.compare.panels import NOT_YET
 from tfm_ui.lenses.training.lengths.numbers import ByLength
-from tfm_ui.lenses.training.outcomes import common, comparison_of
+from tfm_ui.lenses.training.outcomes import badge, common, comparison_of
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
@@ -44,4 +44,4 @@ def _controls(model: ModelState) -> TrainingState:
     return state
 
 
-VIEW = View(title="Longer than trained", blocks=blocks, controls=_controls, uses_model=False)
+VIEW = View(title="Longer than trained", blocks=blocks, controls=_controls, uses_model=False, badge=badge)
