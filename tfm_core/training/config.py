@@ -7,7 +7,6 @@
 'reverse,seed=3,learning_rate=0.02'
 """
 
-import math
 import re
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -81,12 +80,23 @@ class TrainingConfig:
         for name, (low, high) in BOUNDS.items():
             value = getattr(self, name)
             kinds = (int,) if name in WHOLE else (int, float)
-            if type(value) not in kinds or not math.isfinite(value) or not low <= value <= high:
+            if type(value) not in kinds or not low <= value <= high:
                 kind = "a whole number" if name in WHOLE else "a number"
                 raise ValueError(f"{name}: expected {kind} from {low:g} to {high:g}, got {value!r}")
         if type(self.file) is not str or not re.fullmatch("[0-9a-f]{12}|", self.file):
             raise ValueError(f"file: expected twelve hexadecimal digits or nothing, got {self.file!r}")
         _ = self.transformer  # refuses what no transformer can be
+        self._check_recurrent()
+
+    def _check_recurrent(self) -> None:
+        if self.network == "transformer":
+            return
+        if self.about.architecture == "encoder-decoder":
+            raise ValueError(
+                f"network: expected a transformer for the encoder-decoder of {self.task!r}, got {self.network!r}"
+            )
+        if self.about.architecture == "encoder" and self.d_model % 2:
+            raise ValueError(f"d_model: expected an even number, as half of it reads from each end; got {self.d_model}")
 
     @property
     def about(self) -> Task:
@@ -151,4 +161,5 @@ def read_name(name: str) -> TrainingConfig:
 
 
 def _text(value: object) -> str:
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    """As short as it can be and still give the same value back."""
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

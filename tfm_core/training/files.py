@@ -1,6 +1,7 @@
 """A run as two files: safetensors for all tensors, JSON for the rest. Nothing in them is ever executed."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -16,6 +17,7 @@ from tfm_core.training.run import Point, Run
 FORMAT = 1  # of these files
 MOST_BYTES = 32_000_000  # of a file that somebody hands in
 GROUPS = ("weights", "maps", "optimizer")
+REMEMBERED = ("exp_avg", "exp_avg_sq")  # what AdamW remembers of a parameter
 
 
 class NotARun(ValueError):
@@ -84,15 +86,20 @@ def read(tensors: bytes, text: str) -> Run:
         raise NotARun(f"expected a safetensors file; {problem}") from problem
     except KeyError as problem:
         raise NotARun(f"expected {problem.args[0]!r} in the files of a run, got none") from problem
-    except (ValueError, TypeError, AttributeError) as problem:
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
         raise NotARun(f"expected the files of a run; {problem}") from problem
-    check_weights(config, run.weights)
+    check_weights(config, run.weights, finite=not run.problem)  # of a run that diverged they may be anything
     _check_rest(run)
     return run
 
 
-def check_weights(config: TrainingConfig, weights: dict[str, Tensor] | Any) -> None:
+def check_weights(config: TrainingConfig, weights: Mapping[str, Tensor], *, finite: bool = True) -> None:
     """Refuse weights that are not those of this configuration.
+
+    Args:
+        config: which run's they should be.
+        weights: parameter -> its value.
+        finite: whether they must be finite numbers.
 
     Raises:
         NotARun: naming what was expected and what came.
@@ -103,11 +110,14 @@ def check_weights(config: TrainingConfig, weights: dict[str, Tensor] | Any) -> N
         if expected.get(name) != got.get(name):
             raise NotARun(f"{name}: expected shape {expected.get(name)}, got {got.get(name)}")
     for name, value in weights.items():
-        if value.dtype != torch.float32 or not bool(value.isfinite().all()):
+        if value.dtype != torch.float32 or (finite and not bool(value.isfinite().all())):
             raise NotARun(f"{name}: expected finite numbers of float32, got {value.dtype}")
 
 
 def _check_rest(run: Run) -> None:
+    shapes = {f"{name}.{what}": value.shape for name, value in run.weights.items() for what in REMEMBERED}
+    if run.optimizer and {name: value.shape for name, value in run.optimizer.items()} != shapes:
+        raise NotARun(f"optimizer: expected {', '.join(REMEMBERED)} of each parameter in its shape, got others")
     if not run.points or run.losses.dim() != 1 or run.losses.dtype != torch.float32:
         raise NotARun(f"expected a curve of float32 losses with points, got {tuple(run.losses.shape)}")
     if run.said.dtype != torch.int64 or not len(run.said) == len(run.snapshots) > 0:

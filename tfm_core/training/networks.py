@@ -39,11 +39,7 @@ class Recurrent(nn.Module):
 
 
 def network(config: TrainingConfig) -> nn.Module:
-    """The network of a run with its first weights, which depend on the seed alone.
-
-    Raises:
-        ValueError: for a recurrent network of a task with two texts.
-    """
+    """The network of a run with its first weights, which depend on the seed alone."""
     task = config.about
     if config.network == "transformer":
         shape, classes = config.transformer, task.classes
@@ -51,8 +47,6 @@ def network(config: TrainingConfig) -> nn.Module:
         with torch.no_grad():
             (model.head if isinstance(model, SequenceClassifier) else model.unembedding).weight.mul_(OUTPUT)
         return model
-    if task.architecture == "encoder-decoder":
-        raise ValueError(f"network: expected a transformer for the encoder-decoder of {config.task!r}")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(generator(config.seed, config.network).initial_seed())
         return Recurrent(config)

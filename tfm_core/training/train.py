@@ -15,34 +15,13 @@ from tfm_core.training.config import TrainingConfig
 from tfm_core.training.examples import EVALUATED, FINAL, PROBES, batches, held_out
 from tfm_core.training.networks import network
 from tfm_core.training.run import Point, Progress, Run
+from tfm_core.training.schedule import divergence, is_point, is_snapshot, rate
 from tfm_core.training.scores import Looked, look, loss_of, pattern_score, site
 from tfm_core.training.tasks.task import Examples
 
 BETAS = (0.9, 0.98)  # Vaswani et al. 2017, section 5.3
 LONGEST_GRADIENT = 1.0  # the norm to which gradients are cut (Pascanu et al. 2013)
-PER_OCTAVE = 3  # snapshots between a step and the one at twice its number
-FLAT = 200  # steps after which the rate falls with 1 / sqrt(step), as in Vaswani et al. 2017, equation 3
-APART = 25  # steps between two points of the curve, at most
 OFTEN = 0.2  # seconds between two reports
-WORSE = 1.5  # times the loss of guessing, for `LONG` steps: then the run has diverged
-LONG = 50
-HELPS = "A lower learning rate or a longer warm-up usually helps: the steps were too large for the slope they follow."
-
-
-def is_snapshot(step: int) -> bool:
-    """Whether attention is kept after this step: 0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, ..."""
-    if step < 2:
-        return True
-    nearest = round(PER_OCTAVE * math.log2(step))
-    return any(round(2 ** (octave / PER_OCTAVE)) == step for octave in (nearest - 1, nearest, nearest + 1))
-
-
-def rate(config: TrainingConfig, step: int) -> float:
-    """The learning rate of a step, from 1: a warm-up, a flat part, and a fall.
-
-    It does not depend on how many steps there will be, so a run can be continued.
-    """
-    return config.learning_rate * min(1.0, step / max(1, config.warmup), math.sqrt(FLAT / step))
 
 
 def train(config: TrainingConfig, begin: Run | None = None, *, device: str = "cpu") -> Iterator[Progress]:
@@ -102,7 +81,7 @@ class _Training:
         clock, reported = time.perf_counter, -math.inf
         began, before = clock(), self.seconds
         self.model.train()
-        if not self.losses:
+        if not self.points:
             self.look_at(0)
         examples = batches(self.config, len(self.losses))
         first = len(self.losses)
@@ -111,7 +90,7 @@ class _Training:
             begin_of_step = clock()
             self._step(step, next(examples))
             self.stepping += clock() - begin_of_step
-            if is_snapshot(step) or step % APART == 0:
+            if is_point(step):
                 self.look_at(step)
             self.seconds = before + clock() - began
             if clock() - reported >= OFTEN and step < self.config.steps:
@@ -130,7 +109,7 @@ class _Training:
         nn.utils.clip_grad_norm_(self.model.parameters(), LONGEST_GRADIENT)
         self.optimizer.step()
         self.losses.append(loss.item())
-        self._mind(self.losses[-1])
+        self.problem = divergence(self.config, self.losses)
 
     def _logits(self, step: int, examples: Examples) -> Tensor:
         run: Callable[[], Tensor] = partial(self.model, *examples.to(self.device).inputs)
@@ -139,17 +118,6 @@ class _Training:
         with torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []):
             torch.manual_seed(generator(self.config.seed, f"dropout {step}").initial_seed())
             return run()
-
-    def _mind(self, loss: float) -> None:
-        """Note that the run has diverged."""
-        step, guessing = len(self.losses), math.log(self.config.about.outcomes)
-        if not math.isfinite(loss):
-            self.problem = f"It diverged: the loss of step {step} is not a finite number. {HELPS}"
-        elif step >= 2 * LONG and min(self.losses[-LONG:]) > WORSE * guessing:
-            self.problem = (
-                f"It diverged: for {LONG} steps the loss was above {WORSE * guessing:.2f}, "
-                f"and guessing alone would give {guessing:.2f}. {HELPS}"
-            )
 
     def look_at(self, step: int) -> None:
         """Add a point to the curve, and where it is time a snapshot."""
@@ -240,7 +208,7 @@ class _Training:
             raise ValueError("begin: expected a run with its optimizer, got one of which only the weights are kept")
         self.losses, self.seconds, self.stepping = run.losses.tolist(), run.seconds, run.stepping
         # The end of a run is a point and a snapshot of its own, where an unbroken run has none.
-        self.points = [point for point in run.points if is_snapshot(point.step) or point.step % APART == 0]
+        self.points = [point for point in run.points if is_point(point.step)]
         kept = [number for number, step in enumerate(run.snapshots) if is_snapshot(step)]
         self.snapshots = [run.snapshots[number] for number in kept]
         self.said = [run.said[number] for number in kept]
@@ -253,7 +221,7 @@ class _Training:
                         "step": torch.tensor(float(run.done), device=self.device),
                         **{what: run.optimizer[f"{name}.{what}"].to(self.device) for what in ("exp_avg", "exp_avg_sq")},
                     }
-        if (run.done and is_snapshot(run.done)) or (run.done and run.done % APART == 0):
+        if run.done and is_point(run.done):
             self._again(run.done)
 
     def _again(self, step: int) -> None:
