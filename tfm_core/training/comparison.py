@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -59,6 +59,11 @@ class Entry:
     parameters: int
     outcomes: tuple[Outcome, ...]
 
+    def at_length(self, place: int) -> float | None:
+        """The median share of right answers at one of the comparison's lengths; None where it is not defined."""
+        known = [share for outcome in self.outcomes if (share := outcome.by_length[place]) is not None]
+        return median(known) if known else None
+
     def median(self, what: str) -> float:
         """The median over the seeds of a field of `Outcome`; infinity stands for None."""
         values = (getattr(outcome, what) for outcome in self.outcomes)
@@ -99,6 +104,16 @@ class Comparison:
     def seconds(self) -> float:
         """That all runs together took."""
         return sum(outcome.seconds for entry in self.entries for outcome in entry.outcomes)
+
+    @property
+    def by_scheme(self) -> Mapping[str, Entry]:
+        """Positional scheme -> the transformer that differs from the first one in it alone."""
+        base = self.base
+        return {
+            entry.config.positional: entry
+            for entry in self.entries
+            if entry.outcomes and replace(entry.config, positional=base.positional, d_model=base.d_model) == base
+        }
 
     @property
     def contestants(self) -> tuple[Entry, ...]:

@@ -142,7 +142,9 @@ def past_the_end(model: ModelState, state: PositionsState) -> str:
     result = beyond(model, state)
     if not result.sides:
         return "Neither A nor B makes or turns vectors, so none of them can run out."
-    return f"{result.sentence()} Shaded positions are those that no training on texts of max_len would have met."
+    length = result.state.max_len
+    met = f"the training on {length} tokens has not" if model.trained else "no training on texts of max_len would have"
+    return f"{result.sentence()} Shaded positions are those that {met} met."
 
 
 def unseen(model: ModelState, state: PositionsState) -> str:

@@ -6,6 +6,7 @@ from tfm_ui.lenses.positions.readings import HeadReading, Reading, SharedWeights
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import passes, places
 from tfm_ui.live.cache import cached
+from tfm_ui.live.never_trained import never_trained
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -43,6 +44,11 @@ def run_schemes(model: ModelState, state: PositionsState) -> list[str]:
     if model.num_layers * model.num_heads * model.length**2 > ALL_UP_TO:
         rest = [name for name in rest if name == PLAIN]
     return [name for name in (*pinned, *rest) if not passes.too_large(model.varied(positional=name))]
+
+
+def other_positions(model: ModelState, state: PositionsState) -> str:
+    """With which of the schemes that are run trained weights were never trained, in a sentence."""
+    return never_trained(model, [model.varied(positional=name).config for name in run_schemes(model, state)])
 
 
 def left_out(model: ModelState, state: PositionsState) -> str:

@@ -4,6 +4,7 @@ from functools import partial
 
 from tfm_core import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
 from tfm_core.positional.maths import frequencies
+from tfm_ui.lenses.positions.beyond.max_len import as_trained, measured, stands_for
 from tfm_ui.lenses.positions.beyond.scores import Scores, scores
 from tfm_ui.lenses.positions.beyond.unfinished_waves import UnfinishedWaves, unfinished_waves
 from tfm_ui.lenses.positions.beyond.vectors import Beyond, beyond
@@ -17,17 +18,18 @@ from tfm_ui.state.model_state import ModelState
 
 def blocks(model: ModelState, state: PositionsState) -> list[Block | None]:
     """A panel for vectors, one for scores, one for waves, as far as A and B have them."""
+    state = as_trained(model, state)
     aside, shown = aside_of(model, state), schemes(model, state)
     vectors, by_distance, waves = beyond(model, state), scores(model, state), unfinished_waves(model, state)
     within = state.length <= state.max_len and any(scheme.module.enters() for scheme in shown)
     without = [scheme.title for scheme in shown if not scheme.module.enters()]
     nothing = " ".join(f"{title} adds nothing and turns nothing: there is nothing to run out of." for title in without)
     panels = [
-        *([_vectors_panel(state, vectors)] if vectors.sides else []),
+        *([_vectors_panel(model, state, vectors)] if vectors.sides else []),
         *([_scores_panel(by_distance)] if by_distance.sides else []),
         *([_waves_panel(waves)] if waves.sides else []),
     ]
-    notes = [Note(note) for note in (aside, nothing if panels else "") if note]
+    notes = [Note(note) for note in (aside, nothing if panels else "", measured(model, state)) if note]
     if within:
         notes.append(
             Note(f"All {state.length} positions lie within max_len = {state.max_len}: raise Length beyond it.")
@@ -35,11 +37,11 @@ def blocks(model: ModelState, state: PositionsState) -> list[Block | None]:
     return [*panels[:1], *notes, *panels[1:]] if panels else [Note(nothing), *notes]
 
 
-def _vectors_panel(state: PositionsState, vectors: Beyond) -> Panel:
+def _vectors_panel(model: ModelState, state: PositionsState, vectors: Beyond) -> Panel:
     return Panel(
         key="positions_beyond",
         title="Vectors past max_len",
-        how_to_read="x: position; shaded, those past max_len, which stands for the longest text of a training. "
+        how_to_read=f"x: position; shaded, those past {stands_for(model)}. "
         "First, how long the vector is that is added, or a query that is turned; then, its dot product with the "
         "last one within max_len.",
         shape=f"max_len {state.max_len}, length {state.length}",

@@ -23,7 +23,7 @@ def vectors(model: ModelState, state: PositionsState) -> Content:
         alike: [line_of(side.scheme, x, side.alike.tolist()) for side in shown.sides],
     }
     charts = [
-        Chart("position", what, drawn, reach=(0,), ranges=beyond_range(state, shown.undefined))
+        Chart("position", what, drawn, reach=(0,), ranges=beyond_range(shown.state, shown.undefined))
         for what, drawn in measured.items()
     ]
     return lines.content(charts, about=shown.sentence(), gap=UNDEFINED)
@@ -36,7 +36,7 @@ def scores_by_distance(model: ModelState, state: PositionsState) -> Content:
         charts.setdefault(unit, []).append(line_of(scheme, range(state.length), values.tolist()))
     return lines.content(
         [
-            Chart("distance m − n", unit, drawn, reach=(0,), ranges=beyond_range(state))
+            Chart("distance m − n", unit, drawn, reach=(0,), ranges=beyond_range(shown.state))
             for unit, drawn in charts.items()
         ],
         about=shown.sentence(),
@@ -48,7 +48,7 @@ def waves_of_pairs(model: ModelState, state: PositionsState) -> Content:
     shown = unfinished_waves(model, state)
     drawn = [line_of(scheme, range(len(waves)), waves.tolist()) for scheme, waves in shown.sides]
     last = max((len(waves) for _, waves in shown.sides), default=1) - 1
-    ends = [level(f"{name} = {y}", y, last) for name, y in (("max_len", state.max_len), ("length", state.length))]
+    ends = [level(f"{name} = {y}", y, last) for name, y in (("max_len", shown.state.max_len), ("length", state.length))]
     chart = Chart("pair i of dimensions", "wavelength in positions", [*drawn, *ends], y_scale="log10")
     return lines.content([chart], about=shown.sentence())
 

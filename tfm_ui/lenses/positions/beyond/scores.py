@@ -7,7 +7,7 @@ from torch import Tensor
 
 from tfm_core.positional.schemes import T5
 from tfm_ui.lenses.positions.beyond import recipe
-from tfm_ui.lenses.positions.beyond.max_len import where
+from tfm_ui.lenses.positions.beyond.max_len import as_trained, where
 from tfm_ui.lenses.positions.schemes import Scheme, schemes, specs_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import script
@@ -72,7 +72,7 @@ class Scores(Result):
 
 def scores(model: ModelState, state: PositionsState) -> Scores:
     """The scores or biases of A and B, for keys behind the query: every model has these."""
-    sides = []
+    state, sides = as_trained(model, state), []
     for scheme in schemes(model, state):
         if scheme.has("bias_at") or scheme.has("rotate"):
             unit = f"bias of head {state.bias_head + 1}" if scheme.has("bias_at") else "Rₘq·R₀k"

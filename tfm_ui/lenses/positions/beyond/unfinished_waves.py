@@ -6,6 +6,7 @@ import pandas as pd
 from torch import Tensor
 
 from tfm_ui.lenses.positions import maths
+from tfm_ui.lenses.positions.beyond.max_len import as_trained
 from tfm_ui.lenses.positions.schemes import Scheme, schemes, specs_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.script import script
@@ -73,6 +74,7 @@ class UnfinishedWaves(Result):
 
 def unfinished_waves(model: ModelState, state: PositionsState) -> UnfinishedWaves:
     """The wavelengths of A and B, as far as they are made of waves."""
+    state = as_trained(model, state)
     return UnfinishedWaves(
         state,
         [

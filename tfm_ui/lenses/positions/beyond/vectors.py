@@ -1,7 +1,8 @@
 """Positions past max_len: what vectors are there, and how they compare.
 
 max_len stands for the longest text that a model would be trained on, whatever the scheme, though only a learned table
-ends there. No model here is trained: nothing that is said depends on training.
+ends there; where the model's weights are trained, it is the length that they were trained on. The vectors are those of
+the schemes alone, whatever the weights.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor
 
 from tfm_ui.lenses.positions.beyond import recipe
-from tfm_ui.lenses.positions.beyond.max_len import UNDEFINED, last_within, where
+from tfm_ui.lenses.positions.beyond.max_len import UNDEFINED, as_trained, last_within, where
 from tfm_ui.lenses.positions.maths import EPSILON
 from tfm_ui.lenses.positions.schemes import Scheme, schemes, specs_of
 from tfm_ui.lenses.positions.state import PositionsState
@@ -129,6 +130,7 @@ def _words(values: Tensor) -> list[float] | list[str]:
 
 def beyond(model: ModelState, state: PositionsState) -> Beyond:
     """The vectors of A and B, as far as they have any."""
+    state = as_trained(model, state)
     last, sides = last_within(state), []
     for scheme in schemes(model, state):
         if vectors := scheme.compared(state.length):

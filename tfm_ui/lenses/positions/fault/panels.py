@@ -6,7 +6,7 @@ import streamlit as st
 
 from tfm_core.study import order
 from tfm_ui.lenses.positions import readings
-from tfm_ui.lenses.positions.fault.numbers import Added, Consequences, Fault, fault, scheme_of
+from tfm_ui.lenses.positions.fault.numbers import Added, Consequences, Fault, fault, other_positions, scheme_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, Panel
@@ -58,6 +58,7 @@ def _maps_panel(state: PositionsState, shown: Fault) -> Panel:
 
 
 VIEW = View(
+    never_trained=other_positions,
     title="Wrong axis",
     blocks=blocks,
     controls=("a", "b", "batch", "item", "layer", "model_head"),

@@ -14,7 +14,7 @@ from tfm_ui.lenses.positions import readings
 from tfm_ui.lenses.positions.model.entry import SOURCES, Diagram, diagram
 from tfm_ui.lenses.positions.model.numbers import Distances, Maps, maps
 from tfm_ui.lenses.positions.model.shuffle import Shuffle, shuffle
-from tfm_ui.lenses.positions.model_runs import left_out
+from tfm_ui.lenses.positions.model_runs import left_out, other_positions
 from tfm_ui.lenses.positions.state import PREFIX, PositionsState
 from tfm_ui.live.origins import Heads, Origin
 from tfm_ui.page import controls
@@ -129,6 +129,7 @@ def _draw_texts(model: ModelState, state: PositionsState, shown: Shuffle) -> Non
 
 
 VIEW = View(
+    never_trained=other_positions,
     title="In the model",
     blocks=blocks,
     controls=("a", "b", "layer", "model_head"),

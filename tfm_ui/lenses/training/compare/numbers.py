@@ -117,9 +117,10 @@ class Ranked(Result):
     def positions(self) -> str:
         """The positional schemes of otherwise equal transformers, the best first; and why, where that is known."""
         schemes = {
-            entry.config.positional: self.measure.of(entry)
-            for entry in self.entries
-            if not is_recurrent(entry) and self.name(entry) == f"transformer · {entry.config.positional}"
+            scheme: self.measure.of(entry)
+            for scheme, entry in sorted(
+                self.comparison.by_scheme.items(), key=lambda item: -self.measure.merit(item[1])
+            )
         }
         told = zip(schemes, self.measure.said(*schemes.values()), strict=True)
         listed = f"Positional schemes: {', '.join(f'{scheme} {value}' for scheme, value in told)}."

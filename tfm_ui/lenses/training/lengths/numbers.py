@@ -56,15 +56,8 @@ class ByLength(Result):
     @cached_property
     def networks(self) -> list[Stretched]:
         """In the order of `POSITIONAL`, then the recurrent network."""
-        base = self.comparison.base
-        found = {
-            entry.config.positional: entry
-            for entry in self.comparison.contestants
-            if not is_recurrent(entry)
-            and entry.config.norm == base.norm
-            and (entry.config.num_layers, entry.config.num_heads) == (base.num_layers, base.num_heads)
-        }
-        shown = [_stretched(f"“{scheme}”", found[scheme]) for scheme in POSITIONAL if scheme in found]
+        of_schemes = self.comparison.by_scheme
+        shown = [_stretched(f"“{scheme}”", of_schemes[scheme]) for scheme in POSITIONAL if scheme in of_schemes]
         recurrent = [entry for entry in self.comparison.contestants if is_recurrent(entry)]
         if recurrent:
             best = max(recurrent, key=lambda entry: (entry.median("accuracy"), -entry.median("loss")))
