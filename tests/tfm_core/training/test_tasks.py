@@ -1,0 +1,183 @@
+"""Each task against its definition, written down again with lists, loops and the standard library."""
+
+from collections import Counter
+from datetime import date, datetime
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from tests.tfm_core.training.drawn import COUNTS, SEEDS, rows, sampled, words
+from tfm_core.training.tasks.table import TASKS
+from tfm_core.training.tasks.task import IGNORED
+
+LENGTHS = st.integers(2, 40)
+DRAWN = [name for name, task in TASKS.items() if not task.examples]
+
+
+@given(SEEDS, COUNTS, LENGTHS)
+def test_reverse(seed, count, length):
+    for source, answers in rows("reverse", seed, count, length):
+        assert len(source) == length
+        assert answers == list(reversed(source))
+
+
+@given(SEEDS, COUNTS, LENGTHS)
+def test_sort(seed, count, length):
+    for source, answers in rows("sort", seed, count, length):
+        assert len(source) == length
+        assert answers == sorted(source, key=int)
+
+
+@given(SEEDS, COUNTS, st.integers(1, 20))
+def test_copy(seed, count, half):
+    for source, answers in rows("copy", seed, count, 2 * half):
+        assert source[:half] == source[half:]
+        for place, answer in enumerate(answers):
+            is_known = half - 1 <= place < 2 * half - 1
+            assert answer == (source[place + 1] if is_known else None)
+
+
+@given(SEEDS, COUNTS, LENGTHS)
+def test_first_again(seed, count, length):
+    for (first, *others), (answer, *nothing) in rows("first-again", seed, count, length):
+        assert len(others) == length - 1
+        assert answer == ("yes" if first in others else "no")
+        assert set(nothing) == {None}
+
+
+@given(SEEDS, COUNTS, st.integers(17, 64))
+def test_induction(seed, count, length):
+    for source, answers in rows("induction", seed, count, length):
+        period = next(place for place in range(1, length) if source[place] == source[0])
+        assert 8 <= period <= 16
+        assert len(set(source[:period])) == period
+        assert all(source[place] == source[place % period] for place in range(length))
+        for place, answer in enumerate(answers):
+            is_known = place >= period and place < length - 1
+            assert answer == (source[place + 1] if is_known else None)
+
+
+def test_every_period_of_induction_comes_up():
+    sources = [source for source, _ in rows("induction", 0, 400)]
+    periods = {source.index(source[0], 1) for source in sources}
+    assert periods == set(range(8, 17))
+
+
+@given(SEEDS, COUNTS, st.integers(1, 20))
+def test_majority(seed, count, half):
+    for (cls, *letters), (answer, *nothing) in rows("majority", seed, count, 2 * half):
+        assert cls == "CLS"
+        assert len(letters) % 2 == 1
+        assert answer == Counter(letters).most_common(1)[0][0]
+        assert set(letters) <= {"A", "B"}
+        assert set(nothing) <= {None}
+
+
+@given(SEEDS, COUNTS)
+def test_dates(seed, count):
+    for source, answers in rows("dates", seed, count):
+        text = "".join(source).replace("␣", " ")
+        day = datetime.strptime(text, "%d %b %Y").date()
+        assert 1600 <= day.year <= 2399
+        assert "".join(answers[:-1]) == day.isoformat()
+        assert answers[-1] is None
+
+
+def test_every_day_of_the_calendar_can_come_up():
+    """Leap years too: 29 february, and 1600, 2000 but not 1700, 1800, 1900 have it."""
+    days = {date.fromisoformat("".join(answers[:-1])) for _, answers in rows("dates", 1, 12_000)}
+    assert {(day.month, day.day) for day in days} == {
+        (day.month, day.day) for day in map(date.fromordinal, range(date(2000, 1, 1).toordinal(), 730_486))
+    }
+    leap = {day.year for day in days if (day.month, day.day) == (2, 29)}
+    assert leap
+    assert not leap & {1700, 1800, 1900, 2100, 2200, 2300}
+    assert {day.year for day in days} == set(range(1600, 2400))
+
+
+def is_balanced(brackets) -> bool:
+    stack = []
+    for bracket in brackets:
+        if bracket == "(":
+            stack.append(bracket)
+        elif not stack:
+            return False
+        else:
+            stack.pop()
+    return not stack
+
+
+@given(SEEDS, COUNTS, st.integers(1, 20))
+def test_brackets(seed, count, pairs):
+    for (cls, *brackets), (answer, *nothing) in rows("brackets", seed, count, 1 + 2 * pairs):
+        assert cls == "CLS"
+        assert Counter(brackets) == {"(": pairs, ")": pairs}
+        assert answer == ("yes" if is_balanced(brackets) else "no")
+        assert set(nothing) == {None}
+
+
+@pytest.mark.parametrize("length", [9, 13, 25])
+def test_about_half_of_the_brackets_are_balanced(length):
+    """And all balanced strings come up: as many as the Catalan number says."""
+    drawn = rows("brackets", 2, 2000, length)
+    share = sum(answer == "yes" for _, (answer, *_) in drawn) / len(drawn)
+    assert 0.45 < share < 0.65
+    if length == 9:
+        assert len({tuple(source) for source, (answer, *_) in drawn if answer == "yes"}) == 14
+
+
+@given(SEEDS, COUNTS, st.integers(1, 40), st.sampled_from(["reverse", "sort"]))
+def test_a_decoder_reads_the_answers_one_place_later(seed, count, length, name):
+    plain, shifted = sampled(name, seed, count, length), sampled(f"{name}-decoder", seed, count, length)
+    assert shifted.source.tolist() == plain.source.tolist()
+    assert shifted.answers.tolist() == plain.answers.tolist()
+    for target, answers in zip(shifted.target.tolist(), shifted.answers.tolist(), strict=True):
+        read = words(f"{name}-decoder", target)
+        assert read == ["START", *words(f"{name}-decoder", answers)[:-1]]
+
+
+@given(SEEDS, COUNTS, st.sampled_from(list(TASKS)))
+def test_all_ids_are_in_the_vocabulary(seed, count, name):
+    task, examples = TASKS[name], sampled(name, seed, count)
+    assert examples.source.shape[1] == task.length
+    parts = [examples.source] if examples.target is None else [examples.source, examples.target]
+    for ids in parts:
+        assert ids.min() >= (0 if name == "authors" else 1)  # sentences are padded
+        assert ids.max() < task.vocab_size
+    asked = examples.answers[examples.answers != IGNORED]
+    assert len(asked)
+    assert asked.min() >= 0
+    assert asked.max() < task.outcomes
+    assert len(set(task.vocabulary)) == len(task.vocabulary)
+
+
+@given(SEEDS, st.sampled_from(DRAWN), st.integers(1, 4))
+def test_other_lengths_where_there_are_some(seed, name, times):
+    task = TASKS[name]
+    assume(task.stretches)
+    length = times * task.length + (times % 2 == 0) * (task.length % 2)  # odd remains odd, even remains even
+    examples = sampled(name, seed, 3, length)
+    assert examples.source.shape == (3, length)
+    assert (examples.answers != IGNORED).any(1).all()
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_seed_gives_the_same_examples_and_another_seed_others(name):
+    first, again, others = (sampled(name, seed, 50) for seed in (3, 3, 4))
+    assert first.source.equal(again.source)
+    assert first.answers.equal(again.answers)
+    assert not first.source.equal(others.source)
+
+
+@pytest.mark.parametrize("name", list(TASKS))
+def test_a_task_says_what_it_is(name):
+    task = TASKS[name]
+    assert task.about.endswith((".", "?"))
+    assert not task.note or task.note.endswith(".")
+    for pattern in task.patterns:
+        assert pattern.why.endswith(".")
+        assert pattern.kind in ({"self", "cross"} if task.architecture == "encoder-decoder" else {"self"})
+    if not task.classes:
+        assert set(task.labels) <= set(task.vocabulary)
+    assert task.tokenizer.vocab_size == task.vocab_size
