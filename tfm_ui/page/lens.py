@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from tfm_ui.page.questions import Question
-from tfm_ui.pictures.panel import Block
+from tfm_ui.pictures.panel import Block, Note
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.lens_state import LensState
@@ -18,7 +18,7 @@ S = TypeVar("S", bound=LensState)
 LENS_SCRIPT = "pages/lenses/lens.py"  # the script of every lens's page, except Home's
 
 
-def _nothing_runs(model: ModelState, state: LensState) -> str:
+def _nothing(model: ModelState, state: LensState) -> str:
     return ""
 
 
@@ -35,6 +35,8 @@ class View(Generic[S]):
         line: the key of that row on the page.
         uses_model: whether the view shows something of the sidebar's model.
         badge: returns the facts beside the tabs where the page shows no pass of the sidebar's model.
+        never_trained: returns in what trained weights are shown here that they were never trained in, in a sentence;
+            "" if in nothing. It stands below the main picture.
         running: returns a sentence to show while the blocks are computed, if that takes seconds; otherwise "".
     """
 
@@ -44,7 +46,14 @@ class View(Generic[S]):
     line: str = ""
     uses_model: bool = True
     badge: Callable[[ModelState, S], str] | None = None
-    running: Callable[[ModelState, S], str] = _nothing_runs
+    never_trained: Callable[[ModelState, S], str] = _nothing
+    running: Callable[[ModelState, S], str] = _nothing
+
+    def shown(self, model: ModelState, state: S) -> Sequence[Block | None]:
+        """The blocks, and what `never_trained` says of trained weights."""
+        first, *rest = self.blocks(model, state)
+        note = self.never_trained(model, state) if model.trained else ""
+        return [first, *([Note(note, "plain")] if note else []), *rest]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,4 +115,4 @@ class Lens:
 
     def blocks(self, model: ModelState, state: LensState) -> Sequence[Block | None]:
         """What the page shows for a link, which the two states describe: a pure function."""
-        return self.view_of(state).blocks(model, state)
+        return self.view_of(state).shown(model, state)

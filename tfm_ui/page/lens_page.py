@@ -86,4 +86,4 @@ def _computed(view: View[Any], model: ModelState, state: LensState) -> Sequence[
     """The view's blocks; if computing them takes seconds, that is said meanwhile, over the page and not in its flow."""
     text = view.running(model, state)
     with st.container(key="running"), st.spinner(text, show_time=True) if text else st.container():
-        return view.blocks(model, state)
+        return view.shown(model, state)

@@ -86,7 +86,7 @@ def _how_it_is_read(model: ModelState, name: str, place: DeltaGenerator) -> None
 def _samples(name: str, model: ModelState) -> None:
     """Draw the menu of sample texts for a text box; for trained weights it offers examples of their task."""
     if model.trained:
-        texts = [pair[name == "target"] for pair in examples_of(model.trained.task)]
+        texts = [example.target if name == "target" else example.text for example in examples_of(model.trained.task)]
         label, titles = "Examples", {f"@{number}": text for number, text in enumerate(texts, 1)}
     else:
         label, titles = "Samples", {f"@{sample}": about.title for sample, about in SAMPLES.items()}

@@ -20,7 +20,16 @@ from tfm_core.model.trained import RANDOM
 from tfm_ui.state.fields import Choice, Flag, Length, Text, Whole, control
 from tfm_ui.state.pass_cost import HEAVY, pass_bytes
 from tfm_ui.state.samples import about, read_text
-from tfm_ui.state.trained import Reading, RunName, longest_of, run_config, shape_of, source_reading, target_reading
+from tfm_ui.state.trained import (
+    Reading,
+    RunName,
+    examples_of,
+    longest_of,
+    run_config,
+    shape_of,
+    source_reading,
+    target_reading,
+)
 
 MAX_TOKENS = 1024
 EXACT_UP_TO = 256  # tokens: pictures have a cell for each weight, and no more are read unless they are asked for
@@ -99,6 +108,23 @@ class ModelState:
     def tokens_by(self) -> Tokenizer:
         """What cuts texts into tokens: the tokenizer of that name, or that of the task that was learned."""
         return self.trained.about.tokenizer if self.trained else TOKENIZERS[self.tokenizer]
+
+    def if_random(self, said: str, trained: str = "") -> str:
+        """What is said of random weights, or what is said of trained ones in its place."""
+        return trained if self.trained else said
+
+    @cached_property
+    def right_answers(self) -> tuple[str, ...]:
+        """Of an example that trained weights read, the right token at each position, "" where nothing is asked.
+
+        Empty if nobody knows them: of random weights, of the reader's own text, and where the example is cut.
+        """
+        last = self._target if self.is_encoder_decoder else self._source
+        if not self.trained or last.example is None or self._source.example != last.example:
+            return ()
+        answers = examples_of(self.trained.task)[last.example].answers
+        tokens = self.target_tokens if self.is_encoder_decoder else self.source_tokens
+        return () if tokens.dropped or self.source_tokens.dropped else answers
 
     @property
     def config(self) -> TransformerConfig:

@@ -8,13 +8,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from tfm_core import STORE, TASKS, TrainingConfig
 from tfm_core.model.trained import RANDOM
 from tfm_core.training.config import of_task, read_name
 from tfm_core.training.examples import held_out
 from tfm_core.training.run import Run
+from tfm_core.training.tasks.task import IGNORED
 
 EXAMPLES = 9  # held-out examples that have names, @1 to @9
 STRETCH = 4  # schemes without a table may read so many times the trained length
@@ -103,16 +104,33 @@ def longest_of(config: TrainingConfig) -> int:
     return STRETCH * config.about.length
 
 
+class Example(NamedTuple):
+    """An example of a task that was held out.
+
+    Attributes:
+        text: its tokens, separated by spaces.
+        target: what the decoder of an encoder-decoder reads; "" if there is none.
+        answers: the right token at each position of the text that is written, "" where nothing is asked.
+    """
+
+    text: str
+    target: str
+    answers: tuple[str, ...]
+
+
 @cache  # of at most all tasks
-def examples_of(task: str) -> tuple[tuple[str, str], ...]:
-    """The text and the target text, "" if there is none, of held-out examples of a task."""
+def examples_of(task: str) -> tuple[Example, ...]:
+    """The first held-out examples of a task."""
     drawn, vocabulary = held_out(of_task(task), EXAMPLES), ("PAD", *TASKS[task].vocabulary)
 
     def text(ids: list[int]) -> str:
         return " ".join(vocabulary[number] for number in ids)
 
-    targets = [""] * len(drawn) if drawn.target is None else map(text, drawn.target.tolist())
-    return tuple(zip(map(text, drawn.source.tolist()), targets, strict=True))
+    targets = [""] * len(drawn) if drawn.target is None else [text(ids) for ids in drawn.target.tolist()]
+    answers = [
+        tuple("" if number == IGNORED else vocabulary[number] for number in ids) for ids in drawn.answers.tolist()
+    ]
+    return tuple(map(Example, map(text, drawn.source.tolist()), targets, answers))
 
 
 def example_number(text: str) -> int | None:
@@ -142,10 +160,10 @@ def source_reading(config: TrainingConfig, typed: str) -> Reading:
     """What is read of the text box: an example by name, the reader's tokens, or else the first example."""
     examples = examples_of(config.task)
     if (number := example_number(typed)) is not None:
-        return Reading(examples[number][0], number, _of_example(config, number))
+        return Reading(examples[number].text, number, _of_example(config, number))
     if not (why := _why_not(config, typed)):
         return Reading(" ".join(typed.split()), None, "")
-    first = examples[0][0]
+    first = examples[0].text
     note = f"{why}, so an example of the task is read: {_few(first.split())}."
     return Reading(first, 0, note, is_asked_for=False)
 
@@ -154,13 +172,13 @@ def target_reading(config: TrainingConfig, typed: str, source: Reading) -> Readi
     """What the decoder reads: as for the source; an example's own target, or for a text of the reader's the start."""
     examples = examples_of(config.task)
     if (number := example_number(typed)) is not None:
-        return Reading(examples[number][1], number, _of_example(config, number))
+        return Reading(examples[number].target, number, _of_example(config, number))
     if not (why := _why_not(config, typed)):
         return Reading(" ".join(typed.split()), None, "")
     if source.example is None:
-        start = examples[0][1].partition(" ")[0]
+        start = examples[0].target.partition(" ")[0]
         return Reading(start, None, f"{why}, so the decoder begins with {start}.", is_asked_for=False)
-    of_example = examples[source.example][1]
+    of_example = examples[source.example].target
     note = f"{why}, so the example’s own target is read: {_few(of_example.split())}."
     return Reading(of_example, source.example, note, is_asked_for=False)
 

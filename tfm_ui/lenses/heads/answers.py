@@ -81,9 +81,11 @@ def sharpest_and_bluntest(model: ModelState, state: HeadsState) -> str:
     if top[high] < 1.01 * top[low]:
         return "They are alike: in each head, the largest weight of a row is the same on average."
     return (
-        f"They differ, though nobody trained them. The sharpest is {_named(high)}: the largest weight of its rows is "
+        f"They differ{model.if_random(', though nobody trained them')}. "
+        f"The sharpest is {_named(high)}: the largest weight of its rows is "
         f"{formats.weight(top[high])} on average. The bluntest is {_named(low)}, with {formats.weight(top[low])}. "
-        f"Each compares tokens by {formats.plural(width, 'number')}, and its weights were drawn by themselves."
+        f"Each compares tokens by {formats.plural(width, 'number')}"
+        f"{model.if_random(', and its weights were drawn by themselves')}."
     )
 
 
@@ -103,9 +105,10 @@ def sight(model: ModelState, state: HeadsState) -> str:
     why = (
         "Each head has a slope of its own, and a steep slope takes more from the scores of far keys."
         if model.positional == "alibi"
-        else "No slope makes them so: ALiBi is not chosen, and T5’s bias is random."
+        else f"No slope makes them so: ALiBi is not chosen, and T5’s bias is {model.if_random('random', 'learned')}."
         if adds_bias(model)
-        else "No slope makes them so: only ALiBi has one for each head. Their weights were drawn at random."
+        else "No slope makes them so: only ALiBi has one for each head. "
+        f"Their weights {model.if_random('were drawn at random', 'come from training')}."
     )
     return (
         f"The most short-sighted is {_named(low)}: its weight lies {table[low]:.1f} tokens away on average. "

@@ -14,6 +14,8 @@ from tfm_ui.text.token_labels import labels
 def what_it_says(model: ModelState, state: LensState) -> str:
     """Whether the likeliest next token is the last one again, and why that may be."""
     likely = next_token(model)
+    if model.trained:
+        return f"{likely.sentence()} Nothing of it is left to chance: these weights were trained."
     share = formats.percent(likely.shares[0], 3)
     if says_it_again(model, state) == "yes":
         return (
@@ -40,8 +42,11 @@ def where_parameters_are(model: ModelState, state: LensState) -> str:
     total, most = sum(counts.values()), max(counts, key=counts.__getitem__)
     return (
         f"Of {formats.count(total)} parameters most are in one part, {most}: {formats.percent(counts[most] / total)}. "
-        "More of them bring more numbers to adjust, and no knowledge: all are drawn from the seed, and only training "
-        "would give them something to say."
+        "More of them bring more numbers to adjust, and no knowledge: "
+        + model.if_random(
+            "all are drawn from the seed, and only training would give them something to say.",
+            "these have been adjusted by training, and what they say they have from it.",
+        )
     )
 
 
@@ -56,5 +61,6 @@ def what_a_seed_changes(model: ModelState, state: LensState) -> str:
         if hidden
         else "Only the shape of the pictures: nothing is hidden here"
     )
+    others = model.if_random("Every other weight is drawn anew.", "Every other weight comes from training.")
     alone = f", and “{first}” sees itself alone, so that its row stays 1.00" if int(visible[0].sum()) == 1 else ""
-    return f"{kept}{alone}. Every other weight is drawn anew. {heads.sentence()}"
+    return f"{kept}{alone}. {others} {heads.sentence()}"

@@ -54,6 +54,9 @@ def next_token(state: ModelState) -> NextToken:
     last = labels(tokens)[len(tokens.pieces) - 1]
     even, alike = 1 / len(probabilities), one_of_ties(len(places_of_largest(probabilities[list(known)])))
     known_share = float(probabilities[list(known)].sum())
+    if state.trained:
+        about = f"{_of_trained(state, last)} {names[0]}{alike}, {formats.percent(shares[0], 3)}."
+        return NextToken(names, shares, even, about)
     said = [
         f"After “{last}” the likeliest known word is {names[0]}{alike}, {formats.percent(shares[0], 3)}: "
         f"{units.times(shares[0] / even)} an even share of the {formats.count(len(probabilities))} tokens.",
@@ -63,6 +66,14 @@ def next_token(state: ModelState) -> NextToken:
         "Random weights: this says nothing about language.",
     ]
     return NextToken(names, shares, even, " ".join(filter(None, said)))
+
+
+def _of_trained(state: ModelState, last: str) -> str:
+    """The beginning of the sentence on trained weights: the task, and where the likeliest token stands."""
+    assert state.trained
+    task = state.trained.about
+    at = f"after “{last}”" if state.looks_back_only else f"at “{last}”"
+    return f"Trained on “{task.title}”: {task.about} The likeliest token {at} is"
 
 
 def about_shared_numbers(ids: Sequence[int], known: Mapping[int, Sequence[str]]) -> str:

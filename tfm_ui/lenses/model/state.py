@@ -153,5 +153,5 @@ class ModelLensState(LensState):
 
     @staticmethod
     def without_meaning(model: ModelState) -> set[str]:
-        """`stack`, if the model is a single stack."""
-        return set() if model.is_encoder_decoder else {"stack"}
+        """`stack`, if the model is a single stack; `tied` of trained weights, which are as they were trained."""
+        return (set() if model.is_encoder_decoder else {"stack"}) | ({"tied"} if model.trained else set())

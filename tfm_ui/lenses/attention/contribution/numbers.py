@@ -127,7 +127,7 @@ def contribution(model: ModelState, state: AttentionState) -> tuple[WholeHead, C
 def caveat(model: ModelState) -> str:
     """What neither a weight nor a length says; always beside them."""
     random = " These weights are random: what they show is how attention works, nothing about language."
-    return CAVEAT + (random if model.weights == "random" else "")
+    return CAVEAT + model.if_random(random)
 
 
 def contributions_add_up(inside: Inside, head: int) -> dict[str, bool]:

@@ -105,7 +105,8 @@ def _operand(shown: Steps, name: str) -> str:
     if name == "bias":
         return f"Added to the scores by {shown.head.positional}."
     if name.endswith("weights"):
-        return f"The model’s parameters of {name.removesuffix(' weights')}_projection, drawn at random from the seed."
+        parameters = f"The model’s parameters of {name.removesuffix(' weights')}_projection"
+        return f"{parameters}, {shown.model.if_random('drawn at random from the seed', 'as training has left them')}."
     told = {
         "key transposed": "The keys, one in each column.",
         "memory": "The encoder’s output: a vector per token of the text.",

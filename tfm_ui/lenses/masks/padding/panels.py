@@ -14,7 +14,7 @@ from tfm_ui.lenses.masks.padding.amounts import ByAmount
 from tfm_ui.lenses.masks.padding.beside import AloneAndPadded, run_beside
 from tfm_ui.lenses.masks.padding.padded import key_mask, laid
 from tfm_ui.lenses.masks.padding.weights import Weights
-from tfm_ui.lenses.masks.state import PREFIX, MasksState, padded
+from tfm_ui.lenses.masks.state import PREFIX, MasksState, other_mask, padded
 from tfm_ui.page import controls
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, OpenTable, Panel
@@ -131,5 +131,9 @@ def running(model: ModelState, state: MasksState) -> str:
 
 
 VIEW = View(
-    title="Padding", blocks=blocks, controls=mask_and("layer", "head", more=("pad_side", "row")), running=running
+    never_trained=other_mask,
+    title="Padding",
+    blocks=blocks,
+    controls=mask_and("layer", "head", more=("pad_side", "row")),
+    running=running,
 )

@@ -8,7 +8,7 @@ import streamlit as st
 from tfm_ui.lenses.masks.controls import mask_and, the_batch
 from tfm_ui.lenses.masks.see import growth, numbers
 from tfm_ui.lenses.masks.see.numbers import HeadUnderMask
-from tfm_ui.lenses.masks.state import PREFIX, MasksState, setting
+from tfm_ui.lenses.masks.state import PREFIX, MasksState, other_mask, setting
 from tfm_ui.page import controls, undo
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Panel
@@ -75,4 +75,4 @@ def _growth(model: ModelState, state: MasksState) -> Panel:
     )
 
 
-VIEW = View(title="Mask and weights", blocks=blocks, controls=mask_and("layer", "head"))
+VIEW = View(title="Mask and weights", blocks=blocks, controls=mask_and("layer", "head"), never_trained=other_mask)

@@ -1,12 +1,13 @@
 """The view "block": one block number by number, and with its norm at the other place."""
 
+from dataclasses import replace
 from functools import partial
 from html import escape
 
 import streamlit as st
 from torch import nn
 
-from tfm_core import MultiHeadAttention, TransformerLayer
+from tfm_core import NORMS, MultiHeadAttention, TransformerLayer
 from tfm_core.model.feed_forward import FeedForward
 from tfm_core.model.initialization import fill_parameters
 from tfm_ui.lenses.model.block import chain, chosen
@@ -15,7 +16,9 @@ from tfm_ui.lenses.model.block.cell import Cell
 from tfm_ui.lenses.model.block.chosen import Chosen
 from tfm_ui.lenses.model.block.moments import Moments
 from tfm_ui.lenses.model.block.numbers import Steps, steps
+from tfm_ui.lenses.model.machine import config_of
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
+from tfm_ui.live.never_trained import never_trained
 from tfm_ui.page import controls, controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel, Source
@@ -60,8 +63,8 @@ def _steps_panel(shown: Steps) -> Panel:
         key="model_block",
         title=f"One block: {order}",
         shape=f"token × d_model = {len(shown.names)} × {shown.model.d_model}",
-        how_to_read="A row is one token’s vector. Click a cell: below, its number is derived. Weights are random: "
-        "the arithmetic is that of a trained model, the values are not.",
+        how_to_read="A row is one token’s vector. Click a cell: below, its number is derived."
+        + shown.model.if_random(" Weights are random: the arithmetic is that of a trained model, the values are not."),
         picture="model_block",
         result=shown,
         sources=_sources(shown),
@@ -147,7 +150,14 @@ def _running(model: ModelState, state: ModelLensState) -> str:
     return "Running the model under both norms" if model.is_heavy else ""
 
 
+def _never_trained(model: ModelState, state: ModelLensState) -> str:
+    """In which of these models trained weights were never trained, in a sentence."""
+    config = config_of(model, state)
+    return never_trained(model, [*(replace(config, norm=norm) for norm in NORMS)])
+
+
 VIEW = View(
+    never_trained=_never_trained,
     title="Block",
     blocks=blocks,
     controls=_controls,

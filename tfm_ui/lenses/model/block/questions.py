@@ -53,7 +53,11 @@ def how_much_is_added(model: ModelState, state: ModelLensState) -> str:
     return (
         f"What the {shown.sub_layer} adds is {longer} than x: {formats.percent(float(shares.mean()))} of its length "
         f"on average. The cosine between x and the sum is {_range(cosine)}, where 1 means the same direction and 0 a "
-        "right angle. How much is old and how much is new in a trained model, random weights cannot say."
+        "right angle. "
+        + model.if_random(
+            "How much is old and how much is new in a trained model, random weights cannot say.",
+            f"This is what training on {model.weights} has made of it.",
+        )
     )
 
 

@@ -7,6 +7,7 @@ from tfm_ui.lenses.model.depth.dropped import READ as DROPOUT_READ
 from tfm_ui.lenses.model.depth.dropped import Dropped, dropped
 from tfm_ui.lenses.model.depth.stream import Stream, stream
 from tfm_ui.lenses.model.depth.wired import READ, Alike, Wired, wired
+from tfm_ui.lenses.model.machine import other_attention
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
@@ -109,4 +110,4 @@ def _running(model: ModelState, state: ModelLensState) -> str:
     return f"Sending the text through {formats.plural(state.depth, 'layer')}, four times" if heavy else ""
 
 
-VIEW = View(title="Depth", blocks=blocks, controls=_controls, running=_running)
+VIEW = View(title="Depth", blocks=blocks, controls=_controls, running=_running, never_trained=other_attention)

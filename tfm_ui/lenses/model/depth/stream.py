@@ -73,8 +73,11 @@ class Stream(Result):
         return (
             f"The {what} goes from {start} to {end}. Beside "
             f"what it reads, {self.places[most]} adds most: {formats.number(adds[most])} to "
-            f"{formats.number(before[most])}. {norm} Random weights: which sub-layer adds most "
-            "is no finding about trained models."
+            f"{formats.number(before[most])}. {norm} "
+            + self.model.if_random(
+                "Random weights: which sub-layer adds most is no finding about trained models.",
+                f"These weights were trained on {self.model.weights}, so it says what they do, and nothing of others.",
+            )
         )
 
     def laws(self) -> dict[str, bool]:

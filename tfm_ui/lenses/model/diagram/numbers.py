@@ -109,7 +109,8 @@ class Machine(Result):
     def what_it_is(self) -> str:
         """Whether the model is live."""
         if self.shown.live:
-            return "This is the sidebar’s model, live, with random weights."
+            weights = self.model.if_random("random weights", f"weights trained on {self.model.weights}")
+            return f"This is the sidebar’s model, live, with {weights}."
         megabytes = round(4 * self.parameters / 1e6)
         size = f"{formats.count(megabytes)} MB" if megabytes else "less than 1 MB"
         weights = f"Counted only: no weight is made, and as float32 they would take {size}."

@@ -30,6 +30,7 @@ from tfm_ui.lenses.model.diagram.numbers import Machine, config_in_words, machin
 from tfm_ui.lenses.model.diagram.path import Path, path
 from tfm_ui.lenses.model.diagram.rows import shape_out
 from tfm_ui.lenses.model.diagram.shapes import OWN, THIS
+from tfm_ui.lenses.model.machine import other_attention
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
@@ -140,4 +141,4 @@ def _running(model: ModelState, state: ModelLensState) -> str:
     return "Running the model" if model.is_heavy else ""
 
 
-VIEW = View(title="Machine", blocks=blocks, controls=_controls, running=_running)
+VIEW = View(title="Machine", blocks=blocks, controls=_controls, running=_running, never_trained=other_attention)

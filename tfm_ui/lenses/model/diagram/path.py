@@ -109,9 +109,9 @@ class Path(Result):
         return (
             f"“{self.names[self.token]}”: its vector has length {first} after the embedding and {last} at the end of "
             f"the stack. “{self.places[most[0] + 1]}” changed it most{one_of_ties(len(most))}: by {most_of} of its "
-            f"length, and turned it by {self.angles[most[0]]:.0f}°. {self._ends_in()}The weights are random, so the "
-            "direction has no meaning."
-        )
+            f"length, and turned it by {self.angles[most[0]]:.0f}°. {self._ends_in()}"
+            + self.machine.model.if_random("The weights are random, so the direction has no meaning.")
+        ).strip()
 
     def _ends_in(self) -> str:
         """The logits, if there are any."""

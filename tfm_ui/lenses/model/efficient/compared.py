@@ -119,7 +119,8 @@ class Compared(Result):
             said.append(f"{name} attention{sees}: {_size(variant.off)}")
         return (
             f"Largest difference of the layer’s attention output from the full one, whose largest number is "
-            f"{formats.number(self.largest)}: {'; '.join(said)}. The weights are random and the same for all: a model "
+            f"{formats.number(self.largest)}: {'; '.join(said)}. The weights are "
+            f"{self.model.if_random('random', 'trained with full attention')} and the same for all: a model "
             "that is trained with an attention adapts to it, so these differences are no loss of quality."
         )
 

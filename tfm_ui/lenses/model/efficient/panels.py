@@ -1,5 +1,6 @@
 """The view "efficient": other attentions on the same weights, the fused kernel's tiles, and what each costs."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,9 @@ from tfm_ui.lenses.model.efficient import recipe
 from tfm_ui.lenses.model.efficient.compared import Compared, compared, missing
 from tfm_ui.lenses.model.efficient.costs import Costs, costs
 from tfm_ui.lenses.model.efficient.tiling import Held, Tiling, biased, tiling
-from tfm_ui.lenses.model.state import PREFIX, ModelLensState
+from tfm_ui.lenses.model.machine import config_of
+from tfm_ui.lenses.model.state import PREFIX, ModelLensState, possible
+from tfm_ui.live.never_trained import never_trained
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
@@ -134,4 +137,10 @@ def _running(model: ModelState, state: ModelLensState) -> str:
     return "Running the model with each attention" if model.is_heavy else ""
 
 
-VIEW = View(title="Efficient", blocks=blocks, controls=_controls, running=_running)
+def _never_trained(model: ModelState, state: ModelLensState) -> str:
+    """In which of these models trained weights were never trained, in a sentence."""
+    config = config_of(model, state)
+    return never_trained(model, [*(replace(config, attention=name) for name in possible(model))])
+
+
+VIEW = View(title="Efficient", blocks=blocks, controls=_controls, running=_running, never_trained=_never_trained)

@@ -86,7 +86,11 @@ def what_linear_attention_sees(model: ModelState, state: ModelLensState) -> str:
     return (
         f"The largest weight of a row is {texts[0]} in full and {texts[1]} in linear attention, on average. The "
         "softmax raises e to each score, which sets keys far apart; the features elu(x) + 1 grow no faster than x, so "
-        "a single key hardly stands out. The weights are random: what training makes of either, they cannot say."
+        "a single key hardly stands out. "
+        + model.if_random(
+            "The weights are random: what training makes of either, they cannot say.",
+            "The weights were trained with full attention: what training makes of linear attention, they cannot say.",
+        )
     )
 
 

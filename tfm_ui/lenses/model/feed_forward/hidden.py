@@ -83,8 +83,12 @@ class Hidden(Result):
         nearly = ", ".join(f"{CALLED[name]} {formats.percent(self.nearly(name))}" for name in self.units)
         return (
             f"Hidden units that are exactly 0: {zeros}. At most {formats.percent(NEAR, 1)} of the largest: {nearly}. "
-            "The text and all weights that two models share are the same. These weights are random; trained networks "
-            "with ReLU can be far sparser (Li et al. 2023)."
+            "The text and all weights that two models share are the same. "
+            + self.model.if_random(
+                "These weights are random; trained networks with ReLU can be far sparser (Li et al. 2023).",
+                f"Trained was the model with {CALLED[self.config.activation]} alone: under the others its weights "
+                "have never been trained.",
+            )
         )
 
     def laws(self) -> dict[str, bool]:

@@ -1,18 +1,20 @@
 """The view "feed_forward": activations, the hidden units that they make, sizes, and a single unit."""
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from tfm_core import FeedForward
+from tfm_core import ACTIVATIONS, FeedForward
 from tfm_ui.lenses.model.feed_forward import hidden as hidden_units
 from tfm_ui.lenses.model.feed_forward import recipe
 from tfm_ui.lenses.model.feed_forward.curves import Curves, curves
 from tfm_ui.lenses.model.feed_forward.hidden import CALLED, READ, Hidden, hidden
 from tfm_ui.lenses.model.feed_forward.sizes import Sizes, sizes
 from tfm_ui.lenses.model.feed_forward.unit import MOST, Unit, unit
-from tfm_ui.lenses.model.machine import read_of
+from tfm_ui.lenses.model.machine import config_of, read_of
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
+from tfm_ui.live.never_trained import never_trained
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, OpenTable, Panel
@@ -116,4 +118,10 @@ def _running(model: ModelState, state: ModelLensState) -> str:
     return "Running the model with each activation" if model.is_heavy else ""
 
 
-VIEW = View(title="Feed-forward", blocks=blocks, controls=_controls, running=_running)
+def _never_trained(model: ModelState, state: ModelLensState) -> str:
+    """In which of these models trained weights were never trained, in a sentence."""
+    config = config_of(model, state)
+    return never_trained(model, [*(replace(config, activation=name) for name in ACTIVATIONS)])
+
+
+VIEW = View(title="Feed-forward", blocks=blocks, controls=_controls, running=_running, never_trained=_never_trained)

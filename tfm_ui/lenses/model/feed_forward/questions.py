@@ -20,7 +20,8 @@ def what_relu_drops(model: ModelState, state: ModelLensState) -> str:
     shown = hidden(model, state)
     return (
         f"{formats.percent(shown.zeros('relu'))}: a unit is 0 wherever its number before the activation is not above "
-        "0. With random weights either sign is about as likely in a wide network. A unit that is 0 gets no gradient "
+        f"0. {model.if_random('With random weights either sign is about as likely in a wide network. ')}"
+        "A unit that is 0 gets no gradient "
         f"at that token; GELU, with {formats.percent(shown.zeros('gelu'))} exact zeros, lets negative numbers "
         "through, made small."
     )

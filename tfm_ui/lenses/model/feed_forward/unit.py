@@ -60,8 +60,11 @@ class Unit(Result):
             f"Unit {self.unit + 1} is above 0 at {firing} of {tokens}, largest at "
             f"{self._named(self.fires)}: {formats.number(most)}. Whatever makes it fire, it adds the same vector, of "
             f"length {length}, times its value. Among the tokens of the text, that vector points most towards the "
-            f"embedding of {self._named(self.towards)}: cosine {formats.number(float(self.towards.max()))}. The "
-            "weights are random, so neither means anything; in a trained model both may."
+            f"embedding of {self._named(self.towards)}: cosine {formats.number(float(self.towards.max()))}. "
+            + self.hidden.model.if_random(
+                "The weights are random, so neither means anything; in a trained model both may.",
+                "These weights are trained, so both may mean something; a single text does not show it.",
+            )
         )
 
     def laws(self) -> dict[str, bool]:

@@ -89,8 +89,11 @@ class LayerByLayer(Result):
         nearly = f" and at {self.agreeing[-2]} after {places[-2]}" if len(places) > 2 else ""
         return (
             f"The likeliest token is already the one after {places[-1]} at {self.agreeing[0]} of "
-            f"{formats.plural(every, 'position')} after the embedding{nearly}. The weights are random, so this means "
-            "nothing: no layer has learned to prepare the output."
+            f"{formats.plural(every, 'position')} after the embedding{nearly}. "
+            + self.out.model.if_random(
+                "The weights are random, so this means nothing: no layer has learned to prepare the output.",
+                f"Trained on {self.out.model.weights}: what a layer has not yet done, a later one does.",
+            )
         )
 
     def laws(self) -> dict[str, bool]:
@@ -148,9 +151,9 @@ class AtToken(Result):
         stays = "and stays so to the end" if first != read.places[-1] else "which it was not directly before"
         return (
             f"At “{self.whole.out.names[at]}” the likeliest token is {self.names[-1]} after {_the(first)}, {stays}. "
-            f"After the embedding its rank is {formats.count(rank)} of {formats.count(self.whole.out.vocab)}. The "
-            "weights are random: none of this was learned."
-        )
+            f"After the embedding its rank is {formats.count(rank)} of {formats.count(self.whole.out.vocab)}. "
+            + self.whole.out.model.if_random("The weights are random: none of this was learned.")
+        ).strip()
 
     def laws(self) -> dict[str, bool]:
         """No token is likelier than the likeliest."""

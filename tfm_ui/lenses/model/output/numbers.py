@@ -88,7 +88,7 @@ class Likeliest(Result):
             f"{formats.percent(first, 3)}: {units.times(first / self.even)} an even share.",
             f"The {len(self.ids)} that are listed have {formats.percent(float(self.shares.sum()), 3)} together.",
             self._of_temperature(),
-            NOTHING,
+            self.out.model.if_random(NOTHING, self.out.right_at(self.token)),
         ]
         return " ".join(filter(None, said))
 
@@ -176,7 +176,8 @@ class ByPosition(Result):
             f"{formats.percent(float(most[surest[0]]), 3)} for {name_of(self.out.model, int(self.ids[surest[0]]))}. "
             f"Entropies: {units.span(low, high)} nats; {formats.number(highest)} is an even choice among all "
             f"{formats.count(self.out.vocab)} tokens. At {itself} of {formats.plural(count, 'position')} the "
-            f"likeliest token is the token that stands there itself. {NOTHING}"
+            f"likeliest token is the token that stands there itself. "
+            + self.out.model.if_random(NOTHING, self.out.right_in_all())
         )
 
     def laws(self) -> dict[str, bool]:

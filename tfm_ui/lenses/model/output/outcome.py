@@ -11,7 +11,7 @@ from tfm_ui.lenses.model.machine import config_of, prefix, read, read_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import token_labels
+from tfm_ui.text import formats, token_labels
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,27 @@ class Outcome:
         """The real modules that were run."""
         return transformer(self.config)
 
+    def right_at(self, position: int) -> str:
+        """What is right at a position, and which probability that has; of trained weights."""
+        answers = self.model.right_answers
+        if not answers:
+            return f"These weights were trained on {self.model.weights}; which answer is right is known of examples."
+        if not (right := answers[position]):
+            return "At this position the task asks for nothing."
+        number = self.model.tokens_by.id_of(right)
+        share = float(self.logits[position].double().softmax(-1)[number])
+        return f"The right answer is “{right}”: at temperature 1 it has {formats.percent(share, 3)}."
+
+    def right_in_all(self) -> str:
+        """How many answers are right, over the positions where the task asks; of trained weights."""
+        answers = self.model.right_answers
+        asked = [at for at, answer in enumerate(answers) if answer]
+        if not asked:
+            return f"These weights were trained on {self.model.weights}; which answers are right is known of examples."
+        likeliest = self.logits.argmax(-1)
+        right = sum(int(likeliest[at]) == self.model.tokens_by.id_of(answers[at]) for at in asked)
+        return f"Right, where the task asks: {right} of {formats.plural(len(asked), 'answer')}."
+
 
 def text_of(model: ModelState) -> Tokens:
     """The text that the stack with the logits reads."""
@@ -68,6 +89,11 @@ def tied_config(model: ModelState, state: ModelLensState, *, tied: bool) -> Tran
     return replace(config_of(model, state), tie_embeddings=tied)
 
 
+def is_tied(model: ModelState, state: ModelLensState) -> bool:
+    """Whether the model on screen is tied: as the lens's control says, but trained weights are as they were trained."""
+    return model.config.tie_embeddings if model.trained else state.tied
+
+
 def sites(model: ModelState) -> tuple[str, ...]:
     """After the last layer, and after the final norm if there is one."""
     stack = prefix(model, "decoder")
@@ -77,7 +103,7 @@ def sites(model: ModelState) -> tuple[str, ...]:
 
 def outcome(model: ModelState, state: ModelLensState, *, tied: bool | None = None) -> Outcome:
     """The end of a pass, with embeddings tied or not; by default as the lens's control says."""
-    config = tied_config(model, state, tied=state.tied if tied is None else tied)
+    config = tied_config(model, state, tied=is_tied(model, state) if tied is None else tied)
     trace, positions = read(model, config, (*sites(model), "logits")), read_of(text_of(model))
     vectors = [trace[site][0, :positions] for site in sites(model)]
     return Outcome(model, config, vectors[0], vectors[-1], trace["logits"][0, :positions])

@@ -1,5 +1,6 @@
 """The view "output": final norm, logits, temperature, softmax; the logit lens; tied and untied embeddings."""
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -8,12 +9,14 @@ from torch import nn
 from tfm_core import Transformer, logit_lens
 from tfm_core.model.initialization import fill_parameters
 from tfm_core.model.transformer import Stack
+from tfm_ui.lenses.model.machine import config_of
 from tfm_ui.lenses.model.output import lens, numbers, outcome
 from tfm_ui.lenses.model.output.lens import AtToken, LayerByLayer
 from tfm_ui.lenses.model.output.norm import FinalNorm, final_norm
 from tfm_ui.lenses.model.output.numbers import ByPosition, Likeliest
 from tfm_ui.lenses.model.output.tied import TiedAndUntied, tied_and_untied
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
+from tfm_ui.live.never_trained import never_trained
 from tfm_ui.page import controls, controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
@@ -84,7 +87,7 @@ def _norm_panel(shown: FinalNorm) -> Panel:
         key="model_output_norm",
         title="The final norm" if shown.norm is not None else "No final norm",
         how_to_read="The length of each position’s vector when it leaves the last layer, and what the logits are made "
-        "of. Random weights: gain is 1 and shift 0.",
+        f"of. {shown.out.model.if_random('Random weights: gain is 1 and shift 0.')}".strip(),
         shape=f"position × d_model = {len(shown.out.names)} × {shown.out.config.d_model}",
         picture="model_output_norm",
         result=shown,
@@ -145,4 +148,10 @@ def _running(model: ModelState, state: ModelLensState) -> str:
     return "Running the model, tied and untied, with a read-out after each layer" if model.is_heavy else ""
 
 
-VIEW = View(title="Output", blocks=blocks, controls=_controls, running=_running)
+def _never_trained(model: ModelState, state: ModelLensState) -> str:
+    """In which of these models trained weights were never trained, in a sentence."""
+    config = config_of(model, state)
+    return never_trained(model, [replace(config, tie_embeddings=True)])
+
+
+VIEW = View(title="Output", blocks=blocks, controls=_controls, running=_running, never_trained=_never_trained)

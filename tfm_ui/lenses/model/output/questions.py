@@ -26,7 +26,10 @@ def how_sure(model: ModelState, state: ModelLensState) -> str:
         f"{units.times(shown.shares[0].item() / shown.even)} an even share. The entropy at this position is "
         f"{formats.number(entropy)} nats: as uncertain as an even choice among "
         f"{formats.count(round(torch.tensor(entropy).exp().item()))} of {formats.count(shown.out.vocab)} tokens. "
-        "No weight was trained, so the model has learned nothing, and this is no prediction."
+        + model.if_random(
+            "No weight was trained, so the model has learned nothing, and this is no prediction.",
+            shown.out.right_at(shown.token),
+        )
     )
 
 
@@ -67,8 +70,11 @@ def why_it_repeats(model: ModelState, state: ModelLensState) -> str:
     tied, untied = (side.first for side in shown.sides.values())
     return (
         f"The token that stands at a position is the likeliest there at {tied} of "
-        f"{formats.plural(len(shown.out.names), 'position')} tied, and at {untied} untied. {shown.why()} Untied, the "
-        "output matrix is drawn independently of the embedding."
+        f"{formats.plural(len(shown.out.names), 'position')} tied, and at {untied} untied. {shown.why()} "
+        + model.if_random(
+            "Untied, the output matrix is drawn independently of the embedding.",
+            "These weights were trained untied: the tied model has never been trained.",
+        )
     )
 
 
@@ -80,8 +86,12 @@ def which_layer_decides(model: ModelState, state: ModelLensState) -> str:
     )
     return (
         f"Positions whose likeliest token is already the final one: {by_place}, of {len(shown.out.names)}. After the "
-        "last layer all agree, as that read-out is the model’s own. How early the others agree means nothing here: no "
-        "weight was trained, so no layer has learned to come nearer to an answer."
+        "last layer all agree, as that read-out is the model’s own. "
+        + model.if_random(
+            "How early the others agree means nothing here: no weight was trained, so no layer has learned to come "
+            "nearer to an answer.",
+            f"These weights were trained on {model.weights}: what a layer leaves open, a later one decides.",
+        )
     )
 
 
