@@ -1,5 +1,6 @@
 """The comparison that a link is about: what is kept of it, or has come out so far; and what networks are called."""
 
+from tfm_core import alibi_slopes
 from tfm_core.training.compare import Compared
 from tfm_core.training.comparison import Comparison, Entry
 from tfm_core.training.outcomes import OUTCOMES
@@ -49,14 +50,24 @@ def is_recurrent(entry: Entry) -> bool:
     return entry.config.network != "transformer"
 
 
+GENTLE = 0.5  # a bias below it changes a weight by less than half
+
+
 def common(comparison: Comparison) -> str:
     """What all networks share, and what the transformers are where their names say nothing else."""
     base = comparison.base
+    slope = alibi_slopes(base.num_heads).max().item()
+    bias = slope * (base.about.length - 1)
+    heads = formats.plural(base.num_heads, "head")
+    gentle = (
+        f" With {heads} alibi’s steepest slope is {formats.number(slope)} a token, so scores fall by at most "
+        f"{formats.number(bias)} over {base.about.length} tokens: hardly a trace of order."
+    )
     return (
         f"{formats.count(base.steps)} steps of {base.batch_size} examples, the same for all; "
         f"{formats.plural(len(comparison.seeds), 'seed')}. Where a name says nothing else, transformers have "
         f"{base.positional} positions, {base.norm}-norm, {formats.plural(base.num_layers, 'layer')} and "
-        f"{formats.plural(base.num_heads, 'head')}."
+        f"{heads}.{gentle * (bias < GENTLE)}"
     )
 
 

@@ -52,7 +52,7 @@ class Measure:
         ]
 
 
-NEVER = "not reached"
+NEVER = "never"
 
 
 def _losses(*values: float) -> list[str]:

@@ -75,12 +75,13 @@ class Ranked(Result):
 
     def sentence(self) -> str:
         """Who is ahead, recurrent networks beside transformers, and what went wrong."""
-        return " ".join(part for part in [self._ahead(), self.rivals(), self._diverged(), self._partial()] if part)
+        is_told = len(self.best) == 1 and self.verdict == "a recurrent network"  # the rivals' sentence names it
+        told = ["" if is_told else self._ahead(), self.rivals(), self._diverged(), self._partial()]
+        return " ".join(part for part in told if part)
 
     def _ahead(self) -> str:
         best, entry = self.best, self.best[0]
-        (value,) = self.measure.said(self.measure.of(entry))
-        count = len(self.comparison.contestants)
+        value, count = self._said(entry), len(self.comparison.contestants)
         if not np.isfinite(self.measure.of(entry)):
             return f"None of {count} networks gets there in {formats.count(self.comparison.base.steps)} steps."
         if len(best) > 1:
@@ -99,20 +100,25 @@ class Ranked(Result):
             return f"{_capital(who)} is level with the best transformer."
         if self.verdict == "a recurrent network":
             return (
-                f"{_capital(who)}, {ours}, is ahead of every transformer here: the best of them, {other}, has {theirs}"
+                f"{_capital(who)}, {ours}, is ahead of every transformer here; best of them is {other}: {theirs}"
                 f"{self._agreement(recurrent, transformer)}."
             )
         return (
-            f"The best recurrent network, {who}, has {ours}, {other} {theirs}{self._agreement(transformer, recurrent)}."
+            f"Best of the recurrent networks is {who}: {ours}; best of the transformers {other}: {theirs}"
+            f"{self._agreement(transformer, recurrent)}."
         )
+
+    def _said(self, entry: Entry) -> str:
+        (value,) = self.measure.said(self.measure.of(entry))
+        return value
 
     def _agreement(self, better: Entry, worse: Entry) -> str:
         lowest, highest = min(self.measure.merits(better)), max(self.measure.merits(worse))
         if len(better.outcomes) < 2 or len(worse.outcomes) < 2:
             return ""
         if lowest > highest:
-            return "; each seed of the one is better than each of the other"
-        return "; but their seeds overlap, so another three could turn it round"
+            return ". Each seed of the one is better than each of the other"
+        return ". But their seeds overlap: another three could turn it round"
 
     def positions(self) -> str:
         """The positional schemes of otherwise equal transformers, the best first; and why, where that is known."""
@@ -191,7 +197,7 @@ class Ranked(Result):
 
 
 def _best_of(entries: Sequence[Entry], measure: Measure) -> list[Entry]:
-    merits = np.array([measure.merit(entry) for entry in entries])
+    merits = np.array([measure.merit(entry) for entry in entries], np.float64)
     if not len(merits) or not np.isfinite(merits).any():
         return list(entries)
     merits[~np.isfinite(merits)] = np.nan

@@ -6,7 +6,7 @@ from typing import Literal
 
 from tfm_core.training.comparison import Entry
 from tfm_ui.lenses.training.compare.layers import Layers
-from tfm_ui.lenses.training.compare.measures import MEASURES
+from tfm_ui.lenses.training.compare.measures import MEASURES, NEVER
 from tfm_ui.lenses.training.compare.numbers import Ranked
 from tfm_ui.lenses.training.outcomes import comparison_of, is_recurrent
 from tfm_ui.lenses.training.state import TrainingState
@@ -71,7 +71,7 @@ def _strip(result: Ranked, entry: Entry) -> Strip:
         low=min(values.values()) if is_whole else math.nan,
         middle=middle if is_whole else math.nan,
         high=max(values.values()) if is_whole else math.nan,
-        end=f"{end}, best" if entry in result.best and is_whole else end if is_whole else "not reached",
+        end=f"{end}, best" if entry in result.best and is_whole else end if is_whole else NEVER,
         said=f"{name}\nd_model {entry.config.d_model}, learning rate {entry.config.learning_rate:g}\n{each}",
     )
 
