@@ -219,7 +219,10 @@ class _Training:
                 if run.done:
                     self.optimizer.state[parameter] = {
                         "step": torch.tensor(float(run.done), device=self.device),
-                        **{what: run.optimizer[f"{name}.{what}"].to(self.device) for what in ("exp_avg", "exp_avg_sq")},
+                        **{
+                            what: run.optimizer[f"{name}.{what}"].to(self.device, copy=True)  # AdamW writes into it
+                            for what in ("exp_avg", "exp_avg_sq")
+                        },
                     }
         if run.done and is_point(run.done):
             self._again(run.done)

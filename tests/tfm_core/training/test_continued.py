@@ -1,0 +1,120 @@
+"""Stopped and continued, a run comes out as if it had never been stopped: to the last digit."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.tfm_core.training.runs import same_numbers, small, to_the_end, trained
+from tfm_core.positional.schemes import POSITIONAL
+from tfm_core.training import files
+from tfm_core.training.config import of_task
+from tfm_core.training.schedule import APART
+from tfm_core.training.store import Store
+from tfm_core.training.train import train, untrained
+from tfm_core.training.weights_file import as_file, from_file
+
+KINDS = [
+    ("reverse", {}),
+    ("reverse", {"dropout": 0.3}),
+    ("induction", {"num_layers": 2, "num_heads": 2, "positional": "alibi", "norm": "post", "dropout": 0.1}),
+    ("sort-decoder", {"dropout": 0.1}),
+    ("first-again", {"network": "gru", "num_layers": 2}),
+    ("textbook", {"dropout": 0.1, "pooling": "first"}),
+]
+STEPS = APART + 3  # neither a point nor a snapshot
+
+
+@pytest.mark.parametrize(("task", "changes"), KINDS)
+@pytest.mark.parametrize("stop", [1, 9, APART])
+def test_from_a_shorter_run(task, changes, stop):
+    shorter = to_the_end(small(task, steps=stop, **changes))
+    run = to_the_end(small(task, steps=STEPS, **changes), shorter)
+    same_numbers(run, trained(task, steps=STEPS, **changes))
+    assert run.seconds > shorter.seconds
+
+
+@pytest.mark.parametrize(("task", "changes"), KINDS)
+def test_closed_at_any_report_and_through_files(task, changes, monkeypatch):
+    monkeypatch.setattr("tfm_core.training.train.OFTEN", 0.0)
+    config = small(task, steps=STEPS, **changes)
+    run = None
+    for stop in (3, 4, 25, APART):
+        reports = train(config, run)
+        run = next(report.run for report in reports if report.run.done == stop)
+        reports.close()
+        run = files.read(files.as_tensors(run), files.as_json(run))
+    same_numbers(to_the_end(config, run), trained(task, steps=STEPS, **changes))
+
+
+def test_step_by_step_through_a_store(tmp_path):
+    config = small(dropout=0.2, steps=STEPS)
+    for steps in (5, 10, 20, STEPS):
+        longer = replace(config, steps=steps)
+        Store(tmp_path).keep(to_the_end(longer, Store(tmp_path).beginning(longer)))
+    same_numbers(Store(tmp_path).find(config), trained(dropout=0.2, steps=STEPS))
+
+
+def test_across_an_epoch_of_a_fixed_set():
+    changes = {"batch_size": 1000, "steps": 9}  # four batches an epoch
+    run = to_the_end(small("textbook", **changes), to_the_end(small("textbook", **{**changes, "steps": 6})))
+    same_numbers(run, to_the_end(small("textbook", **changes)))
+
+
+def test_a_run_that_is_complete_stays_as_it_is():
+    run = trained(steps=STEPS)
+    same_numbers(to_the_end(run.config, run), run)
+
+
+def test_from_before_the_first_step():
+    config = small()
+    same_numbers(to_the_end(config, untrained(config)), trained())
+
+
+def test_what_it_begins_from_stays_as_it_is():
+    shorter = to_the_end(small(steps=4))
+    kept = files.read(files.as_tensors(shorter), files.as_json(shorter))
+    to_the_end(small(steps=8), shorter)
+    same_numbers(shorter, kept)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"seed": 1}, "expected a shorter run of reverse,.*seed=1"),
+        ({"learning_rate": 0.02}, "learning_rate=0.02"),
+        ({"dropout": 0.1}, "dropout=0.1"),
+        ({"steps": 8}, "got 9 steps of reverse"),
+    ],
+)
+def test_of_another_run_nothing_is_continued(changes, words):
+    with pytest.raises(ValueError, match=words):
+        to_the_end(small(**changes), trained())
+
+
+def test_of_another_task_nothing_is_continued():
+    with pytest.raises(ValueError, match="expected a shorter run of copy"):
+        to_the_end(small("copy"), trained())
+
+
+def test_without_its_optimizer_nothing_is_continued():
+    bare = replace(trained(), optimizer={})
+    with pytest.raises(ValueError, match="expected a run with its optimizer"):
+        to_the_end(small(steps=12), bare)
+
+
+def test_weights_of_a_file_are_not_trained():
+    run = from_file(as_file(trained()))
+    with pytest.raises(ValueError, match=f"got weights of a file, {run.config.file}"):
+        to_the_end(run.config, run)
+    with pytest.raises(ValueError, match="expected a shorter run"):
+        to_the_end(small(), run)
+
+
+@pytest.mark.parametrize("scheme", list(POSITIONAL))
+def test_every_parameter_is_remembered_by_the_optimizer(scheme):
+    """Or else a run with one that gets no gradient could not be continued."""
+    config = of_task("copy", positional=scheme, steps=2, batch_size=4)
+    run = to_the_end(config)
+    same_numbers(to_the_end(replace(config, steps=4), run), to_the_end(replace(config, steps=4)))
+    assert torch.isfinite(run.losses).all()
