@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from tfm_core.training.config import TrainingConfig
 
+EARLY = 8  # before this step little is learned, and fewer snapshots are enough
 PER_OCTAVE = 3  # snapshots between a step and the one at twice its number
 FLAT = 200  # steps after which the rate falls with 1 / sqrt(step), as in Vaswani et al. 2017, equation 3
-APART = 25  # steps between two points of the curve, at most
+APART = 50  # steps between two points of the curve, at most
 WORSE = 1.5  # times the loss of guessing, for `LONG` steps: then the run has diverged
 LONG = 50
 HELPS = "A lower learning rate or a longer warm-up usually helps: the steps were too large for the slope they follow."
@@ -24,9 +25,9 @@ def rate(config: TrainingConfig, step: int) -> float:
 
 
 def is_snapshot(step: int) -> bool:
-    """Whether attention is kept after this step: 0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, ..."""
-    if step < 2:
-        return True
+    """Whether attention is kept after this step: 0, 1, 2, 4, 8, 10, 13, 16, 20, 25, 32, ..."""
+    if step < EARLY:
+        return step in (0, 1, 2, 4)
     nearest = round(PER_OCTAVE * math.log2(step))
     return any(round(2 ** (octave / PER_OCTAVE)) == step for octave in (nearest - 1, nearest, nearest + 1))
 

@@ -25,6 +25,7 @@ from tfm_core.training.run import Run
 SHIPPED = Path(__file__).parent / "shipped"
 FOLDER = "ATTENTION_LAB_RUNS"  # the environment variable that names the folder
 LIMIT = 100_000_000  # bytes of all files in it
+LOADED = "loaded"  # begins the files of weights that were not trained here
 IN_MEMORY = 32  # runs that are kept in memory as well
 
 
@@ -123,16 +124,23 @@ class Store:
             yield from self.folder.glob(pattern)
 
     def _make_room(self, newest: str) -> None:
-        """Remove the oldest runs until all files fit; the newest stays."""
+        """Remove the oldest runs until all files fit; the newest stays.
+
+        What visitors have loaded has a fifth of the room to itself, so that nobody can push out what was trained.
+        """
+        is_loaded = newest.startswith(LOADED)
+        limit = self.limit // 5 if is_loaded else self.limit
         sizes: dict[str, int] = {}
         ages: dict[str, float] = {}
         for path in self._files("*-*.*"):
             with suppress(OSError):
+                if path.name.startswith(LOADED) != is_loaded:
+                    continue
                 known = path.stat()
                 sizes[path.stem] = sizes.get(path.stem, 0) + known.st_size
                 ages[path.stem] = max(ages.get(path.stem, 0.0), known.st_mtime)
         for stem in sorted(ages, key=lambda stem: (stem == newest, ages[stem])):
-            if sum(sizes.values()) <= self.limit or stem == newest:
+            if sum(sizes.values()) <= limit or stem == newest:
                 break
             self._remove(stem)
             del sizes[stem]
@@ -152,7 +160,7 @@ def default_folder() -> Path:
 
 def _family(config: TrainingConfig) -> str:
     name = replace(config, steps=1).name
-    return f"{config.task}-{blake2b(name.encode(), digest_size=8).hexdigest()}"
+    return f"{LOADED if config.file else config.task}-{blake2b(name.encode(), digest_size=8).hexdigest()}"
 
 
 def _stem(config: TrainingConfig) -> str:

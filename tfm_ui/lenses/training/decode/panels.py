@@ -37,8 +37,8 @@ def _cross(shown: Written) -> Panel:
         key="training_decode",
         title=f"{shown.config.about.title}: where each token comes from",
         shape=f"{formats.plural(len(shown.source), 'step')}",
-        how_to_read="A row for each token that the decoder writes, a column for each source token. Marked cells are "
-        "where the right token stands. Drag “Tokens written” to walk through the steps.",
+        how_to_read="A row for each token that the decoder writes, a column for each source token. Drag “Tokens "
+        "written” to walk through the steps.",
         picture="training_decode",
         result=shown,
         sources=[decode_greedily, pattern_score, Transformer],

@@ -38,7 +38,6 @@ def cross(model: ModelState, state: TrainingState) -> Content:
         ),
         columns=Axis(shown.names(shown.source), "source token that is looked at", "source token", "key"),
         about=shown.sentence(),
-        marks=[(int(row), int(column)) for row, column in np.argwhere(shown.cells & ~later)],
         absent="not written yet",
     )
 
