@@ -13,7 +13,6 @@ from tfm_core.training.config import read_name
 from tfm_core.training.examples import EVALUATED, held_out
 from tfm_core.training.run import Point, Run
 from tfm_core.training.scores import chance
-from tfm_core.training.tasks.task import is_held_out
 from tfm_core.training.train import train
 from tfm_ui.live.script import Code, script
 from tfm_ui.pictures.panel import Result
@@ -166,7 +165,11 @@ class Learned(Result):
         classes = self.config.about.outcomes
         begin = self.run.points[0]
         sums = [maps.sum(-1) for maps in self.run.maps.values()]
-        told = {"no held-out example was trained on": bool(is_held_out(held_out(self.config, EVALUATED).source).all())}
+        told = {
+            "no held-out example was trained on": bool(
+                self.config.about.split(held_out(self.config, EVALUATED).source).all()
+            )
+        }
         if begin.step == 0:
             told[f"the first loss is at most ln {classes} + 0.5"] = begin.loss <= math.log(classes) + 0.5
         if sums:

@@ -7,7 +7,7 @@ import streamlit as st
 from tfm_core.training.scores import pattern_score
 from tfm_core.training.train import train
 from tfm_core.training.weights_file import as_file
-from tfm_ui.lenses.training import badge, row_controls, train_bar
+from tfm_ui.lenses.training import badge, loading, row_controls, train_bar
 from tfm_ui.lenses.training.learn.numbers import Learned, formed
 from tfm_ui.lenses.training.runs import config_of, shown_run, size_of, why_not
 from tfm_ui.lenses.training.state import TrainingState
@@ -49,6 +49,7 @@ def facts(result: Learned) -> str:
     parts = [
         f"{config.about.architecture}, {layers}, {heads}, d_model {config.d_model}, {config.positional} positions",
         f"{config.norm}-norm",
+        *([f"pooling: {config.pooling}"] if config.about.classes else []),
         f"AdamW, learning rate {config.learning_rate:g} after {config.warmup} steps of warm-up, falling with 1/√step "
         "from step 200 on",
         f"weight decay {config.weight_decay:g}",
@@ -62,11 +63,12 @@ def facts(result: Learned) -> str:
 
 
 def _take_along(result: Learned) -> None:
-    """The weights: in all lenses, and as a file."""
+    """The weights: in all lenses, and as a file; and another file's."""
     run = result.run
-    if not run.is_complete or run.config.network != "transformer" or run.config.about.classes:
-        return
     with st.container(horizontal=True, gap="small", key="training_tools"):
+        loading.draw()
+        if not run.is_complete or run.config.network != "transformer" or run.config.about.classes:
+            return
         st.button(
             "Show these weights in all lenses",
             on_click=train_bar.use_in_all_lenses,

@@ -135,7 +135,7 @@ def _told(config: TrainingConfig, point: dict[str, Any]) -> dict[str, float]:
 
 def _answers(config: TrainingConfig, ids: list[int]) -> list[str]:
     if config.about.classes:
-        return [f"class {number + 1}" for number in ids]
+        return [config.about.labels[number] for number in ids]
     return tokens_of(config, ids)
 
 
