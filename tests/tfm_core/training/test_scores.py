@@ -1,0 +1,154 @@
+"""What a network does and where its heads look, against loops over every cell."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tfm_core.training.runs import small, trained
+from tfm_core.training.examples import held_out
+from tfm_core.training.networks import network
+from tfm_core.training.scores import chance, look, loss_of, pattern_score, right, site
+from tfm_core.training.tasks.table import TASKS
+
+SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 6), st.integers(1, 6))
+
+
+def score_by_loops(weights, cells, *, even):
+    """For each head: the mean over all rows that have cells."""
+    scores = []
+    for head in range(weights.shape[1]):
+        rows = []
+        for example, queries in enumerate(cells.tolist()):
+            for query, row in enumerate(queries):
+                on_cells = [weights[example, head, query, key].item() for key, is_cell in enumerate(row) if is_cell]
+                if not on_cells:
+                    continue
+                if even:
+                    entropy = -sum(weight * math.log(weight) for weight in on_cells if weight)
+                    rows.append(entropy / math.log(max(2, len(on_cells))))
+                else:
+                    rows.append(sum(on_cells))
+        scores.append(sum(rows) / len(rows) if rows else 0)
+    return scores
+
+
+@given(SIZES, st.integers(0, 2**32), st.booleans(), st.sampled_from([0.0, 0.2, 0.7, 1.0]))
+def test_a_score_is_the_mean_over_rows_with_cells(sizes, seed, even, share):
+    batch, heads, queries, keys = sizes
+    numbers = torch.Generator().manual_seed(seed)
+    weights = (torch.randn(batch, heads, queries, keys, generator=numbers) * 3).softmax(-1)
+    weights[weights < 0.01] = 0
+    cells = torch.rand(batch, queries, keys, generator=numbers) < share
+    got = pattern_score(weights, cells, even=even)
+    assert got.shape == (heads,)
+    assert got.tolist() == pytest.approx(score_by_loops(weights, cells, even=even), abs=1e-5)
+
+
+def test_scores_end_at_0_and_1():
+    cells = torch.eye(4, dtype=torch.bool)[None]
+    assert pattern_score(torch.eye(4)[None, None], cells).tolist() == [1]
+    assert pattern_score(torch.eye(4).flip(0)[None, None], cells).tolist() == [0]
+    everywhere = torch.ones(1, 4, 4, dtype=torch.bool)
+    assert pattern_score(torch.full((1, 1, 4, 4), 0.25), everywhere, even=True).item() == pytest.approx(1)
+    assert pattern_score(torch.eye(4)[None, None], everywhere, even=True).tolist() == [0]
+    assert pattern_score(torch.full((1, 1, 4, 4), 0.25), everywhere & False).tolist() == [0]
+
+
+@pytest.mark.parametrize("name", [name for name, task in TASKS.items() if task.patterns])
+def test_chance_is_the_score_of_a_head_that_looks_everywhere_alike(name):
+    task, examples = TASKS[name], held_out(small(name), 8)
+    for pattern in task.patterns:
+        for causal in (False, True):
+            cells = pattern.cells(examples)
+            uniform = torch.zeros(len(cells), 1, *cells.shape[1:])
+            for query in range(cells.shape[1]):
+                visible = query + 1 if causal and pattern.kind == "self" else cells.shape[2]
+                uniform[:, :, query, :visible] = 1 / visible
+            (expected,) = score_by_loops(uniform, cells, even=pattern.even)
+            assert chance(pattern, examples, causal=causal) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("task", ["reverse", "induction", "majority", "sort-decoder", "textbook", "authors"])
+def test_a_look_tells_what_a_pass_tells(task):
+    config = small(task)
+    model, examples = network(config).eval(), held_out(config, 16)
+    looked = look(model, examples)
+    with torch.no_grad():
+        logits = model(*examples.inputs)
+    all_right, asked, losses, exact = 0, 0, [], 0
+    for row, answers in zip(logits.flatten(0, -2).reshape(16, -1, logits.shape[-1]), examples.answers, strict=True):
+        wrong = 0
+        for place, answer in zip(row, answers.reshape(-1).tolist(), strict=True):
+            if answer == -100:
+                continue
+            asked += 1
+            losses.append(-place.log_softmax(0)[answer].item())
+            all_right += int(place.argmax() == answer)
+            wrong += int(place.argmax() != answer)
+        exact += wrong == 0
+    assert looked.loss == pytest.approx(sum(losses) / len(losses), abs=1e-5)
+    assert looked.accuracy == pytest.approx(all_right / asked, abs=1e-6)
+    assert looked.exact == pytest.approx(exact / 16, abs=1e-6)
+    assert looked.said.equal(logits.argmax(-1))
+    assert looked.said.shape == examples.answers.shape
+    assert loss_of(logits, examples.answers).item() == pytest.approx(looked.loss)
+    assert right(logits, examples.answers)[examples.answers == -100].all()
+
+
+@pytest.mark.parametrize("task", ["reverse", "copy", "sort-decoder", "textbook", "authors"])
+def test_rows_of_attention_sum_to_1(task):
+    config = small(task, num_heads=2, num_layers=2)
+    weights = look(network(config), held_out(config, 4)).weights
+    stacks = 3 if task == "sort-decoder" else 1
+    assert len(weights) == 2 * stacks
+    for maps in weights.values():
+        assert maps.shape[:2] == (4, 2)
+        torch.testing.assert_close(maps.sum(-1), torch.ones(maps.shape[:-1]))
+
+
+@pytest.mark.parametrize("task", list(TASKS))
+def test_the_sites_of_all_patterns_are_recorded(task):
+    config = small(task, num_layers=2)
+    weights = look(network(config), held_out(config, 2)).weights
+    for pattern in config.about.patterns:
+        for layer in range(2):
+            assert (
+                weights[site(pattern.kind, layer, config.about.architecture)].shape[2:]
+                == (pattern.cells(held_out(config, 2)).shape[1:])
+            )
+
+
+@pytest.mark.parametrize("is_training", [True, False])
+@pytest.mark.parametrize("changes", [{"dropout": 0.5}, {"network": "lstm"}])
+def test_a_look_leaves_the_network_as_it_was(is_training, changes):
+    config = small(**changes)
+    model, examples = network(config).train(is_training), held_out(config, 4)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    first, again = (look(model, examples, attention=config.network != "lstm") for _ in range(2))
+    assert model.training is is_training
+    assert all(module.training is is_training for module in model.modules())
+    assert first.loss == again.loss  # no dropout
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert bool(first.weights) is (config.network == "transformer")
+
+
+def test_the_curve_has_the_scores_of_a_look():
+    run = trained("induction", num_layers=2, num_heads=2)
+    config = run.config
+    model = network(config)
+    model.load_state_dict(dict(run.weights))
+    examples = held_out(config, 128)
+    weights = look(model, examples).weights
+    for pattern, scores in zip(config.about.patterns, run.last.scores, strict=True):
+        for layer, heads in enumerate(scores):
+            expected = score_by_loops(
+                weights[f"layers.{layer}.self_attention.weights"][:8], pattern.cells(examples[:8]), even=False
+            )
+            assert len(heads) == 2
+            exact = pattern_score(weights[f"layers.{layer}.self_attention.weights"], pattern.cells(examples))
+            assert list(heads) == pytest.approx(exact.tolist(), abs=1e-6)
+            assert list(heads) == pytest.approx(expected, abs=0.1)
