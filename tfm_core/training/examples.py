@@ -1,11 +1,13 @@
 """The batches of a run: a pure function of its configuration and the step, so that it can be continued anywhere."""
 
 from collections.abc import Iterator
+from functools import cache
 
 import torch
 
 from tfm_core.model.initialization import generator
 from tfm_core.training.config import TrainingConfig
+from tfm_core.training.tasks.table import TASKS
 from tfm_core.training.tasks.task import Examples, draw
 
 AT_ONCE = 64  # steps whose examples are drawn at a time: a draw of 64 batches costs little more than one of one
@@ -44,9 +46,15 @@ def _epochs(config: TrainingConfig, begin: int) -> Iterator[Examples]:
 
 def side(config: TrainingConfig, *, held_out: bool) -> Examples:
     """The examples of a fixed set that are trained on, or those that are not."""
-    assert config.about.examples
-    every = config.about.examples()
-    return every[(config.about.split(every.source) == held_out).nonzero()[:, 0]]
+    return _side(config.task, held_out)
+
+
+@cache
+def _side(name: str, held_out: bool) -> Examples:
+    task = TASKS[name]
+    assert task.examples
+    every = task.examples()
+    return every[(task.split(every.source) == held_out).nonzero()[:, 0]]
 
 
 def probes(config: TrainingConfig) -> Examples:

@@ -55,8 +55,8 @@ def _vocabulary() -> tuple[str, ...]:
 
 
 @cache
-def _examples() -> tuple[Examples, Tensor]:
-    """All sentences, and which are held out. Of those that read alike without their rare words the first counts."""
+def _examples() -> tuple[Examples, frozenset[tuple[int, ...]]]:
+    """All sentences, and what is trained on. Of those that read alike without their rare words the first counts."""
     tokenizer = AUTHORS.tokenizer
     cls = tokenizer.id_of(CLS)
     first: dict[tuple[int, ...], tuple[int, bool]] = {}
@@ -68,7 +68,8 @@ def _examples() -> tuple[Examples, Tensor]:
         source[number, : len(ids)] = torch.tensor(ids)
     answers = torch.full_like(source, IGNORED)
     answers[:, 0] = torch.tensor([author for author, _ in first.values()])
-    return Examples(source, answers), torch.tensor([out for _, out in first.values()])
+    train = (tuple(row) for row, (_, out) in zip(source.tolist(), first.values(), strict=True) if not out)
+    return Examples(source, answers), frozenset(train)
 
 
 def _all() -> Examples:
@@ -77,8 +78,7 @@ def _all() -> Examples:
 
 def _split(source: Tensor) -> Tensor:
     """A sentence that is not in the file has not been trained on either."""
-    examples, held_out = _examples()
-    train = {tuple(ids) for ids in examples.source[~held_out].tolist()}
+    _, train = _examples()
     return torch.tensor([tuple(ids) not in train for ids in source.tolist()])
 
 

@@ -1,5 +1,7 @@
 """The Training lens: small transformers learn tasks with known answers, while one looks on."""
 
+from tfm_ui.lenses.training.classify.panels import VIEW as CLASSIFY
+from tfm_ui.lenses.training.classify.pictures import PICTURES as OF_CLASSIFY
 from tfm_ui.lenses.training.compare.panels import VIEW as COMPARE
 from tfm_ui.lenses.training.compare.pictures import PICTURES as OF_COMPARE
 from tfm_ui.lenses.training.decode.panels import VIEW as DECODE
@@ -16,7 +18,7 @@ LENS = Lens(
     name="training",
     title="Training",
     state=TrainingState,
-    views={"learn": LEARN, "decode": DECODE, "compare": COMPARE, "lengths": LENGTHS},
+    views={"learn": LEARN, "decode": DECODE, "classify": CLASSIFY, "compare": COMPARE, "lengths": LENGTHS},
     questions=QUESTIONS,
-    pictures=OF_LEARN | OF_DECODE | OF_COMPARE | OF_LENGTHS,
+    pictures=OF_LEARN | OF_DECODE | OF_CLASSIFY | OF_COMPARE | OF_LENGTHS,
 )

@@ -17,8 +17,8 @@ HOW = ("rate", "warmup", "batch", "dropout", "decay", "steps")
 def of_run(model: ModelState) -> TrainingState:
     """A task, its seed, and the button."""
     line = controls_line.row("line_training")
-    controls_line.draw(TrainingState, PREFIX, model, line, "task", "seed", "probe")
-    state = settings(model, line)
+    state = controls_line.draw(TrainingState, PREFIX, model, line, "task", "seed", "probe")
+    state = settings(model, line, *(["pooling"] if state.has_classes else []))
     reason = why_not(state)
     try:
         config = config_of(state)
@@ -29,11 +29,11 @@ def of_run(model: ModelState) -> TrainingState:
     return state
 
 
-def settings(model: ModelState, line: DeltaGenerator) -> TrainingState:
-    """The menu of what is trained, and how; the lens's state."""
+def settings(model: ModelState, line: DeltaGenerator, *more: str) -> TrainingState:
+    """The menu of what is trained, and how, and `more` fields; the lens's state."""
     inside = controls_line.more(line, "Settings")
     left, right = inside.columns(2, gap="small")
-    controls_line.draw(TrainingState, PREFIX, model, left, *NETWORK)
+    controls_line.draw(TrainingState, PREFIX, model, left, *NETWORK, *more)
     return controls_line.draw(TrainingState, PREFIX, model, right, *HOW)
 
 

@@ -24,6 +24,7 @@ FIELDS = {
     "width": "d_model",
     "positional": "positional",
     "norm": "norm",
+    "pooling": "pooling",
     "rate": "learning_rate",
     "warmup": "warmup",
     "batch": "batch_size",
@@ -40,6 +41,8 @@ def config_of(state: TrainingState) -> TrainingConfig:
         ValueError: for what no transformer can be; the message names expected and got.
     """
     asked = {FIELDS[name]: value for name in FIELDS if (value := getattr(state, name)) != AUTO}
+    if not state.has_classes:
+        asked.pop("pooling", None)
     return of_task(state.task, seed=state.seed, **asked)
 
 

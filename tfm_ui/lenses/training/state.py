@@ -3,14 +3,17 @@
 from dataclasses import dataclass
 
 from tfm_core import NORMS, POSITIONAL, TASKS
+from tfm_core.model.classifier import POOLINGS
 from tfm_ui.state.fields import Choice, Text, Whole, control
 from tfm_ui.state.lens_state import LensState
 
 PREFIX = "training_"
-VIEWS = ("learn", "decode", "compare", "lengths")
+VIEWS = ("learn", "decode", "classify", "compare", "lengths")
 MEASURES = ("right answers", "whole examples", "loss", "steps to 99 %")
 # Tasks with two texts whose source may be typed.
 PAIRS = tuple(name for name, task in TASKS.items() if task.solve and task.architecture == "encoder-decoder")
+# Tasks with one label for the whole sequence.
+LABELLED = tuple(sorted((name for name, task in TASKS.items() if task.labels), key=lambda name: name != "authors"))
 AUTO = "auto"  # as the task has it: the line below the controls says what that is
 MOST_STEPS = 20_000
 
@@ -23,7 +26,7 @@ def _or_auto(label: str, *values: object, help: str | None = None) -> Choice:
 class TrainingState(LensState):
     """The controls of all views."""
 
-    NOT_SET_UP = LensState.NOT_SET_UP | {"step", "probe", "written"}
+    NOT_SET_UP = LensState.NOT_SET_UP | {"step", "probe", "written", "example"}
 
     view: str = control(Choice("View", VIEWS, "buttons"), default=VIEWS[0], held=True)
 
@@ -36,6 +39,11 @@ class TrainingState(LensState):
     width: object = control(_or_auto("d_model", 16, 32, 64, 128), default=AUTO)
     positional: str = control(_or_auto("Positions", *POSITIONAL), default=AUTO)
     norm: str = control(_or_auto("Norm", *NORMS), default=AUTO)
+
+    pooling: str = control(
+        _or_auto("Pooling", *POOLINGS, help="What the head reads: the mean over all tokens, or the first token."),
+        default=AUTO,
+    )
 
     # how
     rate: object = control(
@@ -62,5 +70,14 @@ class TrainingState(LensState):
     written: int = control(Whole("Tokens written", 0, 40), default=40, held=True)
     probe: int = control(Choice("Example", (1, 2)), default=1)
 
+    # what is classified, and which row of the table of examples is looked at
+    labelled: str = control(Choice("Task", LABELLED), default=LABELLED[0])
+    example: int = control(Whole("Example of the table", 1, 10), default=1, held=True)
+
     # what networks are compared by
     measure: str = control(Choice("By", MEASURES), default=MEASURES[0])
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the task is learned by a classifier of whole sequences."""
+        return bool(TASKS[self.task].classes)

@@ -90,20 +90,28 @@ class Classified(Result):
         """Whether the network or the best bag of words is ahead."""
         if self.run is None or not self.run.done:
             return ""
-        ours, best = self.run.last.accuracy, self.best
-        error = math.sqrt(2 * 0.25 / len(examples_of(self.config)))  # of a difference, at most
-        network, bag = formats.percents(ours, best.accuracy)[:2]
-        if abs(ours - best.accuracy) < error:
-            return f"Network ({network}) and bag of words ({bag}, {best.name}) differ by less than chance alone would."
+        ours, best, least = self.run.last.accuracy, self.best, self.baselines[0].accuracy
+        network, bag, count = formats.percent(ours, 3), formats.percent(best.accuracy, 3), len(examples_of(self.config))
+        # Two standard deviations of the difference, as if each were measured on examples of its own.
+        doubt = 2 * math.sqrt((ours * (1 - ours) + best.accuracy * (1 - best.accuracy)) / count)
+        if max(ours, best.accuracy) - least < doubt:
+            return "Neither the network nor a bag of words is clearly above who always says the most frequent label."
+        if ours == best.accuracy:
+            return f"Network and bag of words ({best.name}) are right equally often."
+        told = f"A bag of words is ahead: {bag} ({best.name}) against {network}."
         if ours > best.accuracy:
-            return f"The network is ahead of the best bag of words: {network} against {bag} ({best.name})."
-        return f"A bag of words is ahead: {bag} ({best.name}) against {network}."
+            told = f"The network is ahead of the best bag of words: {network} against {bag} ({best.name})."
+        if abs(ours - best.accuracy) < doubt:
+            told += f" With {formats.count(count)} examples, chance alone can make up to {100 * doubt:.1f} points."
+        return told
 
     def overfits(self) -> str:
         """Whether the held-out loss grows while the training loss falls."""
-        if self.run is None or not self.run.done or (low := turn(self.run.points)) is None:
-            return ""
+        if self.run is None or not self.config.about.examples or (low := turn(self.run.points)) is None:
+            return ""  # generated examples are new at each step
         then = self.run.points[-2]
+        if recent_loss(self.run) > then.loss:
+            return ""
         return (
             f"It overfits: on the same held-out examples the loss is lowest after step {low.step} "
             f"({formats.number(low.loss)}) and {formats.number(then.loss)} after step {then.step}; at the end the "

@@ -5,18 +5,20 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from tfm_core import TrainingConfig
+from tfm_core import TrainingConfig, recording
 from tfm_core.training import baselines as simple
 from tfm_core.training.baselines import Baseline, label_ids, labels_of
+from tfm_core.training.config import of_task
 from tfm_core.training.examples import FINAL, held_out
 from tfm_core.training.networks import network
 from tfm_core.training.run import Run
-from tfm_core.training.scores import look, site
+from tfm_core.training.scores import site
 from tfm_core.training.tasks.task import Examples
 from tfm_ui.lenses.training.runs import run_of
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.live.cache import cached
 
+AT_ONCE = 128  # examples of a pass: logits over a large vocabulary take much memory
 BESIDE = {"textbook": "textbook-random", "textbook-random": "textbook"}  # shown together
 
 
@@ -26,7 +28,8 @@ class Said:
 
     Attributes:
         probabilities: float32 (example, label), of the softmax over all that the network can say.
-        chosen: int64 (example), the number of the label that it says; the number of labels where it says something else.
+        chosen: int64 (example), the number of the label that it says; where it says something else, how many labels
+            there are.
         labels: int64 (example), the number of the right label.
         looks: float32 (example, head, key), the last layer's weights of the first token, where it says the answer;
             None for a network that says it elsewhere.
@@ -57,12 +60,22 @@ def of_label(state: TrainingState) -> TrainingState:
 
 def examples_of(config: TrainingConfig) -> Examples:
     """The held-out examples that everything here is measured on."""
-    return held_out(config, FINAL)
+    return _held_out(config.task)
 
 
 @cached()
+def _held_out(task: str) -> Examples:
+    return held_out(of_task(task), FINAL)
+
+
 def baselines(config: TrainingConfig) -> list[Baseline]:
-    """What needs no network; it depends on the task, and of generated examples on the seed and the steps."""
+    """What needs no network. Of a fixed set it depends on the task alone, of generated examples on which there were."""
+    changes = {} if config.about.examples else {name: getattr(config, name) for name in ("seed", "steps", "batch_size")}
+    return _baselines(of_task(config.task, **changes))
+
+
+@cached()
+def _baselines(config: TrainingConfig) -> list[Baseline]:
     return simple.baselines(config)
 
 
@@ -83,18 +96,20 @@ def told(run: Run) -> Said:
     """What the network of a run says, as it stands."""
     config = run.config
     task, examples = config.about, examples_of(config)
-    model = network(config)
+    model = network(config).eval()
     model.load_state_dict(dict(run.weights), strict=False)  # tied weights have two names in it
-    at_first = config.network == "transformer" and not task.classes
-    trace = look(model, examples, attention=at_first)
-    model.eval()
-    logits = model(*examples.inputs)
-    logits = logits if task.classes else logits[:, 0]
-    ids = label_ids(task)
-    hits = logits.argmax(-1)[:, None] == ids
+    last = site("self", config.num_layers - 1, task.architecture)
+    logits, looks = [], []
+    for begin in range(0, len(examples), AT_ONCE):
+        with recording("*.weights") as trace:
+            out = model(*examples[begin : begin + AT_ONCE].inputs)
+        logits.append(out if task.classes else out[:, 0])
+        looks += [] if task.classes or last not in trace else [trace[last][:, :, 0].clone()]
+    all_logits, ids = torch.cat(logits), label_ids(task)
+    hits = all_logits.argmax(-1)[:, None] == ids
     return Said(
-        probabilities=logits.softmax(-1)[:, ids],
+        probabilities=all_logits.softmax(-1)[:, ids],
         chosen=torch.where(hits.any(1), hits.long().argmax(1), len(ids)),
         labels=labels_of(task, examples),
-        looks=trace.weights[site("self", config.num_layers - 1, task.architecture)][:, :, 0] if at_first else None,
+        looks=torch.cat(looks) if looks else None,
     )
