@@ -1,8 +1,8 @@
 """Where runs are kept: a folder of limited size, the oldest out first; in memory where no folder can be written.
 
 A run is two files, `<family>-<steps>.safetensors` and `.json`; a family is all runs that differ in the number of steps
-alone. Several processes may share the folder: a file appears at once and whole. What cannot be read counts as missing,
-is removed, and will be trained anew.
+alone. Several processes may share the folder: a file appears at once and whole, and while a run is written its JSON is
+not there. What cannot be read counts as missing, is removed, and will be trained anew.
 """
 
 import os
@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, gettempdir
 
 from torch import Tensor
 
@@ -27,6 +27,8 @@ FOLDER = "ATTENTION_LAB_RUNS"  # the environment variable that names the folder
 LIMIT = 100_000_000  # bytes of all files in it
 LOADED = "loaded"  # begins the files of weights that were not trained here
 IN_MEMORY = 32  # runs that are kept in memory as well
+
+Stamp = tuple[int, ...]  # of a file: another one after each writing
 
 
 class Store:
@@ -43,27 +45,33 @@ class Store:
         self.folder, self.limit, self.shipped = folder or default_folder(), limit, shipped
         self.problem = ""  # why runs live in memory alone, in a sentence; "" if they are on disk
         self._lock = threading.RLock()
-        self._memory: OrderedDict[str, Run] = OrderedDict()
+        self._memory: OrderedDict[str, tuple[Run, Stamp | None]] = OrderedDict()
 
     def find(self, config: TrainingConfig) -> Run | None:
         """The run of this configuration, complete or not; None if there is none."""
         name = config.name
         with self._lock:
-            if name in self._memory:
+            stamp = self._stamp(config)
+            known, read_at = self._memory.get(name, (None, None))
+            if known is not None and stamp in (None, read_at):
                 self._memory.move_to_end(name)
-                return self._memory[name]
-            for folder in (self.folder, self.shipped):
-                if (run := self._read(folder, config)) is not None:
-                    self._remember(run)
-                    return run
-        return None
+                return known
+            # Not read yet, or another process has written it since.
+            run = self._read(self.folder, config) or known or self._read(self.shipped, config)
+            if run is not None:
+                self._remember(run, stamp)
+            return run
 
     def beginning(self, config: TrainingConfig) -> Run | None:
         """The longest run that this one goes on from: it differs in the number of steps alone, and is shorter."""
         with self._lock:
-            steps = {int(path.stem.rpartition("-")[2]) for path in self._files(f"{_family(config)}-*.json")}
-            steps |= {run.config.steps for run in self._memory.values() if _family(run.config) == _family(config)}
-            runs = [self.find(replace(config, steps=count)) for count in steps]
+            family = _family(config)
+            steps = {path.stem.rpartition("-")[2] for path in self._files(f"{family}-*.json")}
+            steps |= {str(run.config.steps) for run, _ in self._memory.values() if _family(run.config) == family}
+            runs = []
+            for count in steps:
+                with suppress(ValueError):  # somebody else's file
+                    runs.append(self.find(replace(config, steps=int(count))))
         usable = [run for run in runs if run and run.optimizer and not run.problem and run.done <= config.steps]
         return max(usable, key=lambda run: run.done, default=None)
 
@@ -75,20 +83,22 @@ class Store:
             optimizer: whether it can be continued later.
         """
         with self._lock:
-            self._remember(run)
+            stem = _stem(run.config)
+            tensors, text = files.as_tensors(run, optimizer=optimizer), files.as_json(run).encode()
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                stem = _stem(run.config)
-                write(self.folder / f"{stem}.safetensors", files.as_tensors(run, optimizer=optimizer))
-                write(self.folder / f"{stem}.json", files.as_json(run).encode())
+                (self.folder / f"{stem}.json").unlink(missing_ok=True)
+                write(self.folder / f"{stem}.safetensors", tensors)
+                write(self.folder / f"{stem}.json", text)
                 self._make_room(stem)
                 self.problem = ""
             except OSError as error:
-                self._remove(_stem(run.config))
+                self._remove(stem)
                 self.problem = (
                     f"Trained runs are kept in memory until the server ends: {self.folder} cannot be written "
                     f"({error.strerror or error})."
                 )
+            self._remember(run, self._stamp(run.config))
 
     def weights(self, name: str) -> Mapping[str, Tensor] | None:
         """The weights of the complete run with this name, or None if it is not here."""
@@ -102,7 +112,10 @@ class Store:
         stem = folder / _stem(config)
         try:
             text = stem.with_suffix(".json").read_text(encoding="utf-8")
-            run = files.read(stem.with_suffix(".safetensors").read_bytes(), text)
+            tensors = stem.with_suffix(".safetensors").read_bytes()
+            if stem.with_suffix(".json").read_text(encoding="utf-8") != text:
+                return None  # another process is writing it: these two files may belong to different runs
+            run = files.read(tensors, text)
         except OSError:
             return None
         except ValueError:
@@ -113,8 +126,14 @@ class Store:
             return None
         return run
 
-    def _remember(self, run: Run) -> None:
-        self._memory[run.config.name] = run
+    def _stamp(self, config: TrainingConfig) -> Stamp | None:
+        with suppress(OSError):
+            known = (self.folder / f"{_stem(config)}.json").stat()
+            return known.st_ino, known.st_size, known.st_mtime_ns
+        return None
+
+    def _remember(self, run: Run, stamp: Stamp | None) -> None:
+        self._memory[run.config.name] = run, stamp
         self._memory.move_to_end(run.config.name)
         while len(self._memory) > IN_MEMORY:
             self._memory.popitem(last=False)
@@ -155,7 +174,11 @@ def default_folder() -> Path:
     """The folder that the environment names, or one in the user's cache."""
     if named := os.environ.get(FOLDER):
         return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "attention-lab" / "runs"
+    try:
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    except RuntimeError:  # a user without a home, as containers may have
+        cache = Path(gettempdir())
+    return cache / "attention-lab" / "runs"
 
 
 def _family(config: TrainingConfig) -> str:
