@@ -12,7 +12,7 @@ import streamlit as st
 from tfm_ui.page import controls
 from tfm_ui.page.lens import Lens
 from tfm_ui.page.present import TAKEN
-from tfm_ui.page.questions import Prediction, Question, asked, neighbour
+from tfm_ui.page.questions import Prediction, Question, asked, first_of, neighbour
 from tfm_ui.state.fields import State
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -31,7 +31,7 @@ def draw(lens: Lens, model: ModelState, state: LensState, unanswerable: str = ""
         unanswerable: why nothing can be measured now, which then stands in the place of the answer.
     """
     these = lens.questions
-    now = asked(these, state)
+    now = asked(these, state, model)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="question"):
         with st.container(horizontal=True, gap=None, wrap=False, width="content", key="which_question"):
             _step("Question before", -1, lens, now)
@@ -79,8 +79,8 @@ def open_view(lens: Lens, model: ModelState, state: LensState, view: str) -> Non
     As long as the reader has moved nothing since the question on screen was asked, the view is opened with what its
     first question needs; otherwise the reader's controls stay.
     """
-    first = next(question for question in lens.questions if question.view(lens.state) == view)
-    if asked(lens.questions, state).holds(model, state):
+    first = first_of([question for question in lens.questions if question.view(lens.state) == view], model)
+    if asked(lens.questions, state, model).holds(model, state):
         ask(lens, first)
     else:
         controls.change(lens.prefix, view=view, question=0)

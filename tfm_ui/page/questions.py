@@ -65,12 +65,20 @@ class Question:
 MOST_CHARS = 150  # two lines beside the question's number in a window 1024 px wide
 
 
-def asked(questions: Sequence[Question], page: LensState) -> Question:
+def asked(questions: Sequence[Question], page: LensState, model: ModelState | None = None) -> Question:
     """The question that is on screen: the one that the link names, or else the first one of the visible view."""
     number, view = page.question, getattr(page, "view", "")
     of_view = [question for question in questions if question.view(type(page)) == view]
     named = questions[number - 1] if 0 < number <= len(questions) else None
-    return named if named and (named in of_view or not of_view) else (of_view or questions)[0]
+    return named if named and (named in of_view or not of_view) else first_of(of_view or questions, model)
+
+
+def first_of(questions: Sequence[Question], model: ModelState | None) -> Question:
+    """The first question that is asked of a model with such weights, trained or random; without one the first."""
+    if not model:
+        return questions[0]
+    fitting = (question for question in questions if ("weights" in question.model) == bool(model.trained))
+    return next(fitting, questions[0])
 
 
 def neighbour(questions: Sequence[Question], now: Question, step: int) -> Question:

@@ -17,19 +17,10 @@ from tfm_core import (
 )
 from tfm_core.model.tokens import Tokenizer
 from tfm_core.model.trained import RANDOM
+from tfm_ui.state import trained as runs
 from tfm_ui.state.fields import Choice, Flag, Length, Text, Whole, control
 from tfm_ui.state.pass_cost import HEAVY, pass_bytes
 from tfm_ui.state.samples import about, read_text
-from tfm_ui.state.trained import (
-    Reading,
-    RunName,
-    examples_of,
-    longest_of,
-    run_config,
-    shape_of,
-    source_reading,
-    target_reading,
-)
 
 MAX_TOKENS = 1024
 EXACT_UP_TO = 256  # tokens: pictures have a cell for each weight, and no more are read unless they are asked for
@@ -81,22 +72,22 @@ class ModelState:
     causal: bool = control(
         Flag("Causal: no looking ahead", help="A choice in encoders; decoders are always causal."), default=True
     )
-    weights: str = control(RunName("Weights", help=HELP_ON_WEIGHTS), default=RANDOM, held=True)
+    weights: str = control(runs.RunName("Weights", help=HELP_ON_WEIGHTS), default=RANDOM, held=True)
     seed: int = control(Whole("Seed", 0, 9999, box=True, help="Another seed, other random weights."), default=7)
 
     def __post_init__(self) -> None:
-        for name, value in shape_of(self.weights).items():  # whatever the other fields say, trained weights fix these
+        for name, value in runs.shape_of(self.weights).items():  # trained weights fix these
             object.__setattr__(self, name, value)
 
     @property
     def fixed(self) -> frozenset[str]:
         """The fields that the weights fix, so that no link need name them."""
-        return frozenset(shape_of(self.weights))
+        return frozenset(runs.shape_of(self.weights))
 
     @cached_property
     def trained(self) -> TrainingConfig | None:
         """How the weights were trained; None if they are random."""
-        return run_config(self.weights)
+        return runs.run_config(self.weights)
 
     def varied(self, **changes: Any) -> "ModelState":
         """This model with other fields: also with such as its trained weights fix, so that it was never trained so."""
@@ -115,16 +106,20 @@ class ModelState:
 
     @cached_property
     def right_answers(self) -> tuple[str, ...]:
-        """Of an example that trained weights read, the right token at each position, "" where nothing is asked.
-
-        Empty if nobody knows them: of random weights, of the reader's own text, and where the example is cut.
-        """
-        last = self._target if self.is_encoder_decoder else self._source
-        if not self.trained or last.example is None or self._source.example != last.example:
+        """The right token at each position, "" where nothing is asked; empty if no whole example is read."""
+        if not self.trained or self.example is None:
             return ()
-        answers = examples_of(self.trained.task)[last.example].answers
-        tokens = self.target_tokens if self.is_encoder_decoder else self.source_tokens
-        return () if tokens.dropped or self.source_tokens.dropped else answers
+        read = len((self.target_tokens if self.is_encoder_decoder else self.source_tokens).pieces)
+        return runs.examples_of(self.trained.task)[self.example].answers[:read]
+
+    @property
+    def example(self) -> int | None:
+        """The number of the example that trained weights read, whole, from 0; None if they read another text."""
+        number = self._source.example
+        texts = [self.source_tokens, *([self.target_tokens] if self.is_encoder_decoder else [])]
+        if self.is_encoder_decoder and self._target.example != number:
+            return None
+        return None if any(text.dropped or text.padding for text in texts) else number
 
     @property
     def config(self) -> TransformerConfig:
@@ -171,24 +166,24 @@ class ModelState:
         return self.causal or self.architecture != "encoder"
 
     @cached_property
-    def _source(self) -> Reading:
+    def _source(self) -> runs.Reading:
         """What is read of the text box, and what should be said of it."""
         if self.trained:
-            return source_reading(self.trained, self.text)
-        return Reading(read_text(self.text), None, about(self.text))
+            return runs.source_reading(self.trained, self.text)
+        return runs.Reading(read_text(self.text), None, about(self.text))
 
     @cached_property
-    def _target(self) -> Reading:
+    def _target(self) -> runs.Reading:
         """What is read of the box of the target text."""
         if not self.trained:
-            return Reading(read_text(self.target), None, about(self.target))
+            return runs.Reading(read_text(self.target), None, about(self.target))
         if not self.is_encoder_decoder:
-            return Reading("", None, "")
-        return target_reading(self.trained, self.target, self._source)
+            return runs.Reading("", None, "")
+        return runs.target_reading(self.trained, self.target, self._source)
 
     def reads(self, text: str) -> bool:
         """Whether the model reads a text as it stands: trained weights know the tokens of their task alone."""
-        return not self.trained or source_reading(self.trained, text).is_asked_for
+        return not self.trained or runs.source_reading(self.trained, text).is_asked_for
 
     @property
     def read_text(self) -> str:
@@ -208,7 +203,7 @@ class ModelState:
     @property
     def most_tokens(self) -> int:
         """How many tokens the model can read at all."""
-        return longest_of(self.trained) if self.trained else MAX_TOKENS
+        return runs.longest_of(self.trained) if self.trained else MAX_TOKENS
 
     @cached_property
     def length(self) -> int:

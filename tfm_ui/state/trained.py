@@ -15,9 +15,10 @@ from tfm_core.model.trained import RANDOM
 from tfm_core.training.config import of_task, read_name
 from tfm_core.training.examples import held_out
 from tfm_core.training.run import Run
-from tfm_core.training.tasks.task import IGNORED
+from tfm_core.training.tasks.task import IGNORED, PAD
 
 EXAMPLES = 9  # held-out examples that have names, @1 to @9
+MOST_CHARS = 300  # of a name; one with all fields has about 250
 STRETCH = 4  # schemes without a table may read so many times the trained length
 
 
@@ -54,10 +55,14 @@ class RunName:
         """The name in its plain form; the default if no run can have it."""
         if raw == RANDOM:
             return RANDOM, ""
+        expected = f"it can be {RANDOM}, or the name of a run such as reverse or reverse,seed=3"
         try:
-            name = trains(raw).name
+            name = trains(raw[: MOST_CHARS + 1]).name
         except ValueError as problem:
-            return default, f"it can be {RANDOM}, or the name of a run such as reverse or reverse,seed=3; {problem}"
+            why = str(problem) if len(str(problem)) < MOST_CHARS else "this is none"
+            return default, f"{expected}; {why}"
+        if len(raw) > MOST_CHARS:
+            return default, f"{expected}; names have at most {MOST_CHARS} characters"
         return name, "" if name == raw else f"the plain name of this run is {name}"
 
 
@@ -121,10 +126,10 @@ class Example(NamedTuple):
 @cache  # of at most all tasks
 def examples_of(task: str) -> tuple[Example, ...]:
     """The first held-out examples of a task."""
-    drawn, vocabulary = held_out(of_task(task), EXAMPLES), ("PAD", *TASKS[task].vocabulary)
+    drawn, vocabulary = held_out(of_task(task), EXAMPLES), (PAD, *TASKS[task].vocabulary)
 
     def text(ids: list[int]) -> str:
-        return " ".join(vocabulary[number] for number in ids)
+        return " ".join(vocabulary[number] for number in ids if number)  # shorter texts of a task end in padding
 
     targets = [""] * len(drawn) if drawn.target is None else [text(ids) for ids in drawn.target.tolist()]
     answers = [
@@ -162,10 +167,9 @@ def source_reading(config: TrainingConfig, typed: str) -> Reading:
     if (number := example_number(typed)) is not None:
         return Reading(examples[number].text, number, _of_example(config, number))
     if not (why := _why_not(config, typed)):
-        return Reading(" ".join(typed.split()), None, "")
+        return _as_typed(config, typed.split())
     first = examples[0].text
-    note = f"{why}, so an example of the task is read: {_few(first.split())}."
-    return Reading(first, 0, note, is_asked_for=False)
+    return Reading(first, 0, f"Read is an example of the task, {_few(first.split())}: {why}.", is_asked_for=False)
 
 
 def target_reading(config: TrainingConfig, typed: str, source: Reading) -> Reading:
@@ -177,10 +181,25 @@ def target_reading(config: TrainingConfig, typed: str, source: Reading) -> Readi
         return Reading(" ".join(typed.split()), None, "")
     if source.example is None:
         start = examples[0].target.partition(" ")[0]
-        return Reading(start, None, f"{why}, so the decoder begins with {start}.", is_asked_for=False)
+        return Reading(start, None, f"The decoder begins with {start}: {why}.", is_asked_for=False)
     of_example = examples[source.example].target
-    note = f"{why}, so the example’s own target is read: {_few(of_example.split())}."
+    note = f"Read is the example’s own target, {_few(of_example.split())}: {why}."
     return Reading(of_example, source.example, note, is_asked_for=False)
+
+
+def _as_typed(config: TrainingConfig, pieces: list[str]) -> Reading:
+    """The reader's tokens, behind the token with which all examples of the task begin, if there is one."""
+    task, starts = config.about, {example.text.partition(" ")[0] for example in examples_of(config.task)}
+    notes = []
+    if len(starts) == 1 and pieces[0] not in starts:
+        (start,) = starts
+        pieces = [start, *pieces]
+        notes.append(f"{start} is read before it, as before all texts of the task.")
+    unknown = list(dict.fromkeys(piece for piece in pieces if piece not in task.vocabulary))
+    if unknown:
+        more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        notes.append(f"These weights do not know “{unknown[0][:20]}”{more}: read as {task.unknown}.")
+    return Reading(" ".join(pieces), None, " ".join(notes))
 
 
 def _why_not(config: TrainingConfig, typed: str) -> str:
@@ -191,8 +210,8 @@ def _why_not(config: TrainingConfig, typed: str) -> str:
     if pieces and not unknown:
         return ""
     short = unknown if len(unknown) <= 20 else f"{unknown[:19]}…"
-    none = f"“{short}” is none of them" if unknown else "There is none"
-    return f"These weights know {_few(task.vocabulary)}. {none}"
+    known = _few(task.vocabulary)
+    return f"“{short}” is none of {known}, which these weights know" if unknown else f"these weights know {known}"
 
 
 def _of_example(config: TrainingConfig, number: int) -> str:
@@ -201,6 +220,4 @@ def _of_example(config: TrainingConfig, number: int) -> str:
 
 def _few(pieces: tuple[str, ...] | list[str]) -> str:
     """Tokens in a row, the middle left out where they are many."""
-    if len(pieces) <= 12:
-        return " ".join(pieces)
-    return " ".join([*pieces[:4], "…", *pieces[-3:]])
+    return " ".join(pieces if len(pieces) <= 6 else [*pieces[:3], "…", pieces[-1]])

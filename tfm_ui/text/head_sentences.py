@@ -73,6 +73,12 @@ def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: b
     by_chance = float(np.minimum((2 * NEAR + 1) / rows.visible[free], 1).sum())  # at most: in short texts all is near
     if same_text and near * 2 > len(free) and near > 2 * by_chance:
         return f"Looks most at itself or a token at most {NEAR} places away in {near} of {len(free)} rows."
+    mirrored = int((top == len(rows.key) - 1 - free).sum())
+    if mirrored * 2 > len(free):
+        where = "its mirror place, the last token from the first and so on,"
+        return f"Looks most at {where} in {mirrored} of {len(free)} rows."
+    if same_text and (steady := _steady(free[clear] - rows.key[free][clear], len(free))):
+        return steady
     if times * 2 > len(free):
         return f"Favours one token: “{keys[favourite]}” gets the most weight in {times} of {len(free)} rows."
     if times > 1:
@@ -80,6 +86,16 @@ def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: b
         as_often = f", as {formats.plural(others, 'other token')} {'does' if others == 1 else 'do'}" if others else ""
         return f"No pattern stands out: {often}{as_often}."
     return "No pattern stands out: no token gets the most weight in two rows."
+
+
+def _steady(back: NDArray[np.intp], rows: int) -> str:
+    """That most rows look as many places back or ahead, "" if they do not; of clear rows, how far back they look."""
+    ways, counts = np.unique(back, return_counts=True)
+    if not len(ways) or counts.max() * 2 <= rows:
+        return ""
+    far = int(ways[counts.argmax()])
+    way = f"{formats.plural(abs(far), 'place')} {'back' if far > 0 else 'ahead'}"
+    return f"Looks most at the token {way} in {counts.max()} of {rows} rows."
 
 
 def _strongest(rows: Rows, free: NDArray[np.intp], queries: Sequence[str], keys: Sequence[str]) -> str:

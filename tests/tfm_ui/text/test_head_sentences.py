@@ -40,6 +40,8 @@ def rows(*tops: int) -> np.ndarray:
         (rows(3, 3, 3, 3, 0, 3), ALL, "Favours one token: “d” gets the most weight in 5 of 6 rows."),
         (rows(3, 4, 1, 5, 2, 3), ALL, "No pattern stands out: “d” gets the most weight most often, in 2 of 6 rows."),
         (rows(3, 4, 1, 5, 0, 2), ALL, "No pattern stands out: no token gets the most weight in two rows."),
+        (rows(5, 4, 3, 2, 1, 0), ALL, "Looks most at its mirror place, the last token from the first and so on, in 6"),
+        (rows(4, 5, 0, 1, 2, 3), ALL, "Looks most at the token 2 places back in 4 of 6 rows."),
         (rows(0, 1), ALL[:2], "Too few rows for a pattern."),
         (np.full((6, 6), 1 / 6, np.float32), ALL, "No pattern: every row spreads its weight evenly"),
     ],

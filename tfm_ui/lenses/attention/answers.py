@@ -10,6 +10,7 @@ from tfm_ui.lenses.attention.change.results import changed
 from tfm_ui.lenses.attention.contribution.numbers import contribution
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.steps.numbers import head_steps, steps
+from tfm_ui.live.learned import UNKNOWN, in_words
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -151,6 +152,28 @@ def after_a_change(model: ModelState, state: AttentionState) -> str:
         else "Every layer passes a change on to all tokens that may look at the changed one."
     )
     return f"At the end {len(moved)} of {formats.plural(int(both.sum()), 'token')} have moved. {why}"
+
+
+def answers_lost(model: ModelState, state: AttentionState) -> str:
+    """How many right answers the changes of B cost."""
+    weights, _, output = changed(model, state)
+    a, b = output.compared.effect.right
+    if weights.setting.same:
+        return "A and B are the same, so nothing is lost. Silence a head, or lock a cell and drag its weight."
+    if not a or not b:
+        return f"{UNKNOWN} {output.sentence()}"
+    what = (
+        "What was changed is what the answers hang on."
+        if b[0] < a[0]
+        else "What was changed is not what the answers hang on."
+    )
+    return f"In A {in_words(a)} are right, in B {b[0]} of {b[1]}. {what}"
+
+
+def right_in_b(model: ModelState, state: AttentionState) -> float:
+    """How many answers of the task are right in B; 0 if nobody knows what is right."""
+    right = changed(model, state)[2].compared.effect.right[1]
+    return right[0] if right else 0
 
 
 def tokens_moved(model: ModelState, state: AttentionState) -> float:

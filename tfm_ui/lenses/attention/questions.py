@@ -67,6 +67,15 @@ QUESTIONS = (
         page={"view": "change", "changes": "weight 1.1 3>8 0.5", "query": 3, "key": 8},
     ),
     Question(
+        "Silence what was learned",
+        "Trained on letters that repeat, and in B the head of layer 2 is silenced. How many of the answers are still "
+        "right?",
+        answers.answers_lost,
+        Prediction(ask="How many are right in B?", measured=answers.right_in_b),
+        model={"weights": "induction"},
+        page={"view": "change", "layer": 2, "changes": "silence 2.1"},
+    ),
+    Question(
         "Why √dₖ",
         "Wider vectors have larger dot products. From which dₖ on does the softmax without √dₖ leave half of the "
         "draws under a tenth of the gradient 1/4?",

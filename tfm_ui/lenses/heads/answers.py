@@ -5,7 +5,9 @@ from numpy.typing import NDArray
 
 from tfm_ui.lenses.heads.numbers import AllHeads, all_heads
 from tfm_ui.lenses.heads.state import HeadsState
+from tfm_ui.live.learned import UNKNOWN, where_to_look
 from tfm_ui.live.passes import adds_bias
+from tfm_ui.live.places import kind_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.ties import places_of_largest
@@ -131,6 +133,34 @@ def two_texts(model: ModelState, state: HeadsState) -> str:
         "The text that is looked at is there as a whole before the first word is written. Only the decoder’s own words "
         "have to be hidden from each other, and that is done in its self-attention."
     )
+
+
+def looks_where_it_should(model: ModelState, state: HeadsState) -> str:
+    """For each pattern of the task the head that looks there most, and how much of its weight it gives."""
+    shown = all_heads(model, state.kind)
+    patterns = where_to_look(model, kind_of(model, state.kind))
+    if not patterns:
+        return f"{UNKNOWN} Here no head has a place where it should look."
+    said = []
+    for pattern in patterns:
+        scores = np.array([pattern.score(weights) for weights in _exact(shown)]).reshape(shown.attention.largest.shape)
+        best = np.unravel_index(scores.argmax(), scores.shape)
+        said.append(
+            f"{pattern.pattern.why} {_named(best).capitalize()} gives {formats.share(float(scores[best]))} of its "
+            f"weight to these places, over the rows that have such places; spread evenly it would be "
+            f"{formats.share(pattern.even(shown.attention.visible))}."
+        )
+    return " ".join(said)
+
+
+def best_layer(model: ModelState, state: HeadsState) -> str:
+    """The layer with the head that looks most where it should, by the first pattern of the task; "none" without one."""
+    shown = all_heads(model, state.kind)
+    patterns = where_to_look(model, kind_of(model, state.kind))
+    if not patterns:
+        return "none"
+    scores = [patterns[0].score(weights) for weights in _exact(shown)]
+    return f"layer {int(np.argmax(scores)) // model.num_heads + 1}"
 
 
 def same_word(shown: AllHeads) -> list[tuple[int, int]]:

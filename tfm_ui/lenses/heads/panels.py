@@ -28,7 +28,7 @@ def _overview(model: ModelState, heads: AllHeads) -> Panel:
     """A thumbnail for each head."""
     return Panel(
         key="grid",
-        title=f"All {model.num_layers * model.num_heads} heads",
+        title=f"All {count} heads" if (count := model.num_layers * model.num_heads) > 1 else "The only head",
         how_to_read="Rows are layers, columns are heads. A click on a head opens it beside.",
         picture="heads",
         result=heads,

@@ -54,4 +54,13 @@ QUESTIONS = (
         model={"architecture": "encoder-decoder"},
         page={"kind": "cross"},
     ),
+    Question(
+        "A head with a job",
+        "Trained on letters that repeat. One head looks behind the earlier place of its own letter: in which layer is "
+        "it, and what does the other do?",
+        answers.looks_where_it_should,
+        Prediction(ask="In which layer is it?", measured=answers.best_layer, options=("layer 1", "layer 2", "none")),
+        model={"weights": "induction"},
+        page={"layer": 2},
+    ),
 )

@@ -8,7 +8,7 @@ from tfm_ui.live.passes import run
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
-from tfm_ui.text.token_labels import labels
+from tfm_ui.text.token_labels import labels, named
 
 
 def what_it_says(model: ModelState, state: LensState) -> str:
@@ -26,6 +26,29 @@ def what_it_says(model: ModelState, state: LensState) -> str:
     return (
         f"It says {likely.names[0]}, with {share}: not the last word again. The weights are random, so what was added "
         "to the last token’s embedding on the way is as large as the embedding itself. Nothing was learned."
+    )
+
+
+def what_came_last_time(model: ModelState, state: LensState) -> str:
+    """The likeliest next token, beside what followed when the last token stood in the text before."""
+    likely = next_token(model)
+    text = model.target_tokens if model.is_encoder_decoder else model.source_tokens
+    names, pieces = labels(text), text.pieces
+    earlier = [at for at in range(len(pieces) - 1) if pieces[at] == pieces[-1]]
+    said = f"{likely.names[0]}, with {formats.percent(likely.shares[0], 3)}."
+    if not earlier:
+        first = f"“{names[len(pieces) - 1]}” stands here for the first time"
+        return f"{said} {first}, so no earlier place can tell what follows."
+    at = earlier[-1]
+    followed = pieces[at + 1]
+    agrees = likely.names[0] == f"“{named(followed)}”"
+    return (
+        f"{said} “{named(pieces[-1])}” stood before at place {at + 1}, and “{named(followed)}” came after it: "
+        + ("the model says what came last time. " if agrees else "the model says something else. ")
+        + model.if_random(
+            "Its weights are random, so it has not learned to look there.",
+            "A head that looks behind the earlier place of its own token makes that possible: see Heads.",
+        )
     )
 
 

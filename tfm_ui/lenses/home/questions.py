@@ -5,8 +5,15 @@ from tfm_ui.page.questions import Prediction, Question
 
 QUESTIONS = (
     Question(
+        "A trained model",
+        "This model has learned letters that repeat. Which letter will it say next, and where in the text could it "
+        "know that from?",
+        answers.what_came_last_time,
+        model={"weights": "induction"},
+    ),
+    Question(
         "First look",
-        "Nobody has trained this model. Type another sentence: will it say the last word again, and where could that "
+        "A model that nobody has trained. Type another sentence: will it say the last word again, and where could that "
         "come from?",
         answers.what_it_says,
         Prediction(ask="Will it say the last word again?", measured=answers.says_it_again, options=("yes", "no")),

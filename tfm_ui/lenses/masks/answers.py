@@ -1,19 +1,24 @@
 """Answers to the questions of the Masks lens: computed from what is on screen, and true of any mask and model."""
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from tfm_ui.lenses.masks.conventions import chosen
 from tfm_ui.lenses.masks.conventions.calls import conventions
 from tfm_ui.lenses.masks.leaks.measured import measure
 from tfm_ui.lenses.masks.leaks.moved_outputs import MovedOutputs
 from tfm_ui.lenses.masks.leaks.travel import Travel
+from tfm_ui.lenses.masks.masked_passes import forward_under_mask
 from tfm_ui.lenses.masks.padding.alone import Alone
 from tfm_ui.lenses.masks.padding.beside import run_beside
 from tfm_ui.lenses.masks.padding.nan_spread import nan_spread
 from tfm_ui.lenses.masks.padding.weights import Weights
 from tfm_ui.lenses.masks.see.numbers import HeadUnderMask, head_under_mask
-from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.lenses.masks.state import MasksState, setting
+from tfm_ui.live.learned import UNKNOWN, in_words, right_answers
+from tfm_ui.live.passes import forward
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -34,6 +39,37 @@ def hidden_columns(model: ModelState, state: MasksState) -> str:
         "The mask takes these keys away before the softmax, so the weight that they would have got is shared out among "
         "the keys that are left: each row still sums to 1."
     )
+
+
+def answers_under_mask(model: ModelState, state: MasksState) -> str:
+    """How many answers are right under the mask on screen, beside what the model was trained to see."""
+    under, free = (_right(model, state, masked=masked) for masked in (True, False))
+    if not under or not free:
+        return f"{UNKNOWN} {head_under_mask(model, state).sentence()}"
+    return f"Under this mask {in_words(under)} are right; as the model was trained, {in_words(free)}. " + (
+        "An answer whose token it may not look at can only be guessed."
+        if under[0] < free[0]
+        else "No answer needs what this mask hides."
+    )
+
+
+def right_under_mask(model: ModelState, state: MasksState) -> float:
+    """How many answers are right under the mask; 0 if nobody knows what is right."""
+    right = _right(model, state, masked=True)
+    return right[0] if right else 0
+
+
+def _right(model: ModelState, state: MasksState, *, masked: bool) -> tuple[int, int] | None:
+    under = setting(model, state)
+    if not under.model.right_answers:
+        return None
+    logits = forward_under_mask(under)[0] if masked else _plain(under.model)
+    return right_answers(under.model, logits[0])
+
+
+def _plain(model: ModelState) -> Tensor:
+    with torch.no_grad():
+        return forward(model)
 
 
 def columns_hidden(model: ModelState, state: MasksState) -> int:

@@ -38,6 +38,15 @@ QUESTIONS = (
         page={"mask": "documents 4 3", "item": 1},
     ),
     Question(
+        "Trained to see all",
+        "Trained to reverse ten digits, each looking wherever it wants. Now nobody may look ahead: which answers are "
+        "lost?",
+        answers.answers_under_mask,
+        Prediction(ask="How many of the ten are still right?", measured=answers.right_under_mask),
+        model={"weights": "reverse"},
+        page={"mask": "causal and padding", "item": 1},
+    ),
+    Question(
         "No leak",
         "Each row changes one token and measures which outputs move. Is there a cell that moved though the masks "
         "promise that it cannot?",

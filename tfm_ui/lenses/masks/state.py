@@ -19,7 +19,6 @@ from tfm_ui.lenses.masks.conventions.pasted_guess import READINGS
 from tfm_ui.lenses.masks.paint import SIDE as PAINTED_SIDE
 from tfm_ui.lenses.masks.paint import Cells, Paint, painted, resized, unpacked
 from tfm_ui.live import windows
-from tfm_ui.live.never_trained import under_mask
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.fields import Choice, Limits, Text, Whole, control
 from tfm_ui.state.lens_state import LensState
@@ -206,12 +205,6 @@ def about_batch(model: ModelState, state: MasksState) -> str:
 def item_of(model: ModelState, state: MasksState) -> int:
     """The sentence that is looked at, from 1; the last, if there are fewer than was asked for."""
     return min(state.item, len(sentences(model, state)))
-
-
-def other_mask(model: ModelState, state: MasksState) -> str:
-    """That trained weights were trained under another mask, in a sentence; "" if they were not."""
-    under = setting(model, state)
-    return under_mask(under.model, under.mask, cross=under.place == "cross")
 
 
 def setting(model: ModelState, state: MasksState, item: int | None = None) -> Setting:

@@ -10,6 +10,7 @@ from tfm_ui.lenses.positions.beyond.vectors import beyond
 from tfm_ui.lenses.positions.fault.numbers import Added, Consequences, fault
 from tfm_ui.lenses.positions.model.numbers import maps
 from tfm_ui.lenses.positions.model.shuffle import shuffle
+from tfm_ui.lenses.positions.model_runs import PLAIN
 from tfm_ui.lenses.positions.schemes import Scheme, schemes
 from tfm_ui.lenses.positions.see.waves import Waves, wavelengths
 from tfm_ui.lenses.positions.state import WIDEST, PositionsState
@@ -17,6 +18,8 @@ from tfm_ui.lenses.positions.table.numbers import schemes_table
 from tfm_ui.lenses.positions.why.similarity import similarity
 from tfm_ui.lenses.positions.why.turned import turned
 from tfm_ui.lenses.positions.why.unique import unique
+from tfm_ui.live import places
+from tfm_ui.live.learned import UNKNOWN, where_to_look
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -135,6 +138,25 @@ def order_matters(model: ModelState, state: PositionsState) -> str:
 def two_schemes(model: ModelState, state: PositionsState) -> str:
     """How far the weights differ between A and B."""
     return f"{maps(model, state).sentence()} All other weights of the model are the same."
+
+
+def where_it_should(model: ModelState, state: PositionsState) -> str:
+    """How much of its weight the head gives to the places where it should look, under its own positions and others."""
+    patterns, shown = where_to_look(model, places.kind_of(model, "encoder")), maps(model, state)
+    if not patterns:
+        return f"{UNKNOWN} {shown.sentence()}"
+    first = patterns[0]
+    shares = {name: formats.share(first.score(head.weights)) for name, head in shown.heads.items()}
+    trained = shares.get(model.positional, "")
+    others = formats.listed([f"{share} with {name}" for name, share in shares.items() if name != model.positional])
+    under = f"With {model.positional} positions, as it was trained, {trained} of the weight of {shown.where} lies there"
+    return f"{first.pattern.why} {under}; {others}. The other weights are the same: what they know, they know by place."
+
+
+def on_the_right_place(model: ModelState, state: PositionsState) -> float:
+    """The share of weight, in percent, that lies where it should without positions; 0 if nobody knows where."""
+    patterns, heads = where_to_look(model, places.kind_of(model, "encoder")), maps(model, state).heads
+    return round(100 * patterns[0].score(heads[PLAIN].weights), 1) if patterns and PLAIN in heads else 0.0
 
 
 def past_the_end(model: ModelState, state: PositionsState) -> str:

@@ -63,6 +63,15 @@ QUESTIONS = (
         page={"view": "model", "a": "none", "b": "sinusoidal"},
     ),
     Question(
+        "Learned by place",
+        "Trained to reverse ten digits: each looks at its mirror place. The same weights without positions: how much "
+        "of the weight still lies there?",
+        answers.where_it_should,
+        Prediction(ask="How many percent, without positions?", measured=answers.on_the_right_place, unit="%"),
+        model={"weights": "reverse"},
+        page={"view": "model", "a": "learned", "b": "none"},
+    ),
+    Question(
         "Unseen angles",
         "Trained on 48 positions and asked for 64. Which waves have not completed a turn by then, and what do they do "
         "past the end?",

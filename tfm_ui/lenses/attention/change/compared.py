@@ -21,6 +21,7 @@ from tfm_ui.lenses.attention.change.leak import Leak
 from tfm_ui.lenses.attention.change.rerun import EditFunction, Input, PassWeights, Side, final_text, rerun
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
+from tfm_ui.live.learned import in_words
 from tfm_ui.live.texts import texts_of
 from tfm_ui.state.model_state import ModelState
 
@@ -37,6 +38,7 @@ class Effect:
         probabilities: float32 (2, vocab), at the last token.
         last: the last token of the text that the model goes on with, from 0, in A and in B.
         leak: the first one of B.
+        right: how many answers of the task are right in A and in B, see `Side`.
     """
 
     pass_weights: PassWeights
@@ -46,6 +48,13 @@ class Effect:
     probabilities: NDArray[np.float32]
     last: tuple[int, int]
     leak: Leak | None
+    right: tuple[tuple[int, int] | None, tuple[int, int] | None]
+
+    @property
+    def right_in_words(self) -> str:
+        """How many answers of the task are right, where that is known, as the end of a sentence; "" elsewhere."""
+        a, b = self.right
+        return f" Right: {in_words(a)} in A, {in_words(b)} in B." if a and b else ""
 
     @property
     def relative(self) -> NDArray[np.float32]:
@@ -141,6 +150,7 @@ def _effect(model: ModelState, a: str, b: str, kinds: tuple[str, ...]) -> Effect
         probabilities=np.stack([side.logits.softmax(-1).numpy() for side in (side_a, side_b)]),
         last=(last_a, last_b),
         leak=_leak(model, kinds, changes[1], side_b),
+        right=(side_a.right, side_b.right),
     )
 
 

@@ -12,6 +12,7 @@ from tfm_core import recording
 from tfm_core.study.interventions import in_turn
 from tfm_ui.lenses.attention.change.aligned import Positions
 from tfm_ui.live import origins, passes, places
+from tfm_ui.live.learned import right_answers
 from tfm_ui.live.origins import Heads
 from tfm_ui.state.model_state import ModelState
 
@@ -64,11 +65,13 @@ class Side:
         pass_weights: who looks at whom.
         stream: site -> (seq, d_model), the residual stream, from its start on.
         logits: (vocab), at the last token.
+        right: how many answers of the task are right, and how many are asked for; None if nobody knows them.
     """
 
     pass_weights: PassWeights
     stream: Mapping[str, Tensor]
     logits: Tensor
+    right: tuple[int, int] | None
 
     @property
     def positions(self) -> Positions:
@@ -109,7 +112,10 @@ def rerun(model: ModelState, kinds: Sequence[str], given: Input) -> Side:
     last = int(given.positions[final_text(model)].max())
     heads = {kind: _heads(model, trace, kind) for kind in kinds}
     streams = {name: x[0] for name, x in stream.items()}
-    return Side(PassWeights(heads, given.weight_edits, given.positions), streams, logits[0, last].clone())
+    read = {"source": model.source_tokens, "target": model.target_tokens}
+    as_written = all(torch.equal(ids, read[text].batch) for text, ids in given.ids.items())
+    right = right_answers(model, logits[0]) if as_written else None  # of another text nobody knows them
+    return Side(PassWeights(heads, given.weight_edits, given.positions), streams, logits[0, last].clone(), right)
 
 
 def _heads(model: ModelState, trace: Mapping[str, Tensor], kind: str) -> Heads:

@@ -194,7 +194,7 @@ class ChangedOutput(Changed):
         at = f"At {a}" if a == b else f"At {a} in A, {b} in B"
         names, shares = self.likely
         if not self.moved.any():
-            return f"{at} the output is the same in A and B."
+            return f"{at} the output is the same in A and B.{effect.right_in_words}"
         most = places_of_largest(np.abs(shares[1] - shares[0]), size=float(shares.max()))
         total = 0.5 * float(np.abs(effect.probabilities[1] - effect.probabilities[0]).sum())
         before, after = (set(places_of_largest(side)) for side in effect.probabilities)
@@ -202,7 +202,7 @@ class ChangedOutput(Changed):
         then, now = formats.percents(*shares[:, most[0]].tolist())
         return (
             f"{at} the largest difference{one_of_ties(len(most))} is {names[most[0]]}: {now} instead of {then}. "
-            f"{formats.percent(total)} of all probability went elsewhere.{top}"
+            f"{formats.percent(total)} of all probability went elsewhere.{top}{effect.right_in_words}"
         )
 
     def table(self) -> pd.DataFrame:

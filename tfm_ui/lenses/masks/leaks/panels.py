@@ -8,7 +8,8 @@ from tfm_ui.lenses.masks.leaks.measured import measure, plan_of
 from tfm_ui.lenses.masks.leaks.moved_outputs import MovedOutputs
 from tfm_ui.lenses.masks.leaks.travel import Travel
 from tfm_ui.lenses.masks.masked_passes import streams
-from tfm_ui.lenses.masks.state import MasksState, other_mask
+from tfm_ui.lenses.masks.other_mask import other_mask
+from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.model_state import ModelState

@@ -8,13 +8,14 @@ from tfm_core import padding_mask
 from tfm_core.study import order
 from tfm_ui.lenses.masks.controls import mask_and, the_batch
 from tfm_ui.lenses.masks.masked_passes import forward_under_mask
+from tfm_ui.lenses.masks.other_mask import other_mask
 from tfm_ui.lenses.masks.padding import nan_spread, treatments
 from tfm_ui.lenses.masks.padding.alone import Alone
 from tfm_ui.lenses.masks.padding.amounts import ByAmount
 from tfm_ui.lenses.masks.padding.beside import AloneAndPadded, run_beside
 from tfm_ui.lenses.masks.padding.padded import key_mask, laid
 from tfm_ui.lenses.masks.padding.weights import Weights
-from tfm_ui.lenses.masks.state import PREFIX, MasksState, other_mask, padded
+from tfm_ui.lenses.masks.state import PREFIX, MasksState, padded
 from tfm_ui.page import controls
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, OpenTable, Panel

@@ -6,9 +6,10 @@ from html import escape
 import streamlit as st
 
 from tfm_ui.lenses.masks.controls import mask_and, the_batch
+from tfm_ui.lenses.masks.other_mask import other_mask
 from tfm_ui.lenses.masks.see import growth, numbers
 from tfm_ui.lenses.masks.see.numbers import HeadUnderMask
-from tfm_ui.lenses.masks.state import PREFIX, MasksState, other_mask, setting
+from tfm_ui.lenses.masks.state import PREFIX, MasksState, setting
 from tfm_ui.page import controls, undo
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Panel

@@ -9,6 +9,7 @@ from torch import Tensor
 from tfm_core import Tokens, Transformer, TransformerConfig
 from tfm_ui.lenses.model.machine import config_of, prefix, read, read_of
 from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.live.learned import UNKNOWN, in_words, right_answers
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, token_labels
@@ -61,7 +62,7 @@ class Outcome:
         """What is right at a position, and which probability that has; of trained weights."""
         answers = self.model.right_answers
         if not answers:
-            return f"These weights were trained on {self.model.weights}; which answer is right is known of examples."
+            return UNKNOWN
         if not (right := answers[position]):
             return "At this position the task asks for nothing."
         number = self.model.tokens_by.id_of(right)
@@ -70,13 +71,8 @@ class Outcome:
 
     def right_in_all(self) -> str:
         """How many answers are right, over the positions where the task asks; of trained weights."""
-        answers = self.model.right_answers
-        asked = [at for at, answer in enumerate(answers) if answer]
-        if not asked:
-            return f"These weights were trained on {self.model.weights}; which answers are right is known of examples."
-        likeliest = self.logits.argmax(-1)
-        right = sum(int(likeliest[at]) == self.model.tokens_by.id_of(answers[at]) for at in asked)
-        return f"Right, where the task asks: {right} of {formats.plural(len(asked), 'answer')}."
+        counted = right_answers(self.model, self.logits)
+        return f"Right, where the task asks: {in_words(counted)}." if counted else UNKNOWN
 
 
 def text_of(model: ModelState) -> Tokens:

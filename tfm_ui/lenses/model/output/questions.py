@@ -95,6 +95,26 @@ def which_layer_decides(model: ModelState, state: ModelLensState) -> str:
     )
 
 
+def what_it_knows(model: ModelState, state: ModelLensState) -> str:
+    """The likeliest token, the right one, and how many answers are right in all."""
+    shown = likeliest(model, state)
+    share = formats.percent(plain_share(model, state), 3)
+    return f"At {shown.where}, {shown.names[0]} is the likeliest, with {share} at temperature 1. " + model.if_random(
+        "No weight was trained, so this is no answer to anything.",
+        f"{shown.out.right_at(shown.token)} {shown.out.right_in_all()}",
+    )
+
+
+def plain_share(model: ModelState, state: ModelLensState) -> float:
+    """The probability of the likeliest token at temperature 1."""
+    return likeliest(model, state).plain[0].item()
+
+
+def percent_of_likeliest(model: ModelState, state: ModelLensState) -> float:
+    """The same in percent."""
+    return round(100 * plain_share(model, state), 1)
+
+
 QUESTIONS: tuple[Question, ...] = (
     Question(
         "The likeliest token",
@@ -125,5 +145,14 @@ QUESTIONS: tuple[Question, ...] = (
         which_layer_decides,
         model={"num_layers": 6},
         page={"view": "output", "tied": False},
+    ),
+    Question(
+        "A model that knows",
+        "Trained to reverse ten digits, and asked for the first answer. Which digit must it be, and how sure is the "
+        "model?",
+        what_it_knows,
+        Prediction(ask="Which probability, in percent, has the likeliest?", measured=percent_of_likeliest, unit="%"),
+        model={"weights": "reverse"},
+        page={"view": "output", "token": 1},
     ),
 )

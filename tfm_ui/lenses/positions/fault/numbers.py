@@ -19,7 +19,6 @@ from tfm_ui.lenses.positions.sites import end_of, site_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.positions.weight_table import weight_table
 from tfm_ui.live import passes, places
-from tfm_ui.live.never_trained import never_trained
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
@@ -236,11 +235,6 @@ def _effect(model: ModelState, state: PositionsState, along: str) -> Effect:
         apart=apart,
         moved=float(order.moved(before, after, text_order).max()),
     )
-
-
-def other_positions(model: ModelState, state: PositionsState) -> str:
-    """That trained weights were never trained with this scheme, in a sentence; "" if they were."""
-    return never_trained(model, [model_of(model, state).config])
 
 
 def fault(model: ModelState, state: PositionsState) -> Fault:

@@ -6,8 +6,9 @@ import streamlit as st
 
 from tfm_core.study import order
 from tfm_ui.lenses.positions import readings
-from tfm_ui.lenses.positions.fault.numbers import Added, Consequences, Fault, fault, other_positions, scheme_of
+from tfm_ui.lenses.positions.fault.numbers import Added, Consequences, Fault, fault, model_of, scheme_of
 from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.live.never_trained import never_trained
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.model_state import ModelState
@@ -57,8 +58,13 @@ def _maps_panel(state: PositionsState, shown: Fault) -> Panel:
     )
 
 
+def _other_positions(model: ModelState, state: PositionsState) -> str:
+    """That trained weights were never trained with this scheme, in a sentence; "" if they were."""
+    return never_trained(model, [model_of(model, state).config])
+
+
 VIEW = View(
-    never_trained=other_positions,
+    never_trained=_other_positions,
     title="Wrong axis",
     blocks=blocks,
     controls=("a", "b", "batch", "item", "layer", "model_head"),
