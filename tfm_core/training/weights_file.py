@@ -22,9 +22,10 @@ HEADER = 8  # bytes that say how long the header is
 
 
 def as_file(run: Run) -> bytes:
-    """The weights of a run, and in the header its configuration and vocabulary."""
-    about = {"config": json.dumps(asdict(run.config)), "vocabulary": json.dumps(run.config.about.vocabulary)}
-    return save({name: value.contiguous() for name, value in run.weights.items()}, metadata=about)
+    """The weights of a run, and in the header its configuration and vocabulary: the same bytes each time."""
+    about = {"config": asdict(run.config), "vocabulary": run.config.about.vocabulary}
+    # A single entry: safetensors writes several in an order that changes.
+    return save({name: value.contiguous() for name, value in run.weights.items()}, metadata={"run": json.dumps(about)})
 
 
 def from_file(content: bytes) -> Run:
@@ -39,7 +40,7 @@ def from_file(content: bytes) -> Run:
         raise NotARun(f"expected a file of at most {MOST_BYTES // 1_000_000} MB, got {len(content) / 1e6:.1f} MB")
     try:
         weights = load(content)
-        known = json.loads(_metadata(content)["config"])
+        known = json.loads(_metadata(content)["run"])["config"]
         config = replace(TrainingConfig(**known), file=blake2b(content, digest_size=6).hexdigest())
     except SafetensorError as problem:
         raise NotARun(f"expected a file of weights in the format safetensors; {problem}") from problem
