@@ -12,16 +12,20 @@ from pathlib import Path
 
 import torch
 
-from tfm_core.training.compare_command import WORD, compare_tasks
+from tfm_core.training.compare import compare
+from tfm_core.training.comparison import Comparison
 from tfm_core.training.config import TrainingConfig, read_name
 from tfm_core.training.contestants import Unmatched
+from tfm_core.training.folder import FOLDER, SHIPPED
+from tfm_core.training.outcomes import Outcomes
 from tfm_core.training.run import Run
-from tfm_core.training.store import FOLDER, SHIPPED, Store
+from tfm_core.training.store import Store
 from tfm_core.training.tasks.table import TASKS
 from tfm_core.training.train import train
 
 INTERRUPTED = 130  # as a shell calls it
 BAR = 24  # signs
+COMPARE = "compare"  # before names of tasks
 # What the app comes with: enough for every lens to open on a model that has learned something.
 SHIPPED_RUNS = ("reverse", "copy", "majority", "first-again", "induction", "sort", "dates", "brackets",
                 "authors", "textbook", "textbook-random", "reverse-decoder", "sort-decoder")  # fmt: skip
@@ -31,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Train what is asked for, and keep it; the exit code."""
     parser = _parser()
     given = parser.parse_args(arguments)
-    if given.runs[:1] == [WORD]:
+    if given.runs[:1] == [COMPARE]:
         return _compare(parser, given)
     try:
         configs = [read_name(name) for name in given.runs or (SHIPPED_RUNS if given.ship else ())]
@@ -76,17 +80,35 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _compare(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
+    """Compare the networks of some tasks, and keep what has come out; the exit code."""
     tasks = given.runs[1:]
     if not tasks or any(task not in TASKS for task in tasks):
-        parser.error(f"{WORD}: expected some of {', '.join(TASKS)}, got {', '.join(tasks) or 'none'}")
+        parser.error(f"{COMPARE}: expected some of {', '.join(TASKS)}, got {', '.join(tasks) or 'none'}")
     torch.set_num_threads(given.threads)
-    try:
-        return compare_tasks(tasks, ship=given.ship, out=given.out, tell=_tell)
-    except Unmatched as problem:
-        parser.error(str(problem))
-    except KeyboardInterrupt:
-        sys.stderr.write("\n")
-        return INTERRUPTED
+    outcomes = Outcomes(SHIPPED if given.ship else given.out)
+    for task in tasks:
+        try:
+            for step in compare(task):
+                _tell(f"{task}: {step.doing}, {step.seconds_left:.0f} s left", step.share)
+        except Unmatched as problem:
+            parser.error(str(problem))
+        except KeyboardInterrupt:
+            sys.stderr.write("\n")
+            return INTERRUPTED
+        outcomes.keep(step.comparison)
+        sys.stdout.write(_ranking(step.comparison))
+        if outcomes.problem:
+            sys.stderr.write(f"{outcomes.problem}\n")
+            return 1
+    sys.stdout.write(f"kept in {outcomes.folder}\n")
+    return 0
+
+
+def _ranking(comparison: Comparison) -> str:
+    """A line for each network, the best first: the median over the seeds."""
+    best = sorted(comparison.contestants, key=lambda entry: -entry.median("accuracy"))
+    lines = (f"  {entry.median('accuracy'):7.2%}  {entry.parameters:6d}  {entry.config.name}\n" for entry in best)
+    return f"{comparison.task}, {comparison.seconds:.0f} s\n{''.join(lines)}"
 
 
 def _train(config: TrainingConfig, store: Store | None, device: str) -> Run:

@@ -112,11 +112,11 @@ def _others(config: TrainingConfig) -> Iterator[TrainingConfig]:
 
 def _recurrent(config: TrainingConfig, kind: str) -> TrainingConfig:
     """With one layer where that can have as many parameters, else with two."""
-    one, *more = LAYERS
+    few, many = LAYERS
     try:
-        return matched(config, network=kind, num_heads=1, num_layers=one)
+        return matched(config, network=kind, num_heads=1, num_layers=few)
     except Unmatched:
-        return matched(config, network=kind, num_heads=1, num_layers=more[0])
+        return matched(config, network=kind, num_heads=1, num_layers=many)
 
 
 def _of_all_widths(config: TrainingConfig, changes: dict[str, Any]) -> Iterator[TrainingConfig]:

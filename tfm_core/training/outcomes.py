@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tfm_core.training.comparison import Comparison, NotAComparison, as_json, read
-from tfm_core.training.store import SHIPPED, default_folder, write
+from tfm_core.training.folder import SHIPPED, Stamp, default_folder, stamp_of, write
 from tfm_core.training.tasks.table import TASKS
 
 MOST_BYTES = 1_000_000  # of a file; a larger one is none of ours
@@ -24,33 +24,37 @@ class Outcomes:
         self.folder, self.shipped = folder or default_folder(), shipped
         self.problem = ""  # why comparisons live in memory alone, in a sentence; "" if they are on disk
         self._lock = threading.Lock()
-        self._memory: dict[str, Comparison] = {}  # a task -> the latest, so there are few
+        # Task -> the latest, so there are few; and the file in which it was found, for another process may write, too.
+        self._memory: dict[str, tuple[Comparison, Stamp | None]] = {}
 
     def find(self, task: str) -> Comparison | None:
         """The latest comparison that was computed here, else the one that comes with the app; None if there is none."""
         if task not in TASKS:
             return None
         with self._lock:
-            if task not in self._memory:
+            comparison, known = self._memory.get(task, (None, None))
+            stamp = stamp_of(_path(self.folder, task))
+            if comparison is None or (stamp and stamp != known):
                 for folder in (self.folder, self.shipped):
-                    if comparison := self._read(folder, task):
-                        self._memory[task] = comparison
-                        break
-            return self._memory.get(task)
+                    if latest := self._read(folder, task):
+                        self._memory[task] = latest, stamp
+                        return latest
+            return comparison
 
     def keep(self, comparison: Comparison) -> None:
         """Keep a comparison, in place of an earlier one of its task."""
         with self._lock:
-            self._memory[comparison.task] = comparison
+            path = _path(self.folder, comparison.task)
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                write(_path(self.folder, comparison.task), as_json(comparison).encode())
+                write(path, as_json(comparison).encode())
                 self.problem = ""
             except OSError as error:
                 self.problem = (
                     f"Comparisons are kept in memory until the server ends: {self.folder} cannot be written "
                     f"({error.strerror or error})."
                 )
+            self._memory[comparison.task] = comparison, stamp_of(path)
 
     def _read(self, folder: Path, task: str) -> Comparison | None:
         path = _path(folder, task)

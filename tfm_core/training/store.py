@@ -5,7 +5,6 @@ alone. Several processes may share the folder: a file appears at once and whole,
 not there. What cannot be read counts as missing, is removed, and will be trained anew.
 """
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
@@ -13,22 +12,18 @@ from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from tempfile import NamedTemporaryFile, gettempdir
 
 from torch import Tensor
 
 from tfm_core.model import trained
 from tfm_core.training import files
 from tfm_core.training.config import TrainingConfig, read_name
+from tfm_core.training.folder import SHIPPED, Stamp, default_folder, stamp_of, write
 from tfm_core.training.run import Run
 
-SHIPPED = Path(__file__).parent / "shipped"
-FOLDER = "ATTENTION_LAB_RUNS"  # the environment variable that names the folder
 LIMIT = 100_000_000  # bytes of all files in it
 LOADED = "loaded"  # begins the files of weights that were not trained here
 IN_MEMORY = 32  # runs that are kept in memory as well
-
-Stamp = tuple[int, ...]  # of a file: another one after each writing
 
 
 class Store:
@@ -127,10 +122,7 @@ class Store:
         return run
 
     def _stamp(self, config: TrainingConfig) -> Stamp | None:
-        with suppress(OSError):
-            known = (self.folder / f"{_stem(config)}.json").stat()
-            return known.st_ino, known.st_size, known.st_mtime_ns
-        return None
+        return stamp_of(self.folder / f"{_stem(config)}.json")
 
     def _remember(self, run: Run, stamp: Stamp | None) -> None:
         self._memory[run.config.name] = run, stamp
@@ -170,17 +162,6 @@ class Store:
                 (self.folder / f"{stem}.{ending}").unlink()
 
 
-def default_folder() -> Path:
-    """The folder that the environment names, or one in the user's cache."""
-    if named := os.environ.get(FOLDER):
-        return Path(named)
-    try:
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    except RuntimeError:  # a user without a home, as containers may have
-        cache = Path(gettempdir())
-    return cache / "attention-lab" / "runs"
-
-
 def _family(config: TrainingConfig) -> str:
     name = replace(config, steps=1).name
     return f"{LOADED if config.file else config.task}-{blake2b(name.encode(), digest_size=8).hexdigest()}"
@@ -188,19 +169,6 @@ def _family(config: TrainingConfig) -> str:
 
 def _stem(config: TrainingConfig) -> str:
     return f"{_family(config)}-{config.steps}"
-
-
-def write(path: Path, content: bytes) -> None:
-    """All of it or nothing, whoever else reads or writes."""
-    with NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as part:
-        try:
-            part.write(content)
-            part.close()
-            Path(part.name).chmod(0o644)  # other processes of the host read it, too
-            Path(part.name).replace(path)
-        except OSError:
-            Path(part.name).unlink(missing_ok=True)
-            raise
 
 
 STORE = Store()

@@ -27,10 +27,10 @@ from tfm_core.training.contestants import (
     size,
 )
 from tfm_core.training.examples import batches
+from tfm_core.training.folder import SHIPPED
 from tfm_core.training.networks import network
 from tfm_core.training.outcomes import MOST_BYTES, Outcomes
 from tfm_core.training.scores import look
-from tfm_core.training.store import SHIPPED
 
 TASKS = ("reverse", "majority", "induction", "sort", "dates", "brackets", "reverse-decoder")
 SHORT = of_task("reverse", steps=3)
@@ -176,6 +176,16 @@ def test_the_store_keeps_the_latest_and_finds_what_is_shipped(tmp_path):
     assert Outcomes(tmp_path / "here", shipped=tmp_path / "shipped").find("reverse") == new
     assert shipped.find("reverse") == old
     assert here.problem == ""
+
+
+def test_what_another_process_has_written_since_is_found(tmp_path):
+    here, elsewhere = Outcomes(tmp_path, shipped=tmp_path), Outcomes(tmp_path, shipped=tmp_path)
+    old, new = comparison({"learned": [0.5] * 3}), comparison({"learned": [0.75] * 3})
+    here.keep(old)
+    elsewhere.keep(new)
+    assert here.find("reverse") == new
+    (tmp_path / "compare-reverse.json").unlink()  # there was no room for it any more
+    assert here.find("reverse") == new
 
 
 @pytest.mark.parametrize("content", ["", "{}", "x" * (MOST_BYTES + 1), "\ud800"])

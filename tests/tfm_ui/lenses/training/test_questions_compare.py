@@ -4,9 +4,9 @@ import pytest
 
 from tests.tfm_core.training.comparisons import comparison
 from tfm_core import TASKS
+from tfm_core.training.folder import SHIPPED
 from tfm_core.training.lengths import lengths_of
 from tfm_core.training.outcomes import OUTCOMES
-from tfm_core.training.store import SHIPPED
 from tfm_ui.lenses.training.compare.layers import WHY
 from tfm_ui.lenses.training.compare.questions import NOTHING, VERDICTS
 from tfm_ui.lenses.training.compare.questions import QUESTIONS as OF_COMPARE
@@ -49,11 +49,11 @@ def test_induction_takes_two_layers():
     shown = comparison_of("induction")
     assert shown
     rights = {entry.config.num_layers: entry.median("accuracy") for entry in shown.entries[:1]}
-    one = next(
+    single = next(
         entry for entry in shown.entries if entry.config.network == "transformer" and entry.config.num_layers == 1
     )
     assert rights[2] > 0.99
-    assert one.median("accuracy") < 0.5
+    assert single.median("accuracy") < 0.5
 
 
 @pytest.mark.parametrize("name", [question.name for question in OF_LENGTHS])
@@ -90,5 +90,5 @@ def test_the_verdict_is_that_of_what_came_out(monkeypatch):
         ({"learned": [0.9] * 3, "lstm": [0.1] * 3}, "a transformer"),
         ({"learned": [0.1] * 3}, "neither"),
     ):
-        monkeypatch.setattr(OUTCOMES, "_memory", {"brackets": comparison(rights, "brackets")})
+        monkeypatch.setattr(OUTCOMES, "_memory", {"brackets": (comparison(rights, "brackets"), None)})
         assert question.predict.measured(MODEL, state) == expected

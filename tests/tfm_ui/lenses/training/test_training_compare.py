@@ -146,10 +146,10 @@ def test_positions_are_ranked_and_the_reason_is_given_where_it_was_measured():
 # one layer and two
 
 
-def induction(one: tuple[float, float, float], two: tuple[float, float, float]) -> Layers:
+def induction(single: tuple[float, float, float], double: tuple[float, float, float]) -> Layers:
     """Induction with one layer and with two: the share of right answers, and both patterns."""
     entries = []
-    for layers, (accuracy, *patterns) in ((2, two), (1, one)):
+    for layers, (accuracy, *patterns) in ((2, double), (1, single)):
         config = of_task("induction", num_layers=layers)
         outcomes = tuple(outcome(config, seed, accuracy, patterns=tuple(patterns)) for seed in range(3))
         entries.append(Entry(config, 100, outcomes))
@@ -172,15 +172,15 @@ def test_induction_with_one_layer_and_with_two_and_why():
 
 
 @pytest.mark.parametrize(
-    ("one", "two"),
+    ("single", "double"),
     [
         ((0.99, 0.13, 0.14), (0.9, 0.98, 0.95)),  # one layer does better
         ((0.22, 0.9, 0.14), (0.99, 0.98, 0.95)),  # one layer has the pattern
         ((0.22, 0.1, 0.14), (0.99, 0.3, 0.95)),  # two layers do not have it
     ],
 )
-def test_no_reason_is_given_for_what_was_not_measured(one, two):
-    assert WHY not in induction(one, two).sentence()
+def test_no_reason_is_given_for_what_was_not_measured(single, double):
+    assert WHY not in induction(single, double).sentence()
 
 
 def test_without_another_number_of_layers_there_is_no_such_panel():
