@@ -95,7 +95,7 @@ def test_a_picture_of_a_run_that_is_not_here_says_so():
         made("heads", "weights=reverse,seed=9876")
 
 
-@pytest.mark.parametrize("name", ["rubbish", "reverse,network=lstm", "authors", "reverse,seed=x", "reverse,d_model=7"])
+@pytest.mark.parametrize("name", ["rubbish", "reverse,network=lstm", "textbook", "reverse,seed=x", "reverse,d_model=7"])
 def test_a_name_that_no_run_can_have_is_random_and_that_is_said(name):
     app = start(weights=name)
     if name == "reverse,d_model=7":

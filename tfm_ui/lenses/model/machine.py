@@ -10,7 +10,6 @@ from tfm_core import Tokens, Transformer, TransformerConfig, causal_mask, record
 from tfm_core.model.trained import RANDOM
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.cache import cached
-from tfm_ui.live.never_trained import never_trained
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import Code, config_code, of_model
 from tfm_ui.state.model_state import MAX_LEN, ModelState
@@ -24,11 +23,6 @@ def config_of(model: ModelState, state: ModelLensState) -> TransformerConfig:
 def drawn_config_of(model: ModelState, state: ModelLensState) -> TransformerConfig:
     """The same shape with weights drawn from the seed, for any number of tokens, where no training is looked at."""
     return replace(config_of(model, state), weights=RANDOM, max_len=MAX_LEN)
-
-
-def other_attention(model: ModelState, state: ModelLensState) -> str:
-    """That trained weights were never trained with the lens's attention, in a sentence; "" if they were."""
-    return never_trained(model, [config_of(model, state)])
 
 
 def transformer_of(model: ModelState, state: ModelLensState) -> Transformer:

@@ -7,11 +7,13 @@ import pytest
 import torch
 
 from tfm_core import Transformer, causal_mask, recording
+from tfm_core.training.examples import held_out
 from tfm_ui.lenses.attention import answers, answers_experiments
 from tfm_ui.lenses.attention.change.results import changed
 from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.trained import EXAMPLES
 from tfm_ui.text import formats
 
 OTHER = {"text": "to be or not to be", "num_heads": 8, "num_layers": 3, "d_model": 64, "seed": 3}
@@ -157,3 +159,27 @@ def test_the_way_to_a_look_up_is_measured(temperature):
     weights = np.exp(scores) / np.exp(scores).sum()
     answer = weights @ [10, 20, 30, 40]
     assert f"the answer is {answer:.2f}, {abs(answer - 10):.2f} away" in said
+
+
+def test_silencing_the_induction_head_loses_the_answers_that_hang_on_it():
+    model, state, said = asked("Silence what was learned", {})
+    answers_of = held_out(model.trained, EXAMPLES).answers[0]
+    is_asked, right = answers_of != -100, []
+    for edits in ({}, {"layers.1.self_attention.head_output": lambda x: x * 0}):
+        with torch.no_grad(), recording([], edits):
+            logits = Transformer(model.config).eval()(model.source_tokens.batch)[0]
+        right.append(int((logits.argmax(-1) == answers_of)[is_asked].sum()))
+    total = int(is_asked.sum())
+    assert said.startswith(f"In A {right[0]} of {total} answers are right, in B {right[1]} of {total}.")
+    assert right[0] == total > 5 * right[1]
+    assert answers.right_in_b(model, state) == right[1]
+
+
+def test_of_random_weights_and_of_other_texts_nobody_knows_what_is_lost():
+    _, state, said = asked("Silence what was learned", {"weights": "random"})
+    assert said.startswith("What is right is known of examples")
+    _, _, replaced = asked("Silence what was learned", {}, changes="replace 3 a")
+    assert replaced.startswith("What is right is known of examples")
+    assert answers.right_in_b(ModelState(), state) == 0
+    _, _, same = asked("Silence what was learned", {}, changes="")
+    assert same.startswith("A and B are the same")

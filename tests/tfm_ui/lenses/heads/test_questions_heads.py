@@ -8,6 +8,7 @@ from tfm_ui.lenses.heads.numbers import AllHeads, all_heads
 from tfm_ui.lenses.heads.questions import QUESTIONS
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
 BY_NAME = {question.name: question for question in QUESTIONS}
 
@@ -121,3 +122,24 @@ def test_cross_attention_hides_nothing_but_padding():
     assert answered("Two texts").startswith("The text that is looked at is there as a whole")
     assert "lead to padding" in answered("Two texts", seq_len=12)
     assert answered("Two texts", architecture="encoder").startswith("On screen queries and keys are the same text")
+
+
+def test_a_head_with_a_job_looks_behind_the_earlier_place_of_its_letter():
+    model, state = ModelState(weights="induction"), HeadsState(layer=2)
+    weights, ids = weights_of(all_heads(model, "self"))[:, 0], model.source_tokens.ids
+    rows = [row for row in range(len(ids) - 1) if ids[row] in ids[:row]]
+    behind = [sum(weights[1, row, at + 1] for at in range(row) if ids[at] == ids[row]) for row in rows]
+    before = [weights[0, row, row - 1] for row in range(1, len(ids)) if ids[row] not in ids[:row]]
+    assert np.mean(behind) > 0.9
+    said = answers.looks_where_it_should(model, state)
+    assert f"Layer 2, head 1 gives {formats.share(float(np.mean(behind)))} of its weight" in said
+    assert f"Layer 1, head 1 gives {formats.share(float(np.mean(before)))} of its weight" in said
+    assert answers.best_layer(model, state) == "layer 2"
+
+
+def test_a_head_with_a_job_of_other_trained_weights_and_of_random_ones():
+    said = answers.looks_where_it_should(ModelState(weights="reverse"), HeadsState())
+    assert "The first answer is the last digit" in said
+    for model in (ModelState(), ModelState(weights="induction", text="a b c a b")):  # nobody knows what is right
+        assert "no head has a place where it should look" in answers.looks_where_it_should(model, HeadsState())
+        assert answers.best_layer(model, HeadsState()) == "none"

@@ -5,9 +5,11 @@ import numpy as np
 from tests.tfm_ui.lenses.heads.all_weights import weights_of
 from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.lenses.heads.state import HeadsState
+from tfm_ui.lenses.home import LENS
 from tfm_ui.lenses.home.next_token import next_token
 from tfm_ui.lenses.home.questions import QUESTIONS
 from tfm_ui.live.passes import run
+from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
 
@@ -28,3 +30,24 @@ def test_another_seed_moves_the_sharpest_head_and_leaves_what_the_mask_decides()
     assert (first.queries, first.keys) == (other.queries, other.keys)
     np.testing.assert_array_equal(weights_of(first)[:, :, 0], weights_of(other)[:, :, 0])  # the row without a choice
     np.testing.assert_array_equal(weights_of(first) == 0, weights_of(other) == 0)
+
+
+def test_a_trained_model_says_what_came_last_time_and_home_opens_on_it():
+    question = QUESTIONS[0]
+    assert dict(question.model) == LENS.opens_with
+    model = ModelState(**question.model)
+    pieces = model.source_tokens.pieces
+    before = max(at for at in range(len(pieces) - 1) if pieces[at] == pieces[-1])
+    assert next_token(model).names[0] == f"“{pieces[before + 1]}”"
+    assert next_token(model).shares[0] > 0.99
+    said = question.answer(model, LensState())
+    assert f"stood before at place {before + 1}" in said
+    assert "the model says what came last time" in said
+
+
+def test_what_came_last_time_is_told_of_random_weights_and_of_texts_without_repetition():
+    question = QUESTIONS[0]
+    assert "stands here for the first time" in question.answer(ModelState(), LensState())
+    said = question.answer(ModelState(text="the cat and the dog and the"), LensState())
+    assert "“the” stood before at place 4, and “dog” came after it: the model says something else" in said
+    assert "random" in said

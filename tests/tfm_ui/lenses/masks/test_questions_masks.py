@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
+from tfm_core import Transformer, causal_mask
 from tfm_ui.lenses.masks import answers
 from tfm_ui.lenses.masks.conventions.calls import conventions
 from tfm_ui.lenses.masks.leaks.measured import measure
@@ -213,3 +215,24 @@ def test_the_wrong_way_round_is_told_of_each_call():
     assert "there is no error" in said
     assert "the mistake gives NaN in MHA, attn_mask, MHA, attn_mask per head and MHA, key_padding_mask." in said
     assert "there is no error" in answered("Which way round?", {"causal": False}, convention="MHA, key_padding_mask")
+
+
+def test_trained_to_see_all_answers_that_lie_ahead_are_lost_under_the_causal_mask():
+    model, state = masks("Trained to see all")
+    batch, right = model.source_tokens.batch, model.source_tokens.batch.flip(1)
+    counts = []
+    for mask in (causal_mask(10), None):
+        with torch.no_grad():
+            logits = Transformer(model.config).eval()(batch, mask=mask)
+        counts.append(int((logits.argmax(-1) == right).sum()))
+    said = answers.answers_under_mask(model, state)
+    assert said.startswith(f"Under this mask {counts[0]} of 10 answers are right; as the model was trained, 10 of 10")
+    assert (answers.right_under_mask(model, state), counts[1]) == (counts[0], 10)
+    assert counts[0] < 7
+    assert "No answer needs what this mask hides" in answers.answers_under_mask(model, replace(state, mask=""))
+
+
+def test_of_random_weights_nobody_knows_what_is_lost_under_a_mask():
+    _, state = masks("Trained to see all")
+    assert answers.answers_under_mask(ModelState(), state).startswith("What is right is known of examples")
+    assert answers.right_under_mask(ModelState(), state) == 0

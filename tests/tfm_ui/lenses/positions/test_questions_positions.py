@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from tfm_core import Transformer, sinusoidal_encoding
+from tfm_core import Transformer, recording, sinusoidal_encoding
 from tfm_core.study.order import along_batch
 from tfm_ui.lenses.positions import answers
 from tfm_ui.lenses.positions.fault.numbers import Added, fault
@@ -17,6 +17,7 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.positions.why.turned import turned
 from tfm_ui.live.windows import part_of
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
 
 def positions(name):
@@ -187,3 +188,24 @@ def test_waves_longer_than_the_text_begin_where_the_formula_says(width, length):
     assert said.startswith(f"A: sinusoidal: {place}")
     assert ("B: rope: every" if first is None else f"B: rope: from pair {first} on") in said
     assert "choose sinusoidal or rope" in answered("The largest", a="learned", b="t5")
+
+
+def test_learned_by_place_without_positions_the_mirror_is_lost():
+    model, state = positions("Learned by place")
+    mirror = {}
+    for name in ("learned", "none"):
+        with torch.no_grad(), recording("*.weights") as trace:
+            Transformer(replace(model.config, positional=name)).eval()(model.source_tokens.batch)
+        mirror[name] = float(trace["layers.0.self_attention.weights"][0, 0].flip(1).diagonal().mean())
+    assert mirror["learned"] > 0.95
+    assert mirror["none"] < 0.3
+    said = answers.where_it_should(model, state)
+    assert f"as it was trained, {formats.share(mirror['learned'])} of the weight of layer 1, head 1 lies there" in said
+    assert f"{formats.share(mirror['none'])} with none" in said
+    assert answers.on_the_right_place(model, state) == pytest.approx(100 * mirror["none"], abs=0.05)
+
+
+def test_of_random_weights_nobody_knows_where_a_head_should_look():
+    _, state = positions("Learned by place")
+    assert answers.where_it_should(ModelState(), state).startswith("What is right is known of examples")
+    assert answers.on_the_right_place(ModelState(), state) == 0

@@ -7,7 +7,7 @@ from tfm_ui.lenses.model.depth.dropped import READ as DROPOUT_READ
 from tfm_ui.lenses.model.depth.dropped import Dropped, dropped
 from tfm_ui.lenses.model.depth.stream import Stream, stream
 from tfm_ui.lenses.model.depth.wired import READ, Alike, Wired, wired
-from tfm_ui.lenses.model.machine import other_attention
+from tfm_ui.lenses.model.other_attention import other_attention
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View

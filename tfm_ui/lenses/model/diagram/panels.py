@@ -30,7 +30,7 @@ from tfm_ui.lenses.model.diagram.numbers import Machine, config_in_words, machin
 from tfm_ui.lenses.model.diagram.path import Path, path
 from tfm_ui.lenses.model.diagram.rows import shape_out
 from tfm_ui.lenses.model.diagram.shapes import OWN, THIS
-from tfm_ui.lenses.model.machine import other_attention
+from tfm_ui.lenses.model.other_attention import other_attention
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
