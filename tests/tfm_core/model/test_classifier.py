@@ -23,6 +23,26 @@ def test_padding_moves_no_logit() -> None:
         assert model(alone).shape == (1, 3)
 
 
+@pytest.mark.parametrize("pooling", ["mean", "first"])
+def test_pooling_is_that_of_a_loop(pooling: str) -> None:
+    """The head reads the mean over what is no padding, or the first place alone."""
+    model = SequenceClassifier(CONFIG, 3, pooling).eval()
+    tokens = torch.tensor([[5, 6, 7, 8], [9, 8, 0, 0]])
+    with torch.no_grad():
+        states, logits = model.stack(tokens), model(tokens)
+        for row, ids in enumerate(tokens.tolist()):
+            read = [states[row, place] for place, number in enumerate(ids) if number][
+                : 1 if pooling == "first" else None
+            ]
+            torch.testing.assert_close(logits[row], model.head(sum(read) / len(read)))
+
+
+def test_an_unknown_pooling_is_refused() -> None:
+    """With the ones that there are."""
+    with pytest.raises(ValueError, match="pooling: expected one of mean, first; got 'last'"):
+        SequenceClassifier(CONFIG, 3, "last")
+
+
 @pytest.mark.parametrize(("architecture", "classes"), [("encoder-decoder", 3), ("encoder", 0)])
 def test_what_cannot_be_is_refused(architecture: str, classes: int) -> None:
     """With a sentence that names both."""

@@ -2,8 +2,7 @@
 
 from tfm_core.training.baselines import trained_on
 from tfm_ui.lenses.training.classify.numbers import Classified
-from tfm_ui.lenses.training.classify.said import examples_of, of_label
-from tfm_ui.lenses.training.classify.shown import classified
+from tfm_ui.lenses.training.classify.said import classified, of_label
 from tfm_ui.lenses.training.classify.words import RANDOM, by_chance, why_random
 from tfm_ui.lenses.training.learn.answers import NOT_YET
 from tfm_ui.lenses.training.runs import why_not
@@ -61,7 +60,7 @@ def ends_at_chance(model: ModelState, state: TrainingState) -> str:
         return NOT_YET
     if result.config.task != RANDOM:
         return result.sentence()
-    spread = 2 * by_chance(len(examples_of(result.config)), len(result.config.about.labels))
+    spread = 2 * by_chance(result.measured, len(result.config.about.labels))
     return f"{why_random(result)} Who guesses is off by up to {100 * spread:.0f} points in 95 of 100 such tests."
 
 

@@ -9,9 +9,9 @@ import pandas as pd
 from tfm_core import TrainingConfig
 from tfm_core.training.baselines import Baseline, baselines, trained_on
 from tfm_core.training.config import read_name
+from tfm_core.training.examples import FINAL, held_out
 from tfm_core.training.run import Point, Run
 from tfm_core.training.train import train
-from tfm_ui.lenses.training.classify.said import examples_of
 from tfm_ui.live.script import Code, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
@@ -52,12 +52,14 @@ class Classified(Result):
         config: what was asked for.
         run: what there is of it.
         baselines: the most frequent label, then bags of words.
+        measured: over how many held-out examples.
         beside: the run with random labels, or the one with labels that mean something; None without such a pair.
     """
 
     config: TrainingConfig
     run: Run | None
     baselines: Sequence[Baseline]
+    measured: int
     beside: Run | None = None
 
     @property
@@ -72,15 +74,15 @@ class Classified(Result):
 
     def sentence(self) -> str:
         """How many labels are right, and who is ahead."""
-        task, held_out = self.config.about, formats.count(len(examples_of(self.config)))
+        task, measured = self.config.about, formats.count(self.measured)
         simple = formats.listed([f"{formats.percent(each.accuracy, 3)} ({each.name})" for each in self.baselines])
         if self.run is None or not self.run.done:
-            return f"{task.about} Nothing is trained yet. Without a network: {simple} of {held_out} held-out labels."
+            return f"{task.about} Nothing is trained yet. Without a network: {simple} of {measured} held-out labels."
         last = self.run.last
         return " ".join(
             [
                 f"{task.about} After {formats.plural(self.run.done, 'step')} {formats.percent(last.accuracy, 3)} of "
-                f"{held_out} held-out labels are right, with a loss of {formats.number(last.loss)}. Without a network: "
+                f"{measured} held-out labels are right, with a loss of {formats.number(last.loss)}. Without a network: "
                 f"{simple}.",
                 *filter(None, [self.ahead(), self.overfits(), self.run.problem]),
             ]
@@ -91,9 +93,9 @@ class Classified(Result):
         if self.run is None or not self.run.done:
             return ""
         ours, best, least = self.run.last.accuracy, self.best, self.baselines[0].accuracy
-        network, bag, count = formats.percent(ours, 3), formats.percent(best.accuracy, 3), len(examples_of(self.config))
+        network, bag = formats.percent(ours, 3), formats.percent(best.accuracy, 3)
         # Two standard deviations of the difference, as if each were measured on examples of its own.
-        doubt = 2 * math.sqrt((ours * (1 - ours) + best.accuracy * (1 - best.accuracy)) / count)
+        doubt = 2 * math.sqrt((ours * (1 - ours) + best.accuracy * (1 - best.accuracy)) / self.measured)
         if max(ours, best.accuracy) - least < doubt:
             return "Neither the network nor a bag of words is clearly above who always says the most frequent label."
         if ours == best.accuracy:
@@ -102,7 +104,9 @@ class Classified(Result):
         if ours > best.accuracy:
             told = f"The network is ahead of the best bag of words: {network} against {bag} ({best.name})."
         if abs(ours - best.accuracy) < doubt:
-            told += f" With {formats.count(count)} examples, chance alone can make up to {100 * doubt:.1f} points."
+            told += (
+                f" With {formats.count(self.measured)} examples, chance alone can make up to {100 * doubt:.1f} points."
+            )
         return told
 
     def overfits(self) -> str:
@@ -130,7 +134,7 @@ class Classified(Result):
     def laws(self) -> Mapping[str, bool]:
         """Of what was held out, and of the beginning."""
         task = self.config.about
-        test = examples_of(self.config).source
+        test = held_out(self.config, FINAL).source
         held = {"no held-out sequence was trained on": bool(task.split(test).all())}
         first = self.run.points[0] if self.run else None
         if first and first.step == 0:

@@ -12,11 +12,9 @@ from tfm_core.training.train import train
 from tfm_ui.lenses.training import row_controls, train_bar
 from tfm_ui.lenses.training.classify.examples import FIRST, WRONG, Confusion, Sentences
 from tfm_ui.lenses.training.classify.numbers import Classified
-from tfm_ui.lenses.training.classify.said import Said, examples_of, of_label, said_by, told
-from tfm_ui.lenses.training.classify.shown import classified
+from tfm_ui.lenses.training.classify.said import Said, classified, of_label, said_by, told
 from tfm_ui.lenses.training.classify.words import why_random
-from tfm_ui.lenses.training.learn.numbers import Learned
-from tfm_ui.lenses.training.learn.panels import facts
+from tfm_ui.lenses.training.learn.numbers import Learned, facts
 from tfm_ui.lenses.training.runs import config_of, shown_run, size_of, why_not
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
 from tfm_ui.page import controls, controls_line
@@ -44,7 +42,7 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
 
 
 def _curves_panel(result: Classified) -> Panel:
-    every = formats.count(len(examples_of(result.config)))
+    every = formats.count(result.measured)
     done = [run.done for run in (result.run, result.beside) if run]
     return Panel(
         # The link stays the same while a run grows: by another key the browser asks for the picture again.

@@ -7,8 +7,7 @@ import plotly.graph_objects as go
 from tfm_core.training.run import Run
 from tfm_ui.lenses.training.classify.examples import Confusion, Sentences
 from tfm_ui.lenses.training.classify.numbers import Classified
-from tfm_ui.lenses.training.classify.said import of_label, said_by
-from tfm_ui.lenses.training.classify.shown import classified
+from tfm_ui.lenses.training.classify.said import classified, of_label, said_by
 from tfm_ui.lenses.training.runs import config_of
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.pictures import chart, lines, maps

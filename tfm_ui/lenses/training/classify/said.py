@@ -14,7 +14,8 @@ from tfm_core.training.networks import network
 from tfm_core.training.run import Run
 from tfm_core.training.scores import site
 from tfm_core.training.tasks.task import Examples
-from tfm_ui.lenses.training.runs import run_of
+from tfm_ui.lenses.training.classify.numbers import Classified
+from tfm_ui.lenses.training.runs import config_of, run_of
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.live.cache import cached
 
@@ -77,6 +78,14 @@ def baselines(config: TrainingConfig) -> list[Baseline]:
 @cached()
 def _baselines(config: TrainingConfig) -> list[Baseline]:
     return simple.baselines(config)
+
+
+def classified(state: TrainingState) -> Classified:
+    """What there is of the run, and of the run with which it makes a pair."""
+    config = config_of(state)
+    beside = BESIDE.get(config.task)
+    other = run_of(replace(config, task=beside)) if beside else None
+    return Classified(config, run_of(config), baselines(config), len(examples_of(config)), other)
 
 
 def said_by(config: TrainingConfig) -> Said | None:

@@ -181,3 +181,23 @@ class Learned(Result):
         if self.config.file:
             return ""
         return script(training, config=Code(f"read_name({self.config.name!r})", read_name))
+
+
+def facts(result: Learned) -> str:
+    """What the run is made of, also what "auto" stands for."""
+    config = result.config
+    layers, heads = formats.plural(config.num_layers, "layer"), formats.plural(config.num_heads, "head")
+    parts = [
+        f"{config.about.architecture}, {layers}, {heads}, d_model {config.d_model}, {config.positional} positions",
+        f"{config.norm}-norm",
+        *([f"pooling: {config.pooling}"] if config.about.classes else []),
+        f"AdamW, learning rate {config.learning_rate:g} after {config.warmup} steps of warm-up, falling with 1/√step "
+        "from step 200 on",
+        f"weight decay {config.weight_decay:g}",
+        f"dropout {config.dropout:g}",
+        f"{config.batch_size} examples a step",
+        f"seed {config.seed}",
+        "a fifth of all sequences, chosen by a hash, is held out and never trained on",
+    ]
+    made = f", made with {result.run.made_with}" if result.is_begun else ""
+    return f"{'; '.join(parts)}{made}."

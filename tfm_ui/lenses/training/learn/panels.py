@@ -8,7 +8,7 @@ from tfm_core.training.scores import pattern_score
 from tfm_core.training.train import train
 from tfm_core.training.weights_file import as_file
 from tfm_ui.lenses.training import badge, loading, row_controls, train_bar
-from tfm_ui.lenses.training.learn.numbers import Learned, formed
+from tfm_ui.lenses.training.learn.numbers import Learned, facts, formed
 from tfm_ui.lenses.training.runs import config_of, shown_run, size_of, why_not
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.page.lens import View
@@ -40,26 +40,6 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
         Note(facts(result), "plain"),
         *(Note(f"“{pattern.name}”: {pattern.why}", "plain") for pattern in task.patterns),
     ]
-
-
-def facts(result: Learned) -> str:
-    """What the run is made of, also what "auto" stands for."""
-    config = result.config
-    layers, heads = formats.plural(config.num_layers, "layer"), formats.plural(config.num_heads, "head")
-    parts = [
-        f"{config.about.architecture}, {layers}, {heads}, d_model {config.d_model}, {config.positional} positions",
-        f"{config.norm}-norm",
-        *([f"pooling: {config.pooling}"] if config.about.classes else []),
-        f"AdamW, learning rate {config.learning_rate:g} after {config.warmup} steps of warm-up, falling with 1/√step "
-        "from step 200 on",
-        f"weight decay {config.weight_decay:g}",
-        f"dropout {config.dropout:g}",
-        f"{config.batch_size} examples a step",
-        f"seed {config.seed}",
-        "a fifth of all sequences, chosen by a hash, is held out and never trained on",
-    ]
-    made = f", made with {result.run.made_with}" if result.is_begun else ""
-    return f"{'; '.join(parts)}{made}."
 
 
 def _take_along(result: Learned) -> None:
