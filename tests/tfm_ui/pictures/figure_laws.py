@@ -183,6 +183,26 @@ def diagram(header: Header, numbers: bytes, figure: Json) -> None:
             assert shown == [long for long, _ in row["cells"] if long]
 
 
+def learn(header: Header, numbers: bytes, figure: Json) -> None:
+    """A heatmap for each head at the last snapshot, with gaps where a decoder may not look."""
+    sizes = [row["heads"] * len(row["queries"]) * len(row["keys"]) for row in header["rows"]]
+    last, drawn = floats(numbers)[-sum(sizes) :], iter(traces(figure))
+    gaps_are_told(figure, "masked")
+    begin = 0
+    for row, size in zip(header["rows"], sizes, strict=True):
+        maps = last[begin : begin + size].reshape(row["heads"], len(row["queries"]), len(row["keys"])).copy()
+        begin += size
+        if row["causal"]:
+            maps[:, np.triu(np.ones(maps.shape[1:], bool), 1)] = np.nan
+        for cells in maps:
+            trace = next(drawn)
+            same(trace["z"], cells, row["name"])
+            named(trace, *cells.shape)
+            assert scale_of(trace, figure) == (0, 1)
+    assert next(drawn, None) is None
+    assert str(header["snapshots"][-1]) in figure["layout"]["title"]["subtitle"]["text"]
+
+
 LAWS: dict[str, Law] = {
     "arcs": arcs,
     "clocks": clocks,
@@ -191,6 +211,7 @@ LAWS: dict[str, Law] = {
     "entry": entry,
     "head_map": head_map,
     "heads_grid": heads_grid,
+    "learn": learn,
     "maps": maps,
     "matrices": matrices,
 }

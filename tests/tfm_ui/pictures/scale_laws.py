@@ -172,6 +172,25 @@ def words(_header: Header, numbers: bytes) -> None:
     assert not numbers, "a picture with numbers needs a law of its own"
 
 
+def learn(header: Header, numbers: bytes) -> None:
+    """At each snapshot every row of weights sums to 1, and what a decoder may not see has none; the curves are charts."""
+    weights = floats(numbers).reshape(len(header["snapshots"]), -1)
+    begin = 0
+    for row in header["rows"]:
+        queries, keys = len(row["queries"]), len(row["keys"])
+        end = begin + row["heads"] * queries * keys
+        maps = weights[:, begin:end].reshape(-1, queries, keys)
+        begin = end
+        within(maps, 0, 1, row["name"])
+        np.testing.assert_allclose(maps.sum(-1), 1, atol=1e-5, err_msg=row["name"])
+        assert not row["causal"] or not maps[:, np.triu(np.ones((queries, keys), bool), 1)].any()
+        assert len(row["scores"]) == len(header["snapshots"])
+    assert begin == weights.shape[1]
+    assert len(header["told"]) == len(header["said"]) == len(header["snapshots"])
+    assert header["snapshots"] == sorted(set(header["snapshots"]))
+    chart(header, b"")
+
+
 LAWS: dict[str, Law] = {
     "arcs": arcs,
     "chart": chart,
@@ -184,6 +203,7 @@ LAWS: dict[str, Law] = {
     "head_map": head_map,
     "heads_grid": heads_grid,
     "knobs": knobs,
+    "learn": learn,
     "maps": maps,
     "matrices": matrices,
 }
