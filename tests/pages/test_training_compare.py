@@ -46,7 +46,7 @@ def test_it_is_computed_shown_as_it_grows_and_kept(queue):
     queue.ready()
     comes(queue, 0.4, PART)
     app.run()
-    assert bars(app) == ["Run 2 of 57, step 100 of 400; 8.0 s left."]
+    assert bars(app) == ["Run 2 of 57, step 100 of 400; about 8 s left."]
     assert "Not all runs have ended yet." in said(app)
     comes(queue, 1.0, WHOLE)
     queue.finish()
@@ -85,4 +85,4 @@ def test_what_takes_too_long_names_the_command(queue, monkeypatch):
     monkeypatch.setattr("tfm_ui.lenses.training.compare_bar.LONGEST", 1.0)
     app = lens()
     assert widget(app, BUTTON).disabled
-    assert "python -m tfm_core.training compare reverse" in said(app)
+    assert "python -m tfm_core.training compare reverse" in app.info[0].value

@@ -20,6 +20,7 @@ from tfm_ui.text.markdown import escape_markdown
 WIDE = 380  # pixels of a bar of progress, so that its words stand in one line
 OFTEN = 0.5  # seconds between two looks at what is under way
 LONGEST = 300.0  # estimated seconds: others wait meanwhile
+SHORT = 90.0  # seconds; more is told in minutes
 LIMIT = 4.0  # times the estimate, after which it is stopped
 WATCHED = "_comparisons"  # in the session: jobs that it has seen under way
 
@@ -54,15 +55,15 @@ def why_not(task: str) -> str:
     if seconds <= LONGEST:
         return ""
     return (
-        f"It takes about {formats.duration(1000 * seconds)}, too long for others who wait. Without the app: python -m "
-        f"tfm_core.training compare {task}"
+        f"It takes {_about(seconds)}, too long for others who wait. "
+        f"Without the app: python -m tfm_core.training compare {task}"
     )
 
 
 def before(kept: Comparison | None, seconds: float) -> str:
     """What is told while nothing is under way."""
-    runs = f"{sum(len(entry.outcomes) for entry in kept.entries)} runs are kept. Again: about" if kept else "About"
-    return f"{runs} {formats.duration(1000 * seconds)}."
+    runs = f"{sum(len(entry.outcomes) for entry in kept.entries)} runs are kept; again: " if kept else "It takes "
+    return f"{runs}{_about(seconds)}{', too long here' * (seconds > LONGEST)}."
 
 
 def progress(job: JobStatus) -> str:
@@ -74,7 +75,7 @@ def progress(job: JobStatus) -> str:
         return f"{formats.plural(job.before, 'job')} before it; it starts in about {wait}."
     if job.step is None:
         return "It begins."
-    return f"{job.step.doing[:1].upper()}{job.step.doing[1:]}; {formats.duration(1000 * job.step.seconds_left)} left."
+    return f"{job.step.doing[:1].upper()}{job.step.doing[1:]}; {_about(job.step.seconds_left)} left."
 
 
 def _watched(job: JobStatus | None) -> JobStatus | None:
@@ -100,9 +101,22 @@ def _idle(task: str, job: JobStatus | None) -> None:
     )
     ended = job.problem or "Stopped before its end: what was there before stays." if _is_broken(job) and job else ""
     warnings = [f"⚠ {text}" for text in (ended, OUTCOMES.problem) if text]
-    said = reason if reason and not kept else before(kept, seconds_of(task))
+    said = before(kept, seconds_of(task)) if _can_be_compared(task) else ""
     spans = "".join(f"<span>{escape(text)}</span> " for text in [*warnings, said])
     st.html(f'<p class="facts">{spans}</p>')
+
+
+def _can_be_compared(task: str) -> bool:
+    try:
+        seconds_of(task)
+    except Unmatched:
+        return False
+    return True
+
+
+def _about(seconds: float) -> str:
+    """About 40 s; about 5 min."""
+    return f"about {round(seconds)} s" if seconds < SHORT else f"about {round(seconds / 60)} min"
 
 
 def _is_broken(job: JobStatus | None) -> bool:

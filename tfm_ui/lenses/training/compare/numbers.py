@@ -75,18 +75,24 @@ class Ranked(Result):
 
     def sentence(self) -> str:
         """Who is ahead, recurrent networks beside transformers, and what went wrong."""
-        is_told = len(self.best) == 1 and self.verdict == "a recurrent network"  # the rivals' sentence names it
-        told = ["" if is_told else self._ahead(), self.rivals(), self._diverged(), self._partial()]
+        told = [*self._ahead(), self._diverged(), self._partial()]
         return " ".join(part for part in told if part)
 
-    def _ahead(self) -> str:
-        best, entry = self.best, self.best[0]
+    def _ahead(self) -> list[str]:
+        best, entry, verdict = self.best, self.best[0], self.verdict
         value, count = self._said(entry), len(self.comparison.contestants)
         if not np.isfinite(self.measure.of(entry)):
-            return f"None of {count} networks gets there in {formats.count(self.comparison.base.steps)} steps."
+            return [f"None of {count} networks gets there in {formats.count(self.comparison.base.steps)} steps."]
         if len(best) > 1:
-            return f"{len(best)} of {count} networks are level, with {value}: {names_in([*map(self.name, best)])}."
-        return f"Of {count} networks {in_a_sentence(entry, self.comparison)} is ahead, with {value}."
+            level = f"{len(best)} of {count} networks are level, with {value}: {names_in([*map(self.name, best)])}."
+            return [level, self.rivals()]
+        if verdict == "a recurrent network":
+            return [self.rivals()]
+        ahead = f"Of {count} networks {in_a_sentence(entry, self.comparison)} is ahead, with {value}."
+        if not verdict:
+            return [ahead, self.rivals()]
+        (other, *_) = self.best_of(recurrent=True)
+        return [ahead, f"{self._best_recurrent(other)}{self._agreement(entry, other)}."]
 
     def rivals(self) -> str:
         """The best recurrent network beside the best transformer."""
@@ -104,9 +110,12 @@ class Ranked(Result):
                 f"{self._agreement(recurrent, transformer)}."
             )
         return (
-            f"Best of the recurrent networks is {who}: {ours}; best of the transformers {other}: {theirs}"
+            f"{self._best_recurrent(recurrent)}; best of the transformers {other}: {theirs}"
             f"{self._agreement(transformer, recurrent)}."
         )
+
+    def _best_recurrent(self, entry: Entry) -> str:
+        return f"Best of the recurrent networks is {in_a_sentence(entry, self.comparison)}: {self._said(entry)}"
 
     def _said(self, entry: Entry) -> str:
         (value,) = self.measure.said(self.measure.of(entry))

@@ -17,11 +17,16 @@ from tfm_ui.state.model_state import ModelState
 NOT_YET = "Nothing of this is computed yet. Compare trains every network with three seeds."
 
 
+def nothing_yet(task: str) -> Note:
+    """In place of the panels: what the button would do, or why it does not."""
+    return Note(compare_bar.why_not(task) or NOT_YET, icon=":material/leaderboard:")
+
+
 def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
     """All networks as the main picture; below it, one layer beside two."""
     comparison = comparison_of(state.task)
     if comparison is None:
-        return [Note(NOT_YET, icon=":material/leaderboard:")]
+        return [nothing_yet(state.task)]
     layers = Layers(comparison)
     return [
         Panel(

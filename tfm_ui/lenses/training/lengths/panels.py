@@ -3,7 +3,7 @@
 from tfm_core import TASKS
 from tfm_core.training.lengths import by_length, is_defined, lengths_of
 from tfm_ui.lenses.training import compare_bar
-from tfm_ui.lenses.training.compare.panels import NOT_YET
+from tfm_ui.lenses.training.compare.panels import nothing_yet
 from tfm_ui.lenses.training.lengths.numbers import ByLength
 from tfm_ui.lenses.training.outcomes import badge, common, comparison_of
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
@@ -19,7 +19,7 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
     if not task.stretches:
         return [Note(f"{task.title}: all examples have {task.length} tokens, so there is no other length to try.")]
     if comparison is None:
-        return [Note(NOT_YET, icon=":material/leaderboard:")]
+        return [nothing_yet(state.task)]
     result = ByLength(comparison)
     return [
         Panel(
