@@ -88,7 +88,7 @@ def _some(generator: torch.Generator, count: int, length: int) -> Examples:
 
 
 AUTHORS = Task(
-    title="Who wrote it?",
+    title="Three authors",
     about="Say at CLS who wrote the sentence: Austen, Melville or Roosevelt.",
     vocabulary=_vocabulary(),
     architecture="encoder",

@@ -21,6 +21,7 @@ from tfm_ui.lenses.training.classify.words import why_random
 from tfm_ui.lenses.training.runs import config_of
 from tfm_ui.lenses.training.state import LABELLED, TrainingState
 from tfm_ui.pictures.panel import Note, panels_in
+from tfm_ui.pictures.registry import CannotBeShown
 from tfm_ui.state.model_state import ModelState
 
 MODEL = ModelState()
@@ -202,3 +203,21 @@ def test_a_classifier_has_no_token_that_looks():
     assert said.looks is None
     assert "looks most at" not in Sentences(of_task("textbook"), said, 0).table()
     assert len(examples_of(of_task("textbook"))) == 1000
+
+
+@pytest.mark.parametrize(
+    ("picture", "page", "reason"),
+    [
+        ("training_confusion", {"seed": 7}, "has not been trained"),
+        ("training_looks", {"seed": 7}, "has not been trained"),
+        ("training_looks", {"labelled": "textbook"}, "no token at which the answer is said"),
+        (
+            "training_classify",
+            {"heads": 8, "width": 128, "layers": 4, "steps": 6000},
+            "is the most that a run may take",
+        ),
+    ],
+)
+def test_pictures_that_cannot_be_say_why(picture, page, reason):
+    with pytest.raises(CannotBeShown, match=reason):
+        LENS.pictures[picture].content(MODEL, TrainingState(view="classify", **page))

@@ -9,7 +9,7 @@ from tfm_core.training.examples import EVALUATED
 from tfm_core.training.tasks import textbook
 from tfm_core.training.tasks.authors import ORIGINS
 from tfm_core.training.train import train
-from tfm_ui.lenses.training import row_controls, train_bar
+from tfm_ui.lenses.training import badge, row_controls, train_bar
 from tfm_ui.lenses.training.classify.examples import FIRST, WRONG, Confusion, Sentences
 from tfm_ui.lenses.training.classify.numbers import Classified
 from tfm_ui.lenses.training.classify.said import Said, classified, of_label, said_by, told
@@ -126,4 +126,10 @@ def _controls(model: ModelState) -> TrainingState:
     return state
 
 
-VIEW = View(title="Classify", blocks=blocks, controls=_controls, uses_model=False)
+VIEW = View(
+    title="Classify",
+    blocks=blocks,
+    controls=_controls,
+    uses_model=False,
+    badge=lambda model, state: badge.of_run(model, of_label(state)),
+)
