@@ -8,15 +8,19 @@ from torch import Tensor
 
 from tfm_core import POSITIONAL, Positional
 from tfm_core.model.initialization import fill_parameters
+from tfm_core.model.trained import RANDOM, put_trained
 from tfm_core.study.position_laws import drawn_pair
 
 EPSILON = torch.finfo(torch.float32).eps
 
 
-def lone_scheme(*, name: str, seed: int, **sizes: Any) -> Positional:
-    """A positional scheme without a model, its weights those that a single stack of this seed has."""
+def lone_scheme(*, name: str, seed: int, weights: str = RANDOM, stack: str = "stack", **sizes: Any) -> Positional:
+    """A positional scheme without a model, its weights those that a single stack of this seed has, or a trained one."""
     scheme = POSITIONAL[name](**sizes)
-    fill_parameters(torch.nn.ModuleDict({"stack": torch.nn.ModuleDict({"positional": scheme})}), seed)
+    holder = torch.nn.ModuleDict({stack: torch.nn.ModuleDict({"positional": scheme})})
+    fill_parameters(holder, seed)
+    if weights != RANDOM:
+        put_trained(holder, weights)
     return scheme.eval().requires_grad_(False)
 
 

@@ -2,22 +2,31 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from tfm_core import POSITIONAL, Positional
+from tfm_core.model.trained import RANDOM
 from tfm_ui.lenses.positions.maths import lone_scheme, turned_pair
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.script import Code
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.trained import run_of
+
+LEARNS = ("learned", "t5")  # schemes that have parameters of their own
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """How a scheme is made: its name in `POSITIONAL`, its arguments, and the seed of its weights."""
+    """How a scheme is made: its name in `POSITIONAL`, its arguments, and the seed of its weights, or who trained them.
+
+    Attributes:
+        weights: "random", or the name of a run, whose stack has the scheme.
+    """
 
     name: str
     d_model: int
@@ -26,12 +35,20 @@ class Spec:
     bidirectional: bool
     base: float
     seed: int
+    weights: str = RANDOM
+    stack: str = "stack"
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What `lone_scheme` is called with."""
+        known = asdict(self)
+        return known if self.weights != RANDOM else {k: v for k, v in known.items() if k not in ("weights", "stack")}
 
 
 @cached()
 def module_of(spec: Spec) -> Positional:
     """The scheme itself."""
-    return lone_scheme(**asdict(spec))
+    return lone_scheme(**spec.arguments)
 
 
 @cached()
@@ -98,6 +115,11 @@ class Scheme:
         """Whether its numbers are learned in training, and noise before that."""
         return any(True for _ in self.module.parameters())
 
+    @property
+    def trained_on(self) -> str:
+        """The run that has trained its numbers; "" if none has."""
+        return "" if self.spec.weights == RANDOM else self.spec.weights
+
     def defined(self, length: int) -> int:
         """For how many of so many positions it is defined."""
         return defined(self.spec, length)
@@ -138,11 +160,31 @@ def plain_scheme(model: ModelState, state: PositionsState, name: str) -> Scheme:
 
 def specs_of(shown: Sequence[Scheme]) -> Code:
     """How these schemes are made, by their sides, for the header of a recipe."""
-    lines = [f"    {scheme.side!r}: {asdict(scheme.spec)!r}," for scheme in shown]
+    lines = [f"    {scheme.side!r}: {scheme.spec.arguments!r}," for scheme in shown]
     return Code("\n".join(["{", *lines, "}"]) if lines else "{}")
 
 
+def _as_trained(side: str, model: ModelState, state: PositionsState) -> Scheme:
+    """The scheme of the sidebar's model, whose numbers were trained: it has the sizes that it was trained with."""
+    config = model.config
+    spec = Spec(
+        name=config.positional,
+        d_model=config.d_model,
+        num_heads=config.num_heads,
+        max_len=config.max_len,
+        bidirectional=model.architecture != "decoder",
+        base=PositionsState.base,
+        seed=model.seed,
+        weights=model.weights,
+        stack="encoder" if model.is_encoder_decoder else "stack",
+    )
+    sizes = f"a width of {config.d_model}, {config.num_heads} heads, {config.max_len} positions"
+    return Scheme(side, config.positional, spec, f"{config.positional} is shown as it was trained: {sizes}.")
+
+
 def _scheme(side: str, name: str, model: ModelState, state: PositionsState) -> Scheme:
+    if side and name == model.positional and model.trained and run_of(model.weights) and name in LEARNS:
+        return _as_trained(side, model, state)
     turns_pairs = "rotate" in POSITIONAL[name].enters()
     width = max(2, state.width - state.width % 2) if turns_pairs else state.width
     aside = ""

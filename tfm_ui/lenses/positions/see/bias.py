@@ -93,9 +93,11 @@ class Bias(Result):
         said = [f"What is added to the scores of {heads} goes from {low} to {high}."]
         if self.scheme.is_trained:
             spread = self.values if self.buckets is None else self.scheme.module.get_parameter("weight")
+            deviation = f"with a standard deviation of {spread.std(correction=0):.2f}."
             said.append(
-                f"Before training it is noise: random numbers of the model’s seed, {self.seed}, with a standard "
-                f"deviation of {spread.std(correction=0):.2f}."
+                f"It was learned, with “{self.scheme.trained_on}”, {deviation}"
+                if self.scheme.trained_on
+                else f"Before training it is noise: random numbers of the model’s seed, {self.seed}, {deviation}"
             )
         return " ".join(said)
 

@@ -73,9 +73,11 @@ class Encoded(Result):
         low, high = (formats.number(end.item()) for end in vectors.aminmax())
         said = [f"All {formats.count(vectors.numel())} values lie from {low} to {high}."]
         if self.scheme.is_trained:
+            spread = f"with a standard deviation of {vectors.std(correction=0):.2f}."
             said.append(
-                "Before training they are noise: random numbers of the model’s seed, "
-                f"{self.seed}, with a standard deviation of {vectors.std(correction=0):.2f}."
+                f"They were learned, with “{self.scheme.trained_on}”, {spread}"
+                if self.scheme.trained_on
+                else f"Before training they are noise: random numbers of the model’s seed, {self.seed}, {spread}"
             )
         if (near := likeness(vectors)) is not None:
             said.append(f"The vectors of neighbours have a cosine of {formats.number(near)} on average{self._beside}.")

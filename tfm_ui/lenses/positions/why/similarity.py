@@ -162,7 +162,7 @@ def _about(scheme: Scheme, pairs: Pairs) -> str:
 
     sign = "" if scheme.module.bidirectional else "−"  # a decoder's keys stand before its queries
     near = f"{unit} is {at(0)} at n − m = 0, {at(1)} at {sign}1"
-    noise = " It is not trained, so this is noise." if scheme.is_trained else ""
+    noise = " It is not trained, so this is noise." if scheme.is_trained and not scheme.trained_on else ""
     if pairs.by_distance_alone:
         far = f", {at(rows - 1)} at {sign}{rows - 1}" if rows > 2 else ""
         equal = "are equal" if values.spread == 0 else f"differ by at most {formats.number(values.spread)}"

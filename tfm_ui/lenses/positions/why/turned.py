@@ -3,7 +3,7 @@
 Beside it the same two vectors with an encoding added to them, of which that is not true.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import torch
@@ -106,8 +106,8 @@ class Turned(Result):
         """A script that leaves both tables in `scores` and `added`."""
         return script(
             recipe.turned_beside_added,
-            rotary=asdict(self.scheme.spec),
-            beside=asdict(self.beside.spec),
+            rotary=self.scheme.spec.arguments,
+            beside=self.beside.spec.arguments,
             defined=self.beside.defined(self.length),
             length=self.length,
             step=self.step,
