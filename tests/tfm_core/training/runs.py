@@ -1,11 +1,13 @@
 """Runs small enough to be trained by the dozen, and how two of them are compared: to the last digit."""
 
 from functools import cache
+from pathlib import Path
 
 import torch
 
 from tfm_core.training.config import TrainingConfig, of_task
 from tfm_core.training.run import Run
+from tfm_core.training.store import Store
 from tfm_core.training.train import train
 
 WORDS = 5  # that a sentence about a problem has at least
@@ -36,3 +38,11 @@ def same_numbers(run: Run, other: Run) -> None:
         left, right = getattr(run, group), getattr(other, group)
         assert left.keys() == right.keys()
         assert all(torch.equal(left[name], right[name]) for name in left), group
+
+
+def opened(folder, **keywords) -> Store:
+    return Store(folder, shipped=Path("/no/such/folder"), **keywords)
+
+
+def names_in(folder) -> set[str]:
+    return {path.name for path in folder.iterdir()} if folder.is_dir() else set()

@@ -1,0 +1,194 @@
+"""Where runs are kept: shared, limited, and never in the way."""
+
+import os
+import shutil
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.tfm_core.training.runs import names_in, opened, same_numbers, small, to_the_end, trained
+from tfm_core.training import store as store_module
+from tfm_core.training.folder import FOLDER, default_folder
+from tfm_core.training.store import LOADED, Store
+from tfm_core.training.train import train
+from tfm_core.training.weights_file import as_file, from_file
+
+RUN = trained()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "runs"
+
+
+def test_two_stores_on_a_folder_see_each_others_runs(folder):
+    first, second = opened(folder), opened(folder)
+    assert first.find(RUN.config) is None
+    assert names_in(folder) == set()
+    second.keep(RUN)
+    same_numbers(first.find(RUN.config), RUN)
+    assert first.find(replace(RUN.config, seed=1)) is None
+    assert (first.problem, second.problem) == ("", "")
+    assert {Path(name).suffix for name in names_in(folder)} == {".json", ".safetensors"}
+
+
+def test_what_another_process_has_trained_since_is_read_again(folder):
+    first, second = opened(folder), opened(folder)
+    part = next(train(RUN.config)).run
+    first.keep(part)
+    assert first.find(RUN.config) is part
+    second.keep(RUN)
+    assert first.find(RUN.config).done == RUN.done
+    assert first.beginning(RUN.config).done == RUN.done
+    assert first.find(RUN.config) is first.find(RUN.config)  # and then kept in memory
+
+
+def test_a_run_that_others_remove_is_still_in_memory(folder):
+    first = opened(folder)
+    first.keep(RUN)
+    shutil.rmtree(folder)
+    assert first.find(RUN.config) is RUN
+    assert opened(folder).find(RUN.config) is None
+
+
+def test_readers_never_see_half_a_run_and_never_remove_one(folder):
+    part = replace(to_the_end(small(steps=2)), config=RUN.config)
+    writer, stopped, lengths = opened(folder), threading.Event(), set()
+    writer.keep(RUN)
+
+    def write():
+        while not stopped.is_set():
+            writer.keep(part)
+            writer.keep(RUN)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    for _ in range(60):
+        run = opened(folder).find(RUN.config)
+        lengths.add(run and run.done)
+    stopped.set()
+    thread.join()
+    assert lengths <= {None, 2, RUN.done}
+    assert opened(folder).find(RUN.config).done == RUN.done
+    assert len(names_in(folder)) == 2
+
+
+def aged(folder, config, seconds):
+    """As if a run had been written so long ago."""
+    for path in folder.glob(f"{store_module._stem(config)}.*"):
+        os.utime(path, (path.stat().st_atime, path.stat().st_mtime - seconds))
+
+
+def size_of(folder) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+def test_the_oldest_are_out_first(folder):
+    runs = [trained(seed=seed) for seed in range(4)]
+    opened(folder).keep(runs[0])
+    limit = int(size_of(folder) * 3.5)
+    for age, run in zip((40, 30, 20, 10), runs, strict=True):
+        opened(folder, limit=limit).keep(run)
+        aged(folder, run.config, age)
+    there = [opened(folder).find(run.config) is not None for run in runs]
+    assert there == [False, True, True, True]
+    opened(folder, limit=limit).keep(replace(runs[1], seconds=1.0))  # is the newest now
+    aged(folder, runs[1].config, 5)
+    opened(folder, limit=limit).keep(runs[0])
+    assert [opened(folder).find(run.config) is not None for run in runs] == [True, True, False, True]
+    assert size_of(folder) <= limit
+
+
+def test_the_newest_stays_even_if_it_is_too_large(folder):
+    store = opened(folder, limit=10)
+    store.keep(trained(seed=1))
+    store.keep(RUN)
+    assert opened(folder).find(RUN.config)
+    assert opened(folder).find(trained(seed=1).config) is None
+    assert store.find(trained(seed=1).config)  # from memory
+
+
+def test_what_is_loaded_pushes_out_nothing_that_was_trained(folder):
+    opened(folder).keep(RUN)
+    loaded = [from_file(as_file(trained(seed=seed))) for seed in range(3)]
+    store = opened(folder, limit=2 * size_of(folder))
+    for age, run in zip((30, 20, 10), loaded, strict=True):
+        store.keep(run)
+        aged(folder, run.config, age)
+    assert opened(folder).find(RUN.config)
+    assert len({Path(name).stem for name in names_in(folder) if name.startswith(LOADED)}) == 1
+    same_numbers(opened(folder).find(loaded[-1].config), loaded[-1])
+
+
+def test_memory_is_limited_too(folder, monkeypatch):
+    monkeypatch.setattr(store_module, "IN_MEMORY", 2)
+    folder.touch()
+    store = opened(folder)
+    for seed in (0, 1):
+        store.keep(trained(seed=seed))
+    store.find(trained(seed=0).config)
+    store.keep(trained(seed=2))
+    assert [store.find(trained(seed=seed).config) is not None for seed in range(3)] == [True, False, True]
+
+
+def test_a_beginning_is_the_longest_shorter_run(folder):
+    store = opened(folder)
+    assert store.beginning(RUN.config) is None
+    runs = {steps: to_the_end(small(steps=steps)) for steps in (2, 5, 9, 14)}
+    for run in (*runs.values(), trained("copy"), trained(seed=1, steps=7)):
+        store.keep(run)
+    for reader in (store, opened(folder)):
+        lengths = [reader.beginning(small(steps=steps)) for steps in (1, 2, 4, 8, 9, 13, 400)]
+        assert [run and run.done for run in lengths] == [None, 2, 2, 5, 9, 9, 14]
+        assert reader.beginning(small(steps=9, dropout=0.1)) is None
+
+
+def test_a_stopped_run_is_a_beginning_of_itself_and_of_others(folder):
+    store = opened(folder)
+    part = next(train(small(steps=400))).run
+    store.keep(part)
+    assert opened(folder).beginning(small(steps=400)).done == 1
+    assert opened(folder).beginning(small(steps=5)).done == 1
+
+
+def test_no_beginning_without_an_optimizer_or_of_a_run_that_diverged(folder):
+    store = opened(folder)
+    store.keep(replace(to_the_end(small(steps=5)), problem="It diverged."))
+    opened(folder).keep(to_the_end(small(steps=4)), optimizer=False)
+    assert store.beginning(small(steps=9)) is None
+    assert opened(folder).find(small(steps=4)).optimizer == {}
+
+
+def test_weights_are_those_of_complete_runs(folder):
+    store = opened(folder)
+    part = next(train(small(steps=400))).run
+    for run in (RUN, part, replace(part, config=small(steps=300), problem="It diverged.")):
+        store.keep(run)
+    assert store.weights(RUN.config.name) is RUN.weights
+    for name in (part.config.name, small(steps=300).name, "reverse,seed=77", "juggle", "", "reverse,seed=" + "9" * 400):
+        assert store.weights(name) is None
+    torch.testing.assert_close(dict(opened(folder).weights(RUN.config.name)), dict(RUN.weights))
+
+
+def test_the_folder_is_a_setting(tmp_path, monkeypatch):
+    monkeypatch.setenv(FOLDER, str(tmp_path / "set"))
+    assert default_folder() == Store().folder == tmp_path / "set"
+    monkeypatch.setenv(FOLDER, "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_folder() == tmp_path / "attention-lab" / "runs"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert default_folder() == tmp_path / "home" / ".cache" / "attention-lab" / "runs"
+
+
+def test_a_user_without_a_home_has_a_folder_too(monkeypatch):
+    def no_home(_):
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv(FOLDER, raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "expanduser", no_home)
+    assert default_folder().parts[-2:] == ("attention-lab", "runs")
