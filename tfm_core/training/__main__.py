@@ -5,6 +5,7 @@ compares networks.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ from tfm_core.training.tasks.table import TASKS
 from tfm_core.training.train import train
 
 INTERRUPTED = 130  # as a shell calls it
+CORES = os.cpu_count() or 1
 BAR = 24  # signs
 COMPARE = "compare"  # before names of tasks
 # What the app comes with: enough for every lens to open on a model that has learned something.
@@ -35,12 +37,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Train what is asked for, and keep it; the exit code."""
     parser = _parser()
     given = parser.parse_args(arguments)
+    if not 1 <= given.threads <= CORES:
+        parser.error(f"--threads: expected 1 to {CORES}, as many as there are cores; got {given.threads}")
     if given.runs[:1] == [COMPARE]:
         return _compare(parser, given)
     try:
         configs = [read_name(name) for name in given.runs or (SHIPPED_RUNS if given.ship else ())]
         if not configs:
             raise ValueError(f"runs: expected some of {', '.join(TASKS)}, such as reverse,seed=1; got none")
+        if any(config.file for config in configs):
+            raise ValueError("runs: expected some that are trained from a seed, got weights of a file")
         if given.device == "cuda" and not torch.cuda.is_available():
             raise ValueError("--device: expected cpu, as torch finds no CUDA device here; got cuda")
     except ValueError as problem:
@@ -112,13 +118,18 @@ def _ranking(comparison: Comparison) -> str:
 
 
 def _train(config: TrainingConfig, store: Store | None, device: str) -> Run:
-    """The run, from the store as far as it is there."""
+    """The run, from the store as far as it is there; what is done when somebody interrupts it goes into the store."""
     run = store.find(config) if store else None
     if run and (run.is_complete or run.problem):
         return run
-    for progress in train(config, store.beginning(config) if store else None, device=device):
-        run = progress.run
-        _tell(f"{config.name}: {progress.doing}, held-out accuracy {run.last.accuracy:.1%}", progress.share)
+    try:
+        for progress in train(config, store.beginning(config) if store else None, device=device):
+            run = progress.run
+            _tell(f"{config.name}: {progress.doing}, held-out accuracy {run.last.accuracy:.1%}", progress.share)
+    except KeyboardInterrupt:
+        if run and store:
+            store.keep(run)
+        raise
     assert run
     return run
 
