@@ -1,14 +1,19 @@
 """What all tests share."""
 
+import os
 from collections.abc import Iterator
 from functools import cache
+from tempfile import TemporaryDirectory
 
 import pytest
 import torch
 from hypothesis import settings
 from streamlit.components.v2 import manifest_scanner
 
-from tfm_ui.lenses import lenses
+_runs = TemporaryDirectory()
+os.environ["ATTENTION_LAB_RUNS"] = _runs.name  # before the app is imported: runs of tests are theirs alone
+
+from tfm_ui.lenses import lenses  # noqa: E402
 
 settings.register_profile("shared machine", deadline=None, max_examples=30)
 settings.load_profile("shared machine")

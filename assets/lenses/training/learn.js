@@ -112,8 +112,7 @@ function unfold(drawn) {
     play.ariaLabel = memory.playing ? "Pause" : "Play"
     if (isHere() && memory.isReady) Plotly.relayout(plot, { shapes: [...memory.placed?.shapes ?? [], ...cursor()] })
     if (!header.rows.length) return
-    const weights = all.subarray(at * each, (at + 1) * each)
-    scene = { context, header, weights, skin, table: palette(skin.weights), places: memory.layout.places, at }
+    scene = { context, header, weights: memory.weights(at), skin, table: palette(skin.weights), places: memory.layout.places, at }
     context.fillStyle = skin.paper
     context.fillRect(0, 0, canvas.clientWidth, memory.layout.height)
     paintMaps(scene, memory.layout)
@@ -169,7 +168,9 @@ function unfold(drawn) {
     }, FRAME)
     show()
   }
-  Object.assign(memory, { stand, show, rest, draw })
+  /** @param {number} at */
+  const weightsOf = at => all.subarray(at * each, (at + 1) * each)
+  Object.assign(memory, { stand, show, rest, draw, weights: weightsOf })
   input.oninput = () => { stop(); stand(Number(input.value)) }
   input.onchange = () => rest()
   input.onkeydown = (/** @type {KeyboardEvent} */ event) => event.stopPropagation() // the page has keys of its own

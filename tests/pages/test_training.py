@@ -1,0 +1,153 @@
+"""The button that trains, in each of its states, what is told, and weights to take along: the worker is played."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.pages.measuring import bars, press, said
+from tests.pages.test_app import start, text_on, widget
+from tfm_core import STORE
+from tfm_core.training.config import of_task, read_name
+from tfm_core.training.run import Progress
+from tfm_core.training.train import train
+from tfm_core.training.weights_file import as_file, from_file
+from tfm_ui.jobs import sessions
+
+TRAIN, SHORT = "_training_train", of_task("reverse", seed=5, steps=50)
+LINK = {"training_seed": 5, "training_steps": 50}
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept(monkeypatch, tmp_path, queue):
+    monkeypatch.setattr(STORE, "folder", tmp_path / "runs")
+    monkeypatch.setattr(STORE, "_memory", type(STORE._memory)())
+    monkeypatch.setattr(STORE, "problem", "")
+    monkeypatch.setattr(sessions, "_queues", [queue])
+
+
+@pytest.fixture(scope="module")
+def steps():
+    """What a worker says of the short run: after some steps, and at its end."""
+    part = list(train(replace(SHORT, steps=20)))[-1].run
+    whole = list(train(SHORT))[-1].run
+    return Progress(0.4, 2.0, "step 20 of 50", replace(part, config=SHORT)), Progress(1.0, 0.0, "done", whole)
+
+
+def lens(**query):
+    return start("training", **(LINK | query))
+
+
+def test_it_is_trained_followed_and_kept(queue, steps):
+    app = lens()
+    assert "○ Random weights: not trained yet" in said(app)
+    assert "Nothing is trained yet: with random weights" in said(app)
+    press(app, TRAIN)
+    assert bars(app) == ["It starts in a moment."]
+    queue.ready()
+    assert queue.running().argument == SHORT
+    queue.step(0.4, step=steps[0])
+    app.run()
+    assert bars(app)[0].startswith("Training: step 20 of 50")
+    assert "After 20 steps" in said(app)
+    queue.step(1.0, step=steps[1])
+    queue.finish()
+    app.run()
+    assert not bars(app)
+    assert widget(app, TRAIN).disabled
+    assert "Trained: 50 steps" in said(app)
+    assert "◐ Trained on reverse · seed 5 · 1 × 1" in said(app)
+    assert STORE.find(SHORT).is_complete
+
+
+def test_two_who_press_at_once_train_once_and_a_third_sees_it_at_once(queue, steps):
+    first, second = lens(), lens()
+    press(first, TRAIN)
+    press(second, TRAIN)
+    queue.ready()
+    queue.step(1.0, step=steps[1])
+    queue.finish()
+    assert len(queue.worker.said) == 1
+    third = lens()
+    assert "Trained: 50 steps" in said(third)
+
+
+def test_what_was_stopped_stays_and_is_continued(queue, steps):
+    app = press(lens(), TRAIN)
+    queue.ready()
+    queue.step(0.4, step=steps[0])
+    app.run()
+    press(app, f"_training_stop_{queue.find('', 'train', SHORT).number}")
+    assert bars(app) == ["Stopping: what is learned stays."]
+    queue.finish(stopped=True)
+    app.run()
+    assert "⚠ Stopped. What was learned stays: Continue goes on from there." in said(app)
+    assert widget(app, TRAIN).label == "Continue"
+    assert "20 steps are made; 30 are left." in said(app)
+    assert "◐ Partly trained" in said(app)
+    assert STORE.weights(SHORT.name) is None  # other lenses show complete runs alone
+
+
+def test_a_killed_worker_is_a_sentence_and_the_next_press_a_fresh_run(queue, steps):
+    app = press(lens(), TRAIN)
+    queue.ready()
+    queue.worker.kill()
+    app.run()
+    assert not app.exception
+    assert "⚠ The process that worked on it was ended by signal 9" in said(app)
+    press(app, TRAIN)
+    queue.ready()
+    queue.step(1.0, step=steps[1])
+    queue.finish()
+    app.run()
+    assert "Trained: 50 steps" in said(app)
+
+
+def test_a_full_disk_is_a_sentence_and_the_run_is_there(queue, steps, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setattr(STORE, "folder", tmp_path / "file")
+    app = press(lens(), TRAIN)
+    queue.ready()
+    queue.step(1.0, step=steps[1])
+    queue.finish()
+    app.run()
+    assert "Trained runs are kept in memory until the server ends" in said(app)
+    assert "Trained: 50 steps" in said(app)
+
+
+def test_a_corrupt_store_is_a_fresh_run(queue, steps):
+    STORE.keep(steps[1].run)
+    for file in STORE.folder.iterdir():
+        file.write_bytes(b"no run")
+    STORE._memory.clear()
+    app = lens()
+    assert not app.exception
+    assert not widget(app, TRAIN).disabled
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"training_task": "sort", "training_steps": 6000, "training_layers": 4, "training_width": 128}, "120 s"),
+        ({"training_positional": "rope", "training_width": 16, "training_heads": 16}, "it can be"),
+    ],
+)
+def test_what_cannot_be_trained_here_is_a_sentence(query, sentence):
+    app = start("training", **query)
+    assert not app.exception
+    assert sentence in text_on(app)
+
+
+def test_the_weights_are_shown_in_all_lenses():
+    app = start("training")
+    press(app, "_training_use")
+    assert app.query_params["weights"] == "reverse"
+
+
+def test_a_file_of_weights_comes_back_with_a_name_of_its_own():
+    run = STORE.find(of_task("reverse"))
+    loaded = from_file(as_file(run))
+    STORE.keep(loaded)
+    app = start("heads", weights=loaded.config.name)
+    assert not app.exception
+    assert loaded.config.name in text_on(app)
+    assert read_name(loaded.config.name).file
