@@ -9,6 +9,7 @@ import pandas as pd
 import torch
 
 from tfm_core import TrainingConfig
+from tfm_core.training.tasks.counting import CLS
 from tfm_core.training.tasks.task import PAD
 from tfm_core.training.tasks.textbook import GROUPS, counts
 from tfm_ui.lenses.training.classify.said import Said, examples_of
@@ -78,6 +79,18 @@ class Sentences(Result):
     said: Said
     row: int
 
+    @property
+    def pools(self) -> bool:
+        """Whether the answer is read from the mean over all tokens."""
+        return bool(self.config.about.classes) and self.config.pooling == "mean"
+
+    @property
+    def who(self) -> str:
+        """Whose weights are shown."""
+        if self.pools:
+            return "all tokens together"
+        return CLS if CLS in self.config.about.vocabulary else "the first token"
+
     @cached_property
     def shown(self) -> list[int]:
         """The first held-out examples, then the most confident mistakes."""
@@ -99,7 +112,7 @@ class Sentences(Result):
 
     def text(self, example: int) -> str:
         """Without the token at which the answer is said."""
-        return " ".join(self.tokens(example)[self.said.looks is not None :])
+        return " ".join(token for token in self.tokens(example) if token != CLS)
 
     def label(self, number: int) -> str:
         """The name of what is said."""
@@ -108,13 +121,11 @@ class Sentences(Result):
     @cached_property
     def weights(self) -> np.ndarray:
         """Of the example that is looked at: (head, key), without padding."""
-        assert self.said.looks is not None
         weights: np.ndarray = self.said.looks[self.example, :, : len(self.tokens(self.example))].numpy()
         return weights
 
     def most(self, example: int) -> str:
         """The token to which the heads together give most weight."""
-        assert self.said.looks is not None
         tokens = self.tokens(example)
         mean = self.said.looks[example].mean(0)[: len(tokens)]
         return f"{tokens[int(mean.argmax())]} ({formats.weight(float(mean.max()))})"
@@ -126,15 +137,14 @@ class Sentences(Result):
         right, chosen = self.label(int(said.labels[example])), self.label(int(said.chosen[example]))
         verdict = "which is right" if right == chosen else f"but it is “{right}”"
         told = f"“{self.text(example)}”: the network says “{chosen}” ({formats.percent(float(share))}), {verdict}."
-        if said.looks is None:
-            return told
         weights = said.looks[example].mean(0).numpy()
         places = places_of_largest(weights)
-        token, tokens = self.tokens(example)[places[0]], self.tokens(example)
+        token = self.tokens(example)[places[0]]
         heads = formats.plural(self.config.num_heads, "head")
+        look = "look" if self.pools else "looks"
         return (
-            f"{told} In the last layer {tokens[0]} looks most at “{token}”{one_of_ties(len(places))}: "
-            f"{formats.weight(float(weights.max()))} of its weight, the mean of {heads}."
+            f"{told} In the last layer {self.who} {look} most at “{token}”{one_of_ties(len(places))}: "
+            f"{formats.weight(float(weights.max()))} of the weight, the mean of {heads}."
         )
 
     def table(self) -> pd.DataFrame:
@@ -153,16 +163,15 @@ class Sentences(Result):
             if self.config.task.startswith("textbook"):
                 of_group = counts(examples_of(self.config).source[example : example + 1])[0].tolist()
                 row["counts"] = ", ".join(f"{count} {group}" for group, count in zip(GROUPS, of_group, strict=True))
-            if said.looks is not None:
-                row["looks most at"] = self.most(example)
+            row["looks most at"] = self.most(example)
             rows.append(row)
         return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))
 
     def laws(self) -> Mapping[str, bool]:
         """Of probabilities and weights."""
         sums = self.said.probabilities.sum(1)
-        held = {"the probabilities of the labels add up to at most 1": bool((sums < 1 + 1e-5).all())}
-        if self.said.looks is not None:
-            rows = self.said.looks.sum(-1)
-            held["rows of weights sum to 1"] = bool(torch.allclose(rows, torch.ones_like(rows), atol=1e-5))
-        return held
+        rows = self.said.looks.sum(-1)
+        return {
+            "the probabilities of the labels add up to at most 1": bool((sums < 1 + 1e-5).all()),
+            "rows of weights sum to 1": bool(torch.allclose(rows, torch.ones_like(rows), atol=1e-5)),
+        }

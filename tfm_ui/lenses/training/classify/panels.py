@@ -12,7 +12,7 @@ from tfm_core.training.train import train
 from tfm_ui.lenses.training import badge, row_controls, train_bar
 from tfm_ui.lenses.training.classify.examples import FIRST, WRONG, Confusion, Sentences
 from tfm_ui.lenses.training.classify.numbers import Classified
-from tfm_ui.lenses.training.classify.said import Said, classified, of_label, said_by, told
+from tfm_ui.lenses.training.classify.said import Said, classified, has_ended, of_label, said_by, told
 from tfm_ui.lenses.training.classify.words import why_random
 from tfm_ui.lenses.training.learn.numbers import Learned, facts
 from tfm_ui.lenses.training.runs import config_of, shown_run, size_of, why_not
@@ -30,10 +30,10 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
     if reason := why_not(chosen):
         return [Note(reason, "warning", ":material/edit:")]
     result = classified(chosen)
-    said = said_by(result.config)
     texts = [Note(text, "plain") for text in notes(result)]
-    if said is None:
+    if not has_ended(result.config):
         return [_curves_panel(result), *texts]
+    said = said_by(result.config)
     return [
         _curves_panel(result),
         Columns([[_confusion_panel(result, said)], texts], widths=(2, 3)),
@@ -98,7 +98,7 @@ def _sentences_panel(result: Classified, said: Said, row: int) -> Panel:
         how_to_read=f"The first {FIRST} held-out examples, then the {WRONG} most confident mistakes. A click on a row "
         "shows it.",
         result=examples,
-        picture="training_looks" if said.looks is not None else "",
+        picture="training_looks",
         open_table=OpenTable(
             _columns(labels), row=min(row, len(examples.shown) - 1), choose=_choose, not_on_phones=labels
         ),

@@ -4,12 +4,11 @@ import math
 
 import plotly.graph_objects as go
 
-from tfm_core import TrainingConfig
 from tfm_core.training.run import Run
 from tfm_ui.lenses.training.classify.examples import Confusion, Sentences
 from tfm_ui.lenses.training.classify.numbers import Classified
-from tfm_ui.lenses.training.classify.said import Said, classified, of_label, said_by
-from tfm_ui.lenses.training.runs import config_of, why_not
+from tfm_ui.lenses.training.classify.said import classified, of_label, said_by
+from tfm_ui.lenses.training.runs import config_of
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.pictures import chart, lines, maps
 from tfm_ui.pictures.canvas import Content
@@ -18,7 +17,7 @@ from tfm_ui.pictures.line_axes import Scale
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import SHARES, from_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
-from tfm_ui.pictures.registry import CannotBeShown, Picture
+from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
 
 STEP = "step of training"
@@ -31,7 +30,7 @@ MOST_LOSSES = 60  # points of the line of training losses: each is the mean of a
 
 def curves(model: ModelState, state: TrainingState) -> Content:
     """Right labels and loss over the steps."""
-    result = classified(_allowed(state))
+    result = classified(_shown(state))
     return chart.content(figure(result), about=result.sentence())
 
 
@@ -67,24 +66,20 @@ def _trained_on(run: Run, name: str, colour: str) -> Line:
     return Line(name, [min(begin + every / 2, run.done) for begin in starts], means, colour, "thin")
 
 
-def _allowed(state: TrainingState) -> TrainingState:
-    """The state with this view's task, if there can be a run of it."""
-    if reason := why_not(of_label(state)):
-        raise CannotBeShown(reason)
-    return of_label(state)
-
-
-def _ended(state: TrainingState) -> tuple[TrainingConfig, Said]:
-    """The run of the link, and what it says, if it has ended."""
-    config = config_of(_allowed(state))
-    if (said := said_by(config)) is None:
-        raise CannotBeShown("This run has not been trained to its end.")
-    return config, said
+def _shown(state: TrainingState) -> TrainingState:
+    """The state with this view's task; without its settings, if there can be no such network."""
+    chosen = of_label(state)
+    try:
+        config_of(chosen)
+    except ValueError:
+        return TrainingState(task=chosen.task)
+    return chosen
 
 
 def confusion(model: ModelState, state: TrainingState) -> Content:
     """How many of each label get each label."""
-    config, said = _ended(state)
+    config = config_of(_shown(state))
+    said = said_by(config)
     result = Confusion(config, said)
     counts = result.counts.astype("float32")
     return maps.content(
@@ -105,15 +100,14 @@ def confusion(model: ModelState, state: TrainingState) -> Content:
 
 def looks(model: ModelState, state: TrainingState) -> Content:
     """What the answer's token looks at in one example."""
-    config, said = _ended(state)
-    if said.looks is None:
-        raise CannotBeShown("This network pools its outputs: it has no token at which the answer is said.")
+    config = config_of(_shown(state))
+    said = said_by(config)
     result = Sentences(config, said, state.example - 1)
     heads = [f"head {number + 1}" for number in range(config.num_heads)]
     return maps.content(
         [
             Map(
-                name=f"weights of {result.tokens(result.example)[0]}",
+                name=f"weights of {result.who}",
                 values=result.weights,
                 scale=SHARES,
                 unit="weight",

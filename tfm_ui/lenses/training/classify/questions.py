@@ -30,7 +30,7 @@ QUESTIONS = (
         page={"view": "classify", "labelled": "textbook-random"},
     ),
     Question(
-        "Brackets",
+        "A bag of brackets",
         "All sequences have six of both brackets. What is left for a bag of words to know?",
         answers.who_is_ahead,
         page={"view": "classify", "labelled": "brackets"},

@@ -15,7 +15,7 @@ from tfm_core.training.run import Run
 from tfm_core.training.scores import site
 from tfm_core.training.tasks.task import Examples
 from tfm_ui.lenses.training.classify.numbers import Classified
-from tfm_ui.lenses.training.runs import config_of, run_of
+from tfm_ui.lenses.training.runs import config_of, run_of, shown_run
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.live.cache import cached
 
@@ -32,14 +32,14 @@ class Said:
         chosen: int64 (example), the number of the label that it says; where it says something else, how many labels
             there are.
         labels: int64 (example), the number of the right label.
-        looks: float32 (example, head, key), the last layer's weights of the first token, where it says the answer;
-            None for a network that says it elsewhere.
+        looks: float32 (example, head, key), the last layer's weights of the token at which the answer is said; of a
+            network that pools by the mean, the mean over all tokens.
     """
 
     probabilities: Tensor
     chosen: Tensor
     labels: Tensor
-    looks: Tensor | None
+    looks: Tensor
 
     @property
     def is_right(self) -> Tensor:
@@ -88,16 +88,20 @@ def classified(state: TrainingState) -> Classified:
     return Classified(config, run_of(config), baselines(config), len(examples_of(config)), other)
 
 
-def said_by(config: TrainingConfig) -> Said | None:
-    """What the run says when it has ended; None before."""
+def has_ended(config: TrainingConfig) -> bool:
+    """Whether the weights of the run stay as they are."""
     run = run_of(config)
-    return _said(config, run.done) if run and (run.is_complete or run.problem) else None
+    return bool(run and (run.is_complete or run.problem))
+
+
+def said_by(config: TrainingConfig) -> Said:
+    """What the run says by now, or with its first weights."""
+    return _said(config, shown_run(config).done)
 
 
 @cached()
-def _said(config: TrainingConfig, done: int) -> Said | None:
-    run = run_of(config)
-    return told(run) if run else None
+def _said(config: TrainingConfig, done: int) -> Said:
+    return told(shown_run(config))
 
 
 @torch.no_grad()
@@ -107,18 +111,20 @@ def told(run: Run) -> Said:
     task, examples = config.about, examples_of(config)
     model = network(config).eval()
     model.load_state_dict(dict(run.weights), strict=False)  # tied weights have two names in it
+    pools = bool(task.classes) and config.pooling == "mean"
     last = site("self", config.num_layers - 1, task.architecture)
     logits, looks = [], []
     for begin in range(0, len(examples), AT_ONCE):
         with recording("*.weights") as trace:
             out = model(*examples[begin : begin + AT_ONCE].inputs)
+        weights = trace[last]
         logits.append(out if task.classes else out[:, 0])
-        looks += [] if task.classes or last not in trace else [trace[last][:, :, 0].clone()]
+        looks.append(weights.mean(2) if pools else weights[:, :, 0])
     all_logits, ids = torch.cat(logits), label_ids(task)
     hits = all_logits.argmax(-1)[:, None] == ids
     return Said(
         probabilities=all_logits.softmax(-1)[:, ids],
         chosen=torch.where(hits.any(1), hits.long().argmax(1), len(ids)),
         labels=labels_of(task, examples),
-        looks=torch.cat(looks) if looks else None,
+        looks=torch.cat(looks),
     )
