@@ -125,7 +125,8 @@ def test_the_tables_of_how_fast_are_what_the_benchmarks_print():
 
 def test_the_settings_that_are_described_are_those_that_are_read():
     text = (ROOT / "docs/hosting.md").read_text(encoding="utf-8")
-    source = (ROOT / "tfm_ui/visitors/settings.py").read_text(encoding="utf-8")
+    files = "tfm_ui/visitors/settings.py", "tfm_core/training/store.py"
+    source = "".join((ROOT / file).read_text(encoding="utf-8") for file in files)
     described, read = (set(re.findall(r"ATTENTION_LAB_[A-Z_]+", words)) for words in (text, source))
     assert described == read
     default = Settings()
@@ -134,5 +135,6 @@ def test_the_settings_that_are_described_are_those_that_are_read():
         "ATTENTION_LAB_CACHE_MB": str(default.cache_bytes // MEGABYTE),
         "ATTENTION_LAB_LIGHT_AT_ONCE": str(default.light_at_once),
         "ATTENTION_LAB_HEAVY_AT_ONCE": str(default.heavy_at_once),
+        "ATTENTION_LAB_RUNS": "~/.cache/attention-lab/runs",
         "ATTENTION_LAB_EMBED": default.embed,
     }
