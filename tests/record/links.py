@@ -67,6 +67,18 @@ HOME = (
     "?architecture=decoder&text=@gettysburg&seq_len=300&norm=post&activation=swiglu",
     "?causal=false&positional=learned&tokenizer=byte&text=ab&seq_len=9",
     "?text= ",
+    "?weights=random",  # what "?" showed before Home opened on trained weights
+)
+
+TRAINED = (
+    "heads?weights=induction&heads_layer=2",
+    "heads?weights=reverse-decoder&heads_kind=cross&text=@3",
+    "attention?weights=induction&attention_view=change&attention_layer=2&attention_changes=silence 2.1",
+    "positions?weights=reverse&positions_a=learned",
+    "positions?weights=reverse&positions_view=model&positions_a=learned&positions_b=none",
+    "masks?weights=reverse&masks_mask=causal and padding&masks_item=1",
+    "model?weights=reverse&model_view=output&model_token=1",
+    "model?weights=dates&model_view=block",
 )
 
 HEADS = (
@@ -181,4 +193,4 @@ TOKENS = (  # as many as the text has, or as many as the link says
     "masks?masks_view=padding&text=a b c",
 )
 
-LINKS = (*PRESETS, *HOME, *HEADS, *ATTENTION, *POSITIONS, *MASKS, *PROFILING, *TOKENS)
+LINKS = (*PRESETS, *HOME, *HEADS, *ATTENTION, *POSITIONS, *MASKS, *PROFILING, *TOKENS, *TRAINED)
