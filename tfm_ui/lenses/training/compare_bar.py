@@ -101,8 +101,8 @@ def _idle(task: str, job: JobStatus | None) -> None:
     )
     ended = job.problem or "Stopped before its end: what was there before stays." if _is_broken(job) and job else ""
     warnings = [f"⚠ {text}" for text in (ended, OUTCOMES.problem) if text]
-    said = before(kept, seconds_of(task)) if _can_be_compared(task) else ""
-    spans = "".join(f"<span>{escape(text)}</span> " for text in [*warnings, said])
+    said = before(kept, seconds_of(task)) if not warnings and _can_be_compared(task) else ""
+    spans = "".join(f"<span>{escape(text)}</span> " for text in [*warnings, said] if text)
     st.html(f'<p class="facts">{spans}</p>')
 
 
@@ -128,20 +128,21 @@ def _live(task: str) -> None:
     job = sessions.find(JOB, task)
     if job is None or not job.under_way:
         st.rerun()
-    if job.mine or job.stopping:
-        st.button(
-            "Stop",
-            on_click=sessions.stop,
-            args=(job.number,),
-            icon=":material/stop:",
-            disabled=job.stopping,
-            key=f"_training_compare_stop_{job.number}",
-        )
-    else:
-        about = "The comparison goes on even if the visitor who started it leaves."
-        st.button("Join", on_click=_ask, args=(task,), help=about, key="_training_compare_join")
-    share = job.step.share if job.step and job.state == "running" else 0.0
-    st.progress(min(max(share, 0.0), 1.0), escape_markdown(progress(job)), width=WIDE)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="compare_line"):
+        if job.mine or job.stopping:
+            st.button(
+                "Stop",
+                on_click=sessions.stop,
+                args=(job.number,),
+                icon=":material/stop:",
+                disabled=job.stopping,
+                key=f"_training_compare_stop_{job.number}",
+            )
+        else:
+            about = "The comparison goes on even if the visitor who started it leaves."
+            st.button("Join", on_click=_ask, args=(task,), help=about, key="_training_compare_join")
+        share = job.step.share if job.step and job.state == "running" else 0.0
+        st.progress(min(max(share, 0.0), 1.0), escape_markdown(progress(job)), width=WIDE)
 
 
 def _ask(task: str) -> None:
