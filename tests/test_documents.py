@@ -125,7 +125,7 @@ def test_the_tables_of_how_fast_are_what_the_benchmarks_print():
 
 def test_the_settings_that_are_described_are_those_that_are_read():
     text = (ROOT / "docs/hosting.md").read_text(encoding="utf-8")
-    files = "tfm_ui/visitors/settings.py", "tfm_core/training/store.py"
+    files = "tfm_ui/visitors/settings.py", "tfm_core/training/folder.py"
     source = "".join((ROOT / file).read_text(encoding="utf-8") for file in files)
     described, read = (set(re.findall(r"ATTENTION_LAB_[A-Z_]+", words)) for words in (text, source))
     assert described == read
