@@ -12,14 +12,18 @@ from tests.tfm_ui.pictures.charts import by_heading, gaps, ranges
 from tfm_core import POSITIONAL, sinusoidal_encoding
 from tfm_core.positional.schemes import Rotary
 from tfm_core.study.position_laws import drawn_pair
+from tfm_core.training.outcomes import OUTCOMES
+from tfm_ui.lenses.positions.beyond.max_len import as_trained, measured
 from tfm_ui.lenses.positions.beyond.pictures import vectors as vectors_drawn
 from tfm_ui.lenses.positions.beyond.scores import scores
 from tfm_ui.lenses.positions.beyond.unfinished_waves import unfinished_waves
 from tfm_ui.lenses.positions.beyond.vectors import beyond
+from tfm_ui.lenses.positions.controls import sliders
 from tfm_ui.lenses.positions.schemes import schemes
 from tfm_ui.lenses.positions.see.clocks import Clocks, clocks
 from tfm_ui.lenses.positions.see.pictures import clock_hands
 from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.state.model_state import ModelState
 
 
 def test_past_max_len_a_learned_table_has_nothing_and_says_so():
@@ -133,3 +137,23 @@ def test_two_schemes_that_turn_have_clocks_of_their_own(monkeypatch):
     np.testing.assert_allclose(b[:, 0], a[:, 0])
     np.testing.assert_allclose(b[:, 1], -a[:, 1])
     assert (len(clock_hands(MODEL, asks("alibi"), "A")[1]), len(clock_hands(MODEL, asks("rope"), "B")[1])) == (0, 0)
+
+
+def test_of_trained_weights_max_len_is_the_length_that_they_were_trained_on(monkeypatch, tmp_path):
+    monkeypatch.setattr(OUTCOMES, "folder", tmp_path)  # what was compared on this machine is not looked at
+    monkeypatch.setattr(OUTCOMES, "_memory", {})
+    model, state = ModelState(weights="majority"), asks("learned", "rope", view="beyond", length=64, max_len=12)
+    assert model.trained
+    length = model.trained.about.length
+    result = beyond(model, state)
+    assert result.state.max_len == scores(model, state).state.max_len == unfinished_waves(model, state).state.max_len
+    assert result.state.max_len == length != state.max_len
+    assert f"positions {length} to 63 are not defined" in result.sentence()
+    header, _ = vectors_drawn(model, state)
+    assert ranges(header) == {"beyond max_len: A: learned not defined": (length - 0.5, 63)}
+    assert as_trained(MODEL, state) == state
+    assert "max_len" not in {knob.label for knob in sliders(model, state)}
+    assert "max_len" in {knob.label for knob in sliders(MODEL, state)}
+    said = measured(model, state)
+    assert f"learned has 100% of the answers right at {length} tokens, not defined at {4 * length}" in said
+    assert measured(MODEL, state) == ""
