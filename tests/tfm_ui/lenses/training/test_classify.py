@@ -219,3 +219,12 @@ def test_what_is_not_trained_has_pictures_of_its_first_weights(picture, page):
     header, numbers = LENS.pictures[picture].content(MODEL, TrainingState(view="classify", **page))
     assert header["about"]
     assert np.isfinite(numbers).all()
+
+
+def test_the_recipe_gives_the_same_numbers():
+    run = to_the_end(small("textbook", steps=2))
+    result = Classified(run.config, run, baselines(run.config), 1000)
+    names: dict = {}
+    exec(result.recipe(), names)
+    assert names["run"].points == run.points
+    assert [each.accuracy for each in names["simple"]] == [each.accuracy for each in result.baselines]

@@ -140,11 +140,11 @@ class Sentences(Result):
         weights = said.looks[example].mean(0).numpy()
         places = places_of_largest(weights)
         token = self.tokens(example)[places[0]]
-        heads = formats.plural(self.config.num_heads, "head")
+        heads = f", the mean of {self.config.num_heads} heads" if self.config.num_heads > 1 else ""
         look = "look" if self.pools else "looks"
         return (
             f"{told} In the last layer {self.who} {look} most at “{token}”{one_of_ties(len(places))}: "
-            f"{formats.weight(float(weights.max()))} of the weight, the mean of {heads}."
+            f"{formats.weight(float(weights.max()))} of the weight{heads}."
         )
 
     def table(self) -> pd.DataFrame:
