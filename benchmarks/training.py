@@ -22,8 +22,9 @@ from tfm_core.training.config import of_task
 from tfm_core.training.examples import batches
 from tfm_core.training.networks import network
 from tfm_core.training.run import Progress, Run
+from tfm_core.training.schedule import rate
 from tfm_core.training.tasks.task import IGNORED
-from tfm_core.training.train import BETAS, LONGEST_GRADIENT, rate, train
+from tfm_core.training.train import BETAS, LONGEST_GRADIENT, train
 from tfm_ui.jobs.job import Request, Tab
 from tfm_ui.jobs.messages import Step
 from tfm_ui.jobs.queue import Queue

@@ -33,6 +33,6 @@ QUESTIONS = (
         "Too fast",
         "A learning rate of 10: press Train and watch the loss. What went wrong, and what would help?",
         answers.did_it_diverge,
-        page={"rate": 10.0},
+        page={"rate": 10},
     ),
 )
