@@ -76,6 +76,21 @@ def test_readers_never_see_half_a_run_and_never_remove_one(folder):
     assert len(names_in(folder)) == 2
 
 
+def test_what_another_process_is_writing_counts_as_missing_and_is_not_removed(folder, monkeypatch):
+    """The reader has the JSON of the earlier run when the later one takes its place."""
+    opened(folder).keep(replace(to_the_end(small(steps=2)), config=RUN.config))
+    read_bytes = Path.read_bytes
+
+    def late(path):
+        opened(folder).keep(RUN)
+        return read_bytes(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", late)
+        assert opened(folder).find(RUN.config) is None
+    assert opened(folder).find(RUN.config).done == RUN.done
+
+
 def aged(folder, config, seconds):
     """As if a run had been written so long ago."""
     for path in folder.glob(f"{store_module._stem(config)}.*"):
