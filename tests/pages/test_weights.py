@@ -131,3 +131,12 @@ def test_present_is_no_question_to_home():
     app = go_to(new_app(present="true"), "home").run()
     assert not app.exception
     assert badge(app) == "Trained on induction · 2 × 1"
+
+
+def test_homes_link_names_random_weights_where_it_would_be_empty():
+    app = start("home", weights="random")
+    widget(app, "seed").set_value(9).run()
+    app = start("home", seed="9")
+    assert "weights" not in app.query_params  # an address that asks for anything means random weights
+    widget(app, "seed").set_value(7).run()
+    assert app.query_params["weights"] in ("random", ["random"])

@@ -1,12 +1,13 @@
-"""A lens that opens on a model of its own choice: the first visit shows it, and the address always says which it is."""
+"""A lens that opens on a model of its own choice: the first visit shows it, where a link asks for nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import streamlit as st
 
 from tfm_ui.page import controls
 from tfm_ui.page.present import PARAMETER
-from tfm_ui.state.links import as_text
+from tfm_ui.state.fields import State
+from tfm_ui.state.links import as_text, link_parameters
 from tfm_ui.state.model_state import ModelState
 
 OPENS_WITH = "_opens_with"  # key of the session state: field of the model -> value, of the lens that is open
@@ -15,13 +16,22 @@ OPENS_WITH = "_opens_with"  # key of the session state: field of the model -> va
 def begin(fields: Mapping[str, str]) -> None:
     """At the first visit, if the link asks for nothing, ask for this. Call it before the model's link is opened."""
     st.session_state[OPENS_WITH] = fields
-    if controls.KNOWN not in st.session_state and not [name for name in st.query_params if name != PARAMETER]:
+    if controls.KNOWN not in st.session_state and _asks_for_nothing():
         st.query_params.update(fields)
 
 
 def name_fields() -> None:
-    """Write these fields into the address also where they have their defaults: without them it would mean `begin`."""
-    model = controls.current(ModelState)
-    for name in st.session_state[OPENS_WITH]:
-        if name not in st.query_params:
-            st.query_params[name] = as_text(getattr(model, name))
+    """Write these fields into an address that would be empty, as that means `begin`. Call it behind all controls."""
+    if (fields := st.session_state[OPENS_WITH]) and _asks_for_nothing():
+        model = controls.current(ModelState)
+        st.query_params.update({name: as_text(getattr(model, name)) for name in fields})
+
+
+def named_in(states: Sequence[tuple[State, str]]) -> Collection[str]:
+    """Which fields a link of these states must name with their defaults: all of them, if it would be empty."""
+    is_empty = not any(link_parameters(state, prefix) for state, prefix in states)
+    return st.session_state.get(OPENS_WITH, ()) if is_empty else ()
+
+
+def _asks_for_nothing() -> bool:
+    return not [name for name in st.query_params if name != PARAMETER]

@@ -28,7 +28,6 @@ def model_panel(opens_with: Mapping[str, str]) -> ModelState:
     """
     opening.begin(opens_with)
     controls.open_link(ModelState)
-    opening.name_fields()
     side, drawn = st.sidebar, set[str]()
     side.markdown("**Model** &nbsp;:gray[shared by all lenses]")
     weights_control.draw(side)
@@ -70,6 +69,7 @@ def model_panel(opens_with: Mapping[str, str]) -> ModelState:
     with side:
         let_pictures_follow(LIVE)
         mind_the_window()
+    opening.name_fields()
     model = controls.current(ModelState)
     for name, place in read.items():
         _how_it_is_read(model, name, place)
@@ -120,15 +120,14 @@ def tools() -> None:
     )
     row.button("Reset", icon=":material/restart_alt:", width="stretch", on_click=controls.reset_all, key="_reset")
     states = controls.states()
-    always = st.session_state.get(opening.OPENS_WITH, {})
-    cut = cuts(address(), *states, always=always).values()
+    cut = cuts(address(), *states).values()
     with st.sidebar.container(key="carried"):
         for text in cut:
             _about_link(text)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False, key="share"):
         left_out = " and ".join(f"“{text.label}”" for text in cut)
         without = f"The link brings back all but the end of {left_out}." if cut else ""
-        link = share_link(address(), *states, always=always)
+        link = share_link(address(), *states, always=opening.named_in(states))
         share.buttons(link, without)  # who opens it wants the controls: it does not present
         if not presenting():
             about = "Show the picture to an audience: large, with keys."

@@ -123,9 +123,9 @@ class Cut:
     part: str
 
 
-def cuts(base: str, *states: tuple[State, str], always: Collection[str] = ()) -> dict[str, Cut]:
-    """Parameter -> a text that is too long for the link; `always` as in `link_parameters`."""
-    parameters = _parameters(base, states, always)
+def cuts(base: str, *states: tuple[State, str]) -> dict[str, Cut]:
+    """Parameter -> a text that is too long for the link."""
+    parameters = _parameters(base, states)
     return {
         prefix + name: Cut(field.label, getattr(state, name), parameters[prefix + name])
         for state, prefix in states
@@ -134,7 +134,7 @@ def cuts(base: str, *states: tuple[State, str], always: Collection[str] = ()) ->
     }
 
 
-def _parameters(base: str, states: Sequence[tuple[State, str]], always: Collection[str]) -> dict[str, str]:
+def _parameters(base: str, states: Sequence[tuple[State, str]], always: Collection[str] = ()) -> dict[str, str]:
     parameters = {
         key: value for state, prefix in states for key, value in link_parameters(state, prefix, always).items()
     }
