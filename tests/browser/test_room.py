@@ -16,6 +16,7 @@ PROPERTIES = """
 """
 # No numbers: they are as large as they need.
 CONTROLS = {"masks_composer", "masks_batch", "positions_knobs", "model_output_knobs", "model_efficient_knob"}
+CONTROLS |= {"training_decode_knobs"}
 QUERIES = {"positions_clocks_a": "positions_a=rope", "positions_clocks_b": "positions_b=rope"}
 QUERIES |= {"positions_bias_a": "positions_a=alibi", "positions_bias_b": "positions_b=alibi"}
 SIZE = """() => {

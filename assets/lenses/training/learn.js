@@ -17,11 +17,23 @@ import { layOut, lightUp, paintMaps, under } from "./learn_drawing.js"
 const SOON = 400, NOW_AND_THEN = 2500 // ms between two questions: while it is under way, and while nobody trains it
 const AFTER_A_PRESS = 200 // ms: it may have been the button that trains
 const FRAME = 160 // ms for which a snapshot stays while the run is played
+const BOTH = 520 // pixels at a root font of 16 that two charts need, one above the other
 const STEP = "training_step", LAST = 20_000 // the link's parameter, and its default, which is the last snapshot
 
 /** @param {Picture<LearnHeader>} drawn */
 export default function (drawn) {
   return unfold(drawn)
+}
+
+/** Of two charts, in little room, the lower one alone: what the upper one says stands beside the slider, too.
+ * @param {{ data: any[], layout: any }} figure @param {boolean} isLow */
+function onlyLower(figure, isLow) {
+  if (!isLow) return figure
+  const gone = new Set(["xaxis", "yaxis"]), layout = Object.fromEntries(Object.entries(figure.layout).filter(([name]) => !gone.has(name)))
+  const across = { ...layout.xaxis2, matches: undefined }
+  const of = (/** @type {any[] | undefined} */ parts) => (parts ?? []).filter(part => String(part.xref).startsWith("x2"))
+  const data = figure.data.filter(trace => trace.xaxis === "x2").map(trace => ({ ...trace, showlegend: Boolean(trace.name) }))
+  return { data, layout: { ...layout, xaxis2: across, annotations: of(layout.annotations), shapes: of(layout.shapes) } }
 }
 
 /** Draw it; returns how to stop what goes on.
@@ -79,12 +91,12 @@ function unfold(drawn) {
   /** @param {Room} space */
   function curves(space) {
     if (!isHere()) return
-    const skin = memory.skin, figure = dressed(header.figure, header.skin, skin)
+    const skin = memory.skin, figure = onlyLower(dressed(header.figure, header.skin, skin), space.high < BOTH * skin.rem)
     // One above the other: so they share the line that shows the step.
     const placed = arranged(figure, Math.min($(".curves").clientWidth, 559 * skin.rem), skin, space, memory.hidden)
-    memory.placed = placed
     plot.style.height = `${placed.height}px`
     if (isTouched) placed.dragmode = false
+    memory.placed = placed
     Plotly.react(plot, figure.data, { ...placed, width: $(".curves").clientWidth, shapes: [...placed.shapes ?? [], ...cursor()] }, config())
     if (memory.isReady) return
     memory.isReady = true
@@ -96,7 +108,8 @@ function unfold(drawn) {
   function cursor() {
     if (last < 1) return []
     const x = header.snapshots[memory.at], line = { color: memory.skin.ink, width: 1.5, dash: "dot" }
-    return ["", "2"].map(which => ({ type: "line", x0: x, x1: x, xref: `x${which}`, y0: 0, y1: 1, yref: `y${which} domain`, line }))
+    const axes = ["", "2"].filter(which => `xaxis${which}` in memory.placed)
+    return axes.map(which => ({ type: "line", x0: x, x1: x, xref: `x${which}`, y0: 0, y1: 1, yref: `y${which} domain`, line }))
   }
 
   /** What depends on the step on screen alone. */

@@ -1,15 +1,13 @@
 """The facts beside the tabs: which weights are on screen."""
 
-from tfm_ui.lenses.training.runs import config_of, run_of, why_not
+from tfm_ui.lenses.training.runs import run_of, shown_config
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.state.model_state import ModelState
 
 
 def of_run(model: ModelState, state: TrainingState) -> str:
     """Random, or trained, and on what. The sidebar's model is not on this page."""
-    if why_not(state):
-        return "○ Nothing can be trained with these settings"
-    config = config_of(state)
+    config = shown_config(state)
     run = run_of(config)
     if run is None or (not run.done and not config.file):
         return "○ Random weights: not trained yet"

@@ -46,6 +46,14 @@ def config_of(state: TrainingState) -> TrainingConfig:
     return of_task(state.task, seed=state.seed, **asked)
 
 
+def shown_config(state: TrainingState) -> TrainingConfig:
+    """What the controls ask for; where that cannot be, the task as it is: a picture stays, and `why_not` says why."""
+    try:
+        return config_of(state)
+    except ValueError:
+        return of_task(state.task, seed=state.seed)
+
+
 def why_not(state: TrainingState) -> str:
     """Why this is not trained here, in a sentence; "" if it is."""
     try:

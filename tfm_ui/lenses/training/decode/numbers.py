@@ -17,7 +17,7 @@ from tfm_core.training.networks import network
 from tfm_core.training.run import Run
 from tfm_core.training.tasks.order import START
 from tfm_core.training.tasks.task import PAD, Examples
-from tfm_ui.lenses.training.runs import config_of, shown_run
+from tfm_ui.lenses.training.runs import shown_config, shown_run
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.script import Code, config_code, script
@@ -29,8 +29,8 @@ SHOWN = 8  # likeliest tokens
 
 
 def config_of_pair(state: TrainingState) -> TrainingConfig:
-    """What is trained for this view; as `config_of`, of the task with two texts."""
-    return config_of(replace(state, task=state.pair))
+    """What is trained for this view; as `shown_config`, of the task with two texts."""
+    return shown_config(replace(state, task=state.pair))
 
 
 def longest(config: TrainingConfig) -> int:

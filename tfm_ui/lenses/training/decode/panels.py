@@ -20,12 +20,11 @@ from tfm_ui.text import formats
 
 def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
     """The heads' cross-attention beside the next token's distribution."""
-    if reason := why_not(row_controls.of_pair_state(state)):
-        return [Note(reason, "warning", ":material/edit:")]
-    shown = written(state)
+    shown, reason = written(state), why_not(row_controls.of_pair_state(state))
     _, problem = source_of(shown.config, state.source)
     return [
         Columns([[_cross(shown)], [_next(shown)]], widths=(7, 3)),
+        Note(reason, "warning", ":material/edit:") if reason else None,
         Note(problem, "warning", ":material/edit:") if problem else None,
         None if shown.run.is_complete else Note("These weights are not trained to their end: press Train.", "info"),
         *(Note(f"“{pattern.name}”: {pattern.why}", "plain") for pattern in shown.config.about.patterns),

@@ -9,7 +9,7 @@ from tfm_core.training.train import train
 from tfm_core.training.weights_file import as_file
 from tfm_ui.lenses.training import badge, loading, row_controls, train_bar
 from tfm_ui.lenses.training.learn.numbers import Learned, facts, formed
-from tfm_ui.lenses.training.runs import config_of, shown_run, size_of, why_not
+from tfm_ui.lenses.training.runs import shown_config, shown_run, size_of, why_not
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, Panel
@@ -19,9 +19,7 @@ from tfm_ui.text import formats
 
 def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
     """The picture; below it what the run is made of."""
-    if reason := why_not(state):
-        return [Note(reason, "warning", ":material/edit:")]
-    config = config_of(state)
+    config, reason = shown_config(state), why_not(state)
     run = shown_run(config)
     result = Learned(config, run)
     task = config.about
@@ -37,6 +35,7 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
             tools=partial(_take_along, result),
             sources=[train, pattern_score, formed],
         ),
+        Note(reason, "warning", ":material/edit:") if reason else None,
         Note(facts(result), "plain"),
         *(Note(f"“{pattern.name}”: {pattern.why}", "plain") for pattern in task.patterns),
     ]

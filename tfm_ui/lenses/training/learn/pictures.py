@@ -13,7 +13,7 @@ from tfm_core.training.run import Run
 from tfm_core.training.scores import KINDS, site
 from tfm_core.training.tasks.task import IGNORED, PAD, Examples
 from tfm_ui.lenses.training.learn.numbers import Learned
-from tfm_ui.lenses.training.runs import config_of, is_under_way, shown_run
+from tfm_ui.lenses.training.runs import is_under_way, shown_config, shown_run
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.pictures import heatmaps, lines
 from tfm_ui.pictures.canvas import Canvas, Content, Header
@@ -71,10 +71,7 @@ def rows_of(config: TrainingConfig, probe: Examples) -> list[Row]:
 
 def learn(model: ModelState, state: TrainingState) -> Content:
     """Of the run that the link describes, whether it is under way or kept."""
-    try:
-        config = config_of(state)
-    except ValueError:
-        config = config_of(TrainingState(task=state.task))
+    config = shown_config(state)
     return content(config, shown_run(config), state.probe - 1, live=is_under_way(config))
 
 
