@@ -45,8 +45,8 @@ def test_a_presenter_needs_the_keys_alone(visit):
         expect(visitor.page.locator(chrome).first).to_be_hidden()
     for key, expected in (
         ("l", place("Heads")), ("l", place("Attention")), ("l", place("Positions")), ("l", place("Masks")),
-        ("l", place("Model")), ("l", place("Profiling")), ("l", place("Profiling")), ("k", place("Model")),
-        ("L", place("Profiling")),
+        ("l", place("Model")), ("l", place("Training")), ("l", place("Profiling")), ("l", place("Profiling")),
+        ("k", place("Training")), ("L", place("Profiling")),
     ):  # fmt: skip
         visitor.page.keyboard.press(key)
         visitor.page.get_by_text(expected).wait_for()
@@ -154,9 +154,9 @@ def test_what_is_typed_while_presenting_is_text(visit):
 
 
 def test_a_head_clicked_on_home_is_presented(visit):
-    visitor = visit("/?present=true")
-    visitor.head(2, 3).click()
-    visitor.page.get_by_text("Layer 2, head 3").wait_for()
+    visitor = visit("/?present=true")  # Home opens on trained weights, of two layers of one head
+    visitor.head(2, 1).click()
+    visitor.page.get_by_text("Layer 2, head 1", exact=True).wait_for()
     assert where(visitor) == place("Heads")
 
 
