@@ -70,10 +70,10 @@ def missing_weights(state: ModelState) -> str:
     """That the model's trained weights are not here, in a sentence; "" if they are, or if they are random."""
     if state.weights == RANDOM or run_of(state.weights):
         return ""
-    return (
-        f"The weights “{state.weights}” are not on this server. Train them in the Training lens, or without the app: "
-        f"python -m tfm_core.training {state.weights}"
-    )
+    where = f"The weights “{state.weights}” are not on this server."
+    if "file=" in state.weights:
+        return f"{where} They were loaded from a file: load it again in the Training lens."
+    return f"{where} Train them in the Training lens, or without the app: python -m tfm_core.training {state.weights}"
 
 
 @cached()

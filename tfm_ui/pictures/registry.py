@@ -5,7 +5,7 @@ bytes for downloads. Both use `made`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlencode
@@ -37,10 +37,12 @@ class Picture:
     Attributes:
         canvas: how it is drawn.
         content: computes what is drawn, from the model's state and the lens's state.
+        uses_model: whether it needs the sidebar's model, and so a text.
     """
 
     canvas: Canvas
     content: Callable[[ModelState, Any], Content]
+    uses_model: bool = field(default=True, kw_only=True)
 
 
 def for_both_sides(name: str, canvas: Canvas, content: Callable[..., Content]) -> dict[str, Picture]:
@@ -76,7 +78,7 @@ def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: st
         ValueError: if another lens has a picture with the same name.
     """
     for name, picture in pictures.items():
-        entry = Registered(picture.canvas, picture.content, state, prefix)
+        entry = Registered(picture.canvas, picture.content, state, prefix, uses_model=picture.uses_model)
         if PICTURES.setdefault(name, entry) != entry:
             raise ValueError(f"expected names that no other lens uses, got the picture {name!r} twice")
 
@@ -111,12 +113,16 @@ def content_of(name: str, query: str) -> Content:
     picture = registered(name)
     states = picture.states(_parameters(query))
     model = states[0][0]
-    if model.empty_texts:
-        raise CannotBeShown("expected a text, got one that has no tokens")
-    if reason := passes.missing_weights(model) or passes.too_large(model):
+    if picture.uses_model and (reason := _why_not_run(model)):
         raise CannotBeShown(reason)
     header, numbers = picture.content(*(state for state, _ in states))
     return {**header, "query": query_of(states)}, numbers
+
+
+def _why_not_run(model: ModelState) -> str:
+    if model.empty_texts:
+        return "expected a text, got one that has no tokens"
+    return passes.missing_weights(model) or passes.too_large(model)
 
 
 def figure_of(name: str, query: str, title: str, sentence: str) -> go.Figure:

@@ -9,6 +9,8 @@ import pytest
 from tests.tfm_ui.live.model_lens_fields import EITHER as MODEL_EITHER
 from tests.tfm_ui.live.model_lens_fields import LOOKS as MODEL_LOOKS
 from tests.tfm_ui.live.model_lens_fields import RUNS as MODEL_RUNS
+from tests.tfm_ui.live.training_lens_fields import LOOKS as TRAINING_LOOKS
+from tests.tfm_ui.live.training_lens_fields import RUNS as TRAINING_RUNS
 from tfm_core import Transformer
 from tfm_core.model import initialization, transformer
 from tfm_core.model.transformer import Stack
@@ -22,6 +24,7 @@ from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.lenses.positions import maths as positions_maths
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.live import cache
 from tfm_ui.pictures.registry import PICTURES, made, query_of
 from tfm_ui.state.fields import local_to
@@ -112,6 +115,7 @@ LOOKS = {
         "baseline": 2,
         "row": 2,
     },
+    TrainingState: TRAINING_LOOKS,
 }
 for looks in LOOKS.values():
     looks["question"] = 2
@@ -132,6 +136,7 @@ RUNS = {
         "batch": 2,  # more or fewer sentences
     },
     ModelLensState: MODEL_RUNS,
+    TrainingState: TRAINING_RUNS,
     MasksState: {
         "texts": "x y",  # other sentences
         "item": 1,
@@ -143,7 +148,12 @@ RUNS = {
     },
 }
 # Lens's state -> fields that are left out: in some models they need another pass, in others not.
-EITHER = {PositionsState: ("b", "length"), MasksState: ("place",), ModelLensState: MODEL_EITHER}
+EITHER = {
+    PositionsState: ("b", "length"),
+    MasksState: ("place",),
+    ModelLensState: MODEL_EITHER,
+    TrainingState: ("pooling",),
+}
 STARTS = {
     HeadsState: HeadsState(kind="decoder"),
     AttentionState: AttentionState(kind="decoder"),
@@ -151,6 +161,7 @@ STARTS = {
     ModelLensState: ModelLensState(),
     MasksState: MasksState(place="cross"),
     ProfilingState: ProfilingState(),
+    TrainingState: TrainingState(),
 }
 PAGES: dict[type[LensState], list[str]] = {}
 for name, picture in PICTURES.items():

@@ -1,5 +1,7 @@
 """The Training lens: small transformers learn tasks with known answers, while one looks on."""
 
+from dataclasses import replace
+
 from tfm_ui.lenses.training.classify.panels import VIEW as CLASSIFY
 from tfm_ui.lenses.training.classify.pictures import PICTURES as OF_CLASSIFY
 from tfm_ui.lenses.training.compare.panels import VIEW as COMPARE
@@ -14,11 +16,12 @@ from tfm_ui.lenses.training.questions import QUESTIONS
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.page.lens import Lens
 
+PICTURES = OF_LEARN | OF_DECODE | OF_CLASSIFY | OF_COMPARE | OF_LENGTHS
 LENS = Lens(
     name="training",
     title="Training",
     state=TrainingState,
     views={"learn": LEARN, "decode": DECODE, "classify": CLASSIFY, "compare": COMPARE, "lengths": LENGTHS},
     questions=QUESTIONS,
-    pictures=OF_LEARN | OF_DECODE | OF_CLASSIFY | OF_COMPARE | OF_LENGTHS,
+    pictures={name: replace(picture, uses_model=False) for name, picture in PICTURES.items()},
 )

@@ -19,7 +19,7 @@ from tfm_ui.text.markdown import escape_markdown
 
 WIDE = 380  # pixels of a bar of progress, so that its words stand in one line
 OFTEN = 0.5  # seconds between two looks at what is under way
-LONGEST = 300.0  # estimated seconds: others wait meanwhile
+LONGEST = 600.0  # estimated seconds: others wait meanwhile
 SHORT = 90.0  # seconds; more is told in minutes
 LIMIT = 4.0  # times the estimate, after which it is stopped
 WATCHED = "_comparisons"  # in the session: jobs that it has seen under way
@@ -36,13 +36,11 @@ def draw(task: str) -> None:
 
 
 def seconds_of(task: str) -> float:
-    """How long it takes: as long as the last time, or by an estimate.
+    """How long it takes, by an estimate: what is kept may come from a busy machine.
 
     Raises:
         Unmatched: if no networks of the task can be compared.
     """
-    if kept := OUTCOMES.find(task):
-        return kept.seconds
     return len(SEEDS) * sum(estimate(config) for config in contestants(task))
 
 

@@ -52,4 +52,4 @@ def content(model: ModelState, state: AttentionState) -> Content:
     return header, np.stack(columns, -1).astype(np.float32)
 
 
-PICTURES = {"dictionary": Picture(DICTIONARY, content)}
+PICTURES = {"dictionary": Picture(DICTIONARY, content, uses_model=False)}

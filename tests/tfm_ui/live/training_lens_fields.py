@@ -1,0 +1,23 @@
+"""The fields of the Training lens: field -> another value, by what they ask of a network."""
+
+LOOKS = {"view": "decode", "step": 4, "probe": 2, "written": 3, "example": 2, "measure": "loss"}
+# Another run, or another source of the decoder.
+RUNS = {
+    "task": "copy",
+    "layers": 2,
+    "heads": 2,
+    "width": 32,
+    "positional": "sinusoidal",
+    "norm": "post",
+    "rate": 0.003,
+    "warmup": 10,
+    "batch": 32,
+    "dropout": 0.1,
+    "decay": 0.1,
+    "steps": 50,
+    "seed": 4711,
+    "pair": "sort-decoder",
+    "source": "3 1 4",
+    "labelled": "textbook",
+}
+EITHER = ("pooling",)  # it means something for classifiers of whole sequences alone
