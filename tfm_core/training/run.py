@@ -40,7 +40,7 @@ class Run:
         snapshots: the step of each snapshot.
         weights: parameter -> its value, now.
         optimizer: what AdamW remembers: "<parameter>.exp_avg", "<parameter>.exp_avg_sq"; empty where not kept.
-        seconds: that it took, evaluations included.
+        seconds: that it took, with all looks at it on the way, but without the last one, over many more examples.
         stepping: those of the steps alone.
         problem: why it ended early, in a sentence; "" if it did not.
         made_with: the version of torch.

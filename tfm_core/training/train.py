@@ -96,8 +96,8 @@ class _Training:
             if clock() - reported >= OFTEN and step < self.config.steps:
                 reported = clock()
                 yield self._progress((clock() - began) / (step - first))
-        self._end()
         self.seconds = before + clock() - began
+        self._end()
         yield self._progress(0.0)
 
     def _step(self, step: int, examples: Examples) -> None:
