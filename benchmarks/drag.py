@@ -31,7 +31,12 @@ SLIDERS = {
     "num_heads": (1, 2, 4, 8, 16),
     "d_model": tuple(range(32, 257, 32)),
 }
-LENSES = {lens.title: "/" if number == 0 else f"/{lens.name}" for number, lens in enumerate(lenses())}
+# Of the sidebar's model: what shows none follows no slider of it.
+LENSES = {
+    lens.title: "/" if number == 0 else f"/{lens.name}"
+    for number, lens in enumerate(lenses())
+    if any(view.uses_model for view in lens.views.values())
+}
 RATES = {
     (title, slider): Figure(f"{slider} is dragged on {title}, {TOKENS} tokens: pictures", "", "a second", "{:.0f}")
     for title in LENSES

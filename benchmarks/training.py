@@ -45,7 +45,7 @@ def _seconds(task: str) -> Figure:
 
 
 def _looks(task: str) -> Figure:
-    return Figure(f"{task}: weight of the best head where the answer stands, least of the seeds", f"{LOOKS:g}", "")
+    return Figure(f"{task}: weight of the best head where the answer stands, least of the seeds", f"{LOOKS:g}", "of 1")
 
 
 def _speed(task: str) -> Figure:

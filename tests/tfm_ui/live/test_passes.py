@@ -6,11 +6,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from tests.tfm_ui.live.model_lens_fields import EITHER as MODEL_EITHER
-from tests.tfm_ui.live.model_lens_fields import LOOKS as MODEL_LOOKS
-from tests.tfm_ui.live.model_lens_fields import RUNS as MODEL_RUNS
-from tests.tfm_ui.live.training_lens_fields import LOOKS as TRAINING_LOOKS
-from tests.tfm_ui.live.training_lens_fields import RUNS as TRAINING_RUNS
+from tests.tfm_ui.live import model_lens_fields, profiling_lens_fields, training_lens_fields
 from tfm_core import Transformer
 from tfm_core.model import initialization, transformer
 from tfm_core.model.transformer import Stack
@@ -81,7 +77,7 @@ LOOKS = {
         "part_maps": "0,0,3,3",
         "item": 3,
     },
-    ModelLensState: MODEL_LOOKS,
+    ModelLensState: model_lens_fields.LOOKS,
     MasksState: {
         "view": "padding",
         "layer": 2,
@@ -96,26 +92,8 @@ LOOKS = {
         "read_as": READINGS[1],
         "part_pasted": "0,0,2,2",
     },
-    ProfilingState: {
-        "embedding": True,
-        "vocabulary": 500,
-        "view": "parts",
-        "sizes": "64 4 2 50",
-        "targets": "without weights",
-        "batch": 2,
-        "target": "without weights",
-        "longest": 512,
-        "length_batch": 2,
-        "rounds": 5,
-        "backward": False,
-        "dtype": "float64",
-        "device": "cpu",
-        "threads": 1,
-        "run": "abc",
-        "baseline": 2,
-        "row": 2,
-    },
-    TrainingState: TRAINING_LOOKS,
+    ProfilingState: profiling_lens_fields.LOOKS,
+    TrainingState: training_lens_fields.LOOKS,
 }
 for looks in LOOKS.values():
     looks["question"] = 2
@@ -135,8 +113,8 @@ RUNS = {
         "shuffle": 4,  # another text
         "batch": 2,  # more or fewer sentences
     },
-    ModelLensState: MODEL_RUNS,
-    TrainingState: TRAINING_RUNS,
+    ModelLensState: model_lens_fields.RUNS,
+    TrainingState: training_lens_fields.RUNS,
     MasksState: {
         "texts": "x y",  # other sentences
         "item": 1,
@@ -151,7 +129,7 @@ RUNS = {
 EITHER = {
     PositionsState: ("b", "length"),
     MasksState: ("place",),
-    ModelLensState: MODEL_EITHER,
+    ModelLensState: model_lens_fields.EITHER,
     TrainingState: ("pooling",),
 }
 STARTS = {
