@@ -4,7 +4,7 @@ import { kept, legendHeight, titleBelow, wide } from "./chart_look.js"
 
 /* In pixels at a root font of 16: the height of a line of words, of the ticks' names below, of the x axis's title. */
 const WORDS = 20, TICKS = 28, TITLE = 22
-const LEAST = 16 // the least height of a row that the room presses together
+const LEAST = 13 // the least height of a row that the room presses together
 
 /** @param {{ data: any[], layout: any }} figure as `dressed` returns it @param {number} width @param {Skin} skin
  * @param {Room} room */

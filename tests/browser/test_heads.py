@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import NO_MOTION
+from tests.browser.conftest import FRAMES, NO_MOTION
 from tests.browser.links import same
 from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.state.model_state import ModelState
@@ -26,6 +26,8 @@ def press(label: str, key: str):
 
 def choose(visitor, label: str, option: str) -> None:
     box = visitor.page.get_by_role("combobox", name=label)
+    box.scroll_into_view_if_needed()  # a list that is open closes when the sidebar scrolls
+    visitor.page.evaluate(FRAMES)
     box.fill(option)
     visitor.page.get_by_role("option", name=option).wait_for()
     box.press("Enter")

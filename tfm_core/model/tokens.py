@@ -81,11 +81,11 @@ def encode(text: str, tokenizer: str | Tokenizer = "word", seq_len: int | None =
     Raises:
         ValueError: for an unknown tokenizer, a seq_len below 1, or a piece that a closed vocabulary lacks.
     """
-    if isinstance(tokenizer, str):
+    if not isinstance(tokenizer, Tokenizer):
         check_choice("tokenizer", tokenizer, TOKENIZERS)
     if seq_len is not None and (type(seq_len) is not int or seq_len < 1):
         raise ValueError(f"seq_len: expected a whole number of at least 1, got {seq_len!r}")
-    scheme = TOKENIZERS[tokenizer] if isinstance(tokenizer, str) else tokenizer
+    scheme = tokenizer if isinstance(tokenizer, Tokenizer) else TOKENIZERS[tokenizer]
     pieces = scheme.split(text)
     length = len(pieces) if seq_len is None else seq_len
     read = tuple(pieces[:length])

@@ -9,7 +9,7 @@ import { hideOnScroll, keep, placeTip, room, stretch, watch } from "../../pictur
 import { config, isTouched, saveChart } from "../../pictures/chart_files.js"
 import { arranged } from "../../pictures/chart_lines.js"
 import { dressed } from "../../pictures/chart_look.js"
-import { asPng, download, frameOf } from "../../pictures/files.js"
+import { save } from "../../pictures/files.js"
 import { contextOf, decimals, decode, dress, floats, palette } from "../../pictures/paint.js"
 import { isHere, plotlyFor, styled } from "../../pictures/plotly.js"
 import { layOut, lightUp, paintMaps, under } from "./learn_drawing.js"
@@ -202,8 +202,7 @@ function unfold(drawn) {
 
   root.savePicture = (file, words = { caption: header.about }) => {
     if (!header.rows.length || last < 0) return saveChart(root, plot, file, { ...words, foot: header.foot })
-    const size = { width: canvas.clientWidth, height: canvas.clientHeight }
-    download(asPng(canvas, size, frameOf(root, size, { ...words, foot: header.foot }), Math.max(devicePixelRatio, 2)), file)
+    save(root, file, words, { width: canvas.clientWidth, draw, sheet: () => canvas })
   }
 
   if (!isHere()) settling(plotlyFor(root).then(() => memory.draw()))

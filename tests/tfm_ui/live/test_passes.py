@@ -130,7 +130,7 @@ EITHER = {
     PositionsState: ("b", "length"),
     MasksState: ("place",),
     ModelLensState: model_lens_fields.EITHER,
-    TrainingState: ("pooling",),
+    TrainingState: training_lens_fields.EITHER,
 }
 STARTS = {
     HeadsState: HeadsState(kind="decoder"),

@@ -3,7 +3,6 @@
 LOOKS = {"view": "decode", "step": 4, "probe": 2, "written": 3, "example": 2, "measure": "loss"}
 # Another run, or another source of the decoder.
 RUNS = {
-    "task": "copy",
     "layers": 2,
     "heads": 2,
     "width": 32,
@@ -16,8 +15,7 @@ RUNS = {
     "decay": 0.1,
     "steps": 50,
     "seed": 4711,
-    "pair": "sort-decoder",
     "source": "3 1 4",
-    "labelled": "textbook",
 }
-EITHER = ("pooling",)  # it means something for classifiers of whole sequences alone
+# Some tasks have a run that comes with the app; pooling means something for classifiers of whole sequences alone.
+EITHER = ("pooling", "task", "pair", "labelled")

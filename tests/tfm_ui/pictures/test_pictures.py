@@ -69,7 +69,7 @@ QUERIES = st.text(max_size=40) | st.builds(urlencode, st.dictionaries(st.sampled
 @given(query=QUERIES)
 def test_any_query_stands_for_a_state_and_says_which(name, query):
     states = PICTURES[name].states(parse_qs(query, keep_blank_values=True))
-    if not states[0][0].source_tokens.pieces:
+    if PICTURES[name].uses_model and not states[0][0].source_tokens.pieces:
         with pytest.raises(ValueError, match="has no tokens"):
             made(name, query)
         return

@@ -40,12 +40,7 @@ def test_where_the_lstm_is_ahead_the_page_shows_that_it_is_ahead():
     )
     assert result.verdict == "a recurrent network"
     header, _ = ranked(result)
-    assert [row.partition(" (")[0] for row in rows(header)] == [
-        "LSTM",
-        "transformer · learned",
-        "transformer · rope",
-        "GRU",
-    ]
+    assert [row.partition(" (")[0] for row in rows(header)] == ["LSTM", "learned", "rope", "GRU"]
     assert ends(header) == ["98%, best", "91%", "50%", "20%"]
     drawn = dots(header)
     np.testing.assert_allclose(drawn["recurrent network"], [0.97, 0.98, 0.99, 0.2, 0.2, 0.2])

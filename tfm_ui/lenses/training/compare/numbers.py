@@ -163,7 +163,9 @@ class Ranked(Result):
         base = self.comparison.entries[0].parameters
         budgets = {(entry.config.steps, entry.config.batch_size) for entry in self.entries}
         kept = {
-            f"parameters differ by at most {TOLERANCE:.0%}": all(abs(size / base - 1) <= TOLERANCE for size in sizes),
+            f"parameters differ by at most {formats.percent(TOLERANCE)}": all(
+                abs(size / base - 1) <= TOLERANCE for size in sizes
+            ),
             "all make as many steps, of as many examples": len(budgets) == 1,
         }
         if self.comparison.is_complete:

@@ -13,6 +13,7 @@ from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
 NOT_YET = "Nothing of this is computed yet. Compare trains every network with three seeds."
 
@@ -33,7 +34,7 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
             key="training_compare",
             title=f"{TASKS[state.task].title}: who learns it best?",
             how_to_read="A dot is a seed, the bar the median, the best on top; in brackets, how many parameters there "
-            f"are: they differ by at most {TOLERANCE:.0%}.",
+            f"are: they differ by at most {formats.percent(TOLERANCE)}.",
             shape=f"{len(comparison.seeds)} seeds",
             picture="training_compare",
             result=Ranked(comparison, MEASURES[state.measure]),

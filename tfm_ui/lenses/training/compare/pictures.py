@@ -59,7 +59,9 @@ def _strip(result: Ranked, entry: Entry) -> Strip:
     }
     middle = measure.of(entry)
     is_whole = math.isfinite(middle)
-    name = f"{result.name(entry)} ({formats.count(entry.parameters)})"
+    # The legend tells transformers from the others: in a lecture hall there is room for short names alone.
+    short = result.name(entry).removeprefix("transformer · ")
+    name = f"{short} ({formats.count(entry.parameters)})"
     (end,) = measure.write(middle)
     each = ", ".join(measure.said(*measure.values(entry)))
     return Strip(
@@ -94,7 +96,7 @@ def layered(result: Layers) -> Content:
     return strips.content(
         drawn,
         groups,
-        axis="share of right answers; weight of the best head where the answer stands",
+        axis="share right; weight of the best head",
         unit="",
         about=result.sentence(),
         each=("seed", 0),
