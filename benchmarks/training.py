@@ -165,7 +165,7 @@ def _bare(config: TrainingConfig) -> None:
         optimizer.param_groups[0]["lr"] = rate(config, step)
         optimizer.zero_grad()
         loss = F.cross_entropy(model(*batch.inputs).flatten(0, -2), batch.answers.flatten(), ignore_index=IGNORED)
-        loss.backward()  # type: ignore[no-untyped-call]
+        torch.autograd.backward(loss)
         nn.utils.clip_grad_norm_(model.parameters(), LONGEST_GRADIENT)
         optimizer.step()
         loss.item()

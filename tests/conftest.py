@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -10,10 +11,13 @@ import torch
 from hypothesis import settings
 from streamlit.components.v2 import manifest_scanner
 
-_runs = TemporaryDirectory()
-os.environ["ATTENTION_LAB_RUNS"] = _runs.name  # before the app is imported: runs of tests are theirs alone
+from tfm_core.training.outcomes import OUTCOMES
+from tfm_core.training.store import STORE
+from tfm_ui.lenses import lenses
 
-from tfm_ui.lenses import lenses  # noqa: E402
+_runs = TemporaryDirectory()  # what tests train is theirs alone, here and in the apps that they start
+os.environ["ATTENTION_LAB_RUNS"] = _runs.name
+STORE.folder = OUTCOMES.folder = Path(_runs.name)
 
 settings.register_profile("shared machine", deadline=None, max_examples=30)
 settings.load_profile("shared machine")

@@ -105,7 +105,7 @@ class _Training:
             group["lr"] = rate(self.config, step)
         self.optimizer.zero_grad()
         loss = loss_of(self._logits(step, examples), examples.answers.to(self.device))
-        loss.backward()  # type: ignore[no-untyped-call]
+        torch.autograd.backward(loss)
         nn.utils.clip_grad_norm_(self.model.parameters(), LONGEST_GRADIENT)
         self.optimizer.step()
         self.losses.append(loss.item())

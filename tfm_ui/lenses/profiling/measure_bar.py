@@ -8,12 +8,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core.profiling import Plan, Progress, Report
 from tfm_ui.jobs import sessions
-from tfm_ui.jobs.job import JobStatus, Refused, Request
+from tfm_ui.jobs.job import JobStatus, Request
 from tfm_ui.jobs.messages import Step
 from tfm_ui.lenses.profiling import measure_words, measurements
 from tfm_ui.lenses.profiling.budget import limit, needs, refused
 from tfm_ui.lenses.profiling.state import PREFIX
-from tfm_ui.page import controls, notices
+from tfm_ui.page import controls, job_bar, notices
 from tfm_ui.text.markdown import escape_markdown
 
 JOB = "profile"
@@ -22,7 +22,6 @@ JOB = "profile"
 WATCHED, LINKED, LAST = "_watched", "_linked", "_last_run"
 JOIN = "The measurement goes on even if the visitor who started it leaves."
 WIDE = 460  # pixels of a bar of progress, so that its words stand in one line
-OFTEN = 0.5  # seconds between two looks at what is under way
 
 
 def draw(plan: Plan | None, named: str) -> None:
@@ -35,15 +34,15 @@ def draw(plan: Plan | None, named: str) -> None:
     report = _shown(plan, named)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="line_measure"):
         if plan is not None:
-            job = _watched(sessions.find(JOB, plan))
+            job = job_bar.watched(sessions.find(JOB, plan), WATCHED)
             _link_outcome(plan, job)
             _name_in_link(report, named)
             if job and job.under_way:
-                st.fragment(_live, run_every=OFTEN)(plan)
+                st.fragment(_live, run_every=job_bar.OFTEN)(plan)
             else:
                 _idle(plan, report, job)
                 if sessions.mine():
-                    st.fragment(_elsewhere, run_every=OFTEN)()
+                    st.fragment(_elsewhere, run_every=job_bar.OFTEN)()
 
 
 def _shown(plan: Plan | None, named: str) -> Report | None:
@@ -55,14 +54,6 @@ def _shown(plan: Plan | None, named: str) -> Report | None:
     if report:
         last[plan] = report.id
     return report
-
-
-def _watched(job: JobStatus | None) -> JobStatus | None:
-    """A job that this session has seen under way: how another one ended is nothing that happened on this page."""
-    watched: set[int] = st.session_state.setdefault(WATCHED, set())
-    if job and job.under_way:
-        watched.add(job.number)
-    return job if job and job.number in watched else None
 
 
 def _name_in_link(report: Report | None, named: str) -> None:
@@ -120,12 +111,8 @@ def _live(plan: Plan) -> None:
     job = sessions.find(JOB, plan)
     if job is None or not job.under_way:
         st.rerun()
-    with _line("measure_line"):
-        if job.mine or job.stopping:
-            _stop(job)
-        else:
-            st.button("Join", on_click=_ask, args=(plan,), help=JOIN, key="_profiling_join")
-        _progress(job)
+    words = measure_words.progress(job)
+    job_bar.draw(job, words, join=_ask, what=plan, about=JOIN, key="profiling", wide=WIDE)
 
 
 def _elsewhere() -> None:
@@ -164,11 +151,7 @@ def _ask(plan: Plan) -> None:
     if refused(plan):
         return
     request = Request(JOB, plan, seconds=needs(plan).seconds, limit=limit(plan), then=_keep)
-    try:
-        st.session_state.setdefault(WATCHED, set()).add(sessions.submit(request))
-    except Refused as reason:
-        notices.notify(str(reason))
-        st.rerun()  # all of the page: notices stand at its top
+    job_bar.submit(request, WATCHED)
 
 
 def _keep(step: Step) -> None:

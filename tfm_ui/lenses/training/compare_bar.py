@@ -9,28 +9,27 @@ from tfm_core.training.comparison import Comparison
 from tfm_core.training.contestants import SEEDS, Unmatched, contestants
 from tfm_core.training.outcomes import OUTCOMES
 from tfm_ui.jobs import sessions
-from tfm_ui.jobs.job import JobStatus, Refused, Request
+from tfm_ui.jobs.job import JobStatus, Request
 from tfm_ui.jobs.messages import Step
 from tfm_ui.lenses.training.outcomes import JOB
 from tfm_ui.lenses.training.runs import estimate
-from tfm_ui.page import notices
+from tfm_ui.page import job_bar
 from tfm_ui.text import formats
-from tfm_ui.text.markdown import escape_markdown
 
 WIDE = 380  # pixels of a bar of progress, so that its words stand in one line
-OFTEN = 0.5  # seconds between two looks at what is under way
 LONGEST = 600.0  # estimated seconds: others wait meanwhile
 SHORT = 90.0  # seconds; more is told in minutes
 LIMIT = 4.0  # times the estimate, after which it is stopped
+JOIN = "The comparison goes on even if the visitor who started it leaves."
 WATCHED = "_comparisons"  # in the session: jobs that it has seen under way
 
 
 def draw(task: str) -> None:
     """Draw it in the row above the picture."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="line_compare"):
-        job = _watched(sessions.find(JOB, task))
+        job = job_bar.watched(sessions.find(JOB, task), WATCHED)
         if job and job.under_way:
-            st.fragment(_live, run_every=OFTEN)(task)
+            st.fragment(_live, run_every=job_bar.OFTEN)(task)
         else:
             _idle(task, job)
 
@@ -76,14 +75,6 @@ def progress(job: JobStatus) -> str:
     return f"{job.step.doing[:1].upper()}{job.step.doing[1:]}; {_about(job.step.seconds_left)} left."
 
 
-def _watched(job: JobStatus | None) -> JobStatus | None:
-    """A job that this session has seen under way: how another one ended is nothing that happened on this page."""
-    watched: set[int] = st.session_state.setdefault(WATCHED, set())
-    if job and job.under_way:
-        watched.add(job.number)
-    return job if job and job.number in watched else None
-
-
 def _idle(task: str, job: JobStatus | None) -> None:
     """Nothing is under way: the button, and in one line what there is or went wrong."""
     kept, reason = OUTCOMES.find(task), why_not(task)
@@ -126,33 +117,14 @@ def _live(task: str) -> None:
     job = sessions.find(JOB, task)
     if job is None or not job.under_way:
         st.rerun()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="compare_line"):
-        if job.mine or job.stopping:
-            st.button(
-                "Stop",
-                on_click=sessions.stop,
-                args=(job.number,),
-                icon=":material/stop:",
-                disabled=job.stopping,
-                key=f"_training_compare_stop_{job.number}",
-            )
-        else:
-            about = "The comparison goes on even if the visitor who started it leaves."
-            st.button("Join", on_click=_ask, args=(task,), help=about, key="_training_compare_join")
-        share = job.step.share if job.step and job.state == "running" else 0.0
-        st.progress(min(max(share, 0.0), 1.0), escape_markdown(progress(job)), width=WIDE)
+    job_bar.draw(job, progress(job), join=_ask, what=task, about=JOIN, key="training_compare", wide=WIDE)
 
 
 def _ask(task: str) -> None:
     if why_not(task):
         return
     seconds = seconds_of(task)
-    try:
-        number = sessions.submit(Request(JOB, task, seconds=seconds, limit=LIMIT * seconds, then=_keep))
-        st.session_state.setdefault(WATCHED, set()).add(number)
-    except Refused as refused:
-        notices.notify(str(refused))
-        st.rerun()  # all of the page: notices stand at its top
+    job_bar.submit(Request(JOB, task, seconds=seconds, limit=LIMIT * seconds, then=_keep), WATCHED)
 
 
 def _keep(step: Step) -> None:

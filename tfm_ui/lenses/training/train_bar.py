@@ -7,16 +7,15 @@ import streamlit as st
 from tfm_core import STORE, TrainingConfig
 from tfm_core.training.run import Progress, Run
 from tfm_ui.jobs import sessions
-from tfm_ui.jobs.job import JobStatus, Refused, Request
+from tfm_ui.jobs.job import JobStatus, Request
 from tfm_ui.jobs.messages import Step
 from tfm_ui.lenses.training import train_words
 from tfm_ui.lenses.training.runs import JOB, estimate
-from tfm_ui.page import controls, notices
-from tfm_ui.text.markdown import escape_markdown
+from tfm_ui.page import controls, job_bar
 
 WIDE = 380  # pixels of a bar of progress, so that its words stand in one line
-OFTEN = 0.5  # seconds between two looks at what is under way
 LIMIT = 6.0, 30.0  # a run is stopped after so many times its estimate, and never before so many seconds
+JOIN = "The training goes on even if the visitor who started it leaves."
 WATCHED = "_trainings"  # in the session: jobs that it has seen under way
 
 
@@ -28,19 +27,11 @@ def draw(config: TrainingConfig | None, reason: str) -> None:
         reason: why it is not trained here; "" if it is.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="line_train"):
-        job = _watched(sessions.find(JOB, config)) if config else None
+        job = job_bar.watched(sessions.find(JOB, config), WATCHED) if config else None
         if config and job and job.under_way:
-            st.fragment(_live, run_every=OFTEN)(config)
+            st.fragment(_live, run_every=job_bar.OFTEN)(config)
         else:
             _idle(config, reason, job)
-
-
-def _watched(job: JobStatus | None) -> JobStatus | None:
-    """A job that this session has seen under way: how another one ended is nothing that happened on this page."""
-    watched: set[int] = st.session_state.setdefault(WATCHED, set())
-    if job and job.under_way:
-        watched.add(job.number)
-    return job if job and job.number in watched else None
 
 
 def _idle(config: TrainingConfig | None, reason: str, job: JobStatus | None) -> None:
@@ -69,25 +60,7 @@ def _live(config: TrainingConfig) -> None:
     job = sessions.find(JOB, config)
     if job is None or not job.under_way:
         st.rerun()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="train_line"):
-        _stop_and_progress(config, job)
-
-
-def _stop_and_progress(config: TrainingConfig, job: JobStatus) -> None:
-    if job.mine or job.stopping:
-        st.button(
-            "Stop",
-            on_click=sessions.stop,
-            args=(job.number,),
-            icon=":material/stop:",
-            disabled=job.stopping,
-            key=f"_training_stop_{job.number}",
-        )
-    else:
-        about = "The training goes on even if the visitor who started it leaves."
-        st.button("Join", on_click=_ask, args=(config,), help=about, key="_training_join")
-    share = job.step.share if job.step and job.state == "running" else 0.0
-    st.progress(min(max(share, 0.0), 1.0), escape_markdown(train_words.progress(job)), width=WIDE)
+    job_bar.draw(job, train_words.progress(job), join=_ask, what=config, about=JOIN, key="training", wide=WIDE)
 
 
 def _ask(config: TrainingConfig) -> None:
@@ -96,12 +69,7 @@ def _ask(config: TrainingConfig) -> None:
         return
     seconds = estimate(config)
     limit = max(LIMIT[0] * seconds, LIMIT[1])
-    try:
-        number = sessions.submit(Request(JOB, config, seconds=seconds, limit=limit, then=_keep))
-        st.session_state.setdefault(WATCHED, set()).add(number)
-    except Refused as refused:
-        notices.notify(str(refused))
-        st.rerun()  # all of the page: notices stand at its top
+    job_bar.submit(Request(JOB, config, seconds=seconds, limit=limit, then=_keep), WATCHED)
 
 
 def _keep(step: Step) -> None:
