@@ -26,9 +26,16 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
         Columns([[_cross(shown)], [_next(shown)]], widths=(7, 3)),
         Note(reason, "warning", ":material/edit:") if reason else None,
         Note(problem, "warning", ":material/edit:") if problem else None,
+        Note(other_length(shown), "plain") if other_length(shown) else None,
         None if shown.run.is_complete else Note("These weights are not trained to their end: press Train.", "info"),
         *(Note(f"“{pattern.name}”: {pattern.why}", "plain") for pattern in shown.config.about.patterns),
     ]
+
+
+def other_length(shown: Written) -> str:
+    """That the source is longer or shorter than all that was trained on; "" if it is not."""
+    trained, now = shown.config.about.length, len(shown.source)
+    return f"Trained on sources of {trained} tokens; this one has {now}." if now != trained else ""
 
 
 def _cross(shown: Written) -> Panel:
