@@ -24,7 +24,7 @@ import numpy as np
 from torch import Tensor
 
 from tfm_core.allocator import give_back
-from tfm_ui.visitors.settings import SETTINGS
+from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors.turn import turn_to_compute
 
 P = ParamSpec("P")

@@ -3,7 +3,7 @@
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tfm_ui.visitors.settings import SETTINGS
+from tfm_ui.settings import SETTINGS
 
 # The page may load nothing from other servers and send nothing to them. 'unsafe-inline', 'unsafe-eval' and blob: are
 # needed by Streamlit: it has inline scripts and styles, loads components' scripts from blobs, and compiles code for

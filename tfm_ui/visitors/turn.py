@@ -8,8 +8,8 @@ from contextvars import ContextVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, VisitorGone
-from tfm_ui.visitors.settings import SETTINGS
 from tfm_ui.visitors.visitor import visitor_here
 
 LIMITER = ComputeLimiter(light=SETTINGS.light_at_once, heavy=SETTINGS.heavy_at_once)

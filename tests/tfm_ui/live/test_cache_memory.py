@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tfm_ui.visitors.settings import Settings
+from tfm_ui.settings import Settings
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
