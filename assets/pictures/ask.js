@@ -1,25 +1,30 @@
-/* Asking the server for the bytes of pictures. */
+/* Asking the server for the bytes of pictures, and for the words of the page that belong to them. */
+
+import { decode } from "./paint.js"
+import { wanted } from "./words.js"
 
 /** @type {Map<string, { names: string[], answer: Promise<AnswerForAll> }>} */
 const asked = new Map() // query -> the names asked for in this moment, and the answer to come
+let questions = 0
 
-/** One picture: its bytes, or why there are none. Pictures that are asked for at the same time travel together.
+/** One picture: its bytes, or why there are none. Pictures that are asked for at the same time travel together, and what the
+ * page says of the same link with them. Questions are numbered through all pictures.
  * @param {string} name
  * @param {string} query
- * @returns {Promise<{ bytes: Uint8Array } | Problem>} */
+ * @returns {Promise<{ bytes: Uint8Array, words: Words, question: number } | Problem>} */
 export function picture(name, query) {
-  let together = asked.get(query)
-  if (!together) {
+  let journey = asked.get(query)
+  if (!journey) {
     /** @type {string[]} */
     const names = []
     const answer = Promise.resolve().then(() => { // when all have asked
       asked.delete(query)
-      return question(names, query)
+      return question(names, query, ++questions)
     })
-    asked.set(query, together = { names, answer })
+    asked.set(query, journey = { names, answer })
   }
-  if (!together.names.includes(name)) together.names.push(name)
-  return together.answer.then(answer => "pictures" in answer ? { bytes: answer.pictures[name] } : answer)
+  if (!journey.names.includes(name)) journey.names.push(name)
+  return journey.answer.then(answer => "pictures" in answer ? { ...answer, bytes: answer.pictures[name] } : answer)
 }
 
 /** @type {Problem} */
@@ -27,9 +32,11 @@ const UNREACHED = { problem: "The server was not reached.", again: 0 }
 
 /** @param {string[]} names
  * @param {string} query
+ * @param {number} number
  * @returns {Promise<AnswerForAll>} */
-async function question(names, query) {
-  const address = new URL(`pictures/${names.join("+")}`, document.baseURI)
+async function question(names, query, number) {
+  const words = wanted(), all = [...names, ...words]
+  const address = new URL(`pictures/${all.join("+")}`, document.baseURI)
   const response = await fetch(address, { method: "POST", body: query }).catch(() => null)
   if (!response) return UNREACHED
   if (!response.ok) {
@@ -38,8 +45,14 @@ async function question(names, query) {
     return [502, 503, 504].includes(response.status) ? { problem, again: 1000 * wait } : { problem }
   }
   const bytes = await response.arrayBuffer().catch(() => null) // broken off on its way
-  return bytes ? { pictures: split(new Uint8Array(bytes), names) } : UNREACHED
+  if (!bytes) return UNREACHED
+  const pictures = split(new Uint8Array(bytes), all)
+  return { pictures, words: together(words.map(name => decode(pictures[name])[0])), question: number }
 }
+
+/** @param {Words[]} answers which have no places if the server could not say anything
+ * @returns {Words} */
+const together = answers => ({ query: answers[0]?.query ?? "", places: Object.assign({}, ...answers.map(({ places }) => places)) })
 
 /** The answer holds, for each picture, u32 length | bytes.
  * @param {Uint8Array} bytes

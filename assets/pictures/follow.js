@@ -9,6 +9,7 @@
 import { picture } from "./ask.js"
 import { initial, isAtRest, next } from "./follow_states.js"
 import { decode } from "./paint.js"
+import { sayInPanel, sayOnPage } from "./words.js"
 
 /** @type {Set<Follower>} */
 const followers = new Set() // all pictures of this window
@@ -110,7 +111,11 @@ class Follower {
   /** @param {FollowEffect} effect */
   carryOut(effect) {
     if (effect.type === "ask") this.ask(effect.number, effect.query)
-    else if (effect.type === "draw") this.drawn({ .../** @type {Content} */ (effect.content), late: effect.late })
+    else if (effect.type === "draw") {
+      const content = /** @type {Content} */ (effect.content)
+      this.drawn({ ...content, late: effect.late })
+      if (content.words) sayInPanel(content.words, this.root)
+    }
     else if (effect.type === "redraw") this.drawn(this.last)
     else if (effect.type === "explain") this.explain(effect.words, effect.instead)
     else if (effect.type === "tell") this.component.setTriggerValue("changed", { changes: effect.changes, number: effect.number })
@@ -126,10 +131,11 @@ class Follower {
     const answer = await picture(this.component.data.name, query)
     if (!this.root.isConnected) return this.dispatch({ type: "answer", number }) // nobody sees it
     if ("problem" in answer) return this.dispatch({ type: "answer", number, ...answer, jitter: Math.random() })
-    const [header, numbers] = decode(answer.bytes)
+    const [header, numbers] = decode(answer.bytes), { words } = answer
+    sayOnPage(words, answer.question, [...followers].map(({ root }) => root))
     this.dispatch(header.problem
       ? { type: "answer", number, problem: header.problem }
-      : { type: "answer", number, drawn: header.query, content: { header, numbers } })
+      : { type: "answer", number, drawn: header.query, content: { header, numbers, words } })
   }
 
   /** @param {Drawn | undefined} drawn */

@@ -18,8 +18,8 @@
 
 import { changed, isSame } from "./follow_queries.js"
 
-export const PATIENCE = 1500 // ms that a page may take to catch up with its address; after that, what the page says counts
-export const LONG = 10000 // ms that a page may take to answer a commit: it is sure to hear of it, but may hear of many in a row
+export const PATIENCE = 1500 // ms that a page may take to say the rest, once it has said something
+export const LONG = 30000 // ms that a page may take to answer: it is sure to hear of an act, but is run once the visitor rests
 const AGAIN = [1000, 30000] // ms until a question that had no answer is asked again: after the first failure, and at most
 
 /** The state before the page has said anything.
@@ -71,7 +71,7 @@ const HANDLERS = {
     const expected = state.question?.query ?? state.shown
     if (state.latest !== null) return
     if (state.name === "ahead") state.ahead = query
-    if (!isSame(query, expected, state.page.local)) goAhead(state, query, PATIENCE, effects)
+    if (!isSame(query, expected, state.page.local)) goAhead(state, query, effects)
   },
 
   preview(state, { changes }, effects) {
@@ -92,7 +92,7 @@ const HANDLERS = {
   /* What was previewed is not wanted: back to what the page was told last, or to what it says. */
   retract(state, _, effects) {
     if (state.committed !== null) promise(state, state.committed, effects)
-    else if (state.ahead !== null) goAhead(state, state.ahead, LONG, effects)
+    else if (state.ahead !== null) goAhead(state, state.ahead, effects)
     else showPage(state, effects)
   },
 
@@ -100,7 +100,7 @@ const HANDLERS = {
   moved(state, { changes }, effects) {
     const query = changed(state, changes)
     if (state.committed !== null) promise(state, query, effects)
-    else goAhead(state, query, LONG, effects)
+    else goAhead(state, query, effects)
   },
 
   /* Another picture has told the page. */
@@ -118,8 +118,14 @@ const HANDLERS = {
     if (state.latest !== null && !(isNewest && state.latest === query)) askForPreview(state, state.latest, effects)
   },
 
-  /* While the page is being run, it is about to say more. */
+  /* What the server could not answer is asked again, though the page may not know of it yet. While the page is being run, it is
+     about to say more. */
   timeout(state, { isRunning = false }, effects) {
+    const wanted = state.latest ?? state.ahead ?? state.committed
+    if (state.failures && !state.question && wanted !== null) {
+      ask(state, wanted, effects)
+      return void effects.push({ type: "timer", wait: LONG })
+    }
     if (isRunning && state.name !== "following") effects.push({ type: "timer", wait: PATIENCE })
     else showPage(state, effects)
   },
@@ -140,15 +146,14 @@ function ask(state, query, effects) {
 /** Draw this query, which the page is about to say, unless it is drawn or on its way.
  * @param {FollowState} state
  * @param {string} query
- * @param {number} wait
  * @param {FollowEffect[]} effects */
-function goAhead(state, query, wait, effects) {
+function goAhead(state, query, effects) {
   const said = state.ahead === null && !isBehind(state) && isSame(query, state.page.query, state.page.local)
   if (said) return showPage(state, effects)
   state.name = "ahead"
   state.ahead = query
   state.latest = null
-  effects.push({ type: "timer", wait })
+  effects.push({ type: "timer", wait: LONG })
   if (isSame(query, state.question?.query ?? null, state.page.local)) return
   if (isSame(query, state.shown, state.page.local)) state.question = null
   else ask(state, query, effects)

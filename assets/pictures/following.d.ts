@@ -56,4 +56,4 @@ interface Problem {
   again?: number
 }
 
-type AnswerForAll = { pictures: Record<string, Uint8Array> } | Problem
+type AnswerForAll = { pictures: Record<string, Uint8Array>; words: Words; question: number } | Problem

@@ -98,10 +98,28 @@ interface PictureRoot extends HTMLElement {
   savePicture?(fileName: string, words?: FileWords): void
 }
 
-/** What a picture is drawn from. */
+/** What a picture is drawn from, and what the page says with it. */
 interface Content<H = any> {
   header: H
   numbers: Uint8Array
+  words?: Words
+}
+
+/** A piece of text, or a word of the glossary with its explanation. */
+type Piece = string | [string, string]
+
+/** What stands in one place of the page: a text, laws and whether they hold, or facts with their values. */
+interface Spoken {
+  text?: Piece[]
+  title?: string
+  laws?: [boolean, Piece[]][]
+  facts?: [string, string][]
+}
+
+/** What the page says of a link, by place. */
+interface Words {
+  query: string
+  places: Record<string, Spoken>
 }
 
 interface Drawn<H = any> extends Content<H> {

@@ -164,10 +164,10 @@ test("values that no numbers depend on are told, and drawn with the same numbers
 
 test("a picture goes ahead with the address, and waits for the page only for a while", () => {
   const picture = new Simulation("head=1").tell({ type: "address", query: "head=2" })
-  assert.deepEqual([picture.state.name, picture.questions, picture.timer], ["ahead", ["head=2"], PATIENCE])
+  assert.deepEqual([picture.state.name, picture.questions, picture.timer], ["ahead", ["head=2"], LONG])
   picture.answer()
   picture.page("head=1")
-  assert.equal(picture.state.name, "ahead", "a page that was on its way")
+  assert.deepEqual([picture.state.name, picture.timer], ["ahead", PATIENCE], "a page that was on its way")
   picture.page("head=2")
   assert.deepEqual([picture.state.name, picture.isAtRest], ["following", true])
   picture.tell({ type: "address", query: "head=3" }).answer()
@@ -186,4 +186,14 @@ test("after a wish the address is not followed: the picture is ahead of it", () 
   const picture = new Simulation().commit({ head: 2, layer: 3 })
   assert.deepEqual(picture.tell({ type: "address", query: "head=2" }).questions, [])
   assert.equal(picture.state.name, "committed")
+})
+
+test("what was refused for the moment is asked again, though the page does not know of it yet", () => {
+  const picture = new Simulation("head=1").tell({ type: "moved", changes: { head: 2 } })
+  picture.tell({ type: "answer", number: picture.state.asked, problem: "busy", again: 0 })
+  assert.deepEqual(picture.tell({ type: "timeout" }).questions, ["head=2"])
+  assert.equal(picture.state.name, "ahead")
+  picture.answer()
+  picture.page("head=2")
+  assert.ok(picture.isAtRest)
 })

@@ -1,11 +1,12 @@
 """The lenses, each in its own folder. No lens imports another, except that Home may use Heads."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 
+from tfm_ui.page import words
 from tfm_ui.page.lens import Lens
-from tfm_ui.pictures.registry import register
+from tfm_ui.pictures.registry import WORDS, Words, register
 
 # The lenses in teaching order. For a new lens, add a folder whose package defines `LENS`, and its name here.
 NAMES = ["home", "heads", "attention", "positions", "masks", "model", "training", "profiling"]
@@ -13,7 +14,7 @@ NAMES = ["home", "heads", "attention", "positions", "masks", "model", "training"
 
 @cache
 def lens(name: str) -> Lens:
-    """The lens with this name, after registering its pictures.
+    """The lens with this name, after registering its pictures and its words.
 
     Raises:
         ValueError: if it has another name than its folder.
@@ -22,6 +23,8 @@ def lens(name: str) -> Lens:
     if loaded.name != name:
         raise ValueError(f"expected a lens with the name of its folder, {name!r}, got {loaded.name!r}")
     register(loaded.pictures, loaded.state, loaded.prefix)
+    for key, said in zip(words.names(loaded), (words.of_page, words.of_answer), strict=True):
+        WORDS[key] = Words(loaded.state, loaded.prefix, partial(said, loaded))
     return loaded
 
 

@@ -55,24 +55,30 @@ def facts(model: ModelState, this_pass: Pass | None, *, beside: str = "") -> Non
     if this_pass is None:
         st.html(f'<p class="badge">{NO_MODEL}</p>', width="content")
         return
+    icon = ":material/contrast:" if model.trained else ":material/radio_button_unchecked:"
+    with st.popover(label(model, beside), icon=icon, type="tertiary", key="_facts"):
+        rows = "".join(
+            f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>"
+            for name, value in all_facts(model, this_pass, beside).items()
+        )
+        st.html(f'<dl class="facts_list" data-words="facts">{rows}</dl>')
+
+
+def label(model: ModelState, beside: str = "") -> str:
+    """The short line of facts: which weights these are, layers × heads."""
     size = f"{model.num_layers} × {model.num_heads}"
     if model.trained:
-        name, icon = f"{beside or f'Trained on {model.weights}'} · {size}", ":material/contrast:"
-    else:
-        name, icon = f"{beside or 'Random weights'} · seed {model.seed} · {size}", ":material/radio_button_unchecked:"
-    with st.popover(name, icon=icon, type="tertiary", key="_facts"):
-        rows = "".join(
-            f"<dt>{name}</dt><dd>{value}</dd>" for name, value in _all_facts(model, this_pass, beside).items()
-        )
-        st.html(f'<dl class="facts_list">{rows}</dl>')
+        return f"{beside or f'Trained on {model.weights}'} · {size}"
+    return f"{beside or 'Random weights'} · seed {model.seed} · {size}"
 
 
 def badge(words: str) -> None:
     """Draw other facts in this place."""
-    st.html(f'<p class="badge">{escape(words)}</p>', width="content")
+    st.html(f'<p class="badge" data-words="badge">{escape(words)}</p>', width="content")
 
 
-def _all_facts(model: ModelState, this_pass: Pass, beside: str) -> dict[str, str]:
+def all_facts(model: ModelState, this_pass: Pass, beside: str = "") -> dict[str, str]:
+    """All facts about the model and its pass: name -> value."""
     layers, heads = formats.plural(model.num_layers, "layer"), formats.plural(model.num_heads, "head")
     alone = model.looks_back_only and not model.is_encoder_decoder
     known = _about_weights(model) | {
@@ -94,7 +100,7 @@ def _about_weights(model: ModelState) -> dict[str, str]:
     last, task = run.last, model.trained.about
     how = "loaded from a file" if model.trained.file else f"{formats.plural(last.step, 'step')} from seed {model.seed}"
     return {
-        "Weights": f"trained on {escape(model.weights)}, {how}",
+        "Weights": f"trained on {model.weights}, {how}",
         "Task": task.about,
         "Held out": f"{formats.percent(last.accuracy, 3)} of {task.accuracy} right, of examples never trained on",
     }

@@ -7,10 +7,10 @@ from typing import Any
 import streamlit as st
 
 from tfm_ui.live import passes
-from tfm_ui.page import controls, controls_line, frame, header, question_row
+from tfm_ui.page import controls, controls_line, follow, frame, header, question_row, words
 from tfm_ui.page.lens import Lens, View
 from tfm_ui.page.panels import draw_blocks
-from tfm_ui.pictures.panel import Block
+from tfm_ui.pictures.panel import Block, panels_in
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -31,6 +31,7 @@ def show(lens: Lens) -> None:
 def _show_view(lens: Lens, model: ModelState) -> None:
     """Draw the visible view. A change of the lens's controls runs only this function."""
     controls.apply_requested()
+    follow.nothing_follows()  # until the pictures are there
     state = controls.current(lens.state, lens.prefix, lens.state.limits(model))
     view = lens.view_of(state)
     tabs = {name: other.title for name, other in lens.views.items()} if len(lens.views) > 1 else {}
@@ -74,12 +75,13 @@ def _knobs(lens: Lens, view: View[Any], model: ModelState) -> LensState:
 def _pictures(lens: Lens, view: View[Any], model: ModelState, state: LensState) -> None:
     """Draw the main picture, and below it what refines it."""
     stage, below = st.container(key="stage"), st.container(key="below")
-    first, *rest = _computed(view, model, state)
+    first, *rest = blocks = _computed(view, model, state)
     states = ((model, ""), (state, lens.prefix))
     with stage:
         draw_blocks([first], states)
     with below:
-        draw_blocks(rest, states)
+        draw_blocks(rest, states, first=1)
+    follow.let_words_follow(words.names(lens), panels_in(blocks), states)
 
 
 def _computed(view: View[Any], model: ModelState, state: LensState) -> Sequence[Block | None]:

@@ -32,30 +32,32 @@ def on_phone() -> bool:
     return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
-def draw_blocks(blocks: Sequence[Block | None], states: States) -> None:
+def draw_blocks(blocks: Sequence[Block | None], states: States, *, first: int = 0, within: str = "") -> None:
     """Draw blocks below each other, each in a place that stays where it is when others are empty.
 
     Args:
         blocks: the blocks of a view, see tfm_ui/pictures/panel.py.
         states: the states that the pictures show.
+        first: the number of the first block among all blocks of the view.
+        within: the beginning of the names of places in a column, see tfm_ui/page/words.py.
     """
-    for block in blocks:
+    for number, block in enumerate(blocks, first):
         with st.container():
-            _draw_block(block, states)
+            _draw_block(block, states, f"{within}{number}")
 
 
-def _draw_block(block: Block | None, states: States) -> None:
+def _draw_block(block: Block | None, states: States, place: str) -> None:
     match block:
         case Panel():
             with st.container(border=True, key=f"panel_{block.key}"):
                 draw_panel(block, states)
         case Columns(columns, widths):
             places = st.columns(list(widths) or len(columns), gap="small")
-            for place, column in zip(places, columns, strict=True):
-                with place:
-                    draw_blocks(column, states)
+            for number, column in enumerate(columns):
+                with places[number]:
+                    draw_blocks(column, states, within=f"{place}_{number}_")
         case Note(text, "plain"):
-            st.html(f'<p class="note">{explained(text)}</p>')
+            st.html(f'<p class="note" data-words="note_{place}">{explained(text)}</p>')
         case Note(text, "warning", icon):
             st.warning(text, icon=icon)
         case Note(text, _, icon):
@@ -71,8 +73,10 @@ def draw_panel(panel: Panel, states: States) -> None:
     key, result = panel.key, panel.result
     if panel.above:
         panel.above()
-    name = f'<span class="lock">{escape(panel.title)}</span>' if panel.locked else escape(panel.title)
-    st.html(f'<div class="phead"><h2>{name} <small>{escape(panel.shape)}</small></h2></div>')
+    lock = ' class="lock"' if panel.locked else ""
+    name = f'<span{lock} data-words="title_{key}">{escape(panel.title)}</span>'
+    shape = f'<small data-words="shape_{key}">{escape(panel.shape)}</small>'
+    st.html(f'<div class="phead"><h2>{name} {shape}</h2></div>')
     drawing = Drawing(panel.picture, states, panel.on_pick, panel.slow) if panel.picture else None
     if drawing and (clicked := drawing.draw(key)) and panel.opens:
         panel.opens(*clicked)
@@ -81,12 +85,12 @@ def draw_panel(panel: Panel, states: States) -> None:
     if panel.tools:
         panel.tools()
     with st.container(gap=None, key=f"words_{key}"):
-        st.html(f'<p class="said">{explained(result.sentence())}</p>')
+        st.html(f'<p class="said" data-words="said_{key}">{explained(result.sentence())}</p>')
         if laws := result.laws():
             marks = "".join(f"<span>{'✓' if ok else '✕'} {explained(law)}</span>" for law, ok in laws.items())
-            st.html(f'<p class="law">{marks}</p>')
+            st.html(f'<p class="law" data-words="laws_{key}">{marks}</p>')
         if panel.how_to_read:
-            st.html(f'<p class="how">{explained(panel.how_to_read)}</p>')
+            st.html(f'<p class="how" data-words="how_{key}">{explained(panel.how_to_read)}</p>')
     if panel.open_table and drawing:
         _open_table(panel)
     with st.container(horizontal=True, gap="small", key=f"actions_{key}"):

@@ -147,7 +147,7 @@ def _answer(lens: Lens, now: Question, model: ModelState, state: LensState) -> N
         said = "nothing" if predicted is None else _said(predicted, now.predict)
         yours = f"You predicted {said}."
         st.html(f'<p class="measured">{escape(yours)} Here it is <b>{escape(_said(measured, now.predict))}</b>.</p>')
-    st.html(f'<p class="said">{explained(now.answer(model, state))}</p>')
+    st.html(f'<p class="said" data-words="answer">{explained(now.answer(model, state))}</p>')
 
 
 def _show(which: str) -> None:

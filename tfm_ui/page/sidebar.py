@@ -6,7 +6,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_ui.page import controls, d_ff_control, length_control, opening, present, share, undo, weights_control
+from tfm_ui.page import controls, d_ff_control, length_control, opening, present, share, undo, weights_control, words
 from tfm_ui.page.browser import let_pictures_follow, mind_the_window, tidy_history
 from tfm_ui.page.present import presenting
 from tfm_ui.state.links import LINK_CHARS, Cut, cuts, share_link
@@ -15,7 +15,6 @@ from tfm_ui.state.samples import SAMPLES
 from tfm_ui.state.trained import examples_of
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
-from tfm_ui.text.token_labels import about_tokens
 
 LIVE = ("seq_len", "num_layers", "num_heads", "d_model")  # sliders that all pictures follow while they are dragged
 
@@ -78,9 +77,8 @@ def model_panel(opens_with: Mapping[str, str]) -> ModelState:
 
 def _how_it_is_read(model: ModelState, name: str, place: DeltaGenerator) -> None:
     """The origin of a sample, and how a text became tokens; in a place of fixed height, so that no slider moves."""
-    tokens = model.target_tokens if name == "target" else model.source_tokens
-    notes = escape(" ".join(filter(None, [model.notes[name], *about_tokens(tokens)])))
-    place.html(f'<p class="note read" title="{notes}">{notes}</p>')
+    notes = escape(words.how_it_is_read(model, name))
+    place.html(f'<p class="note read" data-words="read_{name}" title="{notes}">{notes}</p>')
 
 
 def _samples(name: str, model: ModelState) -> None:

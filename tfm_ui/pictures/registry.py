@@ -1,7 +1,8 @@
 """The registry of pictures: name -> a function that computes the picture from a link. Lenses register their pictures.
 
 The browser asks for a picture by its name and the query of a link (assets/pictures/follow.js); pages need the same
-bytes for downloads. Both use `made`.
+bytes for downloads. Both use `made`. What panels say of their data is registered beside the pictures, as it travels
+with them: tfm_ui/page/words.py computes it, assets/pictures/words.js puts it on the page.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,10 +11,11 @@ from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
+import numpy as np
 import plotly.graph_objects as go
 
 from tfm_ui.live import passes
-from tfm_ui.pictures.canvas import Canvas, Content, encode
+from tfm_ui.pictures.canvas import Canvas, Content, Header, encode
 from tfm_ui.pictures.figures import finished
 from tfm_ui.state.fields import local_to
 from tfm_ui.state.lens_state import LensState
@@ -27,6 +29,7 @@ class CannotBeShown(ValueError):
     """A link has no picture; the message says why, in a sentence."""
 
 
+NOTHING = np.zeros(0, np.float32)
 States = tuple[tuple[Any, str], ...]  # (state, its prefix in a link); the model's state is the first
 
 
@@ -50,9 +53,31 @@ def for_both_sides(name: str, canvas: Canvas, content: Callable[..., Content]) -
     return {f"{name}_{side.lower()}": Picture(canvas, partial(content, side=side)) for side in ("A", "B")}
 
 
+class Asked:
+    """What one request asks about: the query of a link, read once for all its pictures.
+
+    Attributes:
+        model: the model's state.
+
+    Raises:
+        CannotBeShown: if the query has too many parameters.
+    """
+
+    def __init__(self, query: str) -> None:
+        self._parameters: Query = _parameters(query)
+        self.model = state_of(ModelState, "", self._parameters)
+        self._lenses: dict[str, LensState] = {}
+
+    def lens(self, state: type[LensState], prefix: str) -> LensState:
+        """The state of the lens with this prefix."""
+        if prefix not in self._lenses:
+            self._lenses[prefix] = state_of(state, prefix, self._parameters, state.limits(self.model))
+        return self._lenses[prefix]
+
+
 @dataclass(frozen=True)
-class Registered(Picture):
-    """A picture in the registry.
+class OfLens:
+    """Something in the registry that a lens computes from a link.
 
     Attributes:
         state: the class of the lens's state.
@@ -62,13 +87,29 @@ class Registered(Picture):
     state: type[LensState]
     prefix: str
 
-    def states(self, query: Query) -> States:
-        """The states on which this picture depends, read from a link."""
-        model = state_of(ModelState, "", query)
-        return ((model, ""), (state_of(self.state, self.prefix, query, self.state.limits(model)), self.prefix))
+    def states(self, asked: Asked) -> States:
+        """The states on which it depends."""
+        return ((asked.model, ""), (asked.lens(self.state, self.prefix), self.prefix))
+
+
+@dataclass(frozen=True)
+class Registered(Picture, OfLens):
+    """A picture in the registry."""
+
+
+@dataclass(frozen=True)
+class Words(OfLens):
+    """What a lens's page says, in the registry.
+
+    Attributes:
+        said: computes it, from the model's state and the lens's state.
+    """
+
+    said: Callable[[ModelState, Any], Header]
 
 
 PICTURES: dict[str, Registered] = {}
+WORDS: dict[str, Words] = {}
 
 
 def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: str) -> None:
@@ -78,9 +119,14 @@ def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: st
         ValueError: if another lens has a picture with the same name.
     """
     for name, picture in pictures.items():
-        entry = Registered(picture.canvas, picture.content, state, prefix, uses_model=picture.uses_model)
+        entry = Registered(state, prefix, picture.canvas, picture.content, uses_model=picture.uses_model)
         if PICTURES.setdefault(name, entry) != entry:
             raise ValueError(f"expected names that no other lens uses, got the picture {name!r} twice")
+
+
+def can_be_asked(name: str) -> bool:
+    """Whether this is the name of a picture, or of words."""
+    return name in PICTURES or name in WORDS
 
 
 def registered(name: str) -> Registered:
@@ -94,32 +140,36 @@ def registered(name: str) -> Registered:
     return PICTURES[name]
 
 
-def made(name: str, query: str) -> bytes:
-    """A picture's bytes, for the browser; see `content_of`."""
-    return encode(*content_of(name, query))
+def made(name: str, link: str | Asked) -> bytes:
+    """A picture's bytes, for the browser, or those of words; see `content_of`."""
+    return encode(*content_of(name, link))
 
 
-def content_of(name: str, query: str) -> Content:
+def content_of(name: str, link: str | Asked) -> Content:
     """What a picture is drawn from. The header contains the query of the states that the picture shows.
 
     Args:
-        name: the picture's name.
-        query: the query of a link, the part after "?".
+        name: the picture's name, or that of words.
+        link: the query of a link, the part after "?", as it stands there or as it was read.
 
     Raises:
         CannotBeShown: if there is no picture for this link.
         ValueError: if no lens has registered the picture.
     """
+    asked = Asked(link) if isinstance(link, str) else link
+    if words := WORDS.get(name):
+        states = words.states(asked)
+        return {**words.said(*(state for state, _ in states)), "query": query_of(states)}, NOTHING
     picture = registered(name)
-    states = picture.states(_parameters(query))
-    model = states[0][0]
-    if picture.uses_model and (reason := _why_not_run(model)):
+    if picture.uses_model and (reason := why_not_run(asked.model)):
         raise CannotBeShown(reason)
+    states = picture.states(asked)
     header, numbers = picture.content(*(state for state, _ in states))
     return {**header, "query": query_of(states)}, numbers
 
 
-def _why_not_run(model: ModelState) -> str:
+def why_not_run(model: ModelState) -> str:
+    """Why this model cannot be run, in a few words; "" if it can."""
     if model.empty_texts:
         return "expected a text, got one that has no tokens"
     return passes.missing_weights(model) or passes.too_large(model)
@@ -143,12 +193,8 @@ def figure_of(name: str, query: str, title: str, sentence: str) -> go.Figure:
 
 
 def takes_long(query: str) -> bool:
-    """Whether pictures of the link's model may take long to compute.
-
-    Raises:
-        CannotBeShown: if the query has too many parameters.
-    """
-    return state_of(ModelState, "", _parameters(query)).is_heavy
+    """Whether pictures of the link's model may take long to compute; raises what `Asked` raises."""
+    return Asked(query).model.is_heavy
 
 
 def _parameters(query: str) -> Query:

@@ -44,19 +44,36 @@ GLOSSARY = {
 _ANY = re.compile(r"(?<![\w-])(" + "|".join(sorted(map(re.escape, GLOSSARY), key=len, reverse=True)) + r")(?![\w-])")
 
 
-def explained(text: str) -> str:
-    """The text as HTML, escaped; the first occurrence of each word of the glossary carries its explanation."""
+Marked = str | tuple[str, str]  # a piece of text, or a word with its explanation
+
+
+def marked(text: str) -> list[Marked]:
+    """The text in pieces: the first occurrence of each word of the glossary is a pair with its explanation."""
+    pieces: list[Marked] = []
     explained_words: set[str] = set()
-
-    def mark(match: re.Match[str]) -> str:
+    at = 0
+    for match in _ANY.finditer(text):
         word = match.group()
-        if word in explained_words:
-            return word
-        explained_words.add(word)
-        about = escape(GLOSSARY[word])
-        return (
-            f'<span class="word" tabindex="0" role="button" aria-label="{word}: {about}">{word}'
-            f'<span class="about" aria-hidden="true">{about}</span></span>'
-        )
+        if word not in explained_words:
+            explained_words.add(word)
+            pieces += [text[at : match.start()], (word, GLOSSARY[word])]
+            at = match.end()
+    return [piece for piece in [*pieces, text[at:]] if piece]
 
-    return _ANY.sub(mark, escape(text))
+
+def explained(text: str) -> str:
+    """The text as HTML, escaped; the first occurrence of each word of the glossary carries its explanation.
+
+    assets/page/words.js builds the same elements of `marked`.
+    """
+    return "".join(_html(piece) for piece in marked(text))
+
+
+def _html(piece: Marked) -> str:
+    if isinstance(piece, str):
+        return escape(piece)
+    word, about = map(escape, piece)
+    return (
+        f'<span class="word" tabindex="0" role="button" aria-label="{word}: {about}">{word}'
+        f'<span class="about" aria-hidden="true">{about}</span></span>'
+    )

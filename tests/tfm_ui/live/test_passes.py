@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import fields, replace
-from urllib.parse import parse_qs
 
 import pytest
 
@@ -22,7 +21,7 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.live import cache
-from tfm_ui.pictures.registry import PICTURES, made, query_of
+from tfm_ui.pictures.registry import PICTURES, Asked, made, query_of
 from tfm_ui.state.fields import local_to
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -178,7 +177,7 @@ def ask(page: type[LensState], model: ModelState, state) -> None:
     """Compute all pictures of a lens, and what its panels say that is not in a picture."""
     for name in PAGES[page]:
         states = ((model, ""), (state, PICTURES[name].prefix))
-        assert PICTURES[name].states(parse_qs(query_of(states), keep_blank_values=True)) == without_local(states)
+        assert PICTURES[name].states(Asked(query_of(states))) == without_local(states)
         made(name, query_of(states))
     if page is MasksState:
         assert conventions(model, state).verified

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tfm_ui.pictures.registry import PICTURES, made
+from tfm_ui.pictures.registry import PICTURES, Asked, made
 from tfm_ui.state.fields import LARGEST, State, controls_of, whole_number
 from tfm_ui.state.links import Query, as_text, cuts, link_parameters, read_link, share_link, state_of
 from tfm_ui.state.model_state import ModelState
@@ -135,7 +135,8 @@ def test_a_picture_of_a_hostile_link_is_drawn(name):
     states = {}
     for value in (HOSTILE[kind][:5_000] for kind in OF_PICTURES):
         query = dict.fromkeys(fields, value)
-        states[picture.states({name: [value] for name in fields})] = urlencode(query, errors="surrogatepass")
+        encoded = urlencode(query, errors="surrogatepass")
+        states[picture.states(Asked(encoded))] = encoded
     for query in states.values():
         assert made(name, query)
 

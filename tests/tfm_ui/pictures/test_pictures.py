@@ -22,7 +22,7 @@ from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.live import cache
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures.canvas import ASSETS, bundle, encode, version
-from tfm_ui.pictures.registry import PICTURES, made, query_of
+from tfm_ui.pictures.registry import PICTURES, Asked, made, query_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.links import read_link
 from tfm_ui.state.model_state import ModelState
@@ -68,7 +68,7 @@ QUERIES = st.text(max_size=40) | st.builds(urlencode, st.dictionaries(st.sampled
 @pytest.mark.parametrize("name", PICTURES)
 @given(query=QUERIES)
 def test_any_query_stands_for_a_state_and_says_which(name, query):
-    states = PICTURES[name].states(parse_qs(query, keep_blank_values=True))
+    states = PICTURES[name].states(Asked(query))
     if PICTURES[name].uses_model and not states[0][0].source_tokens.pieces:
         with pytest.raises(ValueError, match="has no tokens"):
             made(name, query)
@@ -121,7 +121,8 @@ def test_a_text_longer_than_a_link_reaches_the_picture_whole():
     text = "word " * 900 + "end"
     query = query_of(((ModelState(text=text, seq_len=1024), ""),))
     assert len(query) > 2000
-    assert PICTURES["home_heads"].states({"text": [text], "seq_len": ["1024"]})[0][0].source_tokens.pieces[-1] == "end"
+    asked = Asked(urlencode({"text": text, "seq_len": 1024}))
+    assert PICTURES["home_heads"].states(asked)[0][0].source_tokens.pieces[-1] == "end"
 
 
 def test_numbers_begin_where_a_float32array_may():

@@ -19,7 +19,7 @@ from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.state.links import cuts
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.markdown import escape_markdown
-from tfm_ui.visitors.visitor import visitor_here
+from tfm_ui.visitors.visitor import runs_a_script, visitor_here
 
 
 def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
@@ -90,7 +90,7 @@ def _code(batch: Conventions) -> None:
 
 def _foreign(model: ModelState, state: MasksState) -> Panel:
     """What was pasted or uploaded. Of uploads a visitor gets no others than their own; a rejected file hides all."""
-    mask, problem = pasted_mask(model, state, visitor_here())
+    mask, problem = pasted_mask(model, state, visitor_here() if runs_a_script() else None)
     if not mask or uploading.rejected(state):
         return Panel(
             key="masks_foreign",

@@ -7,7 +7,7 @@ from tfm_ui.lenses.masks.conventions.mask_text import BYTES
 from tfm_ui.lenses.masks.conventions.pasted_file import read_file
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.page import controls
-from tfm_ui.visitors.visitor import visitor_here
+from tfm_ui.visitors.visitor import runs_a_script, visitor_here
 
 UPLOAD, PROBLEM = "_masks_upload", "_masks_upload_problem"
 
@@ -24,6 +24,8 @@ def uploader() -> None:
 
 def rejected(state: MasksState) -> str:
     """What is wrong with the file that stands in the uploader; "" if nothing, or if something else was tried since."""
+    if not runs_a_script():
+        return ""
     problem, pasted = st.session_state.get(PROBLEM, ("", None))
     return problem if pasted == state.pasted else ""
 

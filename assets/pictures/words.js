@@ -1,0 +1,136 @@
+/* What the page says of its link: sentences, laws, shapes, facts, answers. Between two runs of the page they come with the
+   pictures, as {place: what stands there}, and are put into the elements with that `data-words`, as text.
+
+   What belongs to a panel with a picture is put there when that picture is drawn, everything else as soon as it comes. If
+   the page is run meanwhile and writes what held before, the newer words are put back. A page that has caught up with the
+   link says the same, so then nothing is left to do. Screen readers hear the main sentence, at rest. */
+
+const PANEL = '[class*="st-key-panel_"]'
+/** @type {Record<string, string | undefined>} */
+const LABELS = { facts_label: ".st-key-_facts button p" } // words in an element of Streamlit's
+const REST = 120 // ms after which a page that was run has been put on screen
+
+/** @type {{ names: string[], query: string, said: string } | undefined} what the page said last */
+let page
+/** @type {Map<string, { query: string, spoken: Spoken }>} what is on screen and the page does not know of, by place */
+const ahead = new Map()
+const newer = new MutationObserver(putBack)
+let spokenNumber = 0 // of the question whose words were put on the page last
+
+/** The names of the words that shall travel with pictures: of the page, and of an answer that is open. */
+export function wanted() {
+  const [words, answer] = page?.names ?? []
+  if (!words) return []
+  return document.querySelector("[data-words=answer]") ? [words, answer] : [words]
+}
+
+/** Words have come, of what stands in no panel with a picture.
+ * @param {Words} words @param {number} number of the question that they answer @param {Iterable<Element>} pictures of the page */
+export function sayOnPage(words, number, pictures) {
+  if (number <= spokenNumber) return
+  spokenNumber = number
+  const panels = new Set([...pictures].map(panelOf))
+  say(words, element => !panels.has(element.closest(PANEL)))
+}
+
+/** A picture has been drawn: its panel says what it shows.
+ * @param {Words} words @param {Element} picture */
+export function sayInPanel(words, picture) {
+  const panel = panelOf(picture)
+  if (panel) say(words, element => element.closest(PANEL) === panel)
+}
+
+/** @param {Element} picture behind a shadow root, or not */
+function panelOf(picture) {
+  const root = picture.getRootNode()
+  return (root instanceof ShadowRoot ? root.host : picture).closest(PANEL)
+}
+
+/** @param {Words} words @param {(element: Element) => boolean} isMeant */
+function say({ query, places }, isMeant) {
+  const isAhead = query !== page?.query
+  for (const [place, spoken] of Object.entries(places)) {
+    const element = elementOf(place)
+    if (!element || !isMeant(element)) continue
+    if (isAhead) ahead.set(place, { query, spoken })
+    else ahead.delete(place)
+    fill(place, spoken)
+  }
+  mark()
+}
+
+/** While words are ahead of the page, what only the page can renew is marked as old. */
+function mark() {
+  document.documentElement.toggleAttribute("data-behind", ahead.size > 0)
+  newer.disconnect()
+  if (ahead.size) newer.observe(document.body, { subtree: true, childList: true, characterData: true })
+}
+
+function putBack() {
+  for (const [place, { spoken }] of ahead) fill(place, spoken)
+}
+
+/** @param {string} place @returns {Element | null} */
+const elementOf = place => document.querySelector(LABELS[place] ?? `[data-words="${CSS.escape(place)}"]`)
+
+/** @param {string} place @param {Spoken} spoken */
+function fill(place, spoken) {
+  const element = elementOf(place)
+  if (!element) return
+  if (LABELS[place]) return rename(element, String(spoken.text?.[0] ?? ""))
+  const nodes = spoken.laws ? spoken.laws.flatMap(law) : spoken.facts ? spoken.facts.flatMap(fact) : (spoken.text ?? []).map(piece)
+  if (spoken.title !== undefined && element instanceof HTMLElement && element.title !== spoken.title) element.title = spoken.title
+  const filled = /** @type {Element} */ (element.cloneNode(false))
+  filled.append(...nodes)
+  if (!filled.isEqualNode(element)) element.replaceChildren(...filled.childNodes)
+}
+
+/** Change the text in place: the node belongs to Streamlit, which will change it again.
+ * @param {Element} element @param {string} text */
+function rename(element, text) {
+  const node = [...element.childNodes].find(child => child instanceof Text)
+  if (node instanceof Text && node.data !== text) node.data = text
+}
+
+/** A piece of text; a word of the glossary carries its explanation, as tfm_ui/text/glossary.py writes it.
+ * @param {Piece} piece @returns {Node} */
+function piece(piece) {
+  if (typeof piece === "string") return document.createTextNode(piece)
+  const [word, about] = piece, element = tag("span", word)
+  element.className = "word"
+  element.setAttribute("tabindex", "0")
+  element.setAttribute("role", "button")
+  element.setAttribute("aria-label", `${word}: ${about}`)
+  const explanation = element.appendChild(tag("span", about))
+  explanation.className = "about"
+  explanation.setAttribute("aria-hidden", "true")
+  return element
+}
+
+/** @param {[boolean, Piece[]]} law */
+function law([holds, pieces]) {
+  const element = tag("span", holds ? "✓ " : "✕ ")
+  element.append(...pieces.map(piece))
+  return [element]
+}
+
+/** @param {[string, string]} fact */
+const fact = ([name, value]) => [tag("dt", name), tag("dd", value)]
+
+/** @param {string} name @param {string} text */
+const tag = (name, text) => Object.assign(document.createElement(name), { textContent: text })
+
+/** The page has been run: it says which words it wants, and what it says by now.
+ * @param {{ data: { names: string[], query: string, said: string }, parentElement: HTMLElement }} component */
+export default function ({ data, parentElement }) {
+  const before = page
+  page = data
+  const status = /** @type {HTMLElement} */ (parentElement.querySelector("[role=status]"))
+  if (before && before.names[0] === data.names[0] && before.query !== data.query) status.textContent = data.said
+  setTimeout(() => { // its elements are on screen by then
+    if (page !== data) return
+    for (const [place, { query }] of ahead) if (query === data.query || !elementOf(place)) ahead.delete(place)
+    putBack()
+    mark()
+  }, REST)
+}

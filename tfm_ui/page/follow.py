@@ -1,0 +1,43 @@
+"""Between two runs of a page its pictures and its words follow the controls by themselves, if they can."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from tfm_ui.page.drawing import Drawing
+from tfm_ui.pictures.canvas import ASSETS, LOADER, version
+from tfm_ui.pictures.panel import Panel
+from tfm_ui.pictures.registry import States
+from tfm_ui.visitors.rest import PICTURES_FOLLOW
+
+_words = st.components.v2.component(
+    "words",
+    html='<p role="status"></p>',
+    css=(ASSETS / "page/words.css").read_text(encoding="utf-8"),
+    js=LOADER % (version(), "pictures/words"),
+)
+
+
+def let_words_follow(names: Sequence[str], panels: Sequence[Panel], states: States) -> None:
+    """Let what the page says follow its controls, and note whether the page may wait until its visitor rests.
+
+    Args:
+        names: by which the browser asks for what the page says, and for the answer of its question.
+        panels: all panels of the page.
+        states: the states that the page shows.
+    """
+    drawings = [Drawing(panel.picture, states, slow=panel.slow) for panel in panels if panel.picture]
+    follows = bool(drawings) and all(drawing.early for drawing in drawings)
+    if context := get_script_run_ctx(suppress_warning=True):
+        PICTURES_FOLLOW[context.session_id] = follows
+    said = panels[0].result.sentence() if panels else ""
+    query = Drawing("", states).query
+    with st.container(key="unseen_words"):
+        _words(key="words", data={"names": list(names) if follows else [], "query": query, "said": said})
+
+
+def nothing_follows() -> None:
+    """Note that this page shows no picture: each act runs it."""
+    if context := get_script_run_ctx(suppress_warning=True):
+        PICTURES_FOLLOW[context.session_id] = False

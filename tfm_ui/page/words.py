@@ -1,0 +1,95 @@
+"""What a page says: every sentence, law, shape and fact that follows from its link, by the place where it stands.
+
+The page writes them when it is run. Between two runs they travel with the pictures (tfm_ui/pictures/registry.py), and
+the browser puts them into the same places (assets/pictures/words.js), so that a moved control runs no page.
+
+A place is the value of an element's attribute `data-words`. What stands there is one of
+    {"text": pieces}          pieces as in tfm_ui/text/glossary.py; "title" beside it is the element's tooltip
+    {"laws": [[holds, pieces], ...]}
+    {"facts": [[name, value], ...]}
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tfm_ui.live import passes
+from tfm_ui.page import header, questions
+from tfm_ui.page.lens import Lens
+from tfm_ui.pictures.panel import Block, Columns, Note, Panel
+from tfm_ui.pictures.registry import why_not_run
+from tfm_ui.state.lens_state import LensState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.glossary import marked
+from tfm_ui.text.token_labels import about_tokens
+
+Places = dict[str, Mapping[str, Any]]
+
+
+def names(lens: Lens) -> tuple[str, str]:
+    """The names by which the browser asks for a lens's words, and for the answer of its question."""
+    return f"{lens.name}.words", f"{lens.name}.answer"
+
+
+def of_page(lens: Lens, model: ModelState, state: LensState) -> dict[str, Places]:
+    """What a lens's page says of a link, but for the answer of its question; nothing where the model cannot be run."""
+    view = lens.view_of(state)
+    if view.uses_model and why_not_run(model):
+        return {"places": {}}
+    places = _of_header(lens, model, state) | _of_model(model)
+    for number, block in enumerate(view.shown(model, state)):
+        places.update(_of_block(block, str(number)))
+    return {"places": places}
+
+
+def of_answer(lens: Lens, model: ModelState, state: LensState) -> dict[str, Places]:
+    """The answer of the question on screen; nothing where the model cannot be run."""
+    if lens.view_of(state).uses_model and why_not_run(model):
+        return {"places": {}}
+    now = questions.asked(lens.questions, state, model)
+    return {"places": {"answer": {"text": marked(now.answer(model, state))}}}
+
+
+def how_it_is_read(model: ModelState, name: str) -> str:
+    """The origin of a sample, and how the text of this field became tokens."""
+    tokens = model.target_tokens if name == "target" else model.source_tokens
+    return " ".join(filter(None, [model.notes[name], *about_tokens(tokens)]))
+
+
+def _of_model(model: ModelState) -> Places:
+    texts = ("text", "target") if model.is_encoder_decoder else ("text",)
+    notes = {name: how_it_is_read(model, name) for name in texts}
+    return {f"read_{name}": {"text": [note], "title": note} for name, note in notes.items()}
+
+
+def _of_header(lens: Lens, model: ModelState, state: LensState) -> Places:
+    view = lens.view_of(state)
+    if view.badge:
+        return {"badge": {"text": [view.badge(model, state)]}}
+    if not view.uses_model:
+        return {}
+    facts = header.all_facts(model, passes.run(model), lens.beside)
+    return {
+        "facts_label": {"text": [header.label(model, lens.beside)]},
+        "facts": {"facts": [[name, value] for name, value in facts.items()]},
+    }
+
+
+def _of_block(block: Block | None, place: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    match block:
+        case Panel():
+            yield from _of_panel(block)
+        case Columns(columns):
+            for number, column in enumerate(columns):
+                for below, inside in enumerate(column):
+                    yield from _of_block(inside, f"{place}_{number}_{below}")
+        case Note(text, "plain"):
+            yield f"note_{place}", {"text": marked(text)}
+
+
+def _of_panel(panel: Panel) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    result, key = panel.result, panel.key
+    yield f"title_{key}", {"text": [panel.title]}
+    yield f"shape_{key}", {"text": [panel.shape]}
+    yield f"said_{key}", {"text": marked(result.sentence())}
+    yield f"laws_{key}", {"laws": [[bool(holds), marked(law)] for law, holds in result.laws().items()]}
+    yield f"how_{key}", {"text": marked(panel.how_to_read)}

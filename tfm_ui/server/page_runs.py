@@ -1,0 +1,83 @@
+"""Holds a tab's requests to run its page back until its visitor rests, see tfm_ui/visitors/rest.py."""
+
+import asyncio
+import time
+from collections import deque
+
+from google.protobuf.message import DecodeError
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from tfm_ui.settings import SETTINGS
+from tfm_ui.visitors.rest import PICTURES_FOLLOW, PageRuns
+
+
+class PageRunsAtRest:
+    """Middleware for websockets; HTTP requests pass unchanged."""
+
+    def __init__(self, app: ASGIApp, rest: float = SETTINGS.rest_seconds) -> None:
+        self.app, self._rest = app, rest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let each websocket's messages pass through a queue of its own."""
+        if scope["type"] != "websocket":
+            return await self.app(scope, receive, send)
+        tab = _Tab(receive, send, PageRuns(self._rest))
+        try:
+            await self.app(scope, tab.receive, tab.send)
+        finally:
+            tab.close()
+
+
+class _Tab:
+    """One websocket: what its browser sends, and which session it belongs to."""
+
+    def __init__(self, receive: Receive, send: Send, runs: PageRuns) -> None:
+        self._receive, self._send, self._runs = receive, send, runs
+        self._coming: asyncio.Task[Message] | None = None
+        self._ready: deque[Message] = deque()
+        self._session = ""
+
+    async def receive(self) -> Message:
+        """The next message for Streamlit."""
+        while not self._ready:
+            self._coming = self._coming or asyncio.ensure_future(self._receive())
+            patience = self._runs.due - time.monotonic()
+            await asyncio.wait({self._coming}, timeout=max(0.0, patience) if patience < float("inf") else None)
+            if self._coming.done():
+                message, self._coming = self._coming.result(), None
+                self._ready.extend(self._sorted(message))
+            elif time.monotonic() >= self._runs.due:
+                self._ready.extend(map(_packed, self._runs.take()))
+        return self._ready.popleft()
+
+    def _sorted(self, message: Message) -> list[Message]:
+        """What to hand on now that this message has come."""
+        data = message.get("bytes")
+        if message["type"] != "websocket.receive" or not data:
+            return [message]
+        try:
+            asked = BackMsg.FromString(data)
+        except DecodeError:
+            return [message]  # Streamlit says what is wrong with it
+        may_wait = PICTURES_FOLLOW.get(self._session, False)
+        return list(map(_packed, self._runs.put(asked, time.monotonic(), may_wait=may_wait)))
+
+    async def send(self, message: Message) -> None:
+        """Hand on what Streamlit sends; the first message of a run names the session."""
+        if not self._session and message["type"] == "websocket.send" and message.get("bytes"):
+            forward = ForwardMsg.FromString(message["bytes"])
+            if forward.WhichOneof("type") == "new_session":
+                self._session = forward.new_session.initialize.session_id
+        await self._send(message)
+
+    def close(self) -> None:
+        """The websocket is closed."""
+        if self._coming:
+            self._coming.cancel()
+        PICTURES_FOLLOW.pop(self._session, None)
+
+
+def _packed(asked: BackMsg) -> Message:
+    return {"type": "websocket.receive", "bytes": asked.SerializeToString()}

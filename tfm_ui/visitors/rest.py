@@ -1,0 +1,86 @@
+"""When a visitor's page is run: at once if controls may come or go, otherwise once the visitor rests.
+
+Pictures and what is said of them need no page: the browser asks for both by itself. So a page that only has to catch
+up with a moved number can wait, and a drag, or a row of key presses, is one run at its end. Each message of a browser
+holds the values of all its widgets; a later message therefore stands for those that were held back before it.
+"""
+
+from collections.abc import Mapping
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+
+SOON = 0.4  # seconds: longer than key presses of a row lie apart, and soon enough for what stands alone
+ROW = 5.0  # seconds within which acts belong to one row
+
+# Sliders and boxes of numbers send these. What is chosen from names (a switch, a list, a text) may bring controls.
+NUMBERS = {"int_value", "double_value", "int_array_value", "double_array_value", "string_array_value"}
+PICTURES = {"json_trigger_value"}  # what is picked, or let go, in a picture
+TRIGGERS = {"trigger_value", "string_trigger_value", "chat_input_value"} | PICTURES  # sent once, never repeated
+
+PICTURES_FOLLOW: dict[str, bool] = {}  # session -> whether all pictures of its page follow its controls by themselves
+
+
+class PageRuns:
+    """The requests of one tab to run its page. The caller tells the time.
+
+    Args:
+        rest: seconds without an act after which a visitor rests; 0 runs the page at each act.
+    """
+
+    def __init__(self, rest: float) -> None:
+        self._rest = rest
+        self._values: Mapping[str, bytes] = {}  # widget -> its value in the newest message
+        self._held: BackMsg | None = None
+        self._last_act = float("-inf")
+        self.due = float("inf")  # when what is held back has to be handed on
+
+    def put(self, message: BackMsg, now: float, *, may_wait: bool) -> list[BackMsg]:
+        """Take a message of the browser; the messages to hand on now, in order.
+
+        Args:
+            message: any message.
+            now: the time in seconds.
+            may_wait: whether the pictures follow the controls without the page.
+        """
+        if message.WhichOneof("type") != "rerun_script":
+            return [message]
+        seconds = self._seconds(message.rerun_script, now)
+        before = [] if self._stands_for_held(message.rerun_script) else self.take()
+        if seconds <= 0 or not may_wait:
+            self.take()
+            return [*before, message]
+        self._held, self.due = message, now + seconds
+        return before
+
+    def take(self) -> list[BackMsg]:
+        """What is held back, if anything; it is no longer held."""
+        held, self._held, self.due = self._held, None, float("inf")
+        return [held] if held else []
+
+    def _seconds(self, asked: ClientState, now: float) -> float:
+        """How long this request may wait."""
+        widgets = asked.widget_states.widgets
+        values = {widget.id: widget.SerializeToString() for widget in widgets}
+        kinds = {widget.id: str(widget.WhichOneof("value")) for widget in widgets}
+        known = self._values
+        moved = {
+            kind for name, kind in kinds.items() if kind in TRIGGERS or known.get(name, values[name]) != values[name]
+        }
+        self._values = values
+        if asked.is_auto_rerun or asked.is_history_navigation or not moved or moved - NUMBERS - PICTURES:
+            return 0.0
+        in_a_row, self._last_act = now - self._last_act < ROW, now
+        return self._rest if in_a_row and moved <= NUMBERS else min(SOON, self._rest)
+
+    def _stands_for_held(self, asked: ClientState) -> bool:
+        """Whether one run is enough: both ask for the same part of the same page, and no trigger would be lost."""
+        if self._held is None:
+            return True
+        held = self._held.rerun_script
+        same_part = (held.fragment_id, held.page_script_hash) == (asked.fragment_id, asked.page_script_hash)
+        return same_part and _triggers(held) <= _triggers(asked)
+
+
+def _triggers(asked: ClientState) -> set[str]:
+    return {widget.id for widget in asked.widget_states.widgets if widget.WhichOneof("value") in TRIGGERS}
