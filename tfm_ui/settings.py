@@ -189,7 +189,7 @@ class Settings:
     )
     logs: str = _setting("LOGS", one_of("text", "json"), "text", "json", "how the server's log is written, see below")
 
-    def limited_by(self, name: str) -> str:
+    def lowered_by(self, name: str) -> str:
         """How a sentence names the setting of this field where it is lower than usual; "" where it is not."""
         entry = ENTRIES[name]
         return f" (this server's setting {entry.variable})" if getattr(self, name) < entry.local else ""

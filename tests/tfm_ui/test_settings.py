@@ -82,5 +82,5 @@ def test_variables_are_told_apart_and_begin_alike():
 
 
 def test_a_setting_is_named_where_it_is_lower_than_usual():
-    assert Settings().limited_by("max_tokens") == ""
-    assert Settings(max_tokens=64).limited_by("max_tokens") == " (this server's setting ATTENTION_LAB_MAX_TOKENS)"
+    assert Settings().lowered_by("max_tokens") == ""
+    assert Settings(max_tokens=64).lowered_by("max_tokens") == " (this server's setting ATTENTION_LAB_MAX_TOKENS)"

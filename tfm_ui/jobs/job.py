@@ -1,6 +1,6 @@
 """A job of the queue: the request for it, its state, and its status as one visitor sees it."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -87,6 +87,20 @@ class Job:
             return self.step.seconds_left if self.step else max(0.0, self.request.seconds - (now - self.began))
         return self.request.seconds
 
+    def status(self, visitor: str, before: "Sequence[Job]", now: float) -> "JobStatus":
+        """The job as a visitor sees it now, with these jobs before it."""
+        return JobStatus(
+            number=self.number,
+            state=self.state,
+            mine=visitor in self.visitors,
+            before=len(before),
+            wait=sum(other.left(now) for other in before),
+            seconds_left=self.left(now),
+            step=self.step,
+            problem=self.problem,
+            stopping=self.told_to_stop is not None,
+        )
+
 
 @dataclass(frozen=True)
 class JobStatus:
@@ -118,3 +132,20 @@ class JobStatus:
     def under_way(self) -> bool:
         """Whether it waits or runs."""
         return self.state in ("waiting", "running")
+
+
+@dataclass(frozen=True)
+class Load:
+    """The work of a queue at one moment.
+
+    Attributes:
+        running: how many jobs run.
+        waiting: how many jobs wait.
+        started: whether there is a worker; the first visitor who may need it starts it.
+        ready: whether it has finished its imports.
+    """
+
+    running: int = 0
+    waiting: int = 0
+    started: bool = False
+    ready: bool = False

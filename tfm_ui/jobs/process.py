@@ -10,26 +10,24 @@ from contextlib import suppress
 from pathlib import Path
 
 from tfm_ui.jobs.messages import FromWorker, Start, Stop, WorkerExited
+from tfm_ui.settings import SETTINGS
 
 ROOT = Path(__file__).parents[2]
 TABLE = "tfm_ui.jobs.table:JOBS"
-# Twice the largest estimate that is accepted, as estimates do not know the allocator. A job that needs more fails, and
-# nothing else does.
-MEMORY = 4_000_000_000
 
 
 class Process:
     """A worker process. Its imports take seconds; then it sends `Ready`."""
 
     def __init__(
-        self, heard: Callable[["Process", FromWorker], None], *, table: str = TABLE, memory: int = MEMORY
+        self, heard: Callable[["Process", FromWorker], None], *, table: str = TABLE, memory: int = SETTINGS.job_bytes
     ) -> None:
         """Start the process.
 
         Args:
             heard: called with each message of the worker, in a separate thread; `WorkerExited` is the last message.
             table: where the job table is.
-            memory: bytes that a job may take.
+            memory: bytes that a job may take. A job that needs more fails, and nothing else does.
         """
         self._heard = heard
         # Neither fork nor multiprocessing: torch may hang in a forked process, and a process that multiprocessing

@@ -4,8 +4,8 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
 
-from tfm_ui.jobs.caps import IN_ALL, OF_ADDRESS, OF_VISITOR
-from tfm_ui.jobs.job import Job, JobStatus, Request, State, Tab
+from tfm_ui.jobs.caps import IN_ALL, OF_ADDRESS, OF_VISITOR, check_duration, longest
+from tfm_ui.jobs.job import Job, JobStatus, Load, Request, State, Tab
 from tfm_ui.jobs.messages import Ended, FromWorker, Ready, Start, Stepped, Stop, Worker, WorkerExited
 from tfm_ui.jobs.process import Process
 from tfm_ui.visitors.fair_queue import FairQueue
@@ -83,6 +83,7 @@ class Queue:
             return job.number
 
     def _check(self, visitor: str, request: Request) -> None:
+        check_duration(request)
         OF_VISITOR.check(self._waiting.of(visitor), request.seconds)
         OF_ADDRESS.check(self._waiting.of_address(visitor), request.seconds)
         IN_ALL.check(self._waiting.order(), request.seconds)
@@ -127,6 +128,13 @@ class Queue:
         with self._lock:
             return [self._status(visitor, job) for job in self._of(visitor)]
 
+    def load(self) -> Load:
+        """What is under way for all visitors."""
+        with self._lock:
+            return Load(
+                int(self._running is not None), len(self._waiting.order()), self._worker is not None, self._ready
+            )
+
     def close(self) -> None:
         """End the queue and its worker."""
         with self._lock:
@@ -155,9 +163,9 @@ class Queue:
             running = self._running
             if running is None:
                 return
-            if running.told_to_stop is None and now - running.began > running.request.limit:
-                longest = f"{running.request.limit:.0f} seconds, the longest that a job may take"
-                running.problem = f"It was stopped after {longest}."
+            limit, why = longest(running.request)
+            if running.told_to_stop is None and now - running.began > limit:
+                running.problem = f"It was stopped after {limit:.0f} seconds, {why}."
                 self._tell_to_stop(running)
             elif running.told_to_stop is not None and now - running.told_to_stop > OBEYS and self._worker:
                 self._worker.kill()
@@ -237,14 +245,4 @@ class Queue:
     def _status(self, visitor: str, job: Job) -> JobStatus:
         now, order = self._clock(), ([self._running] if self._running else []) + self._waiting.order()
         before = order[: order.index(job)] if job in order else []
-        return JobStatus(
-            number=job.number,
-            state=job.state,
-            mine=visitor in job.visitors,
-            before=len(before),
-            wait=sum(other.left(now) for other in before),
-            seconds_left=job.left(now),
-            step=job.step,
-            problem=job.problem,
-            stopping=job.told_to_stop is not None,
-        )
+        return job.status(visitor, before, now)

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from tfm_ui.jobs.job import JobStatus, Request, Tab
+from tfm_ui.jobs.job import JobStatus, Load, Request, Tab
 from tfm_ui.jobs.messages import Step
 from tfm_ui.jobs.queue import Queue
 from tfm_ui.visitors.visitor import visitor_here
@@ -60,6 +60,11 @@ def is_under_way(name: str, argument: Hashable) -> bool:
 def mine() -> list[JobStatus]:
     """The jobs that this visitor waits for."""
     return queue().of(visitor_here())
+
+
+def load() -> Load:
+    """The work of all visitors. Starts no worker."""
+    return _queues[0].load() if _queues else Load()
 
 
 def _tab() -> Tab:

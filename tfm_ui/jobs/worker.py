@@ -20,6 +20,7 @@ from queue import SimpleQueue
 from typing import BinaryIO
 
 from tfm_ui.jobs.messages import Ended, FromWorker, Ready, Start, Step, Stepped, Stop
+from tfm_ui.settings import SETTINGS
 
 PAUSE = 0.2  # seconds between two steps that are sent; the last step is always sent
 NO_MEMORY = "allocate memory", "out of memory"  # in messages of torch, which does not raise MemoryError
@@ -100,7 +101,8 @@ def _run(job: JobFunction, start: Start, stops: set[int], say: Callable[[FromWor
 def _sentence(error: Exception, memory: int) -> str:
     said = " ".join(str(error).split())
     if isinstance(error, MemoryError) or any(words in said for words in NO_MEMORY):
-        return f"It needed more memory than the {memory / 1e9:.1f} GB that it may take here."
+        by = SETTINGS.lowered_by("job_bytes")
+        return f"It needed more memory than the {memory / 1e9:.1f} GB that it may take here{by}."
     return f"{type(error).__name__}: {said[:200]}"
 
 

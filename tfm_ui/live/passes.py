@@ -23,10 +23,11 @@ from tfm_ui.live.attention import Attention, Reader, bytes_needed
 from tfm_ui.live.cache import cached
 from tfm_ui.live.places import PLACES, place
 from tfm_ui.live.texts import tokens_of
+from tfm_ui.settings import SETTINGS
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.trained import run_of
 
-BUDGET = 300_000_000  # bytes that one pass may take in addition to its model
+BUDGET = SETTINGS.pass_bytes  # bytes that one pass may take in addition to its model
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def too_large(state: ModelState) -> str:
         return ""
     return (
         f"{state.num_heads} heads on {longest} tokens need {needed / 1e6:.0f} MB at a time; "
-        f"{BUDGET / 1e6:.0f} MB is the limit. Fewer heads or fewer tokens fit."
+        f"{BUDGET / 1e6:.0f} MB is the limit{SETTINGS.lowered_by('pass_bytes')}. Fewer heads or fewer tokens fit."
     )
 
 

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime import Runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
+from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors.visitor import address_of, visitor_of
 
 BODY = 60.0  # seconds for a whole body: enough for an upload of 9 MB over a slow network
@@ -28,7 +29,13 @@ def uploaded_bytes() -> Mapping[str, int]:
 class TabLimit:
     """Middleware that limits open tabs per visitor, per address and in all: each is a session of about 2 MB."""
 
-    def __init__(self, app: ASGIApp, per_visitor: int = 60, per_address: int = 200, in_all: int = 500) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        per_visitor: int = SETTINGS.tabs_per_visitor,
+        per_address: int = SETTINGS.tabs_per_address,
+        in_all: int = SETTINGS.tabs,
+    ) -> None:
         self.app = app
         self._most = per_visitor, per_address, in_all
         self._open: Counter[tuple[str, str]] = Counter()
@@ -82,7 +89,7 @@ class UploadLimit:
 
     Args:
         app: the app behind this middleware.
-        each: bytes of one tab: three of the largest files.
+        each: bytes of one tab.
         together: bytes of all tabs.
         kept: returns session -> the bytes that Streamlit keeps for it.
     """
@@ -90,8 +97,8 @@ class UploadLimit:
     def __init__(
         self,
         app: ASGIApp,
-        each: int = 30_000_000,
-        together: int = 150_000_000,
+        each: int = SETTINGS.file_bytes_per_tab,
+        together: int = SETTINGS.file_bytes,
         kept: Callable[[], Mapping[str, int]] = uploaded_bytes,
     ) -> None:
         self.app, self._each, self._together, self._kept = app, each, together, kept
@@ -107,8 +114,10 @@ class UploadLimit:
         size = int(stated) if stated.isascii() and stated.isdigit() and len(stated) < 12 else self._each
         bytes_of = Counter(self._kept())
         bytes_of.update(self._coming)
-        if bytes_of[session] + size > self._each or bytes_of.total() + size > self._together:
-            await Response("The server keeps too many uploaded files already.", 413)(scope, receive, send)
+        too_many = bytes_of[session] + size > self._each
+        if too_many or bytes_of.total() + size > self._together:
+            by = SETTINGS.lowered_by("file_bytes_per_tab" if too_many else "file_bytes")
+            await Response(f"The server keeps too many uploaded files already{by}.", 413)(scope, receive, send)
             return
         self._coming[session] += size
         try:

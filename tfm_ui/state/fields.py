@@ -74,13 +74,17 @@ class Text:
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number in a range: a slider, or with `box` a number box with + and -."""
+    """A whole number in a range: a slider, or with `box` a number box with + and -.
+
+    `lowered_by` is for a server that allows less than usual: the words that name its setting, else "".
+    """
 
     label: str
     low: int
     high: int
     box: bool = False
     help: str | None = None
+    lowered_by: str = ""
 
     def read(self, raw: str, default: Any) -> tuple[int, str]:
         """The nearest whole number in the range."""
@@ -88,6 +92,8 @@ class Whole:
         if math.isnan(number):
             return default, f"a whole number from {self.low} to {self.high} was expected"
         value = round(min(max(number, self.low), self.high))
+        if number > self.high and self.lowered_by:
+            return value, f"it can be at most {self.high}{self.lowered_by}"
         return value, "" if value == number else f"it goes from {self.low} to {self.high} in whole numbers"
 
 
@@ -137,12 +143,14 @@ class Choice:
     """One of a few values: a list, a slider, or buttons side by side.
 
     Options are shown as they are, without other labels, because Streamlit writes into the link what it shows.
+    `lowered_by` is for a server that allows less than usual: the words that name its setting, else "".
     """
 
     label: str
     options: tuple[Any, ...]
     widget: str = "list"  # or "slider", "buttons"
     help: str | None = None
+    lowered_by: str = ""
 
     def read(self, raw: str, default: Any) -> tuple[Any, str]:
         """The option with that name; if all options are numbers, the nearest one."""
@@ -152,6 +160,8 @@ class Choice:
         number, reason = _number(raw), f"it can be {', '.join(by_name)}"
         if math.isnan(number) or not all(isinstance(option, int | float) for option in self.options):
             return default, reason
+        if number > max(self.options) and self.lowered_by:
+            reason = f"it can be at most {max(self.options)}{self.lowered_by}"
         number = min(max(number, min(self.options)), max(self.options))  # no option is nearest to infinity
         return min(self.options, key=lambda option: abs(option - number)), reason
 

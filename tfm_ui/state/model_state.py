@@ -18,17 +18,16 @@ from tfm_core import (
 from tfm_core.model.tokens import Tokenizer
 from tfm_core.model.trained import RANDOM
 from tfm_ui.state import trained as runs
-from tfm_ui.state.fields import Choice, Flag, Length, Text, Whole, control
+from tfm_ui.state.fields import Choice, Flag, Text, Whole, control
 from tfm_ui.state.pass_cost import HEAVY, pass_bytes
 from tfm_ui.state.samples import about, read_text
+from tfm_ui.state.sizes import HEADS, LAYERS, TOKENS, WIDTH
 
-MAX_TOKENS = 1024
+MAX_TOKENS = TOKENS.high
 EXACT_UP_TO = 256  # tokens: pictures have a cell for each weight, and no more are read unless they are asked for
-STOPS = (*range(2, 65), *range(72, 257, 8), *range(320, MAX_TOKENS + 1, 64))  # of the slider; links may use any number
 # Rows of a learned position table: constant, so that the length of a text changes no weight. Not the library's default
 # (tfm_core/model/kind.py), although it is the same number: should that change, old links still show the same weights.
 MAX_LEN = 1024
-HELP_ON_TOKENS = "As many as the text has, until you move it: then shorter texts are padded, and longer ones cut."
 HELP_ON_WEIGHTS = (
     "Random: drawn from the seed, so no head has a job. Or trained on a task, whose tokens the model then reads."
 )
@@ -45,17 +44,10 @@ class ModelState:
     tokenizer: str = control(
         Choice("Tokens by", tuple(TOKENIZERS), help="A token's id depends on nothing but itself."), default="word"
     )
-    seq_len: int = control(  # 0: as many as the text has, see `length`
-        Length("Tokens", 2, MAX_TOKENS, stops=STOPS, may_be_open=True, help=HELP_ON_TOKENS), default=0, held=True
-    )
-    d_model: int = control(
-        Choice("d_model", tuple(range(32, 257, 32)), "slider", help="Width of the vector that stands for each token."),
-        default=32,
-    )
-    num_heads: int = control(
-        Choice("Heads", (1, 2, 4, 8, 16), "slider", help="Each head is d_model / heads wide."), default=4
-    )
-    num_layers: int = control(Whole("Layers", 1, 8), default=2)
+    seq_len: int = control(TOKENS, default=0, held=True)  # 0: as many as the text has, see `length`
+    d_model: int = control(WIDTH, default=32)
+    num_heads: int = control(HEADS, default=4)
+    num_layers: int = control(LAYERS, default=2)
     d_ff: int = control(
         Whole("d_ff", 0, 1024, box=True, help="Hidden units of the feed-forward network. At first 4 d_model."),
         default=0,

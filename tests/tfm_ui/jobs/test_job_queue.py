@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tfm_ui.jobs.fake_worker import FakeQueue, see
-from tfm_ui.jobs.caps import IN_ALL, OF_ADDRESS, OF_VISITOR
-from tfm_ui.jobs.job import Refused
+from tfm_ui.jobs.caps import IN_ALL, OF_ADDRESS, OF_VISITOR, cap
+from tfm_ui.jobs.job import Job, Load, Refused, Request
 from tfm_ui.jobs.messages import Stop
+from tfm_ui.settings import Settings
 
 
 @pytest.fixture
@@ -210,3 +211,34 @@ def test_many_threads_may_ask_at_once(queue):
     for turn in range(OF_VISITOR.jobs):  # everybody once, before anybody once more
         served = Counter(argument.rsplit(" ", 1)[0] for argument in done[visitors * turn : visitors * (turn + 1)])
         assert set(served.values()) == {1}
+
+
+def test_a_job_that_is_too_long_for_the_server_is_refused_and_the_setting_named(queue, monkeypatch):
+    monkeypatch.setattr("tfm_ui.jobs.caps.SETTINGS", Settings(job_seconds=30))
+    queue.ask("a", "short", seconds=30)
+    with pytest.raises(Refused) as refusal:
+        queue.ask("a", "long", seconds=45)
+    assert str(refusal.value) == (
+        "It would take about 45 seconds; 30 seconds are the most for one job "
+        "(this server's setting ATTENTION_LAB_JOB_SECONDS). Ask for something shorter."
+    )
+
+
+def test_a_cap_names_its_setting_where_it_is_lower_than_usual(monkeypatch):
+    lower = Settings(jobs_per_visitor=1, job_time_per_visitor=60)
+    monkeypatch.setattr("tfm_ui.jobs.caps.SETTINGS", lower)
+    few = cap("jobs_per_visitor", "job_time_per_visitor", "{} of yours", "Wait.")
+    with pytest.raises(Refused, match=r"the most that there may be \(this server's setting \w+_JOBS_PER_VISITOR\)\."):
+        few.check([Job(1, Request("x", 0, 1, 1))], 1)
+    short = cap("jobs", "job_time_per_visitor", "{} of yours", "Wait.")
+    with pytest.raises(Refused, match=r"1 min is the most \(this server's setting \w+_JOB_MINUTES_PER_VISITOR\)\."):
+        short.check([Job(1, Request("x", 0, 50, 50))], 50)
+
+
+def test_the_load_counts_what_runs_and_what_waits(queue):
+    assert queue.load() == Load()
+    queue.ask("a", "a1")
+    queue.ask("b", "b1")
+    assert queue.load() == Load(running=0, waiting=2, started=True, ready=False)
+    queue.ready()
+    assert queue.load() == Load(running=1, waiting=1, started=True, ready=True)

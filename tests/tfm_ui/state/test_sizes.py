@@ -1,0 +1,95 @@
+"""What a server with lower limits makes of links that ask for more: in a process with its settings."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tfm_ui.settings import ENTRIES, Settings
+from tfm_ui.state.model_state import ModelState
+
+ROOT = Path(__file__).parents[3]
+PROGRAM = """
+import json, sys
+from tfm_ui.live.passes import too_large
+from tfm_ui.state.links import read_link, state_of
+from tfm_ui.state.model_state import ModelState
+
+query = json.loads(sys.argv[1])
+state = state_of(ModelState, "", query)
+corrections = [str(correction) for correction in read_link(ModelState, "", query)]
+sizes = [state.seq_len, state.num_layers, state.num_heads, state.d_model]
+print(json.dumps([sizes, corrections, state.length, too_large(state)]))
+"""
+
+
+def opened(query: dict[str, str], **variables: str) -> list:
+    """What a server with these settings makes of a link: its sizes, its notices, its length, and why it cannot run."""
+    given = json.dumps({name: [value] for name, value in query.items()})
+    usual = {name: value for name, value in os.environ.items() if not name.startswith("ATTENTION_LAB_")}
+    settings = {f"ATTENTION_LAB_{name}": value for name, value in variables.items()}
+    answer = subprocess.run(
+        [sys.executable, "-c", PROGRAM, given],
+        cwd=ROOT,
+        env=usual | settings,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(answer.stdout)
+
+
+LARGEST = {"seq_len": "1000", "num_layers": "8", "num_heads": "16", "d_model": "256"}
+
+
+def test_what_exceeds_a_limit_is_cut_to_it_and_the_sentence_names_limit_and_setting():
+    limits = {"MAX_TOKENS": "256", "MAX_LAYERS": "6", "MAX_HEADS": "9", "MAX_D_MODEL": "127"}
+    sizes, said, length, problem = opened(LARGEST, **limits)
+    assert sizes == [256, 6, 8, 96]
+    assert length == 256
+    assert problem == ""
+    assert said == [
+        f"The link asked for {name} = {LARGEST[name]}: it can be at most {value} "
+        f"(this server's setting ATTENTION_LAB_{variable}); it is {value} now."
+        for name, value, variable in [
+            ("seq_len", 256, "MAX_TOKENS"),
+            ("d_model", 96, "MAX_D_MODEL"),
+            ("num_heads", 8, "MAX_HEADS"),
+            ("num_layers", 6, "MAX_LAYERS"),
+        ]
+    ]
+
+
+def test_without_settings_the_sentences_name_none():
+    sizes, said, _, problem = opened(LARGEST | {"num_layers": "9"})
+    assert sizes == [1000, 8, 16, 256]
+    assert said == ["The link asked for num_layers = 9: it goes from 1 to 8 in whole numbers; it is 8 now."]
+    assert problem == ""
+
+
+def test_a_text_longer_than_the_limit_is_cut():
+    assert opened({"text": "word " * 300}, MAX_TOKENS="64")[2] == 64
+
+
+def test_a_pass_that_is_too_large_names_the_setting_where_it_is_lower_than_usual():
+    problem = opened(LARGEST, PASS_MB="50")[3]
+    assert "50 MB is the limit (this server's setting ATTENTION_LAB_PASS_MB)." in problem
+
+
+def test_the_largest_model_of_a_hosted_server_can_run():
+    sizes, said, _, problem = opened(LARGEST | {"architecture": "encoder-decoder"}, PRESET="hosted")
+    assert sizes[0] == ENTRIES["max_tokens"].hosted
+    assert len(said) == 1
+    assert problem == ""
+
+
+@pytest.mark.parametrize(
+    ("limit", "field"), [("max_layers", "num_layers"), ("max_heads", "num_heads"), ("max_d_model", "d_model")]
+)
+def test_no_limit_is_below_what_the_model_has_at_first(limit, field):
+    least = next(number for number in range(1000) if ENTRIES[limit].kind.read(str(number)) is not None)
+    assert getattr(ModelState(), field) == least
+    assert least < getattr(Settings(), limit)
