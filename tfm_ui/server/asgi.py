@@ -13,6 +13,7 @@ from streamlit import config
 
 from tfm_ui.server import assets
 from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
+from tfm_ui.server.first_run import WholeFirstRun
 from tfm_ui.server.picture_priority import PicturePriority
 from tfm_ui.server.picture_requests import Pictures
 from tfm_ui.server.same_origin import SameOriginOnly
@@ -32,7 +33,8 @@ def routes(base: str) -> list[BaseRoute]:
 
 
 ROUTES = routes(config.get_option("server.baseUrlPath"))
-PARTS = (SecurityHeaders, SameOriginOnly, TabLimit, UploadLimit, BodyTimeout, PicturePriority)  # the outermost first
+# the outermost first
+PARTS = (SecurityHeaders, SameOriginOnly, TabLimit, UploadLimit, BodyTimeout, WholeFirstRun, PicturePriority)
 MIDDLEWARE = [Middleware(part) for part in PARTS]
 
 
