@@ -1,4 +1,4 @@
-/* Copies the link of the page, and says so. */
+/* Copies the link of the page, and says so. What the pictures show and the page does not know of yet is in the link, too. */
 
 const SAYS = { ready: "Copy link", copied: "Link copied", refused: "Press Ctrl+C to copy" }
 const SHOWN_FOR = 2500 // ms
@@ -22,7 +22,10 @@ export default function ({ data: { link }, parentElement }) {
   /** @type {ReturnType<typeof setTimeout>} */
   let timer
   button.onclick = async () => {
-    const isCopied = await navigator.clipboard?.writeText(link).then(() => true, () => false) || copySelected(link)
+    const moved = window.attentionLabCarried?.() ?? {}, whole = new URL(link)
+    for (const [name, value] of Object.entries(moved)) whole.searchParams.set(name, value)
+    const text = Object.keys(moved).length ? whole.href : link
+    const isCopied = await navigator.clipboard?.writeText(text).then(() => true, () => false) || copySelected(text)
     button.classList.toggle("copied", isCopied)
     says.textContent = isCopied ? SAYS.copied : SAYS.refused
     clearTimeout(timer)

@@ -13,6 +13,7 @@ interface HistoryMemory {
 
 interface Window {
   attentionLabHistory?: HistoryMemory
+  attentionLabCarried?: () => Record<string, string> // what follow.js knows and the page does not yet
   attentionLabWindow?: boolean // whether window.js is at work
 }
 

@@ -1,7 +1,6 @@
 /* Asking the server for the bytes of pictures, and for the words of the page that belong to them. */
 
 import { decode } from "./paint.js"
-import { wanted } from "./words.js"
 
 /** @type {Map<string, { names: string[], answer: Promise<AnswerForAll> }>} */
 const asked = new Map() // query -> the names asked for in this moment, and the answer to come
@@ -11,15 +10,16 @@ let questions = 0
  * page says of the same link with them. Questions are numbered through all pictures.
  * @param {string} name
  * @param {string} query
+ * @param {string[]} [words] the names of what the page says
  * @returns {Promise<{ bytes: Uint8Array, words: Words, question: number } | Problem>} */
-export function picture(name, query) {
+export function picture(name, query, words = []) {
   let journey = asked.get(query)
   if (!journey) {
     /** @type {string[]} */
     const names = []
     const answer = Promise.resolve().then(() => { // when all have asked
       asked.delete(query)
-      return question(names, query, ++questions)
+      return question(names, words, query, ++questions)
     })
     asked.set(query, journey = { names, answer })
   }
@@ -31,11 +31,12 @@ export function picture(name, query) {
 const UNREACHED = { problem: "The server was not reached.", again: 0 }
 
 /** @param {string[]} names
+ * @param {string[]} words
  * @param {string} query
  * @param {number} number
  * @returns {Promise<AnswerForAll>} */
-async function question(names, query, number) {
-  const words = wanted(), all = [...names, ...words]
+async function question(names, words, query, number) {
+  const all = [...names, ...words]
   const address = new URL(`pictures/${all.join("+")}`, document.baseURI)
   const response = await fetch(address, { method: "POST", body: query }).catch(() => null)
   if (!response) return UNREACHED

@@ -111,10 +111,10 @@ export function watch(element, draw) {
 }
 
 /** Dress a picture that is not drawn, now and whenever the page has turned dark or light; returns how to stop.
- * @param {HTMLElement} root @param {Header["skin"]} skins */
-export function keepDressed(root, skins) {
-  dress(root, skins)
-  return watchMode(() => dress(root, skins))
+ * @param {HTMLElement} root */
+export function keepDressed(root) {
+  dress(root)
+  return watchMode(() => dress(root))
 }
 
 /** @param {() => void} act once the page has put on its new colours */

@@ -27,7 +27,7 @@ export default function ({ header, root, settling }) {
   function draw() {
     const width = root.clientWidth
     if (!width || !isHere() || memory.header !== header) return
-    const skin = dress(root, header.skin), figure = dressed(header.figure, header.skin, skin)
+    const skin = dress(root), figure = dressed(header.figure, skin)
     const place = figure.layout.meta.kind === "rows" ? inRows : arranged, tools = isTouched ? TOOLS * skin.rem : 0, space = room(root, plot)
     const placed = place(figure, width, skin, { ...space, high: space.high - tools }, memory.hidden), named = called(figure.data, placed, skin)
     const { data, layout } = clouded(named, withZoom(placed, plot, memory.zoom), memory.hidden)

@@ -1,16 +1,17 @@
 /* A figure comes in light colours and in sizes at a root font of 16: here it gets the colours, sizes and font of the page. */
 
 import { packed } from "./paint.js"
+import { SKINS } from "./skins.js"
 
 /** @typedef {{ [key: string]: any }} Part */
 
 const SIZES = ["size", "xshift", "yshift", "standoff", "pad"]
 
 /** The figure as the page wants it.
- * @param {Part} figure @param {Header["skin"]} skins @param {Skin} skin @returns {any} */
-export function dressed(figure, skins, skin) {
-  const isDark = skin.ink === skins.dark.ink
-  const colours = new Map(isDark ? pairsOf(skins.light, skins.dark) : [])
+ * @param {Part} figure @param {Skin} skin @returns {any} */
+export function dressed(figure, skin) {
+  const isDark = skin.ink === SKINS.dark.ink
+  const colours = new Map(isDark ? pairsOf(SKINS.light, SKINS.dark) : [])
   colours.set("#FFFFFF", skin.paper)
   const after = change(figure, "", "", { colours, rem: skin.rem })
   after.layout.annotations ??= [] // Plotly leaves out what is empty

@@ -9,7 +9,7 @@
 import { picture } from "./ask.js"
 import { initial, isAtRest, next } from "./follow_states.js"
 import { decode } from "./paint.js"
-import { sayInPanel, sayOnPage } from "./words.js"
+import { sayInPanel, sayOnPage, wanted } from "./words.js"
 
 /** @type {Set<Follower>} */
 const followers = new Set() // all pictures of this window
@@ -25,6 +25,20 @@ export const everywhere = {
   commit: changes => all(follower => follower.dispatch({ type: "moved", changes })),
   retract: () => all(follower => follower.retract()),
 }
+
+/** The parameters of the link that pictures show and the page does not know of yet, for who copies the link. */
+function carried() {
+  /** @type {Record<string, string>} */
+  const moved = {}
+  for (const { state } of followers) {
+    const then = new URLSearchParams(state.page.query ?? "")
+    for (const [name, value] of new URLSearchParams(state.latest ?? state.ahead ?? state.committed ?? "")) {
+      if (then.get(name) !== value && !(name in state.page.local)) moved[name] = value
+    }
+  }
+  return moved
+}
+window.attentionLabCarried = carried
 
 /** @param {(follower: Follower) => void} act */
 function all(act) {
@@ -128,7 +142,7 @@ class Follower {
   /** @param {number} number
    * @param {string} query */
   async ask(number, query) {
-    const answer = await picture(this.component.data.name, query)
+    const answer = await picture(this.component.data.name, query, wanted(query))
     if (!this.root.isConnected) return this.dispatch({ type: "answer", number }) // nobody sees it
     if ("problem" in answer) return this.dispatch({ type: "answer", number, ...answer, jitter: Math.random() })
     const [header, numbers] = decode(answer.bytes), { words } = answer

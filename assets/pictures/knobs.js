@@ -30,7 +30,7 @@ const scaleOf = ({ low, high, stops, digits }) => stops.length
 export default function ({ header, root, late, preview, commit, retract }) {
   const memory = root._memory ??= { rows: new Map() }
   Object.assign(memory, { header })
-  const undress = keepDressed(root, header.skin)
+  const undress = keepDressed(root)
 
   /** @param {Knob} knob */
   function row({ parameter, label }) {

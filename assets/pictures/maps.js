@@ -38,7 +38,7 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
 
   /** @param {Room} room */
   function paint(room) {
-    const skin = dress(root, header.skin)
+    const skin = dress(root)
     layout = memory.layout = layOut(context, header, legend, memory.view, root.clientWidth, skin, room)
     root.toggleAttribute("data-stacked", layout.stacked) // for words that say left and right
     const tables = header.maps.map(map => palette(coloursOf(map, skin)))

@@ -1,5 +1,7 @@
 /* What the pictures share: reading bytes, numbers, colours, pooling so that no weight is lost, and small marks. */
 
+import { SKINS } from "./skins.js"
+
 /** @param {string} hex */
 const rgb = hex => [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16))
 
@@ -51,10 +53,10 @@ export const decimals = (weight, digits) => weight === 0 || +weight.toFixed(digi
 
 /** The colours of the mode that the page is in, which also become variables for the picture's style sheet; the page's font;
  * and `rem`, how many pixels there are to one of a root font of 16.
- * @param {HTMLElement} root @param {Header["skin"]} skins */
-export function dress(root, skins) {
+ * @param {HTMLElement} root */
+export function dress(root) {
   const paper = getComputedStyle(root).getPropertyValue("--st-background-color").trim().slice(0, 7)
-  const skin = skins[rgb(paper).reduce((a, b) => a + b) < 380 ? "dark" : "light"]
+  const skin = SKINS[rgb(paper).reduce((a, b) => a + b) < 380 ? "dark" : "light"]
   for (const [name, colour] of Object.entries(skin)) {
     const isNew = typeof colour === "string" && root.style.getPropertyValue("--" + name) !== colour
     if (isNew) root.style.setProperty("--" + name, colour) // also to the same colour, it would cost a look at all styles

@@ -7,7 +7,7 @@ type ByKey<Meaning> = Record<string, Meaning | undefined>
 /** Parameters of the link and their values. */
 type Values = Record<string, unknown>
 
-/** What a colour scheme has; "skin" of every header, for the modes light and dark. */
+/** What a colour scheme has, in the modes light and dark (skins.js). */
 interface Colours {
   weights: string[]
   signed: string[]
@@ -26,7 +26,7 @@ interface Colours {
   ringInk: string
 }
 
-/** What `dress` makes of the header's skin: the colours of the page's mode, and what the page's font and paper are. */
+/** What `dress` makes of them: the colours of the page's mode, and what the page's font and paper are. */
 interface Skin extends Colours {
   paper: string
   rem: number // how many pixels there are to one of a root font of 16
@@ -36,7 +36,6 @@ interface Skin extends Colours {
 /** What every header has; each picture's own stands in the types.d.ts beside its script. */
 interface Header {
   query: string
-  skin: { light: Colours; dark: Colours }
   problem?: string // why there is no picture
   about?: any // the picture in words
   foot?: string // where the numbers come from, for the foot of a file

@@ -17,10 +17,12 @@ const ahead = new Map()
 const newer = new MutationObserver(putBack)
 let spokenNumber = 0 // of the question whose words were put on the page last
 
-/** The names of the words that shall travel with pictures: of the page, and of an answer that is open. */
-export function wanted() {
+/** The names of the words that shall travel with pictures of this query: of the page, and of an answer that is open. None where
+ * the page says them already.
+ * @param {string} query */
+export function wanted(query) {
   const [words, answer] = page?.names ?? []
-  if (!words) return []
+  if (!words || (query === page?.query && !ahead.size)) return []
   return document.querySelector("[data-words=answer]") ? [words, answer] : [words]
 }
 

@@ -147,7 +147,7 @@ class _Reader:
         header, numbers = decode(made(data["name"], data["query"]))
         is_chart = "figure" in header
         words = words_of(header) if is_chart else header
-        described = {name: describe(value) for name, value in words.items() if name not in ("query", "skin")}
+        described = {name: describe(value) for name, value in words.items() if name != "query"}
         self.content["pictures"][node.key] = {
             "name": data["name"],
             "query": {name: text(value) for name, value in parse_qsl(data["query"], keep_blank_values=True)},

@@ -27,27 +27,6 @@ Content = tuple[Header, NDArray[Any]]  # what a script draws from: a header and 
 
 ASSETS = Path(__file__).parents[2] / "assets"
 
-SKIN = {
-    mode: {
-        "weights": colours.WEIGHTS[mode],
-        "signed": colours.SIGNED[mode],
-        "heads": colours.HEADS[mode],
-        "masked": colours.MASKED[mode],
-        "hatch": colours.HATCH[mode],
-        "rule": colours.RULE[mode],
-        "muted": colours.MUTED[mode],
-        "ink": colours.INK[mode],
-        "query": colours.ROLE[mode]["query"],
-        "key": colours.ROLE[mode]["key"],
-        "value": colours.ROLE[mode]["value"],
-        "result": colours.ROLE[mode]["result"],
-        "leak": colours.LEAK[mode],
-        "ring": colours.RING,
-        "ringInk": colours.RING_INK,
-    }
-    for mode in colours.PAPER
-}
-
 # Streamlit sends a component's script and style with every update. So these scripts are short, and fetch the real ones.
 LOADER = """
 const script = import(new URL("assets/%s/%s.js", document.baseURI))
@@ -127,7 +106,7 @@ def _as_json(part: Any) -> Any:
 
 def encode(header: Mapping[str, Any], numbers: NDArray[Any]) -> bytes:
     """The bytes for the browser: the header's length (4 bytes, little-endian), the header as JSON, the numbers."""
-    text = json.dumps({**header, "skin": SKIN}, default=_as_json, allow_nan=False).encode()  # JSON knows no NaN
+    text = json.dumps(header, default=_as_json, allow_nan=False).encode()  # JSON knows no NaN
     text += b" " * (-len(text) % 4)  # a Float32Array must begin at a multiple of 4
     return len(text).to_bytes(4, "little") + text + numbers.tobytes()
 

@@ -49,7 +49,7 @@ export default function ({ header, numbers, root, local, commit }) {
 
   function draw() {
     if (!root.clientWidth) return // the picture is being removed from the page
-    skin = dress(root, header.skin)
+    skin = dress(root)
     const space = room(root, canvas)
     fit(Math.floor(space.high / (LOWEST * skin.rem)) - 3)
     tools()

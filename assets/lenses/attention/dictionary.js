@@ -86,7 +86,7 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
     plane.style.maxWidth = high < Infinity ? `${Math.min(high, widest)}px` : ""
     const side = plane.clientWidth
     if (!side) return // the picture is being removed from the page
-    const canvas = root.querySelector("canvas"), skin = dress(root, header.skin), { rem, family } = skin
+    const canvas = root.querySelector("canvas"), skin = dress(root), { rem, family } = skin
     scene = { header, weights, work, rem, skin, family }
     canvas.style.width = side + "px" // at a width that is no whole number of pixels, the canvas would be blurred
     stretch(canvas, side, side, skin.paper)

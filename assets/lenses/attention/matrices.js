@@ -66,7 +66,7 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
   let tables
   function draw() {
     if (!root.clientWidth) return // the picture is being removed from the page
-    skin = dress(root, header.skin)
+    skin = dress(root)
     tables = { weights: palette(skin.weights), signed: palette(skin.signed) }
     const { rem, family } = skin, isLimited = room(root, root).high < Infinity
     root.classList.toggle("narrow", root.clientWidth < (isLimited ? 640 : 900) * rem)

@@ -25,7 +25,7 @@ export default function ({ header, numbers, root }) {
 
   /** @param {Room} room */
   function paint(room) {
-    const skin = dress(root, header.skin)
+    const skin = dress(root)
     layout = memory.layout = layOut(context, header, memory.view, root.clientWidth, skin, room)
     scene = { context, header, weights, view: memory.view, skin, table: palette(skin.weights), layout }
     stretch(canvas, layout.width, layout.height, skin.paper)

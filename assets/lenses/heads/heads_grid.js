@@ -102,7 +102,7 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
   const canvas = cells.querySelector("canvas")
 
   function wear() {
-    skin = dress(root, header.skin)
+    skin = dress(root)
     table = palette(skin.weights).map(word)
     masked = word(skin.masked)
     $(".bar i").style.background = `linear-gradient(90deg, ${skin.weights.join(",")})`

@@ -5,7 +5,7 @@ import { keepDressed } from "../../pictures/canvas.js"
 
 /** @param {Picture<BatchHeader>} picture */
 export default function ({ header, root, alone, commit }) {
-  const undress = keepDressed(root, header.skin)
+  const undress = keepDressed(root)
   /** @param {string} className @param {string | number} textContent */
   const span = (className, textContent) => Object.assign(document.createElement("span"), { className, textContent, dir: "auto" })
   const rows = header.rows.map(({ tokens, more, pads, morePads, name }, i) => {

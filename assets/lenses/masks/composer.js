@@ -21,7 +21,7 @@ export default function ({ header, root, late, preview, commit, retract }) {
   /** @type {{ chips: Map<number, Chip>, added: number, terms: ChipTerm[], [more: string]: any }} */
   const memory = root._memory ??= { chips: new Map(), added: 0 }
   const known = Object.fromEntries(header.known.map(mask => [mask.name, mask]))
-  const undress = keepDressed(root, header.skin)
+  const undress = keepDressed(root)
   Object.assign(memory, { header, tell })
   const dragged = [...memory.chips.values()].some(chip => chip.slider.dragging)
   if (!memory.terms || !late && !dragged) memory.terms = header.terms.map((term, i) => {

@@ -15,7 +15,7 @@ export default function ({ header, root, alone, commit }) {
   function draw() {
     const width = root.clientWidth
     if (!width) return // the picture is being removed from the page
-    const skin = dress(root, header.skin)
+    const skin = dress(root)
     const picture = layOut(context, header, width, skin, room(root, canvas))
     stretch(canvas, width, picture.height, skin.paper)
     paint(context, picture, skin)

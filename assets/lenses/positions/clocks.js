@@ -103,7 +103,7 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
   function draw() {
     const width = root.clientWidth
     if (!width) return // the picture is being removed from the page
-    skin = dress(root, header.skin)
+    skin = dress(root)
     places = memory.places = layOut(clocks.length, width, skin.rem, room(root, canvas))
     stretch(canvas, width, places.height, skin.paper)
     clocks.forEach((clock, i) => face(context, clock, places.at(i), skin))

@@ -13,7 +13,7 @@ export default function ({ header, root }) {
   function draw() {
     const width = root.clientWidth
     if (!width) return // the picture is being removed from the page
-    const skin = dress(root, header.skin)
+    const skin = dress(root)
     const { rows, height, rem } = fitted(context, header, width, skin, room(root, canvas))
     stretch(canvas, width, height, skin.paper)
     for (const row of rows) paintRow(context, row, header, { ...skin, rem })

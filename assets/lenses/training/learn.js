@@ -68,7 +68,7 @@ function unfold(drawn) {
 
   function draw() {
     if (!root.clientWidth) return
-    const skin = dress(root, header.skin), bare = !header.rows.length || last < 0
+    const skin = dress(root), bare = !header.rows.length || last < 0
     $(".sides").classList.toggle("bare", bare)
     $(".maps").hidden = bare
     $(".scrub").hidden = last < 1
@@ -91,7 +91,7 @@ function unfold(drawn) {
   /** @param {Room} space */
   function curves(space) {
     if (!isHere()) return
-    const skin = memory.skin, figure = onlyLower(dressed(header.figure, header.skin, skin), space.high < BOTH * skin.rem)
+    const skin = memory.skin, figure = onlyLower(dressed(header.figure, skin), space.high < BOTH * skin.rem)
     // One above the other: so they share the line that shows the step.
     const placed = arranged(figure, Math.min($(".curves").clientWidth, 559 * skin.rem), skin, space, memory.hidden)
     plot.style.height = `${placed.height}px`

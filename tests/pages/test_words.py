@@ -1,0 +1,98 @@
+"""What travels with pictures is what the page says: the same words in the same places, whatever the link."""
+
+import re
+from html import unescape
+from urllib.parse import parse_qsl
+
+import pytest
+
+from tests.explanations import without_explanations
+from tests.pages.test_app import component_data, start, widget
+from tfm_ui.lenses import lenses
+from tfm_ui.pictures.registry import content_of
+
+PLACE = re.compile(r'<(\w+)(?:[^>]*) data-words="(\w+)"[^>]*>(.*?)</\1>')
+LABELS = {"facts_label"}  # in Streamlit's own elements
+QUESTIONS = {
+    (lens.name, name): next(q for q in lens.questions if len(lens.views) == 1 or q.view(lens.state) == name)
+    for lens in lenses()
+    for name in lens.views
+}
+
+
+def written(app) -> dict[str, str]:
+    """Place -> the text that the page writes there."""
+    html = without_explanations(" ".join(element.proto.body for element in app.get("html")))
+    return {place: unescape(re.sub("<[^>]*>", "", inner)) for _, place, inner in PLACE.findall(html)}
+
+
+def travelling(app) -> dict[str, str]:
+    """Place -> the text that a picture's answer brings there."""
+    (data,) = [data for data in component_data(app) if "names" in data]
+    lens = app.session_state["_lens"] or "home"
+    header, numbers = content_of(f"{lens}.words", data["query"])
+    assert not numbers.size
+    return {place: plain(spoken) for place, spoken in header["places"].items()}
+
+
+def plain(spoken) -> str:
+    def text(pieces) -> str:
+        return "".join(piece if isinstance(piece, str) else piece[0] for piece in pieces)
+
+    if "laws" in spoken:
+        return "".join(f"{'✓' if holds else '✕'} {text(pieces)}" for holds, pieces in spoken["laws"])
+    if "facts" in spoken:
+        return "".join(map("".join, spoken["facts"]))
+    return text(spoken["text"])
+
+
+def without_time(places: dict[str, str]) -> dict[str, str]:
+    return {place: re.sub(r"Computed in.*?(?=Weights on screen|$)", "", text) for place, text in places.items()}
+
+
+def opened(lens: str, question, **model):
+    page = {f"{lens}_{name}": str(value) for name, value in question.page.items()}
+    return start(lens, **{name: str(value) for name, value in question.model.items()}, **page, **model)
+
+
+@pytest.mark.parametrize(("lens", "view"), QUESTIONS)
+def test_what_travels_is_what_the_page_writes(lens, view):
+    app = opened(lens, QUESTIONS[lens, view])
+    page, with_pictures = without_time(written(app)), without_time(travelling(app))
+    assert page.keys() >= {place for place in with_pictures if with_pictures[place]} - LABELS
+    assert page == {place: with_pictures[place] for place in page}
+
+
+def test_the_label_of_the_facts_travels_too():
+    app = start("heads", seed="12")
+    assert travelling(app)["facts_label"] in {popover.proto.popover.label for popover in app.get("popover")}
+
+
+def test_an_answer_that_is_open_travels_with_the_pictures():
+    app = start("heads", seed="12")
+    (data,) = [data for data in component_data(app) if "names" in data]
+    assert data["names"] == ["heads.words", "heads.answer"]
+    header, _ = content_of("heads.answer", data["query"])
+    assert plain(header["places"]["answer"]).endswith(".")
+
+
+def test_nothing_is_said_where_the_model_cannot_be_run():
+    for name in ("heads.words", "heads.answer"):
+        assert content_of(name, "text=")[0]["places"] == {}
+
+
+def test_pages_whose_pictures_wait_for_the_page_ask_for_no_words():
+    app = start("heads", text=" ".join(f"w{i}" for i in range(300)), seq_len="300")
+    (data,) = [data for data in component_data(app) if "names" in data]
+    assert data["names"] == []
+
+
+def test_the_main_sentence_is_there_for_screen_readers():
+    app = start("heads")
+    (data,) = [data for data in component_data(app) if "names" in data]
+    before = data["said"]
+    widget(app, "seed").set_value(9).run()
+    (data,) = [data for data in component_data(app) if "names" in data]
+    assert dict(parse_qsl(data["query"]))["seed"] == "9"
+    assert data["said"] != before
+    assert data["said"] in written(app).values()

@@ -1,0 +1,88 @@
+"""The websocket's middleware: what is held back comes in time, everything else passes unchanged."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from tests.tfm_ui.visitors.test_rest import rerun
+from tfm_ui.server.page_runs import PageRunsAtRest
+from tfm_ui.visitors import rest
+from tfm_ui.visitors.rest import PICTURES_FOLLOW
+
+SESSION = "a session"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(rest, "SOON", 0.05)
+    PICTURES_FOLLOW[SESSION] = True
+    yield
+    assert SESSION not in PICTURES_FOLLOW  # the middleware forgets a websocket that is closed
+
+
+def answer() -> bytes:
+    forward = ForwardMsg()
+    forward.new_session.initialize.session_id = SESSION
+    return forward.SerializeToString()
+
+
+async def talk(messages: list[object], count: int) -> list[dict[str, object]]:
+    """What an app receives, `count` messages, whose browser sends these, numbers being pauses in seconds."""
+    received: list[dict[str, object]] = []
+    coming = iter(messages)
+
+    async def receive() -> dict[str, object]:
+        for message in coming:
+            if isinstance(message, float):
+                await asyncio.sleep(message)
+            elif isinstance(message, BackMsg):
+                return {"type": "websocket.receive", "bytes": message.SerializeToString()}
+            else:
+                return message
+        return await asyncio.Future()
+
+    async def app(scope, receive, send) -> None:
+        await send({"type": "websocket.send", "bytes": answer()})
+        while len(received) < count:
+            received.append(await receive())
+
+    async def send(message: dict[str, object]) -> None:
+        assert message["bytes"] == answer()
+
+    await asyncio.wait_for(PageRunsAtRest(app, rest=0.2)({"type": "websocket"}, receive, send), 10)
+    return received
+
+
+def seeds(received: list[dict[str, object]]) -> list[int]:
+    messages = [BackMsg.FromString(message["bytes"]) for message in received]
+    return [message.rerun_script.widget_states.widgets[0].int_value for message in messages]
+
+
+def test_a_row_is_handed_on_once_at_its_end():
+    row = [rerun(seed=number) for number in range(2, 9)]
+    received = asyncio.run(talk([rerun(seed=1), *row], 2))
+    assert seeds(received) == [1, 8]
+
+
+def test_a_pause_ends_a_row():
+    received = asyncio.run(talk([rerun(seed=1), rerun(seed=2), 0.4, rerun(seed=3)], 3))
+    assert seeds(received) == [1, 2, 3]
+
+
+def test_what_is_no_request_passes_unchanged():
+    sent = [
+        {"type": "websocket.connect"},
+        {"type": "websocket.receive", "bytes": b"\xff\xff no message"},
+        {"type": "websocket.receive", "text": "words"},
+        {"type": "websocket.disconnect", "code": 1000},
+    ]
+    assert asyncio.run(talk(sent, 4)) == sent
+
+
+def test_a_disconnection_does_not_wait_for_what_is_held_back():
+    end = {"type": "websocket.disconnect", "code": 1000}
+    received = asyncio.run(talk([rerun(seed=1), rerun(seed=2), end], 2))
+    assert received[-1] == end

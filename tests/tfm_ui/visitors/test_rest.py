@@ -1,0 +1,129 @@
+"""When a page is run: once its visitor rests, and at once when controls may come or go."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from tfm_ui.visitors.rest import ROW, SOON, PageRuns
+
+REST = 2.5
+
+
+def rerun(fragment: str = "", page: str = "heads", *, auto: bool = False, back: bool = False, **values) -> BackMsg:
+    """A browser's request: widget -> its value; numbers and strings stand for themselves, None for a pressed button."""
+    message = BackMsg()
+    asked = message.rerun_script
+    asked.fragment_id, asked.page_script_hash = fragment, page
+    asked.is_auto_rerun, asked.is_history_navigation = auto, back
+    for name, value in values.items():
+        widget = asked.widget_states.widgets.add(id=name)
+        match value:
+            case None:
+                widget.trigger_value = True
+            case int():
+                widget.int_value = value
+            case {"picked": what}:
+                widget.json_trigger_value = what
+            case str():
+                widget.string_value = value
+    return message
+
+
+def opened(rest: float = REST, **values) -> PageRuns:
+    runs = PageRuns(rest)
+    assert runs.put(rerun(**values), 0, may_wait=True) == [rerun(**values)]  # the first request opens the page
+    return runs
+
+
+def seed_of(messages: list[BackMsg]) -> list[int]:
+    return [message.rerun_script.widget_states.widgets[0].int_value for message in messages]
+
+
+def test_a_moved_number_waits_a_moment_and_a_row_of_them_until_the_visitor_rests():
+    runs = opened(seed=1)
+    assert runs.put(rerun(seed=2), 10, may_wait=True) == []
+    assert runs.due == 10 + SOON
+    assert seed_of(runs.take()) == [2]
+    for step in range(5):
+        assert runs.put(rerun(seed=3 + step), 11 + step, may_wait=True) == []
+        assert runs.due == 11 + step + REST
+    assert seed_of(runs.take()) == [7]
+    assert runs.take() == []
+    assert runs.due == float("inf")
+    assert runs.put(rerun(seed=8), 15 + ROW, may_wait=True) == []
+    assert runs.due == 15 + ROW + SOON
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        rerun(seed=1, tokenizer="byte"),
+        rerun(seed=1, tokenizer="word", button=None),
+        rerun(seed=1, tokenizer="word", auto=True),
+        rerun(seed=2, tokenizer="word", back=True),
+        rerun(seed=1, tokenizer="word"),
+        BackMsg(stop_script=True),
+    ],
+    ids=["a choice", "a button", "a part that renews itself", "back", "nothing moved", "another message"],
+)
+def test_everything_else_is_handed_on_at_once(message):
+    assert opened(seed=1, tokenizer="word").put(message, 10, may_wait=True) == [message]
+
+
+def test_a_picture_waits_a_moment_even_in_a_row():
+    runs = opened(seed=1)
+    for now in (10, 11):
+        assert runs.put(rerun(seed=1, picture={"picked": str(now)}), now, may_wait=True) == []
+        assert runs.due == now + SOON
+    assert runs.take() == [rerun(seed=1, picture={"picked": "11"})]
+
+
+def test_what_was_triggered_is_not_lost_to_a_later_request():
+    runs = opened(seed=1)
+    first = rerun(seed=1, picture={"picked": "a"})
+    assert runs.put(first, 10, may_wait=True) == []
+    assert runs.put(rerun(seed=2), 10.1, may_wait=True) == [first]
+    assert seed_of(runs.take()) == [2]
+
+
+@pytest.mark.parametrize("other", [{"fragment": "lens"}, {"page": "masks"}])
+def test_another_part_or_page_is_another_run(other):
+    runs = opened(seed=1)
+    assert runs.put(rerun(seed=2), 10, may_wait=True) == []
+    assert seed_of(runs.put(rerun(seed=3, **other), 10.1, may_wait=True)) == [2]
+    assert seed_of(runs.take()) == [3]
+
+
+def test_a_choice_takes_the_numbers_before_it_along():
+    runs = opened(seed=1, tokenizer="word")
+    assert runs.put(rerun(seed=2, tokenizer="word"), 10, may_wait=True) == []
+    choice = rerun(seed=2, tokenizer="byte")
+    assert runs.put(choice, 10.1, may_wait=True) == [choice]
+    assert runs.take() == []
+
+
+def test_pages_whose_pictures_wait_for_them_never_wait():
+    assert seed_of(opened(seed=1).put(rerun(seed=2), 10, may_wait=False)) == [2]
+
+
+def test_without_a_rest_nothing_waits():
+    assert seed_of(opened(rest=0, seed=1).put(rerun(seed=2), 10, may_wait=True)) == [2]
+
+
+ACTS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["word", "byte"]), st.floats(0, 4), st.booleans()))
+
+
+@given(ACTS)
+def test_in_the_end_the_page_holds_what_was_set_last(acts):
+    runs, now = opened(seed=9, tokenizer="word"), 0.0
+    handed_on = []
+    for seed, tokenizer, pause, may_wait in acts:
+        now += pause
+        if now >= runs.due:
+            handed_on += runs.take()
+        handed_on += runs.put(rerun(seed=seed, tokenizer=tokenizer), now, may_wait=may_wait)
+    handed_on += runs.take()
+    assert len(handed_on) <= len(acts)
+    if acts:
+        assert handed_on[-1] == rerun(seed=acts[-1][0], tokenizer=acts[-1][1])
