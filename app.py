@@ -11,6 +11,7 @@ from tfm_ui.lenses import NAMES, lens, lenses
 from tfm_ui.page import frame, present, present_bar, sidebar
 from tfm_ui.server import start
 from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
+from tfm_ui.store import shared
 
 
 def route() -> tuple[st.Page, list[st.Page]]:
@@ -37,6 +38,7 @@ def visit() -> None:
 if __name__ == "__main__":
     frame.in_turn(visit)()
 else:  # the start of the server
+    shared.begin()
     # `route` tells Streamlit the pages before the first request; otherwise a link to /heads as the very first request
     # would be answered with "Page not found". Streamlit's warning that no script is running is expected here.
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)

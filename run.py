@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent
 HOME = ROOT / ".venv"
 BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
+SERVERS = {"redis-server": "redis-server", "nginx": "nginx-light"}  # of Debian, for tests of several servers
 OTHER_BROWSERS = {"firefox-esr": "firefox-esr", "WebKitWebDriver": "webkit2gtk-driver", "Xvfb": "xvfb"}  # of Debian
 PATIENCE = 2.5  # seconds that the server gets to end after a signal; then it is killed
 CHECKS = (
@@ -50,6 +51,7 @@ def main(arguments: list[str]) -> int:
         install("requirements-dev.txt")
         install_browser()
         install_other_browsers()
+        install_servers()
         install_script_checks()
         return test(arguments[1:])
     streamlits = for_streamlit(arguments)
@@ -120,6 +122,19 @@ def install_other_browsers() -> None:
     print("Installing Firefox and WebKit for the tests in these browsers.", flush=True)
     if not install_from_debian(*packages):
         print(f"The tests in Firefox and WebKit will FAIL: they need Debian's packages {', '.join(packages)}.")
+
+
+def install_servers() -> None:
+    """Install Redis and nginx for the tests of what several servers share.
+
+    If that does not work, these tests will fail; all other checks and tests still run.
+    """
+    packages = [package for program, package in SERVERS.items() if not shutil.which(program)]
+    if not packages:
+        return
+    print("Installing Redis and nginx for the tests of several servers.", flush=True)
+    if not install_from_debian(*packages):
+        print(f"The tests with several servers will FAIL: they need Debian's packages {', '.join(packages)}.")
 
 
 def install_from_debian(*packages: str) -> bool:

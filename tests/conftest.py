@@ -11,13 +11,14 @@ import torch
 from hypothesis import settings
 from streamlit.components.v2 import manifest_scanner
 
+from tfm_core.training.folder import Folder
 from tfm_core.training.outcomes import OUTCOMES
 from tfm_core.training.store import STORE
 from tfm_ui.lenses import lenses
 
 _runs = TemporaryDirectory()  # what tests train is theirs alone, here and in the apps that they start
 os.environ["ATTENTION_LAB_RUNS"] = _runs.name
-STORE.folder = OUTCOMES.folder = Path(_runs.name)
+STORE.shelf.place = OUTCOMES.shelf.place = Folder(Path(_runs.name))
 
 settings.register_profile("shared machine", deadline=None, max_examples=30)
 settings.load_profile("shared machine")

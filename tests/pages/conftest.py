@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.tfm_ui.jobs.fake_worker import FakeQueue
+from tests.tfm_ui.store.empty import empty_store
 from tfm_ui.jobs import sessions
 from tfm_ui.lenses.profiling import measurements
 
@@ -14,6 +15,6 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeQueue]:
     """This test's own, with a store of measurements that is empty."""
     fake = FakeQueue()
     monkeypatch.setattr(sessions, "queue", lambda: fake.open() or fake)
-    monkeypatch.setattr(measurements, "_kept", measurements.OrderedDict())
-    yield fake
+    with empty_store(measurements):
+        yield fake
     fake.close()

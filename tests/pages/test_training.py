@@ -8,7 +8,9 @@ from tests.pages.measuring import bars, press, said
 from tests.pages.test_app import start, text_on, widget
 from tfm_core import STORE
 from tfm_core.training.config import of_task, read_name
+from tfm_core.training.folder import Folder
 from tfm_core.training.run import Progress
+from tfm_core.training.shelf import Shelf
 from tfm_core.training.train import train
 from tfm_core.training.weights_file import as_file, from_file
 from tfm_ui.jobs import sessions
@@ -19,9 +21,8 @@ LINK = {"training_seed": 5, "training_steps": 50}
 
 @pytest.fixture(autouse=True)
 def nothing_is_kept(monkeypatch, tmp_path, queue):
-    monkeypatch.setattr(STORE, "folder", tmp_path / "runs")
+    monkeypatch.setattr(STORE, "shelf", Shelf("Trained runs", Folder(tmp_path / "runs")))
     monkeypatch.setattr(STORE, "_memory", type(STORE._memory)())
-    monkeypatch.setattr(STORE, "problem", "")
     monkeypatch.setattr(sessions, "_queues", [queue])
 
 
@@ -104,7 +105,7 @@ def test_a_killed_worker_is_a_sentence_and_the_next_press_a_fresh_run(queue, ste
 
 def test_a_full_disk_is_a_sentence_and_the_run_is_there(queue, steps, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("no folder")
-    monkeypatch.setattr(STORE, "folder", tmp_path / "file")
+    monkeypatch.setattr(STORE.shelf, "place", Folder(tmp_path / "file"))
     app = press(lens(), TRAIN)
     queue.ready()
     queue.step(1.0, step=steps[1])
@@ -114,9 +115,9 @@ def test_a_full_disk_is_a_sentence_and_the_run_is_there(queue, steps, monkeypatc
     assert "Trained: 50 steps" in said(app)
 
 
-def test_a_corrupt_store_is_a_fresh_run(queue, steps):
+def test_a_corrupt_store_is_a_fresh_run(queue, steps, tmp_path):
     STORE.keep(steps[1].run)
-    for file in STORE.folder.iterdir():
+    for file in (tmp_path / "runs").iterdir():
         file.write_bytes(b"no run")
     STORE._memory.clear()
     app = lens()

@@ -6,7 +6,9 @@ from tests.pages.measuring import bars, press, said
 from tests.pages.test_app import start, widget
 from tests.tfm_core.training.comparisons import comparison
 from tfm_core.training.compare import Compared
+from tfm_core.training.folder import Folder
 from tfm_core.training.outcomes import OUTCOMES
+from tfm_core.training.shelf import Shelf
 from tfm_ui.lenses.training import outcomes
 
 BUTTON = "_training_compare"
@@ -14,7 +16,7 @@ BUTTON = "_training_compare"
 
 @pytest.fixture(autouse=True)
 def nothing_is_kept(monkeypatch, tmp_path, queue):
-    monkeypatch.setattr(OUTCOMES, "folder", tmp_path / "here")
+    monkeypatch.setattr(OUTCOMES, "shelf", Shelf("Comparisons", Folder(tmp_path / "here")))
     monkeypatch.setattr(OUTCOMES, "shipped", tmp_path / "shipped")
     monkeypatch.setattr(OUTCOMES, "_memory", {})
     monkeypatch.setattr(outcomes.sessions, "latest", lambda name, argument: _latest(queue, name, argument))
@@ -37,7 +39,7 @@ PART = comparison({"learned": [0.9], "lstm": [0.2]})
 WHOLE = comparison({"learned": [0.9] * 3, "lstm": [0.95] * 3})
 
 
-def test_it_is_computed_shown_as_it_grows_and_kept(queue):
+def test_it_is_computed_shown_as_it_grows_and_kept(queue, tmp_path):
     app = lens()
     assert "○ Nothing is computed yet" in said(app)
     assert widget(app, BUTTON).label == "Compare"
@@ -56,7 +58,7 @@ def test_it_is_computed_shown_as_it_grows_and_kept(queue):
     assert "The LSTM, 95%, is ahead of every transformer here" in said(app)
     assert widget(app, BUTTON).label == "Compare again"
     assert OUTCOMES.find("reverse") == WHOLE
-    assert (OUTCOMES.folder / "compare-reverse.json").exists()
+    assert (tmp_path / "here" / "compare-reverse.json").exists()
 
 
 def test_what_was_stopped_is_not_kept_and_what_was_there_stays(queue):

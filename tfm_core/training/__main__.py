@@ -17,7 +17,7 @@ from tfm_core.training.compare import compare
 from tfm_core.training.comparison import Comparison
 from tfm_core.training.config import TrainingConfig, read_name
 from tfm_core.training.contestants import Unmatched
-from tfm_core.training.folder import FOLDER, SHIPPED
+from tfm_core.training.folder import FOLDER, SHIPPED, Folder
 from tfm_core.training.outcomes import Outcomes
 from tfm_core.training.run import Run
 from tfm_core.training.store import Store
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as problem:
         parser.error(str(problem))
     torch.set_num_threads(given.threads)
-    store = Store(SHIPPED if given.ship else given.out)
+    store = Store(_place(given))
     for config in configs:
         try:
             run = _train(config, None if given.again or given.ship else store, given.device)
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if store.problem:
             sys.stderr.write(f"{store.problem}\n")
             return 1
-    sys.stdout.write(f"kept in {store.folder}\n")
+    sys.stdout.write(f"kept in {store.shelf.place.where}\n")
     return 0
 
 
@@ -85,13 +85,19 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _place(given: argparse.Namespace) -> Folder | None:
+    """Where is kept what comes out; None is the usual folder."""
+    folder = SHIPPED if given.ship else given.out
+    return Folder(folder) if folder else None
+
+
 def _compare(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
     """Compare the networks of some tasks, and keep what has come out; the exit code."""
     tasks = given.runs[1:]
     if not tasks or any(task not in TASKS for task in tasks):
         parser.error(f"{COMPARE}: expected some of {', '.join(TASKS)}, got {', '.join(tasks) or 'none'}")
     torch.set_num_threads(given.threads)
-    outcomes = Outcomes(SHIPPED if given.ship else given.out)
+    outcomes = Outcomes(_place(given))
     for task in tasks:
         try:
             for step in compare(task):
@@ -106,7 +112,7 @@ def _compare(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
         if outcomes.problem:
             sys.stderr.write(f"{outcomes.problem}\n")
             return 1
-    sys.stdout.write(f"kept in {outcomes.folder}\n")
+    sys.stdout.write(f"kept in {outcomes.shelf.place.where}\n")
     return 0
 
 

@@ -1,12 +1,47 @@
-"""The folder of runs and comparisons: where it is, and how a file is written so that nobody reads half of it."""
+"""Where the bytes of runs and comparisons are kept: a folder of limited size, the oldest out first.
+
+What is kept under a name consists of parts, each with an ending: `<name>.json` always, and of a run
+`<name>.safetensors`. Several processes may share the folder: a file appears at once and whole, and while several parts
+are written the JSON is not there. The app may put another `Place` in the folder's stead, which several servers share.
+"""
 
 import os
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile, gettempdir
+from typing import Protocol
 
 SHIPPED = Path(__file__).parent / "shipped"  # what comes with the app
 FOLDER = "ATTENTION_LAB_RUNS"  # the environment variable that names the folder
-Stamp = tuple[int, int, int]  # tells whether a file is the one that was read
+LIMIT = 100_000_000  # bytes of all files in it
+LOADED = "loaded"  # begins the names of weights that were not trained here
+JSON, TENSORS = "json", "safetensors"  # endings
+Parts = Mapping[str, bytes]  # ending -> content
+Stamp = Hashable  # another stamp means other content
+
+
+class Place(Protocol):
+    """Keeps parts by name. Any thread and any process may call the methods; each raises OSError if it cannot do it."""
+
+    @property
+    def where(self) -> str:
+        """What sentences call it."""
+
+    def stamp(self, name: str) -> Stamp | None:
+        """Tells whether the content is still what was read before; None if there is none."""
+
+    def read(self, name: str) -> Parts:
+        """All parts of one content; none if there is none, or if another process is writing it."""
+
+    def write(self, name: str, parts: Parts) -> None:
+        """Keep these parts in place of earlier ones, and remove the oldest content for which there is no room."""
+
+    def names(self, prefix: str) -> list[str]:
+        """The names that begin like this."""
+
+    def remove(self, name: str) -> None:
+        """Remove all parts, if there are any."""
 
 
 def default_folder() -> Path:
@@ -20,13 +55,95 @@ def default_folder() -> Path:
     return cache / "attention-lab" / "runs"
 
 
-def stamp_of(path: Path) -> Stamp | None:
-    """Another stamp means another file; None if there is none."""
-    try:
-        known = path.stat()
-    except OSError:
-        return None
-    return known.st_ino, known.st_size, known.st_mtime_ns
+class Folder:
+    """A `Place` on disk; the folder is made when something is kept for the first time.
+
+    Args:
+        path: where the files are.
+        limit: bytes of all files.
+    """
+
+    def __init__(self, path: Path, limit: int = LIMIT) -> None:
+        self.path, self.limit = path, limit
+
+    @property
+    def where(self) -> str:
+        """Its path."""
+        return str(self.path)
+
+    def stamp(self, name: str) -> Stamp | None:
+        """The number, size and time of the JSON."""
+        try:
+            known = self._file(name, JSON).stat()
+        except OSError:
+            return None
+        return known.st_ino, known.st_size, known.st_mtime_ns
+
+    def read(self, name: str) -> Parts:
+        """All parts of one content; none if there is none, or if another process is writing it."""
+        try:
+            with self._file(name, JSON).open("rb") as file:
+                parts = {JSON: file.read()}
+        except OSError:
+            return {}
+        with suppress(OSError):
+            parts[TENSORS] = self._file(name, TENSORS).read_bytes()
+        try:
+            same = self._file(name, JSON).read_bytes() == parts[JSON]
+        except OSError:
+            return {}
+        return parts if same else {}  # other parts may belong to what another process is writing
+
+    def write(self, name: str, parts: Parts) -> None:
+        """Keep these parts in place of earlier ones, and remove the oldest content for which there is no room."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._file(name, JSON).unlink(missing_ok=True)
+            for ending in sorted(parts, key=JSON.__eq__):  # the JSON last
+                write(self._file(name, ending), parts[ending])
+            self._make_room(name)
+        except OSError:
+            self.remove(name)
+            raise
+
+    def names(self, prefix: str) -> list[str]:
+        """The names that begin like this."""
+        return [path.stem for path in self._files(f"{prefix}*.{JSON}")]
+
+    def remove(self, name: str) -> None:
+        """Remove all parts, if there are any; what cannot be removed stays."""
+        for ending in (JSON, TENSORS):
+            with suppress(OSError):
+                self._file(name, ending).unlink()
+
+    def _file(self, name: str, ending: str) -> Path:
+        return self.path / f"{name}.{ending}"
+
+    def _files(self, pattern: str) -> Iterator[Path]:
+        with suppress(OSError):
+            yield from self.path.glob(pattern)
+
+    def _make_room(self, newest: str) -> None:
+        """Remove the oldest content until all files fit; the newest stays.
+
+        What visitors have loaded has a fifth of the room to itself, so that nobody can push out what was trained.
+        """
+        is_loaded = newest.startswith(LOADED)
+        limit = self.limit // 5 if is_loaded else self.limit
+        sizes: dict[str, int] = {}
+        ages: dict[str, float] = {}
+        for path in self._files("*-*.*"):
+            with suppress(OSError):
+                if path.name.startswith(LOADED) != is_loaded:
+                    continue
+                known = path.stat()
+                sizes[path.stem] = sizes.get(path.stem, 0) + known.st_size
+                ages[path.stem] = max(ages.get(path.stem, 0.0), known.st_mtime)
+        for name in sorted(ages, key=lambda name: (name == newest, ages[name])):
+            if sum(sizes.values()) <= limit or name == newest:
+                break
+            self.remove(name)
+            del sizes[name]
 
 
 def write(path: Path, content: bytes) -> None:

@@ -5,6 +5,6 @@ The table holds their names only, so that the server does not import what only t
 
 JOBS = {
     "profile": "tfm_core.profiling:profile",
-    "train": "tfm_core.training.job:train_on",
+    "train": "tfm_ui.jobs.training:train_on",
     "compare": "tfm_core.training.compare:compare",
 }

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from tfm_core import (
     POSITIONAL,
+    STORE,
     Positional,
     Transformer,
     TransformerConfig,
@@ -71,6 +72,8 @@ def missing_weights(state: ModelState) -> str:
     """That the model's trained weights are not here, in a sentence; "" if they are, or if they are random."""
     if state.weights == RANDOM or run_of(state.weights):
         return ""
+    if away := STORE.shelf.unreadable:
+        return f"The weights “{state.weights}” cannot be looked up now. {away}"
     where = f"The weights “{state.weights}” are not on this server."
     if "file=" in state.weights:
         return f"{where} They were loaded from a file: load it again in the Training lens."

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from tfm_ui.store import shared
+
 PATIENCE = 1.5  # seconds in which running work may be finished
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -41,4 +43,5 @@ def quick_shutdown() -> Iterator[None]:
 
 
 def _leave() -> None:
+    shared.end()  # Python's own end, which would do it, is left out
     os._exit(0)

@@ -7,9 +7,16 @@ import torch
 
 from tfm_ui.live.passes import run
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.store.runs import connect
 
 
 def preload() -> None:
+    """Prepare a process that computes pictures: it finds what servers keep, and its first passes are over."""
+    connect()
+    _run_first()
+
+
+def _run_first() -> None:
     """Run the default model before the first visitor: the first pass of a process takes ten times as long as others."""
     torch.set_num_threads(1)  # two threads become very slow when another process uses the processor
     run(ModelState(seed=0))  # the slow first pass, so that the badge shows the time of an ordinary one
@@ -23,6 +30,6 @@ def warm_up() -> None:
     Streamlit collects garbage after every script run, which takes 125 ms with torch loaded and delays every visitor.
     The collector skips frozen objects.
     """
-    preload()
+    _run_first()
     gc.collect()
     gc.freeze()

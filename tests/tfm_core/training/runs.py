@@ -6,6 +6,7 @@ from pathlib import Path
 import torch
 
 from tfm_core.training.config import TrainingConfig, of_task
+from tfm_core.training.folder import LIMIT, Folder
 from tfm_core.training.run import Run
 from tfm_core.training.store import Store
 from tfm_core.training.train import train
@@ -40,8 +41,8 @@ def same_numbers(run: Run, other: Run) -> None:
         assert all(torch.equal(left[name], right[name]) for name in left), group
 
 
-def opened(folder, **keywords) -> Store:
-    return Store(folder, shipped=Path("/no/such/folder"), **keywords)
+def opened(folder, limit=LIMIT) -> Store:
+    return Store(Folder(folder, limit), shipped=Path("/no/such/folder"))
 
 
 def names_in(folder) -> set[str]:

@@ -27,7 +27,7 @@ from tfm_core.training.contestants import (
     size,
 )
 from tfm_core.training.examples import batches
-from tfm_core.training.folder import SHIPPED
+from tfm_core.training.folder import SHIPPED, Folder
 from tfm_core.training.networks import network
 from tfm_core.training.outcomes import MOST_BYTES, Outcomes
 from tfm_core.training.scores import look
@@ -165,7 +165,10 @@ def test_anything_else_is_no_comparison(change):
 
 
 def test_the_store_keeps_the_latest_and_finds_what_is_shipped(tmp_path):
-    shipped, here = Outcomes(tmp_path / "shipped"), Outcomes(tmp_path / "here", shipped=tmp_path / "shipped")
+    shipped, here = (
+        Outcomes(Folder(tmp_path / "shipped")),
+        Outcomes(Folder(tmp_path / "here"), shipped=tmp_path / "shipped"),
+    )
     old, new = comparison({"learned": [0.5] * 3}), comparison({"learned": [0.6] * 3})
     assert here.find("reverse") is None
     assert here.find("../reverse") is None
@@ -173,13 +176,13 @@ def test_the_store_keeps_the_latest_and_finds_what_is_shipped(tmp_path):
     assert here.find("reverse") == old
     here.keep(new)
     assert here.find("reverse") == new
-    assert Outcomes(tmp_path / "here", shipped=tmp_path / "shipped").find("reverse") == new
+    assert Outcomes(Folder(tmp_path / "here"), shipped=tmp_path / "shipped").find("reverse") == new
     assert shipped.find("reverse") == old
     assert here.problem == ""
 
 
 def test_what_another_process_has_written_since_is_found(tmp_path):
-    here, elsewhere = Outcomes(tmp_path, shipped=tmp_path), Outcomes(tmp_path, shipped=tmp_path)
+    here, elsewhere = Outcomes(Folder(tmp_path), shipped=tmp_path), Outcomes(Folder(tmp_path), shipped=tmp_path)
     old, new = comparison({"learned": [0.5] * 3}), comparison({"learned": [0.75] * 3})
     here.keep(old)
     elsewhere.keep(new)
@@ -191,17 +194,17 @@ def test_what_another_process_has_written_since_is_found(tmp_path):
 @pytest.mark.parametrize("content", ["", "{}", "x" * (MOST_BYTES + 1), "\ud800"])
 def test_a_corrupt_file_is_removed_and_the_shipped_one_shown(tmp_path, content):
     shipped = comparison({"learned": [0.5] * 3})
-    Outcomes(tmp_path / "shipped").keep(shipped)
+    Outcomes(Folder(tmp_path / "shipped")).keep(shipped)
     path = tmp_path / "here" / "compare-reverse.json"
     path.parent.mkdir()
     path.write_bytes(content.encode("utf-8", "surrogatepass"))
-    assert Outcomes(tmp_path / "here", shipped=tmp_path / "shipped").find("reverse") == shipped
+    assert Outcomes(Folder(tmp_path / "here"), shipped=tmp_path / "shipped").find("reverse") == shipped
     assert not path.exists()
 
 
 def test_without_a_writable_folder_it_lives_in_memory_and_says_so(tmp_path):
     (tmp_path / "file").write_text("")
-    outcomes = Outcomes(tmp_path / "file" / "below", shipped=tmp_path)
+    outcomes = Outcomes(Folder(tmp_path / "file" / "below"), shipped=tmp_path)
     outcomes.keep(comparison({"learned": [0.5] * 3}))
     assert outcomes.find("reverse") == comparison({"learned": [0.5] * 3})
     assert outcomes.problem.startswith("Comparisons are kept in memory until the server ends: ")

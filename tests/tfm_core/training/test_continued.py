@@ -9,6 +9,7 @@ from tests.tfm_core.training.runs import same_numbers, small, to_the_end, traine
 from tfm_core.positional.schemes import POSITIONAL
 from tfm_core.training import files
 from tfm_core.training.config import of_task
+from tfm_core.training.folder import Folder
 from tfm_core.training.schedule import APART
 from tfm_core.training.store import Store
 from tfm_core.training.train import train, untrained
@@ -51,8 +52,8 @@ def test_step_by_step_through_a_store(tmp_path):
     config = small(dropout=0.2, steps=STEPS)
     for steps in (5, 10, 20, STEPS):
         longer = replace(config, steps=steps)
-        Store(tmp_path).keep(to_the_end(longer, Store(tmp_path).beginning(longer)))
-    same_numbers(Store(tmp_path).find(config), trained(dropout=0.2, steps=STEPS))
+        Store(Folder(tmp_path)).keep(to_the_end(longer, Store(Folder(tmp_path)).beginning(longer)))
+    same_numbers(Store(Folder(tmp_path)).find(config), trained(dropout=0.2, steps=STEPS))
 
 
 def test_across_an_epoch_of_a_fixed_set():

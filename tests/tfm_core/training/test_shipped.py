@@ -10,7 +10,7 @@ from tfm_core.model.transformer import Transformer
 from tfm_core.training.__main__ import SHIPPED_RUNS
 from tfm_core.training.config import of_task, read_name
 from tfm_core.training.examples import FINAL, held_out, probes
-from tfm_core.training.folder import SHIPPED
+from tfm_core.training.folder import SHIPPED, Folder
 from tfm_core.training.networks import network
 from tfm_core.training.run import Run
 from tfm_core.training.scores import look
@@ -24,7 +24,7 @@ LARGEST = 1_000_000  # bytes of a file
 
 @pytest.fixture(scope="module")
 def shipped(tmp_path_factory) -> dict[str, Run]:
-    store = Store(tmp_path_factory.mktemp("none"))
+    store = Store(Folder(tmp_path_factory.mktemp("none")))
     return {name: store.find(read_name(name)) for name in SHIPPED_RUNS}
 
 
@@ -95,7 +95,7 @@ def test_other_names_are_refused_too(name):
 
 
 def test_a_run_that_is_under_way_is_no_weights(tmp_path, monkeypatch):
-    monkeypatch.setattr(STORE, "folder", tmp_path)
+    monkeypatch.setattr(STORE.shelf, "place", Folder(tmp_path))
     config = of_task("reverse", seed=4712, steps=50)
     STORE.keep(next(train(config)).run)
     with pytest.raises(ValueError, match="has been trained here"):
@@ -103,7 +103,7 @@ def test_a_run_that_is_under_way_is_no_weights(tmp_path, monkeypatch):
 
 
 def test_weights_of_a_file_are_weights_like_others(tmp_path, monkeypatch):
-    monkeypatch.setattr(STORE, "folder", tmp_path)
+    monkeypatch.setattr(STORE.shelf, "place", Folder(tmp_path))
     run = from_file(as_file(trained()))
     STORE.keep(run)
     model = Transformer(replace(run.config.transformer, weights=run.config.name)).eval()
@@ -113,7 +113,7 @@ def test_weights_of_a_file_are_weights_like_others(tmp_path, monkeypatch):
 
 
 def test_a_store_never_removes_what_is_shipped(tmp_path):
-    store = Store(tmp_path, limit=1)
+    store = Store(Folder(tmp_path, limit=1))
     before = sorted(path.name for path in SHIPPED.iterdir())
     for seed in range(2):
         store.keep(trained(seed=seed))

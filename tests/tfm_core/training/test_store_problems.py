@@ -8,6 +8,7 @@ import pytest
 
 from tests.tfm_core.training.runs import names_in, opened, same_numbers, trained
 from tfm_core.training import files
+from tfm_core.training import folder as folder_module
 from tfm_core.training import store as store_module
 from tfm_core.training.folder import write
 from tfm_core.training.train import train
@@ -135,7 +136,7 @@ def test_a_process_that_is_killed_while_it_writes_leaves_no_half_run(folder, mon
 
     opened(folder).keep(next(train(RUN.config)).run)
     with monkeypatch.context() as patch:
-        patch.setattr(store_module, "write", killed)
+        patch.setattr(folder_module, "write", killed)
         with pytest.raises(Killed):
             opened(folder).keep(RUN)
     assert opened(folder).find(RUN.config) is None

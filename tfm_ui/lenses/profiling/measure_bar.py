@@ -1,6 +1,7 @@
 """The button that measures, and what is told while it does."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from html import escape
 
 import streamlit as st
@@ -14,6 +15,8 @@ from tfm_ui.lenses.profiling import measure_words, measurements
 from tfm_ui.lenses.profiling.budget import limit, needs, refused
 from tfm_ui.lenses.profiling.state import PREFIX
 from tfm_ui.page import controls, job_bar, notices
+from tfm_ui.store import shared
+from tfm_ui.store.store import StoreAway
 from tfm_ui.text.markdown import escape_markdown
 
 JOB = "profile"
@@ -31,16 +34,17 @@ def draw(plan: Plan | None, named: str) -> None:
         plan: what the button measures; None if there is nothing.
         named: the measurement that the link asks for.
     """
-    report = _shown(plan, named)
+    report, away = _shown(plan, named), shared.problem()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="line_measure"):
         if plan is not None:
             job = job_bar.watched(sessions.find(JOB, plan), WATCHED)
-            _link_outcome(plan, job)
-            _name_in_link(report, named)
+            if not away:  # else the link keeps its name, which may be known again later
+                _link_outcome(plan, job)
+                _name_in_link(report, named)
             if job and job.under_way:
                 st.fragment(_live, run_every=job_bar.OFTEN)(plan)
             else:
-                _idle(plan, report, job)
+                _idle(plan, report, job, away)
                 if sessions.mine():
                     st.fragment(_elsewhere, run_every=job_bar.OFTEN)()
 
@@ -73,13 +77,21 @@ def _link_outcome(plan: Plan, job: JobStatus | None) -> None:
         return
     linked.add(job.number)
     report = _report(job)
-    if report and measurements.find(plan, report.id) == report:
+    kept = measurements.find(plan, report.id) if report else None
+    if report and kept and kept.id == report.id:
         controls.set_without_undo(PREFIX, run=report.id)
         st.rerun()
 
 
-def _idle(plan: Plan, report: Report | None, job: JobStatus | None) -> None:
-    """Nothing of this is under way: the button, and in one line what was measured before or went wrong."""
+def _idle(plan: Plan, report: Report | None, job: JobStatus | None, away: str) -> None:
+    """Nothing of this is under way: the button, and in one line what was measured before or went wrong.
+
+    Args:
+        plan: what the button measures.
+        report: what was measured before.
+        job: how the visitor's last measurement ended.
+        away: why measurements cannot be looked up now, in a sentence; "" if they can.
+    """
     reason = refused(plan)
     st.button(
         "Measure again" if report else "Measure",
@@ -91,6 +103,7 @@ def _idle(plan: Plan, report: Report | None, job: JobStatus | None) -> None:
         key="_profiling_measure",
     )
     warnings = [
+        away,
         measure_words.ended(job, report),
         measure_words.DISTURBED if report and measure_words.is_shared(report) else "",
         reason if report else "",
@@ -156,7 +169,8 @@ def _ask(plan: Plan) -> None:
 
 def _keep(step: Step) -> None:
     if isinstance(step, Progress) and measure_words.worth_keeping(step.report):
-        measurements.keep(step.report)
+        with suppress(StoreAway):  # the page says so
+            measurements.keep(step.report)
 
 
 def _report(job: JobStatus) -> Report | None:

@@ -31,7 +31,7 @@ def ended(job: JobStatus | None, report: Report | None) -> str:
     """Of this visitor's last job, where it did not come to its end; "" if it did."""
     if job is None or job.state not in ("stopped", "failed"):
         return ""
-    stays = isinstance(job.step, Progress) and job.step.report == report
+    stays = report is not None and isinstance(job.step, Progress) and job.step.report.id == report.id
     what = "What was done stays." if stays else "Nothing was measured by then."
     return f"{job.problem or 'Stopped.'} {what}"
 

@@ -1,91 +1,113 @@
 """Uploaded masks: kept by visitor, within bytes, and found by nobody else."""
 
+import io
 import re
-import tracemalloc
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
 
+from tests.tfm_ui.store.empty import empty_store
 from tfm_ui.lenses.masks.conventions import uploads
 from tfm_ui.lenses.masks.conventions.mask_text import SIDE, Table
 from tfm_ui.lenses.masks.conventions.pasted import GONE, pasted_mask
 from tfm_ui.lenses.masks.conventions.pasted_file import read_file
 from tfm_ui.lenses.masks.conventions.pictures import foreign
-from tfm_ui.lenses.masks.conventions.uploads import ALL, EACH, UPLOADS, Uploads, bytes_of, name_of
+from tfm_ui.lenses.masks.conventions.uploads import as_bytes, find, from_bytes, keep, name_of
 from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.settings import ENTRIES
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.store import kinds
+
+
+@pytest.fixture(autouse=True)
+def kept():
+    with empty_store(uploads) as opened:
+        yield opened
 
 
 def table(side: int = 4) -> Table:
     return Table(np.ones((side, side)), "numbers")
 
 
-def kept(store: Uploads, *names: str) -> list[str]:
-    """Which of these are there, without having them looked at."""
-    return [name for name in names if name in store._kept]
+def same(left: Table, right: Table) -> None:
+    np.testing.assert_array_equal(left.values, right.values)
+    np.testing.assert_array_equal(np.signbit(left.values), np.signbit(right.values))
+    assert left.values.dtype == right.values.dtype == np.float64
+    assert (left.kind, left.notes) == (right.kind, right.notes)
 
 
 def test_what_was_brought_is_found_by_its_visitor_and_by_a_picture_that_knows_the_name():
-    store, mask = Uploads(), table()
-    store.keep("a", "Ada", mask)
-    assert store.find("a", "Ada") is store.find("a") is mask
+    keep("a", "Ada", table())
+    same(find("a", "Ada"), table())
+    assert find("a") is find("a", "Ada")  # read once
     for name, visitor in (("a", "Bob"), ("b", "Ada"), ("a", "")):
         with pytest.raises(LookupError):
-            store.find(name, visitor)
+            find(name, visitor)
 
 
-def test_of_too_much_of_a_visitor_the_oldest_of_that_visitor_goes():
-    room = 3 * bytes_of(table())
-    store = Uploads(each=room, together=100 * room)
-    store.keep("other", "Bob", table())
+@given(
+    values=arrays(np.float64, array_shapes(min_dims=2, max_dims=2), elements=st.floats(allow_nan=False)),
+    notes=st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), max_size=3),
+)
+def test_a_table_comes_back_to_the_last_digit(values, notes):
+    whole = Table(values, "numbers", tuple(notes))
+    same(from_bytes(as_bytes(whole)), whole)
+
+
+def test_most_masks_take_a_byte_for_each_number():
+    assert len(as_bytes(table(SIDE))) < SIDE**2 + 2000
+    same(from_bytes(as_bytes(table(3))), table(3))
+
+
+class Harmful:
+    """What a pickle would execute."""
+
+    def __reduce__(self):
+        return print, ("executed",)
+
+
+def test_what_somebody_else_has_written_into_the_store_is_no_upload_and_is_not_executed(kept, capsys):
+    pickled = io.BytesIO()
+    np.savez(pickled, values=np.array([[Harmful()]]), words=np.array(["numbers"]))
+    line = io.BytesIO()
+    np.savez(line, values=np.ones(3), words=np.array(["numbers"]))
+    for data in (pickled.getvalue(), line.getvalue(), as_bytes(table())[:-30], b"", b"\x80\x04N.", b"PK\x03\x04"):
+        kept.put(kinds.UPLOADS, "a", data, "Ada")
+        with pytest.raises(LookupError, match="expected an upload"):
+            find("a", "Ada")
+    assert capsys.readouterr().out == ""
+
+
+def test_of_too_much_the_oldest_goes_first(kept, monkeypatch):
+    size = len(as_bytes(table())) + 1024
+    monkeypatch.setattr(uploads, "UPLOADS", kinds.Kind("few", together=5 * size, each=3 * size, reading_renews=True))
+    keep("other", "Bob", table())
     for name in ("a", "b", "c"):
-        store.keep(name, "Ada", table())
-    store.find("a")  # now b is the oldest
-    store.keep("d", "Ada", table())
-    assert kept(store, "other", "a", "b", "c", "d") == ["other", "a", "c", "d"]
-    assert store.bytes_kept("Ada") == room
-    store.keep("d", "Ada", table())  # brought again: counted once
-    assert store.bytes_kept("Ada") == room
-    assert store.bytes_kept() == room + bytes_of(table())
+        keep(name, "Ada", table())
+    find("a")  # now b is the oldest of Ada's
+    keep("d", "Ada", table())
+    assert kept.keys(uploads.UPLOADS) == ["other", "c", "a", "d"]
+    for number in range(20):
+        keep(f"{number}", f"visitor {number}", table())
+    assert kept.keys(uploads.UPLOADS) == ["15", "16", "17", "18", "19"]
 
 
-def test_of_too_much_of_all_the_oldest_of_anyone_goes_and_many_visitors_take_no_more_than_one():
-    room = 5 * bytes_of(table())
-    store = Uploads(each=room, together=room)
-    for i in range(500):
-        store.keep(f"{i}", f"visitor {i}", table())
-        assert store.bytes_kept() <= room
-    assert kept(store, *map(str, range(500))) == ["495", "496", "497", "498", "499"]
-    assert len(store._bytes) == 5
+def test_the_largest_file_has_room_also_on_a_small_host_and_all_visitors_share_a_bound():
+    largest = Table(np.random.default_rng(0).normal(size=(SIDE, SIDE)), "numbers")
+    keep("a", "Ada", largest)
+    same(find("a"), largest)
+    each, together = ENTRIES["upload_bytes_per_visitor"], ENTRIES["upload_bytes"]
+    assert each.local < together.local <= 2**27
+    assert (kinds.UPLOADS.each, kinds.UPLOADS.together) == (each.local, together.local)
 
 
-def test_a_table_larger_than_the_room_is_not_kept():
-    store = Uploads(each=100, together=100)
-    store.keep("a", "Ada", table(8))
-    assert store.bytes_kept() == 0
-
-
-def test_two_of_the_largest_files_have_room_and_all_visitors_share_a_bound():
-    largest = read_file(("\n".join([" ".join("1" * SIDE)] * SIDE)).encode())
-    assert largest.values.shape == (SIDE, SIDE)
-    store = Uploads()
-    store.keep("a", "Ada", largest)
-    assert store.find("a") is largest
-    assert bytes_of(largest) <= EACH <= ALL <= 2**27
-
-
-@pytest.mark.parametrize("side", [1, 1000])
-def test_bytes_are_those_that_the_process_really_holds(side):
-    store, count = Uploads(2**40, 2**40), 300 if side == 1 else 3
-    tracemalloc.start()
-    try:
-        before, _ = tracemalloc.get_traced_memory()
-        for i in range(count):
-            store.keep(name_of(b"%d" % i, "Ada"), "Ada", read_file(b"\n".join([b" ".join([b"1"] * side)] * side)))
-        held = tracemalloc.get_traced_memory()[0] - before
-    finally:
-        tracemalloc.stop()
-    assert 0.4 * store.bytes_kept() < held < 1.1 * store.bytes_kept()
+def test_a_table_that_is_too_large_is_refused_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(uploads, "UPLOADS", kinds.Kind("uploads", together=5000, each=3000))
+    with pytest.raises(ValueError, match=r"uploads: expected at most 1,976 bytes, got [\d,]+"):
+        keep("a", "Ada", table(100))
 
 
 def test_a_name_cannot_be_made_up_from_the_content_and_is_another_for_each_visitor(monkeypatch):
@@ -98,11 +120,11 @@ def test_a_name_cannot_be_made_up_from_the_content_and_is_another_for_each_visit
 
 
 def test_another_visitor_is_told_that_it_is_gone_and_the_picture_is_drawn_by_its_name():
-    model, mask = ModelState(), Table(np.tri(10), "numbers")
+    model, mask = ModelState(), read_file(b"\n".join(b" ".join([b"1", b"0"] * 5) for _ in range(10)))
     name = name_of(b"a file", "Ada")
-    UPLOADS.keep(name, "Ada", mask)
+    keep(name, "Ada", mask)
     state = MasksState(pasted="", upload=name)
-    assert pasted_mask(model, state, "Ada")[0].read is mask
+    same(pasted_mask(model, state, "Ada")[0].read, mask)
     assert pasted_mask(model, state, "Bob") == (None, GONE)
     _, numbers = foreign(model, state)
-    np.testing.assert_array_equal(numbers.ravel()[:100].reshape(10, 10), np.tri(10))
+    np.testing.assert_array_equal(numbers.ravel()[:100].reshape(10, 10), mask.values)

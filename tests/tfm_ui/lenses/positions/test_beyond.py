@@ -12,6 +12,7 @@ from tests.tfm_ui.pictures.charts import by_heading, gaps, ranges
 from tfm_core import POSITIONAL, sinusoidal_encoding
 from tfm_core.positional.schemes import Rotary
 from tfm_core.study.position_laws import drawn_pair
+from tfm_core.training.folder import Folder
 from tfm_core.training.outcomes import OUTCOMES
 from tfm_ui.lenses.positions.beyond.max_len import as_trained, measured
 from tfm_ui.lenses.positions.beyond.pictures import vectors as vectors_drawn
@@ -140,7 +141,7 @@ def test_two_schemes_that_turn_have_clocks_of_their_own(monkeypatch):
 
 
 def test_of_trained_weights_max_len_is_the_length_that_they_were_trained_on(monkeypatch, tmp_path):
-    monkeypatch.setattr(OUTCOMES, "folder", tmp_path)  # what was compared on this machine is not looked at
+    monkeypatch.setattr(OUTCOMES.shelf, "place", Folder(tmp_path))  # what was compared on this machine is not looked at
     monkeypatch.setattr(OUTCOMES, "_memory", {})
     model, state = ModelState(weights="majority"), asks("learned", "rope", view="beyond", length=64, max_len=12)
     assert model.trained

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.tfm_ui.lenses.profiling.reports import COPY, PEAK, part_seconds, plausible
+from tests.tfm_ui.store.empty import empty_store
 from tfm_core.profiling import Plan, Report, Row, Setup, costs
 from tfm_ui.lenses.profiling import answers_views, measurements
 from tfm_ui.lenses.profiling.plan import plan_of
@@ -49,8 +50,9 @@ class Asked:
 
 
 @pytest.fixture(autouse=True)
-def nothing_measured(monkeypatch):
-    monkeypatch.setattr(measurements, "_kept", type(measurements._kept)())
+def nothing_measured():
+    with empty_store(measurements):
+        yield
 
 
 def parameters(row: Row) -> int:

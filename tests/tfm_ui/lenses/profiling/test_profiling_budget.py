@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from tests.tfm_ui.store.empty import empty_store
 from tfm_core.profiling import DEFAULT_SIZES, Machine, Plan, Report, Row, Setup, Size
 from tfm_ui.lenses.profiling import budget, measurements
 from tfm_ui.lenses.profiling.plan import plan_of
@@ -15,14 +16,14 @@ def plan(**setup) -> Plan:
     return Plan(tuple(Row("with weights", size) for size in DEFAULT_SIZES), Setup(**setup))
 
 
-def test_the_lengths_of_a_link_stay_whatever_was_measured_since(monkeypatch):
-    monkeypatch.setattr(measurements, "_kept", measurements.OrderedDict())
+def test_the_lengths_of_a_link_stay_whatever_was_measured_since():
     state, model = ProfilingState(view="length"), ModelState()
     before, needed = plan_of(model, state), budget.needs(plan())
     slow = Machine(device="", processor="", cores=1, system="", torch="", flops_per_second=1e3, bytes_per_second=1e3)
-    measurements.keep(Report(id="slow", plan=before, machine=slow))
-    assert plan_of(model, state) == before
-    assert budget.needs(plan()) == needed
+    with empty_store(measurements):
+        measurements.keep(Report(id="slow", plan=before, machine=slow))
+        assert plan_of(model, state) == before
+        assert budget.needs(plan()) == needed
     assert not budget.refused(before)
 
 

@@ -10,9 +10,10 @@ import torch
 from tests.tfm_core.training.runs import small, to_the_end
 from tfm_core import recording
 from tfm_core.training.config import of_task
+from tfm_core.training.folder import SHIPPED, Folder
 from tfm_core.training.networks import network
 from tfm_core.training.run import Point
-from tfm_core.training.store import SHIPPED, STORE, Store
+from tfm_core.training.store import STORE, Store
 from tfm_ui.lenses.training import LENS
 from tfm_ui.lenses.training.classify.answers import NOT_YET
 from tfm_ui.lenses.training.classify.examples import FIRST, WRONG, Confusion, Sentences
@@ -32,12 +33,12 @@ ASKED = {question.name: question for question in QUESTIONS}
 @pytest.fixture(autouse=True)
 def only_shipped(monkeypatch, tmp_path):
     """The runs that come with the app, whatever was trained on this machine."""
-    monkeypatch.setattr(STORE, "folder", tmp_path)
+    monkeypatch.setattr(STORE.shelf, "place", Folder(tmp_path))
     monkeypatch.setattr(STORE, "_memory", type(STORE._memory)())
 
 
 def run_of(name):
-    run = Store(SHIPPED).find(of_task(name))
+    run = Store(Folder(SHIPPED)).find(of_task(name))
     assert run
     return run
 

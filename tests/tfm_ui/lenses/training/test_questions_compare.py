@@ -4,7 +4,7 @@ import pytest
 
 from tests.tfm_core.training.comparisons import comparison
 from tfm_core import TASKS
-from tfm_core.training.folder import SHIPPED
+from tfm_core.training.folder import SHIPPED, Folder
 from tfm_core.training.lengths import lengths_of
 from tfm_core.training.outcomes import OUTCOMES
 from tfm_ui.lenses.training.compare.layers import WHY
@@ -22,7 +22,7 @@ MODEL = ModelState()
 @pytest.fixture(autouse=True)
 def only_shipped(monkeypatch, tmp_path):
     """The comparisons that come with the app, whatever was computed on this machine."""
-    monkeypatch.setattr(OUTCOMES, "folder", tmp_path)
+    monkeypatch.setattr(OUTCOMES.shelf, "place", Folder(tmp_path))
     monkeypatch.setattr(OUTCOMES, "shipped", SHIPPED)
     monkeypatch.setattr(OUTCOMES, "_memory", {})
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tfm_ui.lenses.masks.conventions import uploads
 from tfm_ui.lenses.masks.conventions.mask_text import Table, read_text
 from tfm_ui.lenses.masks.conventions.pasted_file import read_file
 from tfm_ui.lenses.masks.conventions.pasted_guess import (
@@ -20,11 +21,11 @@ from tfm_ui.lenses.masks.conventions.pasted_guess import (
     mask_of,
     odd_values,
 )
-from tfm_ui.lenses.masks.conventions.uploads import UPLOADS
 from tfm_ui.lenses.masks.paint import SIDE, whole
 from tfm_ui.lenses.masks.state import GUESSED, MasksState, Setting, item_of, setting
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.store.store import StoreAway
 from tfm_ui.text import formats
 from tfm_ui.text.token_labels import labels
 
@@ -175,7 +176,7 @@ def pasted_mask(model: ModelState, state: MasksState, visitor: str | None = None
     """
     try:
         table = _read(state, visitor)
-    except ValueError as problem:
+    except (ValueError, StoreAway) as problem:
         return None, str(problem)
     except LookupError:
         return None, GONE
@@ -190,7 +191,7 @@ def pasted_mask(model: ModelState, state: MasksState, visitor: str | None = None
 def _read(state: MasksState, visitor: str | None) -> Table | None:
     if state.pasted.strip():
         return read_text(state.pasted)
-    return UPLOADS.find(state.upload, visitor) if state.upload else None
+    return uploads.find(state.upload, visitor) if state.upload else None
 
 
 def drawn(pasted: Pasted) -> NDArray[np.float32]:

@@ -7,6 +7,7 @@ from tfm_ui.lenses.masks.conventions.mask_text import BYTES
 from tfm_ui.lenses.masks.conventions.pasted_file import read_file
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.page import controls
+from tfm_ui.store.store import StoreAway
 from tfm_ui.visitors.visitor import runs_a_script, visitor_here
 
 UPLOAD, PROBLEM = "_masks_upload", "_masks_upload_problem"
@@ -38,14 +39,13 @@ def _file_changed() -> None:
         controls.change(PREFIX, upload="")
         return
     data = file.getvalue()
+    visitor = visitor_here()
+    name = uploads.name_of(data, visitor)
     try:
-        table = read_file(data)
-    except ValueError as problem:
+        uploads.keep(name, visitor, read_file(data))
+    except (ValueError, StoreAway) as problem:
         state = controls.current(MasksState, PREFIX)
         st.session_state[PROBLEM] = f"{file.name[:60]}: {problem}", state.pasted
         controls.change(PREFIX, upload="")  # the uploader no longer holds the file that was uploaded before
         return
-    visitor = visitor_here()
-    name = uploads.name_of(data, visitor)
-    uploads.UPLOADS.keep(name, visitor, table)
     controls.change(PREFIX, upload=name, pasted="")

@@ -1,0 +1,235 @@
+"""Which store a server has: a folder that its processes find and that goes with it, or Redis with a spare one."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from redis import Redis
+
+from tests.tfm_core.training.runs import same_numbers, trained
+from tests.tfm_ui.store.redis_server import free_port, redis_server
+from tfm_core.training.folder import JSON, TENSORS, Folder
+from tfm_core.training.store import Store
+from tfm_ui.store import runs, shared
+from tfm_ui.store.kinds import COMPARISONS, LOADED, RUNS
+from tfm_ui.store.local import LocalStore
+from tfm_ui.store.redis_store import RedisStore
+from tfm_ui.store.runs import StorePlace, packed, unpacked
+from tfm_ui.store.spare import WithSpare
+from tfm_ui.store.store import Kind, StoreAway
+
+ROOT = Path(__file__).parents[3]
+KIND = Kind("kept", together=100_000)
+SERVER = '''
+import os, subprocess, sys
+from tfm_ui.store import shared
+from tfm_ui.store.store import Kind
+kind = Kind("kept", together=100_000)
+shared.begin()
+shared.store().put(kind, "a", b"of the server")
+child = """
+from tfm_ui.store import shared
+from tfm_ui.store.store import Kind
+kind = Kind("kept", together=100_000)
+print(shared.store().get(kind, "a").decode())
+shared.store().put(kind, "b", b"of the child")
+"""
+print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=True).stdout.strip())
+print(shared.store().get(kind, "b").decode())
+print(os.environ[shared.VARIABLE], flush=True)
+sys.stdin.readline()
+'''
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A process that has begun as a server does; the folder for temporary files is the test's."""
+    started = []
+
+    def start():
+        process = subprocess.Popen(
+            [sys.executable, "-c", SERVER],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
+            env={**os.environ, "TMPDIR": str(tmp_path), shared.VARIABLE: "/of/another/server"},
+        )  # fmt: skip
+        started.append(process)
+        assert process.stdout.readline() == "of the server\n"
+        assert process.stdout.readline() == "of the child\n"
+        return process, Path(process.stdout.readline().strip())
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_processes_of_a_server_share_a_folder_that_only_its_user_can_read_and_that_goes_with_it(server, tmp_path):
+    process, folder = server()
+    assert folder.parent == tmp_path
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
+    process.communicate("\n")
+    assert process.returncode == 0
+    assert not folder.exists()
+
+
+def test_what_a_killed_server_has_left_behind_the_next_removes_and_nothing_of_one_that_runs(server):
+    killed, left = server()
+    _, running = server()
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    assert left.exists()
+    _, latest = server()
+    assert [folder.exists() for folder in (left, running, latest)] == [False, True, True]
+
+
+def test_without_a_folder_it_is_a_sentence(monkeypatch):
+    monkeypatch.delenv(shared.VARIABLE, raising=False)
+
+    def full(**_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shared, "mkdtemp", full)
+    assert "no folder can be made" in shared.problem()
+    with pytest.raises(StoreAway, match="No space left on device"):
+        shared.store()
+
+
+def test_a_file_that_is_no_store_is_a_sentence(tmp_path):
+    (tmp_path / "kept.sqlite").write_text("nothing of ours, and long enough to be looked at" * 9)
+    store = LocalStore(tmp_path)
+    assert "file is not a database" in store.ready()
+    with pytest.raises(StoreAway, match="cannot be read or written now"):
+        store.get(KIND, "a")
+    store.close()
+
+
+def test_while_redis_is_away_it_is_a_sentence_and_then_it_is_asked_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("tfm_ui.store.redis_store.PAUSE", 0.0)
+    port, spare = free_port(), LocalStore(tmp_path)
+    redis = RedisStore(f"redis://127.0.0.1:{port}")
+    store = WithSpare(redis, spare)
+    away = f"kept by Redis at 127.0.0.1:{port}, and it does not answer"
+    assert away in store.ready()
+    for call in (store.get, store.entry):
+        with pytest.raises(StoreAway, match="does not answer"):
+            call(KIND, "a")
+    with pytest.raises(StoreAway):
+        store.keys(KIND)
+    store.put(KIND, "meanwhile", b"1")  # no work is lost
+    assert (store.get(KIND, "meanwhile"), store.keys(KIND)) == (b"1", ["meanwhile"])
+    with redis_server(port):
+        assert store.ready() == ""
+        store.put(KIND, "a", b"2")
+        assert (store.get(KIND, "a"), store.get(KIND, "meanwhile")) == (b"2", b"1")
+        assert store.keys(KIND) == ["a", "meanwhile"]
+        store.put(KIND, "meanwhile", b"3")
+        assert spare.keys(KIND) == []
+        assert redis.get(KIND, "meanwhile") == b"3"
+    assert away in store.ready()
+    with redis_server(port):  # with a connection that the first has closed
+        assert store.get(KIND, "a") is None
+    redis.close()
+    spare.close()
+
+
+def test_a_redis_that_is_away_is_asked_once_for_a_whole_page(monkeypatch):
+    redis, asked = RedisStore("redis://127.0.0.1:1"), []
+    monkeypatch.setattr(redis._redis, "ping", lambda: asked.append("ping"))
+    with pytest.raises(StoreAway):
+        redis.get(KIND, "a")
+    assert "does not answer" in redis.ready()
+    assert asked == []
+    monkeypatch.setattr("tfm_ui.store.redis_store.PAUSE", 0.0)
+    redis._tries_at = 0.0
+    assert redis.ready() == ""
+    redis.close()
+
+
+def test_a_password_is_in_no_sentence():
+    redis = RedisStore("redis://user:secret@127.0.0.1:1/0")
+    assert "127.0.0.1:1" in redis.ready()
+    assert "secret" not in redis.ready() + repr(redis)
+    redis.close()
+
+
+def test_an_error_of_redis_is_told_in_its_words(empty_redis):
+    redis = RedisStore(empty_redis)
+    with Redis.from_url(empty_redis) as client:
+        client.config_set("maxmemory", "1")
+        try:
+            with pytest.raises(StoreAway, match=r"it answers “.+maxmemory"):
+                redis.put(KIND, "a", b"1")
+        finally:
+            client.config_set("maxmemory", "0")
+    redis.put(KIND, "a", b"1")
+    redis.close()
+
+
+def test_parts_come_back():
+    for parts in ({JSON: b"{}", TENSORS: bytes(range(256))}, {JSON: b"{}"}):
+        assert unpacked(packed(parts)) == parts
+    assert unpacked(b"") == unpacked(b"\0\0") == {}
+
+
+@pytest.fixture
+def replicas(store, monkeypatch):
+    """Two servers that share a store, as each sees its runs."""
+    monkeypatch.setattr(runs, "store", lambda: store)
+    return [Store(StorePlace(), shipped=Path("/no/such/folder")) for _ in range(2)]
+
+
+def test_a_run_of_a_server_is_found_by_another_to_the_last_digit(replicas, store):
+    here, there = replicas
+    run = trained()
+    here.keep(run)
+    assert (here.problem, store.keys(LOADED), store.keys(COMPARISONS)) == ("", [], [])
+    assert len(store.keys(RUNS)) == 1
+    same_numbers(there.find(run.config), run)
+    assert there.find(run.config) is there.find(run.config)  # fetched once
+    longer = trained(steps=20)
+    here.keep(longer)
+    assert there.beginning(trained(steps=30).config).done == 20
+    torch.testing.assert_close(dict(there.weights(run.config.name)), dict(run.weights))
+
+
+def test_what_is_no_run_counts_as_missing_and_is_removed(replicas, store):
+    here, there = replicas
+    here.keep(trained())
+    (key,) = store.keys(RUNS)
+    store.put(RUNS, key, b"\x80\x04N.")
+    assert there.find(trained().config) is None
+    store.put(RUNS, key, packed({JSON: b"{}", TENSORS: b"\x80\x04N."}))
+    assert there.find(trained().config) is None
+    assert store.keys(RUNS) == []
+
+
+def test_where_no_folder_can_be_written_another_process_finds_the_run_in_the_store(store, tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "store", lambda: store)
+    (tmp_path / "file").touch()
+    here, there = (Store(Folder(tmp_path / "file"), shipped=Path("/no/such/folder")) for _ in range(2))
+    here.shelf.spare = there.shelf.spare = StorePlace()
+    here.keep(trained())
+    assert here.problem.startswith("Trained runs are kept in memory until the server ends: ")
+    same_numbers(there.find(trained().config), trained())
+
+
+def test_runs_that_cannot_be_looked_up_are_a_sentence_and_those_in_memory_stay(replicas, monkeypatch):
+    here, there = replicas
+    here.keep(trained())
+
+    def away():
+        raise StoreAway("Redis is away.")
+
+    monkeypatch.setattr(runs, "store", away)
+    same_numbers(here.find(trained().config), trained())
+    assert here.weights(trained().config.name)
+    assert there.find(trained().config) is None
+    assert there.problem == "Redis is away."
+    there.keep(trained(seed=1))
+    assert there.find(trained(seed=1).config)
+    assert "(Redis is away.)" in there.problem

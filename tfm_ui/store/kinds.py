@@ -1,0 +1,18 @@
+"""What is kept in the store, and how much of it."""
+
+from tfm_ui.settings import SETTINGS
+from tfm_ui.store.store import Kind
+
+DAY = 86_400.0  # seconds
+
+UPLOADS = Kind(
+    "uploads",
+    together=SETTINGS.upload_bytes,
+    each=SETTINGS.upload_bytes_per_visitor,
+    lifetime=7 * DAY,  # since it was looked at last: Redis would keep what a visitor has brought for ever
+    reading_renews=True,
+)
+MEASUREMENTS = Kind("measurements", together=16_000_000)
+RUNS = Kind("runs", together=SETTINGS.runs_bytes)
+LOADED = Kind("loaded", together=SETTINGS.runs_bytes // 5)  # so that they push out nothing that was trained
+COMPARISONS = Kind("comparisons", together=4_000_000)

@@ -1,0 +1,148 @@
+"""A store in a file that all processes of a server share: SQLite, which keeps each step whole for all others."""
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tfm_ui.store.store import EXTRA, Entry, Kind, StoreAway, digest_of
+
+PATIENCE = 5.0  # seconds that a step waits for other processes, whose steps take milliseconds
+TABLE = """
+CREATE TABLE IF NOT EXISTS kept (
+    kind TEXT, key TEXT, owner TEXT, digest TEXT, size INTEGER, used INTEGER, value BLOB, PRIMARY KEY (kind, key)
+);
+CREATE INDEX IF NOT EXISTS by_age ON kept (kind, used);
+"""
+NOW = "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)"  # microseconds since 1970
+# A time for each use, never the same twice: the order of uses is that of the times.
+USED = f"MAX({NOW}, 1 + IFNULL((SELECT MAX(used) FROM kept WHERE kind = :kind), 0))"
+
+
+class LocalStore:
+    """A `Store` in a folder, whose file only this user can read.
+
+    Args:
+        folder: where the file is; it must exist.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "kept.sqlite"
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._process = 0  # whose connection it is: a forked process needs another
+
+    def put(self, kind: Kind, key: str, value: bytes, owner: str = "") -> None:
+        """Keep a value in place of an earlier one, and drop the oldest values for which there is no room."""
+        kind.check(key, value, owner)
+        row = {"kind": kind.name, "key": key, "owner": owner, "digest": digest_of(value), "size": len(value) + EXTRA}
+        with self._step(kind) as step:
+            step.execute("DELETE FROM kept WHERE kind = :kind AND key = :key", row)
+            step.execute(
+                f"INSERT INTO kept VALUES (:kind, :key, :owner, :digest, :size, {USED}, :value)", row | {"value": value}
+            )
+            if kind.each:
+                _make_room(step, kind.each, "kind = ? AND owner = ?", (kind.name, owner))
+            _make_room(step, kind.together, "kind = ?", (kind.name,))
+
+    def entry(self, kind: Kind, key: str) -> Entry | None:
+        """What is known of a value, which counts as reading it; None if there is none."""
+        row = self._read(kind, key, "owner, digest")
+        return Entry(*row) if row else None
+
+    def get(self, kind: Kind, key: str) -> bytes | None:
+        """A value; None if there is none."""
+        row = self._read(kind, key, "value")
+        return row[0] if row else None
+
+    def keys(self, kind: Kind) -> list[str]:
+        """All keys of a kind, the oldest first."""
+        with self._step(kind) as step:
+            return [key for (key,) in step.execute("SELECT key FROM kept WHERE kind = ? ORDER BY used", (kind.name,))]
+
+    def remove(self, kind: Kind, key: str) -> None:
+        """Drop a value, if it is there."""
+        with self._step(kind) as step:
+            step.execute("DELETE FROM kept WHERE kind = ? AND key = ?", (kind.name, key))
+
+    def ready(self) -> str:
+        """Why the store does not answer, in a sentence; "" if it does."""
+        try:
+            with self._step(Kind("", 0)):
+                return ""
+        except StoreAway as problem:
+            return str(problem)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if self._connection:
+                self._connection.close()
+            self._connection = None
+
+    def _read(self, kind: Kind, key: str, columns: str) -> tuple[Any, ...] | None:
+        named = {"kind": kind.name, "key": key}
+        with self._step(kind) as step:
+            if kind.reading_renews:
+                step.execute(f"UPDATE kept SET used = {USED} WHERE kind = :kind AND key = :key", named)
+            row: tuple[Any, ...] | None = step.execute(
+                f"SELECT {columns} FROM kept WHERE kind = :kind AND key = :key", named
+            ).fetchone()
+            return row
+
+    @contextmanager
+    def _step(self, kind: Kind) -> Iterator[sqlite3.Connection]:
+        """A step that other processes see whole or not at all; what has outlived its time is dropped before it."""
+        try:
+            with self._lock:
+                connection = self._open()
+                connection.execute("BEGIN IMMEDIATE" if kind.reading_renews else "BEGIN")
+                try:
+                    if kind.lifetime:
+                        connection.execute(
+                            f"DELETE FROM kept WHERE kind = ? AND used < {NOW} - ?",
+                            (kind.name, int(kind.lifetime * 1e6)),
+                        )
+                    yield connection
+                    connection.execute("COMMIT")
+                except BaseException:
+                    connection.execute("ROLLBACK")
+                    raise
+        except sqlite3.Error as error:
+            raise StoreAway(f"What this server keeps cannot be read or written now ({error}).") from error
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None or self._process != os.getpid():
+            os.close(os.open(self._file, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite's other files get the same rights
+            connection = sqlite3.connect(self._file, PATIENCE, isolation_level=None, check_same_thread=False)
+            _log_ahead(connection)
+            connection.execute("PRAGMA synchronous = OFF")  # it ends with the server: it need not outlive a power cut
+            connection.executescript(TABLE)
+            self._connection, self._process = connection, os.getpid()
+        return self._connection
+
+
+def _log_ahead(connection: sqlite3.Connection) -> None:
+    """Let processes read while another writes. SQLite itself does not wait where two processes switch to it at once."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+
+
+def _make_room(step: sqlite3.Connection, limit: int, where: str, values: tuple[str, ...]) -> None:
+    """Drop the oldest of these until they fit."""
+    (total,) = step.execute(f"SELECT IFNULL(SUM(size), 0) FROM kept WHERE {where}", values).fetchone()
+    while total > limit:
+        row, size = step.execute(f"SELECT rowid, size FROM kept WHERE {where} ORDER BY used LIMIT 1", values).fetchone()
+        step.execute("DELETE FROM kept WHERE rowid = ?", (row,))
+        total -= size

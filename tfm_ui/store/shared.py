@@ -1,0 +1,120 @@
+"""The store of this server: Redis if the setting names one, else a file that all processes of the server share.
+
+The file is in a folder that the server makes before it starts other processes (`begin`), and removes when it ends
+(`end`). Its processes find it by an environment variable, which they inherit. A process that inherits none, as in
+tests, makes a folder of its own. A server that is killed leaves its folder behind: the next server removes it, as
+nobody holds its lock any more.
+"""
+
+import atexit
+import os
+import shutil
+import sys
+import threading
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from tempfile import gettempdir, mkdtemp
+
+from tfm_ui.settings import SETTINGS
+from tfm_ui.store.local import LocalStore
+from tfm_ui.store.spare import WithSpare
+from tfm_ui.store.store import Store, StoreAway
+
+VARIABLE = "_ATTENTION_LAB_KEEPS"  # names the folder; no setting: a server overwrites it
+BEGINS, LOCK = "attention-lab-", "server"
+_lock = threading.Lock()
+_made: list[tuple[Path, int]] = []  # the folder that this process has made, and its open lock
+
+
+def begin() -> None:
+    """Make this server's folder. Called once, before the server starts other processes."""
+    _remove_what_was_left()
+    with suppress(OSError):  # then the first who needs the store is told
+        _make()
+
+
+def end() -> None:
+    """Remove the folder, if this process has made one. It may be used no longer."""
+    while _made:
+        folder, lock = _made.pop()
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            os.close(lock)
+
+
+def store() -> Store:
+    """The store of this server.
+
+    Raises:
+        StoreAway: if there is no folder for it, and none can be made.
+    """
+    local = _local(_folder())
+    return WithSpare(_redis(SETTINGS.store), local) if SETTINGS.store else local
+
+
+def problem() -> str:
+    """Why the store does not answer, in a sentence; "" if it does."""
+    try:
+        return store().ready()
+    except StoreAway as away:
+        return str(away)
+
+
+def _folder() -> Path:
+    with _lock:
+        folder = os.environ.get(VARIABLE, "")
+        if not folder or not Path(folder).is_dir():
+            try:
+                folder = str(_make())
+            except OSError as error:
+                raise StoreAway(f"This server can keep nothing: no folder can be made ({error}).") from error
+        return Path(folder)
+
+
+def _make() -> Path:
+    folder = Path(mkdtemp(prefix=BEGINS))  # only this user may enter it
+    lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    _held(lock)
+    _made.append((folder, lock))
+    atexit.register(end)
+    os.environ[VARIABLE] = str(folder)
+    return folder
+
+
+def _remove_what_was_left() -> None:
+    """Remove the folders of this user's servers that were killed: nobody holds their lock."""
+    with suppress(OSError):
+        for lock in Path(gettempdir()).glob(f"{BEGINS}*/{LOCK}"):
+            with suppress(OSError):
+                descriptor = os.open(lock, os.O_RDWR)
+                try:
+                    if _held(descriptor):
+                        shutil.rmtree(lock.parent, ignore_errors=True)
+                finally:
+                    os.close(descriptor)
+
+
+def _held(descriptor: int) -> bool:
+    """Take the lock of an open file, if nobody else holds it; whether that worked. Windows is not asked."""
+    if sys.platform == "win32":
+        return False
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+@cache
+def _local(folder: Path) -> LocalStore:
+    return LocalStore(folder)
+
+
+@cache
+def _redis(address: str) -> Store:
+    from tfm_ui.store.redis_store import RedisStore
+
+    return RedisStore(address)

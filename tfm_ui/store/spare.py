@@ -1,0 +1,53 @@
+"""A store with a spare one: while it does not answer, new values go into the spare one, so that no work is lost."""
+
+from tfm_ui.store.store import Entry, Kind, Store, StoreAway
+
+
+class WithSpare:
+    """A `Store`. What is in the spare one stays there, and is found as long as the spare one lives.
+
+    Args:
+        main: where values belong.
+        spare: where values are kept that come while `main` is away.
+    """
+
+    def __init__(self, main: Store, spare: Store) -> None:
+        self.main, self.spare = main, spare
+
+    def put(self, kind: Kind, key: str, value: bytes, owner: str = "") -> None:
+        """Keep a value in place of an earlier one."""
+        try:
+            self.main.put(kind, key, value, owner)
+        except StoreAway:
+            self.spare.put(kind, key, value, owner)
+        else:
+            self.spare.remove(kind, key)  # an earlier value
+
+    def entry(self, kind: Kind, key: str) -> Entry | None:
+        """What is known of a value. StoreAway is raised only for what the spare store does not have."""
+        return self.spare.entry(kind, key) or self.main.entry(kind, key)
+
+    def get(self, kind: Kind, key: str) -> bytes | None:
+        """A value. StoreAway is raised only for what the spare store does not have."""
+        value = self.spare.get(kind, key)
+        return self.main.get(kind, key) if value is None else value
+
+    def keys(self, kind: Kind) -> list[str]:
+        """All keys; of the spare store alone while the main one is away and the spare one has any."""
+        spare = self.spare.keys(kind)
+        try:
+            main = self.main.keys(kind)
+        except StoreAway:
+            if not spare:
+                raise
+            return spare
+        return [key for key in main if key not in spare] + spare
+
+    def remove(self, kind: Kind, key: str) -> None:
+        """Drop a value from both."""
+        self.spare.remove(kind, key)
+        self.main.remove(kind, key)
+
+    def ready(self) -> str:
+        """Why the main store does not answer, in a sentence; "" if it does."""
+        return self.main.ready()
