@@ -5,7 +5,8 @@
 
 Arguments must be frozen dataclasses or plain values: their repr is the key. All visitors share the results, so nobody
 may change them. A missing result is computed in the visitor's turn (tfm_ui/visitors/turn.py); if several threads ask
-for it at the same time, one computes it and the others wait.
+for it at the same time, one computes it and the others wait. Each process that computes has such a cache, and all
+processes together keep to the setting (tfm_ui/visitors/workers.py).
 """
 
 import gc
@@ -24,8 +25,8 @@ import numpy as np
 from torch import Tensor
 
 from tfm_core.allocator import give_back
-from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors.turn import turn_to_compute
+from tfm_ui.visitors.workers import EACH_CACHE
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -60,7 +61,7 @@ def held_bytes(value: Any) -> int:
 
 
 CACHE: cachetools.LRUCache[bytes, Any] = cachetools.LRUCache(
-    SETTINGS.cache_bytes, getsizeof=lambda result: held_bytes(result) + ENTRY
+    EACH_CACHE, getsizeof=lambda result: held_bytes(result) + ENTRY
 )
 _changed = Condition()
 _results = itertools.count(1)

@@ -41,11 +41,14 @@ class Picture:
         canvas: how it is drawn.
         content: computes what is drawn, from the model's state and the lens's state.
         uses_model: whether it needs the sidebar's model, and so a text.
+        here: whether it shows what only the server's process knows, such as a training that is under way; worker
+            processes (tfm_ui/server/pool.py) compute all other pictures.
     """
 
     canvas: Canvas
     content: Callable[[ModelState, Any], Content]
     uses_model: bool = field(default=True, kw_only=True)
+    here: bool = field(default=False, kw_only=True)
 
 
 def for_both_sides(name: str, canvas: Canvas, content: Callable[..., Content]) -> dict[str, Picture]:
@@ -119,7 +122,8 @@ def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: st
         ValueError: if another lens has a picture with the same name.
     """
     for name, picture in pictures.items():
-        entry = Registered(state, prefix, picture.canvas, picture.content, uses_model=picture.uses_model)
+        more = {"uses_model": picture.uses_model, "here": picture.here}
+        entry = Registered(state, prefix, picture.canvas, picture.content, **more)
         if PICTURES.setdefault(name, entry) != entry:
             raise ValueError(f"expected names that no other lens uses, got the picture {name!r} twice")
 
@@ -127,6 +131,13 @@ def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: st
 def can_be_asked(name: str) -> bool:
     """Whether this is the name of a picture, or of words."""
     return name in PICTURES or name in WORDS
+
+
+def is_here(name: str) -> bool:
+    """Whether the server's process itself computes this picture; words, if it computes a picture of the same lens."""
+    if name in PICTURES:
+        return PICTURES[name].here
+    return any(picture.here and picture.prefix == WORDS[name].prefix for picture in PICTURES.values())
 
 
 def registered(name: str) -> Registered:

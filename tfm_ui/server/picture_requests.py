@@ -1,36 +1,30 @@
 """The route for pictures: `POST /pictures/heads+head`, with the query of a link in the body."""
 
 import asyncio
-import gzip
-import logging
-import secrets
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
-import numpy as np
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from tfm_ui.pictures.canvas import encode
-from tfm_ui.pictures.registry import PICTURES, CannotBeShown, made, takes_long
+from tfm_ui.pictures.registry import PICTURES, Asked, CannotBeShown, can_be_asked
+from tfm_ui.server.packed import AllFailed, TooLarge
 from tfm_ui.server.picture_priority import PENDING, browser_of
+from tfm_ui.server.pool import POOL, Question
 from tfm_ui.server.same_origin import is_same_origin
 from tfm_ui.visitors.compute_limiter import RETRY, Busy, VisitorGone
 from tfm_ui.visitors.transfer_limit import TransferLimit
-from tfm_ui.visitors.turn import PATIENCE, TOO_LONG, Turn, use_turn
+from tfm_ui.visitors.turn import PATIENCE, TOO_LONG, Turn
 from tfm_ui.visitors.visitor import visitor_of
 
 LONGEST = 250_000  # bytes of a query: room for the longest text, percent-encoded
 MOST = 16  # pictures of one request: more than any page has
-LARGEST = 32_000_000  # bytes of an answer: the three largest maps of a page take half of it
 CHUNK = 2**16  # bytes handed to the network at a time: a slow reader has no more than that buffered
+STATUS = {Busy: 503, CannotBeShown: 422, TooLarge: 413, AllFailed: 500}
 
-NOTHING = np.zeros(0, np.float32)
-
-_log = logging.getLogger(__name__)
 # A separate pool, so that Streamlit's files and its health probe never wait for a picture. The limiter decides how many
 # of the threads compute at the same time; the others wait for their turn.
 _threads = ThreadPoolExecutor(64, thread_name_prefix="picture")
@@ -84,7 +78,7 @@ class Pictures:
 
 def _names(path: str) -> list[str]:
     names = path.split("+")
-    if not PICTURES.keys() >= set(names):
+    if not all(map(can_be_asked, names)):
         raise Refusal(404, f"expected one of {', '.join(PICTURES)}")
     if len(set(names)) < len(names) or len(names) > MOST:
         raise Refusal(400, f"expected each picture once, and at most {MOST} of them")
@@ -104,7 +98,8 @@ async def _computed(request: Request, names: list[str], query: str) -> bytes:
     """The pictures, computed in this visitor's turn. If the visitor leaves, pictures not yet begun are not computed."""
     gone = asyncio.create_task(_gone(request.receive))
     try:
-        turn = Turn(visitor_of(request), lambda: not gone.done(), heavy=takes_long(query))
+        model = Asked(query).model
+        turn = Turn(visitor_of(request), lambda: not gone.done(), heavy=model.is_heavy)
         try:
             first: set[asyncio.Future[Any]] = {asyncio.wrap_future(turn.ticket.admitted), gone}
             await asyncio.wait(first, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
@@ -112,42 +107,23 @@ async def _computed(request: Request, names: list[str], query: str) -> bytes:
                 raise VisitorGone
             if not turn.ticket.admitted.done():
                 raise Busy(TOO_LONG)
-            return await asyncio.get_running_loop().run_in_executor(_threads, _packed, turn, names, query)
+            return await _answer(Question(turn, names, query, hash(model)), gone)
         finally:
             turn.end()
-    except (Busy, CannotBeShown) as reason:
+    except tuple(STATUS) as reason:
         raise _refusal(reason) from None
     finally:
         gone.cancel()
 
 
-def _packed(turn: Turn, names: list[str], query: str) -> bytes:
-    """The pictures one after the other, each preceded by its length; in place of one that fails stands the problem."""
-    parts: list[bytes] = []
-    problems = []
-    with use_turn(turn):
-        for name in names:
-            turn.check_wanted()
-            try:
-                parts.append(made(name, query))
-            except (Busy, VisitorGone, CannotBeShown):
-                raise
-            except Exception:
-                problems.append(_logged(name, query))
-                parts.append(encode({"problem": problems[-1]}, NOTHING))
-            if sum(map(len, parts)) > LARGEST:
-                raise Refusal(413, f"These pictures have more than {LARGEST // 10**6} MB. Fewer tokens or heads fit.")
-        if len(problems) == len(names):
-            raise Refusal(500, problems[0])
-        together = b"".join(len(data).to_bytes(4, "little") + data for data in parts)
-        return gzip.compress(together, compresslevel=1)  # a half to a quarter of the size, for a millisecond or two
-
-
-def _logged(name: str, query: str) -> str:
-    """Log the current exception, and return a sentence for the visitor, who cannot see the log."""
-    reference = secrets.token_hex(4)
-    _log.exception("Reference %s: the picture %s of the link %.500r", reference, name, query)
-    return f"This picture could not be computed. The server's log says why, under the reference {reference}."
+async def _answer(question: Question, gone: asyncio.Task[Message]) -> bytes:
+    loop = asyncio.get_running_loop()
+    answer = loop.run_in_executor(_threads, POOL.ask, question)
+    first: set[asyncio.Future[Any]] = {answer, gone}
+    await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+    if not answer.done():
+        await loop.run_in_executor(_threads, POOL.drop, question)
+    return await answer  # also if nobody wants it: until then its turn has not ended
 
 
 async def _gone(receive: Receive) -> Message:
@@ -158,7 +134,6 @@ async def _gone(receive: Receive) -> Message:
             return message
 
 
-def _refusal(reason: Busy | CannotBeShown) -> Refusal:
-    if isinstance(reason, Busy):
-        return Refusal(503, str(reason), {"Retry-After": str(RETRY)})
-    return Refusal(422, str(reason))
+def _refusal(reason: Exception) -> Refusal:
+    headers = {"Retry-After": str(RETRY)} if isinstance(reason, Busy) else None
+    return Refusal(STATUS[type(reason)], str(reason), headers)

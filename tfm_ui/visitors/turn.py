@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Protocol
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -11,11 +12,26 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, VisitorGone
 from tfm_ui.visitors.visitor import visitor_here
+from tfm_ui.visitors.workers import WORKERS
 
-LIMITER = ComputeLimiter(light=SETTINGS.light_at_once, heavy=SETTINGS.heavy_at_once)
+LIMITER = ComputeLimiter(light=max(SETTINGS.light_at_once, WORKERS), heavy=SETTINGS.heavy_at_once)
 PATIENCE = 60.0  # seconds that a computation waits for its turn
 TOO_LONG = f"The server is busy: this has waited {PATIENCE:.0f} seconds for its turn."
 POLL = 0.05  # seconds between two checks whether a waiting computation is still wanted
+
+
+class SlowLaneNeeded(Exception):
+    """A computation takes long, but its turn is in the quick lane and cannot move from where the computation runs."""
+
+
+class AnyTurn(Protocol):
+    """What a computation needs of its turn, which may be held by another process (tfm_ui/server/pool_worker.py)."""
+
+    def check_wanted(self) -> None:
+        """Raise VisitorGone if the answer is no longer wanted."""
+
+    def enter_slow_lane(self) -> None:
+        """Go on in the slow lane, or raise SlowLaneNeeded."""
 
 
 class Turn:
@@ -32,7 +48,7 @@ class Turn:
         Raises:
             Busy: if too many computations wait.
         """
-        self._who, self._wanted = who, wanted
+        self.who, self._wanted = who, wanted
         self.ticket = LIMITER.ask(who, heavy=heavy)
 
     def wait(self) -> None:
@@ -60,7 +76,7 @@ class Turn:
         """Wait for a place in the slow lane, unless the turn has one. Raises what `wait` raises."""
         if not self.ticket.heavy:
             self.end()
-            self.ticket = LIMITER.ask(self._who, heavy=True)
+            self.ticket = LIMITER.ask(self.who, heavy=True)
             self.wait()
 
     def end(self) -> None:
@@ -68,11 +84,11 @@ class Turn:
         LIMITER.leave(self.ticket)
 
 
-_turn: ContextVar[Turn | None] = ContextVar("turn", default=None)
+_turn: ContextVar[AnyTurn | None] = ContextVar("turn", default=None)
 
 
 @contextmanager
-def use_turn(turn: Turn) -> Iterator[None]:
+def use_turn(turn: AnyTurn) -> Iterator[None]:
     """Let what this thread computes in the block count as part of this turn, which has begun."""
     token = _turn.set(turn)
     try:
@@ -82,7 +98,7 @@ def use_turn(turn: Turn) -> Iterator[None]:
 
 
 @contextmanager
-def turn_to_compute(*, heavy: bool = False) -> Iterator[Turn]:
+def turn_to_compute(*, heavy: bool = False) -> Iterator[AnyTurn]:
     """Compute in this thread's current turn, or else in a new turn for the visitor whose script runs.
 
     Args:
@@ -98,13 +114,13 @@ def turn_to_compute(*, heavy: bool = False) -> Iterator[Turn]:
             turn.enter_slow_lane()
         yield turn
         return
-    turn = Turn(visitor_here() if _runs_a_script() else "", _still_wanted, heavy=heavy)
+    new = Turn(visitor_here() if _runs_a_script() else "", _still_wanted, heavy=heavy)
     try:
-        turn.wait()
-        with use_turn(turn):
-            yield turn
+        new.wait()
+        with use_turn(new):
+            yield new
     finally:
-        turn.end()
+        new.end()
 
 
 def _runs_a_script() -> bool:

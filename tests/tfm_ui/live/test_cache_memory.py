@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tfm_ui.settings import Settings
+from tfm_ui.visitors.workers import EACH_CACHE
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
@@ -55,7 +55,7 @@ print(json.dumps(rows))
 def test_the_cache_holds_what_it_says_and_no_more_than_its_budget():
     answer = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=True)
     rows = json.loads(answer.stdout)
-    budget = Settings().cache_bytes
+    budget = EACH_CACHE
     assert rows[-1][0] > budget / 2, "too little to tell anything"
     for said, owned, resident in rows:
         assert said <= budget

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from tests.tfm_ui.loops import run
 from tests.tfm_ui.payloads import decode
 from tfm_ui.pictures.registry import PICTURES, made
-from tfm_ui.server import asgi, picture_requests
+from tfm_ui.server import asgi, packed, picture_requests
 from tfm_ui.visitors import turn
 from tfm_ui.visitors.compute_limiter import ComputeLimiter
 
@@ -60,19 +60,19 @@ def test_garbage_is_a_picture_too():
 
 
 def test_an_answer_has_a_largest_size(monkeypatch):
-    monkeypatch.setattr(picture_requests, "LARGEST", 5000)
+    monkeypatch.setattr(packed, "LARGEST", 5000)
     answer = client.post("/pictures/heads+head+steps", content="")
     assert answer.status_code == 413
     assert "Fewer tokens or heads fit" in answer.text
 
 
 def test_a_failed_picture_says_so_with_a_reference_that_is_in_the_log_and_the_others_are_there(monkeypatch, caplog):
-    def broken(name, query):
+    def broken(name, link):
         if name == "head":
             raise ZeroDivisionError("a fault of ours")
-        return made(name, query)
+        return made(name, link)
 
-    monkeypatch.setattr(picture_requests, "made", broken)
+    monkeypatch.setattr(packed, "made", broken)
     with caplog.at_level(logging.ERROR):
         answer = client.post("/pictures/heads+head", content="seed=5")
     good, bad = apart(answer.content, 2)
@@ -89,7 +89,7 @@ def test_a_fault_of_ours_is_no_bad_link(monkeypatch):
     def broken(name, query):
         raise ValueError("of the program's")
 
-    monkeypatch.setattr(picture_requests, "made", broken)
+    monkeypatch.setattr(packed, "made", broken)
     assert client.post("/pictures/head", content="").status_code == 500
 
 
@@ -160,7 +160,7 @@ def test_whoever_finds_the_queue_full_is_told_when_to_ask_again(full, monkeypatc
 
 
 def test_what_waits_is_dropped_when_the_asker_has_gone(full, monkeypatch):
-    monkeypatch.setattr(picture_requests, "made", lambda *_: pytest.fail("nobody wants it"))
+    monkeypatch.setattr(packed, "made", lambda *_: pytest.fail("nobody wants it"))
     gone = threading.Event()
 
     async def leave():
@@ -182,7 +182,7 @@ def test_of_several_pictures_the_rest_is_not_computed_when_the_asker_has_gone(mo
         threading.Event().wait(0.1)
         return b""
 
-    monkeypatch.setattr(picture_requests, "made", slowly)
+    monkeypatch.setattr(packed, "made", slowly)
 
     monkeypatch.setattr(picture_requests, "_names", lambda path: ["heads", "head", "steps"])
     assert run(asked(b"", hang_up=gone)) is None
@@ -214,7 +214,7 @@ def test_of_many_who_send_slowly_the_oldest_give_way_and_whoever_sends_at_once_i
 def test_of_many_who_read_slowly_the_oldest_give_way(monkeypatch):
     endpoint = picture_requests.Pictures()
     picture = made("head", "")
-    answer = picture_requests.gzip.compress(len(picture).to_bytes(4, "little") + picture, compresslevel=1)
+    answer = packed.gzip.compress(len(picture).to_bytes(4, "little") + picture, compresslevel=1)
     endpoint.answers.most = 2 * len(answer)  # all four answers are this one
     never = asyncio.Event
 

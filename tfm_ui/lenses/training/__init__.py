@@ -23,5 +23,5 @@ LENS = Lens(
     state=TrainingState,
     views={"learn": LEARN, "decode": DECODE, "classify": CLASSIFY, "compare": COMPARE, "lengths": LENGTHS},
     questions=QUESTIONS,
-    pictures={name: replace(picture, uses_model=False) for name, picture in PICTURES.items()},
+    pictures={name: replace(picture, uses_model=False, here=True) for name, picture in PICTURES.items()},
 )

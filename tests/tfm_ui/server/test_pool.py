@@ -1,0 +1,204 @@
+"""The pool of worker processes: its answers are those of this process, whatever happens to a worker."""
+
+import gzip
+import logging
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+
+import pytest
+
+from tests.tfm_ui.payloads import decode
+from tfm_ui.pictures.registry import PICTURES, WORDS, is_here
+from tfm_ui.server import pool_member
+from tfm_ui.server.packed import AllFailed, packed
+from tfm_ui.server.pool import Pool, Question
+from tfm_ui.visitors.compute_limiter import VisitorGone
+from tfm_ui.visitors.turn import Turn
+
+SLOW = "seq_len=1024&d_model=256&num_layers=8&num_heads=16&text=%40faust"
+MEDIUM = "seq_len=300&d_model=256&num_layers=8&num_heads=16&text=%40faust"
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    pool = Pool()
+    pool.start(2)
+    yield pool
+    pool.close()
+
+
+@contextmanager
+def question(
+    names: str, query: str, *, near: int = 0, heavy: bool = False, wanted: Callable[[], bool] = lambda: True
+) -> Iterator[Question]:
+    """A question in a turn that has begun."""
+    turn = Turn("somebody", wanted, heavy=heavy)
+    try:
+        turn.wait()
+        yield Question(turn, names.split("+"), query, near)
+    finally:
+        turn.end()
+
+
+def answer(pool: Pool, names: str, query: str, *, near: int = 0, heavy: bool = False) -> bytes:
+    with question(names, query, near=near, heavy=heavy) as asked:
+        return pool.ask(asked)
+
+
+def here(names: str, query: str) -> bytes:
+    with question(names, query) as asked:
+        return packed(asked.turn, asked.names, asked.query)
+
+
+def until(what: Callable[[], object]) -> None:
+    give_up = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < give_up
+        time.sleep(0.005)
+
+
+def busy(pool: Pool) -> Sequence[int]:
+    return [worker.busy for worker in pool.status()]
+
+
+def test_every_picture_is_the_same_bytes_as_here(pool):
+    for name in PICTURES:
+        assert answer(pool, name, "seed=3") == here(name, "seed=3"), name
+    there = [name for name in PICTURES if not is_here(name)]
+    assert sum(worker.answered for worker in pool.status()) >= len(there) > len(PICTURES) / 2
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_words_are_the_same_as_here(pool, name):
+    said, said_here = (places(ask(name, "seed=3")) for ask in (partial(answer, pool), here))
+    assert said == said_here
+
+
+def places(data: bytes) -> Mapping[str, object]:
+    """What words say, without how long the pass took."""
+    header, _ = decode(gzip.decompress(data)[4:])
+    return {place: says for place, says in header["places"].items() if not place.startswith(("facts", "badge"))}
+
+
+def test_two_workers_compute_at_the_same_time(pool):
+    with ThreadPoolExecutor(2) as threads:
+        answers = [threads.submit(answer, pool, "heads+contribution", f"{MEDIUM}&seed={n}") for n in range(2)]
+        until(lambda: busy(pool) == [1, 1])
+        assert answers[0].result() != answers[1].result()
+
+
+def test_questions_about_the_same_go_to_the_same_worker_if_it_is_free(pool):
+    for near in (0, 1):
+        before = [worker.answered for worker in pool.status()]
+        for _ in range(3):
+            answer(pool, "heads", "seed=3", near=near)
+        assert [now.answered - then for now, then in zip(pool.status(), before, strict=True)][near] == 3
+
+
+def test_slow_questions_leave_a_worker_to_the_quick_ones(pool):
+    with ThreadPoolExecutor(1) as threads:
+        slow = threads.submit(answer, pool, "heads", f"{SLOW}&seed=5", near=1, heavy=True)
+        until(lambda: busy(pool) == [1, 0])
+        for near in range(6):
+            answer(pool, "heads+head", f"seed={700 + near}", near=near)
+        assert not slow.done(), "the slow question was done too early to tell anything"
+        assert pool.status()[1].answered >= 6
+
+
+def test_what_turns_out_to_be_slow_moves_to_the_slow_lane(pool):
+    with question("heads", f"{MEDIUM}&seed=8") as asked:
+        assert pool.ask(asked)
+        assert asked.turn.ticket.heavy
+
+
+def test_a_question_whose_worker_is_killed_is_asked_again(pool, caplog):
+    before = pool.status()
+    with caplog.at_level(logging.WARNING), ThreadPoolExecutor(1) as thread:
+        asked = thread.submit(answer, pool, "heads", f"{MEDIUM}&seed=9", heavy=True)
+        until(lambda: busy(pool)[0])
+        os.kill(pool.status()[0].pid, signal.SIGKILL)
+        assert asked.result() == here("heads", f"{MEDIUM}&seed=9")
+    until(lambda: all(worker.alive for worker in pool.status()))
+    assert pool.status()[0].restarts == before[0].restarts + 1
+    assert pool.status()[0].pid != before[0].pid
+    assert "is replaced" in caplog.text
+
+
+def test_a_worker_that_is_killed_while_idle_costs_nobody_an_answer(pool):
+    for worker in pool.status():
+        os.kill(worker.pid, signal.SIGKILL)
+        assert answer(pool, "heads", "seed=3") == here("heads", "seed=3")
+
+
+def test_a_question_that_ends_two_workers_is_a_problem_and_other_questions_are_answered(caplog):
+    lonely = Pool()
+    lonely.start(1)
+
+    def is_asked(restarts: int) -> bool:
+        return lonely.status()[0].restarts == restarts and poison in lonely._asked
+
+    with (
+        ThreadPoolExecutor(3) as threads,
+        question("heads", f"{SLOW}&seed=77", heavy=True) as poison,
+    ):
+        failed = threads.submit(lonely.ask, poison)
+        others = [threads.submit(answer, lonely, "heads+head", f"seed={800 + n}") for n in range(40)]
+        for restarts in range(2):
+            until(partial(is_asked, restarts))
+            os.kill(lonely.status()[0].pid, signal.SIGKILL)
+        with pytest.raises(AllFailed, match="under the reference"):
+            failed.result()
+        assert [other.result() for other in others] == [here("heads+head", f"seed={800 + n}") for n in range(40)]
+    lonely.close()
+    assert "two workers have ended" in caplog.text
+
+
+def test_who_leaves_is_not_computed_for(pool):
+    with (
+        ThreadPoolExecutor(1) as thread,
+        question("heads+contribution+steps", f"{MEDIUM}&seed=10", heavy=True) as asked,
+    ):
+        computed = thread.submit(pool.ask, asked)
+        until(lambda: asked in pool._asked)
+        time.sleep(0.05)  # until the worker has begun
+        pool.drop(asked)
+        with pytest.raises(VisitorGone):
+            computed.result()
+    assert busy(pool) == [0, 0]
+
+
+def test_what_only_this_process_knows_is_computed_here(pool):
+    before = [worker.answered for worker in pool.status()]
+    assert is_here("training_learn")
+    assert is_here("training.words")
+    assert not is_here("heads")
+    assert answer(pool, "training_learn", "")
+    assert [worker.answered for worker in pool.status()] == before
+
+
+def test_without_workers_this_process_computes():
+    assert answer(Pool(), "heads", "seed=3") == here("heads", "seed=3")
+
+
+def test_a_pool_that_is_closed_leaves_no_process():
+    pool = Pool()
+    pool.start(1)
+    (worker,) = pool.status()
+    os.kill(worker.pid, 0)
+    pool.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker.pid, 0)
+    assert pool.status() == []
+
+
+def test_the_environment_is_as_before(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    pool_member.prepare()
+    assert os.environ["OMP_NUM_THREADS"] == "3"
+    assert "OPENBLAS_NUM_THREADS" not in os.environ

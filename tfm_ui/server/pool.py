@@ -1,0 +1,167 @@
+"""The pool of processes that compute pictures, so that Streamlit's process only runs pages.
+
+A computation has its turn in this process (tfm_ui/visitors/turn.py), and is then computed by a worker. Without a
+started pool, as in tests, this process computes.
+"""
+
+import itertools
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tfm_ui.pictures.registry import is_here
+from tfm_ui.server.packed import AllFailed, logged, packed
+from tfm_ui.server.pool_member import Member, prepare
+from tfm_ui.server.pool_worker import DeskProxy
+from tfm_ui.visitors.compute_limiter import Busy
+from tfm_ui.visitors.turn import SlowLaneNeeded, Turn
+
+PATIENCE = 30.0  # seconds that a question waits for a worker that has ended to be replaced
+
+
+@dataclass(frozen=True)
+class Status:
+    """A worker.
+
+    Attributes:
+        pid: the number of its process.
+        alive: whether the process can be asked.
+        restarts: how many processes it has replaced.
+        answered: questions that it is done with.
+        busy: questions that are being answered.
+    """
+
+    pid: int
+    alive: bool
+    restarts: int
+    answered: int
+    busy: int
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What a request asks for.
+
+    Attributes:
+        turn: its turn, which has begun.
+        names: of its pictures.
+        query: the query of a link.
+        near: questions with the same number go to the same worker, if it is free, which has computed the like before.
+    """
+
+    turn: Turn
+    names: Sequence[str]
+    query: str
+    near: int = 0
+
+
+class Pool:
+    """The workers. Any thread may call the methods."""
+
+    def __init__(self) -> None:
+        self._members: list[Member] = []
+        self._changed = threading.Condition()
+        self._once_more = threading.Lock()
+        self._numbers = itertools.count()
+        self._asked: dict[Question, tuple[DeskProxy, int]] = {}  # where each question is being answered
+
+    def start(self, workers: int) -> None:
+        """Start this many workers, and wait until they can be asked."""
+        prepare()
+        self._members = [Member(packed, self._changed) for _ in range(workers)]
+        with self._changed:
+            if not self._changed.wait_for(lambda: all(member.desk for member in self._members), PATIENCE):
+                raise RuntimeError(f"expected {workers} worker processes within {PATIENCE:.0f} seconds")
+
+    def close(self) -> None:
+        """End the workers."""
+        for member in self._members:
+            member.close()
+        self._members = []
+
+    def status(self) -> list[Status]:
+        """The workers, as they are now."""
+        with self._changed:
+            return [
+                Status(member.pid, bool(member.desk), max(member.starts - 1, 0), member.answered, member.busy)
+                for member in self._members
+            ]
+
+    def ask(self, question: Question) -> bytes:
+        """The packed pictures, computed by a worker; raises what `packed` raises."""
+        turn, names, query = question.turn, question.names, question.query
+        if not self._members or any(map(is_here, names)):
+            return packed(turn, names, query)
+        try:
+            return self._asked_again(question)
+        except SlowLaneNeeded:
+            turn.enter_slow_lane()
+            return self.ask(question)
+        except (OSError, EOFError) as error:
+            what = f"two workers have ended while they computed {'+'.join(names)} of the link {query[:500]!r}"
+            raise AllFailed(logged(what, error)) from None
+
+    def drop(self, question: Question) -> None:
+        """The visitor no longer waits for this question's answer: the worker begins no other computation for it."""
+        if asked := self._asked.get(question):
+            desk, number = asked
+            try:
+                desk.drop(number)
+            except (OSError, EOFError):
+                return  # the worker has ended
+
+    def _asked_again(self, question: Question) -> bytes:
+        """The answer; if the worker has ended, for instance for want of memory, that of a second worker."""
+        try:
+            return self._answer(question)
+        except (OSError, EOFError):
+            question.turn.check_wanted()
+        with self._once_more:  # whatever else the worker computed is not asked together with what may have ended it
+            return self._answer(question)
+
+    def _answer(self, question: Question) -> bytes:
+        heavy, number = question.turn.ticket.heavy, next(self._numbers)
+        with self._free(question.near, heavy=heavy) as desk:
+            self._asked[question] = desk, number
+            try:
+                answer: bytes = desk.ask(number, heavy, (question.names, question.query))
+                return answer
+            finally:
+                del self._asked[question]
+
+    @contextmanager
+    def _free(self, near: int, *, heavy: bool) -> Iterator[DeskProxy]:
+        """The worker that is to answer, for the time of the answer."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: any(member.desk for member in self._members), PATIENCE):
+                raise Busy("The server is busy: it starts its worker processes anew.")
+            member = self._freest(near, heavy=heavy)
+            desk = member.desk
+            assert desk
+            member.busy += 1
+            member.slow += heavy
+        try:
+            yield desk
+        except (OSError, EOFError):
+            member.replace(desk)
+            raise
+        finally:
+            with self._changed:
+                member.answered += 1
+                member.busy -= 1
+                member.slow -= heavy
+
+    def _freest(self, near: int, *, heavy: bool) -> Member:
+        """The worker with the fewest questions, slow ones above all; of equals always the same for the same `near`.
+
+        The last worker gets no slow questions, if there are others, so that quick ones do not wait.
+        """
+        alive = [member for member in self._members if member.desk]
+        allowed = [member for member in alive if member is not self._members[-1]] if heavy else []
+        members = allowed or alive
+        first = near % len(members)
+        return min(members[first:] + members[:first], key=lambda member: (member.slow, member.busy))
+
+
+POOL = Pool()

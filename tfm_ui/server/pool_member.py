@@ -1,0 +1,126 @@
+"""A worker process of the pool as the server sees it: started, watched, and started anew when it has ended."""
+
+import logging
+import multiprocessing
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import forkserver
+from multiprocessing.context import BaseContext
+from pathlib import Path
+from typing import Any
+
+from tfm_ui.server.pool_worker import DeskProxy, WorkerManager, begin
+
+ROOT = Path(__file__).parents[2]
+PRELOADED = ["streamlit.web.cli", "tfm_ui.lenses.preloaded"]  # the first is what Streamlit's command imports
+AGAIN = 1.0  # seconds between two attempts to start a worker that cannot be started
+
+_log = logging.getLogger(__name__)
+
+
+def method() -> BaseContext:
+    """How processes are started.
+
+    On Linux they are forked from a process of one thread that has all imports and nothing else: a fork of the server
+    itself may hang, as torch has threads. Elsewhere each imports what it needs.
+    """
+    return multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+
+
+def prepare() -> None:
+    """Start the process from which workers are forked; its imports take seconds, during which this process goes on."""
+    if sys.platform == "linux":
+        forkserver.set_forkserver_preload(PRELOADED)
+        with _environment(PYTHONPATH=_below_root(), OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"):
+            forkserver.ensure_running()
+
+
+class Member:
+    """A worker process, and those that replace it when it ends.
+
+    Attributes:
+        desk: what the process can be asked; None while there is no process.
+        pid: the number of the process, or of the last.
+        starts: how many processes there have been.
+        answered: questions that it is done with.
+        busy: questions that are being answered, of which `slow` are in the slow lane.
+    """
+
+    def __init__(self, compute: Callable[..., Any], changed: threading.Condition) -> None:
+        """Start the process, which takes a moment.
+
+        Args:
+            compute: computes an answer in the process; a function of a module, see `Desk`.
+            changed: notified when the process is ready and when it has ended; guards the attributes.
+        """
+        self.desk: DeskProxy | None = None
+        self.pid = self.starts = self.answered = self.busy = self.slow = 0
+        self._compute, self._changed, self._is_closed = compute, changed, threading.Event()
+        self._process: multiprocessing.process.BaseProcess | None = None
+        self._keeper = threading.Thread(target=self._keep, name="keeps a worker", daemon=True)
+        self._keeper.start()
+
+    def _keep(self) -> None:
+        while not self._is_closed.is_set():
+            try:
+                self._live()
+            except (OSError, EOFError):  # no memory, or no files, for another process
+                _log.exception("A worker process could not be started. There will be another attempt.")
+                self._is_closed.wait(AGAIN)
+
+    def _live(self) -> None:
+        """Start a process, and return when it has ended."""
+        manager = WorkerManager(ctx=method())
+        manager.start(begin)
+        desk = manager.desk(self._compute)
+        with self._changed:
+            self.pid = desk.pid()
+            self._process = next(child for child in multiprocessing.active_children() if child.pid == self.pid)
+            self.desk = desk
+            self.starts += 1
+            self._changed.notify_all()
+        if self._is_closed.is_set():
+            self._process.kill()
+        self._process.join()
+        with self._changed:
+            self.desk = None
+            self._changed.notify_all()
+        if not self._is_closed.is_set():
+            _log.warning("Worker process %s has ended (%s) and is replaced.", self.pid, self._process.exitcode)
+
+    def replace(self, desk: DeskProxy) -> None:
+        """End the process with this desk, which does not answer, unless it has been replaced already."""
+        with self._changed:
+            if self.desk is desk and self._process:
+                self.desk = None
+                self._process.kill()
+
+    def close(self) -> None:
+        """End the process, and do not replace it."""
+        self._is_closed.set()
+        if self._process:
+            self._process.kill()
+        self._keeper.join()
+
+
+def _below_root() -> str:
+    """The search path of modules with this project's folder, wherever the server was started."""
+    return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+
+
+@contextmanager
+def _environment(**variables: str) -> Iterator[None]:
+    """Environment variables for a process that is started in the block."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
