@@ -135,4 +135,10 @@ export default function ({ data, parentElement }) {
     putBack()
     mark()
   }, REST)
+  return () => setTimeout(() => { // unless this was only an update
+    if (page !== data) return
+    page = undefined
+    ahead.clear()
+    mark()
+  })
 }

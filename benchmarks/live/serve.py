@@ -1,14 +1,16 @@
 """A Streamlit server as a user starts it, a real Chromium, and a window that records errors."""
 
+import os
 import shutil
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from urllib.error import HTTPError, URLError
 
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, WebSocket, sync_playwright
@@ -24,15 +26,25 @@ EXPECTED_404 = ("_stcore/health", "_stcore/host-config")
 
 
 @contextmanager
-def running_app(port: int | None = None, *, script: str = "app.py", options: Sequence[str] = ()) -> Iterator[str]:
+def running_app(
+    port: int | None = None,
+    *,
+    script: str = "app.py",
+    options: Sequence[str] = (),
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[str]:
     """Run `streamlit run app.py` as a user does, with more options; its address. Nobody has visited it yet."""
-    with running_server(port, script=script, options=options) as (address, _):
+    with running_server(port, script=script, options=options, settings=settings) as (address, _):
         yield address
 
 
 @contextmanager
 def running_server(
-    port: int | None = None, *, script: str = "app.py", options: Sequence[str] = ()
+    port: int | None = None,
+    *,
+    script: str = "app.py",
+    options: Sequence[str] = (),
+    settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[tuple[str, int]]:
     """Like `running_app`; the address and the id of the process."""
     if port is None:
@@ -40,7 +52,7 @@ def running_server(
             port = free.getsockname()[1]
     usual = [f"--server.port={port}", "--server.address=127.0.0.1", "--logger.level=warning"]
     command = [sys.executable, "-m", "streamlit", "run", script, *usual, *options]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, env={**os.environ, **settings})
     try:
         give_up = time.monotonic() + 60
         while not is_healthy(port):
@@ -80,8 +92,8 @@ def chromium(*options: str) -> Iterator[Browser]:
             browser.close()
 
 
-# Whether the page stands still: the app is not running, its components have come, and each picture says that it rests.
-# Two looks on end, as what the last message brought is drawn a moment later.
+# Whether the page stands still: the app is not running, its components have come, each picture says that it rests, and
+# words are not ahead of the page. Two looks on end, as what the last message brought is drawn a moment later.
 AT_REST = """() => {
   const pictures = node => [...node.querySelectorAll("*")].flatMap(element => [
     ...element.matches("[data-picture]") ? [element] : [], ...element.shadowRoot ? pictures(element.shadowRoot) : []])
@@ -89,6 +101,7 @@ AT_REST = """() => {
     && (window.attentionLabHistory || !document.querySelector("[data-testid^=stBidiComponent]"))
     && !document.querySelector("[data-testid=stSkeleton]")
     && pictures(document).every(picture => "settled" in picture.dataset)
+    && !document.documentElement.hasAttribute("data-behind")
   window.looksAtRest = rests ? (window.looksAtRest ?? 0) + 1 : 0
   return window.looksAtRest >= 2 && (window.looksAtRest = 0, true)
 }"""

@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    with running_app() as url:
+    with running_app(settings={"ATTENTION_LAB_REST": "0.1"}) as url:  # else each act would take seconds
         yield url
 
 

@@ -1,0 +1,133 @@
+"""While a visitor moves controls no page is run: pictures and words follow, and the page is run once, at rest."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from benchmarks.live.serve import running_app
+from tests.browser.conftest import Visitor
+
+REST = 4  # seconds: longer than three presses take on a busy machine
+BEHIND = "() => document.documentElement.hasAttribute('data-behind')"
+HEARD = """() => [...document.querySelectorAll("*")]
+  .map(element => element.shadowRoot?.querySelector("p[role=status]:not(.problem)")).find(Boolean)?.textContent"""
+
+
+@pytest.fixture(scope="module")
+def resting() -> Iterator[str]:
+    with running_app(settings={"ATTENTION_LAB_REST": str(REST)}) as url:
+        yield url
+
+
+@pytest.fixture
+def visit_resting(visit, resting):
+    def opened(path: str, **more) -> Visitor:
+        visitor = visit(path, at=resting, **more)
+        visitor.choose_seed(1)  # from here on acts are in a row
+        visitor.wait()
+        return visitor
+
+    return opened
+
+
+def runs(visitor: Visitor) -> list[int]:
+    """How many runs have begun since: a list that grows. The page is opened anew: only a new socket is watched."""
+    begun: list[int] = []
+
+    def watch(socket) -> None:
+        socket.on("framereceived", lambda data: begun.append(1) if begins(data) else None)
+
+    visitor.page.on("websocket", watch)
+    visitor.page.reload()
+    visitor.wait()
+    visitor.choose_seed(2)
+    visitor.wait()
+    begun.clear()
+    return begun
+
+
+def begins(data: str | bytes) -> bool:
+    return isinstance(data, bytes) and ForwardMsg.FromString(data).WhichOneof("type") == "new_session"
+
+
+def said(visitor: Visitor) -> str:
+    return visitor.page.locator(".st-key-stage .said").first.inner_text()
+
+
+@pytest.mark.parametrize(
+    "path", ["/heads?weights=random", "/attention?weights=random", "/positions?positions_view=model"]
+)
+def test_words_follow_a_row_of_presses_and_the_page_is_run_once_at_its_end(visit_resting, path):
+    visitor = visit_resting(path)
+    begun, box = runs(visitor), visitor.page.get_by_role("spinbutton", name="Seed")
+    box.press("ArrowUp")
+    for seed in (4, 5, 6):
+        box.press("ArrowUp")
+        expect(visitor.page.locator(".st-key-_facts")).to_contain_text(f"seed {seed}")
+    after_the_row, held = said(visitor), len(begun)
+    visitor.wait()
+    assert said(visitor) == after_the_row  # which the page has written by now
+    assert len(begun) == held + 1 <= 2  # the first press may have stood alone for long enough
+    assert "seed=6" in visitor.page.url
+    assert not visitor.page.evaluate(BEHIND)
+
+
+def test_words_ahead_of_the_page_are_put_back_if_an_older_run_writes_its_own(visit_resting):
+    visitor = visit_resting("/heads?weights=random")
+    visitor.choose_seed(3)
+    expect(visitor.page.locator(".st-key-_facts")).to_contain_text("seed 3")
+    newer = said(visitor)
+    assert visitor.page.evaluate(BEHIND)
+    visitor.page.evaluate("document.querySelector('.st-key-stage .said').textContent = 'what held before'")
+    expect(visitor.page.locator(".st-key-stage .said").first).to_have_text(newer)
+
+
+def test_an_open_answer_follows(visit_resting):
+    visitor = visit_resting("/heads?weights=random")
+    visitor.press("Answer")
+    answer = visitor.page.locator("[data-words=answer]")
+    answer.wait_for()
+    visitor.wait()
+    before = answer.inner_text()
+    visitor.choose_seed(3)
+    expect(answer).not_to_have_text(before)
+    assert visitor.page.evaluate(BEHIND)
+    ahead = answer.inner_text()
+    visitor.wait()
+    assert answer.inner_text() == ahead
+
+
+def test_a_screen_reader_hears_the_words_once_at_rest(visit_resting):
+    visitor = visit_resting("/heads?weights=random")
+    before = visitor.page.evaluate(HEARD)
+    visitor.choose_seed(3)
+    expect(visitor.page.locator(".st-key-_facts")).to_contain_text("seed 3")
+    assert visitor.page.evaluate(HEARD) == before
+    ahead = said(visitor)
+    visitor.wait()
+    assert visitor.page.evaluate(HEARD) == ahead != before
+
+
+def test_a_link_copied_before_the_page_was_run_holds_what_is_on_screen(visit, resting):
+    visitor = visit("/heads?weights=random", at=resting, permissions=["clipboard-read", "clipboard-write"])
+    visitor.choose_seed(3)
+    visitor.wait()
+    slider = visitor.page.locator("[class*=st-key-_seq_len] input[type=range]")
+    slider.press("ArrowLeft")
+    expect(visitor.page.locator("[data-words=shape_head]")).to_contain_text("9 × 9")
+    visitor.press("Copy link")
+    visitor.page.get_by_text("Link copied").wait_for()
+    assert "seq_len=9" in visitor.page.evaluate("navigator.clipboard.readText()")
+
+
+def test_a_button_runs_the_page_at_once_with_all_that_was_moved(visit_resting):
+    visitor = visit_resting("/heads?weights=random")
+    visitor.choose_seed(3)
+    expect(visitor.page.locator(".st-key-_facts")).to_contain_text("seed 3")
+    assert visitor.page.evaluate(BEHIND)
+    visitor.press("Undo")
+    expect(visitor.page.get_by_role("spinbutton", name="Seed")).to_have_value("1")
+    visitor.wait()
+    assert "seed=1" in visitor.page.url
