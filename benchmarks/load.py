@@ -1,89 +1,144 @@
-"""Thirty visitors who drag a slider on Heads at once: how long their pictures take, and the server's largest memory.
+"""A class on one server: how long pictures take for 1 to 100 visitors of all views, processor time, memory, errors.
 
-The visitors ask only for pictures, over plain HTTP: no page runs, and nothing is drawn. They are threads on the same
-machine.
+Each visitor opens the link of a view, and then gives a control another value every 1 to 2 seconds, which nobody else
+has; each fifth time one that the others have, too. Visitors speak Streamlit's websocket and ask for pictures as
+browsers do, but draw nothing. Each number of visitors has a server of its own, on the same machine.
+
+`python -m benchmarks.load --help` tells how to measure a part of it, or for longer.
 """
 
-import random
-import statistics
-import time
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from http.client import HTTPConnection
-from pathlib import Path
-from threading import Barrier
-from urllib.parse import urlsplit
+from collections.abc import Mapping, Sequence
 
+from benchmarks.live import load_rows as rows
+from benchmarks.live.crowd import Seen, one_after_the_other, percentile, together
+from benchmarks.live.load_rows import (
+    CLASS,
+    KEPT_ROWS,
+    MEMORY_BARS,
+    MEMORY_ROWS,
+    NEW_50,
+    OVER_ALONE,
+    Row,
+    bars_of,
+    lines,
+)
 from benchmarks.live.serve import running_server
+from benchmarks.live.views import Ticked, scouted
 from benchmarks.measure import Figure, Figures, show
 
-VISITORS = 30
-ROUNDS, PAUSE = 10, (1.0, 3.0)  # requests of a visitor after the first one, and seconds between two requests
-PATIENCE = 120  # seconds that an answer may take
-PICTURES = "/pictures/heads+head"  # those of the Heads lens
-AT_ONCE, IN_TURN = "all at the same moment", f"one every {sum(PAUSE) / 2:g} s each"
-TIMES = {
-    (when, percent): Figure(f"Both pictures of Heads, {VISITORS} visitors, {when}, p{percent}", "", "ms", "{:.0f}")
-    for when in (AT_ONCE, IN_TURN)
-    for percent in (50, 95)
+LEVELS = (1, 8, 30, 100)  # visitors
+SECONDS = 60.0  # that are measured of several visitors
+EACH_VIEW = 8.0  # seconds that a single visitor spends on each view
+MINUTE, FEW, SOON = 60.0, 8, 15.0  # visitors come within a minute; a few of them within seconds
+LONG = 600.0  # seconds over which memory is watched
+PRESET_VARIABLE, PRESET = "ATTENTION_LAB_PRESET", "hosted"
+MUCH = 20  # percent of a core: if the visitors take more, they may disturb what they measure
+TOLD = 10  # errors that are told, each kind once
+
+
+def _who(visitors: int) -> str:
+    return f"{visitors} visitor{'s' * (visitors != 1)}"
+
+
+OF_LEVEL = {
+    (visitors, row): Figure(f"{_who(visitors)}: {row.what}", "", row.unit, row.form)
+    for visitors in LEVELS
+    for row in KEPT_ROWS
+    if (visitors, row) != (1, OVER_ALONE)
 }
-REFUSED = Figure(f"Refused of {VISITORS * (1 + ROUNDS)} questions", "", "answers of 503", "{:.0f}")
-MEMORY = Figure("The server's largest memory in all of this", "", "MB", "{:.0f}")
-FIGURES = [*TIMES.values(), REFUSED, MEMORY]
+OF_MEMORY = {
+    row: Figure(f"{_who(CLASS)} for {LONG / 60:.0f} minutes: {row.what}", "", row.unit, row.form) for row in MEMORY_ROWS
+}
+FIGURES = [*OF_LEVEL.values(), *OF_MEMORY.values()]
 
-Times = dict[str, list[float]]  # when -> seconds of each answer
 
+def main(
+    levels: Sequence[int] = LEVELS,
+    seconds: float = SECONDS,
+    each_view: float = EACH_VIEW,
+    long: float = LONG,
+    *,
+    all_views: bool = False,
+) -> Figures:
+    """Measure each number of visitors, and then the memory over a longer time.
 
-def main(visitors: int = VISITORS) -> Figures:
-    """Ask for default models that are not cached: first all visitors at the same moment, then each in its own time."""
-    begin = Barrier(visitors, timeout=PATIENCE)
-    with running_server() as (address, process), ThreadPoolExecutor(visitors) as threads:
-        answers = list(threads.map(lambda number: visit(address, number, begin), range(visitors)))
-        memory = largest_memory(process)
-    refused = sum(kinds[503] for _, kinds in answers)
-    figures: Figures = {REFUSED: refused}
-    for when in (AT_ONCE, IN_TURN):
-        seconds = [second for times, _ in answers for second in times[when]]
-        percentiles = statistics.quantiles(seconds, n=100, method="inclusive")
-        figures |= {TIMES[when, percent]: 1000 * percentiles[percent - 1] for percent in (50, 95)}
-    if memory is not None:
-        figures[MEMORY] = memory
-    rows = [[figure.what, figure.form.format(value), figure.unit] for figure, value in figures.items()]
-    show(f"Load of {visitors} visitors", ["", "", "unit"], rows)
+    Args:
+        levels: numbers of visitors, some of `LEVELS`.
+        seconds: how long several visitors are measured.
+        each_view: how long a single visitor spends on each view.
+        long: over how many seconds memory is watched; 0 leaves this out.
+        all_views: whether to print a table of all views, as a single visitor sees them.
+    """
+    os.environ.setdefault(PRESET_VARIABLE, PRESET)  # the servers inherit it
+    with running_server() as (address, _):
+        views = asyncio.run(scouted(address))
+    figures: Figures = {}
+    alone = None
+    for visitors in levels:
+        seen = _seen(views, visitors, each_view if visitors == 1 else seconds)
+        values = rows.values_of(seen, alone)
+        alone = values[NEW_50] if visitors == 1 else alone
+        figures |= {OF_LEVEL[visitors, row]: value for row, value in values.items() if (visitors, row) in OF_LEVEL}
+        _print(_who(visitors), values, bars_of(visitors), seen)
+        if all_views and seen.views:
+            _print_views(views, seen)
+    if long:
+        seen = _seen(views, CLASS, long)
+        watched = rows.memory_values_of(seen)
+        figures |= {OF_MEMORY[row]: value for row, value in watched.items()}
+        _print(f"{_who(CLASS)} for {long / 60:g} minutes", watched, MEMORY_BARS, seen)
     return figures
 
 
-def visit(address: str, number: int, begin: Barrier) -> tuple[Times, Counter[int]]:
-    """Make one visitor's requests, one after the other; the times of pictures, and a count of all statuses."""
-    connection = HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE)
-    chance, kinds = random.Random(number), Counter[int]()
-    times: Times = {AT_ONCE: [], IN_TURN: []}
-    connection.request("GET", "/_stcore/health")
-    answer = connection.getresponse()
-    answer.read()
-    # All visitors share an address here, so the server tells them apart by this cookie, as with browsers.
-    cookie = {"Cookie": answer.headers["Set-Cookie"].partition(";")[0]}
-    begin.wait()
-    for turn in range(1 + ROUNDS):
-        if turn:
-            time.sleep(chance.uniform(*PAUSE))
-        since = time.perf_counter()
-        connection.request("POST", PICTURES, f"seed={1000 + number * (1 + ROUNDS) + turn}", cookie)
-        answer = connection.getresponse()
-        answer.read()
-        kinds[answer.status] += 1
-        if answer.status == 200:
-            times[IN_TURN if turn else AT_ONCE].append(time.perf_counter() - since)
-        elif answer.status != 503:
-            raise ValueError(f"{PICTURES}: expected 200 or 503, got {answer.status}")
-    connection.close()
-    return times, kinds
+def _seen(views: Sequence[Ticked], visitors: int, seconds: float) -> Seen:
+    with running_server() as (address, process):
+        if visitors == 1:
+            return asyncio.run(one_after_the_other(address, process, views, seconds))
+        spread = SOON if visitors <= FEW else MINUTE
+        return asyncio.run(together(address, process, views, visitors, spread=spread, seconds=seconds))
 
 
-def largest_memory(process: int) -> float | None:
-    """The most memory that a process has used, in MB; None on systems other than Linux."""
-    status = Path(f"/proc/{process}/status")
-    if not status.exists():
-        return None
-    line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
-    return int(line.split()[1]) * 1024 / 1e6
+def _print(title: str, values: dict[Row, float], bars: Mapping[Row, float], seen: Seen) -> None:
+    """Print a table, and what makes its numbers doubtful."""
+    show(title, ["", "", "unit", "bar"], lines(values, bars))
+    for error, times in Counter(seen.errors).most_common(TOLD):
+        print(f"  {times} times: {error}")
+    if 100 * seen.driver > MUCH * seen.wall:
+        print(f"  These visitors took more than {MUCH} % of a core: on two cores the server had less than it could.")
+
+
+def _print_views(views: Sequence[Ticked], seen: Seen) -> None:
+    told = []
+    for view in views:
+        of_view = seen.views[view.link]
+        kept, pictures = of_view.kept, of_view.kept.pictures
+        median = f"{1000 * percentile(pictures, 50):.0f}" if pictures else ""
+        moved = view.control if view.follows else f"{view.control} (no picture follows)"
+        pages = f"{1000 * percentile(kept.pages, 50):.0f}" if kept.pages else ""
+        each = kept.answered_bytes / max(1, kept.moves) / 1000
+        told.append([view.link, moved, view.pictures, median, pages, f"{1000 * of_view.tick:.0f}", f"{each:.0f}"])
+    heads = ["link", "moved", "pictures", "p50 (ms)", "page (ms)", "processor (ms)", "kB a move"]
+    show("Each view, for a single visitor", heads, told)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--visitors", type=int, nargs="+", choices=LEVELS, default=list(LEVELS))
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of several visitors, when all are there")
+    parser.add_argument("--each-view", type=float, default=EACH_VIEW, help="seconds of a view, for a single visitor")
+    parser.add_argument("--memory-minutes", type=float, default=0, help="watch the memory for so long; by default not")
+    parser.add_argument("--all-views", action="store_true", help="print a table of all views for a single visitor")
+    parser.add_argument("--preset", default=PRESET, help="the servers' settings: local or hosted")
+    asked = parser.parse_args()
+    os.environ[PRESET_VARIABLE] = asked.preset
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # an exception, so that servers are ended
+    logging.getLogger("streamlit").setLevel(logging.ERROR)  # it warns that there is no browser
+    minutes = 60 * asked.memory_minutes
+    main(asked.visitors, asked.seconds, asked.each_view, minutes, all_views=asked.all_views)

@@ -1,0 +1,234 @@
+"""Many visitors of one server: each opens a link at a time of its own, and then moves a control again and again."""
+
+import asyncio
+import itertools
+import random
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+
+from benchmarks.live.process_tree import ProcessTree, machine_seconds
+from benchmarks.live.views import SEED, Ticked
+from benchmarks.live.visitor import Kept, Visitor
+
+PAUSE = 1.0, 2.0  # seconds between two moves of a visitor
+KNOWN = 5  # each fifth move is to a value that others have, too
+REST = 20.0  # seconds, at most, in which the pages of the last moves are run
+SHARED_SEED = "4242"  # of moves to a value that others have, too
+LOOK = 5.0  # seconds between two looks at the memory
+PATIENCE = 120.0  # seconds until all links have to be open
+
+
+@dataclass
+class Seen:
+    """What was seen of a server while visitors moved controls.
+
+    Attributes:
+        kept: what the visitors saw.
+        opening: what they saw before, until all of them had opened their links.
+        processor: seconds of the server's processes, including the runs of pages that the moves have caused.
+        driver, others: seconds of this process, and of everything else on the machine.
+        wall: seconds that this took.
+        memory: (seconds, MB) of the server's processes, from before the first visitor on.
+        views: link -> what was seen of this view alone, where visitors came one after the other.
+    """
+
+    kept: Kept = field(default_factory=Kept)
+    opening: Kept = field(default_factory=Kept)
+    processor: float = 0.0
+    driver: float = 0.0
+    others: float = 0.0
+    wall: float = 0.0
+    memory: list[tuple[float, float]] = field(default_factory=list)
+    views: dict[str, "Seen"] = field(default_factory=dict)
+
+    @property
+    def errors(self) -> list[str]:
+        """All that went wrong."""
+        return self.opening.errors + self.kept.errors
+
+    @property
+    def tick(self) -> float:
+        """Seconds of processor that a move took."""
+        return self.processor / self.kept.moves if self.kept.moves else float("nan")
+
+    def add(self, other: "Seen") -> None:
+        """Add what was seen at another time."""
+        for mine, more in ((self.kept, other.kept), (self.opening, other.opening)):
+            for each in fields(Kept):
+                setattr(mine, each.name, getattr(mine, each.name) + getattr(more, each.name))
+        self.processor += other.processor
+        self.driver += other.driver
+        self.others += other.others
+        self.wall += other.wall
+
+
+class Hand:
+    """Chooses the values of one view's control for all its visitors, so that none has a value that another had."""
+
+    def __init__(self, view: Ticked, chance: random.Random) -> None:
+        self.view = view
+        self._seeds = iter(chance.sample(range(5000, 9999), 4999))
+        *new, self._shared = chance.sample(view.values, len(view.values))
+        self._new = itertools.cycle(new)
+        self._was_shared = False
+
+    def link(self) -> tuple[str, str]:
+        """The link that the next visitor opens, and its seed."""
+        seed = next(self._seeds)
+        return self.view.opened_with(seed), str(seed)
+
+    def new(self, seed: str) -> dict[str, str]:
+        """A move of the visitor with this seed to a value that nobody has had, as long as the control has some left."""
+        return {self.view.control: next(self._new)} | self._seed(seed)
+
+    def known(self) -> tuple[dict[str, str], bool]:
+        """The move that all visitors make now and then, and whether it has been made before."""
+        was, self._was_shared = self._was_shared, True
+        return {self.view.control: self._shared} | self._seed(SHARED_SEED), was
+
+    def _seed(self, seed: str) -> dict[str, str]:
+        return {SEED: seed} if self.view.has_seed and self.view.control != SEED else {}
+
+
+async def one_after_the_other(address: str, process: int, views: Sequence[Ticked], seconds: float) -> Seen:
+    """A single visitor, who opens each view in turn, and stays there for so many seconds."""
+    tree, chance, in_all = ProcessTree(process), random.Random(0), Seen()
+    async with _WatchedMemory(tree, in_all):
+        for view in views:
+            seen, hand = Seen(), Hand(view, chance)
+            link, seed = hand.link()
+            async with Visitor(address, link, seen.opening) as visitor:
+                await visitor.open()
+                visitor.kept = seen.kept
+                with _Measured(tree, seen):
+                    await _move(visitor, hand, seed, chance, until=time.perf_counter() + seconds)
+                    await visitor.rest(REST)
+            in_all.views[view.link] = seen
+            in_all.add(seen)
+    return in_all
+
+
+async def together(
+    address: str, process: int, views: Sequence[Ticked], visitors: int, *, spread: float, seconds: float
+) -> Seen:
+    """Visitors at the same time. They come within `spread` seconds; `seconds` are measured when all are there."""
+    tree, chance, seen = ProcessTree(process), random.Random(visitors), Seen()
+    hands = [Hand(view, chance) for view in views]
+    places = [number * len(views) // visitors if visitors < len(views) else number for number in range(visitors)]
+    all_there, crowd, end = asyncio.Event(), list[Visitor](), asyncio.Event()
+
+    async def visit(hand: Hand, after: float) -> None:
+        await asyncio.sleep(after)
+        link, seed = hand.link()
+        async with Visitor(address, link, seen.kept if all_there.is_set() else seen.opening) as visitor:
+            await visitor.open()
+            crowd.append(visitor)
+            if len(crowd) == visitors:
+                all_there.set()
+            await _move(visitor, hand, seed, chance, end=end)
+            await visitor.rest(REST)
+
+    async with _WatchedMemory(tree, seen), asyncio.TaskGroup() as group:
+        tabs = [group.create_task(visit(hands[place % len(hands)], chance.uniform(0, spread))) for place in places]
+        async with asyncio.timeout(spread + PATIENCE):
+            await all_there.wait()
+        for visitor in crowd:
+            visitor.kept = seen.kept
+        with _Measured(tree, seen):
+            await asyncio.sleep(seconds)
+            end.set()
+            await asyncio.wait(tabs)
+    return seen
+
+
+async def _move(
+    visitor: Visitor,
+    hand: Hand,
+    seed: str,
+    chance: random.Random,
+    *,
+    until: float = float("inf"),
+    end: asyncio.Event | None = None,
+) -> None:
+    """Move the control again and again. A move does not wait for the answer to the one before, as people do not."""
+    due = time.perf_counter()
+    for number in itertools.count(1):
+        due += chance.uniform(*PAUSE)
+        if due >= until:
+            return
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        if end and end.is_set():
+            return
+        if number % KNOWN:
+            await visitor.move(hand.new(seed))
+        else:
+            values, is_known = hand.known()
+            await visitor.move(values, is_known=is_known)
+
+
+class _Measured:
+    """Adds to what is seen how much processor was used within this block."""
+
+    def __init__(self, tree: ProcessTree, seen: Seen) -> None:
+        self._tree, self._seen = tree, seen
+
+    def _now(self) -> tuple[float, float, float, float]:
+        return time.perf_counter(), time.process_time(), self._tree.processor_seconds(), machine_seconds()
+
+    def __enter__(self) -> None:
+        self._before = self._now()
+
+    def __exit__(self, *_: object) -> None:
+        wall, driver, server, machine = (now - was for now, was in zip(self._now(), self._before, strict=True))
+        self._seen.wall, self._seen.driver, self._seen.processor = wall, driver, server
+        self._seen.others = machine - driver - server
+
+
+class _WatchedMemory:
+    """Looks at the server's memory every few seconds, from before the block until its end."""
+
+    def __init__(self, tree: ProcessTree, seen: Seen) -> None:
+        self._tree, self._seen, self._since = tree, seen, time.perf_counter()
+
+    async def __aenter__(self) -> None:
+        await self._look()
+        self._task = asyncio.create_task(self._watch())
+
+    async def __aexit__(self, *_: object) -> None:
+        self._task.cancel()
+        await asyncio.wait([self._task])
+        await self._look()
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK)
+            await self._look()
+
+    async def _look(self) -> None:
+        memory = await asyncio.to_thread(self._tree.memory)
+        self._seen.memory.append((time.perf_counter() - self._since, memory))
+
+
+def growth(memory: Sequence[tuple[float, float]]) -> float:
+    """How many MB memory has grown over the last half of the time, by a straight line through what was seen."""
+    half = memory[-1][0] / 2
+    late = [(at, mb) for at, mb in memory if at >= half]
+    if len(late) < 2:
+        raise ValueError(f"expected at least 2 looks at the memory in the last half, got {len(late)}")
+    line = statistics.linear_regression([at for at, _ in late], [mb for _, mb in late])
+    return line.slope * (late[-1][0] - late[0][0])
+
+
+def percentile(numbers: Sequence[float], percent: int) -> float:
+    """The number below which so many percent of the numbers are; the largest for 100.
+
+    Raises:
+        ValueError: if there is no number.
+    """
+    if not numbers:
+        raise ValueError("expected at least one number, got none")
+    if len(numbers) == 1 or percent == 100:
+        return max(numbers)
+    return statistics.quantiles(numbers, n=100, method="inclusive")[percent - 1]

@@ -1,0 +1,119 @@
+"""What is told of a server that many visitors have used: rows of numbers, and the bars beside them. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.live.crowd import Seen, growth, percentile
+from benchmarks.measure import verdict
+
+
+@dataclass(frozen=True)
+class Row:
+    """A number of a table.
+
+    Attributes:
+        what: is measured.
+        unit: of the number.
+        form: the format of the number.
+    """
+
+    what: str
+    unit: str = "ms"
+    form: str = "{:.0f}"
+
+
+TIMES = "pictures and words, p95 over the median of a single visitor"
+NEW_50, NEW_95 = Row("pictures and words, p50"), Row("pictures and words, p95")
+OVER_ALONE = Row(TIMES, "times", "{:.1f}")
+KNOWN_50, KNOWN_95 = Row("pictures that others had before, p50"), Row("pictures that others had before, p95")
+OPENING_50 = Row("opening a link until all is there, p50", "s", "{:.2f}")
+SLOWEST_OPENING = Row("opening a link until all is there, the slowest", "s", "{:.2f}")
+ARRIVING_95 = Row("pictures and words while others open their links, p95")
+PAGE_50 = Row("from a move until its page has been run, where it was, p50", "s", "{:.2f}")
+PAGES = Row("runs of the page for 100 moves", "")
+TICK = Row("processor time of a move")
+MOVES = Row("moves", "")
+OVERTAKEN = Row("moves that were followed by the next before pictures were asked for", "")
+REFUSED = Row("answers of 503", "")
+ERRORS = Row("errors", "")
+LARGEST = Row("largest memory", "MB")
+DRIVER, OTHERS = Row("used by these visitors themselves", "% of a core"), Row("used by others here", "% of a core")
+ROWS = (
+    NEW_50, NEW_95, OVER_ALONE, KNOWN_50, KNOWN_95, OPENING_50, SLOWEST_OPENING, ARRIVING_95, PAGE_50, PAGES, TICK,
+    MOVES, OVERTAKEN, REFUSED, ERRORS, LARGEST, DRIVER, OTHERS,
+)  # fmt: skip
+
+# The rows that are kept of several runs; the others tell how far the numbers of a run can be trusted.
+KEPT_ROWS = NEW_50, NEW_95, OVER_ALONE, KNOWN_50, SLOWEST_OPENING, TICK, REFUSED, ERRORS, LARGEST
+
+START, GROWTH = Row("memory before the first visitor", "MB"), Row("growth over the last half", "MB", "{:.1f}")
+MEMORY_ROWS = (START, LARGEST, GROWTH, MOVES, ERRORS)
+
+CLASS, FULL = 30, 100  # the numbers of visitors that the bars are about
+FLAT = 20.0  # MB that memory may grow in the last half of ten minutes: 2 % of what it may be at most
+
+
+def values_of(seen: Seen, alone: float | None = None) -> dict[Row, float]:
+    """The numbers of one server; those that were not measured are left out.
+
+    Args:
+        seen: what was seen.
+        alone: ms that pictures take for a single visitor, the median.
+    """
+    kept, opening = seen.kept, seen.opening
+    values = {
+        PAGES: 100 * len(kept.pages) / kept.moves,
+        TICK: 1000 * seen.tick,
+        MOVES: kept.moves,
+        OVERTAKEN: kept.overtaken,
+        REFUSED: opening.refused + kept.refused,
+        ERRORS: len(seen.errors),
+        LARGEST: max(mb for _, mb in seen.memory),
+        DRIVER: 100 * seen.driver / seen.wall,
+        OTHERS: 100 * seen.others / seen.wall,
+    }
+    openings = opening.openings + kept.openings
+    for row, seconds, percent, scale in (
+        (NEW_50, kept.pictures, 50, 1000),
+        (NEW_95, kept.pictures, 95, 1000),
+        (KNOWN_50, kept.known, 50, 1000),
+        (KNOWN_95, kept.known, 95, 1000),
+        (OPENING_50, openings, 50, 1),
+        (SLOWEST_OPENING, openings, 100, 1),
+        (ARRIVING_95, opening.pictures, 95, 1000),
+        (PAGE_50, kept.pages, 50, 1),
+    ):
+        if seconds:
+            values[row] = scale * percentile(seconds, percent)
+    if alone and NEW_95 in values:
+        values[OVER_ALONE] = values[NEW_95] / alone
+    return {row: values[row] for row in ROWS if row in values}
+
+
+def memory_values_of(seen: Seen) -> dict[Row, float]:
+    """The numbers of a long time."""
+    (_, start), *_ = seen.memory
+    largest = max(mb for _, mb in seen.memory)
+    rows = START, LARGEST, GROWTH, MOVES, ERRORS
+    return dict(zip(rows, (start, largest, growth(seen.memory), seen.kept.moves, len(seen.errors)), strict=True))
+
+
+def bars_of(visitors: int) -> Mapping[Row, float]:
+    """The most that may be measured of so many visitors."""
+    bars = {TICK: 30.0, ERRORS: 0.0}
+    if visitors == CLASS:
+        bars |= {OVER_ALONE: 10.0, NEW_95: 300.0}
+    if visitors == FULL:
+        bars |= {NEW_95: 2000.0, SLOWEST_OPENING: 5.0}
+    return bars
+
+
+MEMORY_BARS = {LARGEST: 1000.0, GROWTH: FLAT, ERRORS: 0.0}
+
+
+def lines(values: Mapping[Row, float], bars: Mapping[Row, float]) -> list[Sequence[str]]:
+    """The lines of a table, with the bars beside the numbers."""
+    return [
+        [row.what, row.form.format(value), row.unit, verdict(value, bars[row]) if row in bars else ""]
+        for row, value in values.items()
+    ]
