@@ -11,14 +11,17 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 from streamlit import config
 
-from tfm_ui.server import assets
+from tfm_ui.server import assets, logs
 from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
 from tfm_ui.server.first_run import WholeFirstRun
+from tfm_ui.server.liveness import live, ready
 from tfm_ui.server.picture_priority import PicturePriority
 from tfm_ui.server.picture_requests import Pictures
+from tfm_ui.server.requests_log import RequestsLog
 from tfm_ui.server.same_origin import SameOriginOnly
 from tfm_ui.server.security_headers import SecurityHeaders
 from tfm_ui.server.shutdown import quick_shutdown
+from tfm_ui.server.status import status
 
 FILES = Path("/dev/fd")  # the open files of this process, on systems that list them
 
@@ -29,12 +32,24 @@ def routes(base: str) -> list[BaseRoute]:
     return [
         Route(f"{below}/assets/{{version}}/{{path:path}}", assets.serve),
         Route(f"{below}/pictures/{{names}}", Pictures(), methods=["POST"]),
+        Route(f"{below}/live", live),
+        Route(f"{below}/ready", ready),
+        Route(f"{below}/status", status),
     ]
 
 
 ROUTES = routes(config.get_option("server.baseUrlPath"))
 # the outermost first
-PARTS = (SecurityHeaders, SameOriginOnly, TabLimit, UploadLimit, BodyTimeout, WholeFirstRun, PicturePriority)
+PARTS = (
+    RequestsLog,
+    SecurityHeaders,
+    SameOriginOnly,
+    TabLimit,
+    UploadLimit,
+    BodyTimeout,
+    WholeFirstRun,
+    PicturePriority,
+)
 MIDDLEWARE = [Middleware(part) for part in PARTS]
 
 
@@ -46,6 +61,7 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     parts may wait 40 ms until the browser acknowledges the first. Connections inherit the option from the listening
     socket, which is open by now.
     """
+    logs.set_up()
     sockets = [file for file in FILES.iterdir() if file.is_socket()] if FILES.is_dir() else []
     for file in sockets:
         with suppress(OSError), socket.socket(fileno=os.dup(int(file.name))) as listener:

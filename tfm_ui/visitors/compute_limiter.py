@@ -56,7 +56,8 @@ class ComputeLimiter:
                 visitors.
             in_all: how many of all visitors may wait.
         """
-        self._free = {False: light, True: heavy}
+        self._places = {False: light, True: heavy}
+        self._free = dict(self._places)
         self._most = per_visitor, per_address, in_all
         self._queues: dict[bool, FairQueue[Ticket]] = {False: FairQueue(address_of), True: FairQueue(address_of)}
         self._waiting: set[Ticket] = set()
@@ -89,6 +90,14 @@ class ComputeLimiter:
             else:
                 self._free[ticket.heavy] += 1
                 self._admit(ticket.heavy)
+
+    def load(self) -> dict[str, tuple[int, int]]:
+        """Lane -> how many computations run in it, and how many wait for it."""
+        with self._lock:
+            return {
+                lane: (self._places[heavy] - self._free[heavy], sum(ticket.heavy == heavy for ticket in self._waiting))
+                for lane, heavy in (("quick", False), ("slow", True))
+            }
 
     def _admit(self, heavy: bool) -> None:
         while self._free[heavy] and (ticket := self._queues[heavy].next()):
