@@ -1,0 +1,77 @@
+"""Whoever watches a server is answered while all that it can compute is taken: on a running server with JSON logs."""
+
+import http.client
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from benchmarks.live.serve import ROOT, running_server
+from tests.attacks.strangers import LARGE, Server
+
+TYPED = "xylophone"  # what a visitor has typed
+
+
+@pytest.fixture(scope="module")
+def watched() -> Iterator[Server]:
+    with running_server(settings={"ATTENTION_LAB_LIGHT_AT_ONCE": "1", "ATTENTION_LAB_LOGS": "json"}) as (address, pid):
+        yield Server(int(address.rpartition(":")[2]), pid)
+
+
+def get(server: Server, path: str) -> tuple[int, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def test_watchers_are_answered_before_the_pictures_that_take_all_lanes(watched):
+    with ThreadPoolExecutor(16) as threads:
+        slow = [threads.submit(watched.ask, "heads+head", LARGE | {"seed": seed}, visitor="a") for seed in range(8)]
+        quick = [threads.submit(watched.ask, "heads+head", {"seed": seed}, visitor="b") for seed in range(8)]
+        while (told := json.loads(get(watched, "/status")[1]))["queues"]["slow computations"]["waiting"] < 3:
+            assert not all(answer.done() for answer in slow), "the slow pictures were done before anybody waited"
+            time.sleep(0.01)
+        assert get(watched, "/live") == (200, "alive")
+        assert get(watched, "/ready") == (200, '{"ready":true}')
+        assert sum(not answer.done() for answer in slow) > 2
+        assert told["queues"]["slow computations"]["running"] == 1
+        assert {answer.result()[0] for answer in (*slow, *quick)} == {200}
+    told = json.loads(get(watched, "/status")[1])
+    assert told["queues"]["slow computations"] == {"running": 0, "waiting": 0}
+    assert told["latency"]["pictures"]["count"] == 16
+    assert told["latency"]["pictures"]["p50_ms"] < told["latency"]["pictures"]["p95_ms"]
+
+
+def test_a_running_server_logs_json_alone_and_nothing_that_was_typed(capfd):
+    with running_server(settings={"ATTENTION_LAB_LOGS": "json"}) as (address, pid):
+        server = Server(int(address.rpartition(":")[2]), pid)
+        assert server.ask("heads+head", {"text": TYPED})[0] == 200
+        assert server.ask(f"nonsense-{TYPED}", {"text": TYPED})[0] == 404
+        assert get(server, f"/{TYPED}?text={TYPED}")[0] == 200
+    lines = capfd.readouterr().err.splitlines()
+    logged = [json.loads(line) for line in lines]
+    routes = [line["route"] for line in logged if line["logger"] == "tfm_ui.server.requests_log"]
+    assert routes.count("/pictures/{names}") == 2
+    assert len({line["request"] for line in logged if "request" in line}) >= 3
+    assert TYPED not in "".join(lines)
+
+
+def test_a_server_with_a_setting_that_cannot_be_does_not_start():
+    ended = subprocess.run(
+        [sys.executable, "-c", "import tfm_ui.settings"],
+        cwd=ROOT,
+        env={"ATTENTION_LAB_MAX_TOKENS": "many"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.endswith("ATTENTION_LAB_MAX_TOKENS: expected a whole number from 16 to 1024, got 'many'\n")
