@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from benchmarks.live import load_rows as rows
-from benchmarks.live.crowd import Seen, one_after_the_other, percentile, together
+from benchmarks.live.crowd import Observed, one_after_the_other, together
 from benchmarks.live.load_rows import (
     CLASS,
     KEPT_ROWS,
@@ -28,6 +28,7 @@ from benchmarks.live.load_rows import (
     Row,
     bars_of,
     lines,
+    percentile,
 )
 from benchmarks.live.serve import running_server
 from benchmarks.live.views import Ticked, scouted
@@ -82,22 +83,22 @@ def main(
     figures: Figures = {}
     alone = None
     for visitors in levels:
-        seen = _seen(views, visitors, each_view if visitors == 1 else seconds)
-        values = rows.values_of(seen, alone)
+        observed = _observed(views, visitors, each_view if visitors == 1 else seconds)
+        values = rows.values_of(observed, alone)
         alone = values[NEW_50] if visitors == 1 else alone
         figures |= {OF_LEVEL[visitors, row]: value for row, value in values.items() if (visitors, row) in OF_LEVEL}
-        _print(_who(visitors), values, bars_of(visitors), seen)
-        if all_views and seen.views:
-            _print_views(views, seen)
+        _print(_who(visitors), values, bars_of(visitors), observed)
+        if all_views and observed.views:
+            _print_views(views, observed)
     if long:
-        seen = _seen(views, CLASS, long)
-        watched = rows.memory_values_of(seen)
+        observed = _observed(views, CLASS, long)
+        watched = rows.memory_values_of(observed)
         figures |= {OF_MEMORY[row]: value for row, value in watched.items()}
-        _print(f"{_who(CLASS)} for {long / 60:g} minutes", watched, MEMORY_BARS, seen)
+        _print(f"{_who(CLASS)} for {long / 60:g} minutes", watched, MEMORY_BARS, observed)
     return figures
 
 
-def _seen(views: Sequence[Ticked], visitors: int, seconds: float) -> Seen:
+def _observed(views: Sequence[Ticked], visitors: int, seconds: float) -> Observed:
     with running_server() as (address, process):
         if visitors == 1:
             return asyncio.run(one_after_the_other(address, process, views, seconds))
@@ -105,19 +106,19 @@ def _seen(views: Sequence[Ticked], visitors: int, seconds: float) -> Seen:
         return asyncio.run(together(address, process, views, visitors, spread=spread, seconds=seconds))
 
 
-def _print(title: str, values: dict[Row, float], bars: Mapping[Row, float], seen: Seen) -> None:
+def _print(title: str, values: dict[Row, float], bars: Mapping[Row, float], observed: Observed) -> None:
     """Print a table, and what makes its numbers doubtful."""
     show(title, ["", "", "unit", "bar"], lines(values, bars))
-    for error, times in Counter(seen.errors).most_common(TOLD):
+    for error, times in Counter(observed.errors).most_common(TOLD):
         print(f"  {times} times: {error}")
-    if 100 * seen.driver > MUCH * seen.wall:
+    if 100 * observed.driver > MUCH * observed.wall:
         print(f"  These visitors took more than {MUCH} % of a core: on two cores the server had less than it could.")
 
 
-def _print_views(views: Sequence[Ticked], seen: Seen) -> None:
+def _print_views(views: Sequence[Ticked], observed: Observed) -> None:
     told = []
     for view in views:
-        of_view = seen.views[view.link]
+        of_view = observed.views[view.link]
         kept, pictures = of_view.kept, of_view.kept.pictures
         median = f"{1000 * percentile(pictures, 50):.0f}" if pictures else ""
         moved = view.control if view.follows else f"{view.control} (no picture follows)"

@@ -3,25 +3,26 @@
 import asyncio
 import itertools
 import random
-import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
+import aiohttp
+
 from benchmarks.live.process_tree import ProcessTree, machine_seconds
 from benchmarks.live.views import SEED, Ticked
-from benchmarks.live.visitor import Kept, Visitor
+from benchmarks.live.visitor import PATIENCE, Visitor
+from benchmarks.live.visitor_kept import Kept
 
 PAUSE = 1.0, 2.0  # seconds between two moves of a visitor
 KNOWN = 5  # each fifth move is to a value that others have, too
 REST = 20.0  # seconds, at most, in which the pages of the last moves are run
 SHARED_SEED = "4242"  # of moves to a value that others have, too
 LOOK = 5.0  # seconds between two looks at the memory
-PATIENCE = 120.0  # seconds until all links have to be open
 
 
 @dataclass
-class Seen:
+class Observed:
     """What was seen of a server while visitors moved controls.
 
     Attributes:
@@ -41,7 +42,7 @@ class Seen:
     others: float = 0.0
     wall: float = 0.0
     memory: list[tuple[float, float]] = field(default_factory=list)
-    views: dict[str, "Seen"] = field(default_factory=dict)
+    views: dict[str, "Observed"] = field(default_factory=dict)
 
     @property
     def errors(self) -> list[str]:
@@ -53,8 +54,8 @@ class Seen:
         """Seconds of processor that a move took."""
         return self.processor / self.kept.moves if self.kept.moves else float("nan")
 
-    def add(self, other: "Seen") -> None:
-        """Add what was seen at another time."""
+    def add(self, other: "Observed") -> None:
+        """Add what was observed at another time."""
         for mine, more in ((self.kept, other.kept), (self.opening, other.opening)):
             for each in fields(Kept):
                 setattr(mine, each.name, getattr(mine, each.name) + getattr(more, each.name))
@@ -92,55 +93,64 @@ class Hand:
         return {SEED: seed} if self.view.has_seed and self.view.control != SEED else {}
 
 
-async def one_after_the_other(address: str, process: int, views: Sequence[Ticked], seconds: float) -> Seen:
+async def one_after_the_other(address: str, process: int, views: Sequence[Ticked], seconds: float) -> Observed:
     """A single visitor, who opens each view in turn, and stays there for so many seconds."""
-    tree, chance, in_all = ProcessTree(process), random.Random(0), Seen()
+    tree, chance, in_all = ProcessTree(process), random.Random(0), Observed()
     async with _WatchedMemory(tree, in_all):
         for view in views:
-            seen, hand = Seen(), Hand(view, chance)
+            observed, hand = Observed(), Hand(view, chance)
             link, seed = hand.link()
-            async with Visitor(address, link, seen.opening) as visitor:
+            async with Visitor(address, link, observed.opening) as visitor:
                 await visitor.open()
-                visitor.kept = seen.kept
-                with _Measured(tree, seen):
+                visitor.kept = observed.kept
+                with _Measured(tree, observed):
                     await _move(visitor, hand, seed, chance, until=time.perf_counter() + seconds)
                     await visitor.rest(REST)
-            in_all.views[view.link] = seen
-            in_all.add(seen)
+            in_all.views[view.link] = observed
+            in_all.add(observed)
     return in_all
 
 
 async def together(
     address: str, process: int, views: Sequence[Ticked], visitors: int, *, spread: float, seconds: float
-) -> Seen:
+) -> Observed:
     """Visitors at the same time. They come within `spread` seconds; `seconds` are measured when all are there."""
-    tree, chance, seen = ProcessTree(process), random.Random(visitors), Seen()
+    tree, chance, observed = ProcessTree(process), random.Random(visitors), Observed()
     hands = [Hand(view, chance) for view in views]
     places = [number * len(views) // visitors if visitors < len(views) else number for number in range(visitors)]
     all_there, crowd, end = asyncio.Event(), list[Visitor](), asyncio.Event()
+    arrived = set[int]()
 
-    async def visit(hand: Hand, after: float) -> None:
-        await asyncio.sleep(after)
+    def arrive(number: int) -> None:
+        arrived.add(number)
+        if len(arrived) == visitors:
+            all_there.set()
+
+    async def visit(number: int, hand: Hand) -> None:
+        await asyncio.sleep(chance.uniform(0, spread))
         link, seed = hand.link()
-        async with Visitor(address, link, seen.kept if all_there.is_set() else seen.opening) as visitor:
-            await visitor.open()
-            crowd.append(visitor)
-            if len(crowd) == visitors:
-                all_there.set()
-            await _move(visitor, hand, seed, chance, end=end)
-            await visitor.rest(REST)
+        try:
+            async with Visitor(address, link, observed.opening) as visitor:
+                await visitor.open()
+                crowd.append(visitor)
+                arrive(number)
+                await _move(visitor, hand, seed, chance, end=end)
+                await visitor.rest(REST)
+        except (TimeoutError, aiohttp.ClientError, OSError) as error:
+            observed.opening.errors.append(f"the visitor of {link} was lost: {type(error).__name__}: {error}")
+            arrive(number)
 
-    async with _WatchedMemory(tree, seen), asyncio.TaskGroup() as group:
-        tabs = [group.create_task(visit(hands[place % len(hands)], chance.uniform(0, spread))) for place in places]
-        async with asyncio.timeout(spread + PATIENCE):
+    async with _WatchedMemory(tree, observed), asyncio.TaskGroup() as group:
+        tabs = [group.create_task(visit(n, hands[place % len(hands)])) for n, place in enumerate(places)]
+        async with asyncio.timeout(spread + 2 * PATIENCE):
             await all_there.wait()
         for visitor in crowd:
-            visitor.kept = seen.kept
-        with _Measured(tree, seen):
+            visitor.kept = observed.kept
+        with _Measured(tree, observed):
             await asyncio.sleep(seconds)
             end.set()
             await asyncio.wait(tabs)
-    return seen
+    return observed
 
 
 async def _move(
@@ -169,10 +179,10 @@ async def _move(
 
 
 class _Measured:
-    """Adds to what is seen how much processor was used within this block."""
+    """Adds to what is observed how much processor was used within this block."""
 
-    def __init__(self, tree: ProcessTree, seen: Seen) -> None:
-        self._tree, self._seen = tree, seen
+    def __init__(self, tree: ProcessTree, observed: Observed) -> None:
+        self._tree, self._observed = tree, observed
 
     def _now(self) -> tuple[float, float, float, float]:
         return time.perf_counter(), time.process_time(), self._tree.processor_seconds(), machine_seconds()
@@ -182,15 +192,15 @@ class _Measured:
 
     def __exit__(self, *_: object) -> None:
         wall, driver, server, machine = (now - was for now, was in zip(self._now(), self._before, strict=True))
-        self._seen.wall, self._seen.driver, self._seen.processor = wall, driver, server
-        self._seen.others = machine - driver - server
+        self._observed.wall, self._observed.driver, self._observed.processor = wall, driver, server
+        self._observed.others = machine - driver - server
 
 
 class _WatchedMemory:
     """Looks at the server's memory every few seconds, from before the block until its end."""
 
-    def __init__(self, tree: ProcessTree, seen: Seen) -> None:
-        self._tree, self._seen, self._since = tree, seen, time.perf_counter()
+    def __init__(self, tree: ProcessTree, observed: Observed) -> None:
+        self._tree, self._observed, self._since = tree, observed, time.perf_counter()
 
     async def __aenter__(self) -> None:
         await self._look()
@@ -208,27 +218,4 @@ class _WatchedMemory:
 
     async def _look(self) -> None:
         memory = await asyncio.to_thread(self._tree.memory)
-        self._seen.memory.append((time.perf_counter() - self._since, memory))
-
-
-def growth(memory: Sequence[tuple[float, float]]) -> float:
-    """How many MB memory has grown over the last half of the time, by a straight line through what was seen."""
-    half = memory[-1][0] / 2
-    late = [(at, mb) for at, mb in memory if at >= half]
-    if len(late) < 2:
-        raise ValueError(f"expected at least 2 looks at the memory in the last half, got {len(late)}")
-    line = statistics.linear_regression([at for at, _ in late], [mb for _, mb in late])
-    return line.slope * (late[-1][0] - late[0][0])
-
-
-def percentile(numbers: Sequence[float], percent: int) -> float:
-    """The number below which so many percent of the numbers are; the largest for 100.
-
-    Raises:
-        ValueError: if there is no number.
-    """
-    if not numbers:
-        raise ValueError("expected at least one number, got none")
-    if len(numbers) == 1 or percent == 100:
-        return max(numbers)
-    return statistics.quantiles(numbers, n=100, method="inclusive")[percent - 1]
+        self._observed.memory.append((time.perf_counter() - self._since, memory))

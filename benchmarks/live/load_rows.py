@@ -1,9 +1,10 @@
 """What is told of a server that many visitors have used: rows of numbers, and the bars beside them. Pure."""
 
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.live.crowd import Seen, growth, percentile
+from benchmarks.live.crowd import Observed
 from benchmarks.measure import verdict
 
 
@@ -53,24 +54,24 @@ CLASS, FULL = 30, 100  # the numbers of visitors that the bars are about
 FLAT = 20.0  # MB that memory may grow in the last half of ten minutes: 2 % of what it may be at most
 
 
-def values_of(seen: Seen, alone: float | None = None) -> dict[Row, float]:
+def values_of(observed: Observed, alone: float | None = None) -> dict[Row, float]:
     """The numbers of one server; those that were not measured are left out.
 
     Args:
-        seen: what was seen.
+        observed: what was observed.
         alone: ms that pictures take for a single visitor, the median.
     """
-    kept, opening = seen.kept, seen.opening
+    kept, opening = observed.kept, observed.opening
     values = {
         PAGES: 100 * len(kept.pages) / kept.moves,
-        TICK: 1000 * seen.tick,
+        TICK: 1000 * observed.tick,
         MOVES: kept.moves,
         OVERTAKEN: kept.overtaken,
         REFUSED: opening.refused + kept.refused,
-        ERRORS: len(seen.errors),
-        LARGEST: max(mb for _, mb in seen.memory),
-        DRIVER: 100 * seen.driver / seen.wall,
-        OTHERS: 100 * seen.others / seen.wall,
+        ERRORS: len(observed.errors),
+        LARGEST: max(mb for _, mb in observed.memory),
+        DRIVER: 100 * observed.driver / observed.wall,
+        OTHERS: 100 * observed.others / observed.wall,
     }
     openings = opening.openings + kept.openings
     for row, seconds, percent, scale in (
@@ -90,12 +91,14 @@ def values_of(seen: Seen, alone: float | None = None) -> dict[Row, float]:
     return {row: values[row] for row in ROWS if row in values}
 
 
-def memory_values_of(seen: Seen) -> dict[Row, float]:
+def memory_values_of(observed: Observed) -> dict[Row, float]:
     """The numbers of a long time."""
-    (_, start), *_ = seen.memory
-    largest = max(mb for _, mb in seen.memory)
+    (_, start), *_ = observed.memory
+    largest = max(mb for _, mb in observed.memory)
     rows = START, LARGEST, GROWTH, MOVES, ERRORS
-    return dict(zip(rows, (start, largest, growth(seen.memory), seen.kept.moves, len(seen.errors)), strict=True))
+    return dict(
+        zip(rows, (start, largest, growth(observed.memory), observed.kept.moves, len(observed.errors)), strict=True)
+    )
 
 
 def bars_of(visitors: int) -> Mapping[Row, float]:
@@ -117,3 +120,26 @@ def lines(values: Mapping[Row, float], bars: Mapping[Row, float]) -> list[Sequen
         [row.what, row.form.format(value), row.unit, verdict(value, bars[row]) if row in bars else ""]
         for row, value in values.items()
     ]
+
+
+def growth(memory: Sequence[tuple[float, float]]) -> float:
+    """How many MB memory has grown over the last half of the time, by a straight line through what was observed."""
+    half = memory[-1][0] / 2
+    late = [(at, mb) for at, mb in memory if at >= half]
+    if len(late) < 2:
+        raise ValueError(f"expected at least 2 looks at the memory in the last half, got {len(late)}")
+    line = statistics.linear_regression([at for at, _ in late], [mb for _, mb in late])
+    return line.slope * (late[-1][0] - late[0][0])
+
+
+def percentile(numbers: Sequence[float], percent: int) -> float:
+    """The number below which so many percent of the numbers are; the largest for 100.
+
+    Raises:
+        ValueError: if there is no number.
+    """
+    if not numbers:
+        raise ValueError("expected at least one number, got none")
+    if len(numbers) == 1 or percent == 100:
+        return max(numbers)
+    return statistics.quantiles(numbers, n=100, method="inclusive")[percent - 1]

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
-from benchmarks.live.visitor import Kept, Visitor
+from benchmarks.live.visitor import Visitor
 from benchmarks.live.visitor_answers import drawn_of
+from benchmarks.live.visitor_kept import Kept
 from benchmarks.live.visitor_page import Shown
 from tfm_ui.lenses import lenses
 from tfm_ui.state.links import share_link

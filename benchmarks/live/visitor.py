@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
@@ -13,56 +12,12 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.live.visitor_answers import problem_of, split
+from benchmarks.live.visitor_kept import Kept, Move
 from benchmarks.live.visitor_page import WHOLE, Page, Shown, with_values
 
 COOKIE = "_streamlit_xsrf"
 CONNECTIONS = 6  # that a browser opens to one server
 PATIENCE = 120  # seconds that anything may take
-
-
-@dataclass
-class Kept:
-    """What was seen by visitors; all times are in seconds.
-
-    Attributes:
-        openings: from a link's first request until its page and its pictures are there.
-        pictures: from a move to its pictures and words, where nobody had asked for this value before.
-        known: the same of a value that others had asked for.
-        pages: from a move until its page has been run.
-        moves: how many moves there were, and of how many nobody has seen pictures, as the next came before.
-        refused: answers of 503 in place of pictures.
-        answered_bytes: of all pictures, as they travel.
-        errors: what went wrong, in words.
-    """
-
-    openings: list[float] = field(default_factory=list)
-    pictures: list[float] = field(default_factory=list)
-    known: list[float] = field(default_factory=list)
-    pages: list[float] = field(default_factory=list)
-    moves: int = 0
-    overtaken: int = 0
-    refused: int = 0
-    answered_bytes: int = 0
-    errors: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Move:
-    """What a visitor does: gives controls other values.
-
-    Attributes:
-        values: the link's parameter -> its value.
-        at: when, as `time.perf_counter` tells it.
-        is_known: whether somebody has asked for these values before.
-    """
-
-    values: Mapping[str, str]
-    at: float
-    is_known: bool = False
-
-    def is_in(self, query: str) -> bool:
-        """Whether a link has these values."""
-        return with_values(query, self.values) == with_values(query, {})
 
 
 class Visitor:
@@ -233,8 +188,11 @@ class Visitor:
                 return
 
     def _ask_for_the_rest(self) -> None:
-        """Ask for what the page now shows, and was not asked for yet: slow pictures, and those that are new."""
-        new = [shown for shown in self.page.pictures if shown not in self._asked_for]
+        """Ask for what the page now shows, and was not asked for yet: slow pictures, and those that are new.
+
+        What the page says, it has just said by itself.
+        """
+        new = [shown for shown in self.page.pictures if shown not in self._asked_for and not shown.says]
         if self._next or self._unanswered:
             return  # it is out of date already
         self._asked_for = set(self.page.pictures)

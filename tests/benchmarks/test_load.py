@@ -7,13 +7,25 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks.live.crowd import Hand, Seen, growth, percentile
-from benchmarks.live.load_rows import ERRORS, NEW_50, NEW_95, OVER_ALONE, TICK, bars_of, lines, values_of
+from benchmarks.live.crowd import Hand, Observed
+from benchmarks.live.load_rows import (
+    ERRORS,
+    NEW_50,
+    NEW_95,
+    OVER_ALONE,
+    TICK,
+    bars_of,
+    growth,
+    lines,
+    percentile,
+    values_of,
+)
 from benchmarks.live.process_tree import ProcessTree
 from benchmarks.live.serve import running_server
 from benchmarks.live.views import Ticked, links
-from benchmarks.live.visitor import Kept, Visitor
+from benchmarks.live.visitor import Visitor
 from benchmarks.live.visitor_answers import drawn_of, problem_of, split
+from benchmarks.live.visitor_kept import Kept
 from tfm_ui.lenses import lenses
 from tfm_ui.pictures.canvas import encode
 
@@ -75,7 +87,7 @@ def test_visitors_of_a_control_with_few_values_have_seeds_of_their_own():
 
 def test_the_table_has_the_bars_beside_the_numbers():
     kept = Kept(pictures=[0.02, 0.04, 0.06], pages=[0.1], moves=4, errors=["broken"])
-    measured = Seen(kept, processor=0.2, driver=0.5, wall=10.0, memory=[(0.0, 400.0), (5.0, 500.0)])
+    measured = Observed(kept, processor=0.2, driver=0.5, wall=10.0, memory=[(0.0, 400.0), (5.0, 500.0)])
     values = values_of(measured, alone=10.0)
     assert (values[TICK], values[NEW_50], values[ERRORS]) == (50.0, 40.0, 1)
     assert values[OVER_ALONE] == pytest.approx(values[NEW_95] / 10)

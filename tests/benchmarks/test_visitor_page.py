@@ -33,7 +33,12 @@ def run(page, *messages, how=WHOLE):
 
 
 def test_a_page_knows_its_pictures_and_its_controls():
-    words = {"bidi_component": {"id": "words", "json": json.dumps({"names": ["heads.words"], "query": "seed=7"})}}
+    words = {
+        "bidi_component": {
+            "id": "words",
+            "json": json.dumps({"names": ["heads.words", "heads.answer"], "query": "seed=7"}),
+        }
+    }
     navigation = ForwardMsg(navigation={"page_script_hash": "heads"})
     page = run(
         Page(""), navigation, element(SEED, 1, 0), element(picture("head", "seed=7"), 0, 0), element(words, 0, 1)
