@@ -9,7 +9,7 @@ import streamlit as st
 
 from tfm_ui.lenses import NAMES, lens, lenses
 from tfm_ui.page import frame, present, present_bar, sidebar
-from tfm_ui.server import latency, logs, start
+from tfm_ui.server import latency, logs, pool_member, start
 from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
 from tfm_ui.store import shared
 
@@ -38,8 +38,9 @@ def visit() -> None:
 if __name__ == "__main__":
     with latency.timed(latency.PAGE):
         frame.in_turn(visit)()
-else:  # the start of the server
+elif __name__ != "__mp_main__":  # the start of the server; worker processes import this file under the other name
     shared.begin()
+    pool_member.prepare()
     logs.set_up()
     # `route` tells Streamlit the pages before the first request; otherwise a link to /heads as the very first request
     # would be answered with "Page not found". Streamlit's warning that no script is running is expected here.

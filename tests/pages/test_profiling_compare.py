@@ -17,11 +17,6 @@ PICTURES = ("profiling_times", "profiling_ratios", "profiling_parameters")
 TIMES = [0.002, 0.01, 0.045, 0.02, 0.047]
 
 
-@pytest.fixture(autouse=True)
-def nothing_measured(monkeypatch):
-    monkeypatch.setattr(measurements, "_kept", type(measurements._kept)())
-
-
 def lens(**query: str):
     return start(PAGE, **{f"profiling_{name}": value for name, value in query.items()})
 

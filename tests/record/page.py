@@ -142,7 +142,7 @@ class _Reader:
 
     def _picture(self, node: Any) -> None:
         data = json.loads(node.proto.json or "{}")
-        if "query" not in data:
+        if not {"name", "query"} <= data.keys():
             return  # a component that is no picture
         header, numbers = decode(made(data["name"], data["query"]))
         is_chart = "figure" in header

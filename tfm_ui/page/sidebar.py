@@ -6,9 +6,10 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_ui.page import controls, d_ff_control, length_control, opening, present, share, undo, weights_control, words
+from tfm_ui.page import controls, d_ff_control, length_control, opening, present, share, undo, weights_control
 from tfm_ui.page.browser import let_pictures_follow, mind_the_window, tidy_history
 from tfm_ui.page.present import presenting
+from tfm_ui.page.reading import how_it_is_read
 from tfm_ui.state.links import LINK_CHARS, Cut, cuts, share_link
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import SAMPLES
@@ -77,7 +78,7 @@ def model_panel(opens_with: Mapping[str, str]) -> ModelState:
 
 def _how_it_is_read(model: ModelState, name: str, place: DeltaGenerator) -> None:
     """The origin of a sample, and how a text became tokens; in a place of fixed height, so that no slider moves."""
-    notes = escape(words.how_it_is_read(model, name))
+    notes = escape(how_it_is_read(model, name))
     place.html(f'<p class="note read" data-words="read_{name}" title="{notes}">{notes}</p>')
 
 

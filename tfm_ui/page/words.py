@@ -15,12 +15,12 @@ from typing import Any
 from tfm_ui.live import passes
 from tfm_ui.page import header, questions
 from tfm_ui.page.lens import Lens
+from tfm_ui.page.reading import how_it_is_read
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.pictures.registry import why_not_run
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.glossary import marked
-from tfm_ui.text.token_labels import about_tokens
 
 Places = dict[str, Mapping[str, Any]]
 
@@ -47,12 +47,6 @@ def of_answer(lens: Lens, model: ModelState, state: LensState) -> dict[str, Plac
         return {"places": {}}
     now = questions.asked(lens.questions, state, model)
     return {"places": {"answer": {"text": marked(now.answer(model, state))}}}
-
-
-def how_it_is_read(model: ModelState, name: str) -> str:
-    """The origin of a sample, and how the text of this field became tokens."""
-    tokens = model.target_tokens if name == "target" else model.source_tokens
-    return " ".join(filter(None, [model.notes[name], *about_tokens(tokens)]))
 
 
 def _of_model(model: ModelState) -> Places:

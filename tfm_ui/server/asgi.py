@@ -1,5 +1,6 @@
 """What is added to Streamlit's ASGI app: routes for pictures and the files of assets/, middleware, start and end."""
 
+import asyncio
 import os
 import socket
 from collections.abc import AsyncIterator
@@ -15,13 +16,16 @@ from tfm_ui.server import assets, logs
 from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
 from tfm_ui.server.first_run import WholeFirstRun
 from tfm_ui.server.liveness import live, ready
+from tfm_ui.server.page_runs import PageRunsAtRest
 from tfm_ui.server.picture_priority import PicturePriority
 from tfm_ui.server.picture_requests import Pictures
+from tfm_ui.server.pool import POOL
 from tfm_ui.server.requests_log import RequestsLog
 from tfm_ui.server.same_origin import SameOriginOnly
 from tfm_ui.server.security_headers import SecurityHeaders
 from tfm_ui.server.shutdown import quick_shutdown
 from tfm_ui.server.status import status
+from tfm_ui.visitors.workers import WORKERS
 
 FILES = Path("/dev/fd")  # the open files of this process, on systems that list them
 
@@ -39,7 +43,6 @@ def routes(base: str) -> list[BaseRoute]:
 
 
 ROUTES = routes(config.get_option("server.baseUrlPath"))
-# the outermost first
 PARTS = (
     RequestsLog,
     SecurityHeaders,
@@ -48,6 +51,7 @@ PARTS = (
     UploadLimit,
     BodyTimeout,
     WholeFirstRun,
+    PageRunsAtRest,
     PicturePriority,
 )
 MIDDLEWARE = [Middleware(part) for part in PARTS]
@@ -67,5 +71,9 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
         with suppress(OSError), socket.socket(fileno=os.dup(int(file.name))) as listener:
             if listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                 listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    with quick_shutdown():
-        yield
+    try:
+        with quick_shutdown():
+            await asyncio.to_thread(POOL.start, WORKERS)
+            yield
+    finally:  # not after a signal: then this process has ended, and its workers end by themselves
+        await asyncio.to_thread(POOL.close)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tfm_ui.pictures.canvas import encode
 from tfm_ui.pictures.registry import Asked, CannotBeShown, made
+from tfm_ui.server.logs import REQUEST, of_visitor
 from tfm_ui.visitors.compute_limiter import Busy, VisitorGone
 from tfm_ui.visitors.turn import AnyTurn, SlowLaneNeeded, use_turn
 
@@ -27,13 +28,14 @@ class AllFailed(Exception):
     """No picture of a request could be computed; the message is a sentence for the visitor, with a reference."""
 
 
-def packed(turn: AnyTurn, names: Sequence[str], query: str) -> bytes:
+def packed(turn: AnyTurn, names: Sequence[str], query: str, request: str = "") -> bytes:
     """The pictures one after the other, each preceded by its length; in place of one that fails stands the problem.
 
     Args:
         turn: the turn in which they are computed; it has begun.
         names: of the pictures.
         query: the query of a link.
+        request: the id of the request in the log.
 
     Raises:
         AllFailed: if no picture could be computed.
@@ -45,6 +47,7 @@ def packed(turn: AnyTurn, names: Sequence[str], query: str) -> bytes:
     parts: list[bytes] = []
     problems = []
     asked = Asked(query)
+    REQUEST.set(request)
     with use_turn(turn):
         for name in names:
             turn.check_wanted()
@@ -53,7 +56,7 @@ def packed(turn: AnyTurn, names: Sequence[str], query: str) -> bytes:
             except NOT_OURS_TO_LOG:
                 raise
             except Exception as error:
-                problems.append(logged(f"the picture {name} of the link {query[:500]!r}", error))
+                problems.append(logged(f"the picture {name} of the link {of_visitor(query)}", error))
                 parts.append(encode({"problem": problems[-1]}, NOTHING))
             if sum(map(len, parts)) > LARGEST:
                 raise TooLarge(f"These pictures have more than {LARGEST // 10**6} MB. Fewer tokens or heads fit.")

@@ -11,6 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from tfm_ui.pictures.registry import PICTURES, Asked, CannotBeShown, can_be_asked
+from tfm_ui.server.logs import REQUEST
 from tfm_ui.server.packed import AllFailed, TooLarge
 from tfm_ui.server.picture_priority import PENDING, browser_of
 from tfm_ui.server.pool import POOL, Question
@@ -107,7 +108,7 @@ async def _computed(request: Request, names: list[str], query: str) -> bytes:
                 raise VisitorGone
             if not turn.ticket.admitted.done():
                 raise Busy(TOO_LONG)
-            return await _answer(Question(turn, names, query, hash(model)), gone)
+            return await _answer(Question(turn, names, query, hash(model), REQUEST.get()), gone)
         finally:
             turn.end()
     except tuple(STATUS) as reason:

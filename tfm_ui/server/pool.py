@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tfm_ui.pictures.registry import is_here
+from tfm_ui.server.logs import of_visitor
 from tfm_ui.server.packed import AllFailed, logged, packed
 from tfm_ui.server.pool_member import Member, prepare
 from tfm_ui.server.pool_worker import DeskProxy
@@ -48,12 +49,14 @@ class Question:
         names: of its pictures.
         query: the query of a link.
         near: questions with the same number go to the same worker, if it is free, which has computed the like before.
+        request: the id of the request in the log.
     """
 
     turn: Turn
     names: Sequence[str]
     query: str
     near: int = 0
+    request: str = ""
 
 
 class Pool:
@@ -92,14 +95,14 @@ class Pool:
         """The packed pictures, computed by a worker; raises what `packed` raises."""
         turn, names, query = question.turn, question.names, question.query
         if not self._members or any(map(is_here, names)):
-            return packed(turn, names, query)
+            return packed(turn, names, query, question.request)
         try:
             return self._asked_again(question)
         except SlowLaneNeeded:
             turn.enter_slow_lane()
             return self.ask(question)
         except (OSError, EOFError) as error:
-            what = f"two workers have ended while they computed {'+'.join(names)} of the link {query[:500]!r}"
+            what = f"two workers have ended while they computed {'+'.join(names)} of the link {of_visitor(query)}"
             raise AllFailed(logged(what, error)) from None
 
     def drop(self, question: Question) -> None:
@@ -125,7 +128,7 @@ class Pool:
         with self._free(question.near, heavy=heavy) as desk:
             self._asked[question] = desk, number
             try:
-                answer: bytes = desk.ask(number, heavy, (question.names, question.query))
+                answer: bytes = desk.ask(number, heavy, (question.names, question.query, question.request))
                 return answer
             finally:
                 del self._asked[question]

@@ -42,4 +42,4 @@ def picture(view: str, canvas: Canvas, content: Callable[[Comparison], Content],
         header, numbers = content(comparison) if comparison else empty
         return {**header, "foot": comparison.foot if comparison else ""}, numbers
 
-    return Picture(canvas, with_foot, here=True)
+    return Picture(canvas, with_foot)

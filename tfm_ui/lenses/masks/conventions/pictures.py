@@ -114,5 +114,5 @@ def foreign(model: ModelState, state: MasksState) -> Content:
 PICTURES = {
     "masks_ours": Picture(MAPS, ours),
     "masks_handed": Picture(MAPS, handed),
-    "masks_pasted": Picture(MAPS, foreign, here=True),
+    "masks_pasted": Picture(MAPS, foreign),
 }
