@@ -15,10 +15,14 @@ standard deviations (uniform, because torch makes those bit for bit alike on eve
   standard deviation of about QUERY_KEY_GAIN^2, between the two dull extremes: nearly equal weights on all keys,
   and all the weight on one.
 - layer norms start as identity, positional tables with the spread that their class names.
+
+Models that are kept side by side can share what they have in common: `SharedParameters`.
 """
 
 import hashlib
 import math
+from threading import Lock
+from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor, nn
@@ -39,24 +43,62 @@ def draw(seed: int, name: str, shape: tuple[int, ...], std: float) -> Tensor:
     return torch.rand(shape, generator=generator(seed, name)).mul_(2).sub_(1).mul_(std * math.sqrt(3))
 
 
+class SharedParameters:
+    """Drawn parameters for several models: what two of them have in common is one object, drawn once.
+
+    So a model with other heads, another mask or another positional scheme takes no memory for it, and no time. In
+    return, nobody may change these parameters, or train them. They are kept as long as a model uses them, no longer.
+    Threads may build models at the same time.
+    """
+
+    def __init__(self) -> None:
+        self._kept: WeakValueDictionary[tuple[object, ...], nn.Parameter] = WeakValueDictionary()
+        self._lock = Lock()
+
+    def drawn(self, seed: int, name: str, like: nn.Parameter, std: float) -> nn.Parameter:
+        """The parameter with what `draw` gives for these arguments, with the shape, device and dtype of another."""
+        key = seed, name, tuple(like.shape), std, like.device, like.dtype
+        with self._lock:
+            parameter = self._kept.get(key)
+            if parameter is None:
+                parameter = nn.Parameter(draw(seed, name, tuple(like.shape), std).to(like))
+                self._kept[key] = parameter
+        return parameter
+
+
 @torch.no_grad()
-def fill_parameters(model: nn.Module, seed: int) -> None:
-    """Give every parameter of a model its first value, in place; those on the meta device have none."""
-    filled: set[int] = set()  # tied parameters have two names: the first one counts
+def fill_parameters(model: nn.Module, seed: int, shared: SharedParameters | None = None) -> None:
+    """Give every parameter of a model its first value; those on the meta device have none.
+
+    Args:
+        model: its parameters are filled in place, but for those that are shared.
+        seed: of what is drawn.
+        shared: if given, drawn parameters are replaced by these.
+    """
+    filled: dict[int, nn.Parameter] = {}  # tied parameters have two names: the first one counts
     for path, module in model.named_modules():
-        for leaf, parameter in module.named_parameters(recurse=False):
-            if id(parameter) not in filled and not parameter.is_meta:
-                filled.add(id(parameter))
-                _fill(parameter, module, f"{path}.{leaf}", seed)
+        for leaf, parameter in list(module.named_parameters(recurse=False)):
+            if parameter.is_meta:
+                continue
+            name = f"{path}.{leaf}"
+            if id(parameter) not in filled:
+                filled[id(parameter)] = _filled(parameter, module, name, seed, shared)
+            if filled[id(parameter)] is not parameter:
+                setattr(module, leaf, filled[id(parameter)])
 
 
-def _fill(parameter: nn.Parameter, module: nn.Module, name: str, seed: int) -> None:
+def _filled(
+    parameter: nn.Parameter, module: nn.Module, name: str, seed: int, shared: SharedParameters | None
+) -> nn.Parameter:
     if isinstance(module, nn.LayerNorm):
         parameter.fill_(1.0 if name.endswith(".weight") else 0.0)
     elif name.endswith(".bias"):
         parameter.zero_()
+    elif shared:
+        return shared.drawn(seed, name, parameter, _std(parameter, module, name))
     else:
         parameter.copy_(draw(seed, name, tuple(parameter.shape), _std(parameter, module, name)))
+    return parameter
 
 
 def _std(parameter: nn.Parameter, module: nn.Module, name: str) -> float:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from tfm_core.masks.basic import causal_mask, check_mask, combine_masks, padding_mask
 from tfm_core.model.config import TransformerConfig
-from tfm_core.model.initialization import fill_parameters
+from tfm_core.model.initialization import SharedParameters, fill_parameters
 from tfm_core.model.layer import TransformerLayer
 from tfm_core.model.recording import Tapped, name_sites
 from tfm_core.model.trained import RANDOM, put_trained
@@ -95,9 +95,14 @@ class Transformer(Tapped):
 
     Sites of the recording: `embedding`, `position`, `layers.0.self_attention.weights`, ..., `final_norm`; in an
     encoder-decoder the same behind `encoder.` and `decoder.`; `logits` (batch, seq, vocab) in all.
+
+    Args:
+        config: all that the model depends on.
+        shared: the drawn parameters of other models, to use those that are also this one's. Without it, the model has
+            all parameters for itself, and may be trained; trained weights never are shared.
     """
 
-    def __init__(self, config: TransformerConfig) -> None:
+    def __init__(self, config: TransformerConfig, shared: SharedParameters | None = None) -> None:
         super().__init__()
         self.config = config
         with torch.device("meta"):  # no memory, no random numbers: both come below
@@ -110,8 +115,10 @@ class Transformer(Tapped):
         self.to_empty(device=torch.get_default_device())
         if config.tie_embeddings:  # only now, as to_empty would untie them
             self._tie()
-        fill_parameters(self, config.seed)
-        if config.weights != RANDOM:
+        if config.weights == RANDOM:
+            fill_parameters(self, config.seed, shared)
+        else:
+            fill_parameters(self, config.seed)
             put_trained(self, config.weights)
         # The one stack of an encoder or a decoder needs no prefix in the names of its sites.
         name_sites(self if config.architecture == "encoder-decoder" else self.stack)

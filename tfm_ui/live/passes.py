@@ -18,6 +18,7 @@ from tfm_core import (
     causal_mask,
     recording,
 )
+from tfm_core.model.initialization import SharedParameters
 from tfm_core.model.trained import RANDOM
 from tfm_ui.live import origins
 from tfm_ui.live.attention import Attention, Reader, bytes_needed
@@ -29,6 +30,9 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.trained import run_of
 
 BUDGET = SETTINGS.pass_bytes  # bytes that one pass may take in addition to its model
+# Of the models in the cache. It counts for each model all that the model uses, and what two of them share twice: so
+# memory stays within the limit of the cache, and still does when one of the two is dropped.
+PARAMETERS = SharedParameters()
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,8 @@ def missing_weights(state: ModelState) -> str:
 
 @cached()
 def transformer(config: TransformerConfig) -> Transformer:
-    """The model of this configuration, ready to run."""
-    return Transformer(config).eval()
+    """The model of this configuration, ready to run. What it shares with others in the cache is not drawn again."""
+    return Transformer(config, PARAMETERS).eval()
 
 
 def forward(state: ModelState, source: Tensor | None = None, target: Tensor | None = None) -> Tensor:

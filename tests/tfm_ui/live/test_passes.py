@@ -20,7 +20,7 @@ from tfm_ui.lenses.positions import maths as positions_maths
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.lenses.training.state import TrainingState
-from tfm_ui.live import cache
+from tfm_ui.live import cache, passes
 from tfm_ui.pictures.registry import PICTURES, Asked, made, query_of
 from tfm_ui.state.fields import local_to
 from tfm_ui.state.lens_state import LensState
@@ -229,6 +229,18 @@ def test_home_heads_and_the_attention_lens_share_one_pass(counted):
     ask(HeadsState, BOTH, HeadsState())
     ask(AttentionState, BOTH, AttentionState(changes=""))
     assert (counted["forward"], counted["fill_parameters"]) == (3, 1)  # and A and B of the view "change"
+
+
+@pytest.mark.parametrize("changes", [{"num_heads": 2}, {"positional": "alibi"}, {"causal": True}, {"norm": "post"}])
+def test_a_change_of_the_model_that_changes_no_weight_draws_none(changes, monkeypatch):
+    kept = passes.transformer(SINGLE.config)
+
+    def refuse(seed, name, shape, std):
+        pytest.fail(f"expected no drawing, got {name} of shape {shape}")
+
+    monkeypatch.setattr(initialization, "draw", refuse)
+    changed = Transformer(SINGLE.varied(**changes).config, passes.PARAMETERS)
+    assert changed.unembedding.weight is kept.unembedding.weight
 
 
 def test_the_weights_are_drawn_by_what_is_counted():
