@@ -8,7 +8,7 @@ import logging
 import streamlit as st
 
 from tfm_ui.lenses import NAMES, lens, lenses
-from tfm_ui.page import frame, present, present_bar, sidebar
+from tfm_ui.page import frame, present, present_bar, reconnect, sidebar
 from tfm_ui.server import latency, logs, pool_member, start
 from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
 from tfm_ui.store import shared
@@ -32,6 +32,7 @@ def visit() -> None:
     frame.notice_box()
     frame.in_turn(page.run, heavy=frame.model().is_heavy)()
     frame.foot(pages, page)
+    reconnect.run_after_lost_connection()
     start.warm_up()
 
 

@@ -128,7 +128,9 @@ class Follower {
     else if (effect.type === "draw") {
       const content = /** @type {Content} */ (effect.content)
       this.drawn({ ...content, late: effect.late })
-      if (content.words) sayInPanel(content.words, this.root)
+      if (!content.words) return
+      sayInPanel(content.words, this.root)
+      sayOnPage(content.words, content.question ?? 0, [...followers].map(({ root }) => root))
     }
     else if (effect.type === "redraw") this.drawn(this.last)
     else if (effect.type === "explain") this.explain(effect.words, effect.instead)
@@ -145,11 +147,10 @@ class Follower {
     const answer = await picture(this.component.data.name, query, wanted(query))
     if (!this.root.isConnected) return this.dispatch({ type: "answer", number }) // nobody sees it
     if ("problem" in answer) return this.dispatch({ type: "answer", number, ...answer, jitter: Math.random() })
-    const [header, numbers] = decode(answer.bytes), { words } = answer
-    sayOnPage(words, answer.question, [...followers].map(({ root }) => root))
+    const [header, numbers] = decode(answer.bytes), { words, question } = answer
     this.dispatch(header.problem
       ? { type: "answer", number, problem: header.problem }
-      : { type: "answer", number, drawn: header.query, content: { header, numbers, words } })
+      : { type: "answer", number, drawn: header.query, content: { header, numbers, words, question } })
   }
 
   /** @param {Drawn | undefined} drawn */

@@ -102,6 +102,7 @@ interface Content<H = any> {
   header: H
   numbers: Uint8Array
   words?: Words
+  question?: number // which brought them
 }
 
 /** A piece of text, or a word of the glossary with its explanation. */

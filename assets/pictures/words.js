@@ -1,7 +1,7 @@
 /* What the page says of its link: sentences, laws, shapes, facts, answers. Between two runs of the page they come with the
    pictures, as {place: what stands there}, and are put into the elements with that `data-words`, as text.
 
-   What belongs to a panel with a picture is put there when that picture is drawn, everything else as soon as it comes. If
+   What belongs to a panel with a picture is put there when that picture is drawn, everything else with the first of them. If
    the page is run meanwhile and writes what held before, the newer words are put back. A page that has caught up with the
    link says the same, so then nothing is left to do. Screen readers hear the main sentence, at rest. */
 
@@ -26,7 +26,7 @@ export function wanted(query) {
   return document.querySelector("[data-words=answer]") ? [words, answer] : [words]
 }
 
-/** Words have come, of what stands in no panel with a picture.
+/** A picture has been drawn: what stands in no panel with a picture follows the first picture of each question.
  * @param {Words} words @param {number} number of the question that they answer @param {Iterable<Element>} pictures of the page */
 export function sayOnPage(words, number, pictures) {
   if (number <= spokenNumber) return

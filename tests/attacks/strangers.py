@@ -2,7 +2,6 @@
 
 import asyncio
 import http.client
-import os
 import secrets
 import socket
 import threading
@@ -17,6 +16,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
+from benchmarks.live.process_tree import ProcessTree
 from tests.tfm_ui.cookies import cookie
 
 T = TypeVar("T")
@@ -63,9 +63,8 @@ class Server:
 
     @property
     def cpu(self) -> float:
-        """The processor time that it has used, in seconds, which does not depend on how busy the machine is."""
-        user, system = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        """The processor time of all its processes, in seconds, which does not depend on how busy the machine is."""
+        return ProcessTree(self.pid).processor_seconds()
 
     def question(self, names: str, model: dict[str, object], visitor: str = "", more: int = 0) -> bytes:
         """The bytes of a request. Its header announces `more` bytes that are missing."""

@@ -89,7 +89,7 @@ def test_nothing_changed_is_a_state_that_a_link_can_hold(visit):
     again = visit(visitor.page.url.removeprefix(visitor.address))
     again.page.get_by_text("A and B are the same").wait_for()
     visitor.press("Undo")
-    visitor.page.get_by_text("Largest difference: “mat” looks at “cat”").wait_for()
+    visitor.page.locator(".said", has_text="Largest difference: “mat” looks at “cat”").wait_for()
 
 
 def test_maps_are_read_and_locked_by_keyboard(visit):

@@ -126,6 +126,7 @@ def test_cells_are_painted_taken_back_and_come_with_the_link_however_slow_the_pa
     canvas.press("Space")  # the first cell is read, and painted
     until(visitor, "kept === 52 && weight(1, 1) === 0")
     expect(visitor.page.locator(".st-key-panel_masks_see .said")).to_contain_text("Without any key: “the”")
+    visitor.wait()
     again = visit(visitor.page.url.removeprefix(visitor.address), height=1100)
     until(again, "kept === 52 && weight(1, 1) === 0 && weight(9, 3) === 0 && weight(2, 3) > 0")
     visitor.press("Undo", "masks_see")

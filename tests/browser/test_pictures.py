@@ -37,7 +37,7 @@ def test_the_pictures_are_asked_for_before_the_page_is(visit):
     visitor.page.wait_for_function("location.search.includes('seq_len=9')")
     visitor.wait()
     address, query, frames = asked[0]
-    assert set(address.removeprefix(visitor.address + "/pictures/").split("+")) == {"heads", "head"}
+    assert set(address.removeprefix(visitor.address + "/pictures/").split("+")) == {"heads", "head", "heads.words"}
     assert (query, frames) == ("seq_len=9", sent)
     assert visitor.messages_sent > sent
     assert len(asked) == 1  # the page, when it came, found its pictures there

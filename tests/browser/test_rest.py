@@ -76,7 +76,8 @@ def test_words_follow_a_row_of_presses_and_the_page_is_run_once_at_its_end(visit
 
 def test_words_ahead_of_the_page_are_put_back_if_an_older_run_writes_its_own(visit_resting):
     visitor = visit_resting("/heads?weights=random")
-    visitor.choose_seed(3)
+    visitor.choose_seed(2)
+    visitor.choose_seed(3)  # the second in a row: the page is not run yet
     expect(visitor.page.locator(".st-key-_facts")).to_contain_text("seed 3")
     newer = said(visitor)
     assert visitor.page.evaluate(BEHIND)
@@ -93,7 +94,6 @@ def test_an_open_answer_follows(visit_resting):
     before = answer.inner_text()
     visitor.choose_seed(3)
     expect(answer).not_to_have_text(before)
-    assert visitor.page.evaluate(BEHIND)
     ahead = answer.inner_text()
     visitor.wait()
     assert answer.inner_text() == ahead
@@ -126,7 +126,6 @@ def test_a_button_runs_the_page_at_once_with_all_that_was_moved(visit_resting):
     visitor = visit_resting("/heads?weights=random")
     visitor.choose_seed(3)
     expect(visitor.page.locator(".st-key-_facts")).to_contain_text("seed 3")
-    assert visitor.page.evaluate(BEHIND)
     visitor.press("Undo")
     expect(visitor.page.get_by_role("spinbutton", name="Seed")).to_have_value("1")
     visitor.wait()

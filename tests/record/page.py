@@ -176,7 +176,7 @@ def _html(place: Record, body: str) -> None:
     if NOT_RECORDED.search(body):
         return
     body = without_explanations(body)
-    if heading := re.search(r'class="phead"><h2>(.*?)<small>(.*?)</small></h2>', body, re.DOTALL):
+    if heading := re.search(r'class="phead"><h2>(.*?)<small[^>]*>(.*?)</small></h2>', body, re.DOTALL):
         place |= {name: _plain(part) for name, part in zip(HEADING, heading.groups(), strict=True)}
     elif 'class="how"' in body:
         place["how to read"] = _plain(body)

@@ -14,7 +14,6 @@ from streamlit import config
 
 from tfm_ui.server import assets, logs
 from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
-from tfm_ui.server.first_run import WholeFirstRun
 from tfm_ui.server.liveness import live, ready
 from tfm_ui.server.page_runs import PageRunsAtRest
 from tfm_ui.server.picture_priority import PicturePriority
@@ -50,7 +49,6 @@ PARTS = (
     TabLimit,
     UploadLimit,
     BodyTimeout,
-    WholeFirstRun,
     PageRunsAtRest,
     PicturePriority,
 )
