@@ -1,0 +1,17 @@
+"""The entry point for Streamlit Community Cloud, which installs the requirements.txt that is beside it.
+
+It is the same app as `streamlit run app.py`: that script draws each visit. The call of `st.App` has to stand here,
+because Streamlit reads the text of the entry point to find out whether it is a whole server.
+"""
+
+import sys
+from pathlib import Path
+
+import streamlit as st
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import app as lab
+from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
+
+app = st.App(lab.__file__, routes=ROUTES, middleware=MIDDLEWARE, lifespan=lifespan)

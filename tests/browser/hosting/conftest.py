@@ -1,0 +1,28 @@
+"""What the tests in this folder visit: two replicas behind nginx, which share what they keep in Redis."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.browser.hosting.replicas import Replicas, two_replicas
+from tests.tfm_ui.store.redis_server import redis_server
+
+
+@pytest.fixture(scope="module")
+def hosted(tmp_path_factory) -> Iterator[tuple[str, Replicas]]:
+    with pytest.MonkeyPatch.context() as patch, redis_server() as store:
+        patch.setenv("STREAMLIT_SERVER_COOKIE_SECRET", "the same for both replicas")
+        patch.setenv("ATTENTION_LAB_STORE", store)
+        patch.setenv("ATTENTION_LAB_REST", "0.1")  # else each act would take seconds
+        with two_replicas(tmp_path_factory.mktemp("nginx")) as both:
+            yield both
+
+
+@pytest.fixture(scope="module")
+def replicas(hosted) -> Replicas:
+    return hosted[1]
+
+
+@pytest.fixture(scope="module")
+def lab(hosted) -> str:
+    return hosted[0]

@@ -1,0 +1,137 @@
+"""nginx in front of two processes of the app, as hosting/nginx.conf.template says, and Redis, all on this machine."""
+
+import getpass
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from email.message import Message
+from pathlib import Path
+
+from benchmarks.live.serve import running_server
+
+ROOT = Path(__file__).parents[3]
+TEMPLATE = ROOT / "hosting" / "nginx.conf.template"
+COOKIE = "attention_lab_replica"
+NAMES = ("1", "2")
+# What a system's own nginx.conf holds around the files of conf.d.
+AROUND = """
+{user}
+daemon off;
+pid {folder}/pid;
+error_log stderr emerg;
+events {{}}
+http {{
+    include /etc/nginx/mime.types;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    include {folder}/attention-lab.conf;
+}}
+"""
+
+
+def program(name: str) -> str:
+    """The path of a program; Debian keeps servers in a folder that ordinary users do not search."""
+    path = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
+    assert path, f"these tests need {name}, which python3 run.py test installs with Debian's packages"
+    return path
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports at which nothing listens, all different."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [free.getsockname()[1] for free in sockets]
+
+
+@contextmanager
+def running(*command: str, port: int) -> Iterator[None]:
+    """A server that is no Streamlit, from the moment that it accepts connections."""
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        give_up = time.monotonic() + 20
+        while True:
+            assert server.poll() is None, f"{command[0]} ended with exit code {server.returncode}"
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            except ConnectionRefusedError:
+                assert time.monotonic() < give_up, f"{command[0]} did not answer within 20 seconds"
+                time.sleep(0.05)
+        yield
+    finally:
+        server.terminate()
+        server.wait(timeout=10)
+
+
+class Replicas:
+    """Both processes of the app; each can be killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.ports = dict(zip(NAMES, free_ports(2), strict=True))
+        self._running: dict[str, tuple[AbstractContextManager[tuple[str, int]], int]] = {}
+
+    def start(self, name: str) -> None:
+        server = running_server(self.ports[name])
+        _, process = server.__enter__()
+        self._running[name] = server, process
+
+    def kill(self, name: str) -> None:
+        """As a machine that loses its power does it: the process has no time to say goodbye."""
+        server, process = self._running.pop(name)
+        os.kill(process, signal.SIGKILL)
+        server.__exit__(None, None, None)
+
+    def end(self) -> None:
+        for server, _ in self._running.values():
+            server.__exit__(None, None, None)
+
+    def log(self) -> list[str]:
+        """The lines that nginx has written about requests so far."""
+        return (self.folder / "access.log").read_text(encoding="utf-8").splitlines()
+
+
+def configuration(folder: Path, port: int, compressor: int, replicas: Replicas) -> Path:
+    """nginx's configuration: the template, with all that it writes in this folder."""
+    addresses = {"LISTEN": port, "COMPRESSOR": compressor} | {f"REPLICA_{n}": replicas.ports[n] for n in NAMES}
+    text = TEMPLATE.read_text(encoding="utf-8")
+    for name, at in addresses.items():
+        text = text.replace(f"${{{name}}}", f"127.0.0.1:{at}")
+    for place in ("/var/log/nginx", "/var/cache/nginx"):
+        text = text.replace(place, str(folder))
+    (folder / "attention-lab.conf").write_text(text, encoding="utf-8")
+    user = f"user {getpass.getuser()} {getpass.getuser()};" if os.geteuid() == 0 else ""
+    around = folder / "nginx.conf"
+    around.write_text(AROUND.format(folder=folder, user=user), encoding="utf-8")
+    return around
+
+
+@contextmanager
+def two_replicas(folder: Path) -> Iterator[tuple[str, Replicas]]:
+    """All of it; the address that visitors use, and the processes behind it."""
+    replicas = Replicas(folder)
+    port, compressor = free_ports(2)
+    nginx = [program("nginx"), "-c", str(configuration(folder, port, compressor, replicas))]
+    try:
+        for name in NAMES:
+            replicas.start(name)
+        with running(*nginx, port=port):
+            yield f"http://127.0.0.1:{port}", replicas
+    finally:
+        replicas.end()
+
+
+def answer(address: str, replica: str = "", *, accepts: str = "gzip") -> tuple[Message, bytes]:
+    """Headers and body of the answer to a browser that belongs to this replica; by default, to a new browser."""
+    headers = {"Accept-Encoding": accepts} | ({"Cookie": f"{COOKIE}={replica}"} if replica else {})
+    with urllib.request.urlopen(urllib.request.Request(address, headers=headers)) as response:
+        return response.headers, response.read()

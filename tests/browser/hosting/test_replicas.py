@@ -1,0 +1,143 @@
+"""Two replicas behind nginx: the same numbers from both, uploads, few bytes, and tabs that outlive their replica."""
+
+import gzip
+import io
+import re
+import time
+from collections.abc import Callable
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import PATIENCE, Visitor
+from tests.browser.hosting.replicas import COOKIE, NAMES, answer
+from tests.browser.test_masks_conventions import MASK, QUERY, expect_values
+
+LINK = "/heads?seed=3&text=" + quote("a text that no log may hold")
+FIRST_VISIT = 2.5e6  # bytes
+# Time, method, path without a query, status, size, duration, and which replicas were asked.
+LOGGED = re.compile(r"[\d:T+-]+ [A-Z]+ /[^ ?]* \d+ \d+ bytes [\d.]+ s (-|127\.0\.0\.1:\d+(, 127\.0\.0\.1:\d+)?)")
+
+
+def replica_of(visitor: Visitor) -> str:
+    """The replica that this browser belongs to, by its cookie."""
+    [name] = [cookie["value"] for cookie in visitor.page.context.cookies() if cookie["name"] == COOKIE]
+    return name
+
+
+def upload(visitor: Visitor, mask: np.ndarray) -> None:
+    """Upload a mask at the lens of masks, and see that it is drawn."""
+    page, file = visitor.page, io.BytesIO()
+    np.save(file, mask)
+    page.get_by_role("button", name="Your own mask").click()
+    inputs = page.locator("[data-testid=stPopoverBody] input[type=file]")
+    inputs.set_input_files({"name": "mask.npy", "mimeType": "application/x-npy", "buffer": file.getvalue()})
+    expect_values(visitor, "masks_foreign", np.stack([mask, mask]))
+
+
+@pytest.fixture
+def pair(visit, lab) -> dict[str, Visitor]:
+    """Two browsers at the same link, each at another replica."""
+    visitors = [visit(LINK, at=lab) for _ in NAMES]
+    assert sorted(map(replica_of, visitors)) == list(NAMES)
+    return {replica_of(visitor): visitor for visitor in visitors}
+
+
+def test_both_replicas_answer_a_link_with_the_same_numbers(pair, replicas):
+    first, second = (pair[name].weights() for name in NAMES)
+    assert first == second
+    assert np.array(first).any()
+    pictures = [line for line in replicas.log() if " POST /pictures/" in line]
+    answered = {str(port): [line for line in pictures if line.endswith(f":{port}")] for port in replicas.ports.values()}
+    assert all(answered.values()), "each replica has computed pictures"
+
+
+def test_the_log_holds_neither_texts_nor_addresses_of_visitors(pair, lab, replicas):
+    answer(lab + LINK)
+    log = replicas.log()
+    assert any(" GET /heads 200 " in line for line in log)
+    assert [line for line in log if not LOGGED.fullmatch(line)] == []
+    assert not (replicas.folder / "error.log").read_text(encoding="utf-8")
+
+
+def test_an_upload_works_at_both_replicas(visit, lab):
+    visitors = [visit(f"/masks?{QUERY}", at=lab) for _ in NAMES]
+    assert sorted(map(replica_of, visitors)) == list(NAMES)
+    for visitor in visitors:
+        upload(visitor, MASK)
+
+
+@pytest.mark.parametrize("path", ["/", "/heads"])
+def test_a_first_visit_is_small(browser, lab, path):
+    context = browser.new_context()
+    try:
+        page = context.new_page()
+        network, sizes = context.new_cdp_session(page), []
+        network.send("Network.enable")
+        network.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+        Visitor(page, lab).open(path)
+        assert 1e6 < sum(sizes) <= FIRST_VISIT  # Streamlit's scripts alone are more than the lower limit
+    finally:
+        context.close()
+
+
+def test_versioned_files_are_kept_for_long_and_pages_are_not(lab):
+    headers, page = answer(lab, accepts="identity")
+    assert headers["Cache-Control"] == "no-cache"
+    script = re.search(rb"static/js/index\.[\w-]+\.js", page)
+    assert script
+    address = f"{lab}/{script[0].decode()}"
+    headers, packed = answer(address)
+    assert headers["Content-Encoding"] == "gzip"
+    assert "max-age=31536000" in headers["Cache-Control"]
+    assert "Set-Cookie" not in headers  # else the cache would give the cookie of one visitor to all
+    headers, plain = answer(address, accepts="identity")
+    assert headers["Content-Encoding"] is None
+    assert gzip.decompress(packed) == plain
+    headers, _ = answer(f"{lab}/static/js/nothing.js")  # Streamlit answers by its page
+    assert headers["Cache-Control"] == "no-cache"
+
+
+def newcomers_are_sent_to(name: str, lab: str) -> bool:
+    """Whether the next two newcomers include one for this replica: replicas take turns."""
+    return any(f"{COOKIE}={name};" in (answer(lab)[0]["Set-Cookie"] or "") for _ in NAMES)
+
+
+def wait_until(holds: Callable[[], bool], page: Page, what: str) -> None:
+    give_up = time.monotonic() + PATIENCE / 1000
+    while not holds():
+        assert time.monotonic() < give_up, f"expected within a minute: {what}"
+        page.wait_for_timeout(50)
+
+
+def test_tabs_outlive_their_replica_and_uploads_follow_them(visit, lab, replicas):
+    visitor = visit(LINK, at=lab)
+    page, first = visitor.page, replica_of(visitor)
+    [other] = set(NAMES) - {first}
+    beside = Visitor(page.context.new_page(), lab).open(f"/masks?{QUERY}")  # another tab of the same browser
+    shown = visitor.weights()
+    for tab in (visitor, beside):
+        tab.page.evaluate("() => { window.notReloaded = true }")
+
+    replicas.kill(first)
+    wait_until(lambda: replica_of(visitor) == other, page, f"the browser has moved to replica {other}")
+    visitor.wait()
+    assert visitor.weights() == shown
+    visitor.choose_seed(4)
+    visitor.wait()
+    newcomer = visit(LINK.replace("seed=3", "seed=4"), at=lab)
+    assert replica_of(newcomer) == other
+    assert visitor.weights() == newcomer.weights() != shown
+
+    replicas.start(first)
+    wait_until(lambda: newcomers_are_sent_to(first, lab), page, f"replica {first} is used again")
+    beside.wait()
+    upload(beside, MASK)  # works only where the tab is, which has stayed at the other replica
+    assert replica_of(visitor) == other
+    for tab in (visitor, beside):
+        assert tab.page.evaluate("() => window.notReloaded")
+        assert [problem for problem in tab.problems if "WebSocket" not in problem] == []
+    visitor.problems.clear()
+    beside.page.close()
