@@ -50,6 +50,7 @@ function panelOf(picture) {
 
 /** @param {Words} words @param {(element: Element) => boolean} isMeant */
 function say({ query, places }, isMeant) {
+  if (!page?.names.length) return // the page says everything itself
   const isAhead = query !== page?.query
   for (const [place, spoken] of Object.entries(places)) {
     const element = elementOf(place)
@@ -131,7 +132,7 @@ export default function ({ data, parentElement }) {
   if (before && before.names[0] === data.names[0] && before.query !== data.query) status.textContent = data.said
   setTimeout(() => { // its elements are on screen by then
     if (page !== data) return
-    for (const [place, { query }] of ahead) if (query === data.query || !elementOf(place)) ahead.delete(place)
+    for (const [place, { query }] of ahead) if (query === data.query || !data.names.length || !elementOf(place)) ahead.delete(place)
     putBack()
     mark()
   }, REST)

@@ -6,12 +6,13 @@ import secrets
 import socket
 import threading
 from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
+import psutil
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
@@ -35,10 +36,24 @@ class Server:
 
     @property
     def memory(self) -> dict[str, int]:
-        """The memory of the process in bytes, now and at its peak."""
-        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
-        kilobytes = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith("Vm")}
-        return {"now": int(kilobytes["VmRSS"]) * 1024, "most": int(kilobytes["VmHWM"]) * 1024}
+        """The memory of all its processes together in bytes, now and at most.
+
+        What several of them share counts once. Each process's peak counts, as if all peaks had been at the same time.
+        """
+        now = most = 0
+        for process in self.processes:
+            with suppress(psutil.NoSuchProcess, FileNotFoundError):
+                told = process.memory_full_info()
+                status = Path(f"/proc/{process.pid}/status").read_text()
+                peak = int(status.partition("VmHWM:")[2].split()[0]) * 1024
+                now, most = now + told.pss, most + told.pss + max(peak - told.rss, 0)
+        return {"now": now, "most": most}
+
+    @property
+    def processes(self) -> list[psutil.Process]:
+        """Its process, and all that this has started."""
+        server = psutil.Process(self.pid)
+        return [server, *server.children(recursive=True)]
 
     def ask(self, names: str, model: dict[str, object], *, visitor: str = "", **headers: str) -> tuple[int, bytes]:
         """Request pictures; the answer's status and body."""

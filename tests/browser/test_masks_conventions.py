@@ -13,9 +13,13 @@ MASK = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1]], bool)
 
 
 def expect_values(visitor: Visitor, panel: str, expected: np.ndarray) -> None:
-    visitor.page.wait_for_function(
-        "([e, wanted]) => JSON.stringify([...e._memory.values]) === JSON.stringify(wanted)",
-        arg=[visitor.maps(panel).element_handle(), expected.astype(float).ravel().tolist()],
+    visitor.maps(panel)
+    visitor.page.wait_for_function(  # looks the element up each time, as a run of the page may draw another in its place
+        """([maps, wanted]) => {
+            const values = document.querySelector(maps)?._memory?.values
+            return values && JSON.stringify([...values]) === JSON.stringify(wanted)
+        }""",
+        arg=[f".st-key-panel_{panel} .maps", expected.astype(float).ravel().tolist()],
     )
 
 
