@@ -31,8 +31,8 @@ export function wanted(query) {
 export function sayOnPage(words, number, pictures) {
   if (number <= spokenNumber) return
   spokenNumber = number
-  const panels = new Set([...pictures].map(panelOf))
-  say(words, element => !panels.has(element.closest(PANEL)))
+  const panels = [...pictures].map(panelOf).filter(panel => panel !== null) // a picture may stand in none
+  say(words, element => !panels.some(panel => panel.contains(element)))
 }
 
 /** A picture has been drawn: its panel says what it shows.
