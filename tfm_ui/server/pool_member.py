@@ -16,6 +16,9 @@ from tfm_ui.server.pool_worker import DeskProxy, WorkerManager, begin
 
 ROOT = Path(__file__).parents[2]
 PRELOADED = ["streamlit.web.cli", "tfm_ui.lenses.preloaded"]  # the first is what Streamlit's command imports
+# There is a worker for each core, so each needs a single thread for a matrix; and few of glibc's arenas, because each
+# arena keeps freed memory of its threads, which the others cannot use.
+FEW = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 AGAIN = 1.0  # seconds between two attempts to start a worker that cannot be started
 
 _log = logging.getLogger(__name__)
@@ -34,7 +37,7 @@ def prepare() -> None:
     """Start the process from which workers are forked; its imports take seconds, during which this process goes on."""
     if sys.platform == "linux":
         forkserver.set_forkserver_preload(PRELOADED)
-        with _environment(PYTHONPATH=_below_root(), OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"):
+        with _environment(**FEW, PYTHONPATH=_below_root()):
             forkserver.ensure_running()
 
 

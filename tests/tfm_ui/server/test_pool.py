@@ -110,6 +110,19 @@ def test_slow_questions_leave_a_worker_to_the_quick_ones(pool):
         assert pool.status()[1].answered >= 6
 
 
+def test_a_single_worker_answers_quick_questions_while_it_computes_a_slow_answer():
+    single = Pool()
+    single.start(1)
+    with ThreadPoolExecutor(1) as thread:
+        slow = thread.submit(answer, single, "heads", f"{SLOW}&seed=6", heavy=True)
+        until(lambda: busy(single) == [1])
+        for seed in range(3):
+            answer(single, "heads+head", f"seed={720 + seed}")
+        assert not slow.done(), "the slow question was done too early to tell anything"
+        assert slow.result()
+    single.close()
+
+
 def test_what_turns_out_to_be_slow_moves_to_the_slow_lane(pool):
     with question("heads", f"{MEDIUM}&seed=8") as asked:
         assert pool.ask(asked)
