@@ -4,14 +4,17 @@ It is the same app as `streamlit run app.py`: that script draws each visit. The 
 because Streamlit reads the text of the entry point to find out whether it is a whole server.
 """
 
+import os
 import sys
 from pathlib import Path
 
 import streamlit as st
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+os.environ.setdefault("ATTENTION_LAB_PRESET", "hosted")
 
-import app as lab
-from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
+if __name__ != "__mp_main__":  # worker processes import this file under that name, and serve nobody
+    import app as lab
+    from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
 
-app = st.App(lab.__file__, routes=ROUTES, middleware=MIDDLEWARE, lifespan=lifespan)
+    app = st.App(lab.__file__, routes=ROUTES, middleware=MIDDLEWARE, lifespan=lifespan)

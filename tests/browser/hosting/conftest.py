@@ -1,4 +1,4 @@
-"""What the tests in this folder visit: two replicas behind nginx, which share what they keep in Redis."""
+"""What the tests in this folder visit: two replicas behind nginx, with a store that they share."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,6 @@ def hosted(tmp_path_factory) -> Iterator[tuple[str, Replicas]]:
     with pytest.MonkeyPatch.context() as patch, redis_server() as store:
         patch.setenv("STREAMLIT_SERVER_COOKIE_SECRET", "the same for both replicas")
         patch.setenv("ATTENTION_LAB_STORE", store)
-        patch.setenv("ATTENTION_LAB_REST", "0.1")  # else each act would take seconds
         with two_replicas(tmp_path_factory.mktemp("nginx")) as both:
             yield both
 

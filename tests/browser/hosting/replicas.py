@@ -13,6 +13,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from email.message import Message
 from pathlib import Path
 
+import pytest
+
 from benchmarks.live.serve import running_server
 
 ROOT = Path(__file__).parents[3]
@@ -81,8 +83,10 @@ class Replicas:
         self._running: dict[str, tuple[AbstractContextManager[tuple[str, int]], int]] = {}
 
     def start(self, name: str) -> None:
-        server = running_server(self.ports[name])
-        _, process = server.__enter__()
+        with pytest.MonkeyPatch.context() as patch:  # as on two machines: no folder is shared
+            patch.setenv("ATTENTION_LAB_RUNS", str(self.folder / f"runs of {name}"))
+            server = running_server(self.ports[name])
+            _, process = server.__enter__()
         self._running[name] = server, process
 
     def kill(self, name: str) -> None:

@@ -9,11 +9,12 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PATIENCE, Visitor
 from tests.browser.hosting.replicas import COOKIE, NAMES, answer
 from tests.browser.test_masks_conventions import MASK, QUERY, expect_values
+from tests.browser.test_training import OUTPUT, mirror, train
 
 LINK = "/heads?seed=3&text=" + quote("a text that no log may hold")
 FIRST_VISIT = 2.5e6  # bytes
@@ -27,14 +28,22 @@ def replica_of(visitor: Visitor) -> str:
     return name
 
 
-def upload(visitor: Visitor, mask: np.ndarray) -> None:
+def move(visitor: Visitor) -> None:
+    """Load the page anew, at the other replica."""
+    [other] = set(NAMES) - {replica_of(visitor)}
+    visitor.page.context.add_cookies([{"name": COOKIE, "value": other, "url": visitor.address}])
+    visitor.page.reload()
+    visitor.wait()
+
+
+def upload(visitor: Visitor) -> None:
     """Upload a mask at the lens of masks, and see that it is drawn."""
     page, file = visitor.page, io.BytesIO()
-    np.save(file, mask)
+    np.save(file, MASK)
     page.get_by_role("button", name="Your own mask").click()
     inputs = page.locator("[data-testid=stPopoverBody] input[type=file]")
     inputs.set_input_files({"name": "mask.npy", "mimeType": "application/x-npy", "buffer": file.getvalue()})
-    expect_values(visitor, "masks_foreign", np.stack([mask, mask]))
+    expect_values(visitor, "masks_foreign", np.stack([MASK, MASK]))
 
 
 @pytest.fixture
@@ -62,11 +71,29 @@ def test_the_log_holds_neither_texts_nor_addresses_of_visitors(pair, lab, replic
     assert not (replicas.folder / "error.log").read_text(encoding="utf-8")
 
 
-def test_an_upload_works_at_both_replicas(visit, lab):
+def test_an_upload_works_at_both_replicas_and_is_there_at_the_other(visit, lab):
     visitors = [visit(f"/masks?{QUERY}", at=lab) for _ in NAMES]
     assert sorted(map(replica_of, visitors)) == list(NAMES)
     for visitor in visitors:
-        upload(visitor, MASK)
+        upload(visitor)
+    for visitor in visitors:
+        before = replica_of(visitor)
+        move(visitor)
+        assert replica_of(visitor) != before
+        expect_values(visitor, "masks_foreign", np.stack([MASK, MASK]))
+
+
+def test_what_is_trained_at_one_replica_is_there_at_the_other(visit, lab):
+    link = "/training?training_seed=23"
+    first, second = (visit(link, at=lab) for _ in NAMES)
+    assert replica_of(first) != replica_of(second)
+    train(first)
+    expect(first.page.locator(OUTPUT)).to_contain_text("step 400 of 400", timeout=PATIENCE)
+    second.page.reload()
+    second.wait()
+    expect(second.page.locator(".badge")).to_contain_text("Trained on reverse")
+    assert second.page.locator(OUTPUT).inner_text() == first.page.locator(OUTPUT).inner_text()
+    assert mirror(second) == mirror(first) > 0.9
 
 
 @pytest.mark.parametrize("path", ["/", "/heads"])
@@ -134,7 +161,7 @@ def test_tabs_outlive_their_replica_and_uploads_follow_them(visit, lab, replicas
     replicas.start(first)
     wait_until(lambda: newcomers_are_sent_to(first, lab), page, f"replica {first} is used again")
     beside.wait()
-    upload(beside, MASK)  # works only where the tab is, which has stayed at the other replica
+    upload(beside)  # works only where the tab is, which has stayed at the other replica
     assert replica_of(visitor) == other
     for tab in (visitor, beside):
         assert tab.page.evaluate("() => window.notReloaded")

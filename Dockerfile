@@ -1,0 +1,32 @@
+# The app, without CUDA. `docker build --tag attention-lab .`; docs/hosting.md says how to run it.
+
+FROM python:3.11-slim AS packages
+RUN python -m venv /opt/venv
+ENV PATH=/opt/venv/bin:$PATH
+WORKDIR /tmp
+COPY requirements.txt ./
+# torch first, and from the index of builds without CUDA: the usual build brings gigabytes that the app does not use.
+# Its version stands in requirements.txt alone.
+RUN pip install --no-cache-dir --index-url https://download.pytorch.org/whl/cpu "$(grep --only-matching '^torch==[^ ]*' requirements.txt)"
+RUN pip install --no-cache-dir --requirement requirements.txt
+
+FROM python:3.11-slim
+# Trained runs are kept in a volume, which belongs to the user that the app runs as.
+RUN useradd --create-home --uid 1000 lab && mkdir /home/lab/runs && chown lab: /home/lab/runs
+COPY --from=packages /opt/venv /opt/venv
+WORKDIR /app
+COPY .streamlit ./.streamlit
+COPY assets ./assets
+COPY pages ./pages
+COPY tfm_core ./tfm_core
+COPY tfm_ui ./tfm_ui
+COPY app.py requirements.txt ./
+# The user of the app cannot write here, so that the files are compiled now.
+RUN python -m compileall -q app.py pages tfm_core tfm_ui
+ENV PATH=/opt/venv/bin:$PATH ATTENTION_LAB_RUNS=/home/lab/runs
+USER 1000
+VOLUME /home/lab/runs
+EXPOSE 8501
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+    CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8501/live', timeout=4)"]
+CMD ["streamlit", "run", "app.py", "--server.address=0.0.0.0"]
