@@ -14,7 +14,7 @@ MASK = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1]], bool)
 
 def expect_values(visitor: Visitor, panel: str, expected: np.ndarray) -> None:
     visitor.maps(panel)
-    visitor.page.wait_for_function(  # looks the element up each time, as a run of the page may draw another in its place
+    visitor.page.wait_for_function(  # looked up each time: a run may draw another
         """([maps, wanted]) => {
             const values = document.querySelector(maps)?._memory?.values
             return values && JSON.stringify([...values]) === JSON.stringify(wanted)
