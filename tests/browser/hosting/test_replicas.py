@@ -1,7 +1,6 @@
 """Two replicas behind nginx: the same numbers from both, uploads, few bytes, and tabs that outlive their replica."""
 
 import gzip
-import io
 import re
 import time
 from collections.abc import Callable
@@ -13,7 +12,6 @@ from playwright.sync_api import Page
 
 from tests.browser.conftest import PATIENCE, Visitor
 from tests.browser.hosting.replicas import COOKIE, NAMES, answer
-from tests.browser.test_masks_conventions import MASK, expect_values
 
 LINK = "/heads?seed=3&text=" + quote("a text that no log may hold")
 FIRST_VISIT = 2.5e6  # bytes
@@ -33,17 +31,6 @@ def move(visitor: Visitor) -> None:
     visitor.page.context.add_cookies([{"name": COOKIE, "value": other, "url": visitor.address}])
     visitor.page.reload()
     visitor.wait()
-
-
-def upload(visitor: Visitor) -> None:
-    """Upload a mask at the lens of masks, and see that it is drawn."""
-    page, file = visitor.page, io.BytesIO()
-    np.save(file, MASK)
-    page.get_by_role("button", name="Your own mask").click()
-    inputs = page.locator("[data-testid=stPopoverBody] input[type=file]")
-    inputs.set_input_files({"name": "mask.npy", "mimeType": "application/x-npy", "buffer": file.getvalue()})
-    expect(page.get_by_text("True stands only on the diagonal and below")).to_be_visible()
-    expect_values(visitor, "masks_foreign", np.stack([MASK, MASK]))
 
 
 @pytest.fixture
