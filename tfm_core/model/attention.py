@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from tfm_core.masks.basic import check_mask, combine_masks
 from tfm_core.masks.patterns import strided_mask, window_mask
@@ -23,6 +23,7 @@ from tfm_core.model.scaled_dot_product import (
     mask_scores,
     weights_alone,
 )
+from tfm_core.model.unfilled import Linear
 from tfm_core.model.weights_in_parts import is_faster_written
 from tfm_core.positional.schemes import Positional
 
@@ -32,9 +33,9 @@ class MultiHeadAttention(Tapped):
 
     Records `query`, `key`, `value` (batch, head, seq, head_dim); `rotated_query`, `rotated_key` under rope and
     `position_bias` (head, query, key) under alibi and t5; `mask` (broadcasts to the shape of the scores; all True
-    where there is none); `scores`, `masked_scores`, `weights` (batch, head,
-    query, key); `head_output` (batch, head, query, head_dim); `output` (batch, query, d_model). While nobody
-    listens to scores or weights, torch's fused kernel does the work where it is the faster one.
+    where there is none); `scores`, `masked_scores`, `weights` (batch, head, query, key); `head_output` (batch, head,
+    query, head_dim); `output` (batch, query, d_model). While nobody listens to scores or weights, torch's fused
+    kernel does the work where it is the faster one.
 
     Args:
         d_model: width of the inputs and of the output.
@@ -62,10 +63,10 @@ class MultiHeadAttention(Tapped):
         if not 0 <= dropout < 1:
             raise ValueError(f"dropout: expected a number from 0 to below 1, got {dropout}")
         self.d_model, self.num_heads, self.dropout = d_model, num_heads, dropout
-        self.query_projection = nn.Linear(d_model, d_model)
-        self.key_projection = nn.Linear(d_model, d_model)
-        self.value_projection = nn.Linear(d_model, d_model)
-        self.output_projection = nn.Linear(d_model, d_model)
+        self.query_projection = Linear(d_model, d_model)
+        self.key_projection = Linear(d_model, d_model)
+        self.value_projection = Linear(d_model, d_model)
+        self.output_projection = Linear(d_model, d_model)
 
     def forward(
         self,

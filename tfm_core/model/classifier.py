@@ -1,13 +1,14 @@
 """A classifier: the stack of an encoder, one vector for all of its outputs, and a linear head."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tfm_core.model.choices import check_choice
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.initialization import fill_parameters
 from tfm_core.model.recording import Tapped, name_sites
 from tfm_core.model.transformer import Stack
+from tfm_core.model.unfilled import Linear
 
 POOLINGS = ("mean", "first")
 
@@ -33,9 +34,8 @@ class SequenceClassifier(Tapped):
         self.config, self.pooling = config, pooling
         with torch.device("meta"):
             self.stack = Stack(config, decoder=config.architecture == "decoder")
-            self.head = nn.Linear(config.d_model, classes)
-        self.to_empty(device=torch.get_default_device())
-        fill_parameters(self, config.seed)
+            self.head = Linear(config.d_model, classes)
+        fill_parameters(self, config.seed, torch.get_default_device())
         name_sites(self.stack)
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:

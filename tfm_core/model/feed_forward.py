@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from tfm_core.model.choices import check_choice
 from tfm_core.model.recording import Tapped
+from tfm_core.model.unfilled import Linear
 
 
 class Activation(NamedTuple):
@@ -50,9 +51,9 @@ class FeedForward(Tapped):
             raise ValueError(f"expected d_model and d_ff of at least 1, got {d_model} and {d_ff}")
         check_choice("activation", activation, ACTIVATIONS)
         self.activation, gated = ACTIVATIONS[activation]
-        self.input_projection = nn.Linear(d_model, d_ff)
-        self.gate_projection = nn.Linear(d_model, d_ff) if gated else None
-        self.output_projection = nn.Linear(d_ff, d_model)
+        self.input_projection = Linear(d_model, d_ff)
+        self.gate_projection = Linear(d_model, d_ff) if gated else None
+        self.output_projection = Linear(d_ff, d_model)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -55,49 +55,61 @@ class SharedParameters:
         self._kept: WeakValueDictionary[tuple[object, ...], nn.Parameter] = WeakValueDictionary()
         self._lock = Lock()
 
-    def drawn(self, seed: int, name: str, like: nn.Parameter, std: float) -> nn.Parameter:
-        """The parameter with what `draw` gives for these arguments, with the shape, device and dtype of another."""
-        key = seed, name, tuple(like.shape), std, like.device, like.dtype
+    def drawn(self, seed: int, name: str, like: nn.Parameter, std: float, device: torch.device) -> nn.Parameter:
+        """The parameter on this device with what `draw` gives, of the shape and dtype of another parameter."""
+        key = seed, name, tuple(like.shape), std, like.dtype, device
         with self._lock:
             parameter = self._kept.get(key)
             if parameter is None:
-                parameter = nn.Parameter(draw(seed, name, tuple(like.shape), std).to(like))
+                parameter = nn.Parameter(draw(seed, name, tuple(like.shape), std).to(device, like.dtype))
                 self._kept[key] = parameter
         return parameter
 
 
 @torch.no_grad()
-def fill_parameters(model: nn.Module, seed: int, shared: SharedParameters | None = None) -> None:
-    """Give every parameter of a model its first value; those on the meta device have none.
+def fill_parameters(
+    model: nn.Module, seed: int, device: torch.device | None = None, shared: SharedParameters | None = None
+) -> None:
+    """Give every parameter of a model its first value.
 
     Args:
-        model: its parameters are filled in place, but for those that are shared.
+        model: its parameters are filled in place; those on the meta device, which have no memory, are replaced.
         seed: of what is drawn.
-        shared: if given, drawn parameters are replaced by these.
+        device: where parameters take the place of those on the meta device; these stay as they are if it is the meta
+            device itself, or None.
+        shared: if given, drawn parameters that take a place come from here.
     """
     filled: dict[int, nn.Parameter] = {}  # tied parameters have two names: the first one counts
     for path, module in model.named_modules():
         for leaf, parameter in list(module.named_parameters(recurse=False)):
-            if parameter.is_meta:
+            if parameter.is_meta and (device is None or device.type == "meta"):
                 continue
-            name = f"{path}.{leaf}"
             if id(parameter) not in filled:
-                filled[id(parameter)] = _filled(parameter, module, name, seed, shared)
-            if filled[id(parameter)] is not parameter:
+                filled[id(parameter)] = _filled(parameter, module, f"{path}.{leaf}", seed, device, shared)
+            if parameter.is_meta:
                 setattr(module, leaf, filled[id(parameter)])
 
 
 def _filled(
-    parameter: nn.Parameter, module: nn.Module, name: str, seed: int, shared: SharedParameters | None
+    parameter: nn.Parameter,
+    module: nn.Module,
+    name: str,
+    seed: int,
+    device: torch.device | None,
+    shared: SharedParameters | None,
 ) -> nn.Parameter:
     if isinstance(module, nn.LayerNorm):
-        parameter.fill_(1.0 if name.endswith(".weight") else 0.0)
+        value = torch.full(parameter.shape, 1.0 if name.endswith(".weight") else 0.0)
     elif name.endswith(".bias"):
-        parameter.zero_()
-    elif shared:
-        return shared.drawn(seed, name, parameter, _std(parameter, module, name))
+        value = torch.zeros(parameter.shape)
     else:
-        parameter.copy_(draw(seed, name, tuple(parameter.shape), _std(parameter, module, name)))
+        std = _std(parameter, module, name)
+        if shared and device and parameter.is_meta:
+            return shared.drawn(seed, name, parameter, std, device)
+        value = draw(seed, name, tuple(parameter.shape), std)
+    if parameter.is_meta:
+        return nn.Parameter(value.to(device, parameter.dtype))
+    parameter.copy_(value)
     return parameter
 
 

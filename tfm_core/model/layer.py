@@ -10,6 +10,7 @@ from tfm_core.model.choices import check_choice
 from tfm_core.model.feed_forward import FeedForward
 from tfm_core.model.kind import NORMS
 from tfm_core.model.recording import Tapped
+from tfm_core.model.unfilled import LayerNorm
 from tfm_core.positional.schemes import Positional
 
 
@@ -37,13 +38,13 @@ class TransformerLayer(Tapped):
         check_choice("norm", norm, NORMS)
         check_choice("attention", attention, ATTENTION)
         self.pre_norm = norm == "pre"
-        self.self_attention_norm = nn.LayerNorm(d_model)
+        self.self_attention_norm = LayerNorm(d_model)
         self.self_attention = ATTENTION[attention](d_model, num_heads, dropout=dropout)
         self.looks_across = cross_attention
         if cross_attention:
-            self.cross_attention_norm = nn.LayerNorm(d_model)
+            self.cross_attention_norm = LayerNorm(d_model)
             self.cross_attention = ATTENTION["full"](d_model, num_heads, dropout=dropout)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.feed_forward_norm = LayerNorm(d_model)
         self.feed_forward = FeedForward(d_model, d_ff, activation=activation, dropout=dropout)
         self.dropout = nn.Dropout(dropout)
 

@@ -17,6 +17,7 @@ from tfm_core.model.initialization import SharedParameters, fill_parameters
 from tfm_core.model.layer import TransformerLayer
 from tfm_core.model.recording import Tapped, name_sites
 from tfm_core.model.trained import RANDOM, put_trained
+from tfm_core.model.unfilled import LayerNorm, Linear
 from tfm_core.positional.schemes import POSITIONAL
 
 
@@ -50,7 +51,7 @@ class Stack(Tapped):
             )
             for _ in range(config.num_layers)
         )
-        self.final_norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else None
+        self.final_norm = LayerNorm(config.d_model) if config.norm == "pre" else None
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
@@ -111,14 +112,12 @@ class Transformer(Tapped):
                 self.decoder = Stack(config, decoder=True, cross_attention=True)
             else:
                 self.stack = Stack(config, decoder=config.architecture == "decoder")
-            self.unembedding = nn.Linear(config.d_model, config.vocab_size, bias=False)
-        self.to_empty(device=torch.get_default_device())
-        if config.tie_embeddings:  # only now, as to_empty would untie them
+            self.unembedding = Linear(config.d_model, config.vocab_size, bias=False)
+        if config.tie_embeddings:
             self._tie()
-        if config.weights == RANDOM:
-            fill_parameters(self, config.seed, shared)
-        else:
-            fill_parameters(self, config.seed)
+        is_drawn = config.weights == RANDOM
+        fill_parameters(self, config.seed, torch.get_default_device(), shared if is_drawn else None)
+        if not is_drawn:
             put_trained(self, config.weights)
         # The one stack of an encoder or a decoder needs no prefix in the names of its sites.
         name_sites(self if config.architecture == "encoder-decoder" else self.stack)

@@ -74,7 +74,8 @@ def test_a_model_that_shares_is_equal_to_one_that_stands_alone(architecture, tie
 
 def test_another_spread_is_another_parameter():
     shared, like = SharedParameters(), torch.nn.Parameter(torch.empty(3))
-    assert torch.equal(shared.drawn(1, "x", like, 2.0), 2 * shared.drawn(1, "x", like, 1.0))
+    quiet, loud = (shared.drawn(1, "x", like, std, like.device) for std in (1.0, 2.0))
+    assert torch.equal(loud, 2 * quiet)
 
 
 def test_dropping_a_model_leaves_the_others_and_keeps_nothing_that_no_model_uses(drawings):
