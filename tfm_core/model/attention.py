@@ -34,8 +34,8 @@ class MultiHeadAttention(Tapped):
     Records `query`, `key`, `value` (batch, head, seq, head_dim); `rotated_query`, `rotated_key` under rope and
     `position_bias` (head, query, key) under alibi and t5; `mask` (broadcasts to the shape of the scores; all True
     where there is none); `scores`, `masked_scores`, `weights` (batch, head, query, key); `head_output` (batch, head,
-    query, head_dim); `output` (batch, query, d_model). While nobody listens to scores or weights, torch's fused
-    kernel does the work where it is the faster one.
+    query, head_dim); `output` (batch, query, d_model). Unless somebody listens to scores or weights, torch's fused
+    kernel works where it is faster.
 
     Args:
         d_model: width of the inputs and of the output.
@@ -142,9 +142,8 @@ class MultiHeadAttention(Tapped):
         for name, x in (("query", query), ("key", key), ("value", value)):
             shape = x.shape
             if len(shape) != 3 or shape[-1] != self.d_model or 0 in shape:
-                raise ValueError(
-                    f"{name}: expected a non-empty (batch, seq, d_model={self.d_model}), got {tuple(shape)}"
-                )
+                expected = f"(batch, seq, d_model={self.d_model})"
+                raise ValueError(f"{name}: expected a non-empty {expected}, got {tuple(shape)}")
         if key.shape != value.shape or query.shape[0] != key.shape[0]:
             raise ValueError(
                 "expected query, key and value of one batch, key and value of one length; "
