@@ -1,0 +1,147 @@
+"""The files for hosting, without an engine for containers: what they copy, start, set and name exists, and answers."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from json import loads
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.tfm_ui.store.redis_server import free_port
+from tfm_core.training.folder import FOLDER
+from tfm_ui.settings import ENTRIES, read
+
+ROOT = Path(__file__).parents[1]
+HOSTING = ROOT / "hosting"
+DOCKERFILE = ROOT / "Dockerfile"
+COMPOSE = yaml.safe_load((HOSTING / "compose.yaml").read_text(encoding="utf-8"))
+VARIABLES = {FOLDER, *(entry.variable for entry in ENTRIES.values())}
+START = 60  # seconds
+
+
+def steps(text: str) -> list[tuple[str, str]]:
+    """The instructions of a Dockerfile, each with the rest of its line; continued lines are joined."""
+    lines = re.sub(r"\\\n\s*", "", text).splitlines()
+    return [(line.split()[0], line.partition(" ")[2]) for line in lines if line and not line.startswith("#")]
+
+
+STEPS = steps(DOCKERFILE.read_text(encoding="utf-8"))
+[COMMAND] = [loads(rest) for name, rest in STEPS if name == "CMD"]
+[HEALTH] = [loads(rest.partition("CMD ")[2]) for name, rest in STEPS if name == "HEALTHCHECK"]
+
+
+def copied() -> list[tuple[str, str]]:
+    """(source in the project, place below the image's working folder) of the last stage."""
+    last = max(at for at, (name, _) in enumerate(STEPS) if name == "FROM")
+    copies = [shlex.split(rest) for name, rest in STEPS[last:] if name == "COPY" and not rest.startswith("--from")]
+    return [(source, f"{to}/{source}" if to == "./" else to) for *sources, to in copies for source in sources]
+
+
+def test_the_linter_of_dockerfiles_has_no_objection():
+    linter = Path(sys.executable).with_name("hadolint")
+    done = subprocess.run([linter, DOCKERFILE], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_all_that_is_copied_exists_and_is_let_through():
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    sources = {source for source, _ in copied()}
+    assert [source for source in sources if not (ROOT / source).exists()] == []
+    assert ignored[1] == "*"
+    assert {line[1:] for line in ignored if line.startswith("!")} == sources
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory) -> Path:
+    """The image's working folder. Its packages are those of this environment: nothing is downloaded for a test."""
+    folder = tmp_path_factory.mktemp("image")
+    for source, place in copied():
+        if (ROOT / source).is_dir():
+            shutil.copytree(ROOT / source, folder / place, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / source, folder / place)
+    [compiled] = [rest for name, rest in STEPS if name == "RUN" and "compileall" in rest]
+    program, *rest = shlex.split(compiled)
+    assert program == "python"
+    subprocess.run([sys.executable, *rest], cwd=folder, check=True)
+    assert list(folder.glob("tfm_ui/**/*.pyc"))
+    return folder
+
+
+def test_what_is_copied_starts_and_is_healthy_by_the_check_of_the_image(image, tmp_path):
+    port = str(free_port())
+    program, *arguments = COMMAND
+    command = [Path(sys.executable).with_name(program), *arguments]
+    # At this machine's own address: a test opens nothing to the network.
+    local = [word.replace("0.0.0.0", "127.0.0.1") for word in map(str, command)]
+    outside = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = outside | {"STREAMLIT_SERVER_PORT": port, FOLDER: str(tmp_path), "ATTENTION_LAB_PRESET": "hosted"}
+    assert HEALTH[0] == "python"
+    check = [sys.executable, *(word.replace(":8501", f":{port}") for word in HEALTH[1:])]
+    assert check[1:] != HEALTH[1:]
+    with (tmp_path / "log").open("w") as log:
+        server = subprocess.Popen(local, cwd=image, env=environment, stdout=log, stderr=log)
+        try:
+            give_up = time.monotonic() + START
+            while subprocess.run(check, capture_output=True).returncode:
+                assert server.poll() is None, (tmp_path / "log").read_text()
+                assert time.monotonic() < give_up, f"expected an answer within {START} s"
+                time.sleep(0.2)
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+    assert subprocess.run(check, capture_output=True).returncode, "the check fails where nothing answers"
+
+
+def test_the_builds_of_torch_for_the_cloud_are_of_the_version_that_is_required():
+    required = re.findall(r"^torch==(\S+)", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    lines = (HOSTING / "cloud" / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    builds = [line for line in lines if line.startswith("torch @")]
+    assert len(builds) == 3
+    for build in builds:
+        version, python, marker = re.findall(r"torch-(.*?)%2Bcpu-cp(\d+)-.*python_version == \"(.*)\"", build)[0]
+        assert [version] == required
+        assert python == marker.replace(".", "")
+    [beside] = [line.removeprefix("-r ") for line in lines if line.startswith("-r ")]
+    assert (HOSTING / "cloud" / beside).resolve() == ROOT / "requirements.txt"
+
+
+def test_compose_sets_what_the_app_and_the_template_of_nginx_read():
+    services = COMPOSE["services"]
+    replicas = {name: service for name, service in services.items() if name.startswith("replica_")}
+    [exposed] = [rest for name, rest in STEPS if name == "EXPOSE"]
+    places = {
+        name.upper(): f"{service['networks']['lab']['ipv4_address']}:{exposed}" for name, service in replicas.items()
+    }
+    nginx = services["nginx"]
+    names = set(re.findall(r"\$\{(\w+)\}", (HOSTING / "nginx.conf.template").read_text(encoding="utf-8")))
+    assert nginx["environment"].keys() == names
+    assert places.items() <= nginx["environment"].items()
+    for replica in replicas.values():
+        settings = replica["environment"]
+        assert {name for name in settings if name.startswith("ATTENTION_LAB_")} <= VARIABLES
+        assert read(settings).store == "redis://redis:6379/0"
+        assert settings["FORWARDED_ALLOW_IPS"] == nginx["networks"]["lab"]["ipv4_address"]
+        assert (HOSTING / replica["build"]).resolve() == DOCKERFILE.parent
+    for volume in nginx["volumes"]:
+        assert (HOSTING / volume.partition(":")[0]).exists()
+
+
+def test_the_space_of_hugging_face_asks_the_port_that_the_image_opens():
+    _, front, _ = (HOSTING / "huggingface" / "README.md").read_text(encoding="utf-8").split("---\n")
+    space = yaml.safe_load(front)
+    assert space["sdk"] == "docker"
+    assert ("EXPOSE", str(space["app_port"])) in STEPS
+
+
+def test_the_unit_of_systemd_starts_the_app_with_settings_that_exist():
+    unit = (HOSTING / "attention-lab@.service").read_text(encoding="utf-8")
+    assert set(re.findall(r"ATTENTION_LAB_[A-Z_]+", unit)) <= VARIABLES
+    [start] = re.findall(r"^ExecStart=(.*)$", unit, re.MULTILINE)
+    assert start.split()[1:3] == COMMAND[1:3]
