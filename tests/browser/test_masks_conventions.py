@@ -1,11 +1,12 @@
 """A mask from elsewhere in a real browser: uploaded, drawn, used, obeyed by the model, and back from its link."""
 
 import io
+import time
 
 import numpy as np
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import PATIENCE, Visitor
 
 QUERY = "text=one+two+three&seq_len=3&causal=false&masks_view=conventions&masks_mask=&masks_texts=&masks_item=1"
 QUERY += "&masks_convention=SDPA%2C+boolean"  # which can say any mask, so that the picture is one map
@@ -13,14 +14,11 @@ MASK = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1]], bool)
 
 
 def expect_values(visitor: Visitor, panel: str, expected: np.ndarray) -> None:
-    visitor.maps(panel)
-    visitor.page.wait_for_function(  # looked up each time: a run may draw another
-        """([maps, wanted]) => {
-            const values = document.querySelector(maps)?._memory?.values
-            return values && JSON.stringify([...values]) === JSON.stringify(wanted)
-        }""",
-        arg=[f".st-key-panel_{panel} .maps", expected.astype(float).ravel().tolist()],
-    )
+    wanted, give_up = expected.astype(float).ravel().tolist(), time.monotonic() + PATIENCE / 1000
+    maps = visitor.page.locator(f".st-key-panel_{panel} .maps")
+    while (shown := maps.evaluate("e => [...e._memory?.values ?? []]")) != wanted:  # a run may put another there
+        assert time.monotonic() < give_up, f"{panel}: expected {wanted}, got {shown}"
+        visitor.page.wait_for_timeout(50)
 
 
 def test_uploads_are_read_used_obeyed_and_come_back_from_the_link(visit):
