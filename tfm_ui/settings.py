@@ -127,7 +127,9 @@ class Settings:
     workers: int = _setting(
         "WORKERS", whole(0), "0", "2", "processes that compute pictures; 0 is one for each processor"
     )
-    light_at_once: int = _setting("LIGHT_AT_ONCE", COUNT, "4", "4", "quick computations at once")
+    light_at_once: int = _setting(
+        "LIGHT_AT_ONCE", COUNT, "4", "4", "quick computations at once, but never fewer than there are workers"
+    )
     heavy_at_once: int = _setting("HEAVY_AT_ONCE", COUNT, "1", "1", "computations that take long at once")
     waiting_per_visitor: int = _setting(
         "WAITING_PER_VISITOR", COUNT, "24", "24", "pictures and pages of one visitor that may wait"
@@ -176,8 +178,8 @@ class Settings:
     )
     job_time: int = _setting("JOB_MINUTES", MINUTES, "60", "60", "their estimated duration, in all")
     max_tokens: int = _setting("MAX_TOKENS", whole(16, 1024), "1024", "256", "tokens that the model may read")
-    max_layers: int = _setting("MAX_LAYERS", whole(2, 8), "8", "8", "layers of the model")
-    max_heads: int = _setting("MAX_HEADS", whole(4, 16), "16", "16", "heads of the model")
+    max_layers: int = _setting("MAX_LAYERS", whole(2, 8), "8", "6", "layers of the model")
+    max_heads: int = _setting("MAX_HEADS", whole(4, 16), "16", "8", "heads of the model")
     max_d_model: int = _setting("MAX_D_MODEL", whole(32, 256), "256", "256", "d_model of the model")
     embed: str = _setting("EMBED", SOURCES, "'self'", "'self'", "who may show the app in a frame, see below")
     status: str = _setting(

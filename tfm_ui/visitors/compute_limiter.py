@@ -9,6 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
+from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors.fair_queue import FairQueue
 from tfm_ui.visitors.visitor import address_of
 
@@ -44,7 +45,13 @@ class ComputeLimiter:
     """The lanes and their queues. Any thread may call the methods, and none of them blocks."""
 
     def __init__(
-        self, *, light: int, heavy: int, per_visitor: int = 24, per_address: int = 96, in_all: int = 192
+        self,
+        *,
+        light: int,
+        heavy: int,
+        per_visitor: int = SETTINGS.waiting_per_visitor,
+        per_address: int = SETTINGS.waiting_per_address,
+        in_all: int = SETTINGS.waiting,
     ) -> None:
         """Set the limits.
 
@@ -107,13 +114,16 @@ class ComputeLimiter:
 
     def _refuse_too_many(self, ticket: Ticket) -> None:
         per_visitor, per_address, in_all = self._most
+        by = SETTINGS.lowered_by
 
         def waiting(whose: Callable[[Ticket], bool]) -> int:
             return sum(map(whose, self._waiting))
 
         if waiting(lambda other: other.visitor == ticket.visitor) >= per_visitor:
-            raise Busy(f"The server is busy, and {per_visitor} pictures or pages of yours are waiting already.")
+            whose = f"pictures or pages of yours are waiting already{by('waiting_per_visitor')}"
+            raise Busy(f"The server is busy, and {per_visitor} {whose}.")
         if waiting(lambda other: address_of(other.visitor) == address_of(ticket.visitor)) >= per_address:
-            raise Busy(f"The server is busy: {per_address} pictures or pages for your network are waiting already.")
+            whose = f"pictures or pages for your network are waiting already{by('waiting_per_address')}"
+            raise Busy(f"The server is busy: {per_address} {whose}.")
         if len(self._waiting) >= in_all:
-            raise Busy(f"The server is busy: {in_all} pictures or pages of all visitors are waiting.")
+            raise Busy(f"The server is busy: {in_all} pictures or pages of all visitors are waiting{by('waiting')}.")

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tfm_ui.settings import Settings
 from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter
 from tfm_ui.visitors.fair_queue import HEAD_START, FairQueue
 from tfm_ui.visitors.visitor import address_of
@@ -128,3 +129,27 @@ def test_the_order_that_is_told_is_the_one_that_comes():
     assert [queue.next() for _ in range(len(told))] == told
     assert queue.next() is None
     assert sorted(told) == list(range(7))
+
+
+@pytest.mark.parametrize(
+    ("limits", "variable"),
+    [
+        ({"waiting_per_visitor": 1}, "WAITING_PER_VISITOR"),
+        ({"waiting_per_address": 1}, "WAITING_PER_ADDRESS"),
+        ({"waiting": 1}, "WAITING"),
+    ],
+)
+def test_who_is_refused_is_told_the_setting_where_it_is_lower_than_usual(limits, variable, monkeypatch):
+    lower = Settings(**limits)
+    monkeypatch.setattr("tfm_ui.visitors.compute_limiter.SETTINGS", lower)
+    limiter = ComputeLimiter(
+        light=1,
+        heavy=1,
+        per_visitor=lower.waiting_per_visitor,
+        per_address=lower.waiting_per_address,
+        in_all=lower.waiting,
+    )
+    limiter.ask("a")
+    limiter.ask("a")  # waits
+    with pytest.raises(Busy, match=rf"waiting.* \(this server's setting ATTENTION_LAB_{variable}\)\."):
+        limiter.ask("a")
