@@ -7,7 +7,8 @@ WORKDIR /tmp
 COPY requirements.txt ./
 # torch first, and from the index of builds without CUDA: the usual build brings gigabytes that the app does not use.
 # Its version stands in requirements.txt alone.
-RUN pip install --no-cache-dir --index-url https://download.pytorch.org/whl/cpu "$(grep --only-matching '^torch==[^ ]*' requirements.txt)"
+RUN pip install --no-cache-dir --index-url https://download.pytorch.org/whl/cpu \
+    "$(grep --only-matching '^torch==[^ ]*' requirements.txt)"
 RUN pip install --no-cache-dir --requirement requirements.txt
 
 FROM python:3.11-slim
