@@ -14,7 +14,6 @@ export function dressed(figure, skin) {
   const colours = new Map(isDark ? pairsOf(SKINS.light, SKINS.dark) : [])
   colours.set("#FFFFFF", skin.paper)
   const after = change(figure, "", "", { colours, rem: skin.rem })
-  after.layout.annotations ??= [] // Plotly leaves out what is empty
   after.layout.font = { ...after.layout.template.layout.font, family: skin.family }
   return after
 }

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from math import isnan
 
 import numpy as np
-import plotly.graph_objects as go
 
 from tfm_ui.pictures import chart
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.figures import INK, MUTED, axis_title, colour_of, plain
+from tfm_ui.pictures.figures import INK, MUTED, Figure, axis_title, colour_of, plain
 from tfm_ui.pictures.rows import End, Name, in_rows
 from tfm_ui.text import formats
 
@@ -24,7 +23,7 @@ def figure(
     values: Sequence[str] = (),
     gap: str = "none",
     rows: str = "",
-) -> go.Figure:
+) -> Figure:
     """A bar for each share.
 
     Args:

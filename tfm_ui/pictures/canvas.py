@@ -100,8 +100,8 @@ class Canvas:
 
 
 def _as_json(part: Any) -> Any:
-    """A figure as Plotly's JSON, which holds arrays as bytes in base64; but arrays without elements as they are."""
-    return part.to_plotly_json() if isinstance(part, go.Figure) else part.tolist()
+    """NumPy's numbers and arrays, as Python's."""
+    return part.tolist()
 
 
 def encode(header: Mapping[str, Any], numbers: NDArray[Any]) -> bytes:

@@ -15,6 +15,9 @@ from tfm_ui.text.colours import Mode
 
 SMALL, NORMAL, TITLE = 13, 15, 18  # sizes of letters, in pixels at a root font of 16
 PAPER, INK, MUTED, RULE = (part["light"] for part in (colours.PAPER, colours.INK, colours.MUTED, colours.RULE))
+# What functions of charts make: Plotly's "data" and "layout". Plotly's own classes check each part, which takes longer
+# than all else that a chart needs; they are made for downloads alone (tfm_ui/pictures/chart.py), and in tests.
+Figure = dict[str, Any]
 _AXIS = {
     "automargin": True,
     "color": MUTED,
@@ -25,8 +28,8 @@ _AXIS = {
     "zeroline": False,
     "title": {"font": {"size": SMALL}, "standoff": 8},
 }
-TEMPLATE = go.layout.Template(
-    layout={
+TEMPLATE: dict[str, Any] = {
+    "layout": {
         "font": {"family": "Source Sans, system-ui, sans-serif", "size": SMALL, "color": INK},
         "paper_bgcolor": PAPER,
         "plot_bgcolor": PAPER,
@@ -38,7 +41,7 @@ TEMPLATE = go.layout.Template(
         "xaxis": _AXIS,
         "yaxis": _AXIS,
     }
-)
+}
 # Of each colour the dark one. Every name of a picture's colours has one colour in each mode, or a list of them.
 _DARK = {
     light: dark

@@ -4,11 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import plotly.graph_objects as go
-
 from tfm_ui.pictures import chart
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.figures import TEMPLATE, axis_title, plain
+from tfm_ui.pictures.figures import TEMPLATE, Figure, axis_title, plain
 from tfm_ui.pictures.line_axes import Scale, of_x, of_y
 from tfm_ui.pictures.line_labels import labels
 from tfm_ui.pictures.line_traces import Line as Line
@@ -40,7 +38,7 @@ class Chart:
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
-def figure(charts: Sequence[Chart], *, gap: str = "none") -> go.Figure:
+def figure(charts: Sequence[Chart], *, gap: str = "none") -> Figure:
     """The charts as one figure, side by side. Charts whose x have the same name are zoomed together.
 
     Args:
@@ -77,7 +75,7 @@ def figure(charts: Sequence[Chart], *, gap: str = "none") -> go.Figure:
         layout["annotations"] += texts
         layout["shapes"] += shapes
     _name_in_legend(data)
-    return go.Figure(data, layout | {"uirevision": "same"})
+    return {"data": data, "layout": layout | {"uirevision": "same"}}
 
 
 def _whole(chart: Chart) -> str:

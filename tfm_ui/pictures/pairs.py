@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from tfm_ui.pictures import chart
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.figures import SMALL, axis_title, colour_of, plain
+from tfm_ui.pictures.figures import SMALL, Figure, axis_title, colour_of, plain
 from tfm_ui.pictures.rows import End, Name, in_rows
 from tfm_ui.text import formats
 
@@ -23,7 +22,7 @@ def figure(
     *,
     roles: tuple[str, str],
     rows: str = "",
-) -> go.Figure:
+) -> Figure:
     """Two bars for each name.
 
     Args:

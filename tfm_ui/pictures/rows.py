@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import plotly.graph_objects as go
-
-from tfm_ui.pictures.figures import INK, NORMAL, PAPER, TEMPLATE, axis_title
+from tfm_ui.pictures.figures import INK, NORMAL, PAPER, TEMPLATE, Figure, axis_title
 
 AXIS, LEGEND = 60, 32  # the heights of the x axis with its title and of the legend, in pixels
 LETTER = 0.55  # the width of a letter, as a share of its size
@@ -56,7 +54,7 @@ def in_rows(
     axis: Mapping[str, Any],
     rows: str,
     **more: Any,
-) -> go.Figure:
+) -> Figure:
     """The figure of these traces, whose y are numbers of rows, from 0 at the top.
 
     Args:
@@ -86,9 +84,9 @@ def in_rows(
         }
         for end in ends
     ]
-    return go.Figure(
-        list(traces),
-        {
+    return {
+        "data": list(traces),
+        "layout": {
             "template": TEMPLATE,
             "meta": {
                 "kind": "rows",
@@ -119,4 +117,4 @@ def in_rows(
             **more,
             "annotations": [*texts, *more.get("annotations", ())],
         },
-    )
+    }

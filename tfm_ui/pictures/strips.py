@@ -6,11 +6,10 @@ from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
-import plotly.graph_objects as go
 
 from tfm_ui.pictures import chart
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.figures import INK, MUTED, NORMAL, SMALL, axis_title, colour_of, plain
+from tfm_ui.pictures.figures import INK, MUTED, NORMAL, SMALL, Figure, axis_title, colour_of, plain
 from tfm_ui.pictures.line_axes import of_x
 from tfm_ui.pictures.line_traces import Line
 from tfm_ui.pictures.rows import End, Name, in_rows
@@ -70,7 +69,7 @@ def figure(
     line: tuple[str, float] | None = None,
     least: bool = False,
     each: tuple[str, int] = ROUND,
-) -> go.Figure:
+) -> Figure:
     """A strip for each thing that was measured.
 
     Args:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tfm_ui.pictures.charts import bars, ends, names, traces
+from tests.tfm_ui.pictures.charts import bars, ends, figure, names, traces
 from tests.tfm_ui.pictures.scale_laws import LAWS
 from tfm_ui.pictures.bars import content
 from tfm_ui.text import formats
@@ -30,14 +30,14 @@ def test_the_shares_of_one_whole_are_drawn_whatever_is_missing_or_rounded():
     assert ends(header) == ["50.0%", "none", "50.0%"]
     (trace,) = traces(header)
     assert trace.y.tolist() == [0, 1, 2]  # names stand at 0, 1, 2, from top to bottom
-    assert header["figure"].layout.yaxis.tickvals == (0, 1, 2)
-    assert header["figure"].layout.yaxis.range == (2.5, -0.5)
+    assert figure(header).layout.yaxis.tickvals == (0, 1, 2)
+    assert figure(header).layout.yaxis.range == (2.5, -0.5)
     assert list(trace.customdata) == ["a: 50.0%", "b: none", "c: 50.0%"]
 
 
 def test_each_text_begins_where_its_bar_ends_and_that_of_a_gap_at_0():
     header = made([0.75, 0.0, NAN, 0.25], gap="no rows")
-    texts = [text for text in header["figure"].layout.annotations if text.name == "end"]
+    texts = [text for text in figure(header).layout.annotations if text.name == "end"]
     assert [(text.x, text.y, text.text) for text in texts] == [
         (0.75, 0, "75.0%"), (0, 1, "0%"), (0, 2, "no rows"), (0.25, 3, "25.0%")
     ]  # fmt: skip
@@ -49,11 +49,11 @@ def test_a_value_stands_before_the_share_which_has_no_decimals_then():
 
 
 def test_a_share_to_compare_with_is_a_line_on_the_axis():
-    (line,) = made([0.1, 0.2], reference=0.5)["figure"].layout.shapes
+    (line,) = figure(made([0.1, 0.2], reference=0.5)).layout.shapes
     assert (line.x0, line.x1, line.line.dash) == (0.5, 0.5, "dot")
-    assert made([0.1, 0.2], reference=0.5)["figure"].layout.xaxis.range == (0, 0.5)
-    assert made([0.1, 0.2], reference=0.05)["figure"].layout.xaxis.range == (0, 0.2)
-    assert len(made([0.1, 0.2])["figure"].layout.shapes) == 0
+    assert figure(made([0.1, 0.2], reference=0.5)).layout.xaxis.range == (0, 0.5)
+    assert figure(made([0.1, 0.2], reference=0.05)).layout.xaxis.range == (0, 0.2)
+    assert len(figure(made([0.1, 0.2])).layout.shapes) == 0
 
 
 def test_what_a_reader_has_typed_is_no_tag():
@@ -62,8 +62,8 @@ def test_what_a_reader_has_typed_is_no_tag():
     assert names(header)[0] == typed
     assert ends(header) == [f"{typed}  50%", typed]
     (trace,) = traces(header)
-    texts = [*trace.customdata, *(text.text for text in header["figure"].layout.annotations)]
-    texts += header["figure"].layout.yaxis.ticktext
+    texts = [*trace.customdata, *(text.text for text in figure(header).layout.annotations)]
+    texts += figure(header).layout.yaxis.ticktext
     assert not [text for text in texts if "<" in text]
 
 
@@ -97,7 +97,7 @@ def test_any_shares_of_a_whole_are_drawn_as_they_are_within_the_axis(parts, refe
     (drawn,) = bars(header).values()
     np.testing.assert_array_equal(drawn, shares)
     assert ends(header) == ["none" if math.isnan(share) else formats.percent(share, 3) for share in shares]
-    low, high = header["figure"].layout.xaxis.range
+    low, high = figure(header).layout.xaxis.range
     assert low == 0 < high
     assert all(share <= high for share in shares if not math.isnan(share))
     assert reference is None or reference <= high

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tfm_ui.payloads import decode
-from tests.tfm_ui.pictures.charts import by_heading, drawn, gaps, headings, lines, marks, ranges, traces
+from tests.tfm_ui.pictures.charts import by_heading, drawn, figure, gaps, headings, lines, marks, ranges, traces
 from tests.tfm_ui.pictures.scale_laws import LAWS
 from tfm_ui.pictures.canvas import encode
 from tfm_ui.pictures.lines import Chart, Line, content
@@ -41,7 +41,7 @@ def test_where_a_line_has_no_value_that_can_be_read_on_the_axis():
     assert gaps(linear) == {"a": ([2], ["not defined"])}
     assert gaps(log) == {"a": ([2, 3, 4], ["none", "0", "-5"])}
     for header in (linear, log):
-        axis, (gap,) = header["figure"].layout.yaxis, [trace for trace in traces(header) if trace.meta == "gap"]
+        axis, (gap,) = figure(header).layout.yaxis, [trace for trace in traces(header) if trace.meta == "gap"]
         on_axis = 10 ** axis.range[0] if axis.type == "log" else axis.range[0]
         assert set(gap.y) == {on_axis}
         assert "%{customdata}" in gap.hovertemplate
@@ -60,9 +60,8 @@ def test_many_gaps_are_read_and_not_drawn():
 
 def test_an_axis_reaches_what_it_must_and_0_if_nothing_is_negative():
     def span(*y: float, reach=(), scale="linear") -> tuple[float, float]:
-        return made(Chart("x", "y", [Line("a", range(len(y)), y, "ink")], y_scale=scale, reach=reach))[
-            "figure"
-        ].layout.yaxis.range
+        header = made(Chart("x", "y", [Line("a", range(len(y)), y, "ink")], y_scale=scale, reach=reach))
+        return figure(header).layout.yaxis.range
 
     assert span(5, 6)[0] > 4
     assert span(5, 6, reach=[0])[0] == 0
@@ -78,7 +77,7 @@ def test_an_axis_reaches_what_it_must_and_0_if_nothing_is_negative():
 def test_places_that_are_counted_from_1_have_no_tick_at_0():
     def starts(first: float) -> float:
         line = Line("a", [first, 100], [1, 2], "ink")
-        return made(Chart("x", "y", [line]))["figure"].layout.xaxis.range[0]
+        return figure(made(Chart("x", "y", [line]))).layout.xaxis.range[0]
 
     assert 0 < starts(1) < 1
     assert starts(0) == -2
@@ -93,16 +92,16 @@ def test_a_line_may_say_more_than_its_numbers():
 
 def test_scales_become_axes():
     line = Line("a", [1, 1024], [1, 1e6], "ink")
-    (layout,) = [made(Chart("x", "y", [line], x_scale="log2", y_scale="log10"))["figure"].layout]
+    (layout,) = [figure(made(Chart("x", "y", [line], x_scale="log2", y_scale="log10"))).layout]
     assert (layout.xaxis.type, layout.yaxis.type) == ("log", "log")
     assert layout.xaxis.dtick % math.log10(2) == pytest.approx(0, abs=1e-9)  # every tick is a power of two
-    counts = made(Chart("x", "y", [Line("a", [1, 2, 3], [0, 1, 1], "ink")]))["figure"].layout
+    counts = figure(made(Chart("x", "y", [Line("a", [1, 2, 3], [0, 1, 1], "ink")]))).layout
     assert (counts.xaxis.type, counts.xaxis.dtick, counts.yaxis.dtick) == ("linear", 1, 1)
 
 
 def test_charts_of_one_x_are_zoomed_together_and_others_are_not():
     line = Line("a", [1, 2], [3, 4], "ink")
-    layout = made(Chart("x", "y", [line]), Chart("n", "z", [line]), Chart("x", "w", [line]))["figure"].layout
+    layout = figure(made(Chart("x", "y", [line]), Chart("n", "z", [line]), Chart("x", "w", [line]))).layout
     assert [layout[axis].matches for axis in ("xaxis", "xaxis2", "xaxis3")] == [None, None, "x"]
     assert layout.xaxis.uirevision != layout.xaxis2.uirevision
 
@@ -113,7 +112,7 @@ def test_marks_and_ranges_stand_at_their_x():
     header = made(Chart("x", "y", [line]), Chart("x", "z", [line], x_scale="log10", **marked))
     assert (marks(header, 2), ranges(header, 2)) == (marked["marks"], marked["ranges"])
     assert marks(header, 1) == ranges(header, 1) == {}
-    anchors = {text.text: text.xanchor for text in header["figure"].layout.annotations}
+    anchors = {text.text: text.xanchor for text in figure(header).layout.annotations}
     assert (anchors["here"], anchors["at the end"]) == ("center", "right")  # it stays within the chart
 
 
@@ -171,7 +170,7 @@ def test_what_a_reader_has_typed_is_no_tag():
     header = made(Chart(typed, typed, [line, Line("b", [1], [1], "ink")], **marked))
     assert headings(header) == [typed]
     assert list(marks(header)) == list(ranges(header)) == [typed]
-    plot = header["figure"]
+    plot = figure(header)
     texts = [text.text for text in plot.layout.annotations if text.name != "heading"]
     texts += [plot.layout.xaxis.title.text, plot.layout.xaxis.unifiedhovertitle.text]
     texts += [text for trace in plot.data for text in (trace.name, trace.text, trace.legendgroup) if text]
@@ -183,7 +182,7 @@ def test_of_nothing_there_is_an_empty_figure():
     header = made()
     assert traces(header) == []
     assert drawn(header).size == 0
-    nothing = made(Chart("x", "y", []))["figure"].layout
+    nothing = figure(made(Chart("x", "y", []))).layout
     assert (nothing.xaxis.range, nothing.yaxis.range) == ((-0.02, 1.02), (0, 1.06))
 
 
@@ -227,7 +226,7 @@ def test_every_line_is_drawn_as_given_and_every_value_lies_on_its_axis(given_lin
 
 def lies_on(header: dict, letter: str, values) -> bool:
     """Whether all of these that the axis can show are on it."""
-    axis, array = header["figure"].layout[f"{letter}axis"], np.asarray(values, np.float64)
+    axis, array = figure(header).layout[f"{letter}axis"], np.asarray(values, np.float64)
     array = array[np.isfinite(array)]
     if axis.type == "log":
         array = np.log10(array[array > 0])

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tfm_ui.pictures.charts import bars, ends, names, traces
+from tests.tfm_ui.pictures.charts import bars, ends, figure, names, traces
 from tests.tfm_ui.pictures.scale_laws import LAWS
 from tfm_ui.pictures.pairs import content
 from tfm_ui.text import formats
@@ -34,7 +34,7 @@ def test_the_first_is_above_the_second_and_no_bar_lies_over_another():
     assert (lower.y > np.arange(3)).all()
     edges = np.sort(np.concatenate([[bar.y - bar.width / 2, bar.y + bar.width / 2] for bar in (upper, lower)], 1))
     assert (np.sort(edges[0])[1:] > np.sort(edges[1])[:-1]).all()
-    assert made(SHARES)["figure"].layout.barmode == "overlay"
+    assert figure(made(SHARES)).layout.barmode == "overlay"
 
 
 def test_each_bar_says_its_share():
@@ -48,7 +48,7 @@ def test_each_bar_says_its_share():
 def test_the_series_are_told_apart_by_colour_and_legend():
     header = made(SHARES)
     assert [trace.marker.color for trace in traces(header)] == [ROLE["light"][role] for role in ROLES]
-    assert header["figure"].layout.showlegend
+    assert figure(header).layout.showlegend
 
 
 def test_what_a_reader_has_typed_is_no_tag():
@@ -56,7 +56,7 @@ def test_what_a_reader_has_typed_is_no_tag():
     header = made(SHARES[:, :1], [typed], (typed, "b"))
     assert names(header) == [typed]
     texts = [text for trace in traces(header) for text in (trace.name, *trace.customdata)]
-    assert not [text for text in (*texts, *header["figure"].layout.yaxis.ticktext) if "<" in text]
+    assert not [text for text in (*texts, *figure(header).layout.yaxis.ticktext) if "<" in text]
 
 
 def test_of_no_names_there_is_an_empty_figure():
@@ -67,7 +67,7 @@ def test_of_no_names_there_is_an_empty_figure():
 @given(shares=st.lists(st.tuples(st.floats(0, 1, width=32), st.floats(0, 1, width=32)), min_size=1, max_size=12))
 def test_any_shares_lie_on_the_axis(shares):
     header = made(np.array(shares, np.float32).T)
-    low, high = header["figure"].layout.xaxis.range
+    low, high = figure(header).layout.xaxis.range
     assert low == 0 < high
     assert max(map(max, shares)) <= high
     np.testing.assert_array_equal(list(bars(header).values()), np.array(shares).T)

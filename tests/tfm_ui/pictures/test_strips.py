@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tfm_ui.pictures.charts import dots, drawn, ends, names, traces
+from tests.tfm_ui.pictures.charts import dots, drawn, ends, figure, names, traces
 from tests.tfm_ui.pictures.scale_laws import LAWS
 from tfm_ui.pictures.strips import Group, Strip, content
 
@@ -37,7 +37,7 @@ def test_every_dot_stands_in_its_strip_at_its_measurement_in_float64():
     assert dots(header)["forward"].dtype == np.float64
     assert dots(header)["backward"].size == 0
     (forward,) = [trace for trace in traces(header) if trace.type == "scatter" and trace.name == "forward"]
-    rows = dict(zip("ab", header["figure"].layout.yaxis.tickvals, strict=True))
+    rows = dict(zip("ab", figure(header).layout.yaxis.tickvals, strict=True))
     assert rows["a"] == 0.5  # between its two strips
     assert (np.abs(forward.y[:3]) < 0.5).all()
     assert abs(forward.y[3] - rows["b"]) < 0.5
@@ -51,10 +51,10 @@ def test_names_and_ends_stand_at_their_strips():
     header = made([*DRAWN, strip("b", "backward", [5], [0], detail="the other")])
     assert names(header) == ["a", "b", "b<br>the other"]
     assert ends(header) == ["3 ms", "0 ms", "1 ms", "1 ms"]
-    heights = [text.y for text in header["figure"].layout.annotations if text.name == "end"]
+    heights = [text.y for text in figure(header).layout.annotations if text.name == "end"]
     assert heights == sorted(heights)
     assert len(set(heights)) == 4
-    assert header["figure"].layout.meta["firsts"] == [0, heights[2], heights[3]]
+    assert figure(header).layout.meta["firsts"] == [0, heights[2], heights[3]]
 
 
 def test_a_band_goes_from_its_low_to_its_high_end_and_says_what_the_strip_says():
@@ -82,15 +82,15 @@ def test_groups_differ_not_only_by_colour_and_one_alone_needs_no_name():
     symbols = {trace.name: trace.marker.symbol for trace in traces(header) if trace.type == "scatter" and trace.name}
     assert symbols == {"forward": "circle", "backward": "circle-open"}
     assert [trace.name for trace in traces(header) if trace.name and trace.showlegend is not False] == [*GROUPS]
-    assert header["figure"].layout.showlegend
+    assert figure(header).layout.showlegend
     alone = made(DRAWN[::2], {"forward": Group("head 1")})
-    assert not alone["figure"].layout.showlegend
+    assert not figure(alone).layout.showlegend
     assert traces(alone)[1].customdata[0] == "a, round 1"
 
 
 @pytest.mark.parametrize(("scale", "text_at"), [("linear", 100), ("log10", 2)])
 def test_a_line_stands_on_the_axis_with_its_name_above(scale, text_at):
-    layout = made(DRAWN, scale=scale, line=("one", 100.0))["figure"].layout
+    layout = figure(made(DRAWN, scale=scale, line=("one", 100.0))).layout
     (line,) = layout.shapes
     (text,) = [text for text in layout.annotations if text.name == "line"]
     assert (line.x0, line.x1) == (100, 100)
@@ -104,7 +104,7 @@ def test_a_line_stands_on_the_axis_with_its_name_above(scale, text_at):
 def test_what_a_reader_has_typed_is_no_tag():
     typed = "<b>x</b> & <a>"
     odd = Strip(typed, typed, typed, [1], [0], 1, 1, 1, typed, typed)
-    plot = made([odd], {typed: Group("ink"), "other": Group("muted")}, axis=typed, line=(typed, 1.0))["figure"]
+    plot = figure(made([odd], {typed: Group("ink"), "other": Group("muted")}, axis=typed, line=(typed, 1.0)))
     texts = [*plot.layout.yaxis.ticktext, plot.layout.xaxis.title.text, *(a.text for a in plot.layout.annotations)]
     texts += [text for trace in plot.data for text in (trace.name, *(trace.customdata or ()))]
     assert len(texts) > 8
@@ -115,7 +115,7 @@ def test_nothing_is_drawn_of_nothing():
     header = made([], {})
     assert drawn(header).size == 0
     assert names(header) == ends(header) == []
-    assert len(header["figure"].layout.shapes) == 0
+    assert len(figure(header).layout.shapes) == 0
 
 
 def test_a_dot_without_a_round_is_refused():

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tests.tfm_core.training.runs import small, to_the_end
+from tests.tfm_ui.pictures.charts import traces
 from tfm_core import recording
 from tfm_core.training.config import of_task
 from tfm_core.training.folder import SHIPPED, Folder
@@ -100,9 +101,9 @@ def test_the_table_has_the_first_examples_and_the_surest_mistakes():
 
 
 def test_curves_are_those_of_the_run():
-    figure = LENS.pictures["training_classify"].content(MODEL, TrainingState(view="classify"))[0]["figure"]
+    header, _ = LENS.pictures["training_classify"].content(MODEL, TrainingState(view="classify"))
     run, simple = run_of("authors"), baselines(of_task("authors"))
-    drawn = {(trace.name, trace.yaxis): list(trace.y) for trace in figure.data}
+    drawn = {(trace.name, trace.yaxis): list(trace.y) for trace in traces(header)}
     assert drawn["held out", "y"] == [point.accuracy for point in run.points]
     assert drawn["held out", "y2"] == [point.loss for point in run.points]
     assert drawn["ln 3", "y2"] == [math.log(3)] * 2

@@ -2,8 +2,6 @@
 
 import math
 
-import plotly.graph_objects as go
-
 from tfm_core.training.run import Run
 from tfm_ui.lenses.training.classify.examples import Confusion, Sentences
 from tfm_ui.lenses.training.classify.numbers import Classified
@@ -13,6 +11,7 @@ from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.pictures import chart, lines, maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.figures import Figure
 from tfm_ui.pictures.line_axes import Scale
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import SHARES, from_zero
@@ -34,7 +33,7 @@ def curves(model: ModelState, state: TrainingState) -> Content:
     return chart.content(figure(result), about=result.sentence())
 
 
-def figure(result: Classified) -> go.Figure:
+def figure(result: Classified) -> Figure:
     """Right labels on the left with the baselines as horizontal lines, loss on the right with that of guessing."""
     runs = [run for run in (result.run, result.beside) if run and run.done]
     last = max([result.config.steps, *(run.done for run in runs)])

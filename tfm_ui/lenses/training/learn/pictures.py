@@ -15,8 +15,9 @@ from tfm_core.training.tasks.task import IGNORED, PAD, Examples
 from tfm_ui.lenses.training.learn.numbers import Learned
 from tfm_ui.lenses.training.runs import is_under_way, shown_config, shown_run
 from tfm_ui.lenses.training.state import TrainingState
-from tfm_ui.pictures import heatmaps, lines
+from tfm_ui.pictures import chart, heatmaps, lines
 from tfm_ui.pictures.canvas import Canvas, Content, Header
+from tfm_ui.pictures.figures import Figure
 from tfm_ui.pictures.heat import Heat, Side, numbered
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import from_zero
@@ -99,7 +100,7 @@ def content(config: TrainingConfig, run: Run, probe: int, *, live: bool) -> Cont
     ]
     header = {
         "about": Learned(config, run).sentence(),
-        "figure": curves(config, run),
+        "figure": chart.packed(curves(config, run)),
         "snapshots": snapshots,
         "told": [_told(config, by_step[step].__dict__) for step in snapshots if step in by_step],
         "rows": [
@@ -153,7 +154,7 @@ def _numbers(run: Run, rows: list[Row], probe: int) -> NDArray[np.float32]:
     return np.concatenate(parts, 1).ravel().astype(np.float32)
 
 
-def curves(config: TrainingConfig, run: Run) -> go.Figure:
+def curves(config: TrainingConfig, run: Run) -> Figure:
     """Loss, and shares between 0 and 1, over the steps."""
     step = "step of training"
     x = [point.step for point in run.points]
