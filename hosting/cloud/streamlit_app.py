@@ -12,6 +12,8 @@ import streamlit as st
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 os.environ.setdefault("ATTENTION_LAB_PRESET", "hosted")
+# The platform gives 0.7 to 2.7 GB, of which a worker takes 150 MB and more.
+os.environ.setdefault("ATTENTION_LAB_WORKERS", "1")
 
 if __name__ != "__mp_main__":  # worker processes import this file under that name, and serve nobody
     import app as lab
