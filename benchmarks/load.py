@@ -36,7 +36,7 @@ from benchmarks.measure import Figure, Figures, show
 
 LEVELS = (1, 8, 30, 100)  # visitors
 SECONDS = 60.0  # that are measured of several visitors
-EACH_VIEW = 8.0  # seconds that a single visitor spends on each view
+EACH_VIEW = 12.0  # seconds that a single visitor spends on each view: long enough for a row of moves
 MINUTE, FEW, SOON = 60.0, 8, 15.0  # visitors come within a minute; a few of them within seconds
 LONG = 600.0  # seconds over which memory is watched
 PRESET_VARIABLE, PRESET = "ATTENTION_LAB_PRESET", "hosted"

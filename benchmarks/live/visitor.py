@@ -164,7 +164,7 @@ class Visitor:
             self.page.read(forward)
             if forward.WhichOneof("type") == "script_finished":
                 self._run_has_ended(forward.script_finished)
-        self.kept.errors.append("the server has closed the websocket")
+        self.kept.errors.append(f"the server has closed the websocket, with code {self._socket.close_code}")
 
     def _run_has_ended(self, how: int) -> None:
         if how in WHOLE:
