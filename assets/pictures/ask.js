@@ -12,7 +12,24 @@ let questions = 0
  * @param {string} query
  * @param {string[]} [words] the names of what the page says
  * @returns {Promise<{ bytes: Uint8Array, words: Words, question: number } | Problem>} */
-export function picture(name, query, words = []) {
+export async function picture(name, query, words = []) {
+  const { names, answer } = journeyOf(query, words)
+  if (!names.includes(name)) names.push(name)
+  const all = await answer
+  return "pictures" in all ? { ...all, bytes: all.pictures[name] } : all
+}
+
+/** What the page says of a link of which a picture is known. They travel with the pictures that are asked for at the same time.
+ * @param {string} query
+ * @param {string[]} words
+ * @returns {Promise<{ bytes?: undefined, words?: Words, question?: number } | Problem>} */
+export async function wordsAlone(query, words) {
+  return words.length ? journeyOf(query, words).answer : {}
+}
+
+/** @param {string} query
+ * @param {string[]} words */
+function journeyOf(query, words) {
   let journey = asked.get(query)
   if (!journey) {
     /** @type {string[]} */
@@ -23,8 +40,7 @@ export function picture(name, query, words = []) {
     })
     asked.set(query, journey = { names, answer })
   }
-  if (!journey.names.includes(name)) journey.names.push(name)
-  return journey.answer.then(answer => "pictures" in answer ? { ...answer, bytes: answer.pictures[name] } : answer)
+  return journey
 }
 
 /** @type {Problem} */

@@ -3,10 +3,12 @@
    What Streamlit sends is an address: {name, query, early, slow}, and of which commit it has heard. The bytes come
    from `pictures/<name>` for that query. If `early`, the query in the address bar is asked for as soon as it changes,
    which is when a control is moved: the picture is there in the time of one request, and the page with its words follows
-   when it has been run. If `slow`, it is not even asked for while another picture is dragged. Where there is no answer,
+   when it has been run. If `slow`, it is not even asked for while another picture is dragged. Where nothing has moved but
+   what is `ignored`, the picture that is there is the answer, and at most words are asked for. Where there is no answer,
    the picture's place says so. follow_states.js decides which question is asked when. */
 
-import { picture } from "./ask.js"
+import { picture, wordsAlone } from "./ask.js"
+import { isSame } from "./follow_queries.js"
 import { initial, isAtRest, next } from "./follow_states.js"
 import { decode } from "./paint.js"
 import { sayInPanel, sayOnPage, wanted } from "./words.js"
@@ -144,13 +146,24 @@ class Follower {
   /** @param {number} number
    * @param {string} query */
   async ask(number, query) {
-    const answer = await picture(this.component.data.name, query, wanted(query))
+    const { name } = this.component.data, known = this.known(query)
+    const answer = await (known ? wordsAlone(query, wanted(query)) : picture(name, query, wanted(query)))
     if (!this.root.isConnected) return this.dispatch({ type: "answer", number }) // nobody sees it
     if ("problem" in answer) return this.dispatch({ type: "answer", number, ...answer, jitter: Math.random() })
-    const [header, numbers] = decode(answer.bytes), { words, question } = answer
+    const { words, question, bytes } = answer
+    const [header, numbers] = bytes ? decode(bytes) : [{ ...known?.header, query }, known?.numbers]
+    const same = bytes ? [query, header.query] : known?.same
     this.dispatch(header.problem
       ? { type: "answer", number, problem: header.problem }
-      : { type: "answer", number, drawn: header.query, content: { header, numbers, words, question } })
+      : { type: "answer", number, drawn: header.query, content: { header, numbers, words, question, same } })
+  }
+
+  /** What is drawn, if the picture of this query is the same.
+   * @param {string} query */
+  known(query) {
+    const { ignored = [] } = this.component.data
+    const without = { ...this.state.page.local, ...Object.fromEntries(ignored.map(name => [name, null])) }
+    return ignored.length && !this.isBroken && this.last?.same?.some(other => isSame(query, other, without)) ? this.last : undefined
   }
 
   /** @param {Drawn | undefined} drawn */

@@ -103,6 +103,7 @@ interface Content<H = any> {
   numbers: Uint8Array
   words?: Words
   question?: number // which brought them
+  same?: string[] // queries of this picture: as it was asked for, where an address may say defaults, and as states are written
 }
 
 /** A piece of text, or a word of the glossary with its explanation. */
@@ -140,7 +141,7 @@ type Draw<H = any> = (picture: Picture<H>) => (() => void) | void
 
 /** What Streamlit gives a component. */
 interface Component {
-  data: { name: string; query: string; early: boolean; slow: boolean; heard: number; local?: Values }
+  data: { name: string; query: string; early: boolean; slow: boolean; heard: number; local?: Values; ignored?: string[] }
   parentElement: HTMLElement
   setTriggerValue(name: string, value: unknown): void
 }

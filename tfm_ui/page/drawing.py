@@ -60,6 +60,7 @@ class Drawing:
 
         data = {"name": self.name, "query": self.query, "early": self.early, "slow": self.slow, "local": self.local}
         data["heard"] = st.session_state.get(HEARD, 0)
+        data["ignored"] = self.ignored
         canvas = registered(self.name).canvas
         at: tuple[int, int] | None = canvas.mount(
             key=key, data=data, on_picked_change=picked, on_changed_change=changed
@@ -70,6 +71,11 @@ class Drawing:
     def local(self) -> dict[str, Any]:
         """Parameter -> value, for the fields that only the browser uses."""
         return {prefix + name: getattr(state, name) for state, prefix in self.states for name in local_to(type(state))}
+
+    @property
+    def ignored(self) -> list[str]:
+        """Parameters of the model on which the picture does not depend; in a link they have no prefix."""
+        return sorted(registered(self.name).ignored)
 
     def page(self, title: str, sentence: str, mode: Mode) -> str:
         """The picture as a complete HTML page, for a download."""

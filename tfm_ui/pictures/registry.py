@@ -6,7 +6,7 @@ with them: tfm_ui/page/words.py computes it, assets/pictures/words.js puts it on
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlencode
@@ -43,12 +43,20 @@ class Picture:
         uses_model: whether it needs the sidebar's model, and so a text.
         here: whether it shows what only the server's process knows, such as a training that is under way; worker
             processes (tfm_ui/server/pool.py) compute all other pictures.
+        ignores: fields of the model's state on which the picture does not depend, though it uses the model: when one of
+            them is moved, it is not asked for again. None that decides whether the model can be run.
     """
 
     canvas: Canvas
     content: Callable[[ModelState, Any], Content]
     uses_model: bool = field(default=True, kw_only=True)
     here: bool = field(default=False, kw_only=True)
+    ignores: frozenset[str] = field(default=frozenset(), kw_only=True)
+
+    @property
+    def ignored(self) -> frozenset[str]:
+        """The fields of the model's state on which the picture does not depend: all, if it does not use the model."""
+        return self.ignores if self.uses_model else frozenset(every.name for every in fields(ModelState))
 
 
 def for_both_sides(name: str, canvas: Canvas, content: Callable[..., Content]) -> dict[str, Picture]:
@@ -122,8 +130,15 @@ def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: st
         ValueError: if another lens has a picture with the same name.
     """
     for name, picture in pictures.items():
-        more = {"uses_model": picture.uses_model, "here": picture.here}
-        entry = Registered(state, prefix, picture.canvas, picture.content, **more)
+        entry = Registered(
+            state,
+            prefix,
+            picture.canvas,
+            picture.content,
+            uses_model=picture.uses_model,
+            here=picture.here,
+            ignores=picture.ignores,
+        )
         if PICTURES.setdefault(name, entry) != entry:
             raise ValueError(f"expected names that no other lens uses, got the picture {name!r} twice")
 

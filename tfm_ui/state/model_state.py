@@ -32,6 +32,8 @@ HELP_ON_WEIGHTS = (
     "Random: drawn from the seed, so no head has a job. Or trained on a task, whose tokens the model then reads."
 )
 HELP_ON_ARCHITECTURE = "An encoder-decoder has two texts: its encoder reads the first, its decoder the target text."
+# What decides the size and the values of weights, and neither which tokens are read nor whether the model can be run.
+WEIGHTS = frozenset({"seed", "d_model", "d_ff", "norm", "activation"})
 CHARS = 20_000  # the greatest length of a typed text, more than ten times what a link carries
 
 

@@ -6,7 +6,7 @@ from tfm_ui.lenses.masks.state import PREFIX, MasksState, item_of, sentences, se
 from tfm_ui.lenses.masks.terms import anyway, terms_of
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.registry import Picture
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.model_state import WEIGHTS, ModelState
 
 
 def masks_composer(model: ModelState, state: MasksState) -> Content:
@@ -35,6 +35,6 @@ def masks_batch(model: ModelState, state: MasksState) -> Content:
 
 
 PICTURES = {
-    "masks_batch": Picture(batch.BATCH, masks_batch),
-    "masks_composer": Picture(composer.COMPOSER, masks_composer),
+    "masks_batch": Picture(batch.BATCH, masks_batch, ignores=WEIGHTS),
+    "masks_composer": Picture(composer.COMPOSER, masks_composer, ignores=WEIGHTS),
 }

@@ -13,7 +13,7 @@ from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.map_scale import SHARES, holding
 from tfm_ui.pictures.maps import MAPS, Axis, Map
 from tfm_ui.pictures.registry import Picture
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.model_state import WEIGHTS, ModelState
 
 
 def ours(model: ModelState, state: MasksState) -> Content:
@@ -112,7 +112,7 @@ def foreign(model: ModelState, state: MasksState) -> Content:
 
 
 PICTURES = {
-    "masks_ours": Picture(MAPS, ours),
-    "masks_handed": Picture(MAPS, handed),
-    "masks_pasted": Picture(MAPS, foreign),
+    "masks_ours": Picture(MAPS, ours, ignores=WEIGHTS),
+    "masks_handed": Picture(MAPS, handed, ignores=WEIGHTS),
+    "masks_pasted": Picture(MAPS, foreign, ignores=WEIGHTS),
 }

@@ -16,7 +16,7 @@ from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import SHARES, around_zero
 from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map, Painting, Why
 from tfm_ui.pictures.registry import Picture
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.model_state import WEIGHTS, ModelState
 
 EXACT, FEW = 64, 8  # places that are always shown; PADs that are shown beside as many as there are tokens
 
@@ -90,4 +90,4 @@ def masks_growth(model: ModelState, state: MasksState) -> Content:
     return lines.content([chart], about=result.sentence(), gap="none kept")
 
 
-PICTURES = {"masks_see": Picture(MAPS, masks_see), "masks_growth": Picture(CHART, masks_growth)}
+PICTURES = {"masks_see": Picture(MAPS, masks_see), "masks_growth": Picture(CHART, masks_growth, ignores=WEIGHTS)}

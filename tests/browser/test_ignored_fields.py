@@ -1,0 +1,58 @@
+"""When a control is moved on which a picture does not depend, the picture is not asked for, and words still follow."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visitor
+
+SHOWN = """() => {
+    const pictures = node => [...node.querySelectorAll("*")].flatMap(element => [
+        ...element._follow ? [element] : [], ...element.shadowRoot ? pictures(element.shadowRoot) : []])
+    return pictures(document).map(({ _follow, dataset }) => [
+        _follow.component.data.name, _follow.shown, dataset.settled])
+}"""
+
+
+def asked_when(visitor: Visitor, seed: int) -> list[str]:
+    """The names that the browser asks for when the seed is moved, until everything has followed."""
+    names: list[str] = []
+    visitor.wait()
+
+    def note(request) -> None:
+        if request.method == "POST" and "/pictures/" in request.url:
+            names.extend(request.url.rsplit("/", 1)[1].split("+"))
+
+    visitor.page.on("request", note)
+    visitor.choose_seed(seed)
+    visitor.page.wait_for_url(re.compile(f"seed={seed}\\b"))
+    visitor.wait()
+    visitor.page.remove_listener("request", note)
+    return names
+
+
+def test_of_a_page_only_what_depends_on_the_seed_is_asked_for(visit):
+    visitor = visit("/masks?weights=random", height=1100)
+    asked_when(visitor, 2)  # the address says more than a state: the default of the weights
+    names = asked_when(visitor, 3)
+    assert {"masks_see", "masks.words"} <= set(names)
+    assert not {"masks_growth", "masks_composer", "masks_batch"} & set(names)
+    expect(visitor.page.locator(".st-key-_facts")).to_contain_text("seed 3")
+    shown = {name: (query, settled) for name, query, settled in visitor.page.evaluate(SHOWN)}
+    assert shown["masks_growth"] == shown["masks_see"]  # what stands in files and links is the same for both
+    assert "seed=3" in shown["masks_growth"][0]
+    assert shown["masks_growth"][0] == shown["masks_growth"][1]
+
+
+def test_where_no_picture_depends_on_it_words_are_asked_for_alone(visit):
+    visitor = visit("/attention?attention_view=dictionary", height=1100)
+    assert set(asked_when(visitor, 3)) == {"attention.words"}
+
+
+def test_other_controls_are_still_followed(visit):
+    visitor = visit("/masks?weights=random", height=1100)
+    asked_when(visitor, 3)
+    slider = visitor.page.locator("[class*=st-key-_seq_len] input[type=range]")
+    with visitor.page.expect_request(re.compile("masks_growth")):
+        slider.press("ArrowLeft")
+    visitor.wait()
