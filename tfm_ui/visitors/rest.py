@@ -68,6 +68,8 @@ class PageRuns:
             kind for name, kind in kinds.items() if kind in TRIGGERS or known.get(name, values[name]) != values[name]
         }
         self._values = values
+        if values and not known:  # the first act, of which nobody can say what has moved
+            self._last_act = now
         if asked.is_auto_rerun or asked.is_history_navigation or not moved or moved - NUMBERS - PICTURES:
             return 0.0
         in_a_row, self._last_act = now - self._last_act < ROW, now

@@ -55,6 +55,14 @@ def test_a_moved_number_waits_a_moment_and_a_row_of_them_until_the_visitor_rests
     assert runs.due == 15 + ROW + SOON
 
 
+def test_the_first_act_begins_a_row():
+    runs = PageRuns(REST)
+    runs.put(rerun(), 0, may_wait=True)
+    assert seed_of(runs.put(rerun(seed=2), 10, may_wait=True)) == [2]  # what it was before is not known
+    assert runs.put(rerun(seed=3), 11, may_wait=True) == []
+    assert runs.due == 11 + REST
+
+
 @pytest.mark.parametrize(
     "message",
     [
