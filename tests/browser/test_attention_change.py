@@ -85,9 +85,9 @@ def test_nothing_changed_is_a_state_that_a_link_can_hold(visit):
     visitor = visit("/attention?attention_view=change")
     maps(visitor)
     visitor.page.locator(".st-key-change_done button").first.click()
-    visitor.page.get_by_text("A and B are the same").wait_for()
+    visitor.page.locator(".said", has_text="A and B are the same").wait_for()
     again = visit(visitor.page.url.removeprefix(visitor.address))
-    again.page.get_by_text("A and B are the same").wait_for()
+    again.page.locator(".said", has_text="A and B are the same").wait_for()
     visitor.press("Undo")
     visitor.page.locator(".said", has_text="Largest difference: “mat” looks at “cat”").wait_for()
 
