@@ -112,6 +112,12 @@ class Positional(nn.Module):
         """Raise a ValueError where the scheme cannot work with these sizes."""
 
 
+def _first(*shape: int, std: float) -> Tensor:
+    """Normal numbers; none on the meta device, where drawing makes torch import its compiler: 66 MB and 2 s."""
+    empty = torch.empty(shape)
+    return empty if empty.is_meta else torch.randn(shape) * std
+
+
 class Sinusoidal(Positional):
     """Fixed waves, added to the embeddings; defined for any length."""
 
@@ -144,7 +150,7 @@ class Learned(Positional):
 
     def __init__(self, **sizes: Any) -> None:
         super().__init__(**sizes)
-        self.weight = nn.Parameter(torch.randn(self.max_len, self.d_model) * self.init_std)
+        self.weight = nn.Parameter(_first(self.max_len, self.d_model, std=self.init_std))
 
     def encode(self, seq_len: int) -> Tensor:
         if seq_len > self.max_len:
@@ -210,7 +216,7 @@ class T5(Positional):
 
     def __init__(self, **sizes: Any) -> None:
         super().__init__(**sizes)
-        self.weight = nn.Parameter(torch.randn(self.num_buckets, self.num_heads) * self.init_std)
+        self.weight = nn.Parameter(_first(self.num_buckets, self.num_heads, std=self.init_std))
 
     def buckets(self, distance: Tensor) -> Tensor:
         """Which row of the table these distances key - query fall into; of the same shape."""
