@@ -189,6 +189,13 @@ class Settings:
         "local",
         "who may read /status: programs on this machine, or everybody",
     )
+    transformers: str = _setting(
+        "TRANSFORMERS",
+        one_of("yes", "no"),
+        "yes",
+        "no",
+        "whether the library transformers, 100 MB in each process, is loaded when somebody opens its masks",
+    )
     logs: str = _setting("LOGS", one_of("text", "json"), "text", "json", "how the server's log is written, see below")
 
     def lowered_by(self, name: str) -> str:

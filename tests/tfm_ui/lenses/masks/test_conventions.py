@@ -144,6 +144,18 @@ def test_without_transformers_its_calls_are_not_run_and_that_is_said(monkeypatch
         calls.hugging_face.cache_clear()
 
 
+def test_a_server_may_do_without_transformers_and_names_its_setting(monkeypatch):
+    monkeypatch.setattr(calls, "SETTINGS", replace(calls.SETTINGS, transformers="no"))
+    calls.hugging_face.cache_clear()
+    try:
+        batch = conventions(SMALL, replace(BATCH, convention="HF, 4-D"))
+        assert "HF, 4-D" not in batch.verified
+        for said in (about(batch), AllCalls(batch).sentence()):
+            assert "not loaded on this server (its setting ATTENTION_LAB_TRANSFORMERS), so" in said
+    finally:
+        calls.hugging_face.cache_clear()
+
+
 def test_a_large_batch_is_left_to_the_chosen_sentence():
     model = ModelState(seq_len=300, num_heads=16)
     batch = conventions(model, replace(BATCH, item=2))

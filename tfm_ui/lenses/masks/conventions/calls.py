@@ -17,6 +17,7 @@ from tfm_core.study.mask_verified import Verified, verify
 from tfm_ui.lenses.masks.masked_passes import attention_of, read_by
 from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, sentences, setting
 from tfm_ui.live.cache import cached
+from tfm_ui.settings import ENTRIES, SETTINGS
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.token_labels import labels
@@ -69,9 +70,18 @@ def verified(settings: tuple[Setting, ...], layer: int, hugging_face: bool) -> d
     }
 
 
+def why_without() -> str:
+    """Why transformers is not called, as the beginning of a sentence."""
+    if SETTINGS.transformers == "no":
+        return f"transformers is not loaded on this server (its setting {ENTRIES['transformers'].variable})"
+    return "transformers is not installed here"
+
+
 @cache
 def hugging_face() -> bool:
     """Load transformers, and say whether it is there: this takes seconds, and only the view that calls it pays."""
+    if SETTINGS.transformers == "no":
+        return False
     try:
         import_module("transformers.models.bert.modeling_bert")
     except ImportError:

@@ -3,11 +3,10 @@
 import numpy as np
 
 from tfm_core.study.mask_verified import Verified
-from tfm_ui.lenses.masks.conventions.calls import ROUNDING, Conventions
+from tfm_ui.lenses.masks.conventions.calls import ROUNDING, Conventions, why_without
 from tfm_ui.text import formats
 from tfm_ui.text.token_labels import labels
 
-NOT_INSTALLED = "transformers is not installed here, so this call was not run."
 NOT_ACROSS = "Cross-attention always looks both ways: there is no such call, so this is the one without causality."
 EMPTY = {"NaN": "NaN", "as ours": "the same as from ours", "other numbers": "numbers of its own"}
 
@@ -19,7 +18,7 @@ def about(conventions: Conventions) -> str:
     if lost:
         said.append(_first_lost(conventions, lost))
     if not verified:
-        return " ".join([*said, NOT_INSTALLED])
+        return " ".join([*said, f"{why_without()}, so this call was not run."])
     said.append(_compared(conventions, verified, lost))
     if verified.empty:
         said.append(f"A query that may see nothing gets {EMPTY[verified.empty]}.")

@@ -10,7 +10,7 @@ import pandas as pd
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_core.study.mask_verified import Verified, verify
 from tfm_ui.lenses.masks.conventions import recipe
-from tfm_ui.lenses.masks.conventions.calls import ROUNDING, Conventions
+from tfm_ui.lenses.masks.conventions.calls import ROUNDING, Conventions, why_without
 from tfm_ui.lenses.masks.conventions.code import mask_of_batch, source_ids, target_ids, texts
 from tfm_ui.lenses.masks.masked_passes import argument_of, at, reads
 from tfm_ui.live.script import Code, of_model, script
@@ -50,7 +50,7 @@ class AllCalls(Result):
             others = "The other one cannot, and is" if unable == 1 else f"The other {unable} cannot, and are"
             said += f" {others} off by up to {formats.number(far)}."
         if "HF, 4-D" not in verified:
-            said += " transformers is not installed here, so its calls were not run."
+            said += f" {why_without()}, so its calls were not run."
         return f"{said} {self._empties()}".strip()
 
     def _empties(self) -> str:
