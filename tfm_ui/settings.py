@@ -159,6 +159,13 @@ class Settings:
         "address of the Redis server where several servers keep what they share; without it, local files",
         secret=True,
     )
+    job_worker: str = _setting(
+        "JOB_WORKER",
+        one_of("early", "late"),
+        "early",
+        "late",
+        "whether the process that measures and trains, 170 MB, starts with the first page that offers it or with a job",
+    )
     job_bytes: int = _setting("JOB_MB", MEGABYTES, "4000", "300", "what one measurement or training may take")
     job_seconds: int = _setting(
         "JOB_SECONDS", whole(1, unit="seconds"), "3600", "300", "after which a measurement or training is stopped"

@@ -10,6 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from tfm_ui.jobs.job import JobStatus, Load, Request, Tab
 from tfm_ui.jobs.messages import Step
 from tfm_ui.jobs.queue import Queue
+from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors.visitor import visitor_here
 
 _lock = threading.Lock()
@@ -17,12 +18,13 @@ _queues: list[Queue] = []
 
 
 def queue() -> Queue:
-    """The server's one queue; starts its worker. Pages that may need the worker call this early."""
+    """The server's one queue. Pages that may need its worker call this early, so that nobody waits for its imports."""
     with _lock:
         if not _queues:
             _queues.append(Queue())
             atexit.register(_queues[0].close)
-    _queues[0].open()
+    if SETTINGS.job_worker == "early":
+        _queues[0].open()
     return _queues[0]
 
 
