@@ -10,6 +10,7 @@
 import { picture, wordsAlone } from "./ask.js"
 import { isSame } from "./follow_queries.js"
 import { initial, isAtRest, next } from "./follow_states.js"
+import { isRunning, isTidied, pageHasSpoken } from "./page.js"
 import { decode } from "./paint.js"
 import { sayInPanel, sayOnPage, wanted } from "./words.js"
 
@@ -17,8 +18,6 @@ import { sayInPanel, sayOnPage, wanted } from "./words.js"
 const followers = new Set() // all pictures of this window
 const SOON = 150 // ms that a picture may wait for numbers before it is marked as being renewed
 let commits = 0 // the number of this window's last commit
-
-const isRunning = () => document.querySelector("[data-test-script-state]")?.dataset.testScriptState === "running"
 
 /** What a slider beside the page does to all pictures: it is being dragged; it was let go; or it was let go where it began.
  * @type {PictureActs} */
@@ -59,6 +58,7 @@ export function follow(component, draw) {
   followers.add(Object.assign(follower, { component, draw }))
   const { query, heard, local = {} } = component.data
   commits = Math.max(commits, heard)
+  pageHasSpoken()
   follower.dispatch({ type: "page", query, heard, local })
 }
 
@@ -93,7 +93,7 @@ class Follower {
       if (!root.isConnected) return navigation.removeEventListener("currententrychange", moved)
       if (!this.component.data.early || location.pathname !== path || location.search === search) return
       search = location.search
-      this.dispatch({ type: "address", query: search.slice(1) })
+      this.dispatch({ type: "address", query: search.slice(1), isTidied: isTidied() })
     }
     globalThis.navigation?.addEventListener("currententrychange", moved) // where a browser has no `navigation`, the picture follows with the page
   }

@@ -19,3 +19,11 @@ export function isSame(query, other, local) {
     [...new URLSearchParams(text)].filter(([name]) => name !== "present" && !(name in local)).sort())
   return other !== null && plain(query) === plain(other)
 }
+
+/** Whether a query says nothing that another one does not say, too.
+ * @param {string} query
+ * @param {string | null} other */
+export function isPartOf(query, other) {
+  const all = new URLSearchParams(other ?? "")
+  return other !== null && [...new URLSearchParams(query)].every(([name, value]) => name === "present" || all.get(name) === value)
+}

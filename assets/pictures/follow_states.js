@@ -16,7 +16,7 @@
    Commits are numbered through all pictures of a window. What the page says to a picture comes with the number of the last
    commit that the page had heard of, so each picture knows by itself whether that was said before a commit or after it. */
 
-import { changed, isSame } from "./follow_queries.js"
+import { changed, isPartOf, isSame } from "./follow_queries.js"
 
 export const PATIENCE = 1500 // ms that a page may take to say the rest, once it has said something
 export const LONG = 30000 // ms that a page may take to answer: it is sure to hear of an act, but is run once the visitor rests
@@ -66,10 +66,11 @@ const HANDLERS = {
     if (moved && query === state.shown) effects.push({ type: "redraw" })
   },
 
-  /* The address has changed. After a commit the picture is ahead of it, as it may get there in several steps. */
-  address(state, { query }, effects) {
+  /* The address has changed. After a commit the picture is ahead of it, as it may get there in several steps. Where the page
+     has only taken out what belonged to controls that are gone, it means what it has said. */
+  address(state, { query, isTidied = false }, effects) {
     const expected = state.question?.query ?? state.shown
-    if (state.latest !== null) return
+    if (state.latest !== null || isTidied && isPartOf(query, state.page.query)) return
     if (state.name === "ahead") state.ahead = query
     if (!isSame(query, expected, state.page.local)) goAhead(state, query, effects)
   },

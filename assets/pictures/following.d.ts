@@ -33,7 +33,7 @@ interface AnswerEvent {
 
 type FollowEvent =
   | { type: "page"; query: string; heard: number; local: Values }
-  | { type: "address"; query: string }
+  | { type: "address"; query: string; isTidied?: boolean }
   | { type: "preview"; changes: Values }
   | { type: "commit"; changes: Values; number: number }
   | { type: "retract" }

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from urllib.error import HTTPError, URLError
 
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, WebSocket, sync_playwright
+from playwright.sync_api import TimeoutError as NotInTime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -92,19 +93,25 @@ def chromium(*options: str) -> Iterator[Browser]:
             browser.close()
 
 
-# Whether the page stands still: the app is not running, its components have come, each picture says that it rests, and
-# words are not ahead of the page. Two looks on end, as what the last message brought is drawn a moment later.
-AT_REST = """() => {
+# Why the page does not stand still: the app is running, its components have not come, a picture does not rest, or words are
+# ahead of the page. Nothing when it does, in two looks on end, as what the last message brought is drawn a moment later.
+UNREST = """() => {
   const pictures = node => [...node.querySelectorAll("*")].flatMap(element => [
     ...element.matches("[data-picture]") ? [element] : [], ...element.shadowRoot ? pictures(element.shadowRoot) : []])
-  const rests = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning"
-    && (window.attentionLabHistory || !document.querySelector("[data-testid^=stBidiComponent]"))
-    && !document.querySelector("[data-testid=stSkeleton]")
-    && pictures(document).every(picture => "settled" in picture.dataset)
-    && !document.documentElement.hasAttribute("data-behind")
-  window.looksAtRest = rests ? (window.looksAtRest ?? 0) + 1 : 0
-  return window.looksAtRest >= 2 && (window.looksAtRest = 0, true)
+  const state = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState
+  const restless = pictures(document).filter(picture => !("settled" in picture.dataset))
+  return [
+    ...state === "notRunning" ? [] : [`the app is ${state}`],
+    ...window.attentionLabHistory || !document.querySelector("[data-testid^=stBidiComponent]") ? [] : ["a component"],
+    ...document.querySelector("[data-testid=stSkeleton]") ? ["a skeleton"] : [],
+    ...restless.map(({ dataset, attributes }) => `the picture ${dataset.picture} ${[...attributes].map(({ name }) => name)}`),
+    ...document.documentElement.hasAttribute("data-behind") ? ["words"] : [],
+  ]
 }"""
+AT_REST = f"""() => {{
+  window.looksAtRest = ({UNREST})().length ? 0 : (window.looksAtRest ?? 0) + 1
+  return window.looksAtRest >= 2 && (window.looksAtRest = 0, true)
+}}"""
 PATIENCE = 60  # seconds
 
 
@@ -166,7 +173,10 @@ class Window:
         """Until the app has answered what it was asked, and the page with all its pictures stands still."""
         give_up = time.monotonic() + PATIENCE
         while True:
-            self.page.wait_for_function(AT_REST, timeout=1000 * PATIENCE, polling=50)
+            try:
+                self.page.wait_for_function(AT_REST, timeout=1000 * PATIENCE, polling=50)
+            except NotInTime as error:
+                raise AssertionError(f"The page did not come to rest: {self.page.evaluate(UNREST)}") from error
             if not self.unanswered:
                 return
             assert time.monotonic() < give_up, "the app was asked to run, and has not answered"

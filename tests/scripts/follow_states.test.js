@@ -182,6 +182,16 @@ test("an address that says the same of the numbers asks nothing", () => {
   }
 })
 
+test("an address out of which the page has taken what belonged to controls that are gone says nothing new", () => {
+  const picture = new Simulation("head=1&view=a").page("head=2&view=b").answer()
+  picture.tell({ type: "address", query: "view=b", isTidied: true })
+  assert.deepEqual([picture.state.name, picture.questions, picture.isAtRest], ["following", [], true])
+  for (const [query, isTidied] of /** @type {[string, boolean][]} */ ([["view=b", false], ["view=c", true], ["head=2&base=3", true]])) {
+    const moved = new Simulation("head=1&view=a").page("head=2&view=b").answer().tell({ type: "address", query, isTidied })
+    assert.deepEqual([moved.state.name, moved.questions], ["ahead", [query]])
+  }
+})
+
 test("after a wish the address is not followed: the picture is ahead of it", () => {
   const picture = new Simulation().commit({ head: 2, layer: 3 })
   assert.deepEqual(picture.tell({ type: "address", query: "head=2" }).questions, [])
