@@ -93,8 +93,8 @@ def chromium(*options: str) -> Iterator[Browser]:
             browser.close()
 
 
-# Why the page does not stand still: the app is running, its components have not come, a picture does not rest, or words are
-# ahead of the page. Nothing when it does, in two looks on end, as what the last message brought is drawn a moment later.
+# Why the page does not stand still: the app is running, its components have not come, a picture does not rest, or words
+# are ahead of the page.
 UNREST = """() => {
   const pictures = node => [...node.querySelectorAll("*")].flatMap(element => [
     ...element.matches("[data-picture]") ? [element] : [], ...element.shadowRoot ? pictures(element.shadowRoot) : []])
@@ -104,10 +104,11 @@ UNREST = """() => {
     ...state === "notRunning" ? [] : [`the app is ${state}`],
     ...window.attentionLabHistory || !document.querySelector("[data-testid^=stBidiComponent]") ? [] : ["a component"],
     ...document.querySelector("[data-testid=stSkeleton]") ? ["a skeleton"] : [],
-    ...restless.map(({ dataset, attributes }) => `the picture ${dataset.picture} ${[...attributes].map(({ name }) => name)}`),
+    ...restless.map(({ attributes }) => `a picture with ${[...attributes].map(({ name }) => name)}`),
     ...document.documentElement.hasAttribute("data-behind") ? ["words"] : [],
   ]
 }"""
+# It stands still in two looks on end, as what the last message brought is drawn a moment later.
 AT_REST = f"""() => {{
   window.looksAtRest = ({UNREST})().length ? 0 : (window.looksAtRest ?? 0) + 1
   return window.looksAtRest >= 2 && (window.looksAtRest = 0, true)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 

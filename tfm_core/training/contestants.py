@@ -79,6 +79,7 @@ def budget(task: str) -> TrainingConfig:
     raise problem
 
 
+@lru_cache
 def contestants(task: str) -> tuple[TrainingConfig, ...]:
     """All that are compared, at the first seed, the transformer of `budget` first.
 

@@ -12,6 +12,7 @@ from torch import nn
 
 from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer
 from tfm_core.model.initialization import draw
+from tfm_core.profiling.closed_forms_others import Convolution, Recurrent
 from tfm_ui.lenses.model.distance import networks, steps
 from tfm_ui.lenses.model.distance.networks import NAMES, RECURRENT
 from tfm_ui.lenses.model.distance.numbers import reach
@@ -22,6 +23,12 @@ from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.pictures.panel import panels_in
 from tfm_ui.state.model_state import ModelState
 
+CLOSED_FORMS = {
+    "convolution": lambda kernel: Convolution(kernel=kernel, efficiency=1),
+    "LSTM": lambda _: Recurrent(gates=4, efficiency=1),
+    "GRU": lambda _: Recurrent(gates=3, efficiency=1),
+    "RNN": lambda _: Recurrent(gates=1, efficiency=1),
+}
 SMALL = ModelLensState(view="distance", reach_length=8, reach_seeds=3)
 MODELS = [
     ModelState(),
@@ -112,10 +119,20 @@ def test_every_law_holds_and_every_sentence_can_be_written(model, attention, len
 def test_the_counts_of_parameters_are_as_near_as_a_width_allows(kernel, **fields):
     model = ModelState(**fields)
     wanted = count(networks.transformer_of(model.config))
-    for name in NAMES[1:]:
+    size = networks.size_of(model.config, causal=True)
+    for name, closed_form in CLOSED_FORMS.items():
         with torch.device("meta"):
             number = count(networks.network_of(name, model.config, kernel, causal=True))
-        assert abs(number / wanted - 1) < 0.05, name
+        by_width = closed_form(kernel)
+        width = by_width.width(size)
+        assert number == sum(by_width.of_width(size, width).values())
+        for other in (width - 1, width + 1):
+            assert abs(number - wanted) <= abs(sum(by_width.of_width(size, other).values()) - wanted), (name, other)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_counts_of_parameters_of_a_usual_model_are_about_equal(model):
+    assert reach(model, SMALL).apart() < 0.05
 
 
 def count(network: nn.Module) -> int:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -114,14 +114,19 @@ class Paths(Result):
         """A script that leaves `path`, `sight` and `calls` by network, and `error`."""
         return script(
             recipe.paths,
-            config=config_code(self.shown.config),
+            config=config_code(of_no_seed(self.shown)),
             tokens=self.shown.tokens,
             kernel=self.shown.state.reach_kernel,
             causal=self.shown.causal,
         )
 
 
+def of_no_seed(shown: Reach) -> TransformerConfig:
+    """The first of all weights: no path depends on them, so a change of the seed computes nothing anew."""
+    return replace(shown.config, seed=0)
+
+
 def paths(model: ModelState, state: ModelLensState) -> Paths:
     """Of the networks in the main picture."""
     shown = reach(model, state)
-    return Paths(shown, *measured(shown.config, shown.tokens, state.reach_kernel, causal=shown.causal))
+    return Paths(shown, *measured(of_no_seed(shown), shown.tokens, state.reach_kernel, causal=shown.causal))
