@@ -34,6 +34,7 @@ def visit() -> None:
     frame.foot(pages, page)
     reconnect.run_after_lost_connection()
     start.warm_up()
+    start.collect_garbage()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from tfm_ui.live.passes import run
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.store.runs import connect
 
+COLLECTED = 5.0  # seconds between two collections of garbage
+
 
 def preload() -> None:
     """Prepare a process that computes pictures: it finds what servers keep, and its first passes are over."""
@@ -27,9 +29,18 @@ def _run_first() -> None:
 def warm_up() -> None:
     """Once per process, after the first visit's imports: exclude long-lived objects from garbage collection.
 
-    Streamlit collects garbage after every script run, which takes 125 ms with torch loaded and delays every visitor.
     The collector skips frozen objects.
     """
     _run_first()
     gc.collect()
     gc.freeze()
+
+
+@st.cache_resource(show_spinner=False, ttl=COLLECTED)
+def collect_garbage() -> None:
+    """At most every few seconds, at the end of a run of a page: free what only refers to itself, as finished runs do.
+
+    Python alone might keep it for minutes. Streamlit would collect after every run, which takes 100 ms with the pages
+    of a class, delays every visitor, and is therefore off in .streamlit/config.toml.
+    """
+    gc.collect()
