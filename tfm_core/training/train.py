@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 import torch
 from torch import Tensor, nn
@@ -56,13 +56,6 @@ class _Training:
         self.config, self.device = config, torch.device(device)
         self.model = network(config).to(self.device)
         self.names = {id(parameter): name for name, parameter in self.model.named_parameters()}
-        self.optimizer = AdamW(
-            self.model.parameters(),
-            config.learning_rate,
-            BETAS,
-            weight_decay=config.weight_decay,
-            fused=True,
-        )
         self.attention = config.network == "transformer"
         self.held_out = held_out(config, EVALUATED).to(self.device)
         self.cells = [pattern.cells(self.held_out.to("cpu")).to(self.device) for pattern in config.about.patterns]
@@ -75,6 +68,12 @@ class _Training:
         self.problem = ""
         if begin:
             self._resume(begin)
+
+    @cached_property
+    def optimizer(self) -> AdamW:
+        """Made for the first step: torch imports its compiler for it, which takes seconds and 70 MB."""
+        weight_decay = self.config.weight_decay
+        return AdamW(self.model.parameters(), self.config.learning_rate, BETAS, weight_decay=weight_decay, fused=True)
 
     def steps(self) -> Iterator[Progress]:
         """All of it."""
@@ -179,7 +178,7 @@ class _Training:
 
     def run(self) -> Run:
         """What there is by now."""
-        state = {self.names[id(key)]: value for key, value in self.optimizer.state.items()}
+        state = {self.names[id(key)]: value for key, value in self.optimizer.state.items()} if self.losses else {}
         return Run(
             config=self.config,
             losses=torch.tensor(self.losses),

@@ -19,7 +19,7 @@ from tfm_ui.lenses.training.runs import config_of, run_of, shown_run
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.live.cache import cached
 
-AT_ONCE = 128  # examples of a pass: logits over a large vocabulary take much memory
+AT_ONCE = 32  # examples of a pass: logits over a large vocabulary take much memory
 BESIDE = {"textbook": "textbook-random", "textbook-random": "textbook"}  # shown together
 
 
@@ -118,8 +118,8 @@ def told(run: Run) -> Said:
         with recording("*.weights") as trace:
             out = model(*examples[begin : begin + AT_ONCE].inputs)
         weights = trace[last]
-        logits.append(out if task.classes else out[:, 0])
-        looks.append(weights.mean(2) if pools else weights[:, :, 0])
+        logits.append(out if task.classes else out[:, 0].clone())  # a view would keep the logits of all tokens
+        looks.append(weights.mean(2) if pools else weights[:, :, 0].clone())
     all_logits, ids = torch.cat(logits), label_ids(task)
     hits = all_logits.argmax(-1)[:, None] == ids
     return Said(
