@@ -69,6 +69,12 @@ def load() -> Load:
     return _queues[0].load() if _queues else Load()
 
 
+def any_under_way() -> bool:
+    """Whether a job of anybody waits or runs. Starts no worker."""
+    work = load()
+    return work.running + work.waiting > 0
+
+
 def _tab() -> Tab:
     context = get_script_run_ctx(suppress_warning=True)
     name = context.session_id if context else ""

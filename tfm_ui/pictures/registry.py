@@ -41,8 +41,8 @@ class Picture:
         canvas: how it is drawn.
         content: computes what is drawn, from the model's state and the lens's state.
         uses_model: whether it needs the sidebar's model, and so a text.
-        here: whether it shows what only the server's process knows, such as a training that is under way; worker
-            processes (tfm_ui/server/pool.py) compute all other pictures.
+        here: whether it shows jobs that are under way, such as a training: while there are any, the server's process
+            computes it, which alone knows of them. Worker processes (tfm_ui/server/pool.py) compute everything else.
         ignores: fields of the model's state on which the picture does not depend, though it uses the model: when one of
             them is moved, it is not asked for again. None that decides whether the model can be run.
     """
@@ -149,7 +149,7 @@ def can_be_asked(name: str) -> bool:
 
 
 def is_here(name: str) -> bool:
-    """Whether the server's process itself computes this picture; words, if it computes a picture of the same lens."""
+    """Whether this picture shows jobs that are under way; words, if a picture of the same lens does."""
     if name in PICTURES:
         return PICTURES[name].here
     return any(picture.here and picture.prefix == WORDS[name].prefix for picture in PICTURES.values())

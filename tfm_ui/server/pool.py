@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from tfm_ui.jobs import sessions
 from tfm_ui.pictures.registry import is_here
 from tfm_ui.server.logs import of_visitor
 from tfm_ui.server.packed import AllFailed, logged, packed
@@ -94,7 +95,7 @@ class Pool:
     def ask(self, question: Question) -> bytes:
         """The packed pictures, computed by a worker; raises what `packed` raises."""
         turn, names, query = question.turn, question.names, question.query
-        if not self._members or any(map(is_here, names)):
+        if not self._members or (any(map(is_here, names)) and sessions.any_under_way()):
             return packed(turn, names, query, question.request)
         try:
             return self._asked_again(question)

@@ -13,6 +13,8 @@ from functools import partial
 import pytest
 
 from tests.tfm_ui.payloads import decode
+from tfm_ui.jobs import sessions
+from tfm_ui.jobs.job import Load
 from tfm_ui.pictures.registry import PICTURES, WORDS, is_here
 from tfm_ui.server import pool_member
 from tfm_ui.server.packed import AllFailed, packed
@@ -185,13 +187,17 @@ def test_who_leaves_is_not_computed_for(pool):
     assert busy(pool) == [0, 0]
 
 
-def test_what_only_this_process_knows_is_computed_here(pool):
-    before = [worker.answered for worker in pool.status()]
+@pytest.mark.parametrize("jobs", [Load(), Load(running=1), Load(waiting=1)])
+def test_while_jobs_are_under_way_their_pictures_are_computed_in_the_process_that_knows_of_them(
+    pool, monkeypatch, jobs
+):
+    monkeypatch.setattr(sessions, "load", lambda: jobs)
+    before = sum(worker.answered for worker in pool.status())
     assert is_here("training_learn")
     assert is_here("training.words")
     assert not is_here("heads")
-    assert answer(pool, "training_learn", "")
-    assert [worker.answered for worker in pool.status()] == before
+    assert answer(pool, "training_learn", "") == here("training_learn", "")
+    assert sum(worker.answered for worker in pool.status()) == before + (jobs == Load())
 
 
 def test_without_workers_this_process_computes():
