@@ -105,6 +105,7 @@ def gradients(
         network = network_of(name, config, kernel, causal=causal)
         if start == "torch":
             start_as_torch(network, config.seed)
-        lengths[name] = gradient_by_distance(reading(network, causal=causal), x, seed=config.seed)[0]
         parameters[name] = sum(parameter.numel() for parameter in network.parameters())
+        network.requires_grad_(False)  # only the input's gradient is wanted
+        lengths[name] = gradient_by_distance(reading(network, causal=causal), x, seed=config.seed)[0]
     return lengths, parameters

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from tfm_core import TrainingConfig, recording
+from tfm_core import TrainingConfig, Transformer, recording
 from tfm_core.training import baselines as simple
 from tfm_core.training.baselines import Baseline, label_ids, labels_of
 from tfm_core.training.config import of_task
@@ -115,10 +115,13 @@ def told(run: Run) -> Said:
     last = site("self", config.num_layers - 1, task.architecture)
     logits, looks = [], []
     for begin in range(0, len(examples), AT_ONCE):
+        inputs = examples[begin : begin + AT_ONCE].inputs
         with recording("*.weights") as trace:
-            out = model(*examples[begin : begin + AT_ONCE].inputs)
+            # The answer stands at the first token: logits over the vocabulary of all the others take longest of all.
+            logits.append(
+                model.unembedding(model.stack(*inputs)[:, 0]) if isinstance(model, Transformer) else model(*inputs)
+            )
         weights = trace[last]
-        logits.append(out if task.classes else out[:, 0].clone())  # a view would keep the logits of all tokens
         looks.append(weights.mean(2) if pools else weights[:, :, 0].clone())
     all_logits, ids = torch.cat(logits), label_ids(task)
     hits = all_logits.argmax(-1)[:, None] == ids
