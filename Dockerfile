@@ -24,7 +24,8 @@ COPY tfm_ui ./tfm_ui
 COPY app.py requirements.txt ./
 # The user of the app cannot write here, so that the files are compiled now.
 RUN python -m compileall -q app.py pages tfm_core tfm_ui
-ENV PATH=/opt/venv/bin:$PATH ATTENTION_LAB_RUNS=/home/lab/runs
+# Few arenas of glibc: what one thread has freed in its arena, the others cannot use; 100 MB with a class.
+ENV PATH=/opt/venv/bin:$PATH ATTENTION_LAB_RUNS=/home/lab/runs MALLOC_ARENA_MAX=2
 USER 1000
 VOLUME /home/lab/runs
 EXPOSE 8501

@@ -77,7 +77,8 @@ def main(
         long: over how many seconds memory is watched; 0 leaves this out.
         all_views: whether to print a table of all views, as a single visitor sees them.
     """
-    os.environ.setdefault(PRESET_VARIABLE, PRESET)  # the servers inherit it
+    os.environ.setdefault(PRESET_VARIABLE, PRESET)  # the servers inherit both
+    os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # as in Dockerfile and hosting/
     with running_server() as (address, _):
         views = asyncio.run(scouted(address))
     figures: Figures = {}

@@ -9,7 +9,6 @@ import mmap
 import torch
 from torch import Tensor
 
-M_ARENA_MAX = -8  # from malloc.h
 LARGE = 2**22  # bytes from which memory is asked for in large pages, as in NumPy
 
 # So that a pass can reuse what an earlier one freed: glibc hands back to the system whatever exceeds twice the largest
@@ -22,17 +21,6 @@ def give_back() -> None:
     try:
         ctypes.CDLL(None).malloc_trim(0)
     except (AttributeError, OSError, TypeError):  # no glibc: what was kept stays kept
-        return
-
-
-def share_arenas() -> None:
-    """Let all threads of the process take memory from two places, not each from one of its own.
-
-    What one thread has freed in its place, the others cannot use. Threads that run by now keep what they have.
-    """
-    try:
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 2)
-    except (AttributeError, OSError, TypeError):  # no glibc: other allocators do as they do
         return
 
 

@@ -188,6 +188,9 @@ class Settings:
     max_layers: int = _setting("MAX_LAYERS", whole(2, 8), "8", "6", "layers of the model")
     max_heads: int = _setting("MAX_HEADS", whole(4, 16), "16", "8", "heads of the model")
     max_d_model: int = _setting("MAX_D_MODEL", whole(32, 256), "256", "256", "d_model of the model")
+    max_draws: int = _setting(
+        "MAX_DRAWS", whole(3, 20), "20", "5", "draws of the weights of five networks, in the Model lens"
+    )
     embed: str = _setting("EMBED", SOURCES, "'self'", "'self'", "who may show the app in a frame, see below")
     status: str = _setting(
         "STATUS",

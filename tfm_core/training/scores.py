@@ -57,7 +57,7 @@ def look(model: nn.Module, examples: Examples, *, attention: bool = True) -> Loo
     model.train(was_training)
     is_right, is_asked = right(logits, examples.answers), examples.answers != IGNORED
     return Looked(
-        loss=float(loss_of(logits, examples.answers)),
+        loss=float(loss_of(logits[is_asked], examples.answers[is_asked])),  # few tokens answer where one label is asked
         accuracy=float((is_right & is_asked).sum() / is_asked.sum()),
         exact=float(is_right.reshape(len(is_right), -1).all(1).float().mean()),
         said=logits.argmax(-1),

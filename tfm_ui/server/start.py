@@ -5,7 +5,7 @@ import gc
 import streamlit as st
 import torch
 
-from tfm_core.allocator import give_back, share_arenas
+from tfm_core.allocator import give_back
 from tfm_ui.live.passes import run
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.store.runs import connect
@@ -15,7 +15,6 @@ COLLECTED = 5.0  # seconds between two collections of garbage
 
 def preload() -> None:
     """Prepare a process that computes pictures: it finds what servers keep, and its first passes are over."""
-    share_arenas()
     connect()
     _run_first()
 

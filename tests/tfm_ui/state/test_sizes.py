@@ -29,17 +29,22 @@ print(json.dumps([sizes, corrections, state.length, too_large(state)]))
 def opened(query: dict[str, str], **variables: str) -> list:
     """What a server with these settings makes of a link: its sizes, its notices, its length, and why it cannot run."""
     given = json.dumps({name: [value] for name, value in query.items()})
-    usual = {name: value for name, value in os.environ.items() if not name.startswith("ATTENTION_LAB_")}
     settings = {f"ATTENTION_LAB_{name}": value for name, value in variables.items()}
+    return json.loads(run_with(PROGRAM, given, **settings))
+
+
+def run_with(program: str, *arguments: str, **settings: str) -> str:
+    """What a program prints in a process with these settings and no others."""
+    usual = {name: value for name, value in os.environ.items() if not name.startswith("ATTENTION_LAB_")}
     answer = subprocess.run(
-        [sys.executable, "-c", PROGRAM, given],
+        [sys.executable, "-c", program, *arguments],
         cwd=ROOT,
         env=usual | settings,
         capture_output=True,
         text=True,
         check=True,
     )
-    return json.loads(answer.stdout)
+    return answer.stdout
 
 
 LARGEST = {"seq_len": "1000", "num_layers": "8", "num_heads": "16", "d_model": "256"}
@@ -68,6 +73,29 @@ def test_without_settings_the_sentences_name_none():
     assert sizes == [1000, 8, 16, 256]
     assert said == ["The link asked for num_layers = 9: it goes from 1 to 8 in whole numbers; it is 8 now."]
     assert problem == ""
+
+
+def test_a_server_draws_weights_as_often_as_its_setting_says():
+    program = """
+from tfm_ui.lenses.model.state import ModelLensState, most_draws
+from tfm_ui.state.links import read_link
+from tfm_ui.state.model_state import ModelState
+
+state = ModelLensState()
+print(state.reach_seeds, most_draws(ModelState()))
+print(*read_link(ModelLensState, "model_", {"model_reach_seeds": ["20"]}, state.limits(ModelState())))
+"""
+    for setting, numbers, said in [
+        ("20", "10 20", ""),
+        (
+            "7",
+            "5 5",
+            "The link asked for model_reach_seeds = 20: it can be at most 5 "
+            "(this server's setting ATTENTION_LAB_MAX_DRAWS); it is 5 now.",
+        ),
+    ]:
+        answer = run_with(program, ATTENTION_LAB_MAX_DRAWS=setting).splitlines()
+        assert answer == [numbers, said]
 
 
 def test_a_text_longer_than_the_limit_is_cut():

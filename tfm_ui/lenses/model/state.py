@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from tfm_core import ATTENTION, POSITIONAL, Tokens, TransformerConfig
 from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES, THIS
 from tfm_ui.live import windows
+from tfm_ui.settings import SETTINGS
 from tfm_ui.state.fields import Choice, Flag, Limits, Number, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
@@ -30,7 +31,7 @@ BLOCKS = (
 SUB_LAYERS = ("self-attention", "cross-attention", "feed-forward")
 BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")
 STARTS = ("ours", "torch")
-DRAWS = (3, 5, 10, 20)
+DRAWS = tuple(number for number in (3, 5, 10, 20) if number <= SETTINGS.max_draws)
 FFN_SIZES = ("this model", "512 / 2,048")  # d_model / d_ff
 DROPOUTS = (0, 0.1, 0.2, 0.3, 0.5)  # 0 is whole, as links write no 0.0
 
@@ -48,7 +49,8 @@ def _texts(model: ModelState) -> list[Tokens]:
 def most_draws(model: ModelState) -> int:
     """How often the weights of five networks may be drawn: less often for larger ones, so that it takes seconds."""
     numbers = len(_texts(model)) * model.num_layers * model.d_model * (model.d_model + model.hidden)
-    return DRAWS[-1] if numbers < 250_000 else DRAWS[-2] if numbers < 1_000_000 else DRAWS[0]
+    most = 20 if numbers < 250_000 else 10 if numbers < 1_000_000 else 3
+    return max(draws for draws in DRAWS if draws <= most)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +113,13 @@ class ModelLensState(LensState):
     # distance
     reach_length: int = control(Choice("Tokens read", (8, 16, 32, 48, 64, 96, 128)), default=48)
     reach_seeds: int = control(
-        Choice("Draws of weights", DRAWS, help="Each from the next seed; fewer in a large model."), default=10
+        Choice(
+            "Draws of weights",
+            DRAWS,
+            help="Each from the next seed; fewer in a large model.",
+            lowered_by=SETTINGS.lowered_by("max_draws"),
+        ),
+        default=min(10, DRAWS[-1]),
     )
     reach_kernel: int = control(Choice("Kernel", (3, 5, 9, 17), help="Tokens that a convolution sees."), default=3)
     reach_start: str = control(
