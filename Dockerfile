@@ -24,8 +24,9 @@ COPY tfm_ui ./tfm_ui
 COPY app.py requirements.txt ./
 # The user of the app cannot write here, so that the files are compiled now.
 RUN python -m compileall -q app.py pages tfm_core tfm_ui
-# Few arenas of glibc: what one thread has freed in its arena, the others cannot use; 100 MB with a class.
-ENV PATH=/opt/venv/bin:$PATH ATTENTION_LAB_RUNS=/home/lab/runs MALLOC_ARENA_MAX=2
+ENV PATH=/opt/venv/bin:$PATH ATTENTION_LAB_RUNS=/home/lab/runs
+# So that glibc gives freed memory back at once: docs/hosting.md, "Memory".
+ENV MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=4194304 MALLOC_TRIM_THRESHOLD_=16777216
 USER 1000
 VOLUME /home/lab/runs
 EXPOSE 8501

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from benchmarks.load import GLIBC
 from tests.tfm_ui.store.redis_server import free_port
 from tfm_core.training.folder import FOLDER
 from tfm_ui.settings import ENTRIES, read
@@ -145,3 +146,12 @@ def test_the_unit_of_systemd_starts_the_app_with_settings_that_exist():
     assert set(re.findall(r"ATTENTION_LAB_[A-Z_]+", unit)) <= VARIABLES
     [start] = re.findall(r"^ExecStart=(.*)$", unit, re.MULTILINE)
     assert start.split()[1:3] == COMMAND[1:3]
+
+
+def test_glibc_gives_memory_back_in_each_place_as_where_it_is_measured():
+    unit = (HOSTING / "attention-lab@.service").read_text(encoding="utf-8")
+    [image] = [rest for name, rest in STEPS if name == "ENV" and "MALLOC" in rest]
+    [started] = [line for line in unit.splitlines() if "MALLOC" in line]
+    variables = [f"{name}={value}" for name, value in GLIBC.items()]
+    assert image.split() == variables
+    assert started.removeprefix("Environment=").split() == variables

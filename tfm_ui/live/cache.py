@@ -14,11 +14,11 @@ import itertools
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar
-from functools import wraps
+from functools import lru_cache, wraps
 from hashlib import blake2b
 from threading import Condition
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 import cachetools
 import numpy as np
@@ -64,6 +64,7 @@ CACHE: cachetools.LRUCache[bytes, Any] = cachetools.LRUCache(
     EACH_CACHE, getsizeof=lambda result: held_bytes(result) + ENTRY
 )
 _changed = Condition()
+_forget: list[Callable[[], None]] = []  # drops what is kept outside the cache
 _results = itertools.count(1)
 _computing: ContextVar[bool] = ContextVar("computing", default=False)  # whether this thread computes a cached result
 
@@ -73,11 +74,13 @@ def _is_heavy(*arguments: Any, **more: Any) -> bool:
     return any(getattr(argument, "is_heavy", False) for argument in (*arguments, *more.values()))
 
 
-def cached(*, heavy: Callable[..., bool] = _is_heavy) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def cached(*, heavy: Callable[..., bool] = _is_heavy, apart: int = 0) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function whose results are kept in the cache.
 
     Args:
         heavy: a function of the same arguments that tells whether the computation takes long.
+        apart: so many results are kept outside the cache as well, where the results of other functions cannot push them
+            out: for small ones that take long, and depend on no seed. Their arguments can be hashed.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -112,7 +115,11 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy) -> Callable[[Callable[P, R
                 give_back()  # otherwise glibc keeps up to twice the cache's limit
             return result
 
-        return kept
+        if not apart:
+            return kept
+        remembered = lru_cache(apart)(kept)
+        _forget.append(remembered.cache_clear)
+        return cast("Callable[P, R]", remembered)
 
     return decorate
 
@@ -121,3 +128,5 @@ def clear() -> None:
     """Empty the cache. The app never does; tests do, to have a result computed anew."""
     with _changed:
         CACHE.clear()
+        for forget in _forget:
+            forget()

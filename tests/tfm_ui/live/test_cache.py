@@ -88,6 +88,35 @@ def test_what_was_not_used_for_longest_goes_first_and_the_budget_holds(room):
     assert calls == [1, 2, 3, 4, 2]
 
 
+def test_results_apart_are_not_pushed_out_by_others_and_go_when_the_cache_is_emptied(room):
+    calls = []
+
+    @cached(apart=2)
+    def little(number: int) -> int:
+        calls.append(number)
+        return -number
+
+    @cached()
+    def block(number: int) -> np.ndarray:
+        return np.zeros(300)
+
+    def crowd() -> None:
+        for number in range(9):
+            block(number)
+
+    for number in (1, 2, 1, 2):
+        assert little(number) == -number
+        crowd()
+    assert calls == [1, 2]
+    little(3)
+    crowd()
+    little(1)  # only two fit
+    assert calls == [1, 2, 3, 1]
+    cache.clear()
+    little(1)
+    assert calls == [1, 2, 3, 1, 1]
+
+
 def test_what_is_larger_than_the_budget_is_computed_and_not_kept(room):
     @cached()
     def large() -> np.ndarray:

@@ -162,7 +162,7 @@ def obeyed(setting: Setting, layer: int, head: int) -> Obeyed:
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
 
 
-@cached()
+@cached(apart=256)
 def kept_by_length(composition: str, *, causal: bool) -> list[int]:
     """How many pairs a composition keeps of texts of LENGTHS tokens without padding.
 

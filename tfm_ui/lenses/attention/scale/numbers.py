@@ -134,7 +134,7 @@ def _model_variances(model: ModelState, kind: str, layer: int) -> list[float]:
     return score_variances(computed.inside(model, kind, layer), len(queries.pieces))
 
 
-@cached()
+@cached(apart=32)
 def _experiment(widths: tuple[int, ...], draws: int, keys: int, seed: int) -> ScaleExperiment:
     return scale_experiment(widths, draws=draws, keys=keys, seed=seed)
 

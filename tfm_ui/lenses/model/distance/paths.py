@@ -28,7 +28,7 @@ OF_ATTENTION = {"full": "O(1)", "fused": "O(1)", "linear": "O(1)", "window": "O(
 NEAR = 1e-12  # rounding in float64
 
 
-@cached()
+@cached(apart=64)
 def measured(
     config: TransformerConfig, tokens: int, kernel: int, *, causal: bool
 ) -> tuple[Mapping[str, int], Mapping[str, int], Mapping[str, int], float]:

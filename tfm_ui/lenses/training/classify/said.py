@@ -1,7 +1,6 @@
 """What there is to know of a classifier's run: the run, what it says of held-out examples, and the baselines."""
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -76,8 +75,7 @@ def baselines(config: TrainingConfig) -> list[Baseline]:
     return _baselines(of_task(config.task, **changes))
 
 
-@lru_cache(64)  # small, and a third of a second of work: the cache of all results soon drops them for larger ones
-@cached()
+@cached(apart=32)
 def _baselines(config: TrainingConfig) -> list[Baseline]:
     return simple.baselines(config)
 
