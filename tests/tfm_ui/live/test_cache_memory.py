@@ -1,10 +1,12 @@
 """The size that the cache reports is the memory that its process really uses; in a new process, on Linux with glibc."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+from tfm_ui.server.pool_member import FEW
 from tfm_ui.visitors.workers import EACH_CACHE
 
 ROOT = Path(__file__).parents[3]
@@ -53,11 +55,14 @@ print(json.dumps(rows))
 
 
 def test_the_cache_holds_what_it_says_and_no_more_than_its_budget():
-    answer = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=True)
+    as_a_worker = os.environ | FEW
+    answer = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=ROOT, env=as_a_worker, capture_output=True, text=True, check=True
+    )
     rows = json.loads(answer.stdout)
     budget = EACH_CACHE
     assert rows[-1][0] > budget / 2, "too little to tell anything"
     for said, owned, resident in rows:
         assert said <= budget
         assert abs(owned - said) < 0.1 * budget, (said, owned)
-        assert resident - said < 0.25 * budget, (said, resident)
+        assert resident - said < 0.1 * budget, (said, resident)
