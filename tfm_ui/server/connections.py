@@ -4,13 +4,15 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
 
+from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime import Runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 from tfm_ui.settings import SETTINGS
+from tfm_ui.text import formats
 from tfm_ui.visitors.visitor import address_of, visitor_of
 
 BODY = 60.0  # seconds for a whole body: enough for an upload of 9 MB over a slow network
@@ -26,34 +28,68 @@ def uploaded_bytes() -> Mapping[str, int]:
     return {session: sum(len(file.data) for file in files.values()) for session, files in store.file_storage.items()}
 
 
+# Of each limit, by field of the settings: whose tabs they are, and what helps.
+LIMITED = {
+    "tabs_per_visitor": ("This browser", "Close a tab of it"),
+    "tabs_per_address": ("Your network address", "Others there may close a tab"),
+    "tabs": ("This server", "Come back a little later"),
+}
+FULL = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark"><meta http-equiv="refresh" content="{again}"><title>Attention Lab</title>
+<body style="font: 1.125rem/1.5 sans-serif; max-width: 36rem; margin: 4rem auto; padding: 0 1rem"><h1>Attention Lab</h1>
+<p>{whose} has {tabs} of this app, the most that are allowed{setting}. {help}: this page tries again every
+{again} seconds.</p></body></html>"""
+AGAIN = 10  # seconds
+
+
 class TabLimit:
-    """Middleware that limits open tabs per visitor, per address and in all: each is a session of about 2 MB."""
+    """Middleware that limits open tabs per visitor, per address and in all: each is a session of about 2 MB.
+
+    Who opens a tab too many reads why, in place of the page.
+    """
 
     def __init__(
         self,
         app: ASGIApp,
-        per_visitor: int = SETTINGS.tabs_per_visitor,
-        per_address: int = SETTINGS.tabs_per_address,
-        in_all: int = SETTINGS.tabs,
+        tabs_per_visitor: int = SETTINGS.tabs_per_visitor,
+        tabs_per_address: int = SETTINGS.tabs_per_address,
+        tabs: int = SETTINGS.tabs,
     ) -> None:
         self.app = app
-        self._most = per_visitor, per_address, in_all
+        self._most = {"tabs_per_visitor": tabs_per_visitor, "tabs_per_address": tabs_per_address, "tabs": tabs}
         self._open: Counter[tuple[str, str]] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count websockets: each open tab has one."""
-        if scope["type"] != "websocket":
+        if scope["type"] != "websocket" and not _is_page(scope):
             return await self.app(scope, receive, send)
         who = visitor_of(HTTPConnection(scope))
-        counted = [("visitor", who), ("address", address_of(who)), ("all", "")]
-        if any(self._open[whose] >= most for whose, most in zip(counted, self._most, strict=True)):
+        counted = {"tabs_per_visitor": who, "tabs_per_address": address_of(who), "tabs": ""}
+        full = next((each for each in counted.items() if self._open[each] >= self._most[each[0]]), None)
+        if scope["type"] == "http":
+            answer = self._why(full[0]) if full else self.app
+            return await answer(scope, receive, send)
+        if full:
             await send({"type": "websocket.close", "code": TRY_AGAIN_LATER})
             return
-        self._open.update(counted)
+        self._open.update(counted.items())
         try:
             await self.app(scope, receive, send)
         finally:
-            self._open -= Counter(counted)  # also drops the entries that are 0
+            self._open -= Counter(counted.items())  # also drops the entries that are 0
+
+    def _why(self, limit: str) -> Response:
+        whose, help_ = LIMITED[limit]
+        tabs = formats.plural(self._most[limit], "open tab")
+        words = {"whose": whose, "help": help_, "tabs": tabs, "setting": SETTINGS.lowered_by(limit)}
+        return HTMLResponse(FULL.format(**words, again=AGAIN), 503, {"Retry-After": str(AGAIN)})
+
+
+def _is_page(scope: Scope) -> bool:
+    """Whether a browser asks for a page of the app, to show it in a tab."""
+    is_asked = scope["type"] == "http" and Headers(scope=scope).get("sec-fetch-dest") == "document"
+    return is_asked and not scope["path"].endswith(("/live", "/ready", "/status"))
 
 
 class BodyTimeout:

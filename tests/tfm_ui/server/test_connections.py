@@ -25,15 +25,25 @@ async def stay(websocket):
     await websocket.receive()
 
 
+async def page(request):
+    return Response("the app")
+
+
 def tabs(**most: int) -> TestClient:
-    return TestClient(Starlette(routes=[WebSocketRoute("/", stay)], middleware=[Middleware(TabLimit, **most)]))
+    routes = [WebSocketRoute("/", stay), Route("/{path:path}", page)]
+    return TestClient(Starlette(routes=routes, middleware=[Middleware(TabLimit, **most)]))
 
 
 def open_tab(client: TestClient, visitor: str) -> Any:
     return client.websocket_connect("/", headers={"Cookie": cookie(visitor)})
 
 
-@pytest.mark.parametrize("most", [{"per_visitor": 2}, {"per_address": 2}, {"in_all": 2}])
+def look(client: TestClient, visitor: str, path: str = "/heads", dest: str = "document") -> tuple[int, str]:
+    answer = client.get(path, headers={"Cookie": cookie(visitor), "Sec-Fetch-Dest": dest})
+    return answer.status_code, answer.text
+
+
+@pytest.mark.parametrize("most", [{"tabs_per_visitor": 2}, {"tabs_per_address": 2}, {"tabs": 2}])
 def test_a_tab_too_many_is_refused_and_a_closed_one_makes_room(most):
     client = tabs(**most)
     with ExitStack() as opened:
@@ -47,9 +57,31 @@ def test_a_tab_too_many_is_refused_and_a_closed_one_makes_room(most):
 
 
 def test_one_visitors_tabs_keep_no_other_visitor_out():
-    client = tabs(per_visitor=1)
+    client = tabs(tabs_per_visitor=1)
     with open_tab(client, "a"), open_tab(client, "b"):
-        pass
+        assert look(client, "a")[0] == 503
+        assert look(client, "c") == (200, "the app")
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("tabs_per_visitor", "This browser has 1 open tab of this app, the most that are allowed. Close a tab of it:"),
+        ("tabs_per_address", "Your network address has 1 open tab"),
+        ("tabs", "This server has 1 open tab"),
+    ],
+)
+def test_who_opens_a_tab_too_many_reads_why_and_nothing_else_is_refused(limit, said):
+    client = tabs(**{limit: 1})
+    assert look(client, "a") == (200, "the app")
+    with open_tab(client, "a"):
+        status, text = look(client, "a")
+        assert status == 503
+        assert said in text.replace("\n", " ")
+        assert look(client, "a", "/status")[0] == 200
+        assert look(client, "a", "/heads", "image")[0] == 200
+        assert look(client, "a", "/heads", "empty")[0] == 200
+    assert look(client, "a") == (200, "the app")
 
 
 def read(seconds: float, pauses: list[float]) -> bytes:
