@@ -135,7 +135,7 @@ class Settings:
         "WAITING_PER_VISITOR", COUNT, "24", "24", "pictures and pages of one visitor that may wait"
     )
     waiting_per_address: int = _setting(
-        "WAITING_PER_ADDRESS", COUNT, "96", "96", "pictures and pages of one network address that may wait"
+        "WAITING_PER_ADDRESS", COUNT, "96", "192", "pictures and pages of one network address that may wait"
     )
     waiting: int = _setting("WAITING", COUNT, "192", "192", "pictures and pages that may wait in all")
     rest_seconds: float = _setting(
@@ -189,7 +189,7 @@ class Settings:
     max_heads: int = _setting("MAX_HEADS", whole(4, 16), "16", "8", "heads of the model")
     max_d_model: int = _setting("MAX_D_MODEL", whole(32, 256), "256", "256", "d_model of the model")
     max_draws: int = _setting(
-        "MAX_DRAWS", whole(3, 20), "20", "5", "draws of the weights of five networks, in the Model lens"
+        "MAX_DRAWS", whole(3, 20), "20", "3", "draws of the weights of five networks, in the Model lens"
     )
     embed: str = _setting("EMBED", SOURCES, "'self'", "'self'", "who may show the app in a frame, see below")
     status: str = _setting(
