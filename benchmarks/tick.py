@@ -34,6 +34,7 @@ from tfm_ui.pictures import registry
 from tfm_ui.pictures.panel import panels_in
 from tfm_ui.pictures.registry import PICTURES, WORDS, Asked
 from tfm_ui.server import packed
+from tfm_ui.settings import ENTRIES
 
 LINK, BUILD, PASS, CONTENT = "reading the link", "building models", "running models", "what pictures show"
 SAID, KEEP, ENCODE, PACK, REST = "words", "keeping results", "encoding", "packing", "everything else"
@@ -158,11 +159,12 @@ def _answers(every: Sequence[Asks], seeds: "count[int]", rounds: int) -> dict[st
 
 def _around(every: Sequence[Asks], seeds: "count[int]", rounds: int) -> float:
     """The milliseconds that all processes of a server take for an answer, mean over all views."""
-    with running_server() as (address, process):
+    # With one worker, so that after one round all imports and first passes are over.
+    with running_server(settings={ENTRIES["workers"].variable: "1"}) as (address, process):
         tree, connection = ProcessTree(process), HTTPConnection(urlsplit(address).netloc)
         before = 0.0
         for number in range(rounds + 1):
-            if number == 1:  # imports and first passes are over
+            if number == 1:
                 before = tree.processor_seconds()
             for asks in every:
                 names, body = "+".join(asks.names), asks.query(next(seeds))
