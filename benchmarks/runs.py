@@ -69,7 +69,7 @@ def cell(figure: Figure, numbers: Sequence[float]) -> str:
     if not numbers:
         return "not measured"
     median, least, most = (figure.form.format(f(numbers)) for f in (statistics.median, min, max))
-    return f"{median} {figure.unit} ({least} to {most})"
+    return f"{median} {figure.unit}".rstrip() + f" ({least} to {most})"
 
 
 def machine() -> str:

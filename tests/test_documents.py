@@ -20,7 +20,8 @@ ONE_SCREEN = 60  # lines
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"^(python3? |pip |npm |streamlit )")
-CELL = re.compile(r"not measured|[\d.,]+ [\w ]+ \([\d.,]+ to [\d.,]+\)")
+NUMBER = r"-?[\d.,]+"
+CELL = re.compile(rf"not measured|{NUMBER}( [\w ]+)? \({NUMBER} to {NUMBER}\)")  # counts have no unit
 
 
 @cache
