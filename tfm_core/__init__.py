@@ -50,7 +50,7 @@ from tfm_core.positional.schemes import POSITIONAL, Positional
 from tfm_core.study.attention_costs import AttentionCost, attention_costs, visible_pairs
 from tfm_core.study.blocks import block_costs, stack_blocks
 from tfm_core.study.counting import block_parameters
-from tfm_core.study.depth import WIRINGS, DepthSignal, signal_by_depth
+from tfm_core.study.depth import WIRINGS, DepthSignal, signals_by_depth
 from tfm_core.study.distance import gradient_by_distance
 from tfm_core.study.experiments import ScaleExperiment, scale_experiment
 from tfm_core.study.leaks import Influence, hops, influence, leaks, reach_by_layer, reachability, replacements, route
@@ -119,7 +119,7 @@ __all__ = [
     "route",
     "scale_experiment",
     "scaled_dot_product_attention",
-    "signal_by_depth",
+    "signals_by_depth",
     "sinusoidal_encoding",
     "span_of",
     "stack_blocks",

@@ -63,8 +63,17 @@ class Stack(Tapped):
         memory_mask: Tensor | None = None,
     ) -> Tensor:
         """Token ids (batch, seq) -> the residual stream after the last layer, (batch, seq, d_model)."""
-        x = self.tap("embedding", self.embedding(tokens) * math.sqrt(self.config.d_model))
+        x = self.embed(tokens)
         return self.run(x, combine_masks(mask, self.padding(tokens)), memory=memory, memory_mask=memory_mask)
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """Token ids (batch, seq) -> their embeddings times sqrt(d_model), (batch, seq, d_model)."""
+        return self.tap("embedding", self.embedding(tokens) * math.sqrt(self.config.d_model))
+
+    def place(self, x: Tensor) -> Tensor:
+        """Embeddings -> what the first layer reads: with positions, if the scheme adds any here."""
+        encoding = self.positional.encode(x.shape[1])
+        return x if encoding is None else x + self.tap("position", encoding.to(x))
 
     def run(
         self,
@@ -75,12 +84,8 @@ class Stack(Tapped):
         memory_mask: Tensor | None = None,
     ) -> Tensor:
         """The same from embeddings on: (batch, seq, d_model) in and out."""
-        seq_len = x.shape[1]
-        encoding = self.positional.encode(seq_len)
-        if encoding is not None:
-            x = x + self.tap("position", encoding.to(x))
-        x = self.dropout(x)
-        mask = combine_masks(mask, causal_mask(seq_len, device=x.device) if self.decoder else None)
+        x = self.dropout(self.place(x))
+        mask = combine_masks(mask, causal_mask(x.shape[1], device=x.device) if self.decoder else None)
         for layer in self.layers:
             x = layer(x, mask, memory=memory, memory_mask=memory_mask, positional=self.positional)
         return x if self.final_norm is None else self.tap("final_norm", self.final_norm(x))

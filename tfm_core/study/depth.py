@@ -21,8 +21,39 @@ from tfm_core.model.initialization import draw
 from tfm_core.model.layer import TransformerLayer
 from tfm_core.positional.schemes import Positional
 
-SubLayer = Callable[[Tensor], Tensor]
-Wiring = Callable[[SubLayer, SubLayer, Tensor], Tensor]  # (sub-layer, its norm, x) -> the new x
+Function = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """What stands around a sub-layer.
+
+    Attributes:
+        norm_before: whether it reads what its norm makes of x, and not x itself.
+        adds: whether its output is added to x, and does not replace it.
+        norm_after: whether its norm acts on what comes out.
+    """
+
+    norm_before: bool
+    adds: bool
+    norm_after: bool
+
+    def read(self, x: Tensor, norm: Function) -> Tensor:
+        """What the sub-layer reads of x."""
+        return norm(x) if self.norm_before else x
+
+    def write(self, x: Tensor, output: Tensor, norm: Function) -> Tensor:
+        """The new x."""
+        x = x + output if self.adds else output
+        return norm(x) if self.norm_after else x
+
+
+WIRINGS = {
+    "pre-norm": Wiring(norm_before=True, adds=True, norm_after=False),
+    "post-norm": Wiring(norm_before=False, adds=True, norm_after=True),
+    "no residuals": Wiring(norm_before=True, adds=False, norm_after=False),
+    "no norm": Wiring(norm_before=False, adds=True, norm_after=False),
+}
 
 
 @dataclass(frozen=True)
@@ -42,45 +73,55 @@ class DepthSignal:
     similarity: Tensor
 
 
-def signal_by_depth(
+def signals_by_depth(
     layers: Sequence[TransformerLayer],
     x: Tensor,
-    wiring: str,
+    wirings: Sequence[str] = tuple(WIRINGS),
     *,
     mask: Tensor | None = None,
     positional: Positional | None = None,
     seed: int = 0,
-) -> DepthSignal:
-    """Send vectors up through the layers, and the gradient back down.
+) -> dict[str, DepthSignal]:
+    """Send vectors up through the layers, and the gradient back down, with each wiring.
 
     Args:
         layers: without cross-attention; their own norm, pre or post, has no effect.
         x: (batch, seq, d_model), what goes in.
-        wiring: a key of `WIRINGS`.
-        mask: of the self-attention, as in `MultiHeadAttention`.
+        wirings: keys of `WIRINGS`.
+        mask: of the self-attention, as in `MultiHeadAttention`; without an axis for the batch.
         positional: a scheme that acts inside the attention, likewise.
         seed: of the random vectors at the end.
 
     Raises:
         ValueError: for an unknown wiring, or layers of a decoder that looks across.
     """
-    check_choice("wiring", wiring, WIRINGS)
+    for name in wirings:
+        check_choice("wiring", name, WIRINGS)
     if any(layer.looks_across for layer in layers):
         raise ValueError("expected layers without cross-attention, got layers that look at an encoder")
-    wire = WIRINGS[wiring]
+    wired = [WIRINGS[name] for name in wirings]
+
+    def pass_through(streams: list[Tensor], sub_layer: Function, norm: Function) -> list[Tensor]:
+        # What the sub-layer reads under each wiring is one batch: it is called once for all of them.
+        read = torch.cat([wiring.read(x, norm) for wiring, x in zip(wired, streams, strict=True)])
+        outputs = sub_layer(read).chunk(len(wired))
+        return [wiring.write(x, y, norm) for wiring, x, y in zip(wired, streams, outputs, strict=True)]
+
     with torch.enable_grad():
-        stream = [x.detach().requires_grad_()]
+        reached = [[x.detach().requires_grad_() for _ in wired]]  # before the first layer and after each, by wiring
         for layer in layers:
             attention = partial(layer.self_attention, mask=mask, positional=positional)
-            between = wire(attention, layer.self_attention_norm, stream[-1])
-            stream.append(wire(layer.feed_forward, layer.feed_forward_norm, between))
-        at_the_end = (stream[-1] * draw(seed, "probe", tuple(x.shape), std=1.0).to(x)).sum()
-        gradients = torch.autograd.grad(at_the_end, stream)
-    return DepthSignal(
-        torch.stack([each.detach().norm(dim=-1) for each in stream]),
-        torch.stack(gradients).norm(dim=-1),
-        torch.stack([mean_cosine(each.detach()) for each in stream]),
-    )
+            between = pass_through(reached[-1], attention, layer.self_attention_norm)
+            reached.append(pass_through(between, layer.feed_forward, layer.feed_forward_norm))
+        probe = draw(seed, "probe", tuple(x.shape), std=1.0).to(x)
+        at_the_end = torch.stack([(end * probe).sum() for end in reached[-1]])
+        streams = [torch.stack(stream) for stream in zip(*reached, strict=True)]
+        every = [each for stream in zip(*reached, strict=True) for each in stream]
+        gradients = torch.stack(torch.autograd.grad(at_the_end.sum(), every)).chunk(len(wired))
+    return {
+        name: DepthSignal(stream.detach().norm(dim=-1), gradient.norm(dim=-1), mean_cosine(stream.detach()))
+        for name, stream, gradient in zip(wirings, streams, gradients, strict=True)
+    }
 
 
 def mean_cosine(x: Tensor) -> Tensor:
@@ -89,11 +130,3 @@ def mean_cosine(x: Tensor) -> Tensor:
     pairs = units.shape[-2] * (units.shape[-2] - 1)
     # The sum over all pairs is the square of the sum; each token's pair with itself is taken away again.
     return (units.sum(-2).square().sum(-1) - units.square().sum((-2, -1))) / pairs
-
-
-WIRINGS: dict[str, Wiring] = {
-    "pre-norm": lambda sub_layer, norm, x: x + sub_layer(norm(x)),
-    "post-norm": lambda sub_layer, norm, x: norm(x + sub_layer(x)),
-    "no residuals": lambda sub_layer, norm, x: sub_layer(norm(x)),
-    "no norm": lambda sub_layer, norm, x: x + sub_layer(x),
-}

@@ -36,9 +36,9 @@ def loss_of(logits: Tensor, answers: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, -2), answers.flatten(), ignore_index=IGNORED)
 
 
-def right(logits: Tensor, answers: Tensor) -> Tensor:
+def right(said: Tensor, answers: Tensor) -> Tensor:
     """Which answers are right, boolean of the shape of `answers`; True where nothing is asked."""
-    return (logits.argmax(-1) == answers) | (answers == IGNORED)
+    return (said == answers) | (answers == IGNORED)
 
 
 @torch.no_grad()
@@ -55,12 +55,13 @@ def look(model: nn.Module, examples: Examples, *, attention: bool = True) -> Loo
     with recording("*.weights" if attention else ()) as trace:
         logits = model(*examples.inputs)
     model.train(was_training)
-    is_right, is_asked = right(logits, examples.answers), examples.answers != IGNORED
+    said = logits.argmax(-1)
+    is_right, is_asked = right(said, examples.answers), examples.answers != IGNORED
     return Looked(
         loss=float(loss_of(logits[is_asked], examples.answers[is_asked])),  # few tokens answer where one label is asked
         accuracy=float((is_right & is_asked).sum() / is_asked.sum()),
         exact=float(is_right.reshape(len(is_right), -1).all(1).float().mean()),
-        said=logits.argmax(-1),
+        said=said,
         weights=dict(trace),
     )
 

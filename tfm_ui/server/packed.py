@@ -40,7 +40,7 @@ def packed(turn: AnyTurn, names: Sequence[str], query: str, request: str = "") -
     Raises:
         AllFailed: if no picture could be computed.
         CannotBeShown: if there is no picture for this link.
-        SlowLaneNeeded: if a picture takes long, and the turn is in the quick lane and cannot move.
+        SlowLaneNeeded: if a picture takes long, and the turn is in another lane and cannot move.
         TooLarge: if the answer would be too large.
         VisitorGone: if the answer is no longer wanted.
     """

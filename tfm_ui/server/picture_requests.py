@@ -16,7 +16,7 @@ from tfm_ui.server.packed import AllFailed, TooLarge
 from tfm_ui.server.picture_priority import PENDING, browser_of
 from tfm_ui.server.pool import POOL, Question
 from tfm_ui.server.same_origin import is_same_origin
-from tfm_ui.visitors.compute_limiter import RETRY, Busy, VisitorGone
+from tfm_ui.visitors.compute_limiter import RETRY, Busy, Lane, VisitorGone
 from tfm_ui.visitors.transfer_limit import TransferLimit
 from tfm_ui.visitors.turn import PATIENCE, TOO_LONG, Turn
 from tfm_ui.visitors.visitor import visitor_of
@@ -100,7 +100,7 @@ async def _computed(request: Request, names: list[str], query: str) -> bytes:
     gone = asyncio.create_task(_gone(request.receive))
     try:
         model = Asked(query).model
-        turn = Turn(visitor_of(request), lambda: not gone.done(), heavy=model.is_heavy)
+        turn = Turn(visitor_of(request), lambda: not gone.done(), lane=Lane.SLOW if model.is_heavy else Lane.PICTURES)
         try:
             first: set[asyncio.Future[Any]] = {asyncio.wrap_future(turn.ticket.admitted), gone}
             await asyncio.wait(first, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)

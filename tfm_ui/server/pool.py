@@ -16,7 +16,7 @@ from tfm_ui.server.logs import of_visitor
 from tfm_ui.server.packed import AllFailed, logged, packed
 from tfm_ui.server.pool_member import Member, prepare
 from tfm_ui.server.pool_worker import DeskProxy
-from tfm_ui.visitors.compute_limiter import Busy
+from tfm_ui.visitors.compute_limiter import Busy, Lane
 from tfm_ui.visitors.turn import SlowLaneNeeded, Turn
 
 PATIENCE = 30.0  # seconds that a question waits for a worker that has ended to be replaced
@@ -125,7 +125,7 @@ class Pool:
             return self._answer(question)
 
     def _answer(self, question: Question) -> bytes:
-        heavy, number = question.turn.ticket.heavy, next(self._numbers)
+        heavy, number = question.turn.ticket.lane is Lane.SLOW, next(self._numbers)
         with self._free(question.near, heavy=heavy) as desk:
             self._asked[question] = desk, number
             try:

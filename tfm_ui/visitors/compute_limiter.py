@@ -1,19 +1,29 @@
 """Limits how many computations run at the same time, and how many may wait; visitors take turns.
 
-There are two lanes, a quick and a slow one, each with its own queue. Slow computations never take a place in the quick
-lane, so one visitor's large models cost the others a share of the processor, but no waiting.
+There are three lanes, each with its own queue. Slow computations never take a place in the other two, so one visitor's
+large models cost the others a share of the processor, but no waiting. Pages never take a place of pictures: a moved
+control asks for both, and in one queue a visitor's picture would wait for a second turn, behind the page.
 """
 
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors.fair_queue import FairQueue
 from tfm_ui.visitors.visitor import address_of
 
 RETRY = 2  # seconds after which asking again makes sense
+
+
+class Lane(StrEnum):
+    """A lane, by what it is called on the page of the server's status."""
+
+    PICTURES = "pictures"
+    PAGES = "pages"
+    SLOW = "slow computations"
 
 
 class Busy(Exception):
@@ -30,13 +40,13 @@ class Ticket:
 
     Attributes:
         visitor: for whom the computation is (tfm_ui/visitors/visitor.py).
-        heavy: whether it is the slow lane.
+        lane: which lane.
         admitted: done when the computation may begin.
         left: whether the place has been given back.
     """
 
     visitor: str
-    heavy: bool
+    lane: Lane
     admitted: Future[None] = field(default_factory=Future)
     left: bool = False
 
@@ -47,8 +57,9 @@ class ComputeLimiter:
     def __init__(
         self,
         *,
-        light: int,
-        heavy: int,
+        pictures: int,
+        pages: int,
+        slow: int,
         per_visitor: int = SETTINGS.waiting_per_visitor,
         per_address: int = SETTINGS.waiting_per_address,
         in_all: int = SETTINGS.waiting,
@@ -56,33 +67,34 @@ class ComputeLimiter:
         """Set the limits.
 
         Args:
-            light: how many quick computations may run at the same time.
-            heavy: how many slow computations may run at the same time.
+            pictures: how many pictures may be computed at the same time.
+            pages: how many pages may run at the same time.
+            slow: how many slow computations, of pictures or pages, may run at the same time.
             per_visitor: how many computations of one visitor may wait.
             per_address: how many of one network address may wait: of a school class, or of a client that invents
                 visitors.
             in_all: how many of all visitors may wait.
         """
-        self._places = {False: light, True: heavy}
+        self._places: dict[Lane, int] = {Lane.PICTURES: pictures, Lane.PAGES: pages, Lane.SLOW: slow}
         self._free = dict(self._places)
         self._most = per_visitor, per_address, in_all
-        self._queues: dict[bool, FairQueue[Ticket]] = {False: FairQueue(address_of), True: FairQueue(address_of)}
+        self._queues: dict[Lane, FairQueue[Ticket]] = {lane: FairQueue(address_of) for lane in self._places}
         self._waiting: set[Ticket] = set()
         self._lock = threading.Lock()
 
-    def ask(self, visitor: str, *, heavy: bool = False) -> Ticket:
+    def ask(self, visitor: str, lane: Lane) -> Ticket:
         """Take a ticket, which may be admitted at once. The caller must give it back with `leave`, also after an error.
 
         Raises:
             Busy: if too many computations wait.
         """
-        ticket = Ticket(visitor, heavy)
+        ticket = Ticket(visitor, lane)
         with self._lock:
-            if not self._free[heavy]:
+            if not self._free[lane]:
                 self._refuse_too_many(ticket)
             self._waiting.add(ticket)
-            self._queues[heavy].add(visitor, ticket)
-            self._admit(heavy)
+            self._queues[lane].add(visitor, ticket)
+            self._admit(lane)
         return ticket
 
     def leave(self, ticket: Ticket) -> None:
@@ -93,22 +105,22 @@ class ComputeLimiter:
             ticket.left = True
             if ticket in self._waiting:
                 self._waiting.discard(ticket)
-                self._queues[ticket.heavy].leave(ticket.visitor, ticket)
+                self._queues[ticket.lane].leave(ticket.visitor, ticket)
             else:
-                self._free[ticket.heavy] += 1
-                self._admit(ticket.heavy)
+                self._free[ticket.lane] += 1
+                self._admit(ticket.lane)
 
-    def load(self) -> dict[str, tuple[int, int]]:
+    def load(self) -> dict[Lane, tuple[int, int]]:
         """Lane -> how many computations run in it, and how many wait for it."""
         with self._lock:
             return {
-                lane: (self._places[heavy] - self._free[heavy], sum(ticket.heavy == heavy for ticket in self._waiting))
-                for lane, heavy in (("quick", False), ("slow", True))
+                lane: (places - self._free[lane], sum(ticket.lane == lane for ticket in self._waiting))
+                for lane, places in self._places.items()
             }
 
-    def _admit(self, heavy: bool) -> None:
-        while self._free[heavy] and (ticket := self._queues[heavy].next()):
-            self._free[heavy] -= 1
+    def _admit(self, lane: Lane) -> None:
+        while self._free[lane] and (ticket := self._queues[lane].next()):
+            self._free[lane] -= 1
             self._waiting.discard(ticket)
             ticket.admitted.set_result(None)
 

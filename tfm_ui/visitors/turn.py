@@ -10,18 +10,20 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from tfm_ui.settings import SETTINGS
-from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, VisitorGone
+from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, Lane, VisitorGone
 from tfm_ui.visitors.visitor import visitor_here
 from tfm_ui.visitors.workers import WORKERS
 
-LIMITER = ComputeLimiter(light=max(SETTINGS.light_at_once, WORKERS), heavy=SETTINGS.heavy_at_once)
+LIMITER = ComputeLimiter(
+    pictures=max(SETTINGS.light_at_once, WORKERS), pages=SETTINGS.pages_at_once, slow=SETTINGS.heavy_at_once
+)
 PATIENCE = 60.0  # seconds that a computation waits for its turn
 TOO_LONG = f"The server is busy: this has waited {PATIENCE:.0f} seconds for its turn."
 POLL = 0.05  # seconds between two checks whether a waiting computation is still wanted
 
 
 class SlowLaneNeeded(Exception):
-    """A computation takes long, but its turn is in the quick lane and cannot move from where the computation runs."""
+    """A computation takes long, but its turn is in another lane and cannot move from where the computation runs."""
 
 
 class AnyTurn(Protocol):
@@ -35,21 +37,21 @@ class AnyTurn(Protocol):
 
 
 class Turn:
-    """The right to compute for one visitor. It may begin in the quick lane and move to the slow one."""
+    """The right to compute for one visitor. It may move to the slow lane."""
 
-    def __init__(self, who: str, wanted: Callable[[], bool] = lambda: True, *, heavy: bool = False) -> None:
+    def __init__(self, who: str, wanted: Callable[[], bool] = lambda: True, *, lane: Lane = Lane.PICTURES) -> None:
         """Ask for a turn. The caller must call `end`, also after an error.
 
         Args:
             who: the visitor.
             wanted: tells whether the visitor still waits for the answer; it may also raise an exception.
-            heavy: whether to begin in the slow lane.
+            lane: in which it begins.
 
         Raises:
             Busy: if too many computations wait.
         """
         self.who, self._wanted = who, wanted
-        self.ticket = LIMITER.ask(who, heavy=heavy)
+        self.ticket = LIMITER.ask(who, lane)
 
     def wait(self) -> None:
         """Wait until the computation may begin.
@@ -74,9 +76,9 @@ class Turn:
 
     def enter_slow_lane(self) -> None:
         """Wait for a place in the slow lane, unless the turn has one. Raises what `wait` raises."""
-        if not self.ticket.heavy:
+        if self.ticket.lane is not Lane.SLOW:
             self.end()
-            self.ticket = LIMITER.ask(self.who, heavy=True)
+            self.ticket = LIMITER.ask(self.who, Lane.SLOW)
             self.wait()
 
     def end(self) -> None:
@@ -114,7 +116,8 @@ def turn_to_compute(*, heavy: bool = False) -> Iterator[AnyTurn]:
             turn.enter_slow_lane()
         yield turn
         return
-    new = Turn(visitor_here() if _runs_a_script() else "", _still_wanted, heavy=heavy)
+    who, lane = (visitor_here(), Lane.PAGES) if _runs_a_script() else ("", Lane.PICTURES)
+    new = Turn(who, _still_wanted, lane=Lane.SLOW if heavy else lane)
     try:
         new.wait()
         with use_turn(new):

@@ -6,7 +6,7 @@ import torch
 from tfm_core import Transformer, TransformerConfig, causal_mask, recording
 from tfm_core.model.initialization import draw
 from tfm_core.model.layer import TransformerLayer
-from tfm_core.study.depth import WIRINGS, mean_cosine, signal_by_depth
+from tfm_core.study.depth import WIRINGS, mean_cosine, signals_by_depth
 
 
 def model(norm: str, layers: int = 3) -> Transformer:
@@ -37,20 +37,26 @@ def test_two_wirings_are_the_models_own(norm: str) -> None:
         transformer(torch.tensor([[1, 2, 3, 2]]))
     sites = ["layers.0.self_attention.residual_before"]
     sites += [f"layers.{number}.feed_forward.residual_after" for number in range(3)]
-    measured = signal_by_depth(layers_of(transformer), trace[sites[0]], f"{norm}-norm", mask=causal_mask(4))
+    measured = signals_by_depth(layers_of(transformer), trace[sites[0]], mask=causal_mask(4))[f"{norm}-norm"]
     torch.testing.assert_close(measured.forward, torch.stack([trace[site].norm(dim=-1) for site in sites]))
 
 
 @pytest.mark.parametrize("wiring", WIRINGS)
 def test_the_gradient_is_the_change_at_the_end(wiring: str) -> None:
     """Each number of the input moved a little up and down; the last gradient is that of the product itself."""
+    written_out = {
+        "pre-norm": lambda sub_layer, norm, x: x + sub_layer(norm(x)),
+        "post-norm": lambda sub_layer, norm, x: norm(x + sub_layer(x)),
+        "no residuals": lambda sub_layer, norm, x: sub_layer(norm(x)),
+        "no norm": lambda sub_layer, norm, x: x + sub_layer(x),
+    }
     layers, x = layers_of(model("pre", 2)), draw(0, "x", (1, 3, 8), std=1.0).double()
     probe = draw(0, "probe", (1, 3, 8), std=1.0).double()
 
     def at_the_end(x: torch.Tensor) -> float:
         for layer in layers:
-            x = WIRINGS[wiring](layer.self_attention, layer.self_attention_norm, x)
-            x = WIRINGS[wiring](layer.feed_forward, layer.feed_forward_norm, x)
+            x = written_out[wiring](layer.self_attention, layer.self_attention_norm, x)
+            x = written_out[wiring](layer.feed_forward, layer.feed_forward_norm, x)
         return float((x * probe).sum())
 
     expected = torch.zeros_like(x)
@@ -59,7 +65,9 @@ def test_the_gradient_is_the_change_at_the_end(wiring: str) -> None:
             step = torch.zeros_like(x)
             step.view(-1)[place] = 1e-6
             expected.view(-1)[place] = (at_the_end(x + step) - at_the_end(x - step)) / 2e-6
-    measured = signal_by_depth(layers, x, wiring)
+    measured = signals_by_depth(layers, x)[wiring]
+    alone = signals_by_depth(layers, x, [wiring])[wiring]
+    torch.testing.assert_close(alone.backward, measured.backward, rtol=1e-12, atol=0)
     torch.testing.assert_close(measured.backward[0], expected.norm(dim=-1), rtol=1e-5, atol=1e-7)
     torch.testing.assert_close(measured.backward[-1], probe.norm(dim=-1))
     assert all(parameter.grad is None for layer in layers for parameter in layer.parameters())
@@ -69,9 +77,9 @@ def test_what_does_not_fit_is_refused() -> None:
     """With a message that says what came."""
     x = torch.zeros(1, 3, 8, dtype=torch.float64)
     with pytest.raises(ValueError, match=r"wiring: expected one of pre-norm, .*got 'none'"):
-        signal_by_depth(layers_of(model("pre")), x, "none")
+        signals_by_depth(layers_of(model("pre")), x, ["pre-norm", "none"])
     with pytest.raises(ValueError, match="without cross-attention"):
-        signal_by_depth([TransformerLayer(8, 2, 16, cross_attention=True)], x, "pre-norm")
+        signals_by_depth([TransformerLayer(8, 2, 16, cross_attention=True)], x)
 
 
 def test_similarity_is_the_mean_cosine_of_pairs_written_out() -> None:
@@ -81,7 +89,7 @@ def test_similarity_is_the_mean_cosine_of_pairs_written_out() -> None:
     cosines = [torch.cosine_similarity(x[:, i], x[:, j], dim=-1) for i, j in pairs]
     torch.testing.assert_close(mean_cosine(x), torch.stack(cosines).mean(0))
     assert mean_cosine(x[:, :1]).isnan().all()
-    measured = signal_by_depth(layers_of(model("pre")), x, "pre-norm")
+    measured = signals_by_depth(layers_of(model("pre")), x)["pre-norm"]
     torch.testing.assert_close(measured.similarity[0], mean_cosine(x))
     assert measured.similarity.shape == (4, 2)
 
@@ -94,5 +102,5 @@ def test_a_scheme_inside_the_attention_acts() -> None:
         transformer(torch.tensor([[1, 2, 3, 2]]))
     x, last = trace["layers.0.self_attention.residual_before"], trace["layers.1.feed_forward.residual_after"]
     positional = transformer.stack.positional
-    measured = signal_by_depth(layers_of(transformer), x, "pre-norm", positional=positional)
+    measured = signals_by_depth(layers_of(transformer), x, positional=positional)["pre-norm"]
     torch.testing.assert_close(measured.forward[-1], last.norm(dim=-1))

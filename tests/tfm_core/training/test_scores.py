@@ -95,7 +95,7 @@ def test_a_look_tells_what_a_pass_tells(task):
     assert looked.said.equal(logits.argmax(-1))
     assert looked.said.shape == examples.answers.shape
     assert loss_of(logits, examples.answers).item() == pytest.approx(looked.loss)
-    assert right(logits, examples.answers)[examples.answers == -100].all()
+    assert right(logits.argmax(-1), examples.answers)[examples.answers == -100].all()
 
 
 @pytest.mark.parametrize("task", ["reverse", "copy", "sort-decoder", "textbook", "authors"])

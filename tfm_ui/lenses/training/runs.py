@@ -1,8 +1,7 @@
 """The run that a link describes: its configuration, whether this server trains it, and what there is of it."""
 
+from dataclasses import replace
 from functools import cache
-
-from torch import nn
 
 from tfm_core import STORE, TrainingConfig
 from tfm_core.training.config import of_task
@@ -69,15 +68,14 @@ def why_not(state: TrainingState) -> str:
     return ""
 
 
-@cache
 def size_of(config: TrainingConfig) -> int:
     """How many parameters are trained."""
-    return parameters(model_of(config))
+    return _size_of(replace(config, seed=0))  # whatever the seed
 
 
-def model_of(config: TrainingConfig) -> nn.Module:
-    """The network with its first weights."""
-    return network(config)
+@cache
+def _size_of(config: TrainingConfig) -> int:
+    return parameters(network(config))
 
 
 def estimate(config: TrainingConfig) -> float:

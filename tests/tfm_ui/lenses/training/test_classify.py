@@ -70,7 +70,7 @@ def test_all_laws_hold(name):
 
 @pytest.mark.parametrize("name", LABELLED)
 def test_what_is_counted_is_what_the_run_says(name):
-    run, said = run_of(name), told(run_of(name))
+    run, said = run_of(name), told(run_of(name).config, run_of(name).weights)
     assert math.isclose(said.is_right.float().mean().item(), run.last.accuracy, abs_tol=1e-6)
     confusion = torch.zeros_like(said.confusion)
     for right, chosen in zip(said.labels.tolist(), said.chosen.tolist(), strict=True):
@@ -81,7 +81,7 @@ def test_what_is_counted_is_what_the_run_says(name):
 def test_a_word_that_is_no_author_is_something_else():
     """Before the first step the network says any of its 2,006 tokens."""
     run = to_the_end(small("authors", steps=1, learning_rate=1e-6))
-    confusion = Confusion(run.config, told(run))
+    confusion = Confusion(run.config, told(run.config, run.weights))
     assert confusion.columns[-1] == "something else"
     assert confusion.counts[:, -1].sum() > 600
     assert all(confusion.laws().values())
@@ -89,7 +89,7 @@ def test_a_word_that_is_no_author_is_something_else():
 
 def test_the_table_has_the_first_examples_and_the_surest_mistakes():
     config = of_task("authors")
-    said = told(run_of("authors"))
+    said = told(run_of("authors").config, run_of("authors").weights)
     table = Sentences(config, said, 0)
     first, mistakes = table.shown[:FIRST], table.shown[FIRST:]
     assert first == list(range(FIRST))
@@ -210,8 +210,8 @@ def test_what_is_looked_at_follows_the_pooling(pooling):
         model(examples.source)
     weights = trace["layers.1.self_attention.weights"]
     expected = sum(weights[:, :, query] for query in range(30)) / 30 if pooling == "mean" else weights[:, :, 0]
-    torch.testing.assert_close(told(run).looks[:5], expected)
-    who = Sentences(run.config, told(run), 0).who
+    torch.testing.assert_close(told(run.config, run.weights).looks[:5], expected)
+    who = Sentences(run.config, told(run.config, run.weights), 0).who
     assert who == ("all tokens together" if pooling == "mean" else "the first token")
 
 

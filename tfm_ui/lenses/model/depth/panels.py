@@ -1,6 +1,6 @@
 """The view "depth": signals and gradients through many layers, the residual stream, and dropout."""
 
-from tfm_core import Transformer, TransformerLayer, signal_by_depth
+from tfm_core import Transformer, TransformerLayer, signals_by_depth
 from tfm_core.study.depth import mean_cosine
 from tfm_ui.lenses.model.depth import recipe
 from tfm_ui.lenses.model.depth.dropped import READ as DROPOUT_READ
@@ -53,7 +53,7 @@ def _wired_panel(shown: Wired) -> Panel:
         shape=f"{formats.plural(shown.config.num_layers, 'layer')} × {formats.plural(len(shown.ids), 'token')}",
         picture="model_wirings",
         result=shown,
-        sources=[signal_by_depth, recipe.wired],
+        sources=[signals_by_depth, recipe.wired],
     )
 
 
@@ -65,7 +65,7 @@ def _alike_panel(shown: Alike) -> Panel:
         "1 the same direction.",
         picture="model_alike",
         result=shown,
-        sources=[mean_cosine, signal_by_depth],
+        sources=[mean_cosine, signals_by_depth],
     )
 
 

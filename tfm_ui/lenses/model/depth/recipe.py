@@ -7,26 +7,23 @@ import torch
 from torch import Tensor
 
 from tfm_core import (
-    WIRINGS,
     DepthSignal,
     Transformer,
     TransformerConfig,
     TransformerLayer,
     causal_mask,
     recording,
-    signal_by_depth,
+    signals_by_depth,
 )
 
 
 def wired(*, config: TransformerConfig, ids: Sequence[int], causal: bool) -> Mapping[str, DepthSignal]:
     """Wiring -> lengths, gradients and similarities by layer, in float64, of one stack with the same weights."""
     model = Transformer(config).eval().double().requires_grad_(False)  # the gradients are those of the vectors
-    with torch.no_grad(), recording("layers.0.self_attention.residual_before") as trace:
-        model(torch.tensor([ids]))
-    x = trace["layers.0.self_attention.residual_before"]
+    x = model.stack.place(model.stack.embed(torch.tensor([ids])))
     mask = causal_mask(x.shape[1]) if causal else None
     layers = [layer for layer in model.stack.layers if isinstance(layer, TransformerLayer)]
-    signals = {name: signal_by_depth(layers, x, name, mask=mask, positional=model.stack.positional) for name in WIRINGS}
+    signals = signals_by_depth(layers, x, mask=mask, positional=model.stack.positional)
     return signals
 
 

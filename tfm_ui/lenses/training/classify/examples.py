@@ -1,6 +1,6 @@
 """Held-out examples with what the network says of them, and what it looks at."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,9 +10,8 @@ import torch
 
 from tfm_core import TrainingConfig
 from tfm_core.training.tasks.counting import CLS
-from tfm_core.training.tasks.task import PAD
 from tfm_core.training.tasks.textbook import GROUPS, counts
-from tfm_ui.lenses.training.classify.said import Said, examples_of
+from tfm_ui.lenses.training.classify.said import Said, examples_of, texts, tokens_of
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
@@ -96,23 +95,23 @@ class Sentences(Result):
         """The first held-out examples, then the most confident mistakes."""
         first = list(range(min(FIRST, len(self.said.labels))))
         sure = self.said.probabilities.max(1).values.masked_fill(self.said.is_right, -1)
-        mistakes = [number for number in sure.argsort(descending=True, stable=True).tolist() if sure[number] > 0]
-        texts = {self.text(number): number for number in reversed(mistakes)}  # generated ones may be there twice
-        return first + [number for number in mistakes if number in texts.values() and number not in first][:WRONG]
+        mistakes = sure.argsort(descending=True, stable=True)[: int((sure > 0).sum())].tolist()
+        every = texts(self.config.task)
+        once = set({every[number]: number for number in reversed(mistakes)}.values())  # some may be there twice
+        return first + [number for number in mistakes if number in once and number not in first][:WRONG]
 
     @property
     def example(self) -> int:
         """The number of the example that is looked at."""
         return self.shown[min(self.row, len(self.shown) - 1)]
 
-    def tokens(self, example: int) -> list[str]:
+    def tokens(self, example: int) -> Sequence[str]:
         """As the network reads it, without padding."""
-        pieces = (PAD, *self.config.about.vocabulary)
-        return [pieces[number] for number in examples_of(self.config).source[example].tolist() if number]
+        return tokens_of(self.config)[example]
 
     def text(self, example: int) -> str:
         """Without the token at which the answer is said."""
-        return " ".join(token for token in self.tokens(example) if token != CLS)
+        return texts(self.config.task)[example]
 
     def label(self, number: int) -> str:
         """The name of what is said."""

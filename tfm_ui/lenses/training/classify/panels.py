@@ -14,8 +14,8 @@ from tfm_ui.lenses.training.classify.examples import FIRST, WRONG, Confusion, Se
 from tfm_ui.lenses.training.classify.numbers import Classified
 from tfm_ui.lenses.training.classify.said import Said, classified, has_ended, of_label, said_by, told
 from tfm_ui.lenses.training.classify.words import why_random
-from tfm_ui.lenses.training.learn.numbers import Learned, facts
-from tfm_ui.lenses.training.runs import config_of, shown_run, size_of, why_not
+from tfm_ui.lenses.training.learn.numbers import facts
+from tfm_ui.lenses.training.runs import config_of, size_of, why_not
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
 from tfm_ui.page import controls, controls_line
 from tfm_ui.page.lens import View
@@ -76,7 +76,7 @@ def notes(result: Classified) -> list[str]:
             f"head reads {'the mean over all tokens' if config.pooling == 'mean' else 'the first token'}."
         )
         said += filter(None, [why_random(result)])
-    return [*said, facts(Learned(config, shown_run(config)))]
+    return [*said, facts(config, result.run)]
 
 
 def _confusion_panel(result: Classified, said: Said) -> Panel:

@@ -1,5 +1,6 @@
 """What there is to know of a classifier's run: the run, what it says of held-out examples, and the baselines."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -11,15 +12,16 @@ from tfm_core.training.baselines import Baseline, label_ids, labels_of
 from tfm_core.training.config import of_task
 from tfm_core.training.examples import FINAL, held_out
 from tfm_core.training.networks import network
-from tfm_core.training.run import Run
 from tfm_core.training.scores import site
-from tfm_core.training.tasks.task import Examples
+from tfm_core.training.tasks.counting import CLS
+from tfm_core.training.tasks.task import PAD, Examples
 from tfm_ui.lenses.training.classify.numbers import Classified
-from tfm_ui.lenses.training.runs import config_of, run_of, shown_run
+from tfm_ui.lenses.training.runs import config_of, run_of
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.live.cache import cached
 
-AT_ONCE = 32  # examples of a pass: logits over a large vocabulary take much memory
+AT_ONCE = 128  # examples of a pass
+TASKS_AT_ONCE = 8  # whose examples are kept: there are few, and others would push them out of the cache
 BESIDE = {"textbook": "textbook-random", "textbook-random": "textbook"}  # shown together
 
 
@@ -64,9 +66,27 @@ def examples_of(config: TrainingConfig) -> Examples:
     return _held_out(config.task)
 
 
-@cached()
+@cached(apart=TASKS_AT_ONCE)
 def _held_out(task: str) -> Examples:
     return held_out(of_task(task), FINAL)
+
+
+def tokens_of(config: TrainingConfig) -> Sequence[Sequence[str]]:
+    """The tokens of each of them as the network reads them, without padding."""
+    return _tokens(config.task)
+
+
+@cached(apart=TASKS_AT_ONCE)
+def _tokens(task: str) -> Sequence[Sequence[str]]:
+    config = of_task(task)
+    pieces = (PAD, *config.about.vocabulary)
+    return [[pieces[number] for number in ids if number] for ids in examples_of(config).source.tolist()]
+
+
+@cached(apart=TASKS_AT_ONCE)
+def texts(task: str) -> Sequence[str]:
+    """Each of them as a text, without the token at which the answer is said."""
+    return [" ".join(token for token in tokens if token != CLS) for tokens in _tokens(task)]
 
 
 def baselines(config: TrainingConfig) -> list[Baseline]:
@@ -96,33 +116,33 @@ def has_ended(config: TrainingConfig) -> bool:
 
 def said_by(config: TrainingConfig) -> Said:
     """What the run says by now, or with its first weights."""
-    return _said(config, shown_run(config).done)
+    run = run_of(config)
+    return _said(config, run.done if run else 0)
 
 
 @cached()
 def _said(config: TrainingConfig, done: int) -> Said:
-    return told(shown_run(config))
+    run = run_of(config)
+    return told(config, run.weights if run else {})
 
 
 @torch.no_grad()
-def told(run: Run) -> Said:
-    """What the network of a run says, as it stands."""
-    config = run.config
+def told(config: TrainingConfig, weights: Mapping[str, Tensor]) -> Said:
+    """What a network says with these weights; where there are none, with its first."""
     task, examples = config.about, examples_of(config)
     model = network(config).eval()
-    model.load_state_dict(dict(run.weights), strict=False)  # tied weights have two names in it
+    model.load_state_dict(dict(weights), strict=False)  # tied weights have two names in it
     pools = bool(task.classes) and config.pooling == "mean"
     last = site("self", config.num_layers - 1, task.architecture)
     logits, looks = [], []
     for begin in range(0, len(examples), AT_ONCE):
         inputs = examples[begin : begin + AT_ONCE].inputs
-        with recording("*.weights") as trace:
+        with recording(last) as trace:
             # The answer stands at the first token: logits over the vocabulary of all the others take longest of all.
             logits.append(
                 model.unembedding(model.stack(*inputs)[:, 0]) if isinstance(model, Transformer) else model(*inputs)
             )
-        weights = trace[last]
-        looks.append(weights.mean(2) if pools else weights[:, :, 0].clone())
+        looks.append(trace[last].mean(2) if pools else trace[last][:, :, 0].clone())
     all_logits, ids = torch.cat(logits), label_ids(task)
     hits = all_logits.argmax(-1)[:, None] == ids
     return Said(

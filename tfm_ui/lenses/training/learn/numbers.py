@@ -183,9 +183,8 @@ class Learned(Result):
         return script(training, config=Code(f"read_name({self.config.name!r})", read_name))
 
 
-def facts(result: Learned) -> str:
+def facts(config: TrainingConfig, run: Run | None) -> str:
     """What the run is made of, also what "auto" stands for."""
-    config = result.config
     layers, heads = formats.plural(config.num_layers, "layer"), formats.plural(config.num_heads, "head")
     parts = [
         f"{config.about.architecture}, {layers}, {heads}, d_model {config.d_model}, {config.positional} positions",
@@ -199,5 +198,5 @@ def facts(result: Learned) -> str:
         f"seed {config.seed}",
         "a fifth of all sequences, chosen by a hash, is held out and never trained on",
     ]
-    made = f", made with {result.run.made_with}" if result.is_begun else ""
+    made = f", made with {run.made_with}" if run and (run.done or config.file) else ""
     return f"{'; '.join(parts)}{made}."

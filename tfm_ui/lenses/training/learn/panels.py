@@ -36,7 +36,7 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
             sources=[train, pattern_score, formed],
         ),
         Note(reason, "warning", ":material/edit:") if reason else None,
-        Note(facts(result), "plain"),
+        Note(facts(config, run), "plain"),
         *(Note(f"“{pattern.name}”: {pattern.why}", "plain") for pattern in task.patterns),
     ]
 
