@@ -2,7 +2,8 @@
 
 Pictures and what is said of them need no page: the browser asks for both by itself. So a page that only has to catch
 up with a moved number can wait, and a drag, or a row of key presses, is one run at its end. Each message of a browser
-holds the values of all its widgets; a later message therefore stands for those that were held back before it.
+holds the values of all its widgets; a later message therefore stands for those that were held back before it. If they
+ask for different parts of the page, one run of the whole page stands for all of them.
 """
 
 from collections.abc import Mapping
@@ -46,7 +47,7 @@ class PageRuns:
         if message.WhichOneof("type") != "rerun_script":
             return [message]
         seconds = self._seconds(message.rerun_script, now)
-        before = [] if self._stands_for_held(message.rerun_script) else self.take()
+        before = [] if self._joins_held(message.rerun_script) else self.take()
         if seconds <= 0 or not may_wait:
             self.take()
             return [*before, message]
@@ -75,13 +76,18 @@ class PageRuns:
         in_a_row, self._last_act = now - self._last_act < ROW, now
         return self._rest if in_a_row and moved <= NUMBERS else min(SOON, self._rest)
 
-    def _stands_for_held(self, asked: ClientState) -> bool:
-        """Whether one run is enough: both ask for the same part of the same page, and no trigger would be lost."""
+    def _joins_held(self, asked: ClientState) -> bool:
+        """Whether one run is enough, which is then what `asked` asks for: of the same page, and no trigger is lost."""
         if self._held is None:
             return True
         held = self._held.rerun_script
-        same_part = (held.fragment_id, held.page_script_hash) == (asked.fragment_id, asked.page_script_hash)
-        return same_part and _triggers(held) <= _triggers(asked)
+        if held.page_script_hash != asked.page_script_hash or not _triggers(held) <= _triggers(asked):
+            return False
+        if held.fragment_id != asked.fragment_id:
+            if asked.is_auto_rerun:  # a part that renews itself again and again would run the whole page each time
+                return False
+            asked.fragment_id = ""
+        return True
 
 
 def _triggers(asked: ClientState) -> set[str]:

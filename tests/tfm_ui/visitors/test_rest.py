@@ -95,12 +95,33 @@ def test_what_was_triggered_is_not_lost_to_a_later_request():
     assert seed_of(runs.take()) == [2]
 
 
-@pytest.mark.parametrize("other", [{"fragment": "lens"}, {"page": "masks"}])
-def test_another_part_or_page_is_another_run(other):
+def test_another_page_is_another_run():
     runs = opened(seed=1)
     assert runs.put(rerun(seed=2), 10, may_wait=True) == []
-    assert seed_of(runs.put(rerun(seed=3, **other), 10.1, may_wait=True)) == [2]
+    assert seed_of(runs.put(rerun(seed=3, page="masks"), 10.1, may_wait=True)) == [2]
     assert seed_of(runs.take()) == [3]
+
+
+@pytest.mark.parametrize(("first", "then"), [("", "lens"), ("lens", ""), ("lens", "foot")])
+def test_two_parts_of_a_page_are_one_run_of_the_whole_page(first, then):
+    runs = opened(seed=1)
+    assert runs.put(rerun(first, seed=2), 10, may_wait=True) == []
+    assert runs.put(rerun(then, seed=3), 10.1, may_wait=True) == []
+    assert runs.take() == [rerun(seed=3)]
+
+
+def test_one_part_alone_stays_a_part():
+    runs = opened(seed=1)
+    for seed in (2, 3):
+        assert runs.put(rerun("lens", seed=seed), 10, may_wait=True) == []
+    assert runs.take() == [rerun("lens", seed=3)]
+
+
+def test_a_part_that_renews_itself_does_not_become_the_whole_page():
+    runs = opened(seed=1)
+    assert runs.put(rerun(seed=2), 10, may_wait=True) == []
+    itself = rerun("progress", seed=2, auto=True)
+    assert runs.put(itself, 10.1, may_wait=True) == [rerun(seed=2), itself]
 
 
 def test_a_choice_takes_the_numbers_before_it_along():

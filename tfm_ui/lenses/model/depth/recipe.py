@@ -67,10 +67,11 @@ def dropped(
     calm = {site: weights[0] for site, weights in trace.items()}
     each: dict[str, list[Tensor]] = {site: [] for site in calm}
     with torch.random.fork_rng(devices=[]), torch.no_grad():
+        model.train()
         for draw in range(draws):
-            torch.manual_seed(draw)
+            torch.default_generator.manual_seed(draw)  # of the processor alone, which is quick
             with recording(sites) as trace:
-                model.train()(*inputs, mask=mask)
+                model(*inputs, mask=mask)
             for site, weights in trace.items():
                 each[site].append(weights[0])
     trained = {site: torch.stack(weights) for site, weights in each.items()}
