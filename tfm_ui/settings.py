@@ -127,10 +127,6 @@ class Settings:
     workers: int = _setting(
         "WORKERS", whole(0), "0", "2", "processes that compute pictures; 0 is one for each processor"
     )
-    light_at_once: int = _setting(
-        "LIGHT_AT_ONCE", COUNT, "4", "4", "pictures at once, but never fewer than there are workers"
-    )
-    pages_at_once: int = _setting("PAGES_AT_ONCE", COUNT, "4", "2", "runs of pages at once")
     heavy_at_once: int = _setting("HEAVY_AT_ONCE", COUNT, "1", "1", "computations that take long at once")
     waiting_per_visitor: int = _setting(
         "WAITING_PER_VISITOR", COUNT, "24", "24", "pictures and pages of one visitor that may wait"

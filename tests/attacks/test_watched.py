@@ -18,7 +18,7 @@ TYPED = "xylophone"  # what a visitor has typed
 
 @pytest.fixture(scope="module")
 def watched() -> Iterator[Server]:
-    with running_server(settings={"ATTENTION_LAB_LIGHT_AT_ONCE": "1", "ATTENTION_LAB_LOGS": "json"}) as (address, pid):
+    with running_server(settings={"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_LOGS": "json"}) as (address, pid):
         yield Server(int(address.rpartition(":")[2]), pid)
 
 

@@ -50,7 +50,7 @@ def test_a_variable_is_read_in_its_unit(variable, raw, name, value):
     ("variable", "expected", "values"),
     [
         ("PRESET", "one of local, hosted", ["", "cloud", "Hosted"]),
-        ("LIGHT_AT_ONCE", "a whole number from 1 on", ["0", "-3", "many", "", "1.5", "٣", "9" * 30]),
+        ("HEAVY_AT_ONCE", "a whole number from 1 on", ["0", "-3", "many", "", "1.5", "٣", "9" * 30]),
         ("CACHE_MB", "a whole number from 1 on", ["0", "-3", "many", "", "1.5", "٣", "9" * 30]),
         ("WORKERS", "a whole number from 0 on", ["-1", ""]),
         ("MAX_TOKENS", "a whole number from 16 to 1024", ["15", "1025"]),

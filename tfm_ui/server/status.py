@@ -40,9 +40,8 @@ def versions() -> dict[str, str]:
 
 def queues() -> dict[str, dict[str, int]]:
     """Queue -> how much of it runs and how much waits."""
-    lanes = {f"{lane} computations": counts for lane, counts in LIMITER.load().items()}
     jobs = sessions.load()
-    all_of_them = lanes | {"measurements and trainings": (jobs.running, jobs.waiting)}
+    all_of_them = LIMITER.load() | {"measurements and trainings": (jobs.running, jobs.waiting)}
     return {name: {"running": running, "waiting": waiting} for name, (running, waiting) in all_of_them.items()}
 
 

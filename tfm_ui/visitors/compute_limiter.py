@@ -82,7 +82,7 @@ class ComputeLimiter:
         self._waiting: set[Ticket] = set()
         self._lock = threading.Lock()
 
-    def ask(self, visitor: str, lane: Lane) -> Ticket:
+    def ask(self, visitor: str, lane: Lane = Lane.PICTURES) -> Ticket:
         """Take a ticket, which may be admitted at once. The caller must give it back with `leave`, also after an error.
 
         Raises:

@@ -14,9 +14,10 @@ from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, Lane, VisitorG
 from tfm_ui.visitors.visitor import visitor_here
 from tfm_ui.visitors.workers import WORKERS
 
-LIMITER = ComputeLimiter(
-    pictures=max(SETTINGS.light_at_once, WORKERS), pages=SETTINGS.pages_at_once, slow=SETTINGS.heavy_at_once
-)
+# Python runs one thread of a process at a time: a second picture of a worker, or a third page, only makes the others
+# wait, and the change from one to the other takes time, too.
+PAGES = 2
+LIMITER = ComputeLimiter(pictures=WORKERS, pages=PAGES, slow=SETTINGS.heavy_at_once)
 PATIENCE = 60.0  # seconds that a computation waits for its turn
 TOO_LONG = f"The server is busy: this has waited {PATIENCE:.0f} seconds for its turn."
 POLL = 0.05  # seconds between two checks whether a waiting computation is still wanted

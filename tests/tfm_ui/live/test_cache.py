@@ -12,6 +12,7 @@ from torch import nn
 
 from tfm_ui.live import cache
 from tfm_ui.live.cache import cached, held_bytes
+from tfm_ui.visitors.compute_limiter import Lane
 from tfm_ui.visitors.turn import Turn, use_turn
 
 
@@ -163,7 +164,7 @@ def test_what_takes_long_changes_its_lane_unless_it_is_there_already(room):
 
     @cached(heavy=lambda number: number > 5)
     def outer(number: int) -> int:
-        lanes.append(turn.ticket.heavy)
+        lanes.append(turn.ticket.lane)
         return number
 
     turn = Turn("somebody")
@@ -173,7 +174,7 @@ def test_what_takes_long_changes_its_lane_unless_it_is_there_already(room):
             assert [outer(1), outer(9), outer(9)] == [1, 9, 9]
     finally:
         turn.end()
-    assert lanes == [False, True]
+    assert lanes == [Lane.PICTURES, Lane.SLOW]
 
 
 def test_a_model_that_takes_long_says_so_itself():

@@ -95,8 +95,8 @@ def test_a_fault_of_ours_is_no_bad_link(monkeypatch):
 
 @pytest.fixture
 def full(monkeypatch):
-    """A limiter whose quick lane is full, and where one computation may wait; yields a function that frees it."""
-    limiter = ComputeLimiter(light=1, heavy=1, per_visitor=1)
+    """A limiter whose lane of pictures is full, and where one computation may wait; yields a function that frees it."""
+    limiter = ComputeLimiter(pictures=1, pages=1, slow=1, per_visitor=1)
     monkeypatch.setattr("tfm_ui.visitors.turn.LIMITER", limiter)
     taken = limiter.ask("another")
     yield lambda: limiter.leave(taken)

@@ -19,7 +19,7 @@ from tfm_ui.pictures.registry import PICTURES, WORDS, is_here
 from tfm_ui.server import pool_member
 from tfm_ui.server.packed import AllFailed, packed
 from tfm_ui.server.pool import Pool, Question
-from tfm_ui.visitors.compute_limiter import VisitorGone
+from tfm_ui.visitors.compute_limiter import Lane, VisitorGone
 from tfm_ui.visitors.turn import Turn
 
 SLOW = "seq_len=1024&d_model=256&num_layers=8&num_heads=16&text=%40faust"
@@ -39,7 +39,7 @@ def question(
     names: str, query: str, *, near: int = 0, heavy: bool = False, wanted: Callable[[], bool] = lambda: True
 ) -> Iterator[Question]:
     """A question in a turn that has begun."""
-    turn = Turn("somebody", wanted, heavy=heavy)
+    turn = Turn("somebody", wanted, lane=Lane.SLOW if heavy else Lane.PICTURES)
     try:
         turn.wait()
         yield Question(turn, names.split("+"), query, near)
@@ -128,7 +128,7 @@ def test_a_single_worker_answers_quick_questions_while_it_computes_a_slow_answer
 def test_what_turns_out_to_be_slow_moves_to_the_slow_lane(pool):
     with question("heads", f"{MEDIUM}&seed=8") as asked:
         assert pool.ask(asked)
-        assert asked.turn.ticket.heavy
+        assert asked.turn.ticket.lane is Lane.SLOW
 
 
 def test_a_question_whose_worker_is_killed_is_asked_again(pool, caplog):

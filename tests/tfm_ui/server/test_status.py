@@ -16,7 +16,7 @@ from tfm_ui.server.liveness import problems
 from tfm_ui.server.status import may_read, versions
 from tfm_ui.server.status_page import page
 from tfm_ui.settings import ENTRIES
-from tfm_ui.visitors.compute_limiter import ComputeLimiter
+from tfm_ui.visitors.compute_limiter import ComputeLimiter, Lane
 
 HERE, THERE = ("127.0.0.1", 5000), ("203.0.113.7", 5000)
 OTHER_SITE = {"Origin": "https://other.test"}
@@ -90,7 +90,7 @@ def test_the_status_tells_versions_settings_queues_times_and_memory():
     assert told["versions"] == versions()
     assert re.fullmatch(r"\d+\.\d+\.\d+", told["versions"]["streamlit"])
     assert told["settings"].keys() == {entry.variable for entry in ENTRIES.values()}
-    assert told["queues"]["quick computations"] == {"running": 0, "waiting": 0}
+    assert told["queues"]["pictures"] == told["queues"]["pages"] == {"running": 0, "waiting": 0}
     assert told["latency"].keys() == {"page runs", "pictures"}
     each = told["memory"]["processes"]
     assert 50 < told["memory"]["rss_mb"] < told["memory"]["limit_mb"]
@@ -157,12 +157,12 @@ def test_a_process_is_named_by_what_it_runs(words, told):
 
 
 def test_the_load_of_the_limiter_counts_what_runs_and_what_waits_in_each_lane():
-    limiter = ComputeLimiter(light=2, heavy=1)
-    tickets = [limiter.ask("a") for _ in range(3)] + [limiter.ask("a", heavy=True) for _ in range(4)]
-    assert limiter.load() == {"quick": (2, 1), "slow": (1, 3)}
+    limiter = ComputeLimiter(pictures=2, pages=2, slow=1)
+    tickets = [limiter.ask("a", lane) for lane in [Lane.PICTURES] * 3 + [Lane.PAGES] + [Lane.SLOW] * 4]
+    assert limiter.load() == {"pictures": (2, 1), "pages": (1, 0), "slow computations": (1, 3)}
     for ticket in tickets:
         limiter.leave(ticket)
-    assert limiter.load() == {"quick": (0, 0), "slow": (0, 0)}
+    assert limiter.load() == {"pictures": (0, 0), "pages": (0, 0), "slow computations": (0, 0)}
 
 
 def test_alive_is_said_while_every_thread_is_taken_and_the_queue_of_jobs_is_locked(monkeypatch):

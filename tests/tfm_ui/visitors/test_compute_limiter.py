@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_ui.settings import Settings
-from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter
+from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, Lane
 from tfm_ui.visitors.fair_queue import HEAD_START, FairQueue
 from tfm_ui.visitors.visitor import address_of
 
@@ -15,7 +15,7 @@ def begun(tickets) -> list[bool]:
 
 
 def test_so_many_at_once_and_the_next_when_one_leaves():
-    limiter = ComputeLimiter(light=2, heavy=1)
+    limiter = ComputeLimiter(pictures=2, pages=1, slow=1)
     tickets = [limiter.ask("a") for _ in range(3)]
     assert begun(tickets) == [True, True, False]
     limiter.leave(tickets[0])
@@ -23,14 +23,21 @@ def test_so_many_at_once_and_the_next_when_one_leaves():
 
 
 def test_what_takes_long_never_takes_the_place_of_what_is_quick():
-    limiter = ComputeLimiter(light=1, heavy=1)
-    long = [limiter.ask("a", heavy=True) for _ in range(3)]
+    limiter = ComputeLimiter(pictures=1, pages=1, slow=1)
+    long = [limiter.ask("a", Lane.SLOW) for _ in range(3)]
     assert begun(long) == [True, False, False]
     assert limiter.ask("b").admitted.done()
 
 
+def test_a_picture_does_not_wait_behind_the_page_of_the_same_visitor():
+    limiter = ComputeLimiter(pictures=1, pages=1, slow=1)
+    pages = [limiter.ask("a", Lane.PAGES) for _ in range(2)]
+    assert limiter.ask("a").admitted.done()
+    assert begun(pages) == [True, False]
+
+
 def test_visitors_take_turns():
-    limiter = ComputeLimiter(light=1, heavy=1)
+    limiter = ComputeLimiter(pictures=1, pages=1, slow=1)
     running, *many = [limiter.ask("many") for _ in range(10)]
     other = limiter.ask("other")
     limiter.leave(running)
@@ -39,7 +46,7 @@ def test_visitors_take_turns():
 
 
 def test_who_has_left_is_not_admitted_and_leaving_twice_frees_one_place():
-    limiter = ComputeLimiter(light=1, heavy=1)
+    limiter = ComputeLimiter(pictures=1, pages=1, slow=1)
     first, second, third, fourth = (limiter.ask(name) for name in "abcd")
     limiter.leave(second)
     limiter.leave(first)
@@ -56,7 +63,7 @@ def test_who_has_left_is_not_admitted_and_leaving_twice_frees_one_place():
     ],
 )
 def test_beyond_a_bound_it_is_busy(most, words):
-    limiter = ComputeLimiter(light=1, heavy=1, **most)
+    limiter = ComputeLimiter(pictures=1, pages=1, slow=1, **most)
     tickets = [limiter.ask("192.0.2.1 a") for _ in range(3)]
     with pytest.raises(Busy, match=words):
         limiter.ask("192.0.2.1 a")
@@ -68,25 +75,25 @@ def test_beyond_a_bound_it_is_busy(most, words):
 
 
 def test_a_free_place_is_given_whatever_waits_in_the_other_lane():
-    limiter = ComputeLimiter(light=1, heavy=1, per_visitor=1)
+    limiter = ComputeLimiter(pictures=1, pages=1, slow=1, per_visitor=1)
     for _ in range(2):
-        limiter.ask("a", heavy=True)
+        limiter.ask("a", Lane.SLOW)
     assert limiter.ask("a").admitted.done()
 
 
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.integers(0, 9)), max_size=60))
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(Lane), st.integers(0, 9)), max_size=60))
 def test_no_place_is_ever_lost_or_given_twice(acts):
-    limiter, held = ComputeLimiter(light=2, heavy=1, per_visitor=5, in_all=9), []
-    for visitor, heavy, leaves in acts:
+    limiter, held = ComputeLimiter(pictures=2, pages=1, slow=1, per_visitor=5, in_all=9), []
+    for visitor, lane, leaves in acts:
         try:
-            held.append(limiter.ask(visitor, heavy=heavy))
+            held.append(limiter.ask(visitor, lane))
         except Busy:
             assert len(limiter._waiting) >= 5 or len(limiter._waiting) == 9
         if held and leaves < 5:
             limiter.leave(held.pop(leaves % len(held)))
-        for lane, most in ((False, 2), (True, 1)):
-            running = sum(ticket.admitted.done() for ticket in held if ticket.heavy is lane)
-            waiting = sum(not ticket.admitted.done() for ticket in held if ticket.heavy is lane)
+        for lane, most in ((Lane.PICTURES, 2), (Lane.PAGES, 1), (Lane.SLOW, 1)):
+            running = sum(ticket.admitted.done() for ticket in held if ticket.lane is lane)
+            waiting = sum(not ticket.admitted.done() for ticket in held if ticket.lane is lane)
             assert running <= most
             assert running == most or not waiting, "somebody waits before a free place"
 
@@ -94,7 +101,7 @@ def test_no_place_is_ever_lost_or_given_twice(acts):
 @pytest.mark.parametrize("made_up", ["192.0.2.1 {}", "192.0.2.{} x"])
 @pytest.mark.parametrize("quiet", ["192.0.2.1 quiet", "198.51.100.1 quiet"])
 def test_however_many_visitors_are_made_up_each_question_of_a_quiet_one_has_its_turn(made_up, quiet):
-    limiter, number, waits = ComputeLimiter(light=1, heavy=1, in_all=40), 0, []
+    limiter, number, waits = ComputeLimiter(pictures=1, pages=1, slow=1, in_all=40), 0, []
     running, crowd = limiter.ask("nobody"), []
 
     def come() -> None:
@@ -143,8 +150,9 @@ def test_who_is_refused_is_told_the_setting_where_it_is_lower_than_usual(limits,
     lower = Settings(**limits)
     monkeypatch.setattr("tfm_ui.visitors.compute_limiter.SETTINGS", lower)
     limiter = ComputeLimiter(
-        light=1,
-        heavy=1,
+        pictures=1,
+        pages=1,
+        slow=1,
         per_visitor=lower.waiting_per_visitor,
         per_address=lower.waiting_per_address,
         in_all=lower.waiting,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, VisitorGone
+from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, Lane, VisitorGone
 from tfm_ui.visitors.turn import Turn, turn_to_compute, use_turn
 
 ROOT = Path(__file__).parents[3]
@@ -15,13 +15,13 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture
 def limiter(monkeypatch) -> ComputeLimiter:
     """A limiter with one place in each lane."""
-    small = ComputeLimiter(light=1, heavy=1)
+    small = ComputeLimiter(pictures=1, pages=1, slow=1)
     monkeypatch.setattr("tfm_ui.visitors.turn.LIMITER", small)
     return small
 
 
-def is_free(limiter: ComputeLimiter, *, heavy: bool = False) -> bool:
-    ticket = limiter.ask("somebody", heavy=heavy)
+def is_free(limiter: ComputeLimiter, lane: Lane = Lane.PICTURES) -> bool:
+    ticket = limiter.ask("somebody", lane)
     limiter.leave(ticket)
     return ticket.admitted.done()
 
@@ -45,11 +45,11 @@ def test_a_block_within_a_block_needs_no_second_place(limiter):
 def test_what_turns_out_to_take_long_changes_the_lane(limiter):
     with turn_to_compute() as turn:
         with turn_to_compute(heavy=True):
-            assert turn.ticket.heavy
+            assert turn.ticket.lane is Lane.SLOW
             assert is_free(limiter)
-            assert not is_free(limiter, heavy=True)
-        assert turn.ticket.heavy, "it goes on where it is"
-    assert is_free(limiter, heavy=True)
+            assert not is_free(limiter, Lane.SLOW)
+        assert turn.ticket.lane is Lane.SLOW, "it goes on where it is"
+    assert is_free(limiter, Lane.SLOW)
 
 
 def test_threads_do_not_share_a_turn(limiter, monkeypatch):
@@ -75,11 +75,11 @@ def test_who_has_gone_does_not_go_on_and_no_longer_waits(limiter):
 
 def test_a_page_that_cannot_begin_says_so_and_runs_when_it_can(limiter, monkeypatch):
     monkeypatch.setattr("tfm_ui.visitors.turn.PATIENCE", 0)
-    taken = limiter.ask("another")
+    taken = limiter.ask("another", Lane.PAGES)
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
     assert not page.exception
     assert "The server is busy" in page.warning[0].value
     limiter.leave(taken)
     page.run()
     assert not page.warning
-    assert is_free(limiter)
+    assert is_free(limiter, Lane.PAGES)
