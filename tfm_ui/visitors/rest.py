@@ -7,6 +7,7 @@ ask for different parts of the page, one run of the whole page stands for all of
 """
 
 from collections.abc import Mapping
+from urllib.parse import parse_qsl
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
@@ -32,6 +33,7 @@ class PageRuns:
     def __init__(self, rest: float) -> None:
         self._rest = rest
         self._values: Mapping[str, bytes] = {}  # widget -> its value in the newest message
+        self._address = set[tuple[str, str]]()  # the parameters of the address in the newest message
         self._held: BackMsg | None = None
         self._last_act = float("-inf")
         self.due = float("inf")  # when what is held back has to be handed on
@@ -61,20 +63,28 @@ class PageRuns:
 
     def _seconds(self, asked: ClientState, now: float) -> float:
         """How long this request may wait."""
-        widgets = asked.widget_states.widgets
-        values = {widget.id: widget.SerializeToString() for widget in widgets}
-        kinds = {widget.id: str(widget.WhichOneof("value")) for widget in widgets}
-        known = self._values
-        moved = {
-            kind for name, kind in kinds.items() if kind in TRIGGERS or known.get(name, values[name]) != values[name]
-        }
-        self._values = values
-        if values and not known:  # the first act, of which nobody can say what has moved
+        is_first = not self._values
+        moved = self._moved(asked)
+        if is_first and self._values and not moved:  # nobody can say what it was
             self._last_act = now
         if asked.is_auto_rerun or asked.is_history_navigation or not moved or moved - NUMBERS - PICTURES:
             return 0.0
         in_a_row, self._last_act = now - self._last_act < ROW, now
         return self._rest if in_a_row and moved <= NUMBERS else min(SOON, self._rest)
+
+    def _moved(self, asked: ClientState) -> set[str]:
+        """The kinds of widgets that have been moved since the newest message, which this one now is."""
+        widgets = asked.widget_states.widgets
+        values = {widget.id: widget.SerializeToString() for widget in widgets}
+        address = set(parse_qsl(asked.query_string, keep_blank_values=True))
+        if known := self._values:
+            names = {name for name, value in values.items() if known.get(name, value) != value}
+        else:  # the first act: a browser tells no values before it, but its address had them
+            parameters = {parameter for parameter, _ in address ^ self._address}
+            names = {name for name in values if _key(name) in parameters}
+        self._values, self._address = values, address
+        kinds = {widget.id: str(widget.WhichOneof("value")) for widget in widgets}
+        return {kind for name, kind in kinds.items() if kind in TRIGGERS or name in names}
 
     def _joins_held(self, asked: ClientState) -> bool:
         """Whether one run is enough, which is then what `asked` asks for: of the same page, and no trigger is lost."""
@@ -84,10 +94,17 @@ class PageRuns:
         if held.page_script_hash != asked.page_script_hash or not _triggers(held) <= _triggers(asked):
             return False
         if held.fragment_id != asked.fragment_id:
-            if asked.is_auto_rerun:  # a part that renews itself again and again would run the whole page each time
+            # A part that renews itself again and again would run the whole page each time; and a button such as Undo
+            # acts on what the page has shown.
+            if asked.is_auto_rerun or _triggers(asked):
                 return False
             asked.fragment_id = ""
         return True
+
+
+def _key(widget: str) -> str:
+    """The key of a widget, which is its parameter in the address, of its id: "$$ID-<hash>-<key>"."""
+    return widget.split("-", 2)[-1]
 
 
 def _triggers(asked: ClientState) -> set[str]:

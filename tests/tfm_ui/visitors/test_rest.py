@@ -10,11 +10,13 @@ from tfm_ui.visitors.rest import ROW, SOON, PageRuns
 REST = 2.5
 
 
-def rerun(fragment: str = "", page: str = "heads", *, auto: bool = False, back: bool = False, **values) -> BackMsg:
+def rerun(
+    fragment: str = "", page: str = "heads", *, query: str = "", auto: bool = False, back: bool = False, **values
+) -> BackMsg:
     """A browser's request: widget -> its value; numbers and strings stand for themselves, None for a pressed button."""
     message = BackMsg()
     asked = message.rerun_script
-    asked.fragment_id, asked.page_script_hash = fragment, page
+    asked.fragment_id, asked.page_script_hash, asked.query_string = fragment, page, query
     asked.is_auto_rerun, asked.is_history_navigation = auto, back
     for name, value in values.items():
         widget = asked.widget_states.widgets.add(id=name)
@@ -61,6 +63,27 @@ def test_the_first_act_begins_a_row():
     assert seed_of(runs.put(rerun(seed=2), 10, may_wait=True)) == [2]  # what it was before is not known
     assert runs.put(rerun(seed=3), 11, may_wait=True) == []
     assert runs.due == 11 + REST
+
+
+@pytest.mark.parametrize(
+    ("opened_with", "then", "waits"),
+    [
+        ("", "seed=2", True),
+        ("seed=1", "", True),
+        ("seed=1&text=a", "seed=2&text=a", True),
+        ("text=a", "text=a&tokenizer=byte", False),
+        ("", "seed=2&tokenizer=byte", False),
+        ("seed=2", "seed=2", False),
+        ("", "other=2", False),
+    ],
+)
+def test_the_address_tells_what_the_first_act_has_moved(opened_with, then, waits):
+    runs = PageRuns(REST)
+    first = rerun(query=opened_with)
+    assert runs.put(first, 0, may_wait=True) == [first]
+    act = rerun(query=then, **{"$$ID-0f-seed": 2, "$$ID-1e-tokenizer": "byte"})
+    assert runs.put(act, 10, may_wait=True) == ([] if waits else [act])
+    assert runs.take() == ([act] if waits else [])
 
 
 @pytest.mark.parametrize(
@@ -117,11 +140,11 @@ def test_one_part_alone_stays_a_part():
     assert runs.take() == [rerun("lens", seed=3)]
 
 
-def test_a_part_that_renews_itself_does_not_become_the_whole_page():
+@pytest.mark.parametrize("act", [rerun("foot", seed=2, auto=True), rerun("foot", seed=2, undo=None)])
+def test_a_part_that_renews_itself_or_has_a_button_does_not_become_the_whole_page(act):
     runs = opened(seed=1)
     assert runs.put(rerun(seed=2), 10, may_wait=True) == []
-    itself = rerun("progress", seed=2, auto=True)
-    assert runs.put(itself, 10.1, may_wait=True) == [rerun(seed=2), itself]
+    assert runs.put(act, 10.1, may_wait=True) == [rerun(seed=2), act]
 
 
 def test_a_choice_takes_the_numbers_before_it_along():
