@@ -71,7 +71,7 @@ def test_a_locked_weight_is_dragged_and_a_leak_appears_while_dragging(visit):
     assert "weight" not in visitor.page.url
     visitor.page.mouse.up()
     visitor.page.wait_for_function("location.search.includes('weight')")
-    visitor.page.get_by_text("A leak in B, layer 1, head 1: “sat” sees “it”").wait_for()
+    visitor.page.locator(".said", has_text="A leak in B, layer 1, head 1: “sat” sees “it”").wait_for()
     shown = float(maps(visitor).locator("output").inner_text())
     assert 0.6 < shown < 0.95
     assert abs(value(visitor, 1, 3, 8) - shown) < 1e-6

@@ -40,7 +40,7 @@ def test_a_dragged_base_is_drawn_while_it_moves_and_held_when_it_is_let_go(visit
     length.focus()
     length.press("ArrowRight")
     until(visitor, "values.length === 9 * 6")
-    expect(visitor.page.get_by_text("All 54 values lie from")).to_be_visible()
+    expect(visitor.page.locator(".said", has_text="All 54 values lie from")).to_be_visible()
     box = visitor.page.get_by_role("spinbutton", name="Length, exactly")
     box.fill("-3")
     box.press("Enter")

@@ -44,8 +44,8 @@ def lines_of(head: HeadSteps, step: str) -> list[Line]:
     """The lines that computed this step of this head, whatever its model is made of."""
     recorded, lines = head.inside.recorded, [LINES[step]]
     if step == "input" and head.inside.norm is None:  # post-norm: the sub-layer before left it, or the embedding
-        added: list[Line] = [(Stack.run, 'self.tap("position"')] if "position" in recorded else []
-        first: list[Line] = [(Stack.forward, "self.embedding("), *added]
+        added: list[Line] = [(Stack.place, 'self.tap("position"')] if "position" in recorded else []
+        first: list[Line] = [(Stack.embed, "self.embedding("), *added]
         lines = first if "embedding" in recorded else [(TransformerLayer._add, "norm(x + ")]
     if f"rotated_{step}" in recorded:
         lines.append((MultiHeadAttention._place, "positional.rotate("))

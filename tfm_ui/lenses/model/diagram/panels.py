@@ -38,8 +38,8 @@ from tfm_ui.pictures.panel import Block, Panel, Result, Source
 from tfm_ui.state.model_state import ModelState
 
 SOURCES: dict[str, list[Source]] = {
-    "embedding": [Stack.forward, nn.Embedding.forward],
-    "position": [Stack.run],
+    "embedding": [Stack.embed, nn.Embedding.forward],
+    "position": [Stack.place],
     "norm": [TransformerLayer._add, nn.LayerNorm.forward],
     "cross_attention": [MultiHeadAttention.forward, attention_scores, attention_weights],
     "feed_forward": [FeedForward.forward],

@@ -13,7 +13,7 @@ from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
-SOURCES = (Positional.enters, Stack.forward, Stack.run, TransformerLayer.forward, MultiHeadAttention.forward)
+SOURCES = (Positional.enters, Stack.place, Stack.run, TransformerLayer.forward, MultiHeadAttention.forward)
 
 # place -> what is done there, and the sites of the recording where the values can be read
 STEPS = {

@@ -95,7 +95,7 @@ def _shuffle_panel(model: ModelState, state: PositionsState, shown: Shuffle) -> 
             order.moved,
             order.difference,
             readings.read,
-            Stack.forward,
+            Stack.place,
             Stack.run,
         ],
     )
