@@ -130,3 +130,20 @@ def test_a_button_runs_the_page_at_once_with_all_that_was_moved(visit_resting):
     expect(visitor.page.get_by_role("spinbutton", name="Seed")).to_have_value("1")
     visitor.wait()
     assert "seed=1" in visitor.page.url
+
+
+def test_acts_in_different_parts_of_a_page_are_one_run_of_it(visit_resting):
+    visitor = visit_resting("/profiling?profiling_view=parts&weights=random")
+    begun, row = runs(visitor), visitor.page.get_by_role("spinbutton", name="Row")
+    visitor.choose_seed(3)
+    row.press("ArrowUp")
+    visitor.wait()
+    assert len(begun) == 2  # a lens's control asks for its part once more (tfm_ui/page/controls.py)
+    visitor.page.wait_for_function("location.search.includes('seed=3') && location.search.includes('profiling_row=2')")
+    assert not visitor.page.evaluate(BEHIND)
+    expect(visitor.page.locator(".st-key-_facts")).to_contain_text("seed 3")
+    expect(row).to_have_value("2")
+    row.press("ArrowDown")  # the part still runs by itself
+    visitor.wait()
+    assert "profiling_row" not in visitor.page.url
+    assert "seed=3" in visitor.page.url
