@@ -114,14 +114,14 @@ def signals_by_depth(
             between = pass_through(reached[-1], attention, layer.self_attention_norm)
             reached.append(pass_through(between, layer.feed_forward, layer.feed_forward_norm))
         probe = draw(seed, "probe", tuple(x.shape), std=1.0).to(x)
-        at_the_end = torch.stack([(end * probe).sum() for end in reached[-1]])
-        streams = [torch.stack(stream) for stream in zip(*reached, strict=True)]
-        every = [each for stream in zip(*reached, strict=True) for each in stream]
-        gradients = torch.stack(torch.autograd.grad(at_the_end.sum(), every)).chunk(len(wired))
-    return {
-        name: DepthSignal(stream.detach().norm(dim=-1), gradient.norm(dim=-1), mean_cosine(stream.detach()))
-        for name, stream, gradient in zip(wirings, streams, gradients, strict=True)
-    }
+        at_the_end = [(end * probe).sum() for end in reached[-1]]
+        streams = list(zip(*reached, strict=True))
+        gradients = torch.autograd.grad(at_the_end, [each for stream in streams for each in stream])
+    signals = {}
+    for name, stream, back in zip(wirings, streams, torch.stack(gradients).chunk(len(wired)), strict=True):
+        vectors = torch.stack(stream).detach()
+        signals[name] = DepthSignal(vectors.norm(dim=-1), back.norm(dim=-1), mean_cosine(vectors))
+    return signals
 
 
 def mean_cosine(x: Tensor) -> Tensor:
