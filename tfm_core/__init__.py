@@ -19,6 +19,9 @@ The names of the axes, in every docstring and comment:
     vocab      token ids, 0 to vocab_size - 1
 """
 
+from tfm_core.generation.course import Course, Step, context_begin
+from tfm_core.generation.decoding import Generation, generate
+from tfm_core.generation.sampling import Draw, Sampling, draw, next_token
 from tfm_core.masks.basic import causal_mask, combine_masks, either_mask, padding_mask, to_additive, to_ignore
 from tfm_core.masks.patterns import (
     MASKS,
@@ -30,6 +33,7 @@ from tfm_core.masks.patterns import (
     window_mask,
 )
 from tfm_core.model.attention import ATTENTION, MultiHeadAttention, span_of
+from tfm_core.model.cache import KeyValueCache, can_cache
 from tfm_core.model.classifier import SequenceClassifier
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.feed_forward import ACTIVATIONS, FeedForward
@@ -73,13 +77,19 @@ __all__ = [
     "TOKENIZERS",
     "WIRINGS",
     "AttentionCost",
+    "Course",
     "DepthSignal",
+    "Draw",
     "FeedForward",
+    "Generation",
     "Influence",
+    "KeyValueCache",
     "MultiHeadAttention",
     "Positional",
+    "Sampling",
     "ScaleExperiment",
     "SequenceClassifier",
+    "Step",
     "Tile",
     "Tokens",
     "Trace",
@@ -94,13 +104,17 @@ __all__ = [
     "attention_weights",
     "block_costs",
     "block_parameters",
+    "can_cache",
     "causal_mask",
     "collisions",
     "combine_masks",
+    "context_begin",
     "cross_mask",
     "document_mask",
+    "draw",
     "either_mask",
     "encode",
+    "generate",
     "global_mask",
     "gradient_by_distance",
     "hops",
@@ -110,6 +124,7 @@ __all__ = [
     "linear_attention_weights",
     "logit_lens",
     "mask_scores",
+    "next_token",
     "padding_mask",
     "prefix_mask",
     "reach_by_layer",

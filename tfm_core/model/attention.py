@@ -12,17 +12,19 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tfm_core.masks.basic import check_mask, combine_masks
+from tfm_core.masks.basic import combine_masks
 from tfm_core.masks.patterns import strided_mask, window_mask
+from tfm_core.model.attention_inputs import check_inputs
 from tfm_core.model.linear_attention import causal_and_visible, linear_attention, linear_attention_weights
 from tfm_core.model.recording import Tapped
 from tfm_core.model.scaled_dot_product import (
     attention_scores,
     attention_weights,
-    empty_rows,
+    fused_attention,
     mask_scores,
     weights_alone,
 )
+from tfm_core.model.stored import Stored
 from tfm_core.model.unfilled import Linear
 from tfm_core.model.weights_in_parts import is_faster_written
 from tfm_core.positional.schemes import Positional
@@ -34,8 +36,9 @@ class MultiHeadAttention(Tapped):
     Records `query`, `key`, `value` (batch, head, seq, head_dim); `rotated_query`, `rotated_key` under rope and
     `position_bias` (head, query, key) under alibi and t5; `mask` (broadcasts to the shape of the scores; all True
     where there is none); `scores`, `masked_scores`, `weights` (batch, head, query, key); `head_output` (batch, head,
-    query, head_dim); `output` (batch, query, d_model). Unless somebody listens to scores or weights, torch's fused
-    kernel works where it is faster.
+    query, head_dim); `output` (batch, query, d_model). With a cache, `query`, `key` and `value` are those of the new
+    tokens, and the key axis of the others is that of the stored and the new keys. Unless somebody listens to scores
+    or weights, torch's fused kernel works where it is faster.
 
     Args:
         d_model: width of the inputs and of the output.
@@ -50,6 +53,7 @@ class MultiHeadAttention(Tapped):
     order: ClassVar[str] = "n² d"  # how its multiply-adds grow with n tokens, d = d_model
     has_scores: ClassVar[bool] = True  # whether there are scores to which a positional scheme can add a bias
     writes_scores: ClassVar[bool] = True  # whether they are in memory, all at a time
+    has_cache: ClassVar[bool] = True  # whether what was stored of earlier tokens stays right when others follow
 
     @staticmethod
     def pattern(query_len: int, key_len: int) -> Tensor | None:
@@ -76,6 +80,7 @@ class MultiHeadAttention(Tapped):
         mask: Tensor | None = None,
         *,
         positional: Positional | None = None,
+        stored: Stored | None = None,
     ) -> Tensor:
         """What each query gathered, (batch, query, d_model).
 
@@ -85,19 +90,27 @@ class MultiHeadAttention(Tapped):
             value: (batch, key, d_model), what to gather; `key` by default.
             mask: boolean, True = may attend, broadcasts to (batch, head, query, key).
             positional: a scheme that acts inside the attention; self-attention only.
+            stored: keys and values of earlier tokens, to which those of `key` and `value` are added, and which count
+                as the first keys; self-attention only.
 
         Raises:
-            ValueError: for inputs that do not fit together, or a mask of the wrong shape or dtype.
+            ValueError: for inputs that do not fit together, or a mask of the wrong shape or dtype; for stored keys
+                where this kind of attention has no cache.
         """
         key = query if key is None else key
         value = key if value is None else value
-        self._check(query, key, value, mask)
-        mask = self._limited(mask, query.shape[1], key.shape[1], query.device)
+        start = 0 if stored is None else stored.length
+        check_inputs(query, key, value, mask, d_model=self.d_model, num_heads=self.num_heads, start=start)
+        if start and not self.has_cache:
+            raise ValueError(f"{type(self).__name__}: expected no stored keys, as it has no cache; got {start}")
+        mask = self._limited(mask, query.shape[1], start + key.shape[1], query.device)
 
         q = self.tap("query", self._split(self.query_projection(query)))
         k = self.tap("key", self._split(self.key_projection(key)))
         v = self.tap("value", self._split(self.value_projection(value)))
-        q, k, bias = self._place(q, k, positional)
+        q, k, bias = self._place(q, k, positional, start)
+        if stored is not None:
+            k, v = stored.append(k, v)
         if self.wanted("mask"):
             everything = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device)
             mask = self.tap("mask", everything if mask is None else mask)
@@ -110,14 +123,16 @@ class MultiHeadAttention(Tapped):
         pattern = self.pattern(query_len, key_len)
         return mask if pattern is None else combine_masks(mask, pattern.to(device))
 
-    def _place(self, q: Tensor, k: Tensor, positional: Positional | None) -> tuple[Tensor, Tensor, Tensor | None]:
+    def _place(
+        self, q: Tensor, k: Tensor, positional: Positional | None, start: int
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Let the positional scheme act: turned queries and keys, and the bias of the scores."""
         if positional is None:
             return q, k, None
-        turned_q, turned_k = positional.rotate(q), positional.rotate(k)
+        turned_q, turned_k = positional.rotate(q, start), positional.rotate(k, start)
         if turned_q is not None and turned_k is not None:
             q, k = self.tap("rotated_query", turned_q), self.tap("rotated_key", turned_k)
-        bias = positional.bias(q.shape[-2], k.shape[-2])
+        bias = positional.bias(q.shape[-2], start + k.shape[-2])
         return q, k, None if bias is None else self.tap("position_bias", bias.to(q))
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
@@ -130,27 +145,13 @@ class MultiHeadAttention(Tapped):
         elif self.wanted("weights") or written:
             weights = self.tap("weights", weights_alone(q, k, mask, bias=bias))
         else:
-            return _fused(q, k, v, mask, bias, dropout)
+            return fused_attention(q, k, v, mask, bias, dropout)
         return (F.dropout(weights, dropout) if dropout else weights) @ v
 
     def _split(self, x: Tensor) -> Tensor:
         """(batch, seq, d_model) -> (batch, head, seq, head_dim)."""
         batch, seq, _ = x.shape
         return x.view(batch, seq, self.num_heads, -1).transpose(1, 2)
-
-    def _check(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:
-        for name, x in (("query", query), ("key", key), ("value", value)):
-            shape = x.shape
-            if len(shape) != 3 or shape[-1] != self.d_model or 0 in shape:
-                expected = f"(batch, seq, d_model={self.d_model})"
-                raise ValueError(f"{name}: expected a non-empty {expected}, got {tuple(shape)}")
-        if key.shape != value.shape or query.shape[0] != key.shape[0]:
-            raise ValueError(
-                "expected query, key and value of one batch, key and value of one length; "
-                f"got {tuple(query.shape)}, {tuple(key.shape)}, {tuple(value.shape)}"
-            )
-        if mask is not None:
-            check_mask(mask, (query.shape[0], self.num_heads, query.shape[1], key.shape[1]))
 
 
 def span_of(length: int) -> int:
@@ -170,6 +171,7 @@ class WindowAttention(MultiHeadAttention):
 
     order = "n√n d"
     about = "Sliding window: a query sees only keys fewer than √n tokens away, √n rounded."
+    has_cache = False  # with each token the span grows, and with it what earlier tokens have gathered
 
     @staticmethod
     def pattern(query_len: int, key_len: int) -> Tensor:
@@ -185,6 +187,7 @@ class StridedAttention(MultiHeadAttention):
 
     order = "n√n d"
     about = "Strided: a query sees keys fewer than √n tokens away, and every √n-th token beyond; √n rounded."
+    has_cache = False  # with each token the span grows, and with it what earlier tokens have gathered
 
     @staticmethod
     def pattern(query_len: int, key_len: int) -> Tensor:
@@ -206,6 +209,7 @@ class LinearAttention(MultiHeadAttention):
     about = "Linear: the softmax is replaced by a product of features, elu(x) + 1, so that no matrix is needed."
     order = "n d dₖ"
     has_scores = writes_scores = False
+    has_cache = False  # its cache would be two sums, and no keys: equation 18
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
         if bias is not None:
@@ -228,17 +232,7 @@ class FusedAttention(MultiHeadAttention):
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
         if self.wanted("scores", "masked_scores", "weights"):
             super()._attend(q, k, v, mask, bias)  # for the record: what the heads gather comes from the kernel
-        return _fused(q, k, v, mask, bias, self.dropout if self.training else 0.0)
-
-
-def _fused(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, dropout: float) -> Tensor:
-    """What the heads gather, from torch's own kernel, which never writes the weights down. Shapes as in `_attend`."""
-    if mask is not None and mask.dim() < 2:
-        mask = mask.expand(1, mask.shape[0] if mask.dim() else 1)  # the kernel needs a query axis
-    additive = mask if bias is None else mask_scores(bias, mask)
-    output = F.scaled_dot_product_attention(q, k, v, attn_mask=additive, dropout_p=dropout)
-    empty = empty_rows(mask)  # kernels differ in what they give such a row: NaN, zeros, the mean of the values
-    return output if empty is None else output.masked_fill(empty, 0.0)
+        return fused_attention(q, k, v, mask, bias, self.dropout if self.training else 0.0)
 
 
 ATTENTION: dict[str, type[MultiHeadAttention]] = {

@@ -10,6 +10,7 @@ from tfm_core.model.choices import check_choice
 from tfm_core.model.feed_forward import FeedForward
 from tfm_core.model.kind import NORMS
 from tfm_core.model.recording import Tapped
+from tfm_core.model.stored import Stored
 from tfm_core.model.unfilled import LayerNorm
 from tfm_core.positional.schemes import Positional
 
@@ -56,12 +57,22 @@ class TransformerLayer(Tapped):
         memory: Tensor | None = None,
         memory_mask: Tensor | None = None,
         positional: Positional | None = None,
+        stored: Stored | None = None,
     ) -> Tensor:
-        """(batch, seq, d_model) in and out; `memory` (batch, source, d_model) is what cross-attention looks at."""
+        """(batch, seq, d_model) in and out.
+
+        Args:
+            x: the residual stream, of the new tokens where there are stored ones.
+            mask: of the self-attention, True = may attend.
+            memory: (batch, source, d_model), what cross-attention looks at.
+            memory_mask: of the cross-attention.
+            positional: the scheme that acts inside the self-attention.
+            stored: keys and values of earlier tokens; those of x are added.
+        """
         if self.looks_across != (memory is not None):
             expected = "a memory to look at" if self.looks_across else "no memory, as this layer has no cross-attention"
             raise ValueError(f"expected {expected}, got {None if memory is None else tuple(memory.shape)}")
-        look_around = partial(self.self_attention, mask=mask, positional=positional)
+        look_around = partial(self.self_attention, mask=mask, positional=positional, stored=stored)
         x = self._add("self_attention", self.self_attention_norm, x, look_around)
         if memory is not None:
             look_across = partial(self.cross_attention, key=memory, mask=memory_mask)

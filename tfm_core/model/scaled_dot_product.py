@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from tfm_core.allocator import in_large_pages
@@ -82,6 +83,21 @@ def weights_alone(
     if saves_time_in_parts(query, key):
         return weights_in_parts(_scaled(query, scale), key, mask, empty_rows(mask), bias, new=in_large_pages)
     return attention_weights(mask_scores(attention_scores(query, key, scale=scale, bias=bias), mask), mask)
+
+
+def fused_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, bias: Tensor | None, dropout: float = 0.0
+) -> Tensor:
+    """What the heads gather, (batch, head, query, head_dim), by torch's own kernel, which never writes the weights.
+
+    Dao et al. 2022, "FlashAttention". Shapes as above; the bias broadcasts to (batch, head, query, key).
+    """
+    if mask is not None and mask.dim() < 2:
+        mask = mask.expand(1, mask.shape[0] if mask.dim() else 1)  # the kernel needs a query axis
+    additive = mask if bias is None else mask_scores(bias, mask)
+    output = F.scaled_dot_product_attention(query, key, value, attn_mask=additive, dropout_p=dropout)
+    empty = empty_rows(mask)  # kernels differ in what they give such a row: NaN, zeros, the mean of the values
+    return output if empty is None else output.masked_fill(empty, 0.0)
 
 
 def empty_rows(mask: Tensor | None) -> Tensor | None:

@@ -4,14 +4,18 @@
 
 An encoder sees everything, a decoder never looks ahead, an encoder-decoder is one of each, the decoder also
 looking at the encoder's output. Padding is hidden from attention by itself. Vaswani et al. 2017.
+
+A decoder that writes need not read its text anew for each token: `model(new_tokens, cache=cache)`, see cache.py.
 """
 
 import math
+from itertools import repeat
 
 import torch
 from torch import Tensor, nn
 
 from tfm_core.masks.basic import causal_mask, check_mask, combine_masks, padding_mask
+from tfm_core.model.cache import KeyValueCache
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.initialization import SharedParameters, fill_parameters
 from tfm_core.model.layer import TransformerLayer
@@ -61,18 +65,21 @@ class Stack(Tapped):
         *,
         memory: Tensor | None = None,
         memory_mask: Tensor | None = None,
+        cache: KeyValueCache | None = None,
     ) -> Tensor:
         """Token ids (batch, seq) -> the residual stream after the last layer, (batch, seq, d_model)."""
-        x = self.embed(tokens)
-        return self.run(x, combine_masks(mask, self.padding(tokens)), memory=memory, memory_mask=memory_mask)
+        x, visible = self.embed(tokens), self.padding(tokens)
+        if cache is not None:
+            visible = cache.see(visible, tokens.shape)
+        return self.run(x, combine_masks(mask, visible), memory=memory, memory_mask=memory_mask, cache=cache)
 
     def embed(self, tokens: Tensor) -> Tensor:
         """Token ids (batch, seq) -> their embeddings times sqrt(d_model), (batch, seq, d_model)."""
         return self.tap("embedding", self.embedding(tokens) * math.sqrt(self.config.d_model))
 
-    def place(self, x: Tensor) -> Tensor:
-        """Embeddings -> what the first layer reads: with positions, if the scheme adds any here."""
-        encoding = self.positional.encode(x.shape[1])
+    def place(self, x: Tensor, start: int = 0) -> Tensor:
+        """Embeddings -> what the first layer reads: with positions, `start` and up, if the scheme adds any here."""
+        encoding = self.positional.encode(x.shape[1], start)
         return x if encoding is None else x + self.tap("position", encoding.to(x))
 
     def run(
@@ -82,12 +89,16 @@ class Stack(Tapped):
         *,
         memory: Tensor | None = None,
         memory_mask: Tensor | None = None,
+        cache: KeyValueCache | None = None,
     ) -> Tensor:
         """The same from embeddings on: (batch, seq, d_model) in and out."""
-        x = self.dropout(self.place(x))
-        mask = combine_masks(mask, causal_mask(x.shape[1], device=x.device) if self.decoder else None)
-        for layer in self.layers:
-            x = layer(x, mask, memory=memory, memory_mask=memory_mask, positional=self.positional)
+        start, layers = (0, repeat(None)) if cache is None else (cache.length, cache.layers)
+        query_len = x.shape[1]
+        x = self.dropout(self.place(x, start))
+        if self.decoder and query_len > 1:  # a single token is the last, and sees all
+            mask = combine_masks(mask, causal_mask(query_len, start + query_len, device=x.device))
+        for layer, stored in zip(self.layers, layers, strict=False):
+            x = layer(x, mask, memory=memory, memory_mask=memory_mask, positional=self.positional, stored=stored)
         return x if self.final_norm is None else self.tap("final_norm", self.final_norm(x))
 
     def padding(self, tokens: Tensor) -> Tensor | None:
@@ -134,6 +145,7 @@ class Transformer(Tapped):
         *,
         mask: Tensor | None = None,
         cross_mask: Tensor | None = None,
+        cache: KeyValueCache | None = None,
     ) -> Tensor:
         """Logits (batch, seq, vocab): `model(tokens)`, or in an encoder-decoder `model(source, target)`.
 
@@ -143,6 +155,9 @@ class Transformer(Tapped):
             mask: boolean, True = may attend, broadcasts to (batch, head, query, key); of the self-attention, in an
                 encoder-decoder the decoder's. Combined by and with padding and causality.
             cross_mask: likewise for the cross-attention.
+            cache: what a decoder has stored of earlier tokens: `source` are the tokens after these, the logits are
+                theirs, the mask's key axis is that of all. They are added to the cache; if the pass breaks off,
+                the cache stays as it was.
 
         Raises:
             ValueError: naming what was expected and what came.
@@ -153,19 +168,32 @@ class Transformer(Tapped):
                 raise ValueError(
                     f"expected model(tokens) of {self.config.architecture!r}; got a target or a cross_mask"
                 )
-            self._check_mask("mask", mask, source, source)
+            if cache is not None:
+                return self._go_on(source, mask, cache)
+            self._check_mask("mask", mask, source, source.shape[1])
             return self._logits(self.stack(source, mask))
 
+        if cache is not None:
+            raise ValueError("cache: expected none for an encoder-decoder, got one")
         if target is None:
             raise ValueError("expected model(source, target) of an encoder-decoder, got no target")
         self._check_ids("target", target)
         if len(source) != len(target):
             raise ValueError(f"expected source and target of one batch size, got {len(source)} and {len(target)}")
-        self._check_mask("mask", mask, target, target)
-        self._check_mask("cross_mask", cross_mask, target, source)
+        self._check_mask("mask", mask, target, target.shape[1])
+        self._check_mask("cross_mask", cross_mask, target, source.shape[1])
         memory = self.encoder(source)
         cross_mask = combine_masks(cross_mask, self.encoder.padding(source))
         return self._logits(self.decoder(target, mask, memory=memory, memory_mask=cross_mask))
+
+    def _go_on(self, tokens: Tensor, mask: Tensor | None, cache: KeyValueCache) -> Tensor:
+        """Logits of tokens that come after those in the cache."""
+        cache.check(self.config, len(tokens))
+        self._check_mask("mask", mask, tokens, cache.length + tokens.shape[1])
+        draft = cache.copy()  # so that a pass that breaks off leaves no layer longer than the others
+        logits = self._logits(self.stack(tokens, mask, cache=draft))
+        cache.become(draft)
+        return logits
 
     def _logits(self, x: Tensor) -> Tensor:
         return self.tap("logits", self.unembedding(x))
@@ -190,7 +218,7 @@ class Transformer(Tapped):
                 f"{name}: expected ids below vocab_size={self.config.vocab_size}, from 0 on; got {lowest} to {highest}"
             )
 
-    def _check_mask(self, name: str, mask: Tensor | None, queries: Tensor, keys: Tensor) -> None:
+    def _check_mask(self, name: str, mask: Tensor | None, queries: Tensor, key_len: int) -> None:
         if mask is not None:
-            shape = (len(queries), self.config.num_heads, queries.shape[1], keys.shape[1])
+            shape = (len(queries), self.config.num_heads, queries.shape[1], key_len)
             check_mask(mask, shape, name=name)

@@ -6,20 +6,23 @@ import torch
 from torch import Tensor
 
 
-def sinusoidal_encoding(seq_len: int, d_model: int, *, base: float = 10000.0) -> Tensor:
+def sinusoidal_encoding(seq_len: int, d_model: int, *, base: float = 10000.0, start: int = 0) -> Tensor:
     """Fixed sines and cosines of falling frequency, float32 (seq_len, d_model).
 
     PE(pos, 2i) = sin(pos / base^(2i / d_model)), PE(pos, 2i+1) = cos(the same): sine in the even columns,
-    cosine in the odd ones; an odd d_model ends in a sine. Vaswani et al. 2017, section 3.5.
+    cosine in the odd ones; an odd d_model ends in a sine. Positions are `start` to start + seq_len - 1. Vaswani et
+    al. 2017, section 3.5.
 
     Raises:
-        ValueError: for a seq_len or d_model below 1, or a base that is not positive.
+        ValueError: for a seq_len or d_model below 1, a base that is not positive, or a start before the first position.
     """
-    if seq_len < 1 or d_model < 1 or not base > 0:
+    if seq_len < 1 or d_model < 1 or not base > 0 or start < 0:
         raise ValueError(
-            f"sinusoidal_encoding: expected seq_len >= 1, d_model >= 1, base > 0; got {seq_len}, {d_model}, {base}"
+            "sinusoidal_encoding: expected seq_len >= 1, d_model >= 1, base > 0, start >= 0; "
+            f"got {seq_len}, {d_model}, {base}, {start}"
         )
-    angles = _angles(torch.arange(seq_len), d_model, base, torch.float64)  # (seq, ceil(d_model / 2))
+    positions = torch.arange(start, start + seq_len)
+    angles = _angles(positions, d_model, base, torch.float64)  # (seq, ceil(d_model / 2))
     encoding = torch.empty(seq_len, d_model, dtype=torch.float32)
     encoding[:, 0::2] = angles.sin()
     encoding[:, 1::2] = angles[:, : d_model // 2].cos()

@@ -6,6 +6,8 @@ A scheme can enter a model in three places, and overrides the method of that pla
 - `rotate`: turns queries and keys inside each self-attention (rope);
 - `bias_at`: a number per head and distance, added to the scores inside each self-attention (alibi, t5).
 
+Where a cache holds the first `start` tokens, a pass has the tokens after these: the first two methods begin there.
+
 To add a scheme, write its class here and enter it in `POSITIONAL` at the foot of the file.
 """
 
@@ -80,12 +82,12 @@ class Positional(nn.Module):
         """Where it enters: those of `PLACES` that it overrides."""
         return tuple(place for place in PLACES if getattr(cls, place) is not getattr(Positional, place))
 
-    def encode(self, seq_len: int) -> Tensor | None:
+    def encode(self, seq_len: int, start: int = 0) -> Tensor | None:
         """(seq, d_model), added to the embeddings; like `bias` of any float dtype, the model casts it to its own."""
         return None
 
-    def rotate(self, x: Tensor) -> Tensor | None:
-        """Queries or keys (batch, head, seq, head_dim), turned by their positions."""
+    def rotate(self, x: Tensor, start: int = 0) -> Tensor | None:
+        """Queries or keys (batch, head, seq, head_dim), turned by their positions, `start` and up."""
         return None
 
     def bias_at(self, distance: Tensor) -> Tensor | None:
@@ -101,11 +103,11 @@ class Positional(nn.Module):
         if type(self).bias_at is Positional.bias_at:
             return None
         device = next((parameter.device for parameter in self.parameters()), None)
-        values = self.bias_at(torch.arange(1 - key_len, key_len, device=device))  # each distance once
+        values = self.bias_at(torch.arange(1 - key_len, query_len, device=device))  # each distance once
         assert values is not None
         # A row for each last query, the latest first: it begins at the distance of the first key, the furthest back.
         # In one piece head by head, as t5's values are not: added to the scores in half the time.
-        return values.contiguous().unfold(-1, key_len, 1)[..., :query_len, :].flip(-2)
+        return values.contiguous().unfold(-1, key_len, 1).flip(-2)
 
     @staticmethod
     def check(*, d_model: int, num_heads: int) -> None:
@@ -129,8 +131,8 @@ class Sinusoidal(Positional):
         source="Vaswani et al. 2017, section 3.5",
     )
 
-    def encode(self, seq_len: int) -> Tensor:
-        return sinusoidal_encoding(seq_len, self.d_model, base=self.base)
+    def encode(self, seq_len: int, start: int = 0) -> Tensor:
+        return sinusoidal_encoding(seq_len, self.d_model, base=self.base, start=start)
 
     def wavelengths(self, width: int) -> Tensor:
         return 2 * math.pi / frequencies(width, self.base)
@@ -152,10 +154,12 @@ class Learned(Positional):
         super().__init__(**sizes)
         self.weight = nn.Parameter(_first(self.max_len, self.d_model, std=self.init_std))
 
-    def encode(self, seq_len: int) -> Tensor:
-        if seq_len > self.max_len:
-            raise ValueError(f"learned positions: expected at most max_len={self.max_len} tokens, got {seq_len}")
-        return F.embedding(torch.arange(seq_len, device=self.weight.device), self.weight)  # a copy, no view
+    def encode(self, seq_len: int, start: int = 0) -> Tensor:
+        if start + seq_len > self.max_len:
+            got = f"{start} in the cache and {seq_len} new" if start else f"{seq_len}"
+            raise ValueError(f"learned positions: expected at most max_len={self.max_len} tokens, got {got}")
+        places = torch.arange(start, start + seq_len, device=self.weight.device)
+        return F.embedding(places, self.weight)  # a copy, no view
 
 
 class Rotary(Positional):
@@ -169,8 +173,9 @@ class Rotary(Positional):
         source="Su et al. 2021 (RoFormer), equation 34",
     )
 
-    def rotate(self, x: Tensor) -> Tensor:
-        return apply_rotary(x, base=self.base)
+    def rotate(self, x: Tensor, start: int = 0) -> Tensor:
+        positions = torch.arange(start, start + x.shape[-2], device=x.device)
+        return apply_rotary(x, positions, base=self.base)
 
     def wavelengths(self, width: int) -> Tensor:
         return 2 * math.pi / frequencies(width, self.base)

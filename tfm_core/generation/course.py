@@ -1,0 +1,75 @@
+"""What has been written, step by step, and of which part of the text each step knew.
+
+Where the context is full, its newer half is kept, and read anew as a text of its own (`context_begin`): positions and
+what layers have gathered of dropped tokens are in each stored key, so a cache cannot be moved. Reading it anew for each
+token would cost a whole pass a token; dropping half costs one every `context / 2` tokens, and never leaves less than
+half. It is what llama.cpp does by its context shift.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from tfm_core.model.cache import KeyValueCache
+from tfm_core.model.config import TransformerConfig
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One token more.
+
+    Attributes:
+        number: of the step, from 0 on; the draw's position.
+        begin: where the context begins in the whole text, prompt included: the pass saw the tokens from there on.
+        token: the id that now ends the text.
+        forced: whether it was put there, and not drawn.
+        logits: (vocab), what it was drawn from.
+    """
+
+    number: int
+    begin: int
+    token: int
+    forced: bool
+    logits: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """What one `generate` has written, to be kept, and gone on from. Nothing in it ever changes.
+
+    Attributes:
+        config: of the model.
+        prompt: token ids.
+        steps: as they were yielded.
+        context: the longest text of a pass; None for any length.
+        caches: where a context begins -> what was stored of the text from there on; empty without the cache.
+    """
+
+    config: TransformerConfig
+    prompt: tuple[int, ...]
+    steps: tuple[Step, ...]
+    context: int | None
+    caches: Mapping[int, KeyValueCache]
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """The whole text: the prompt, and what was written."""
+        return (*self.prompt, *(step.token for step in self.steps))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all logits and caches. Courses that share some count them, too."""
+        logits = sum(step.logits.nbytes for step in self.steps)
+        return logits + sum(cache.nbytes for cache in self.caches.values())
+
+
+def context_begin(length: int, context: int | None) -> int:
+    """Where the context of a text of so many tokens begins: at 0, until it is full; then its newer half is left.
+
+    A function of the length alone, so that a text is read the same, however it came about.
+    """
+    if context is None or length <= context:
+        return 0
+    dropped = context + 1 - max(1, context // 2)  # by the token that no longer fits
+    return -(-(length - context) // dropped) * dropped
