@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from tfm_core.model.choices import check_whole_numbers
 from tfm_core.model.initialization import generator
 
 TEMPERATURES = 0.05, 5.0  # below, nothing but the largest logit is ever drawn: that is what greedy is for
@@ -52,10 +53,7 @@ class Sampling:
             raise ValueError(
                 f"temperature: expected a number from {lowest:g} to {highest:g}{hint}; got {self.temperature!r}"
             )
-        for name in ("top_k", "seed"):
-            value = getattr(self, name)
-            if type(value) is not int or value < 0:
-                raise ValueError(f"{name}: expected a whole number of at least 0, got {value!r}")
+        check_whole_numbers(self, {"top_k": 0, "seed": 0})
         if not _is_number(self.top_p) or not 0 < self.top_p <= 1:
             raise ValueError(f"top_p: expected a number above 0, up to 1; got {self.top_p!r}")
         if not _is_number(self.min_p) or not 0 <= self.min_p <= 1:
@@ -148,6 +146,7 @@ def draw(logits: Tensor, sampling: Sampling, position: int = 0) -> Draw:
     Raises:
         ValueError: for logits of another shape, or of which none is finite, or with NaN or +inf among them.
     """
+    _check(logits)
     values, order = _sorted(logits)
     scaled = logits.double() / sampling.temperature
     probabilities = scaled.softmax(0)
@@ -169,10 +168,11 @@ def next_token(logits: Tensor, sampling: Sampling, position: int = 0) -> int:
     Raises:
         ValueError: as `draw`.
     """
+    _check(logits)
     if sampling.greedy:
-        largest = int(logits.argmax()) if logits.numel() else -1  # the first of several
-        _check(logits, float(logits[largest]) if logits.dim() == 1 and logits.numel() else math.nan)
-        return largest
+        token = int(logits.argmax())  # the first of several
+        _check_largest(logits[token])
+        return token
     values, order = _likeliest(logits, sampling.top_k)
     _, _, cumulative = bar(values.double() / sampling.temperature, sampling)
     return int(order[rank_at(cumulative, random_number(sampling.seed, position))])
@@ -221,27 +221,29 @@ def _likeliest(logits: Tensor, top_k: int) -> tuple[Tensor, Tensor]:
     if 0 < top_k < len(logits):
         values, order = logits.topk(top_k + 1)
         if bool((values[1:] < values[:-1]).all()):  # no ties: so these are the order, and the last of them is cut
-            _check(logits, float(values[0]))
+            _check_largest(values[0])
             return values[:-1], order[:-1]
     return _sorted(logits)
 
 
 def _sorted(logits: Tensor) -> tuple[Tensor, Tensor]:
     """Falling logits and their ids, ties by id: (rank) and int64 (rank)."""
-    if logits.dim() != 1 or not logits.numel():
-        _check(logits, math.nan)
     values, order = logits.sort(descending=True, stable=True)
-    _check(logits, float(values[0]))
+    _check_largest(values[0])
     return values, order
 
 
-def _check(logits: Tensor, largest: float) -> None:
-    """`largest` is NaN where any logit is, as torch's max, sort and topk take NaN for the largest."""
-    if logits.dim() != 1 or not logits.is_floating_point() or not math.isfinite(largest):
+def _check(logits: Tensor) -> None:
+    if logits.dim() != 1 or not logits.numel() or not logits.is_floating_point():
         raise ValueError(
-            "expected floating logits of shape (vocab) with a finite largest; "
-            f"got {tuple(logits.shape)}, {logits.dtype}, of which the largest is {largest}"
+            f"expected floating logits of shape (vocab), not empty; got {tuple(logits.shape)}, {logits.dtype}"
         )
+
+
+def _check_largest(largest: Tensor) -> None:
+    """NaN where any logit is, as torch's argmax, sort and topk take NaN for the largest."""
+    if not math.isfinite(largest):
+        raise ValueError(f"expected logits of which the largest is finite, got {float(largest)}")
 
 
 def _is_number(value: object) -> bool:

@@ -116,7 +116,12 @@ def test_every_step_has_a_scene_a_word_and_a_line_of_the_source():
     [
         ("input", {"norm": "post"}, {}, ["self.embedding(tokens)", 'x + self.tap("position", encoding.to(x))']),
         ("input", {"norm": "post"}, {"layer": 2}, ["x = norm(x + self._drop(sub_layer(x)))"]),
-        ("query", {"positional": "rope"}, {}, ["self.query_projection(query)", "positional.rotate(q, start)", "first * cos"]),
+        (
+            "query",
+            {"positional": "rope"},
+            {},
+            ["self.query_projection(query)", "positional.rotate(q, start)", "first * cos"],
+        ),
         ("scaled", {"positional": "alibi"}, {}, ["math.sqrt(query.shape[-1])", "scores + bias"]),
         ("scaled", {}, {"temperature": 0.5}, ["math.sqrt(query.shape[-1])", "scores / self.temperature"]),
     ],

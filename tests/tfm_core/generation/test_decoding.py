@@ -1,0 +1,151 @@
+"""Writing: with and without the cache the same, nothing run twice, and courses that part."""
+
+from itertools import islice
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tfm_core.generation.writing import (
+    CLOSE,
+    PROMPT,
+    contexts,
+    decoder,
+    every_scheme,
+    prompts,
+    samplings,
+    tokens_of,
+)
+from tests.tfm_core.toys import VOCAB, largest_error, shared
+from tfm_core import ATTENTION, Sampling, context_begin, draw, generate
+
+
+@every_scheme
+@given(prompt=prompts, sampling=samplings, context=contexts, forced=st.dictionaries(st.integers(0, 20), st.just(7)))
+def test_with_and_without_the_cache_the_course_is_the_same(positional, prompt, sampling, context, forced):
+    model, both = decoder(positional=positional), []
+    for use_cache in (True, False):
+        steps = generate(
+            model, prompt, sampling, steps=20, context=context, forced=forced, use_cache=use_cache, end_id=3
+        )
+        both.append(list(steps))
+    assert tokens_of(both[0]) == tokens_of(both[1])
+    for first, second in zip(*both, strict=True):
+        assert (first.begin, first.forced, first.number) == (second.begin, second.forced, second.number)
+        assert largest_error(first.logits, second.logits) < CLOSE
+
+
+@torch.no_grad()
+@every_scheme
+def test_logits_are_those_of_a_pass_and_tokens_those_of_the_draw(positional):
+    model, sampling = decoder(positional=positional), Sampling(temperature=1.4, seed=4)
+    steps = list(generate(model, PROMPT, sampling, steps=30))
+    text = PROMPT + tokens_of(steps)
+    logits = model(torch.tensor([text]))[0]
+    for number, step in enumerate(steps):
+        assert step.number == number
+        assert largest_error(step.logits, logits[len(PROMPT) + number - 1]) < CLOSE
+        assert step.token == draw(step.logits, sampling, number).token
+        assert not step.logits.requires_grad
+        assert step.logits.untyped_storage().nbytes() == 4 * VOCAB  # it holds no other row in memory
+
+
+@given(st.integers(1, 200), st.integers(1, 30))
+def test_the_context_is_full_then_its_newer_half_is_left(length, context):
+    begin = context_begin(length, context)
+    assert 1 <= length - begin <= context
+    assert context_begin(length, None) == 0
+    if begin:
+        half = max(1, context // 2)
+        assert length - begin >= half
+        if context_begin(length - 1, context) != begin:
+            assert length - begin == half
+    # the same by counting
+    start = 0
+    for end in range(1, length + 1):
+        if end - start > context:
+            start = end - max(1, context // 2)
+    assert begin == start
+
+
+def test_each_token_of_a_context_is_read_once(read):
+    steps = list(generate(decoder(), PROMPT, steps=20, context=8))
+    # 3, then to 8 singly; then the newer 4 anew, to 8 singly; ...
+    assert read == [3, *[1] * 5, 4, *[1] * 4, 4, *[1] * 4, 4, *[1] * 3]
+    assert [step.begin for step in steps] == [0] * 6 + [5] * 5 + [10] * 5 + [15] * 4
+
+
+def test_a_full_context_can_be_the_end():
+    steps = list(generate(decoder(), PROMPT, steps=20, context=8, when_full="stop"))
+    assert len(steps) == 6  # the last is read from all 8, and is the ninth
+    learned = list(generate(decoder(positional="learned", max_len=10), PROMPT, steps=20, when_full="stop"))
+    assert len(learned) == 8
+    assert len(list(generate(decoder(positional="learned", max_len=10), PROMPT, steps=20))) == 20
+    assert len(list(generate(decoder(positional="rope", max_len=10), PROMPT, steps=20, when_full="stop"))) == 20
+
+
+def test_a_caller_can_stop_at_any_step_and_nothing_is_computed_ahead(read):
+    written = generate(decoder(), PROMPT, steps=1000)
+    assert read == []
+    three = list(islice(written, 3))
+    assert read == [3, 1, 1]
+    course = written.course()
+    assert course.steps == tuple(three)
+    next(written)
+    assert len(course.steps) == 3
+    assert course.caches[0].length == 5
+    assert len(written.course().steps) == 4
+
+
+def test_the_end_is_written_and_ends():
+    all_tokens = tokens_of(generate(decoder(), PROMPT, Sampling(seed=2), steps=30))
+    end = all_tokens[6]
+    ended = tokens_of(generate(decoder(), PROMPT, Sampling(seed=2), steps=30, end_id=end))
+    assert ended == all_tokens[: all_tokens.index(end) + 1]
+
+
+def test_a_forced_token_is_put_there_and_read():
+    model, sampling = decoder(), Sampling(seed=2)
+    steps = list(generate(model, PROMPT, sampling, steps=6, forced={2: 12}))
+    assert [step.forced for step in steps] == [False, False, True, False, False, False]
+    assert steps[2].token == 12
+    beside = list(generate(model, PROMPT, sampling, steps=6))
+    assert torch.equal(steps[2].logits, beside[2].logits)
+    assert beside[2].token != 12
+    text = PROMPT + tokens_of(steps[:3])
+    assert largest_error(steps[3].logits, next(generate(model, text, steps=1)).logits) < CLOSE
+
+
+@pytest.mark.parametrize("name", [name for name, kind in ATTENTION.items() if not kind.has_cache])
+def test_kinds_without_a_cache_write_without(name):
+    model = decoder(attention=name)
+    with pytest.raises(ValueError, match="attention of a kind whose earlier tokens do not change"):
+        generate(model, PROMPT, steps=3)
+    steps = list(generate(model, PROMPT, steps=3, use_cache=False))
+    course = generate(model, PROMPT, steps=3, use_cache=False).course()
+    assert tokens_of(generate(model, PROMPT, steps=3, use_cache=False, earlier=course)) == tokens_of(steps)
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({"prompt_ids": []}, "prompt_ids: expected at least one token id, got none"),
+        ({"prompt_ids": [VOCAB]}, "prompt_ids: expected ids below vocab_size=23, from 0 on; got 23"),
+        ({"forced": {1: -1}}, "forced: expected ids below vocab_size=23, from 0 on; got -1"),
+        ({"steps": -1}, "expected steps of at least 0"),
+        ({"context": 0}, "a context of at least 1, got 3 and 0"),
+        ({"when_full": "slide"}, "when_full: expected one of window, stop; got 'slide'"),
+        ({"context": 2, "when_full": "stop"}, "prompt_ids: expected at most context=2 tokens, got 3"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_the_first_step(changes, parts):
+    with pytest.raises(ValueError, match=parts):
+        generate(decoder(), **{"prompt_ids": PROMPT, "steps": 3, **changes})
+
+
+def test_other_models_are_refused():
+    with pytest.raises(ValueError, match="expected a decoder, got 'encoder'"):
+        generate(shared(), PROMPT, steps=1)
+    with pytest.raises(ValueError, match="at most max_len=48 learned positions, got 49"):
+        generate(decoder(positional="learned"), PROMPT, steps=1, context=49)
