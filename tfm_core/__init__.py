@@ -21,7 +21,10 @@ The names of the axes, in every docstring and comment:
 
 from tfm_core.generation.course import Course, Step, context_begin
 from tfm_core.generation.decoding import Generation, generate
+from tfm_core.generation.gpt2 import to_gpt2
 from tfm_core.generation.sampling import Draw, Sampling, draw, next_token
+from tfm_core.generation.surprise import Surprise, surprise
+from tfm_core.language.lab_gpt import LAB_GPT, lab_tokenizer
 from tfm_core.masks.basic import causal_mask, combine_masks, either_mask, padding_mask, to_additive, to_ignore
 from tfm_core.masks.patterns import (
     MASKS,
@@ -69,6 +72,7 @@ __all__ = [
     "ACTIVATIONS",
     "ARCHITECTURES",
     "ATTENTION",
+    "LAB_GPT",
     "MASKS",
     "NORMS",
     "POSITIONAL",
@@ -90,6 +94,7 @@ __all__ = [
     "ScaleExperiment",
     "SequenceClassifier",
     "Step",
+    "Surprise",
     "Tile",
     "Tokens",
     "Trace",
@@ -119,6 +124,7 @@ __all__ = [
     "gradient_by_distance",
     "hops",
     "influence",
+    "lab_tokenizer",
     "leaks",
     "linear_attention",
     "linear_attention_weights",
@@ -139,11 +145,13 @@ __all__ = [
     "span_of",
     "stack_blocks",
     "strided_mask",
+    "surprise",
     "t5_buckets",
     "tap",
     "tiled_attention",
     "tiles",
     "to_additive",
+    "to_gpt2",
     "to_ignore",
     "train",
     "visible_pairs",

@@ -36,6 +36,7 @@ class Tokenizer:
         id_of: piece -> id.
         join: pieces -> text.
         first_id: the lowest id of a piece.
+        pieces: how the token of each id is written, where that is known: not where words share ids.
     """
 
     vocab_size: int
@@ -43,6 +44,7 @@ class Tokenizer:
     id_of: Callable[[str], int]
     join: Callable[[Sequence[str]], str]
     first_id: int = FIRST_ID
+    pieces: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def of_vocabulary(pieces: Sequence[str], *, unknown: str = "") -> Tokenizer:
             return ids.get(piece, ids.get(unknown, 0))
         raise ValueError(f"token: expected one of {' '.join(pieces)}; got {piece!r}")
 
-    return Tokenizer(1 + len(ids), str.split, id_of, " ".join, first_id=1)
+    return Tokenizer(1 + len(ids), str.split, id_of, " ".join, first_id=1, pieces=("PAD", *pieces))
 
 
 def collisions(tokens: Tokens) -> list[tuple[str, ...]]:
@@ -145,8 +147,16 @@ def _join_bytes(pieces: Sequence[str]) -> str:
         return text.decode("utf-8", "replace")
 
 
+# How the ids of bytes are written; those kept free stand for nothing.
+_BYTE_PIECES = (
+    *(f"<{number}>" for number in range(FIRST_ID)),
+    *(chr(byte) if 32 <= byte < 127 else f"<0x{byte:02X}>" for byte in range(256)),
+)
+
 TOKENIZERS: dict[str, Tokenizer] = {
     "word": Tokenizer(VOCAB_SIZE, WORD.findall, _word_id, " ".join),
     "character": Tokenizer(VOCAB_SIZE, list, _character_id, "".join),
-    "byte": Tokenizer(BYTES_VOCAB_SIZE, _split_bytes, lambda piece: FIRST_ID + _byte_of(piece), _join_bytes),
+    "byte": Tokenizer(
+        BYTES_VOCAB_SIZE, _split_bytes, lambda piece: FIRST_ID + _byte_of(piece), _join_bytes, pieces=_BYTE_PIECES
+    ),
 }
