@@ -1,0 +1,66 @@
+"""A decoder as transformers' GPT-2: the same logits, and the same text."""
+
+import pytest
+import torch
+
+from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, scramble
+from tfm_core import Sampling, generate, to_gpt2
+
+SHAPES = [
+    {},
+    {"num_layers": 4, "d_model": 24, "num_heads": 3, "d_ff": 0},
+    {"num_heads": 1, "num_layers": 1, "d_ff": 7, "max_len": 12},
+]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("positional", ["none", "sinusoidal", "learned"])
+@pytest.mark.parametrize("attention", ["full", "fused"])
+@pytest.mark.parametrize("tie_embeddings", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_logits_are_those_of_gpt2(positional, attention, tie_embeddings, shape):
+    model = build(
+        architecture="decoder", positional=positional, attention=attention, tie_embeddings=tie_embeddings, **shape
+    )
+    scramble(model)
+    before = {name: parameter.clone() for name, parameter in model.named_parameters()}
+    gpt2, tokens = to_gpt2(model), random_ids(3, 12)
+    assert largest_error(gpt2(tokens).logits, model(tokens)) < 1e-4
+    for parameter in gpt2.parameters():  # no memory in common
+        parameter.zero_()
+    assert all(torch.equal(parameter, before[name]) for name, parameter in model.named_parameters())
+
+
+@torch.no_grad()
+def test_gpt2_writes_the_same_text():
+    model = build(architecture="decoder", tie_embeddings=True, num_layers=3)
+    prompt = random_ids(1, 5)
+    steps = generate(model, prompt[0].tolist(), Sampling(greedy=True), steps=30)
+    theirs = to_gpt2(model).generate(
+        prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=30, do_sample=False, suppress_tokens=[0]
+    )
+    ours = [step.token for step in steps]
+    if 0 in ours:  # padding, which ours does not read
+        ours = ours[: ours.index(0)]
+    assert ours == theirs[0, 5 : 5 + len(ours)].tolist()
+    assert len(ours) > 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({"architecture": "encoder"}, "architecture decoder, as GPT-2 is a decoder; got 'encoder'"),
+        ({"architecture": "encoder-decoder"}, "got 'encoder-decoder'"),
+        ({"norm": "post"}, "expected norm pre, as GPT-2 norms before"),
+        ({"activation": "swiglu"}, "expected activation gelu, as its network has no gate"),
+        ({"positional": "rope"}, "expected positional none or sinusoidal or learned, as it adds positions"),
+        ({"attention": "window"}, "expected attention full or fused, as each of its queries sees all"),
+    ],
+)
+def test_what_gpt2_cannot_hold_is_refused_with_the_reason(changes, parts):
+    with pytest.raises(ValueError, match=parts):
+        to_gpt2(build(**{"architecture": "decoder", **changes}))
+
+
+def test_the_vocabulary_is_that_of_the_model():
+    assert to_gpt2(build(architecture="decoder")).config.vocab_size == VOCAB
