@@ -19,12 +19,14 @@ The names of the axes, in every docstring and comment:
     vocab      token ids, 0 to vocab_size - 1
 """
 
+from tfm_core.generation.beam import Beam, Beams, BeamStep, beam_search
 from tfm_core.generation.course import Course, Step, context_begin
 from tfm_core.generation.decoding import Generation, generate
 from tfm_core.generation.gpt2 import to_gpt2
 from tfm_core.generation.sampling import Draw, Sampling, draw, next_token
 from tfm_core.generation.surprise import Surprise, surprise
 from tfm_core.language.lab_gpt import LAB_GPT, lab_tokenizer
+from tfm_core.language.prompt import lab_prompt
 from tfm_core.masks.basic import causal_mask, combine_masks, either_mask, padding_mask, to_additive, to_ignore
 from tfm_core.masks.patterns import (
     MASKS,
@@ -81,6 +83,9 @@ __all__ = [
     "TOKENIZERS",
     "WIRINGS",
     "AttentionCost",
+    "Beam",
+    "BeamStep",
+    "Beams",
     "Course",
     "DepthSignal",
     "Draw",
@@ -107,6 +112,7 @@ __all__ = [
     "attention_costs",
     "attention_scores",
     "attention_weights",
+    "beam_search",
     "block_costs",
     "block_parameters",
     "can_cache",
@@ -124,6 +130,7 @@ __all__ = [
     "gradient_by_distance",
     "hops",
     "influence",
+    "lab_prompt",
     "lab_tokenizer",
     "leaks",
     "linear_attention",
