@@ -1,7 +1,8 @@
-"""The words that are known to stand for token ids: those of the visitor's texts, then those of the sample texts."""
+"""The words that are known to stand for token ids, such as those of the visitor's texts and of the sample texts."""
 
 from tfm_core import Tokens, encode
 from tfm_ui.live.cache import cached
+from tfm_ui.state import lab_gpt
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import SAMPLES, read_text
 
@@ -14,8 +15,10 @@ def _samples(tokenizer: str) -> list[Tokens]:
 def known_texts(model: ModelState) -> list[Tokens]:
     """The texts that the model reads, whole, and the sample texts, cut by its tokenizer.
 
-    Trained weights know the tokens of their task alone, whatever is read.
+    Trained weights know the tokens of their task alone, and Lab GPT all of its own, whatever is read.
     """
+    if model.is_lab_gpt:
+        return [lab_gpt.every_token()]
     if model.trained:
         return [encode(" ".join(model.trained.about.vocabulary), model.tokens_by)]
     typed = [model.read_text] + ([model.read_target] if model.is_encoder_decoder else [])

@@ -25,7 +25,7 @@ SHOWN = 3  # names of parameters in a sentence
 
 def never_trained(model: ModelState, configs: Sequence[TransformerConfig]) -> str:
     """In which of these models the weights were never trained, in a sentence; "" if in all, or if they are random."""
-    if not model.trained:
+    if model.is_random:
         return ""
     ours, others, random = model.config, dict[str, dict[Any, None]](), dict[str, None]()
     for config in configs:
@@ -54,7 +54,7 @@ def under_mask(model: ModelState, mask: Tensor, *, cross: bool = False) -> str:
         mask: boolean (query, key), of its self-attention, or of its cross-attention.
         cross: whether it is that of the cross-attention.
     """
-    if not model.trained:
+    if model.is_random:
         return ""
     looks_back = not cross and model.architecture != "encoder"
     trained = causal_mask(*mask.shape) if looks_back else torch.ones_like(mask)

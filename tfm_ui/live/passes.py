@@ -19,7 +19,6 @@ from tfm_core import (
     recording,
 )
 from tfm_core.model.initialization import SharedParameters
-from tfm_core.model.trained import RANDOM
 from tfm_ui.live import origins
 from tfm_ui.live.attention import Attention, Reader, bytes_needed
 from tfm_ui.live.cache import cached
@@ -73,8 +72,8 @@ def too_large(state: ModelState) -> str:
 
 
 def missing_weights(state: ModelState) -> str:
-    """That the model's trained weights are not here, in a sentence; "" if they are, or if they are random."""
-    if state.weights == RANDOM or run_of(state.weights):
+    """That the weights of a run are not here, in a sentence; "" if they are, or if the weights are of no run."""
+    if not state.trained or run_of(state.weights):
         return ""
     if away := STORE.shelf.unreadable:
         return f"The weights “{state.weights}” cannot be looked up now. {away}"

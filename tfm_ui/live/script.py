@@ -88,11 +88,10 @@ def of_model(state: ModelState) -> dict[str, Code]:
 
     The reader's text may look like a part of a script, so it is written as a literal.
     """
-    texts = {"source": (text_of(state), state.length)}
+    encoded = {"source": tokens_code(state, text_of(state), state.length)}
     if state.is_encoder_decoder:
-        texts["target"] = (text_of(state, "target"), len(state.target_tokens.ids))
-    encoded = {name: Code(f"encode({text}, {tokenizer_of(state)}, {count})") for name, (text, count) in texts.items()}
-    inputs = ", ".join(f"{name}.batch" for name in texts)
+        encoded["target"] = tokens_code(state, text_of(state, "target"), len(state.target_tokens.ids))
+    inputs = ", ".join(f"{name}.batch" for name in encoded)
     mask = f"causal_mask({state.length})" if state.masks_the_future else "None"
     return {"config": config_of(state), **encoded, "inputs": Code(f"[{inputs}]"), "mask": Code(mask)}
 
@@ -110,8 +109,17 @@ def config_code(config: TransformerConfig) -> Code:
     return Code(f"TransformerConfig({', '.join(f'{name}={value!r}' for name, value in changed.items())})")
 
 
+def tokens_code(state: ModelState, text: str, count: int) -> Code:
+    """The expression for the tokens of a text, which is an expression itself, as this model reads it."""
+    return Code(
+        f"lab_prompt({text}, {count})" if state.is_lab_gpt else f"encode({text}, {tokenizer_of(state)}, {count})"
+    )
+
+
 def tokenizer_of(state: ModelState) -> Code:
-    """The expression for what cuts texts into tokens: a name, or the tokenizer of the task that was learned."""
+    """The expression for what cuts texts into tokens: a name, or what the weights were trained with."""
+    if state.is_lab_gpt:
+        return Code("lab_tokenizer()")
     return Code(f"TASKS[{state.trained.task!r}].tokenizer" if state.trained else repr(state.tokenizer))
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui.live.passes import Pass
+from tfm_ui.state import lab_gpt
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.trained import run_of
 from tfm_ui.text import formats
@@ -55,8 +56,7 @@ def facts(model: ModelState, this_pass: Pass | None, *, beside: str = "") -> Non
     if this_pass is None:
         st.html(f'<p class="badge">{NO_MODEL}</p>', width="content")
         return
-    icon = ":material/contrast:" if model.trained else ":material/radio_button_unchecked:"
-    with st.popover(label(model, beside), icon=icon, type="tertiary", key="_facts"):
+    with st.popover(label(model, beside), icon=icon_of(model), type="tertiary", key="_facts"):
         rows = "".join(
             f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>"
             for name, value in all_facts(model, this_pass, beside).items()
@@ -64,11 +64,19 @@ def facts(model: ModelState, this_pass: Pass | None, *, beside: str = "") -> Non
         st.html(f'<dl class="facts_list" data-words="facts">{rows}</dl>')
 
 
+def icon_of(model: ModelState) -> str:
+    """The sign of the weights: a ring if they are random, half full if trained on a task, full if on a language."""
+    if model.is_lab_gpt:
+        return ":material/circle:"
+    return ":material/contrast:" if model.trained else ":material/radio_button_unchecked:"
+
+
 def label(model: ModelState, beside: str = "") -> str:
     """The short line of facts: which weights these are, layers × heads."""
     size = f"{model.num_layers} × {model.num_heads}"
-    if model.trained:
-        return f"{beside or f'Trained on {model.weights}'} · {size}"
+    if not model.is_random:
+        called = lab_gpt.BADGE if model.is_lab_gpt else f"Trained on {model.weights}"
+        return f"{beside or called} · {size}"
     return f"{beside or 'Random weights'} · seed {model.seed} · {size}"
 
 
@@ -94,6 +102,8 @@ def all_facts(model: ModelState, this_pass: Pass, beside: str = "") -> dict[str,
 
 
 def _about_weights(model: ModelState) -> dict[str, str]:
+    if model.is_lab_gpt:
+        return {"Weights": lab_gpt.ABOUT, "Reads": f"at most {lab_gpt.CONTEXT} tokens: the last ones of a longer text"}
     run = run_of(model.weights)
     if not model.trained or not run:
         return {"Weights": f"random, drawn from seed {model.seed}: nothing is learned"}

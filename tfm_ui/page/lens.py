@@ -52,7 +52,7 @@ class View(Generic[S]):
     def shown(self, model: ModelState, state: S) -> Sequence[Block | None]:
         """The blocks, and what `never_trained` says of trained weights."""
         first, *rest = self.blocks(model, state)
-        note = self.never_trained(model, state) if model.trained else ""
+        note = self.never_trained(model, state) if not model.is_random else ""
         return [first, *([Note(note, "plain")] if note else []), *rest]
 
 

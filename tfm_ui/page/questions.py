@@ -4,7 +4,7 @@ A question lists what differs from the defaults; every other control goes back t
 questions.py. The answer is computed from what is on screen, so it stays true when the reader has moved a control.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -12,6 +12,30 @@ from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
 S = TypeVar("S", bound=LensState)
+
+
+class Computed(Mapping[str, Any]):
+    """Settings of which some are computed when they are first needed: which head does what, for example.
+
+    Args:
+        values: field -> value, or a function of nothing that computes it, quickly or from the cache.
+    """
+
+    def __init__(self, **values: Any) -> None:
+        self._values = values
+
+    def __getitem__(self, name: str) -> Any:
+        """The value, computed if need be."""
+        value = self._values[name]
+        return value() if callable(value) else value
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the fields."""
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        """How many fields there are."""
+        return len(self._values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,11 +98,18 @@ def asked(questions: Sequence[Question], page: LensState, model: ModelState | No
 
 
 def first_of(questions: Sequence[Question], model: ModelState | None) -> Question:
-    """The first question that is asked of a model with such weights, trained or random; without one the first."""
+    """The first question that is asked of a model with such weights; without one the first of all.
+
+    Weights are random, Lab GPT's, or trained on a task, whichever.
+    """
     if not model:
         return questions[0]
-    fitting = (question for question in questions if ("weights" in question.model) == bool(model.trained))
+    fitting = (question for question in questions if _kind(ModelState(**question.model)) == _kind(model))
     return next(fitting, questions[0])
+
+
+def _kind(model: ModelState) -> tuple[bool, bool]:
+    return model.is_random, model.is_lab_gpt
 
 
 def neighbour(questions: Sequence[Question], now: Question, step: int) -> Question:

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core.model.trained import RANDOM
 from tfm_ui.page import controls, unbound
+from tfm_ui.state import lab_gpt
 from tfm_ui.state.fields import controls_of, held_by
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.trained import offered
@@ -19,13 +20,13 @@ FIXED = "These weights were trained with this."
 
 
 def draw(where: DeltaGenerator) -> None:
-    """Draw the box: random, the runs that ship with the app, and the present run if it is another.
+    """Draw the box: random, Lab GPT, the runs that ship with the app, and the present run if it is another.
 
     The widget is not bound to the address, because what it offers is no fixed list.
     """
     field, _ = controls_of(ModelState)[KEY]
     now = controls.current(ModelState).weights
-    names = list(dict.fromkeys([RANDOM, *offered(), now]))
+    names = list(dict.fromkeys([RANDOM, lab_gpt.NAME, *offered(), now]))
     key = unbound.key_of(KEY, now)
     where.selectbox(
         field.label,
@@ -41,7 +42,7 @@ def draw(where: DeltaGenerator) -> None:
 
 def named(weights: str) -> str:
     """Weights in words."""
-    return RANDOM if weights == RANDOM else f"trained on {weights}"
+    return {RANDOM: RANDOM, lab_gpt.NAME: lab_gpt.CALLED}.get(weights, f"trained on {weights}")
 
 
 def _changed(key: str) -> None:
@@ -53,7 +54,9 @@ def draw_fixed(model: ModelState, name: str, where: DeltaGenerator) -> None:
     """Draw a field that the weights fix."""
     field, _ = controls_of(ModelState)[name]
     value = getattr(model, name)
-    if name == "tokenizer" and model.trained:
+    if name == "tokenizer" and model.is_lab_gpt:
+        value = lab_gpt.TOKENIZER
+    elif name == "tokenizer" and model.trained:
         value = f"the tokens of “{model.trained.about.title}”"
     elif name == "d_ff":
         value = model.hidden

@@ -4,70 +4,28 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
-from tfm_core import (
-    ACTIVATIONS,
-    ARCHITECTURES,
-    NORMS,
-    POSITIONAL,
-    TOKENIZERS,
-    Tokens,
-    TrainingConfig,
-    TransformerConfig,
-    encode,
-)
+from tfm_core import TOKENIZERS, Tokens, TrainingConfig, TransformerConfig, encode, lab_tokenizer
 from tfm_core.model.tokens import Tokenizer
 from tfm_core.model.trained import RANDOM
+from tfm_ui.state import lab_gpt
 from tfm_ui.state import trained as runs
-from tfm_ui.state.fields import Choice, Flag, Text, Whole, control
+from tfm_ui.state.model_fields import ModelFields
 from tfm_ui.state.pass_cost import HEAVY, pass_bytes
 from tfm_ui.state.samples import about, read_text
-from tfm_ui.state.sizes import HEADS, LAYERS, TOKENS, WIDTH
+from tfm_ui.state.sizes import TOKENS
 
 MAX_TOKENS = TOKENS.high
 EXACT_UP_TO = 256  # tokens: pictures have a cell for each weight, and no more are read unless they are asked for
 # Rows of a learned position table: constant, so that the length of a text changes no weight. Not the library's default
 # (tfm_core/model/kind.py), although it is the same number: should that change, old links still show the same weights.
 MAX_LEN = 1024
-HELP_ON_WEIGHTS = (
-    "Random: drawn from the seed, so no head has a job. Or trained on a task, whose tokens the model then reads."
-)
-HELP_ON_ARCHITECTURE = "An encoder-decoder has two texts: its encoder reads the first, its decoder the target text."
 # What decides the size and the values of weights, and neither which tokens are read nor whether the model can be run.
 WEIGHTS = frozenset({"seed", "d_model", "d_ff", "norm", "activation"})
-CHARS = 20_000  # the greatest length of a typed text, more than ten times what a link carries
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelState:
-    """The controls of the model, in the sidebar; the parameters in a link are the names of its fields."""
-
-    text: str = control(Text("Text", CHARS), default="the cat sat on the mat because it was tired")
-    target: str = control(Text("Target text", CHARS), default="die Katze war müde")
-    tokenizer: str = control(
-        Choice("Tokens by", tuple(TOKENIZERS), help="A token's id depends on nothing but itself."), default="word"
-    )
-    seq_len: int = control(TOKENS, default=0, held=True)  # 0: as many as the text has, see `length`
-    d_model: int = control(WIDTH, default=32)
-    num_heads: int = control(HEADS, default=4)
-    num_layers: int = control(LAYERS, default=2)
-    d_ff: int = control(
-        Whole("d_ff", 0, 1024, box=True, help="Hidden units of the feed-forward network. At first 4 d_model."),
-        default=0,
-        held=True,
-    )
-    positional: str = control(
-        Choice("Positions", tuple(POSITIONAL), help="How the model is told where a token stands."), default="sinusoidal"
-    )
-    norm: str = control(
-        Choice("Norm", NORMS, help="Before each sub-layer (pre) or after it (post, as in 2017)."), default="pre"
-    )
-    activation: str = control(Choice("Activation", tuple(ACTIVATIONS)), default="gelu")
-    architecture: str = control(Choice("Architecture", ARCHITECTURES, help=HELP_ON_ARCHITECTURE), default="encoder")
-    causal: bool = control(
-        Flag("Causal: no looking ahead", help="A choice in encoders; decoders are always causal."), default=True
-    )
-    weights: str = control(runs.RunName("Weights", help=HELP_ON_WEIGHTS), default=RANDOM, held=True)
-    seed: int = control(Whole("Seed", 0, 9999, box=True, help="Another seed, other random weights."), default=7)
+class ModelState(ModelFields):
+    """The model that the controls describe: its configuration, and the tokens that it reads."""
 
     def __post_init__(self) -> None:
         for name, value in runs.shape_of(self.weights).items():  # trained weights fix these
@@ -80,8 +38,18 @@ class ModelState:
 
     @cached_property
     def trained(self) -> TrainingConfig | None:
-        """How the weights were trained; None if they are random."""
+        """How the weights were trained on a task; None if they are random, or Lab GPT's."""
         return runs.run_config(self.weights)
+
+    @property
+    def is_random(self) -> bool:
+        """Whether nobody has trained the weights."""
+        return self.weights == RANDOM
+
+    @property
+    def is_lab_gpt(self) -> bool:
+        """Whether the weights have learned from prose, so that any text is read as it stands."""
+        return self.weights == lab_gpt.NAME
 
     def varied(self, **changes: Any) -> "ModelState":
         """This model with other fields: also with such as its trained weights fix, so that it was never trained so."""
@@ -91,12 +59,26 @@ class ModelState:
 
     @property
     def tokens_by(self) -> Tokenizer:
-        """What cuts texts into tokens: the tokenizer of that name, or that of the task that was learned."""
+        """What cuts texts into tokens: the tokenizer of that name, or what the weights were trained with."""
+        if self.is_lab_gpt:
+            return lab_tokenizer()
         return self.trained.about.tokenizer if self.trained else TOKENIZERS[self.tokenizer]
 
-    def if_random(self, said: str, trained: str = "") -> str:
-        """What is said of random weights, or what is said of trained ones in its place."""
-        return trained if self.trained else said
+    @property
+    def trained_length(self) -> int:
+        """How many tokens each text of the training had; 0 if the weights are random."""
+        return self.trained.about.length if self.trained else lab_gpt.CONTEXT if self.is_lab_gpt else 0
+
+    @property
+    def trained_on(self) -> str:
+        """What the weights were trained on, as in "trained on prose"; "" if they are random."""
+        return "prose" if self.is_lab_gpt else "" if self.is_random else self.weights
+
+    def if_random(self, said: str, trained: str = "", *, prose: str | None = None) -> str:
+        """What is said of random weights, or of trained ones in its place; of Lab GPT `prose`, if that is given."""
+        if self.is_lab_gpt and prose is not None:
+            return prose
+        return said if self.is_random else trained
 
     @cached_property
     def right_answers(self) -> tuple[str, ...]:
@@ -125,7 +107,7 @@ class ModelState:
             num_heads=self.num_heads,
             num_layers=self.num_layers,
             d_ff=self.d_ff,
-            max_len=self.most_tokens if self.trained else MAX_LEN,
+            max_len=MAX_LEN if self.is_random else self.most_tokens,
             positional=self.positional,
             norm=self.norm,
             activation=self.activation,
@@ -197,6 +179,8 @@ class ModelState:
     @property
     def most_tokens(self) -> int:
         """How many tokens the model can read at all."""
+        if self.is_lab_gpt:
+            return lab_gpt.CONTEXT
         return runs.longest_of(self.trained) if self.trained else MAX_TOKENS
 
     @cached_property
@@ -213,6 +197,8 @@ class ModelState:
     @cached_property
     def source_tokens(self) -> Tokens:
         """The tokens of the text, as the model reads them."""
+        if self.is_lab_gpt:
+            return lab_gpt.tokens_of(self.read_text, self.length)
         return encode(self.read_text, self.tokens_by, self.length)
 
     @cached_property

@@ -1,7 +1,8 @@
 """Trained weights as the model's state sees them: the field that names them, their shape, the texts that they read.
 
-Trained weights fix the model's shape, and they know the tokens of their task alone. So a text box is read as it stands
-if all of its tokens are known, and otherwise an example of the task is read that was held out from training.
+Trained weights fix the model's shape. Those of a task know its tokens alone: so a text box is read as it stands if all
+of its tokens are known, and otherwise an example of the task is read that was held out from training. Lab GPT, which
+has read prose, reads any text (lab_gpt.py).
 """
 
 import re
@@ -10,12 +11,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from tfm_core import STORE, TASKS, TrainingConfig
+from tfm_core import LAB_GPT, STORE, TASKS, TrainingConfig
 from tfm_core.model.trained import RANDOM
 from tfm_core.training.config import of_task, read_name
 from tfm_core.training.examples import held_out
 from tfm_core.training.run import Run
 from tfm_core.training.tasks.task import IGNORED, PAD
+from tfm_ui.state import lab_gpt
 
 EXAMPLES = 9  # held-out examples that have names, @1 to @9
 MOST_CHARS = 300  # of a name; one with all fields has about 250
@@ -37,25 +39,25 @@ def trains(name: str) -> TrainingConfig:
 
 
 def run_config(name: str) -> TrainingConfig | None:
-    """The configuration of the run with this name; None for random weights, and for names that no run can have."""
+    """The configuration of the run with this name; None for names that no run can have, as of random weights."""
     try:
-        return None if name == RANDOM else trains(name)
+        return None if name in (RANDOM, lab_gpt.NAME) else trains(name)
     except ValueError:
         return None
 
 
 @dataclass(frozen=True)
 class RunName:
-    """The weights: "random", or the name of a run of training, such as "reverse,seed=3"."""
+    """The weights: "random", "lab-gpt", or the name of a run of training, such as "reverse,seed=3"."""
 
     label: str
     help: str | None = None
 
     def read(self, raw: str, default: Any) -> tuple[str, str]:
         """The name in its plain form; the default if no run can have it."""
-        if raw == RANDOM:
-            return RANDOM, ""
-        expected = f"it can be {RANDOM}, or the name of a run such as reverse or reverse,seed=3"
+        if raw in (RANDOM, lab_gpt.NAME):
+            return raw, ""
+        expected = f"it can be {RANDOM}, {lab_gpt.NAME}, or the name of a run such as reverse or reverse,seed=3"
         try:
             name = trains(raw[: MOST_CHARS + 1]).name
         except ValueError as problem:
@@ -84,11 +86,11 @@ def offered() -> tuple[str, ...]:
 def shape_of(name: str) -> Mapping[str, Any]:
     """Field of the model's state -> the value that these weights fix; empty for random weights."""
     config = run_config(name)
-    if not config:
+    if not config and name != lab_gpt.NAME:
         return {}
-    shape = config.transformer
+    shape = config.transformer if config else LAB_GPT
     return {
-        "tokenizer": "word",  # means nothing: the task has its own
+        "tokenizer": "word",  # means nothing: these weights have their own
         "d_model": shape.d_model,
         "num_heads": shape.num_heads,
         "num_layers": shape.num_layers,

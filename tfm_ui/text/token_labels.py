@@ -7,7 +7,8 @@ from unicodedata import bidirectional
 from tfm_core import Tokens, collisions
 
 LONGEST = 10
-SHOWN = {" ": "·", "\t": "⇥", "\n": "↵", "\u200d": "ZWJ", "": "∅"}
+WHITE_SPACE = {" ": "·", "\t": "⇥", "\n": "↵"}
+ALONE = {"\u200d": "ZWJ", "": "∅"}  # what such a token is called, if it is nothing more
 INVISIBLE_BUT_NEEDED = "\u200d\ufe0e\ufe0f"  # they join and shape emoji
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -45,9 +46,15 @@ def pieces_of_ids(texts: Sequence[Tokens]) -> dict[int, list[str]]:
 def _short(piece: str) -> str:
     if piece.isalnum() and len(piece) <= LONGEST:  # the common case
         return piece
-    signs = (sign if sign.isprintable() or sign in INVISIBLE_BUT_NEEDED else repr(sign)[1:-1] for sign in piece)
-    name = SHOWN.get(piece) or "".join(signs)
+    name = ALONE.get(piece) or "".join(map(_sign, piece))
     return name if len(name) <= LONGEST else f"{name[:5]}…{name[-4:]}"
+
+
+def _sign(sign: str) -> str:
+    """A sign of a token, made visible."""
+    if sign in WHITE_SPACE:
+        return WHITE_SPACE[sign]
+    return sign if sign.isprintable() or sign in INVISIBLE_BUT_NEEDED else repr(sign)[1:-1]
 
 
 def _isolated(name: str) -> str:
@@ -56,12 +63,17 @@ def _isolated(name: str) -> str:
     return f"\u2068{name}\u2069" if turns else name
 
 
-def about_tokens(tokens: Tokens) -> list[str]:
-    """Notes on how the text was read: whether it was cut or padded, and which tokens share an id. Often none."""
+def about_tokens(tokens: Tokens, *, from_end: bool = False) -> list[str]:
+    """Notes on how the text was read: whether it was cut or padded, and which tokens share an id. Often none.
+
+    Args:
+        tokens: what is read.
+        from_end: whether of a longer text the last tokens are read, not the first.
+    """
     said = []
     if tokens.dropped:
-        total = len(tokens.pieces) + tokens.dropped
-        said.append(f"The text has {total:,} tokens; the first {len(tokens.pieces):,} are read.")
+        total, which = len(tokens.pieces) + tokens.dropped, "last" if from_end else "first"
+        said.append(f"The text has {total:,} tokens; the {which} {len(tokens.pieces):,} are read.")
     if tokens.pieces and tokens.padding:
         hold = "holds" if tokens.padding == 1 else "hold"
         said.append(f"{tokens.padding} of {len(tokens.ids)} places {hold} padding (PAD).")

@@ -14,7 +14,7 @@ from tfm_ui.text.token_labels import labels, named
 def what_it_says(model: ModelState, state: LensState) -> str:
     """Whether the likeliest next token is the last one again, and why that may be."""
     likely = next_token(model)
-    if model.trained:
+    if not model.is_random:
         return f"{likely.sentence()} Nothing of it is left to chance: these weights were trained."
     share = formats.percent(likely.shares[0], 3)
     if says_it_again(model, state) == "yes":
@@ -47,7 +47,7 @@ def what_came_last_time(model: ModelState, state: LensState) -> str:
         + ("the model says what came last time. " if agrees else "the model says something else. ")
         + model.if_random(
             "Its weights are random, so it has not learned to look there.",
-            "A head that looks behind the earlier place of its own token makes that possible: see Heads.",
+            "A head that looks behind the earlier place of its own token makes that possible: see Heads." * agrees,
         )
     )
 

@@ -54,7 +54,7 @@ def next_token(state: ModelState) -> NextToken:
     last = labels(tokens)[len(tokens.pieces) - 1]
     even, alike = 1 / len(probabilities), one_of_ties(len(places_of_largest(probabilities[list(known)])))
     known_share = float(probabilities[list(known)].sum())
-    if state.trained:
+    if not state.is_random:
         about = f"{_of_trained(state, last)} {names[0]}{alike}, {formats.percent(shares[0], 3)}."
         return NextToken(names, shares, even, about)
     said = [
@@ -69,10 +69,11 @@ def next_token(state: ModelState) -> NextToken:
 
 
 def _of_trained(state: ModelState, last: str) -> str:
-    """The beginning of the sentence on trained weights: the task, and where the likeliest token stands."""
-    assert state.trained
-    task = state.trained.about
+    """The beginning of the sentence on trained weights: what they learned, and where the likeliest token stands."""
     at = f"after “{last}”" if state.looks_back_only else f"at “{last}”"
+    if not state.trained:
+        return f"Lab GPT has learned from prose of 1790 to 1864. Its likeliest token {at} is"
+    task = state.trained.about
     return f"Trained on “{task.title}”: {task.about} The likeliest token {at} is"
 
 

@@ -162,4 +162,4 @@ class ModelLensState(LensState):
     @staticmethod
     def without_meaning(model: ModelState) -> set[str]:
         """`stack`, if the model is a single stack; `tied` of trained weights, which are as they were trained."""
-        return (set() if model.is_encoder_decoder else {"stack"}) | ({"tied"} if model.trained else set())
+        return (set() if model.is_encoder_decoder else {"stack"}) | (set() if model.is_random else {"tied"})

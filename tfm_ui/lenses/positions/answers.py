@@ -165,7 +165,7 @@ def past_the_end(model: ModelState, state: PositionsState) -> str:
     if not result.sides:
         return "Neither A nor B makes or turns vectors, so none of them can run out."
     length = result.state.max_len
-    met = f"the training on {length} tokens has not" if model.trained else "no training on texts of max_len would have"
+    met = model.if_random("no training on texts of max_len would have", f"the training on {length} tokens has not")
     return f"{result.sentence()} Shaded positions are those that {met} met."
 
 

@@ -65,7 +65,7 @@ def sliders(model: ModelState, state: PositionsState) -> list[Knob]:
     depends = {name for scheme in shown for name in scheme.module.about.depends_on}
     if state.claim in SHIFTS and any(scheme.has("encode") for scheme in shown):
         depends.add("shift")  # of vectors that are added
-    if state.view == "beyond" and model.trained:
+    if state.view == "beyond" and not model.is_random:
         depends.discard("max_len")  # it is what the weights were trained on
     elif state.view == "beyond" and any(scheme.module.enters() for scheme in shown):
         depends.add("max_len")  # it stands for the length of a training, whatever the scheme

@@ -137,9 +137,17 @@ def order(changes: Iterable[Change], text: str, tokens: int) -> list[int]:
     return [token for token in left if token not in dropped]
 
 
-def replaced(changes: Iterable[Change], text: str) -> dict[int, str]:
-    """The tokens of a text, from 0, in whose place another is read -> that one."""
-    return {change.token - 1: change.piece for change in changes if isinstance(change, Replace) and change.text == text}
+def replaced(changes: Iterable[Change], text: str, model: ModelState) -> dict[int, str]:
+    """The tokens of a text, from 0, in whose place another is read -> the text whose first token that is.
+
+    Where tokens carry the space before them, the other one has it if that one has it.
+    """
+    pieces = (model.target_tokens if text == "target" else model.source_tokens).pieces
+    return {
+        at: f" {change.piece}" if model.is_lab_gpt and pieces[at].startswith(" ") else change.piece
+        for change in changes
+        if isinstance(change, Replace) and change.text == text and (at := change.token - 1) < len(pieces)
+    }
 
 
 def positions(changes: Iterable[Change], model: ModelState) -> dict[str, Places]:

@@ -165,7 +165,7 @@ def _input_of(model: ModelState, changes: Sequence[Change], other: tuple[str, in
     ids, standing = {}, positions(changes, model)
     for text, tokens in (("source", model.source_tokens), ("target", model.target_tokens)):
         new_ids = list(tokens.ids)
-        for token, piece in replaced(changes, text).items():
+        for token, piece in replaced(changes, text, model).items():
             new_ids[token] = encode(piece, model.tokens_by).ids[0]
         if other and other[0] == text:
             new_ids[other[1]] = _other_id(model, new_ids[other[1]])

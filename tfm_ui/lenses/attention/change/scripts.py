@@ -37,7 +37,7 @@ def script_of(model: ModelState, changes: Sequence[Change], kind: str, layer: in
     of_texts = {
         "texts": Code(f"[{', '.join(texts)}]"),
         "tokenizer": tokenizer_of(model),
-        "replaced": [replaced(changes, text) for text in texts],
+        "replaced": [replaced(changes, text, model) for text in texts],
         "swapped": [[(swap.first - 1, swap.second - 1) for swap in _of(Swap, text, changes)] for text in texts],
         "dropped": [[drop.token - 1 for drop in _of(Drop, text, changes)] for text in texts],
     }

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from tfm_core import encode
 from tfm_ui.lenses.attention.change.changes import fits, parse, possible, replaced, sizes, sort_out, with_change
 from tfm_ui.lenses.attention.change.kinds import Change, Weight
 from tfm_ui.live.texts import texts_of
@@ -72,8 +73,9 @@ class Setting:
 
     def labels(self, text: str, tokens: list[int]) -> list[str]:
         """What these tokens of a text, from 0, are called; "cat→dog" where B reads another."""
-        names, others = self.names.tokens[text], replaced(self.changes[1], text)
-        return [names[i] + (f"→{token_labels.named(others[i])}" if i in others else "") for i in tokens]
+        names, others = self.names.tokens[text], replaced(self.changes[1], text, self.model)
+        read = {i: encode(piece, self.model.tokens_by).pieces[0] for i, piece in others.items()}
+        return [names[i] + (f"→{token_labels.named(read[i])}" if i in read else "") for i in tokens]
 
     @property
     def cell(self) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from tfm_core.study.mask_conventions import Convention
 from tfm_ui.lenses.masks.composition import parse
 from tfm_ui.lenses.masks.mask_code import expression
 from tfm_ui.lenses.masks.state import Setting
-from tfm_ui.live.script import Code, text_of, tokenizer_of
+from tfm_ui.live.script import Code, text_of, tokens_code
 
 WRITTEN = 16  # rows and columns of a mask that is written out
 CELLS = """torch.tensor([[[cell == "1" for cell in row] for row in part.split()] for part in cells.split("\\n\\n")])"""
@@ -96,11 +96,11 @@ def token_ids(settings: Sequence[Setting], *, keys: bool) -> Code:
 def source_ids(settings: Sequence[Setting]) -> Code:
     """The token ids of `texts`."""
     model = settings[0].model
-    return Code(f"torch.cat([encode(text, {tokenizer_of(model)}, {model.length}).batch for text in texts])")
+    return Code(f"torch.cat([{tokens_code(model, 'text', model.length)}.batch for text in texts])")
 
 
 def target_ids(settings: Sequence[Setting]) -> Code:
     """The token ids of the target text, once for each sentence."""
     model = settings[0].model
-    target = f"encode({text_of(model, 'target')}, {tokenizer_of(model)}, {len(model.target_tokens.ids)})"
+    target = tokens_code(model, text_of(model, "target"), len(model.target_tokens.ids))
     return Code(f"{target}.batch.expand({len(settings)}, -1)")

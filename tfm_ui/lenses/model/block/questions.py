@@ -56,7 +56,7 @@ def how_much_is_added(model: ModelState, state: ModelLensState) -> str:
         "right angle. "
         + model.if_random(
             "How much is old and how much is new in a trained model, random weights cannot say.",
-            f"This is what training on {model.weights} has made of it.",
+            f"This is what training on {model.trained_on} has made of it.",
         )
     )
 

@@ -76,7 +76,7 @@ class Stream(Result):
             f"{formats.number(before[most])}. {norm} "
             + self.model.if_random(
                 "Random weights: which sub-layer adds most is no finding about trained models.",
-                f"These weights were trained on {self.model.weights}, so it says what they do, and nothing of others.",
+                f"These weights were trained on {self.model.trained_on}: it says what they do, and nothing of others.",
             )
         )
 

@@ -109,7 +109,7 @@ class Machine(Result):
     def what_it_is(self) -> str:
         """Whether the model is live."""
         if self.shown.live:
-            weights = self.model.if_random("random weights", f"weights trained on {self.model.weights}")
+            weights = self.model.if_random("random weights", f"weights trained on {self.model.trained_on}")
             return f"This is the sidebar’s model, live, with {weights}."
         megabytes = round(4 * self.parameters / 1e6)
         size = f"{formats.count(megabytes)} MB" if megabytes else "less than 1 MB"

@@ -92,7 +92,7 @@ class LayerByLayer(Result):
             f"{formats.plural(every, 'position')} after the embedding{nearly}. "
             + self.out.model.if_random(
                 "The weights are random, so this means nothing: no layer has learned to prepare the output.",
-                f"Trained on {self.out.model.weights}: what a layer has not yet done, a later one does.",
+                f"Trained on {self.out.model.trained_on}: what a layer has not yet done, a later one does.",
             )
         )
 

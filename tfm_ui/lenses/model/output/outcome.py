@@ -59,7 +59,9 @@ class Outcome:
         return transformer(self.config)
 
     def right_at(self, position: int) -> str:
-        """What is right at a position, and which probability that has; of trained weights."""
+        """What is right at a position, or what comes next in the text, and which probability that has."""
+        if self.model.is_lab_gpt:
+            return self._next_at(position)
         answers = self.model.right_answers
         if not answers:
             return UNKNOWN
@@ -69,8 +71,18 @@ class Outcome:
         share = float(self.logits[position].double().softmax(-1)[number])
         return f"The right answer is “{right}”: at temperature 1 it has {formats.percent(share, 3)}."
 
+    def _next_at(self, position: int) -> str:
+        if position + 1 >= len(self.names):
+            return "The text ends here, so nobody knows what comes next."
+        share = float(self.logits[position].double().softmax(-1)[self.ids[position + 1]])
+        comes = f"In the text “{self.names[position + 1]}” comes next"
+        return f"{comes}: at temperature 1 it has {formats.percent(share, 3)}."
+
     def right_in_all(self) -> str:
-        """How many answers are right, over the positions where the task asks; of trained weights."""
+        """How many answers are right, over the positions where the task asks; or how many next tokens."""
+        if self.model.is_lab_gpt:
+            right, all_but_last = int((self.logits[:-1].argmax(-1) == self.ids[1:]).sum()), len(self.names) - 1
+            return f"At {right} of the {all_but_last} before the last the likeliest is what comes next in the text."
         counted = right_answers(self.model, self.logits)
         return f"Right, where the task asks: {in_words(counted)}." if counted else UNKNOWN
 
@@ -87,7 +99,7 @@ def tied_config(model: ModelState, state: ModelLensState, *, tied: bool) -> Tran
 
 def is_tied(model: ModelState, state: ModelLensState) -> bool:
     """Whether the model on screen is tied: as the lens's control says, but trained weights are as they were trained."""
-    return model.config.tie_embeddings if model.trained else state.tied
+    return state.tied if model.is_random else model.config.tie_embeddings
 
 
 def sites(model: ModelState) -> tuple[str, ...]:

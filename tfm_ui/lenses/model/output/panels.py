@@ -151,7 +151,7 @@ def _running(model: ModelState, state: ModelLensState) -> str:
 def _never_trained(model: ModelState, state: ModelLensState) -> str:
     """In which of these models trained weights were never trained, in a sentence."""
     config = config_of(model, state)
-    return never_trained(model, [replace(config, tie_embeddings=True)])
+    return never_trained(model, [replace(config, tie_embeddings=tied) for tied in (True, False)])
 
 
 VIEW = View(title="Output", blocks=blocks, controls=_controls, running=_running, never_trained=_never_trained)

@@ -74,6 +74,7 @@ def why_it_repeats(model: ModelState, state: ModelLensState) -> str:
         + model.if_random(
             "Untied, the output matrix is drawn independently of the embedding.",
             "These weights were trained untied: the tied model has never been trained.",
+            prose="These weights were trained tied: untied, the output matrix is random, and so is what comes out.",
         )
     )
 
@@ -90,7 +91,7 @@ def which_layer_decides(model: ModelState, state: ModelLensState) -> str:
         + model.if_random(
             "How early the others agree means nothing here: no weight was trained, so no layer has learned to come "
             "nearer to an answer.",
-            f"These weights were trained on {model.weights}: what a layer leaves open, a later one decides.",
+            f"These weights were trained on {model.trained_on}: what a layer leaves open, a later one decides.",
         )
     )
 

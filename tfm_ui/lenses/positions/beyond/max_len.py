@@ -13,14 +13,14 @@ UNDEFINED = "not defined"
 
 def as_trained(model: ModelState, state: PositionsState) -> PositionsState:
     """The state, with the length that the weights were really trained on as max_len; as it is, if they are random."""
-    return replace(state, max_len=model.trained.about.length) if model.trained else state
+    return replace(state, max_len=length) if (length := model.trained_length) else state
 
 
 def stands_for(model: ModelState) -> str:
     """What max_len is, behind its name."""
-    if model.trained is None:
+    if not (length := model.trained_length):
         return "max_len, which stands for the longest text of a training"
-    return f"max_len = {model.trained.about.length}, the length of every text that these weights were trained on"
+    return f"max_len = {length}, the length of every text that these weights were trained on"
 
 
 def measured(model: ModelState, state: PositionsState) -> str:
