@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from tfm_core.generation.course import Course, Step, context_begin
+from tfm_core.generation.lean import LeanDecoder
 from tfm_core.generation.sampling import Sampling, next_token
 from tfm_core.model.cache import KeyValueCache
 from tfm_core.model.transformer import Transformer
@@ -46,6 +47,7 @@ class Generation(Iterator[Step]):
         self._known = earlier.tokens if earlier else ()
         self._agree = 0  # how many ids at the beginning of the text are also the earlier course's
         self._compare()
+        self._lean = LeanDecoder(model) if use_cache else None
 
     def __next__(self) -> Step:
         number = len(self._steps)
@@ -98,8 +100,10 @@ class Generation(Iterator[Step]):
 
     def _pass(self, ids: Sequence[int], cache: KeyValueCache | None) -> Tensor:
         device = self.model.unembedding.weight.device
+        if self._lean and cache is not None and len(ids) == 1 and self._lean.can(ids[0], cache):
+            return self._lean(ids[0], cache)
         logits: Tensor = self.model(torch.tensor([ids], device=device), cache=cache)[0, -1]
-        return logits if len(ids) == 1 else logits.clone()  # a row alone, which does not hold the others in memory
+        return logits.clone()  # without the rows of the other tokens
 
     def _earlier_cache(self, begin: int, end: int) -> KeyValueCache:
         """What the earlier course has stored of the text from `begin` to `end`; else nothing."""

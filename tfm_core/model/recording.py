@@ -149,6 +149,11 @@ def wanted(*sites: str) -> bool:
     return any(answers)
 
 
+def is_recorded() -> bool:
+    """Whether any recording is open."""
+    return bool(_recorders.get())
+
+
 @contextmanager
 def recording(
     sites: str | Iterable[str] | None = None,

@@ -2,17 +2,23 @@
 
 import pytest
 
-from tests.tfm_core.generation.writing import decoder
+from tfm_core import Transformer
+from tfm_core.generation.lean import LeanDecoder
 
 
 @pytest.fixture
 def read(monkeypatch):
     """How many tokens each pass of a model reads, as they come."""
-    passes, forward = [], type(decoder()).forward
+    passes, forward, lean = [], Transformer.forward, LeanDecoder.__call__
 
     def counted(self, source, *args, **keywords):
         passes.append(source.shape[1])
         return forward(self, source, *args, **keywords)
 
-    monkeypatch.setattr(type(decoder()), "forward", counted)
+    def counted_lean(self, token, cache):
+        passes.append(1)
+        return lean(self, token, cache)
+
+    monkeypatch.setattr(Transformer, "forward", counted)
+    monkeypatch.setattr(LeanDecoder, "__call__", counted_lean)
     return passes
