@@ -13,6 +13,7 @@ import gc
 import itertools
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import lru_cache, wraps
 from hashlib import blake2b
@@ -122,6 +123,27 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy, apart: int = 0) -> Callabl
         return cast("Callable[P, R]", remembered)
 
     return decorate
+
+
+def latest(of: object) -> Any:
+    """What was kept last of something that has many results, such as the text written last after a prompt; else None."""
+    with _changed:
+        return CACHE.get(_key_of_latest(of))
+
+
+def keep_latest(of: object, result: Any) -> None:
+    """Keep this result for `latest`, in place of an earlier one; it counts like all others.
+
+    Args:
+        of: a frozen dataclass or plain values, whose repr is the key.
+        result: from which another result of the same can go on. Nobody may change it.
+    """
+    with _changed, suppress(ValueError):  # larger than the whole cache
+        CACHE[_key_of_latest(of)] = result
+
+
+def _key_of_latest(of: object) -> bytes:
+    return blake2b(f"latest {of!r}".encode(errors="surrogatepass"), digest_size=16).digest()
 
 
 def clear() -> None:

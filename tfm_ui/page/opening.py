@@ -6,7 +6,7 @@ import streamlit as st
 
 from tfm_ui.page import controls
 from tfm_ui.page.present import PARAMETER
-from tfm_ui.state.fields import State
+from tfm_ui.state.fields import State, controls_of, held_by
 from tfm_ui.state.links import as_text, link_parameters
 from tfm_ui.state.model_state import ModelState
 
@@ -18,6 +18,10 @@ def begin(fields: Mapping[str, str]) -> None:
     st.session_state[OPENS_WITH] = fields
     if controls.KNOWN not in st.session_state and _asks_for_nothing():
         st.query_params.update(fields)
+        known = controls_of(ModelState)
+        for name in fields.keys() - held_by(ModelState):  # Streamlit reads the address before the page runs
+            field, default = known[name]
+            st.session_state[name], _ = field.read(fields[name], default)
 
 
 def name_fields() -> None:

@@ -1,0 +1,43 @@
+/* A text as its tokens, each of which can be picked: the prompt, and what was written. */
+
+/** How a token is shown: white space is kept, a line break is a sign and breaks the line. @param {string} piece */
+export const shown = piece => piece.replaceAll("\n", "↵\n").replaceAll("\t", "⇥")
+
+/** A token as a label: short, with visible white space. @param {string} piece */
+export const label = piece => {
+  const visible = piece.replaceAll(" ", "·").replaceAll("\n", "↵").replaceAll("\t", "⇥")
+  return visible.length > 14 ? `${visible.slice(0, 7)}…${visible.slice(-6)}` : visible
+}
+
+/** @param {Flow} flow */
+export function tokenRow({ title, prompt, tokens, forced = [], begins = [], parts = -1, pick }) {
+  const element = document.createElement("div"), text = document.createElement("p")
+  element.className = "text"
+  if (title) element.append(Object.assign(document.createElement("b"), { textContent: title }))
+  text.append(Object.assign(document.createElement("span"), { className: "prompt", textContent: prompt.map(shown).join("") }))
+  const buttons = tokens.map((piece, i) => {
+    const button = document.createElement("span"), isWhole = !/^(<0x[0-9A-F]{2}>)+$/.test(piece)
+    button.textContent = shown(piece)
+    button.className = ["token", forced[i] ? "forced" : "", isWhole ? "" : "part", i === parts ? "parts" : ""].filter(Boolean).join(" ")
+    button.dataset.place = String(i)
+    if (i && begins[i] !== begins[i - 1]) button.title = "Here the context was full: the model went on with its newer half."
+    if (!isWhole) button.title = "A part of a character"
+    return button
+  })
+  text.append(...buttons)
+  text.onclick = event => {
+    const place = /** @type {HTMLElement} */ (event.target).dataset.place
+    if (place !== undefined) pick(Number(place))
+  }
+  element.append(text)
+  let now = -1
+  return {
+    element,
+    /** Mark the token on screen, or none; what comes after this step is faded. @param {number} place @param {number} until */
+    stand(place, until) {
+      buttons[now]?.classList.remove("now")
+      buttons[now = place]?.classList.add("now")
+      buttons.forEach((button, i) => button.classList.toggle("later", i > until))
+    },
+  }
+}

@@ -1,0 +1,19 @@
+"""The Generate lens: a decoder writes, token after token, and one sees how each token comes about."""
+
+from tfm_ui.lenses.generate.questions import QUESTIONS
+from tfm_ui.lenses.generate.state import GenerateState
+from tfm_ui.lenses.generate.write.beams import PICTURES as OF_BEAMS
+from tfm_ui.lenses.generate.write.panels import VIEW as WRITE
+from tfm_ui.lenses.generate.write.pictures import PICTURES as OF_WRITE
+from tfm_ui.lenses.generate.write.questions import LAB
+from tfm_ui.page.lens import Lens
+
+LENS = Lens(
+    name="generate",
+    title="Generate",
+    state=GenerateState,
+    views={"write": WRITE},
+    questions=QUESTIONS,
+    pictures=OF_WRITE | OF_BEAMS,
+    opens_with=LAB,
+)

@@ -1,0 +1,1 @@
+"""The view "look": where each written token looked at the moment it was written."""

@@ -1,0 +1,76 @@
+"""The Generate lens's own controls: how tokens are chosen, how many, and what of it is looked at."""
+
+from dataclasses import dataclass
+
+from tfm_core import Sampling
+from tfm_ui.lenses.generate.forced import MOST_STEPS, Forced, forced_in
+from tfm_ui.state.fields import Choice, Limits, Number, Text, Whole, control
+from tfm_ui.state.lens_state import LensState
+from tfm_ui.state.model_state import ModelState
+
+PREFIX = "generate_"
+VIEWS = ("write",)
+METHODS = ("sample", "greedy", "beam")
+AGAINST = ("other text", "random weights", "short memory")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerateState(LensState):
+    """The controls of all views."""
+
+    NOT_SET_UP = LensState.NOT_SET_UP | {"step", "at", "run"}
+
+    view: str = control(Choice("View", VIEWS, "buttons"), default=VIEWS[0], held=True)
+
+    # how it is written
+    steps: int = control(Whole("Tokens", 1, MOST_STEPS), default=60, held=True)
+    method: str = control(Choice("Choose by", METHODS), default="sample")
+    temperature: float = control(Number("Temperature", 0.05, 5.0), default=0.8, held=True)
+    top_k: int = control(Whole("top-k", 0, 2048), default=50, held=True)  # 0: all
+    top_p: float = control(Number("top-p", 0.01, 1.0), default=1.0, held=True)
+    min_p: float = control(Number("min-p", 0.0, 1.0), default=0.0, held=True)
+    width: int = control(Choice("Beams", (1, 2, 3, 4, 6, 8), help="How many texts are followed at a time."), default=4)
+    seed: int = control(Whole("Seed of the draws", 0, 9999, box=True), default=1)
+    full: str = control(
+        Choice("When the context is full", ("window", "stop"), help="Go on with its newer half, or stop."),
+        default="window",
+    )
+    forced: str = control(Forced("Tokens put there"), default="", held=True)
+
+    # what of it is looked at; step 0 is the last
+    step: int = control(Whole("Step on screen", 0, MOST_STEPS), default=0, held=True, local=True)
+    layer: int = control(Whole("Layer", 1, 8), default=1)
+    head: int = control(Whole("Head", 1, 16), default=1)
+
+    # what was measured of writing with the cache and without it: the measurement's name
+    run: str = control(Text("Measurement", 12), default="", held=True)
+
+    # what a text is compared with
+    against: str = control(Choice("Beside", AGAINST), default=AGAINST[0])
+    other: str = control(Text("Other text", 4000), default="")
+    memory: int = control(Whole("Tokens remembered", 1, 64), default=4)
+
+    # the token of the text that is looked at, those of B counted on after those of A; 0: the most surprising one
+    at: int = control(Whole("Token on screen", 0, 9999), default=0, held=True, local=True)
+
+    @staticmethod
+    def limits(model: ModelState) -> Limits:
+        """Layers and heads of this model."""
+        return {"layer": {"high": model.num_layers}, "head": {"high": model.num_heads}}
+
+    @property
+    def sampling(self) -> Sampling:
+        """How tokens are chosen; with beams, nothing is drawn."""
+        return Sampling(
+            temperature=self.temperature,
+            top_k=self.top_k,
+            top_p=self.top_p,
+            min_p=self.min_p,
+            greedy=self.method != "sample",
+            seed=self.seed,
+        )
+
+    @property
+    def put(self) -> dict[int, int]:
+        """The number of a step, from 0 -> the token id that the reader has put there."""
+        return {step - 1: token for step, token in forced_in(self.forced).items() if step <= self.steps}

@@ -1,0 +1,132 @@
+"""Questions of the view "write"."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from tfm_ui.lenses.generate import courses
+from tfm_ui.lenses.generate.state import GenerateState
+from tfm_ui.lenses.generate.write.numbers import Written, in_words, written
+from tfm_ui.page.questions import Question
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+from tfm_ui.text.token_labels import named
+
+PROMPT = "The captain looked at the sea, and"
+LAB = {"weights": "lab-gpt", "text": PROMPT}
+
+
+def _shown(model: ModelState, state: GenerateState) -> Written | str:
+    """The course, or why there is none."""
+    return courses.why_not_write(model) or written(model, state)
+
+
+def chosen(model: ModelState, state: GenerateState) -> str:
+    """How the first token was chosen."""
+    shown = _shown(model, state)
+    if isinstance(shown, str) or not shown.draws:
+        return shown if isinstance(shown, str) else "Nothing was written."
+    draw, piece = shown.draws[0], named(shown.pieces[0])
+    share = formats.percent(float(draw.probabilities[shown.course.steps[0].token]))
+    if shown.course.steps[0].forced:
+        return f"“{piece}” was put there; the model gave it {share}."
+    if shown.settings.sampling.greedy:
+        return f"“{piece}” is the likeliest first token, with {share}; no random number acts."
+    begin = float(draw.cumulative[draw.rank - 1]) if draw.rank else 0.0
+    return (
+        f"“{piece}”, whose probability is {share}: on the bar of what is left it lies from {begin:.4f} to "
+        f"{float(draw.cumulative[draw.rank]):.4f}, and the random number is {draw.number:.4f}. "
+        "The seed and the step decide that number, so the link brings the text back."
+    )
+
+
+def repeats(model: ModelState, state: GenerateState) -> str:
+    """Whether the text goes round in circles: how many of its pairs of tokens are new."""
+    shown = _shown(model, state)
+    if isinstance(shown, str):
+        return shown
+    tokens = [step.token for step in shown.course.steps]
+    pairs = list(pairwise(tokens))
+    if not pairs:
+        return "Two tokens are needed to see a repetition."
+    sampled = written(model, replace(state, method="sample" if state.method != "sample" else "greedy"))
+    others = [step.token for step in sampled.course.steps]
+    other = list(pairwise(others))
+    return (
+        f"Of {formats.plural(len(pairs), 'pair')} of neighbours, {len(set(pairs))} are different where tokens are "
+        f"{in_words(shown.settings.sampling)}, and {len(set(other))} where they are "
+        f"{in_words(sampled.settings.sampling)}. A text of likeliest tokens can run in circles, since the same last "
+        "tokens lead to the same next one; Holtzman et al. 2020 called it degeneration."
+    )
+
+
+def hotter(model: ModelState, state: GenerateState) -> str:
+    """What the temperature does to the first distribution."""
+    shown = _shown(model, state)
+    if isinstance(shown, str) or not shown.draws:
+        return shown if isinstance(shown, str) else "Nothing was written."
+    logits = shown.draws[0].logits.double()
+
+    def entropy(temperature: float) -> float:
+        shares = (logits / temperature).softmax(0)
+        return float(-(shares * shares.clamp(min=1e-300).log2()).sum())
+
+    now = shown.settings.sampling.temperature
+    likeliest = [float((logits / t).softmax(0).max()) for t in (now, 0.3, 1.0, 2.0)]
+    shares = formats.percents(*likeliest)
+    return (
+        f"At the first step, the likeliest token has {shares[0]} at temperature {now:g}; it would have {shares[1]} at "
+        f"0.3, {shares[2]} at 1 and {shares[3]} at 2. The entropy goes from {entropy(0.3):.1f} bits at 0.3 to "
+        f"{entropy(2.0):.1f} bits at 2, of at most {np.log2(len(logits)):.1f}. The logits themselves stay as they are."
+    )
+
+
+def cuts(model: ModelState, state: GenerateState) -> str:
+    """How many tokens the cuts leave."""
+    shown = _shown(model, state)
+    if isinstance(shown, str) or not shown.draws:
+        return shown if isinstance(shown, str) else "Nothing was written."
+    if shown.settings.sampling.greedy:
+        return "Greedy takes the likeliest token: no cut acts."
+    left = np.array([draw.left.min_p for draw in shown.draws])
+    vocab = shown.model.config.vocab_size
+    return (
+        f"These cuts leave {int(left.min())} to {int(left.max())} of {vocab:,} tokens; the median of the steps "
+        f"is {float(np.median(left)):g}. top-k leaves the same number everywhere; top-p and min-p leave few where the "
+        "model is sure and many where it is not."
+    )
+
+
+def branch(model: ModelState, state: GenerateState) -> str:
+    """What another token at a step changes."""
+    shown = _shown(model, state)
+    if isinstance(shown, str):
+        return shown
+    if not shown.settings.forced:
+        return "Nothing was put there yet: click a token of the list below the text."
+    return (
+        f"{shown.sentence()} Both texts use the same random numbers at the same steps; but each distribution depends "
+        "on all tokens before it, so the texts need not meet again."
+    )
+
+
+QUESTIONS = [
+    Question("The draw", "How was the first token chosen? Look at the bar at the right.", chosen, model=LAB),
+    Question(
+        "Greedy", "Always the likeliest token: does the text run in circles?", repeats,
+        model=LAB, page={"method": "greedy", "steps": 120},
+    ),
+    Question(
+        "Temperature", "Drag the temperature from 0.3 to 2. What becomes of the text, and of the bars?", hotter,
+        model=LAB, page={"temperature": 1.5, "top_k": 0},
+    ),
+    Question(
+        "top-p", "top-p leaves the likeliest tokens that have 90% together. How many are those?", cuts,
+        model=LAB, page={"temperature": 1.0, "top_k": 0, "top_p": 0.9},
+    ),
+    Question(
+        "Another way", "At the third step another token was put. How does the text go on?", branch,
+        model=LAB, page={"forced": "3.257"},
+    ),
+]  # fmt: skip
