@@ -2,8 +2,8 @@
 
 All write 100 tokens after a prompt of 10, with the same weights and one thread, in turns. The bare loop is what one
 would write by hand for speed: queries, keys and values by one map, the fused kernel, a cache by torch.cat, no checks.
-Greedy, all write the same text; it is compared before the measurement. What ours takes includes all that it gives: each
-step's logits, a course to go on from, and the checks of what came in.
+Before the measurement, their logits of a text are compared, and what they write. What ours takes includes all that it
+gives: each step's logits, a course to go on from, and the checks of what came in.
 """
 
 import math
@@ -100,12 +100,16 @@ class BareDecoder(nn.Module):
         logits: Tensor = self.logits(self.norm(x))
         return logits
 
-    @torch.no_grad()
-    def write(self, prompt: Tensor, new: int) -> list[int]:
-        """So many tokens after the prompt, each the likeliest."""
+    def forget(self) -> None:
+        """Begin another text."""
         for layer in self.layers:
             assert isinstance(layer, BareLayer)
             layer.keys = layer.values = None
+
+    @torch.no_grad()
+    def write(self, prompt: Tensor, new: int) -> list[int]:
+        """So many tokens after the prompt, each the likeliest."""
+        self.forget()
         text, start, written = prompt, 0, list[int]()
         for _ in range(new):
             token = self(text, start)[:, -1].argmax(-1, keepdim=True)
@@ -113,6 +117,24 @@ class BareDecoder(nn.Module):
             text = token
             written.append(int(token))
         return written
+
+
+@torch.no_grad()
+def check_agreement(model: Transformer, bare: BareDecoder, gpt2: Any) -> None:
+    """Check that all do the same work: logits of a text agree, read token by token.
+
+    What they write would not be enough: untrained, it is the same token again and again.
+    """
+    text = torch.randint(1, CONFIG.vocab_size, (1, PROMPT + NEW), generator=torch.Generator().manual_seed(2))
+    expected, ids = model(text)[0], text[0].tolist()
+    bare.forget()
+    singly = [bare(text[:, place : place + 1], place)[0, 0] for place in range(len(ids))]
+    forced = dict(enumerate(ids[PROMPT:]))
+    steps = generate(model, ids[:PROMPT], steps=NEW, forced=forced)
+    ours = torch.stack([step.logits for step in steps])  # the last token is written, and not read
+    torch.testing.assert_close(torch.stack(singly), expected, atol=1e-3, rtol=0)
+    torch.testing.assert_close(ours, expected[PROMPT - 1 : -1], atol=1e-3, rtol=0)
+    torch.testing.assert_close(gpt2(text).logits[0], expected, atol=1e-3, rtol=0)
 
 
 def _linear(weight: Tensor, bias: Tensor) -> nn.Linear:
@@ -132,6 +154,7 @@ def contenders(positional: str) -> dict[str, Callable[[], list[int]]]:
     model = Transformer(replace(CONFIG, positional=positional)).eval()
     bare = BareDecoder(model).eval()
     gpt2: Any = to_gpt2(model)  # whose `generate` has types that mypy does not accept
+    check_agreement(model, bare, gpt2)
     prompt = torch.randint(1, CONFIG.vocab_size, (1, PROMPT), generator=torch.Generator().manual_seed(1))
     ids, sees_all = prompt[0].tolist(), torch.ones_like(prompt)
     sampled = Sampling(temperature=0.8, top_k=50, top_p=0.95)

@@ -13,12 +13,13 @@ import tfm_core
 ROOT = Path(tfm_core.__file__).parent.parent
 
 PROMISED = """
-    ACTIVATIONS ARCHITECTURES ATTENTION MASKS NORMS POSITIONAL TOKENIZERS FeedForward Influence MultiHeadAttention
-    Positional ScaleExperiment Tokens Trace Transformer TransformerConfig TransformerLayer alibi_slopes
-    apply_rotary attention_scores attention_weights causal_mask collisions combine_masks cross_mask document_mask
-    either_mask encode global_mask hops influence leaks mask_scores padding_mask prefix_mask reach_by_layer
-    reachability recording replacements route scale_experiment scaled_dot_product_attention sinusoidal_encoding
-    strided_mask t5_buckets tap to_additive to_ignore window_mask
+    ACTIVATIONS ARCHITECTURES ATTENTION MASKS NORMS POSITIONAL TOKENIZERS Beams Course Draw FeedForward Influence
+    KeyValueCache MultiHeadAttention Positional Sampling ScaleExperiment Step Surprise Tokens Trace Transformer
+    TransformerConfig TransformerLayer alibi_slopes apply_rotary attention_scores attention_weights beam_search
+    can_cache causal_mask collisions combine_masks cross_mask document_mask draw either_mask encode generate global_mask
+    hops influence leaks mask_scores next_token padding_mask prefix_mask reach_by_layer reachability recording
+    replacements route scale_experiment scaled_dot_product_attention sinusoidal_encoding strided_mask surprise
+    t5_buckets tap to_additive to_gpt2 to_ignore window_mask
 """.split()  # what other people's code may import: names are added here, and never taken away
 
 
@@ -72,7 +73,7 @@ print(*map(tuple, map(torch.Tensor.size, scaled_dot_product_attention(query, que
 
 def test_a_model_runs_with_torch_alone():
     """As docs/library.md says. Measurements need NumPy too, and what is compared with Hugging Face's code, that."""
-    rooms = [tfm_core.masks, tfm_core.model, tfm_core.positional, tfm_core.study]
+    rooms = [tfm_core.generation, tfm_core.masks, tfm_core.model, tfm_core.positional, tfm_core.study]
     modules = [module.name for room in rooms for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}.")]
     assert len(modules) > 25
     code = WITH_TORCH_ALONE.format(modules=modules)

@@ -167,6 +167,22 @@ def test_the_last_of_fewer_queries_stands_at_the_last_key(positional):
     assert full is None or full.is_contiguous()
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("positional", POSITIONAL)
+@given(st.integers(0, 20), st.integers(1, 10))
+def test_tokens_after_a_cache_have_the_positions_that_they_have_in_the_whole_text(positional, start, new):
+    scheme, length = POSITIONAL[positional](d_model=16, num_heads=4, max_len=32, bidirectional=False), start + new
+    x = torch.randn(2, 4, length, 4)
+    for whole, part in (
+        (scheme.encode(length), scheme.encode(new, start)),
+        (scheme.rotate(x), scheme.rotate(x[..., start:, :], start)),
+        (scheme.bias(length, length), scheme.bias(new, length)),
+    ):
+        assert (part is None) == (whole is None)
+        if whole is not None:
+            assert torch.equal(part, whole[..., start:, :])
+
+
 @pytest.mark.parametrize("positional", POSITIONAL)
 @pytest.mark.parametrize("architecture", ["encoder", "decoder", "encoder-decoder"])
 def test_only_the_scheme_without_positions_is_blind_to_the_order(positional, architecture):
