@@ -10,6 +10,7 @@ from tests.tfm_ui.lenses.heads.all_weights import weights_of
 from tfm_core.model.trained import trained_weights
 from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.pictures.registry import CannotBeShown, made
+from tfm_ui.state.lab_gpt import PROSE
 from tfm_ui.state.model_state import ModelState
 
 CHOSEN = {"num_heads": 8, "num_layers": 3, "d_model": 64, "seed": 5, "positional": "rope", "causal": False,
@@ -105,12 +106,15 @@ def test_a_name_that_no_run_can_have_is_random_and_that_is_said(name):
         assert badge(app).startswith("Random weights")
 
 
-def test_home_opens_on_trained_weights_where_a_link_asks_for_nothing():
+def test_home_opens_on_lab_gpt_where_a_link_asks_for_nothing():
     app = start("home")
-    assert badge(app) == "Trained on induction · 2 × 1"
+    assert badge(app) == "Lab GPT, trained on prose · 4 × 5"
+    assert widget(app, "text").value == PROSE
     widget(app, "weights").set_value("random").run()
     assert badge(app).startswith("Random weights")
-    assert app.query_params["weights"] in ("random", ["random"])  # without it the address would mean induction
+    assert "weights" not in app.query_params  # the address has the text, so it means random weights
+    widget(app, "text").set_value(ModelState.text).run()
+    assert app.query_params["weights"] in ("random", ["random"])  # without it the address would mean Lab GPT
     assert badge(start("home", weights="random")).startswith("Random weights")
 
 
@@ -130,7 +134,7 @@ def test_other_lenses_open_on_random_weights_and_home_then_too():
 def test_present_is_no_question_to_home():
     app = go_to(new_app(present="true"), "home").run()
     assert not app.exception
-    assert badge(app) == "Trained on induction · 2 × 1"
+    assert badge(app) == "Lab GPT, trained on prose · 4 × 5"
 
 
 def test_homes_link_names_random_weights_where_it_would_be_empty():

@@ -25,16 +25,23 @@ def begin(fields: Mapping[str, str]) -> None:
 
 
 def name_fields() -> None:
-    """Write these fields into an address that would be empty, as that means `begin`. Call it behind all controls."""
-    if (fields := st.session_state[OPENS_WITH]) and _asks_for_nothing():
+    """Write these fields into an address that would be empty, as that means `begin`. Call it behind all controls.
+
+    Only those without a widget: widgets write their own, and one field makes an address that asks for something.
+    """
+    if (fields := _held()) and _asks_for_nothing():
         model = controls.current(ModelState)
         st.query_params.update({name: as_text(getattr(model, name)) for name in fields})
 
 
 def named_in(states: Sequence[tuple[State, str]]) -> Collection[str]:
-    """Which fields a link of these states must name with their defaults: all of them, if it would be empty."""
+    """Which fields a link of these states must name with their defaults, as it would otherwise be empty."""
     is_empty = not any(link_parameters(state, prefix) for state, prefix in states)
-    return st.session_state.get(OPENS_WITH, ()) if is_empty else ()
+    return _held() if is_empty else ()
+
+
+def _held() -> list[str]:
+    return [name for name in st.session_state.get(OPENS_WITH, ()) if name in held_by(ModelState)]
 
 
 def _asks_for_nothing() -> bool:

@@ -10,6 +10,15 @@ ABOUT = (
     "Lab GPT: pretrained by a script of this project on Austen’s novels, “Moby Dick” and presidents’ addresses, "
     "1790 to 1864"
 )
+PROSE = "The ship was bound for a port of the United"  # what follows stands in every president's address
+ADDRESS = (
+    "Fellow-citizens of the Senate and House of Representatives: the Government of the United States is at peace with "
+    "all the world."
+)
+# Names in an order that no book has, and again: what follows can only be known from the text itself.
+NAMES = "Emma Ahab Anne Queequeg Fanny Emma Ahab Anne Queequeg Fanny Emma Ahab Anne"
+# Fields of the model's state.
+ON_PROSE, ON_ADDRESS, ON_NAMES = ({"weights": NAME, "text": text} for text in (PROSE, ADDRESS, NAMES))
 FIRST_ID = len(SPECIAL)  # ids below it are special
 CONTEXT = LAB_GPT.max_len  # tokens: as many as each of its training texts had
 TOKENIZER = f"byte pairs: {LAB_GPT.vocab_size:,} tokens"

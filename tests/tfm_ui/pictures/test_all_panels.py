@@ -19,7 +19,11 @@ from tfm_ui.state.model_state import ModelState
 
 Values = dict[str, Any]
 BY_LENS = {lens.name: lens for lens in lenses()}
-MODELS: list[Values] = [{}, {"text": "one two", "seq_len": 4, "causal": False, "num_layers": 1, "positional": "t5"}]
+MODELS: list[Values] = [
+    {},
+    {"text": "one two", "seq_len": 4, "causal": False, "num_layers": 1, "positional": "t5"},
+    {"text": "The ship, “the” ship 🦊", "weights": "lab-gpt"},
+]
 VIEWS = [
     (lens.name, model, {"view": view} if len(lens.views) > 1 else {})
     for lens in lenses()
@@ -34,6 +38,10 @@ OTHERS: list[tuple[str, Values, Values]] = [
     ("masks", {}, {"view": "see", "item": 1, "paint": "2x9.TAAAACQ"}),
     ("positions", {"architecture": "decoder"}, {"view": "model", "a": "alibi", "b": "t5"}),
     ("positions", {}, {"view": "beyond", "length": 96, "max_len": 64}),
+    *((lens, {"weights": "lab-gpt", "text": ""}, {}) for lens in ("home", "heads", "attention", "masks", "model")),
+    ("attention", {"weights": "lab-gpt", "text": "@gettysburg"}, {"view": "change", "changes": "replace 3 whale"}),
+    ("model", {"weights": "lab-gpt", "text": "@alice", "seq_len": 9}, {"view": "output", "token": 9}),
+    ("masks", {"weights": "lab-gpt"}, {"view": "conventions", "mask": "documents 4 3", "texts": "no whale\n🦊 " * 9}),
 ]
 
 ON_PURPOSE = ("wrong: ", "−∞ and softmax: ")  # what a panel shows as a fault: its laws are there to be broken

@@ -34,6 +34,7 @@ MODELS: list[Values] = [
     {"architecture": "encoder-decoder", "positional": "t5", "norm": "post", "activation": "relu"},
     {"text": "a a a a", "positional": "none", "causal": False, "seq_len": 4},  # all rows alike
     {"text": "@alice", "seq_len": 300, "num_layers": 1, "num_heads": 2, "causal": False},  # pooled
+    {"text": "The ship, “the” ship 🦊", "weights": "lab-gpt"},
 ]
 LENSES: dict[Any, list[Values]] = {
     LensState: [{}],

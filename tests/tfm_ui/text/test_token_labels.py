@@ -2,7 +2,7 @@
 
 import pytest
 
-from tfm_core import encode
+from tfm_core import Tokens, encode
 from tfm_ui.text.token_labels import about_tokens, labels
 
 
@@ -26,9 +26,19 @@ def test_labels_are_short_and_tell_repeats_apart(text, tokenizer, seq_len, expec
     assert labels(encode(text, tokenizer, seq_len)) == expected
 
 
+def test_white_space_is_made_visible_wherever_it_stands_in_a_token():
+    assert labels(Tokens((" whale", "\n\n", " a\tb", " circumstances"), (1, 2, 3, 4), 0)) == [
+        "·whale",
+        "↵↵",
+        "·a⇥b",
+        "·circ…nces",
+    ]
+
+
 def test_the_reader_is_told_what_was_cut_and_padded():
     assert about_tokens(encode("a b c", seq_len=3)) == []
     assert about_tokens(encode("a, b!", seq_len=2)) == ["The text has 4 tokens; the first 2 are read."]
+    assert about_tokens(encode("a, b!", seq_len=2), from_end=True) == ["The text has 4 tokens; the last 2 are read."]
     assert about_tokens(encode("a", seq_len=2)) == ["1 of 2 places holds padding (PAD)."]
     assert about_tokens(encode("a", seq_len=4)) == ["3 of 4 places hold padding (PAD)."]
 

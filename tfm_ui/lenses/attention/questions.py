@@ -5,7 +5,10 @@ What they take for granted, and their answers, are checked in tests/tfm_ui/lense
 
 from tfm_ui.lenses.attention import answers
 from tfm_ui.lenses.attention import answers_experiments as experiments
-from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.lenses.attention.change import copying
+from tfm_ui.live import lab_heads
+from tfm_ui.page.questions import Computed, Prediction, Question
+from tfm_ui.state import lab_gpt
 
 QUESTIONS = (
     Question(
@@ -15,8 +18,8 @@ QUESTIONS = (
     ),
     Question(
         "Not scaled",
-        "A head as wide as the model, its scores not divided: two thirds of the rows give one token nearly all. What "
-        "happens when you switch √dₖ on?",
+        "Random weights show scale best. One head as wide as the model, not divided: two thirds of the rows give one "
+        "token nearly all. And with √dₖ?",
         answers.without_division,
         model={"d_model": 256, "num_heads": 1},
         page={"scaled": False},
@@ -39,6 +42,17 @@ QUESTIONS = (
         page={"view": "arcs", "lines": "rollout", "layer": 2},
     ),
     Question(
+        "Lines on prose",
+        "Lab GPT on a sentence, layer 2. How few of the lines carry half of each row’s weight, and to which tokens do "
+        "they lead?",
+        answers.lines_of_a_share,
+        Prediction(
+            ask="Which share of all lines do you expect, in percent?", measured=answers.share_of_lines, unit="%"
+        ),
+        model=lab_gpt.ON_PROSE,
+        page={"view": "arcs", "layer": 2, "mass": 50},
+    ),
+    Question(
         "Looks here, takes there",
         "“was” looks most at “it”, and yet takes most from itself. Which of the two maps says what this head does?",
         answers.looks_and_takes,
@@ -51,6 +65,14 @@ QUESTIONS = (
         answers.a_sink,
         model={"num_heads": 16, "seed": 2},
         page={"view": "contribution", "layer": 2, "head": 5},
+    ),
+    Question(
+        "Looks and takes, trained",
+        "Lab GPT on a sentence. In how many rows does this head take most from another token than the one it looks at "
+        "most?",
+        answers.looks_and_takes,
+        model=lab_gpt.ON_PROSE,
+        page={"view": "contribution", "layer": 3, "query": 10, "key": 1},
     ),
     Question(
         "One weight",
@@ -76,6 +98,20 @@ QUESTIONS = (
         page={"view": "change", "layer": 2, "changes": "silence 2.1"},
     ),
     Question(
+        "Silence the copy",
+        "Names in no order that a book has, again and again; in B, the heads of Lab GPT that copy best are silent. "
+        "What becomes of the copied token?",
+        copying.what_is_copied,
+        Prediction(ask="Which probability has it in B, in percent?", measured=copying.percent_in_b, unit="%"),
+        model=lab_gpt.ON_NAMES,
+        page=Computed(
+            view="change",
+            layer=lambda: lab_heads.copying_heads()[0][0],
+            head=lambda: lab_heads.copying_heads()[0][1],
+            changes=lab_heads.silenced,
+        ),
+    ),
+    Question(
         "Why √dₖ",
         "Wider vectors have larger dot products. From which dₖ on does the softmax without √dₖ leave half of the "
         "draws under a tenth of the gradient 1/4?",
@@ -85,7 +121,7 @@ QUESTIONS = (
     ),
     Question(
         "Your own heads",
-        "The circles are the heads of your model, here one as wide as the model. Do their scores spread as those of "
+        "The circle is the head of your model: random weights, as wide as the model. Do its scores spread as those of "
         "random vectors do?",
         experiments.own_scores,
         model={"d_model": 256, "num_heads": 1},

@@ -1,7 +1,9 @@
 """Questions of the Heads lens. tests/tfm_ui/lenses/heads/test_questions_heads.py checks what they say."""
 
-from tfm_ui.lenses.heads import answers
-from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.lenses.heads import answers, prose
+from tfm_ui.live import lab_heads
+from tfm_ui.page.questions import Computed, Prediction, Question
+from tfm_ui.state import lab_gpt
 
 QUESTIONS = (
     Question(
@@ -62,5 +64,32 @@ QUESTIONS = (
         Prediction(ask="In which layer is it?", measured=answers.best_layer, options=("layer 1", "layer 2", "none")),
         model={"weights": "induction"},
         page={"layer": 2},
+    ),
+    Question(
+        "The token before",
+        "On random tokens, this head of Lab GPT looks most at the token before. How much of its weight goes there in a "
+        "sentence?",
+        prose.looks_at_previous,
+        Prediction(ask="What percentage of its weight?", measured=prose.percent_on_previous, unit="%"),
+        model=lab_gpt.ON_PROSE,
+        page=Computed(
+            layer=lambda: lab_heads.previous_token_head()[0], head=lambda: lab_heads.previous_token_head()[1]
+        ),
+    ),
+    Question(
+        "The first token",
+        "Lab GPT again. In how many heads do most rows look at the first token above all? What could a head gain by "
+        "looking there?",
+        prose.looks_at_first,
+        Prediction(ask="In how many heads?", measured=prose.heads_on_first),
+        model=lab_gpt.ON_PROSE,
+    ),
+    Question(
+        "What came last time",
+        "Names in no order that a book has, again and again. Does this head of Lab GPT look behind the earlier place "
+        "of its own token?",
+        prose.looks_behind,
+        model=lab_gpt.ON_NAMES,
+        page=Computed(layer=lambda: lab_heads.copying_heads()[0][0], head=lambda: lab_heads.copying_heads()[0][1]),
     ),
 )

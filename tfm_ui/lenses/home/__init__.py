@@ -2,7 +2,7 @@
 
 from tfm_ui.lenses.home.panels import blocks
 from tfm_ui.lenses.home.pictures import PICTURES
-from tfm_ui.lenses.home.questions import QUESTIONS
+from tfm_ui.lenses.home.questions import OPENS_WITH, QUESTIONS
 from tfm_ui.page.lens import Lens, View
 from tfm_ui.state.lens_state import LensState
 
@@ -16,5 +16,5 @@ LENS = Lens(
     questions=QUESTIONS,
     pictures=PICTURES,
     script="pages/start/home.py",
-    opens_with={"weights": "induction"},
+    opens_with=OPENS_WITH,
 )

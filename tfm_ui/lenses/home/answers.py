@@ -29,6 +29,24 @@ def what_it_says(model: ModelState, state: LensState) -> str:
     )
 
 
+def what_it_has_read(model: ModelState, state: LensState) -> str:
+    """The likeliest next token, the one after it, and where such an answer comes from."""
+    likely = next_token(model)
+    first, second = (formats.percent(share, 3) for share in likely.shares[:2])
+    return f"{likely.names[0]}, with {first}; then comes {likely.names[1]}, with {second}. " + model.if_random(
+        "The weights are random, so this says nothing about language.",
+        "It comes from the training and from this text alone: no word was looked up anywhere.",
+        prose="It has read no dictionary: that comes from which tokens followed which in its training texts, and "
+        "from this text. Where a head looks is no proof of why it says so: silence one in Attention, under "
+        "“Change it”, and see.",
+    )
+
+
+def percent_of_likeliest(model: ModelState, state: LensState) -> float:
+    """The probability of the likeliest next token, in percent."""
+    return round(100 * next_token(model).shares[0], 1)
+
+
 def what_came_last_time(model: ModelState, state: LensState) -> str:
     """The likeliest next token, beside what followed when the last token stood in the text before."""
     likely = next_token(model)

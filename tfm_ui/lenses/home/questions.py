@@ -2,8 +2,19 @@
 
 from tfm_ui.lenses.home import answers
 from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.state import lab_gpt
+
+OPENS_WITH = lab_gpt.ON_PROSE
 
 QUESTIONS = (
+    Question(
+        "A language model",
+        "Lab GPT has read novels and presidents’ addresses. Which token will it say next, and how sure is it? Then end "
+        "the sentence otherwise.",
+        answers.what_it_has_read,
+        Prediction(ask="How sure is it, in percent?", measured=answers.percent_of_likeliest, unit="%"),
+        model=OPENS_WITH,
+    ),
     Question(
         "A trained model",
         "This model has learned letters that repeat. Which letter will it say next, and where in the text could it "

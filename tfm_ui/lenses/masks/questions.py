@@ -3,8 +3,9 @@
 What they take for granted, and their answers, are checked in tests/tfm_ui/lenses/masks/test_questions_masks.py.
 """
 
-from tfm_ui.lenses.masks import answers
+from tfm_ui.lenses.masks import answers, prose
 from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.state import lab_gpt
 
 QUESTIONS = (
     Question(
@@ -45,6 +46,24 @@ QUESTIONS = (
         Prediction(ask="How many of the ten are still right?", measured=answers.right_under_mask),
         model={"weights": "reverse"},
         page={"mask": "causal and padding", "item": 1},
+    ),
+    Question(
+        "A window on prose",
+        "Lab GPT was trained to see all that came before. Here each token sees itself and one before it: does it still "
+        "say the same next?",
+        prose.said_under_mask,
+        Prediction(ask="Is the likeliest token the same?", measured=prose.says_the_same, options=("yes", "no")),
+        model=lab_gpt.ON_PROSE,
+        page={"mask": "window 2", "item": 1},
+    ),
+    Question(
+        "A window on names",
+        "Names in no order that a book has, again and again. No token sees further back than three: what becomes of "
+        "the next name?",
+        prose.said_under_mask,
+        Prediction(ask="Is the likeliest token the same?", measured=prose.says_the_same, options=("yes", "no")),
+        model=lab_gpt.ON_NAMES,
+        page={"mask": "window 4", "item": 1},
     ),
     Question(
         "No leak",

@@ -49,15 +49,15 @@ QUESTIONS = (
     ),
     Question(
         "Same head, other positions",
-        "One head of your model under A and under B, all other weights the same. Which tokens does it look at "
-        "differently?",
+        "Random weights, at home with no positions. One head under A and under B, all else the same: which tokens does "
+        "it look at differently?",
         answers.two_schemes,
         page={"view": "model"},
     ),
     Question(
         "Without an order",
-        "Neither positions nor a mask: the words are shuffled, and every output moves along with its word. What could "
-        "such a model never tell apart?",
+        "Random weights, no positions, no mask: the words are shuffled, and each output moves along with its word. "
+        "What could it never tell apart?",
         answers.order_matters,
         model={"positional": "none", "causal": False},
         page={"view": "model", "a": "none", "b": "sinusoidal"},

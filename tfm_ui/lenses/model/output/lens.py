@@ -141,12 +141,17 @@ class AtToken(Result):
         read, at = self.whole.read, self.whole.token
         return np.stack([read.shares[:, at], read.final_shares[:, at]])
 
+    @property
+    def settled(self) -> int:
+        """The number of the place, 0 for the embedding, from which on the final token stays the likeliest."""
+        ids = self.whole.read.ids[:, self.whole.token]
+        other = np.flatnonzero(ids != ids[-1])
+        return int(other[-1]) + 1 if len(other) else 0
+
     def sentence(self) -> str:
         """The likeliest token after each layer, and from where on it stays."""
         read, at = self.whole.read, self.whole.token
-        ids = read.ids[:, at]
-        other = np.flatnonzero(ids != ids[-1])
-        first = read.places[int(other[-1]) + 1 if len(other) else 0]
+        first = read.places[self.settled]
         rank = int(read.final_ranks[0, at])
         stays = "and stays so to the end" if first != read.places[-1] else "which it was not directly before"
         return (

@@ -2,11 +2,13 @@
 
 import torch
 
-from tfm_ui.lenses.model.output.lens import layer_by_layer
-from tfm_ui.lenses.model.output.numbers import likeliest
+from tfm_core import lab_prompt
+from tfm_ui.lenses.model.output.lens import AtToken, layer_by_layer
+from tfm_ui.lenses.model.output.numbers import by_position, likeliest
 from tfm_ui.lenses.model.output.tied import tied_and_untied
 from tfm_ui.lenses.model.state import ModelLensState
-from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.page.questions import Computed, Prediction, Question
+from tfm_ui.state import lab_gpt
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, units
 
@@ -96,6 +98,25 @@ def which_layer_decides(model: ModelState, state: ModelLensState) -> str:
     )
 
 
+def where_it_settles(model: ModelState, state: ModelLensState) -> str:
+    """From which layer on the final token is the likeliest at the chosen position, and what its rank was before."""
+    read = layer_by_layer(model, state)
+    return (
+        f"{AtToken(read).sentence()} Such a read-out applies the final norm and the output matrix to a layer that was "
+        "not made for them: it shows what could be read there, not what the model has decided."
+    )
+
+
+def layer_of_settling(model: ModelState, state: ModelLensState) -> float:
+    """The first place, 0 for the embedding, from which on the final token stays the likeliest."""
+    return AtToken(layer_by_layer(model, state)).settled
+
+
+def how_sure_along(model: ModelState, state: ModelLensState) -> str:
+    """The surest position, and at how many positions the model says what comes next in the text."""
+    return by_position(model, state).sentence()
+
+
 def what_it_knows(model: ModelState, state: ModelLensState) -> str:
     """The likeliest token, the right one, and how many answers are right in all."""
     shown = likeliest(model, state)
@@ -154,6 +175,23 @@ QUESTIONS: tuple[Question, ...] = (
         what_it_knows,
         Prediction(ask="Which probability, in percent, has the likeliest?", measured=percent_of_likeliest, unit="%"),
         model={"weights": "reverse"},
+        page={"view": "output", "token": 1},
+    ),
+    Question(
+        "Layer by layer on prose",
+        "Lab GPT at the last token, read out after each layer. From which layer on is the token that it says in the "
+        "end the likeliest?",
+        where_it_settles,
+        Prediction(ask="From which layer on? 0 is the embedding.", measured=layer_of_settling),
+        model=lab_gpt.ON_PROSE,
+        page=Computed(view="output", token=lambda: len(lab_prompt(lab_gpt.PROSE).pieces)),
+    ),
+    Question(
+        "Surprised by prose",
+        "At each position Lab GPT rates what comes next. Where in the sentence is it sure, and at how many places does "
+        "it say what really comes?",
+        how_sure_along,
+        model=lab_gpt.ON_ADDRESS,
         page={"view": "output", "token": 1},
     ),
 )
