@@ -13,11 +13,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tfm_core.model.attention import ATTENTION, FusedAttention, MultiHeadAttention
 from tfm_core.model.cache import KeyValueCache
 from tfm_core.model.feed_forward import IN_PLACE
 from tfm_core.model.layer import TransformerLayer
 from tfm_core.model.recording import is_recorded
 from tfm_core.model.transformer import Transformer
+
+KINDS = (MultiHeadAttention, FusedAttention)  # a single query sees all keys, by a softmax
 
 
 class Map(NamedTuple):
@@ -47,7 +50,7 @@ class LeanDecoder:
     """Passes of a decoder over one token after those in a cache. It holds the model's parameters, and no copies.
 
     Args:
-        model: a decoder in evaluation mode, of a kind of attention that has a cache.
+        model: a decoder, of a kind of attention that has a cache.
     """
 
     def __init__(self, model: Transformer) -> None:
@@ -58,11 +61,12 @@ class LeanDecoder:
         self.final_norm = None if stack.final_norm is None else _norm(stack.final_norm)
         self.unembedding = model.unembedding.weight
         self.scale = math.sqrt(self.config.d_model)
+        self.is_known = ATTENTION[self.config.attention] in KINDS
 
     def can(self, token: int, cache: KeyValueCache) -> bool:
         """Whether the pass is one of those that this computes."""
         is_padded = token == self.config.pad_id or cache.visible is not None
-        return not (is_padded or self.model.training or is_recorded())
+        return self.is_known and not (is_padded or self.model.training or is_recorded())
 
     @torch.no_grad()
     def __call__(self, token: int, cache: KeyValueCache) -> Tensor:

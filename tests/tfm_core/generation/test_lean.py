@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.tfm_core.generation.writing import CLOSE, PROMPT, decoder, every_scheme, tokens_of
 from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, scramble
-from tfm_core import ACTIVATIONS, NORMS, KeyValueCache, Sampling, generate, recording
+from tfm_core import ACTIVATIONS, ATTENTION, NORMS, KeyValueCache, MultiHeadAttention, Sampling, generate, recording
 from tfm_core.generation.lean import LeanDecoder
 
 
@@ -81,3 +81,16 @@ def test_trained_weights_are_read_as_they_are_now():
     scramble(model)
     with torch.no_grad():
         assert largest_error(lean(5, cache), model(torch.tensor([[5]]))[0, 0]) < CLOSE
+
+
+def test_another_kind_of_attention_is_left_to_the_model(monkeypatch):
+    class Upside(MultiHeadAttention):
+        """Looks away from what it would look at."""
+
+        def _attend(self, q, k, v, mask, bias):
+            return super()._attend(-q, k, v, mask, bias)
+
+    monkeypatch.setitem(ATTENTION, "upside", Upside)
+    model = build(architecture="decoder", attention="upside")
+    both = [list(generate(model, PROMPT, steps=9, use_cache=use_cache)) for use_cache in (True, False)]
+    assert max(largest_error(a.logits, b.logits) for a, b in zip(*both, strict=True)) < CLOSE
