@@ -7,4 +7,5 @@ JOBS = {
     "profile": "tfm_core.profiling:profile",
     "train": "tfm_ui.jobs.training:train_on",
     "compare": "tfm_core.training.compare:compare",
+    "decoding": "tfm_core.profiling.decoding:measure_decoding",
 }
