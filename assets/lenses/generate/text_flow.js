@@ -14,7 +14,8 @@ export function tokenRow({ title, prompt, tokens, forced = [], begins = [], part
   const element = document.createElement("div"), text = document.createElement("p")
   element.className = "text"
   if (title) element.append(Object.assign(document.createElement("b"), { textContent: title }))
-  text.append(Object.assign(document.createElement("span"), { className: "prompt", textContent: prompt.map(shown).join("") }))
+  const asked = prompt.map(piece => Object.assign(document.createElement("span"), { className: "prompt", textContent: shown(piece) }))
+  text.append(...asked)
   const buttons = tokens.map((piece, i) => {
     const button = document.createElement("span"), isWhole = !/^(<0x[0-9A-F]{2}>)+$/.test(piece)
     button.textContent = shown(piece)
@@ -31,6 +32,8 @@ export function tokenRow({ title, prompt, tokens, forced = [], begins = [], part
   }
   element.append(text)
   let now = -1
+  /** @type {HTMLElement[]} */
+  const all = [...asked, ...buttons]
   return {
     element,
     /** Mark the token on screen, or none; what comes after this step is faded. @param {number} place @param {number} until */
@@ -38,6 +41,15 @@ export function tokenRow({ title, prompt, tokens, forced = [], begins = [], part
       buttons[now]?.classList.remove("now")
       buttons[now = place]?.classList.add("now")
       buttons.forEach((button, i) => button.classList.toggle("later", i > until))
+    },
+    /** Colour each token of the whole text; without a colour it is as it was.
+     * @param {(place: number) => { paper: string, ink: string } | undefined} colour */
+    paint(colour) {
+      all.forEach((token, place) => {
+        const { paper = "", ink = "" } = colour(place) ?? {}
+        token.style.background = paper
+        token.style.color = ink
+      })
     },
   }
 }

@@ -23,6 +23,31 @@ interface BeamsHeader extends Header {
   steps: { piece: string, parent: number, score: number }[][] // what each step kept, the best first
 }
 
+interface LookHeader extends Header {
+  prompt: string[]
+  tokens: string[]
+  forced: boolean[]
+  begins: number[] // where the context of each step began
+  layers: number
+  heads: number
+  picked: Point // layer and head, from 0
+  largest: number
+  likeliest: [string, number][][] // of each step
+  chances: number[] // of the token that was written
+}
+
+/** The weights of the step on screen. */
+interface LookScene {
+  context: Context
+  header: LookHeader
+  skin: Skin
+  table: string[]
+  weights: Float32Array // (layer, head, key)
+  keys: number
+  begin: number
+  at: number
+}
+
 /** What a text is shown from, see text_flow.js. */
 interface Flow {
   title?: string

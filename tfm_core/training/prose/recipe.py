@@ -26,6 +26,7 @@ from tfm_core.model.transformer import Transformer
 
 BETAS = (0.9, 0.98)
 LONGEST_GRADIENT = 1.0  # the norm to which gradients are cut
+SHORTEST = 8  # tokens of a stretch that is repeated
 LOOK = 250  # steps between two points of the curve
 EACH = 4  # of the held-out windows every so many-th is read for a point of the curve
 
@@ -43,11 +44,13 @@ class Recipe:
         fall: the share of the steps, at the end, in which they fall to 0 in a line.
         weight_decay: of the matrices.
         dropout: of what each sub-layer adds to the residual stream.
-        repeats: the share of windows whose second half repeats their first half.
+        repeats: the share of windows that are a stretch of prose over and over, of a random length: with prose alone,
+            no head had learned by `repeats_from` to look up what followed the last time.
+        repeats_from: the step after which there are such windows.
         seed: of the first weights, the windows and the dropout.
     """
 
-    steps: int = 14_000
+    steps: int = 13_000
     batch_size: int = 16
     learning_rate: float = 2e-3
     matrix_rate: float = 0.02
@@ -55,7 +58,8 @@ class Recipe:
     fall: float = 0.4
     weight_decay: float = 0.05
     dropout: float = 0.1
-    repeats: float = 0.0
+    repeats: float = 0.1
+    repeats_from: int = 3_000
     seed: int = 0
 
     def rate(self, step: int) -> float:
@@ -143,10 +147,13 @@ class Training:
         random, length = generator(self.recipe.seed, f"windows {self.step}"), self.model.config.max_len
         begins = torch.randint(len(self.texts.training) - length, (self.recipe.batch_size, 1), generator=random)
         windows = self.texts.training[begins + torch.arange(length + 1)]
-        repeat = torch.rand(len(windows), generator=random) < self.recipe.repeats
-        half = length // 2
-        windows[repeat, half : 2 * half] = windows[repeat, :half]
-        return windows
+        if self.step <= self.recipe.repeats_from:
+            return windows
+        # Stretches of many lengths: of a single one, a head could learn how far back to look, whatever stands there.
+        stretches = torch.randint(SHORTEST, length // 2, (len(windows), 1), generator=random)
+        repeated = windows.gather(1, torch.arange(length + 1) % stretches)
+        repeat = torch.rand((len(windows), 1), generator=random) < self.recipe.repeats
+        return torch.where(repeat, repeated, windows)
 
     def _point(self, loss: float) -> dict[str, float]:
         self.model.eval()

@@ -1,5 +1,9 @@
 """The Generate lens: a decoder writes, token after token, and one sees how each token comes about."""
 
+from tfm_ui.lenses.generate.kept.panels import VIEW as KEPT
+from tfm_ui.lenses.generate.kept.pictures import PICTURES as OF_KEPT
+from tfm_ui.lenses.generate.look.panels import VIEW as LOOK
+from tfm_ui.lenses.generate.look.pictures import PICTURES as OF_LOOK
 from tfm_ui.lenses.generate.questions import QUESTIONS
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.write.beams import PICTURES as OF_BEAMS
@@ -12,8 +16,8 @@ LENS = Lens(
     name="generate",
     title="Generate",
     state=GenerateState,
-    views={"write": WRITE},
+    views={"write": WRITE, "look": LOOK, "kept": KEPT},
     questions=QUESTIONS,
-    pictures=OF_WRITE | OF_BEAMS,
+    pictures=OF_WRITE | OF_BEAMS | OF_KEPT | OF_LOOK,
     opens_with=LAB,
 )

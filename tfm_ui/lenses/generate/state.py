@@ -9,7 +9,7 @@ from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
 PREFIX = "generate_"
-VIEWS = ("write",)
+VIEWS = ("write", "look", "kept")
 METHODS = ("sample", "greedy", "beam")
 AGAINST = ("other text", "random weights", "short memory")
 
@@ -39,8 +39,8 @@ class GenerateState(LensState):
 
     # what of it is looked at; step 0 is the last
     step: int = control(Whole("Step on screen", 0, MOST_STEPS), default=0, held=True, local=True)
-    layer: int = control(Whole("Layer", 1, 8), default=1)
-    head: int = control(Whole("Head", 1, 16), default=1)
+    layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
+    head: int = control(Whole("Head", 1, 16, box=True), default=1)
 
     # what was measured of writing with the cache and without it: the measurement's name
     run: str = control(Text("Measurement", 12), default="", held=True)

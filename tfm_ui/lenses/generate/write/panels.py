@@ -15,7 +15,6 @@ from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
-
 OF_METHOD = {"sample": ["seed", "full"], "greedy": ["full"], "beam": ["width"]}
 
 

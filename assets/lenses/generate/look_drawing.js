@@ -1,0 +1,143 @@
+/* How a step's weights are painted: arcs from the token that wrote to those it looked at, below them a row for each head; at the
+   right, or below in narrow places, the likeliest tokens. All columns stand below the same tokens. */
+
+import { colourBar, decimals, ringAround } from "../../pictures/paint.js"
+import { label } from "./text_flow.js"
+
+/* In pixels at a root font of 16. */
+const ARCS = 74, NAMES = 66, ROW = 15, GAP = 8, SIDE = 88, LIST = 300, LINE = 24, SCALE = 40, NARROW = 700
+const MOST_ARCS = 12
+
+/** @param {Skin} skin @param {LookHeader} header @param {number} width */
+export function heightOf({ rem }, header, width) {
+  const list = width < NARROW * rem ? (header.likeliest[0]?.length ?? 0) * LINE + 40 : 0
+  return Math.ceil((ARCS + NAMES + header.layers * (header.heads * ROW + GAP) + SCALE + list) * rem)
+}
+
+/** @param {LookScene} scene @param {HTMLCanvasElement} canvas */
+function layOut({ skin: { rem }, header, keys }, canvas) {
+  const isNarrow = canvas.clientWidth < NARROW * rem, side = SIDE * rem
+  const width = canvas.clientWidth - side - (isNarrow ? 0 : LIST * rem) - 10 * rem
+  const column = Math.min(width / keys, 40 * rem)
+  const y = (/** @type {number} */ layer, /** @type {number} */ head) => (ARCS + NAMES + layer * (header.heads * ROW + GAP) + head * ROW) * rem
+  return { isNarrow, side, width, column, y, top: ARCS * rem, foot: (ARCS + NAMES + header.layers * (header.heads * ROW + GAP)) * rem }
+}
+
+/** @param {LookScene} scene @param {MouseEvent} event @param {HTMLCanvasElement} canvas */
+export function cellAt(scene, event, canvas) {
+  const { header, keys, skin: { rem } } = scene, { side, column, y } = layOut(scene, canvas)
+  const key = Math.floor((event.offsetX - side) / column)
+  if (key < 0 || key >= keys) return undefined
+  for (let layer = 0; layer < header.layers; layer++) {
+    const head = Math.floor((event.offsetY - y(layer, 0)) / (ROW * rem))
+    if (head < 0 || head >= header.heads) continue
+    return { layer, head, key, box: { x: side + (key + 0.5) * column, y: y(layer, head), h: ROW * rem } }
+  }
+  return undefined
+}
+
+/** @param {LookScene} scene @param {HTMLCanvasElement} canvas */
+export function paintLook(scene, canvas) {
+  const places = layOut(scene, canvas)
+  arcs(scene, places)
+  names(scene, places)
+  rows(scene, places)
+  list(scene, places, canvas)
+}
+
+/** The chosen head's largest weights. @param {LookScene} scene @param {ReturnType<typeof layOut>} places */
+function arcs({ context, header, skin, weights, keys }, { side, column, top }) {
+  const { rem } = skin, [layer, head] = header.picked, from = (layer * header.heads + head) * keys
+  const chosen = weights.subarray(from, from + keys)
+  const largest = [...chosen.keys()].sort((a, b) => chosen[b] - chosen[a]).slice(0, MOST_ARCS).filter(key => chosen[key] >= 0.02)
+  const x = (/** @type {number} */ key) => side + (key + 0.5) * column, begin = x(keys - 1)
+  for (const key of largest) {
+    const end = x(key), high = Math.min(top - 10 * rem, 14 * rem + Math.abs(begin - end) * 0.5)
+    context.strokeStyle = skin.query
+    context.globalAlpha = 0.25 + 0.75 * chosen[key]
+    context.lineWidth = (1 + 7 * chosen[key]) * rem
+    context.beginPath()
+    if (key === keys - 1) context.arc(begin, top - 8 * rem, 6 * rem, 0, 2 * Math.PI)
+    else {
+      context.moveTo(begin, top)
+      context.bezierCurveTo(begin, top - high * 1.3, end, top - high * 1.3, end, top)
+    }
+    context.stroke()
+  }
+  context.globalAlpha = 1
+}
+
+/** The tokens above their columns, as many as fit. @param {LookScene} scene @param {ReturnType<typeof layOut>} places */
+function names({ context, header, skin, keys, begin }, { side, column, top }) {
+  const { rem, family } = skin, text = [...header.prompt, ...header.tokens], every = Math.ceil(14 * rem / column)
+  context.font = `${13 * rem}px ${family}`
+  context.textBaseline = "middle"
+  context.textAlign = "right"
+  for (let key = keys - 1; key >= 0; key -= every) {
+    context.save()
+    context.translate(side + (key + 0.5) * column, top + 4 * rem)
+    context.rotate(-Math.PI / 2)
+    context.fillStyle = key === keys - 1 ? skin.query : skin.key
+    context.fillText(label(text[begin + key]), 0, 0, (NAMES - 6) * rem)
+    context.restore()
+  }
+  context.textAlign = "left"
+}
+
+/** @param {LookScene} scene @param {ReturnType<typeof layOut>} places */
+function rows({ context, header, skin, table, weights, keys }, { side, column, y, foot, width }) {
+  const { rem, family } = skin, high = ROW * rem, gap = column >= 8 * rem ? 1 : 0
+  context.textBaseline = "middle"
+  for (let layer = 0; layer < header.layers; layer++) {
+    for (let head = 0; head < header.heads; head++) {
+      const top = y(layer, head), from = (layer * header.heads + head) * keys
+      const isPicked = layer === header.picked[0] && head === header.picked[1]
+      context.font = `${isPicked ? 600 : 400} ${12.5 * rem}px ${family}`
+      context.fillStyle = isPicked ? skin.ink : skin.muted
+      context.textAlign = "right"
+      context.fillText(head === 0 || isPicked ? `layer ${layer + 1}, head ${head + 1}` : `head ${head + 1}`, side - 8 * rem, top + high / 2)
+      for (let key = 0; key < keys; key++) {
+        context.fillStyle = table[Math.round(255 * Math.min(1, weights[from + key] / header.largest))]
+        context.fillRect(side + key * column, top, Math.max(1, column - gap), high - 1)
+      }
+    }
+  }
+  const [layer, head] = header.picked
+  ringAround(context, skin, { x: side, y: y(layer, head), w: keys * column - gap, h: high - 1 }, 4, 2)
+  context.font = `${13 * rem}px ${family}`
+  const scale = { x: side + 14 * rem, y: foot + 12 * rem, w: Math.min(160 * rem, width / 2) }
+  colourBar(context, skin, skin.weights, scale, "0", decimals(header.largest, 2))
+  context.textAlign = "left"
+}
+
+/** The distribution from which the token was drawn. @param {LookScene} scene @param {ReturnType<typeof layOut>} places
+ * @param {HTMLCanvasElement} canvas */
+function list({ context, header, skin, at }, { isNarrow, foot }, canvas) {
+  const { rem, family } = skin, x = isNarrow ? 0 : canvas.clientWidth - (LIST - 30) * rem, top = isNarrow ? foot + SCALE * rem : 14 * rem
+  const token = header.tokens[at], entries = [...header.likeliest[at]]
+  if (!entries.some(([piece]) => piece === token)) entries[entries.length - 1] = [token, header.chances[at]]
+  const most = Math.max(...entries.map(([, share]) => share), 1e-9), name = 112 * rem, room = canvas.clientWidth - x - name - 62 * rem
+  context.textBaseline = "middle"
+  context.textAlign = "left"
+  context.font = `600 ${14 * rem}px ${family}`
+  context.fillStyle = skin.muted
+  context.fillText("the next token", x, top + 6 * rem)
+  entries.forEach(([piece, share], i) => {
+    const y = top + (26 + i * LINE) * rem, isIt = piece === token
+    if (isIt) {
+      context.fillStyle = skin.ring
+      context.globalAlpha = 0.28
+      context.fillRect(x, y, canvas.clientWidth - x, (LINE - 1) * rem)
+      context.globalAlpha = 1
+    }
+    context.font = `${isIt ? 600 : 400} ${14 * rem}px ${family}`
+    context.fillStyle = skin.ink
+    context.fillText(label(piece), x + 4 * rem, y + LINE / 2 * rem, name - 10 * rem)
+    context.fillStyle = skin.result
+    context.globalAlpha = 0.85
+    context.fillRect(x + name, y + 5 * rem, Math.max(1, share / most * room), (LINE - 10) * rem)
+    context.globalAlpha = 1
+    context.fillStyle = skin.ink
+    context.fillText(`${(100 * share).toFixed(1)}%`, x + name + share / most * room + 6 * rem, y + LINE / 2 * rem)
+  })
+}

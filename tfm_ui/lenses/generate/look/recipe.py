@@ -1,0 +1,51 @@
+"""The view's script: where a head looked at each step."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from tfm_core import Sampling, Transformer, TransformerConfig, generate, recording
+from tfm_ui.lenses.generate.courses import Settings, prompt_of
+from tfm_ui.live.script import config_of, script
+from tfm_ui.state.model_state import ModelState
+
+
+def weights_by_step(
+    *,
+    config: TransformerConfig,
+    prompt: Sequence[int],
+    sampling: Sampling,
+    steps: int,
+    forced: Mapping[int, int],
+    context: int,
+    when_full: str,
+    layer: int,
+    head: int,
+) -> list[Tensor]:
+    """Of each step, the weights (key) of the position that wrote it."""
+    model = Transformer(config).eval()
+    course = generate(model, prompt, sampling, steps=steps, forced=forced, context=context, when_full=when_full)
+    text, rows = list(prompt), []
+    for step in course:
+        with torch.no_grad(), recording("*.self_attention.weights") as trace:
+            model(torch.tensor([text[step.begin :]]))
+        rows.append(trace[f"layers.{layer}.self_attention.weights"][0, head, -1])  # of the last position
+        text.append(step.token)
+    return rows
+
+
+def recipe_of(model: ModelState, settings: Settings, layer: int, head: int) -> str:
+    """The script of a course and a head."""
+    return script(
+        weights_by_step,
+        config=config_of(model),
+        prompt=list(prompt_of(model)),
+        sampling=settings.sampling,
+        steps=settings.steps,
+        forced=dict(settings.forced),
+        context=model.most_tokens,
+        when_full=settings.full,
+        layer=layer,
+        head=head,
+    )
