@@ -97,7 +97,7 @@ def behind_earlier(shown: AllHeads) -> NDArray[np.bool_]:
     text = shown.model.target_tokens if shown.place.startswith("decoder") else shown.model.source_tokens
     ids = np.array(text.ids[: shown.attention.read])
     same = np.tril(ids[:, None] == ids, -1)  # (query, earlier place)
-    cells = np.zeros_like(same)
+    cells: NDArray[np.bool_] = np.zeros(same.shape, bool)
     cells[:, 1:] = same[:, :-1]
     return cells
 
@@ -121,7 +121,8 @@ def _even(shown: AllHeads) -> NDArray[np.float32]:
     """What a head would give that looks at all keys alike that it may see, (query, key)."""
     read = shown.attention.read
     visible = shown.attention.visible[:read, : read if shown.same_text else None]
-    return (visible / visible.sum(-1, keepdims=True).clip(min=1)).astype(np.float32)
+    even: NDArray[np.float32] = (visible / visible.sum(-1, keepdims=True).clip(min=1)).astype(np.float32)
+    return even
 
 
 def _previous(weights: NDArray[np.float32]) -> NDArray[np.float32]:

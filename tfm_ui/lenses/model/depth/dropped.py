@@ -94,9 +94,10 @@ class Dropped(Result):
         """How far the largest weight moves, and how often another key has it."""
         key = self.strongest[0]
         if len(self.visible) == 1:
+            or_else = ", or turn causal off" if self.model.masks_the_future else ""
             return (
                 f"“{self.names[self.token]}” sees one key, “{self.names[key]}”, and gives it all its weight at every "
-                "pass: dropout changes nothing here. Choose a later token, or turn causal off."
+                f"pass: dropout changes nothing here. Choose a later token{or_else}."
             )
         low, high = (float(end) for end in self.trained[:, key].aminmax())
         if not self.rate:

@@ -81,8 +81,12 @@ class Outcome:
     def right_in_all(self) -> str:
         """How many answers are right, over the positions where the task asks; or how many next tokens."""
         if self.model.is_lab_gpt:
-            right, all_but_last = int((self.logits[:-1].argmax(-1) == self.ids[1:]).sum()), len(self.names) - 1
-            return f"At {right} of the {all_but_last} before the last the likeliest is what comes next in the text."
+            right, count = int((self.logits[:-1].argmax(-1) == self.ids[1:]).sum()), len(self.names) - 1
+            return (
+                f"The next token of the text is the likeliest at {right} of the {count} before the last."
+                if count
+                else ""
+            )
         counted = right_answers(self.model, self.logits)
         return f"Right, where the task asks: {in_words(counted)}." if counted else UNKNOWN
 
