@@ -1,0 +1,1 @@
+"""The view "surprise": how probable each token of a text is to the model."""
