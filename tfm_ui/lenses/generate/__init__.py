@@ -6,6 +6,8 @@ from tfm_ui.lenses.generate.look.panels import VIEW as LOOK
 from tfm_ui.lenses.generate.look.pictures import PICTURES as OF_LOOK
 from tfm_ui.lenses.generate.questions import QUESTIONS
 from tfm_ui.lenses.generate.state import GenerateState
+from tfm_ui.lenses.generate.surprise.panels import VIEW as SURPRISE
+from tfm_ui.lenses.generate.surprise.pictures import PICTURES as OF_SURPRISE
 from tfm_ui.lenses.generate.write.beams import PICTURES as OF_BEAMS
 from tfm_ui.lenses.generate.write.panels import VIEW as WRITE
 from tfm_ui.lenses.generate.write.pictures import PICTURES as OF_WRITE
@@ -16,8 +18,8 @@ LENS = Lens(
     name="generate",
     title="Generate",
     state=GenerateState,
-    views={"write": WRITE, "look": LOOK, "kept": KEPT},
+    views={"write": WRITE, "look": LOOK, "kept": KEPT, "surprise": SURPRISE},
     questions=QUESTIONS,
-    pictures=OF_WRITE | OF_BEAMS | OF_KEPT | OF_LOOK,
+    pictures=OF_WRITE | OF_BEAMS | OF_LOOK | OF_KEPT | OF_SURPRISE,
     opens_with=LAB,
 )

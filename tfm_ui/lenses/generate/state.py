@@ -9,7 +9,7 @@ from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
 PREFIX = "generate_"
-VIEWS = ("write", "look", "kept")
+VIEWS = ("write", "look", "kept", "surprise")
 METHODS = ("sample", "greedy", "beam")
 AGAINST = ("other text", "random weights", "short memory")
 
@@ -48,7 +48,7 @@ class GenerateState(LensState):
     # what a text is compared with
     against: str = control(Choice("Beside", AGAINST), default=AGAINST[0])
     other: str = control(Text("Other text", 4000), default="")
-    memory: int = control(Whole("Tokens remembered", 1, 64), default=4)
+    memory: int = control(Whole("Tokens remembered", 1, 64), default=4, held=True)
 
     # the token of the text that is looked at, those of B counted on after those of A; 0: the most surprising one
     at: int = control(Whole("Token on screen", 0, 9999), default=0, held=True, local=True)
