@@ -7,12 +7,14 @@ on. In the shorter ones it counts after how many different tokens a token comes,
 
 import lzma
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 ORDER = 5
 DISCOUNTS = 3  # of counts of 1, of 2, and of 3 or more
+PLAIN = 0.75
 
 
 class NGrams:
@@ -65,10 +67,7 @@ class _Level:
 
     def __init__(self, keys: Tensor, counts: Tensor, vocab_size: int) -> None:
         self.keys, self.counts, self.vocab_size = keys, counts.double(), vocab_size
-        ones, twos, threes, fours = (int((counts == number).sum()) for number in (1, 2, 3, 4))
-        share = ones / (ones + 2 * twos) if ones else 0.0
-        each = (1 - 2 * share * twos / ones, 2 - 3 * share * threes / twos, 3 - 4 * share * fours / threes)
-        self.discounts = torch.tensor([0.0, *each]).double() if ones and twos and threes else torch.zeros(4).double()
+        self.discounts = torch.tensor([0.0, *_discounts(counts)], dtype=torch.float64)
         contexts, place = torch.unique(keys // vocab_size, return_inverse=True)
         self.contexts = contexts
         self.totals = torch.zeros(len(contexts), dtype=torch.float64).index_add_(0, place, self.counts)
@@ -87,6 +86,20 @@ class _Level:
         """What the discounts of each context leave for shorter ones; all where the context never came."""
         place, has_context = _find(self.contexts, keys // self.vocab_size)
         return torch.where(has_context, self.taken[place] / self.totals[place], 1.0)
+
+
+def _discounts(counts: Tensor) -> Sequence[float]:
+    """What is taken off counts of 1, of 2, and of 3 or more: Chen and Goodman 1999, equation 26.
+
+    Of a text so small that a count of 1, 2 or 3 never occurs, or that a discount would be no number between 0 and its
+    count, 0.75 is taken off all of them, as in absolute discounting.
+    """
+    of = [int((counts == number).sum()) for number in range(DISCOUNTS + 2)]
+    if not all(of[1 : DISCOUNTS + 1]):
+        return [PLAIN] * DISCOUNTS
+    share = of[1] / (of[1] + 2 * of[2])
+    each = [number - (number + 1) * share * of[number + 1] / of[number] for number in range(1, DISCOUNTS + 1)]
+    return each if all(0 < taken < number for number, taken in enumerate(each, 1)) else [PLAIN] * DISCOUNTS
 
 
 def _find(sorted_keys: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:

@@ -7,9 +7,9 @@ norms and biases by AdamW. In a trial of 4.5 minutes each, AdamW alone came to 1
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -31,6 +31,20 @@ LOOK = 250  # steps between two points of the curve
 EACH = 4  # of the held-out windows every so many-th is read for a point of the curve
 
 
+class Phase(NamedTuple):
+    """From when on which windows are a stretch of tokens over and over, so that it pays to look up what came before.
+
+    Attributes:
+        after: the step after which it begins.
+        repeats: the share of windows that repeat a stretch of prose, of a random length.
+        shuffled: the share of these whose tokens come from anywhere, so that they are no prose.
+    """
+
+    after: int
+    repeats: float
+    shuffled: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """The numbers of a run, which its card names.
@@ -44,9 +58,7 @@ class Recipe:
         fall: the share of the steps, at the end, in which they fall to 0 in a line.
         weight_decay: of the matrices.
         dropout: of what each sub-layer adds to the residual stream.
-        repeats: the share of windows that are a stretch of prose over and over, of a random length: with prose alone,
-            no head had learned by `repeats_from` to look up what followed the last time.
-        repeats_from: the step after which there are such windows.
+        phases: which windows are repetitions, from when on; before the first, all are plain prose.
         seed: of the first weights, the windows and the dropout.
     """
 
@@ -58,8 +70,7 @@ class Recipe:
     fall: float = 0.4
     weight_decay: float = 0.05
     dropout: float = 0.1
-    repeats: float = 0.1
-    repeats_from: int = 3_000
+    phases: tuple[Phase, ...] = (Phase(3_000, 0.1, 0.0), Phase(4_000, 0.3, 0.5))
     seed: int = 0
 
     def rate(self, step: int) -> float:
@@ -147,13 +158,17 @@ class Training:
         random, length = generator(self.recipe.seed, f"windows {self.step}"), self.model.config.max_len
         begins = torch.randint(len(self.texts.training) - length, (self.recipe.batch_size, 1), generator=random)
         windows = self.texts.training[begins + torch.arange(length + 1)]
-        if self.step <= self.recipe.repeats_from:
+        phase = next((phase for phase in reversed(self.recipe.phases) if self.step > phase.after), None)
+        if not phase:
             return windows
         # Stretches of many lengths: of a single one, a head could learn how far back to look, whatever stands there.
         stretches = torch.randint(SHORTEST, length // 2, (len(windows), 1), generator=random)
         repeated = windows.gather(1, torch.arange(length + 1) % stretches)
-        repeat = torch.rand((len(windows), 1), generator=random) < self.recipe.repeats
-        return torch.where(repeat, repeated, windows)
+        repeat = torch.rand((len(windows), 1), generator=random) < phase.repeats
+        anywhere = self.texts.training[torch.randint(len(self.texts.training), windows.shape, generator=random)]
+        anywhere = anywhere.gather(1, torch.arange(length + 1) % stretches)
+        shuffle = torch.rand((len(windows), 1), generator=random) < phase.shuffled
+        return torch.where(repeat, torch.where(shuffle, anywhere, repeated), windows)
 
     def _point(self, loss: float) -> dict[str, float]:
         self.model.eval()
@@ -164,7 +179,6 @@ class Training:
 
     def _write(self, path: Path) -> None:
         state = {
-            "recipe": asdict(self.recipe),
             "model": self.model.state_dict(),
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "step": self.step,
