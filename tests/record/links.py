@@ -68,6 +68,7 @@ HOME = (
     "?causal=false&positional=learned&tokenizer=byte&text=ab&seq_len=9",
     "?text= ",
     "?weights=random",  # what "?" showed before Home opened on trained weights
+    "?weights=induction",  # what "?" showed before Home opened on Lab GPT
 )
 
 TRAINED = (

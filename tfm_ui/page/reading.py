@@ -8,5 +8,8 @@ from tfm_ui.text.token_labels import about_tokens
 def how_it_is_read(model: ModelState, name: str) -> str:
     """The origin of a sample, and how the text of this field became tokens."""
     tokens = model.target_tokens if name == "target" else model.source_tokens
-    special = lab_gpt.about(tokens) if model.is_lab_gpt else []
-    return " ".join(filter(None, [model.notes[name], *about_tokens(tokens, from_end=model.is_lab_gpt), *special]))
+    if model.is_lab_gpt:  # what was not read comes first, as there is room for two lines
+        said = [*lab_gpt.about(tokens), *about_tokens(tokens, from_end=True), model.notes[name]]
+    else:
+        said = [model.notes[name], *about_tokens(tokens)]
+    return " ".join(filter(None, said))

@@ -38,7 +38,6 @@ def every_token() -> Tokens:
 def about(tokens: Tokens) -> list[str]:
     """Notes on tokens that are no piece of text: the start token, and bytes of characters that are no token whole."""
     if tokens.pieces == (START,):
-        return [f"The text is empty, so {START} is read: the token that stands before each text of the training."]
+        return [f"The text is empty, so {START} is read, which stood before each text of the training."]
     cut = next((piece for piece in tokens.pieces if CUT.fullmatch(piece)), "")
-    why = "the vocabulary has no token for the whole character"
-    return [f"{cut} is a part of a character, in bytes: {why}."] * bool(cut)
+    return [f"{cut} is a part of a character, in bytes: not every character is a token."] * bool(cut)

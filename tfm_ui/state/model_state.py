@@ -4,15 +4,26 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
-from tfm_core import TOKENIZERS, Tokens, TrainingConfig, TransformerConfig, encode, lab_tokenizer
+from tfm_core import (
+    ACTIVATIONS,
+    ARCHITECTURES,
+    NORMS,
+    POSITIONAL,
+    TOKENIZERS,
+    Tokens,
+    TrainingConfig,
+    TransformerConfig,
+    encode,
+    lab_tokenizer,
+)
 from tfm_core.model.tokens import Tokenizer
 from tfm_core.model.trained import RANDOM
 from tfm_ui.state import lab_gpt
 from tfm_ui.state import trained as runs
-from tfm_ui.state.model_fields import ModelFields
+from tfm_ui.state.fields import Choice, Flag, Text, Whole, control
 from tfm_ui.state.pass_cost import HEAVY, pass_bytes
 from tfm_ui.state.samples import about, read_text
-from tfm_ui.state.sizes import TOKENS
+from tfm_ui.state.sizes import HEADS, LAYERS, TOKENS, WIDTH
 
 MAX_TOKENS = TOKENS.high
 EXACT_UP_TO = 256  # tokens: pictures have a cell for each weight, and no more are read unless they are asked for
@@ -21,11 +32,41 @@ EXACT_UP_TO = 256  # tokens: pictures have a cell for each weight, and no more a
 MAX_LEN = 1024
 # What decides the size and the values of weights, and neither which tokens are read nor whether the model can be run.
 WEIGHTS = frozenset({"seed", "d_model", "d_ff", "norm", "activation"})
+CHARS = 20_000  # the greatest length of a typed text, more than ten times what a link carries
+TWO_TEXTS = "An encoder-decoder has two texts: its encoder reads the first, its decoder the target text."
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelState(ModelFields):
-    """The model that the controls describe: its configuration, and the tokens that it reads."""
+class ModelState:
+    """The controls of the model, in the sidebar; the parameters in a link are the names of its fields."""
+
+    text: str = control(Text("Text", CHARS), default="the cat sat on the mat because it was tired")
+    target: str = control(Text("Target text", CHARS), default="die Katze war müde")
+    tokenizer: str = control(
+        Choice("Tokens by", tuple(TOKENIZERS), help="A token's id depends on nothing but itself."), default="word"
+    )
+    seq_len: int = control(TOKENS, default=0, held=True)  # 0: as many as the text has, see `length`
+    d_model: int = control(WIDTH, default=32)
+    num_heads: int = control(HEADS, default=4)
+    num_layers: int = control(LAYERS, default=2)
+    d_ff: int = control(
+        Whole("d_ff", 0, 1024, box=True, help="Hidden units of the feed-forward network. At first 4 d_model."),
+        default=0,
+        held=True,
+    )
+    positional: str = control(
+        Choice("Positions", tuple(POSITIONAL), help="How the model is told where a token stands."), default="sinusoidal"
+    )
+    norm: str = control(
+        Choice("Norm", NORMS, help="Before each sub-layer (pre) or after it (post, as in 2017)."), default="pre"
+    )
+    activation: str = control(Choice("Activation", tuple(ACTIVATIONS)), default="gelu")
+    architecture: str = control(Choice("Architecture", ARCHITECTURES, help=TWO_TEXTS), default="encoder")
+    causal: bool = control(
+        Flag("Causal: no looking ahead", help="A choice in encoders; decoders are always causal."), default=True
+    )
+    weights: str = control(runs.RunName("Weights"), default=RANDOM, held=True)
+    seed: int = control(Whole("Seed", 0, 9999, box=True, help="Another seed, other random weights."), default=7)
 
     def __post_init__(self) -> None:
         for name, value in runs.shape_of(self.weights).items():  # trained weights fix these
@@ -60,25 +101,13 @@ class ModelState(ModelFields):
     @property
     def tokens_by(self) -> Tokenizer:
         """What cuts texts into tokens: the tokenizer of that name, or what the weights were trained with."""
-        if self.is_lab_gpt:
-            return lab_tokenizer()
-        return self.trained.about.tokenizer if self.trained else TOKENIZERS[self.tokenizer]
-
-    @property
-    def trained_length(self) -> int:
-        """How many tokens each text of the training had; 0 if the weights are random."""
-        return self.trained.about.length if self.trained else lab_gpt.CONTEXT if self.is_lab_gpt else 0
-
-    @property
-    def trained_on(self) -> str:
-        """What the weights were trained on, as in "trained on prose"; "" if they are random."""
-        return "prose" if self.is_lab_gpt else "" if self.is_random else self.weights
+        of_no_task = lab_tokenizer() if self.is_lab_gpt else TOKENIZERS[self.tokenizer]
+        return self.trained.about.tokenizer if self.trained else of_no_task
 
     def if_random(self, said: str, trained: str = "", *, prose: str | None = None) -> str:
         """What is said of random weights, or of trained ones in its place; of Lab GPT `prose`, if that is given."""
-        if self.is_lab_gpt and prose is not None:
-            return prose
-        return said if self.is_random else trained
+        of_trained = trained if prose is None or not self.is_lab_gpt else prose
+        return said if self.is_random else of_trained
 
     @cached_property
     def right_answers(self) -> tuple[str, ...]:
@@ -179,9 +208,7 @@ class ModelState(ModelFields):
     @property
     def most_tokens(self) -> int:
         """How many tokens the model can read at all."""
-        if self.is_lab_gpt:
-            return lab_gpt.CONTEXT
-        return runs.longest_of(self.trained) if self.trained else MAX_TOKENS
+        return runs.longest_of(self.trained) if self.trained else lab_gpt.CONTEXT if self.is_lab_gpt else MAX_TOKENS
 
     @cached_property
     def length(self) -> int:
@@ -205,11 +232,8 @@ class ModelState(ModelFields):
     def target_tokens(self) -> Tokens:
         """The tokens of the target text, as the decoder of an encoder-decoder reads them: cut, but never padded."""
         pieces = len(encode(self.read_target, self.tokens_by).pieces)
-        return encode(
-            self.read_target,
-            self.tokens_by,
-            max(1, min(pieces, self.seq_len or EXACT_UP_TO, self.most_tokens)),
-        )
+        count = max(1, min(pieces, self.seq_len or EXACT_UP_TO, self.most_tokens))
+        return encode(self.read_target, self.tokens_by, count)
 
     @property
     def empty_texts(self) -> list[str]:

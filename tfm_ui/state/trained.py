@@ -12,12 +12,12 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from tfm_core import LAB_GPT, STORE, TASKS, TrainingConfig
+from tfm_core.language.lab_gpt import NAME as LAB_GPT_NAME
 from tfm_core.model.trained import RANDOM
 from tfm_core.training.config import of_task, read_name
 from tfm_core.training.examples import held_out
 from tfm_core.training.run import Run
 from tfm_core.training.tasks.task import IGNORED, PAD
-from tfm_ui.state import lab_gpt
 
 EXAMPLES = 9  # held-out examples that have names, @1 to @9
 MOST_CHARS = 300  # of a name; one with all fields has about 250
@@ -41,7 +41,7 @@ def trains(name: str) -> TrainingConfig:
 def run_config(name: str) -> TrainingConfig | None:
     """The configuration of the run with this name; None for names that no run can have, as of random weights."""
     try:
-        return None if name in (RANDOM, lab_gpt.NAME) else trains(name)
+        return None if name in (RANDOM, LAB_GPT_NAME) else trains(name)
     except ValueError:
         return None
 
@@ -51,13 +51,16 @@ class RunName:
     """The weights: "random", "lab-gpt", or the name of a run of training, such as "reverse,seed=3"."""
 
     label: str
-    help: str | None = None
+    help: str = (
+        "Random: drawn from the seed, so no head has a job. Lab GPT: a small language model, which reads any text. Or "
+        "trained on a task, whose tokens the model then reads."
+    )
 
     def read(self, raw: str, default: Any) -> tuple[str, str]:
         """The name in its plain form; the default if no run can have it."""
-        if raw in (RANDOM, lab_gpt.NAME):
+        if raw in (RANDOM, LAB_GPT_NAME):
             return raw, ""
-        expected = f"it can be {RANDOM}, {lab_gpt.NAME}, or the name of a run such as reverse or reverse,seed=3"
+        expected = f"it can be {RANDOM}, {LAB_GPT_NAME}, or the name of a run such as reverse or reverse,seed=3"
         try:
             name = trains(raw[: MOST_CHARS + 1]).name
         except ValueError as problem:
@@ -86,7 +89,7 @@ def offered() -> tuple[str, ...]:
 def shape_of(name: str) -> Mapping[str, Any]:
     """Field of the model's state -> the value that these weights fix; empty for random weights."""
     config = run_config(name)
-    if not config and name != lab_gpt.NAME:
+    if not config and name != LAB_GPT_NAME:
         return {}
     shape = config.transformer if config else LAB_GPT
     return {

@@ -10,8 +10,7 @@ from tfm_core import Transformer
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.state.fields import Choice, Flag, Whole, controls_of
 from tfm_ui.state.links import as_text, link_parameters, read_link, share_link
-from tfm_ui.state.model_fields import CHARS
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.model_state import CHARS, ModelState
 from tfm_ui.state.trained import RunName
 
 STATES = [(ModelState, ""), (HeadsState, "heads_")]

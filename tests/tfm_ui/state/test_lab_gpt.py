@@ -15,8 +15,7 @@ from tfm_ui.live.passes import missing_weights, run
 from tfm_ui.page.reading import how_it_is_read
 from tfm_ui.state.lab_gpt import NAME
 from tfm_ui.state.links import link_parameters, share_link, state_of
-from tfm_ui.state.model_fields import CHARS
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.model_state import CHARS, ModelState
 from tfm_ui.state.samples import read_text
 from tfm_ui.text.token_labels import labels, pieces_of_ids
 
@@ -48,9 +47,9 @@ def test_the_model_is_lab_gpt_whatever_the_other_fields_say():
 
 
 def test_it_is_neither_random_nor_trained_on_a_task():
-    assert (MODEL.is_random, MODEL.is_lab_gpt, MODEL.trained, MODEL.trained_on) == (False, True, None, "prose")
-    assert (ModelState().is_random, ModelState().trained_on, ModelState().trained_length) == (True, "", 0)
-    assert (ModelState(weights="copy").is_random, ModelState(weights="copy").trained_on) == (False, "copy")
+    assert (MODEL.is_random, MODEL.is_lab_gpt, MODEL.trained) == (False, True, None)
+    assert (ModelState().is_random, ModelState().is_lab_gpt) == (True, False)
+    assert (ModelState(weights="copy").is_random, ModelState(weights="copy").is_lab_gpt) == (False, False)
     said = [model.if_random("a", "b", prose="c") for model in (ModelState(), ModelState(weights="copy"), MODEL)]
     assert said == ["a", "b", "c"]
     assert MODEL.if_random("a", "b") == "b"

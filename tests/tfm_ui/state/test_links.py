@@ -12,8 +12,7 @@ from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.state.fields import Choice, Flag, Number, Whole, controls_of
 from tfm_ui.state.links import LINK_CHARS, TEXT_CHARS, as_text, cuts, first_part, read_link, share_link, state_of
 from tfm_ui.state.lists import Numbers, Vectors
-from tfm_ui.state.model_fields import CHARS
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.model_state import CHARS, ModelState
 from tfm_ui.state.trained import RunName
 
 LONGEST_NAME = (

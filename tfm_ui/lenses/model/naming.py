@@ -1,4 +1,4 @@
-"""What the tokens of the vocabulary are called: an id is a hash, so most of them stand for no word that is known."""
+"""What tokens are called, of which most may stand for no word that is known, as an id is a hash; and weights."""
 
 from collections.abc import Mapping
 
@@ -7,6 +7,11 @@ from tfm_ui.live.cache import cached
 from tfm_ui.live.known_words import known_texts
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.token_labels import named, pieces_of_ids
+
+
+def trained_on(model: ModelState) -> str:
+    """What the weights were trained on, as in "trained on prose"; "" if they are random."""
+    return model.if_random("", model.weights, prose="prose")
 
 
 @cached()

@@ -49,8 +49,8 @@ QUESTIONS = (
     ),
     Question(
         "Same head, other positions",
-        "Random weights, at home with no positions. One head under A and under B, all else the same: which tokens does "
-        "it look at differently?",
+        "One head of your model under A and under B, all other weights the same. Which tokens does it look at "
+        "differently?",
         answers.two_schemes,
         page={"view": "model"},
     ),

@@ -8,6 +8,7 @@ from tfm_ui.lenses.model.block.both import both
 from tfm_ui.lenses.model.block.chain import dropout_factors
 from tfm_ui.lenses.model.block.chosen import chosen
 from tfm_ui.lenses.model.block.writing import lengths, shares_of
+from tfm_ui.lenses.model.naming import trained_on
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state.model_state import ModelState
@@ -56,7 +57,7 @@ def how_much_is_added(model: ModelState, state: ModelLensState) -> str:
         "right angle. "
         + model.if_random(
             "How much is old and how much is new in a trained model, random weights cannot say.",
-            f"This is what training on {model.trained_on} has made of it.",
+            f"This is what training on {trained_on(model)} has made of it.",
         )
     )
 

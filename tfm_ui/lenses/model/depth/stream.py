@@ -11,6 +11,7 @@ from tfm_core import TransformerConfig
 from tfm_core.study.depth import mean_cosine
 from tfm_ui.lenses.model.depth import recipe
 from tfm_ui.lenses.model.machine import config_of, in_script, prefix, read
+from tfm_ui.lenses.model.naming import trained_on
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
@@ -76,7 +77,7 @@ class Stream(Result):
             f"{formats.number(before[most])}. {norm} "
             + self.model.if_random(
                 "Random weights: which sub-layer adds most is no finding about trained models.",
-                f"These weights were trained on {self.model.trained_on}: it says what they do, and nothing of others.",
+                f"These weights were trained on {trained_on(self.model)}: it says what they do, and nothing of others.",
             )
         )
 

@@ -14,6 +14,7 @@ from tfm_ui.lenses.model.diagram.chosen import chosen, counted
 from tfm_ui.lenses.model.diagram.rows import Row, picked, picked_stack, rows, written
 from tfm_ui.lenses.model.diagram.shapes import Chosen, Counted
 from tfm_ui.lenses.model.machine import read, token_of, transformer_of
+from tfm_ui.lenses.model.naming import trained_on
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.script import config_code, script
 from tfm_ui.pictures.panel import Result
@@ -109,7 +110,7 @@ class Machine(Result):
     def what_it_is(self) -> str:
         """Whether the model is live."""
         if self.shown.live:
-            weights = self.model.if_random("random weights", f"weights trained on {self.model.trained_on}")
+            weights = self.model.if_random("random weights", f"weights trained on {trained_on(self.model)}")
             return f"This is the sidebar’s model, live, with {weights}."
         megabytes = round(4 * self.parameters / 1e6)
         size = f"{formats.count(megabytes)} MB" if megabytes else "less than 1 MB"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tfm_core import TransformerConfig, logit_lens
 from tfm_ui.lenses.model.machine import in_script, inputs_of, read_of, token_of
-from tfm_ui.lenses.model.naming import name_of
+from tfm_ui.lenses.model.naming import name_of, trained_on
 from tfm_ui.lenses.model.output import recipe
 from tfm_ui.lenses.model.output.outcome import Outcome, outcome, ranks_of, text_of
 from tfm_ui.lenses.model.state import ModelLensState
@@ -92,7 +92,7 @@ class LayerByLayer(Result):
             f"{formats.plural(every, 'position')} after the embedding{nearly}. "
             + self.out.model.if_random(
                 "The weights are random, so this means nothing: no layer has learned to prepare the output.",
-                f"Trained on {self.out.model.trained_on}: what a layer has not yet done, a later one does.",
+                f"Trained on {trained_on(self.out.model)}: what a layer has not yet done, a later one does.",
             )
         )
 

@@ -3,6 +3,7 @@
 import torch
 
 from tfm_core import lab_prompt
+from tfm_ui.lenses.model.naming import trained_on
 from tfm_ui.lenses.model.output.lens import AtToken, layer_by_layer
 from tfm_ui.lenses.model.output.numbers import by_position, likeliest
 from tfm_ui.lenses.model.output.tied import tied_and_untied
@@ -93,7 +94,7 @@ def which_layer_decides(model: ModelState, state: ModelLensState) -> str:
         + model.if_random(
             "How early the others agree means nothing here: no weight was trained, so no layer has learned to come "
             "nearer to an answer.",
-            f"These weights were trained on {model.trained_on}: what a layer leaves open, a later one decides.",
+            f"These weights were trained on {trained_on(model)}: what a layer leaves open, a later one decides.",
         )
     )
 

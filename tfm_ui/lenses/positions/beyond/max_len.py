@@ -11,14 +11,19 @@ from tfm_ui.text import formats
 UNDEFINED = "not defined"
 
 
+def trained_length(model: ModelState) -> int:
+    """How many tokens each text of the training had; 0 if the weights are random."""
+    return model.trained.about.length if model.trained else 0 if model.is_random else model.most_tokens
+
+
 def as_trained(model: ModelState, state: PositionsState) -> PositionsState:
     """The state, with the length that the weights were really trained on as max_len; as it is, if they are random."""
-    return replace(state, max_len=length) if (length := model.trained_length) else state
+    return replace(state, max_len=length) if (length := trained_length(model)) else state
 
 
 def stands_for(model: ModelState) -> str:
     """What max_len is, behind its name."""
-    if not (length := model.trained_length):
+    if not (length := trained_length(model)):
         return "max_len, which stands for the longest text of a training"
     return f"max_len = {length}, the length of every text that these weights were trained on"
 
