@@ -14,6 +14,7 @@ const AT = "generate_at" // the link's parameter: the locked token, from 1, thos
 export default function ({ header, numbers: bytes, root, local, alone, commit }) {
   const memory = root._memory ??= {}, numbers = floats(bytes), { sides } = header
   const $ = (/** @type {string} */ selector) => /** @type {HTMLElement} */ (root.querySelector(selector))
+  if (!sides.length) return
   const rated = sides.map((side, i) => side.tokens.map((_, place) => ratedAt(header, numbers, { side: i, place })))
   if (memory.text !== JSON.stringify(sides)) { // else the texts stay, and with them where they are scrolled to
     memory.text = JSON.stringify(sides)

@@ -23,6 +23,7 @@ from tests.tfm_ui.pictures.figure_checks import (
     unescaped,
     words,
 )
+from tests.tfm_ui.pictures.generate_laws import FIGURES
 from tests.tfm_ui.pictures.scale_checks import floats
 
 Header = dict[str, Any]
@@ -214,6 +215,7 @@ LAWS: dict[str, Law] = {
     "learn": learn,
     "maps": maps,
     "matrices": matrices,
+    **FIGURES,
 }
 
 

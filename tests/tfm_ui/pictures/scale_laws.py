@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.tfm_ui.pictures.charts import axis_of, figure, traces
+from tests.tfm_ui.pictures.generate_laws import SCALES
 from tests.tfm_ui.pictures.scale_checks import Floats, floats, printed, prints, tells_apart, within
 
 Header = dict[str, Any]
@@ -206,4 +207,5 @@ LAWS: dict[str, Law] = {
     "learn": learn,
     "maps": maps,
     "matrices": matrices,
+    **SCALES,
 }

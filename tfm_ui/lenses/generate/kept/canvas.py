@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from tfm_ui.lenses.generate.kept.numbers import NUMBER, Kept, as_numbers
-from tfm_ui.pictures import heatmaps
+from tfm_ui.pictures import figures, heatmaps
 from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.heat import Heat, Side, numbered
 from tfm_ui.pictures.map_scale import Scale, around_zero
@@ -46,6 +46,13 @@ def content(shown: Kept) -> Content:
     return header, numbers
 
 
+def nothing(why: str) -> Content:
+    """The content where no cache can be shown."""
+    empty: Header = {"layer": 1, "layers": 1, "heads": 1, "width": 1, "number": NUMBER, "prompt": 0, "context": None}
+    empty |= {"about": why, "tokens": [], "parts": [], "steps": [], "scales": [_ends(around_zero(0.0))] * len(SIDES)}
+    return empty, np.zeros(0, np.float32)
+
+
 def scales(numbers: NDArray[np.float32], rows: list[int], width: int) -> list[Scale]:
     """Around 0, of all keys and of all values: the same at each step."""
     return [
@@ -69,7 +76,7 @@ def figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
     """What is stored at the last step, as two heatmaps."""
     rows, width = [part["rows"] for part in header["parts"]], header["width"]
     if not rows:
-        return heatmaps.figure([_heat("nothing is stored", np.zeros((1, 1), np.float32), ["–"], ["–"], "ink", 1.0)])
+        return go.Figure(layout={"template": figures.TEMPLATE})
     begin, last = header["parts"][-1]["begin"], _matrices(np.asarray(numbers, np.float32), rows, width)[-1]
     names = numbered(header["tokens"][begin : begin + rows[-1]], begin + 1)
     each = width // header["heads"]

@@ -63,13 +63,12 @@ def _same(model: ModelState, state: GenerateState) -> Panel:
 
 def _costs(model: ModelState, state: GenerateState) -> Panel:
     shown = costs(model, state)
-    when = f" {measured.facts(shown.report)}" if shown.report else ""
     return Panel(
         key="generate_kept_costs",
         title="What one more token costs",
         how_to_read="Lines are by formula, of this shape. A multiply-add counts as two operations (FLOP); a pass "
         "computes the logits of each token that it reads. The estimate is the Profiling lens’s. Measured is a whole "
-        f"step, pass and draw; dots are bytes that were counted.{when}",
+        "step, pass and draw; dots are bytes that were counted.",
         picture="generate_kept_costs",
         result=shown,
         tools=partial(measure_bar.draw, measured.plan(model), state.run),

@@ -1,9 +1,11 @@
 """The pictures of the view "kept", as functions of the link."""
 
+from tfm_ui.lenses.generate.courses import why_not_write
 from tfm_ui.lenses.generate.forced import MOST_STEPS
 from tfm_ui.lenses.generate.kept import canvas
 from tfm_ui.lenses.generate.kept.canvas import KEPT
 from tfm_ui.lenses.generate.kept.costs import Costs, costs
+from tfm_ui.lenses.generate.kept.measured import facts
 from tfm_ui.lenses.generate.kept.numbers import kept
 from tfm_ui.lenses.generate.kept.same import same
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
@@ -21,11 +23,15 @@ MIB, TOKENS = 2**20, "tokens of the text"
 
 def stored(model: ModelState, state: GenerateState) -> Content:
     """Keys and values, row by row."""
+    if reason := why_not_write(model):
+        return canvas.nothing(reason)
     return canvas.content(kept(model, state))
 
 
 def differences(model: ModelState, state: GenerateState) -> Content:
     """The largest difference of a logit at each step, and what rounding stays below."""
+    if reason := why_not_write(model):
+        return lines.content([], about=reason)
     shown = same(model, state)
     x = [step.number + 1 for step in shown.whole]
     drawn = [
@@ -41,6 +47,8 @@ def differences(model: ModelState, state: GenerateState) -> Content:
 
 def prices(model: ModelState, state: GenerateState) -> Content:
     """Operations, speed and bytes over the length of the text."""
+    if reason := why_not_write(model):
+        return lines.content([], about=reason)
     shown = costs(model, state)
     x = shown.lengths
     flops = [
@@ -51,7 +59,7 @@ def prices(model: ModelState, state: GenerateState) -> Content:
         Line("cache, by formula", x, [shown.stored(length) / MIB for length in x], "result"),
         Line("pass without it, estimated", x, [shown.peak(length) / MIB for length in x], "key", "dashed"),
     ]
-    return lines.content(
+    header, numbers = lines.content(
         [
             Chart(TOKENS, "MFLOP for one more token", flops, x_scale="log2", y_scale="log10"),
             *_speed(shown),
@@ -60,6 +68,7 @@ def prices(model: ModelState, state: GenerateState) -> Content:
         about=shown.sentence(),
         gap="not measured",
     )
+    return {**header, "foot": facts(shown.report) if shown.report else ""}, numbers
 
 
 def _speed(shown: Costs) -> list[Chart]:

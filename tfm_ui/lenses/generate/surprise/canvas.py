@@ -38,6 +38,12 @@ def content(shown: Surprising) -> Content:
     return header, np.concatenate([_numbers(side, places) for side in shown.sides]).ravel()
 
 
+def nothing(why: str) -> Content:
+    """The content where no token can be rated."""
+    empty: Header = {"about": why, "sides": [], "names": [], "top": 0.0, "topText": "0", "count": TOP, "vocab": 0}
+    return empty | {"linked": False, "hint": why}, np.zeros(0, np.float32)
+
+
 def _told(side: Side, *, many: bool) -> dict[str, Any]:
     """What a side's header says."""
     perplexity = f"perplexity {units.three(side.scored.perplexity)}" if side.scored.count else ""

@@ -4,32 +4,30 @@ from tfm_ui.lenses.generate.state import PREFIX, GenerateState
 from tfm_ui.lenses.generate.surprise import canvas
 from tfm_ui.lenses.generate.surprise.along import Along
 from tfm_ui.lenses.generate.surprise.canvas import COLOURS, SURPRISE
-from tfm_ui.lenses.generate.surprise.numbers import Surprising, surprising
+from tfm_ui.lenses.generate.surprise.numbers import surprising
 from tfm_ui.lenses.generate.surprise.sides import SHORT_MEMORY, Side, why_not_score
 from tfm_ui.pictures import knobs, lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.knobs import KNOBS, Knob
 from tfm_ui.pictures.lines import Chart, Line
-from tfm_ui.pictures.registry import CannotBeShown, Picture
+from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.fields import Whole, controls_of
 from tfm_ui.state.model_state import ModelState
 
 
-def _shown(model: ModelState, state: GenerateState) -> Surprising:
-    if reason := why_not_score(model):
-        raise CannotBeShown(reason)
-    return surprising(model, state)
-
-
 def text(model: ModelState, state: GenerateState) -> Content:
     """The text, coloured by surprise."""
-    return canvas.content(_shown(model, state))
+    if reason := why_not_score(model):
+        return canvas.nothing(reason)
+    return canvas.content(surprising(model, state))
 
 
 def over_places(model: ModelState, state: GenerateState) -> Content:
     """The surprise of each token, and the perplexity up to it."""
-    shown = _shown(model, state)
+    if reason := why_not_score(model):
+        return lines.content([], about=reason)
+    shown = surprising(model, state)
     bits = [Line(_name(side), _x(side), side.scored.bits.tolist(), COLOURS[side.name]) for side in shown.rated]
     running = [Line(_name(side), _x(side), side.scored.running.tolist(), COLOURS[side.name]) for side in shown.rated]
     place = "token"
