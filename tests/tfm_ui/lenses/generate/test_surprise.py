@@ -1,0 +1,219 @@
+"""The view "surprise": beside torch's cross-entropy and transformers' GPT-2, on any text."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from tfm_core import Transformer, lab_tokenizer, surprise, to_gpt2
+from tfm_core.language.bpe import START_ID
+from tfm_ui.lenses.generate.state import GenerateState
+from tfm_ui.lenses.generate.surprise import scored
+from tfm_ui.lenses.generate.surprise.along import Along, fewest_for_half
+from tfm_ui.lenses.generate.surprise.canvas import WIDTH, content
+from tfm_ui.lenses.generate.surprise.numbers import NOTHING, surprising
+from tfm_ui.lenses.generate.surprise.panels import blocks
+from tfm_ui.lenses.generate.surprise.questions import PLAIN, QUESTIONS, SHUFFLED
+from tfm_ui.lenses.generate.surprise.sides import bytes_of, why_not_score
+from tfm_ui.pictures.panel import Note, panels_in
+from tfm_ui.state.model_state import ModelState
+
+TEXT = "Call me Ishmael. Some years ago I thought I would sail about a little."
+LAB = ModelState(weights="lab-gpt", text=TEXT)
+RANDOM = ModelState(architecture="decoder", tokenizer="byte", text="to be or not")
+ALONE = GenerateState(view="surprise")
+
+
+def beside(against, **more):
+    return GenerateState(view="surprise", against=against, **more)
+
+
+# against what we have not written
+
+
+def test_each_tokens_surprise_is_transformers_cross_entropy_behind_the_start_token():
+    side = surprising(LAB, ALONE).sides[0]
+    ids = [START_ID, *map(lab_tokenizer().id_of, lab_tokenizer().split(TEXT))]
+    with torch.no_grad():
+        logits = to_gpt2(Transformer(LAB.config).eval())(torch.tensor([ids])).logits[0, :-1]
+    losses = F.cross_entropy(logits.double(), torch.tensor(ids[1:]), reduction="none")
+    assert_allclose(side.bits, losses / math.log(2), atol=1e-4)
+    assert side.scored.perplexity == pytest.approx(float(losses.mean().exp()), rel=1e-4)
+    assert side.bits_per_byte == pytest.approx(float(losses.sum()) / math.log(2) / len(TEXT.encode()), rel=1e-4)
+    top = logits.softmax(-1).topk(5)
+    assert_allclose(side.scored.top_shares, top.values, atol=1e-5)
+    assert side.scored.top_ids[:, 0].tolist() == top.indices[:, 0].tolist()
+
+
+def test_without_a_start_token_the_first_has_no_probability_and_it_is_said():
+    side = surprising(RANDOM, ALONE).sides[0]
+    assert np.isnan(side.bits[0])
+    theirs = surprise(Transformer(RANDOM.config).eval(), side.ids)
+    assert_allclose(side.bits[1:], theirs.bits, atol=1e-5)
+    assert_allclose(side.scored.entropies, theirs.entropies, atol=1e-5)
+    assert side.scored.ranks.tolist() == theirs.ranks.tolist()
+    assert "The first token, “t”, has none" in surprising(RANDOM, ALONE).sentence()
+
+
+def test_a_text_longer_than_the_context_is_rated_in_windows():
+    model = ModelState(weights="lab-gpt", text="The sea was calm. " * 80)
+    side = surprising(model, ALONE).sides[0]
+    assert len(side.ids) > 256
+    theirs = surprise(Transformer(model.config).eval(), side.read, context=256)
+    assert_allclose(side.bits, theirs.bits, atol=1e-4)
+
+
+@pytest.mark.parametrize("memory", [1, 3, 64])
+@pytest.mark.parametrize("model", [LAB, RANDOM])
+def test_with_a_short_memory_each_token_is_predicted_from_the_last_alone(model, memory):
+    side = surprising(model, beside("short memory", memory=memory)).sides[1]
+    machine, ids = Transformer(model.config).eval(), side.read
+    for place in range(1, len(ids)):
+        with torch.no_grad():
+            logits = machine(torch.tensor([ids[max(0, place - memory) : place]]))[0, -1]
+        bits = -logits.double().log_softmax(-1)[ids[place]] / math.log(2)
+        assert side.bits[place - 1 + side.first] == pytest.approx(float(bits), abs=1e-4)
+
+
+def test_random_weights_are_those_that_training_began_with():
+    shown = surprising(LAB, beside("random weights"))
+    assert shown.sides[1].config.weights == "random"
+    assert shown.sides[1].ids == shown.sides[0].ids
+    assert shown.sides[1].scored.perplexity > 1000 > shown.sides[0].scored.perplexity
+    seeds = [side.config.seed for side in surprising(RANDOM, beside("random weights")).sides]
+    assert seeds[0] != seeds[1]
+
+
+# what is said
+
+
+def test_b_is_absent_until_there_is_another_text():
+    assert len(surprising(LAB, ALONE).sides) == 1
+    assert "Text B" in surprising(LAB, ALONE).hint
+    shown = surprising(LAB, beside("other text", other="The whale"))
+    assert [len(side.pieces) for side in shown.sides][1] == len(lab_tokenizer().split("The whale"))
+    assert not shown.hint
+    trained = ModelState(weights="induction")
+    assert "cannot be read" in surprising(trained, beside("other text", other="@ a text")).hint
+
+
+def test_the_most_surprising_token_is_named_with_its_ties():
+    shown = surprising(LAB, ALONE)
+    side = shown.sides[0]
+    worst = int(np.argmax(side.bits))
+    assert f"“{side.names[worst]}”, token {worst + 1}, surprises most" in shown.sentence()
+    alike = ModelState(architecture="decoder", tokenizer="byte", text="aaaaaa", positional="none")
+    assert "(one of 5 tokens that tie) surprises most" in surprising(alike, ALONE).sentence().replace("tie),", "tie)")
+
+
+def test_where_they_differ_most_is_said():
+    shown = surprising(LAB, beside("short memory", memory=2))
+    a, b = (side.bits for side in shown.sides)
+    at = int(np.argmax(np.abs(a - b)))
+    assert f"They differ most at “{shown.sides[0].names[at]}”, token {at + 1}" in shown.sentence()
+
+
+def test_half_of_the_bits_fall_on_few_tokens():
+    assert fewest_for_half(np.array([1.0, 5.0, 1.0, 1.0])) == 1
+    assert fewest_for_half(np.array([1.0, 1.0, 1.0, 1.0])) == 2
+    along = Along(surprising(LAB, ALONE))
+    assert all(along.laws().values())
+    assert len(along.table()) == len(along.shown.sides[0].pieces)
+
+
+@pytest.mark.parametrize("text", ["", " "])
+def test_of_no_text_nothing_is_said_but_that(text):
+    model = ModelState(weights="lab-gpt", text=text)
+    shown = surprising(model, beside("random weights"))
+    if not text:
+        assert shown.sentence() == NOTHING
+        assert not shown.laws()
+        assert not shown.recipe()
+    header, numbers = content(shown)
+    assert numbers.size == WIDTH * sum(len(side["tokens"]) for side in header["sides"])
+
+
+# whatever is typed
+
+texts = st.text(max_size=40) | st.sampled_from(
+    ["😀", "\ud83d", "שלום עולם", "<b>&amp;</b>", "a\n\n\tb", "\x00", "﷽" * 9]
+)
+
+
+@settings(deadline=None, max_examples=30)
+@given(texts, st.sampled_from(["other text", "random weights", "short memory"]), texts)
+def test_any_text_is_rated_to_the_last_byte(text, against, other):
+    model = ModelState(weights="lab-gpt", text=text)
+    shown = surprising(model, beside(against, other=other, memory=2))
+    for side in shown.sides:
+        assert len(side.bits) == len(side.pieces)
+        assert bytes_of(model, side.pieces) == len(
+            (other if side.label == "the other text" else model.read_text).encode("utf-8", "surrogatepass")
+        )
+    assert all(shown.laws().values())
+    assert shown.sentence()
+    content(shown)
+
+
+def test_ten_thousand_tokens_are_cut_and_it_is_said():
+    model = ModelState(weights="lab-gpt", text="a b " * 5000)
+    shown = surprising(model, beside("short memory", memory=64))
+    most = scored.most_scored(model.config, 256, 64)
+    assert {len(side.pieces) for side in shown.sides} == {most}
+    assert f"the first {most} are rated" in shown.sentence()
+    alone = surprising(model, ALONE)
+    assert len(alone.sides[0].pieces) == scored.MOST
+    assert f"the first {scored.MOST:,} are rated" in alone.sentence()
+
+
+def test_a_length_that_was_chosen_is_what_is_rated():
+    model = ModelState(weights="lab-gpt", text=TEXT, seq_len=5)
+    assert surprising(model, ALONE).sides[0].pieces == model.source_tokens.pieces
+
+
+def test_a_model_without_next_tokens_is_told_so():
+    for model in (ModelState(), ModelState(architecture="decoder")):
+        (note,) = blocks(model, ALONE)
+        assert isinstance(note, Note)
+        assert note.text == why_not_score(model)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("model", [LAB, RANDOM, ModelState(), ModelState(weights="lab-gpt", text="")])
+def test_answers_hold_of_other_models(question, model):
+    state = GenerateState(**question.page)
+    assert question.answer(model, state)
+    if question.predict:
+        assert question.predict.measured(model, state) in question.predict.options or not question.predict.options
+
+
+def test_what_the_questions_take_for_granted():
+    order, memory = QUESTIONS[1], QUESTIONS[3]
+    assert sorted(PLAIN.replace(".", "").lower().split()) == sorted(SHUFFLED.replace(".", "").lower().split())
+    assert order.predict.measured(ModelState(**order.model), GenerateState(**order.page)) == "B"
+    assert "more than A" in memory.answer(ModelState(**memory.model), GenerateState(**memory.page))
+    assert QUESTIONS[2].model["weights"] == "lab-gpt"
+    assert LAB.config.vocab_size == 2048
+
+
+@pytest.mark.parametrize("against", ["other text", "random weights", "short memory"])
+@pytest.mark.parametrize("model", [LAB, RANDOM])
+def test_the_recipe_gives_the_same_numbers(model, against):
+    shown = surprising(model, beside(against, other="the sea", memory=2))
+    scope = {}
+    exec(compile(shown.recipe(), "recipe", "exec"), scope)
+    for side, bits, perplexity in zip(shown.sides, scope["bits"], scope["perplexities"], strict=True):
+        assert_allclose(bits, side.scored.bits, atol=1e-4)
+        assert perplexity == pytest.approx(side.scored.perplexity, rel=1e-4)
+
+
+def test_each_panel_has_a_table_of_every_token():
+    panels = panels_in(blocks(LAB, beside("random weights")))
+    table = panels[0].result.table()
+    assert list(table["side"]) == ["A"] * (len(table) // 2) + ["B"] * (len(table) // 2)
+    assert_allclose(table["probability"], 2.0 ** -table["bits"])
