@@ -122,7 +122,7 @@ class Costs(Result):
         """A row per length."""
         every = sorted({*self.lengths, *(row.length for row in self.rows)})
         by_length = {row.length: row for row in self.rows}
-        found = [by_length.get(length) for length in every]
+        at = [by_length.get(length) for length in every]
         columns = {
             "MFLOP with the cache": [self.flops(length, cached=True) / 1e6 for length in every],
             "MFLOP without": [self.flops(length, cached=False) / 1e6 for length in every],
@@ -131,11 +131,11 @@ class Costs(Result):
         }
         if self.rows:
             columns |= {
-                "tokens a second with the cache": [1 / row.cached.median if row else np.nan for row in found],
-                "tokens a second without": [1 / row.whole.median if row else np.nan for row in found],
-                "bytes of the cache": [row.stored if row else np.nan for row in found],
-                "bytes of a step with it": [_known(row.cached_peak) if row else np.nan for row in found],
-                "bytes of a pass without": [_known(row.whole_peak) if row else np.nan for row in found],
+                "tokens a second with the cache": [1 / row.cached.median if row else np.nan for row in at],
+                "tokens a second without": [1 / row.whole.median if row else np.nan for row in at],
+                "bytes of the cache": [row.stored if row else np.nan for row in at],
+                "bytes of a step with it": [_known(row.cached_peak) if row else np.nan for row in at],
+                "bytes of a pass without": [_known(row.whole_peak) if row else np.nan for row in at],
             }
         return pd.DataFrame(columns, index=pd.Index(every, name="tokens"))
 

@@ -99,6 +99,6 @@ def knob(model: ModelState, state: GenerateState) -> Content:
 PICTURES = {
     "generate_kept": Picture(KEPT, stored),
     "generate_kept_same": Picture(CHART, differences),
-    "generate_kept_costs": Picture(CHART, prices, ignores=frozenset({"text", "seed"})),
+    "generate_kept_costs": Picture(CHART, prices, ignores=frozenset({"seed"})),
     "generate_kept_knobs": Picture(KNOBS, knob),
 }
