@@ -65,7 +65,7 @@ def facts(model: ModelState, this_pass: Pass | None, *, beside: str = "") -> Non
 
 
 def icon_of(model: ModelState) -> str:
-    """The sign of the weights: a ring if they are random, half full if trained on a task, with a dot if on a language."""
+    """The sign of the weights: a ring if random, half full if trained on a task, with a dot if on a language."""
     if model.is_lab_gpt:
         return ":material/radio_button_checked:"
     return ":material/contrast:" if model.trained else ":material/radio_button_unchecked:"

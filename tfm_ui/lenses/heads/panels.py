@@ -10,16 +10,22 @@ from tfm_ui.lenses.heads.numbers import AllHeads, HeadsInNumbers, all_heads
 from tfm_ui.lenses.heads.state import PREFIX, HeadsState
 from tfm_ui.live.attention import SUMMARY, Attention, summarise
 from tfm_ui.page import controls
-from tfm_ui.pictures.panel import Block, Columns, OpenTable, Panel
+from tfm_ui.pictures.panel import Block, Columns, Note, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 
+NO_EXPLANATION = (
+    "A weight says where a head looks, and not why Lab GPT says what it says: Attention shows what a head takes from "
+    "there, under “Contribution”, and what becomes of the answer without it, under “Change it”."
+)
 
-def blocks(model: ModelState, state: HeadsState) -> list[Block]:
+
+def blocks(model: ModelState, state: HeadsState) -> list[Block | None]:
     """The overview beside the head; below them, all heads as numbers."""
     heads = all_heads(model, state.kind)
     widths = (9, 11) if model.num_heads <= 8 else (1, 1)
     return [
         Columns([[_overview(model, heads)], [_locked(state, heads)]], widths),
+        Note(NO_EXPLANATION, "plain") if model.is_lab_gpt else None,
         _numbers(model, state, heads),
     ]
 
