@@ -15,8 +15,8 @@ ADDRESS = (
     "Fellow-citizens of the Senate and House of Representatives: the Government of the United States is at peace with "
     "all the world."
 )
-# Names in an order that no book has, and again: what follows can only be known from the text itself.
-NAMES = "Emma Ahab Anne Queequeg Fanny Emma Ahab Anne Queequeg Fanny Emma Ahab Anne"
+# Invented names, each twice, and the last one broken off: how it goes on can only be known from the text itself.
+NAMES = "Mr. Wexorby wrote to Mrs. Tandril; Mrs. Tandril answered Mr. Wex"
 # Fields of the model's state.
 ON_PROSE, ON_ADDRESS, ON_NAMES = ({"weights": NAME, "text": text} for text in (PROSE, ADDRESS, NAMES))
 FIRST_ID = len(SPECIAL)  # ids below it are special

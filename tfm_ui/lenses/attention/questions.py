@@ -99,8 +99,8 @@ QUESTIONS = (
     ),
     Question(
         "Silence the copy",
-        "Names in no order that a book has, again and again; in B, the heads of Lab GPT that copy best are silent. "
-        "What becomes of the copied token?",
+        "Two invented names, each twice, the last broken off. In B the heads of Lab GPT that copy best are silent: "
+        "does it still know how the name goes on?",
         copying.what_is_copied,
         Prediction(ask="Which probability has it in B, in percent?", measured=copying.percent_in_b, unit="%"),
         model=lab_gpt.ON_NAMES,

@@ -86,8 +86,8 @@ QUESTIONS = (
     ),
     Question(
         "What came last time",
-        "Names in no order that a book has, again and again. Does this head of Lab GPT look behind the earlier place "
-        "of its own token?",
+        "Two invented names, each twice. Does this head of Lab GPT look behind the earlier place of its own token, as "
+        "whoever copies must?",
         prose.looks_behind,
         model=lab_gpt.ON_NAMES,
         page=Computed(layer=lambda: lab_heads.copying_heads()[0][0], head=lambda: lab_heads.copying_heads()[0][1]),

@@ -58,8 +58,8 @@ QUESTIONS = (
     ),
     Question(
         "A window on names",
-        "Names in no order that a book has, again and again. No token sees further back than three: what becomes of "
-        "the next name?",
+        "Two invented names, each twice, the last broken off. Here no token sees further back than three: does Lab GPT "
+        "say the same next?",
         prose.said_under_mask,
         Prediction(ask="Is the likeliest token the same?", measured=prose.says_the_same, options=("yes", "no")),
         model=lab_gpt.ON_NAMES,
