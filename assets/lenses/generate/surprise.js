@@ -9,6 +9,7 @@ import { clamp, dress, floats, palette } from "../../pictures/paint.js"
 import { colour, detail, flowOf, inWords, ratedAt, sheetOf } from "./surprise_parts.js"
 
 const AT = "generate_at" // the link's parameter: the locked token, from 1, those of B counted on; 0 for none
+const LITTLE = 240 // pixels at a root font of 16: in less room for the texts, what is told of a token takes fewer lines
 
 /** @param {Picture<SurpriseHeader>} picture */
 export default function ({ header, numbers: bytes, root, local, alone, commit }) {
@@ -51,7 +52,10 @@ export default function ({ header, numbers: bytes, root, local, alone, commit })
   function draw() {
     if (!root.clientWidth) return
     skin = dress(root)
-    const table = palette(skin.weights), { high } = room(root, $(".sides"))
+    const table = palette(skin.weights)
+    root.classList.remove("tight")
+    root.classList.toggle("tight", room(root, $(".sides")).high < LITTLE * skin.rem) // so that more of the text is seen
+    const { high } = room(root, $(".sides"))
     const stacked = sides.length > 1 && root.clientWidth < 760 * skin.rem ? 2 : 1
     $(".sides").style.setProperty("--most", high === Infinity ? "26rem" : `${high / stacked}px`)
     flows.forEach((flow, i) => {
