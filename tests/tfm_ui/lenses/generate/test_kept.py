@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from tfm_core import Transformer, generate, to_gpt2
@@ -73,6 +75,21 @@ def test_each_step_adds_a_row_and_earlier_rows_stay(model):
     assert_allclose(before, after[: len(before)], atol=1e-5)
 
 
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.tuples(st.integers(1, 200), st.integers(0, 2), st.booleans()), min_size=2, max_size=4))
+def test_whatever_was_written_before_all_that_is_drawn_is_stored(courses_before):
+    for steps, seed, puts in courses_before:  # each goes on from the one before, as far as the texts agree
+        state = GenerateState(view="kept", steps=steps, seed=seed, forced="60.9" if puts else "")
+        shown = kept(LONG, state)
+        assert shown.measured == shown.by_formula
+        assert all(
+            len(keys) == len(values) == shown.rows(begin)
+            for begin in shown.begins
+            for keys, values in [shown.matrices(begin)]
+        )
+        assert all(shown.laws().values())
+
+
 @pytest.mark.parametrize(("full", "ends"), [("window", 90), ("stop", None)])
 def test_a_full_context_begins_anew_or_ends_and_it_is_said(full, ends):
     shown = kept(LONG, GenerateState(view="kept", steps=90, full=full))
@@ -95,11 +112,11 @@ def test_a_full_context_begins_anew_or_ends_and_it_is_said(full, ends):
 @every
 def test_without_the_cache_the_same_tokens_come_from_the_same_logits(model):
     shown = same.same(model, SHORT)
-    settings = courses.settings_of(model, SHORT)
+    asked = courses.settings_of(model, SHORT)
     written = generate(
         Transformer(model.config).eval(),
         courses.prompt_of(model),
-        settings.sampling,
+        asked.sampling,
         steps=12,
         use_cache=False,
         context=model.most_tokens,

@@ -71,6 +71,7 @@ def _costs(model: ModelState, state: GenerateState) -> Panel:
         "step, pass and draw; dots are bytes that were counted.",
         picture="generate_kept_costs",
         result=shown,
+        slow=True,
         tools=partial(measure_bar.draw, measured.plan(model), state.run),
         sources=[step_flops, pass_flops, KeyValueCache.memory_of, measure_decoding],
     )
