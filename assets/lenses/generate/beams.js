@@ -18,7 +18,7 @@ export default function ({ header, root, local, commit }) {
   memory.wished = wished
   const at = () => Math.max(0, Math.min(memory.at, last()))
   const player = replay(root, { last, at, stand, rest: () => commit({ [STEP]: at() >= last() ? 0 : at() + 1 }) })
-  const width = Math.max(...header.steps.map(step => step.length))
+  const width = Math.max(1, ...header.steps.map(step => step.length))
 
   /** The beams of each step up to this one from which a beam of this step goes on. @param {number} step */
   function alive(step) {
@@ -40,6 +40,9 @@ export default function ({ header, root, local, commit }) {
 
   function draw() {
     if (!root.clientWidth) return
+    canvas.hidden = last() < 0
+    $(".scrub").hidden = last() < 0
+    if (last() < 0) return
     memory.skin = dress(root)
     const wide = canvas.parentElement?.clientWidth ?? 0, { high, fill } = room(root, canvas), { rem } = memory.skin
     const least = Math.ceil((HEAD + ROW * width + 8) * rem)
@@ -54,7 +57,7 @@ export default function ({ header, root, local, commit }) {
   }
 
   function show() {
-    if (!memory.skin) return
+    if (!memory.skin || last() < 0) return
     const now = at(), { rem, family, ink, muted, result, ring, paper, rule } = memory.skin
     const row = tokenRow({ title: "the best so far", prompt: header.prompt, tokens: best(now), pick: place => { player.stop(); stand(place) } })
     $(".texts").replaceChildren(row.element)

@@ -52,6 +52,87 @@ def surprise_scale(header: Header, numbers: bytes) -> None:
         assert all(int(place) < len(header["names"]) for place in row[4 : 4 + len(listed)])
 
 
+OF_STEP, OF_ROW = 9, 5  # numbers of a step, and of each candidate: tfm_ui/lenses/generate/write/pictures.py
+
+
+def steps_of(header: Header, numbers: bytes) -> Floats:
+    """(step, number), of all texts one after the other."""
+    steps = sum(len(text["tokens"]) for text in header["texts"])
+    return floats(numbers).reshape(steps, OF_STEP + header["rows"] * OF_ROW)
+
+
+def write_scale(header: Header, numbers: bytes) -> None:
+    """Shares lie between 0 and 1, candidates are in the order of their probability, and the draw hits its token."""
+    table = steps_of(header, numbers)
+    within(table[:, [0, 1, 2, 7, 8]], 0, 1, "shares of a step")
+    ids = [number for text in header["texts"] for number in text["ids"]]
+    forced = [is_forced for text in header["texts"] for is_forced in text["forced"]]
+    for row, token, is_forced in zip(table, ids, forced, strict=True):
+        candidates = row[OF_STEP:].reshape(-1, OF_ROW)
+        candidates = candidates[candidates[:, 0] >= 0]
+        assert token in candidates[:, 0]
+        assert all(str(int(number)) in map(str, header["pieces"]) for number in candidates[:, 0])
+        within(candidates[:, 2:4], 0, 1, "probabilities")
+        assert (np.diff(candidates[:, 2]) <= 0).all()
+        assert ((candidates[:, 3] > 0) == (candidates[:, 4] == 0)).all() or header["sampling"]["greedy"]
+        if not is_forced and not header["sampling"]["greedy"]:
+            assert row[1] - 1e-6 <= row[0] <= row[2] + 1e-6
+
+
+def beams_scale(header: Header, numbers: bytes) -> None:
+    """Sums fall along a path; a parent is a beam of the step before."""
+    assert not numbers
+    for before, step in zip(header["steps"], header["steps"][1:], strict=False):
+        for beam in step:
+            assert beam["score"] <= before[beam["parent"]]["score"] <= 0
+
+
+def look_scale(header: Header, numbers: bytes) -> None:
+    """Each head's weights at each step lie between 0 and the largest, and sum to 1."""
+    values, heads, start = floats(numbers), header["layers"] * header["heads"], 0
+    within(values, 0, header["largest"], "weights")
+    for step, begin in enumerate(header["begins"]):
+        keys = len(header["prompt"]) + step - begin
+        rows = values[start : start + heads * keys].reshape(heads, keys)
+        np.testing.assert_allclose(rows.sum(-1), 1, atol=1e-4)
+        start += heads * keys
+    assert start == len(values)
+    for likeliest, chance in zip(header["likeliest"], header["chances"], strict=True):
+        assert 0 <= chance <= 1
+        assert sum(share for _, share in likeliest) <= 1 + 1e-6
+
+
+def write_figure(header: Header, numbers: bytes, figure: Json) -> None:
+    """The probability of each token of the first text, before and after the cuts."""
+    count = len(header["texts"][0]["tokens"])
+    table = steps_of(header, numbers)[:count]
+    bars, dots = figure["data"]
+    same(bars["y"], table[:, 7], "probability")
+    same(dots["y"], table[:, 8], "after the cuts")
+
+
+def beams_figure(header: Header, numbers: bytes, figure: Json) -> None:
+    """A line per beam: the sums of all steps."""
+    for rank, trace in enumerate(figure["data"]):
+        same(trace["y"], [step[rank]["score"] for step in header["steps"] if rank < len(step)], trace["name"])
+
+
+def look_figure(header: Header, numbers: bytes, figure: Json) -> None:
+    """A row per step: the chosen head's weights."""
+    if not header["tokens"]:
+        return
+    heads, start = header["layers"] * header["heads"], 0
+    layer, head = header["picked"]
+    (trace,) = traces(figure)
+    table = np.full((len(header["tokens"]), len(header["prompt"]) + len(header["tokens"])), np.nan, np.float32)
+    for step, begin in enumerate(header["begins"]):
+        keys = len(header["prompt"]) + step - begin
+        rows = floats(numbers)[start : start + heads * keys].reshape(heads, keys)
+        table[step, begin : begin + keys] = rows[layer * header["heads"] + head]
+        start += heads * keys
+    same(trace["z"], table, trace["name"])
+
+
 def kept_figure(header: Header, numbers: bytes, figure: Json) -> None:
     """Keys and values of the last step, each on the picture's scale."""
     if not header["parts"]:
@@ -79,5 +160,17 @@ def surprise_figure(header: Header, numbers: bytes, figure: Json) -> None:
             same(trace["customdata"], there[:, 1:3], "what is told of a token")
 
 
-SCALES: dict[str, Callable[[Header, bytes], None]] = {"kept": kept_scale, "surprise": surprise_scale}
-FIGURES: dict[str, Callable[[Header, bytes, Json], None]] = {"kept": kept_figure, "surprise": surprise_figure}
+SCALES: dict[str, Callable[[Header, bytes], None]] = {
+    "write": write_scale,
+    "beams": beams_scale,
+    "look": look_scale,
+    "kept": kept_scale,
+    "surprise": surprise_scale,
+}
+FIGURES: dict[str, Callable[[Header, bytes, Json], None]] = {
+    "write": write_figure,
+    "beams": beams_figure,
+    "look": look_figure,
+    "kept": kept_figure,
+    "surprise": surprise_figure,
+}

@@ -13,15 +13,15 @@ POINTS = 13  # lines of the curve
 def card(figures: Mapping[str, Any]) -> str:
     """The text of README.md."""
     recipe, heads, tokens = figures["recipe"], figures["heads"], figures["tokens"]
-    seen = recipe["steps"] * recipe["batch_size"] * figures["config"]["max_len"]
+    many = recipe["steps"] * recipe["batch_size"] * figures["config"]["max_len"]
     return TEMPLATE.read_text("utf-8").format(
         **{
             name: figures[name] for name in ("recipe", "heads", "tokens", "config", "parameters", "minutes", "sampling")
         },
         bits=figures["bits_per_byte"],
         megabytes=figures["bytes"] / 1e6,
-        seen=seen / 1e6,
-        times=seen / tokens["training"],
+        many=many / 1e6,
+        times=many / tokens["training"],
         torch=figures["torch"].partition("+")[0],
         half=figures["config"]["max_len"] // 2,
         repeats=_repeats(figures),

@@ -62,7 +62,7 @@ class Recipe:
         seed: of the first weights, the windows and the dropout.
     """
 
-    steps: int = 13_000
+    steps: int = 10_500
     batch_size: int = 16
     learning_rate: float = 2e-3
     matrix_rate: float = 0.02
@@ -70,7 +70,7 @@ class Recipe:
     fall: float = 0.4
     weight_decay: float = 0.05
     dropout: float = 0.1
-    phases: tuple[Phase, ...] = (Phase(3_000, 0.1, 0.0), Phase(4_000, 0.3, 0.5))
+    phases: tuple[Phase, ...] = (Phase(3_000, 0.1, 0.0), Phase(4_000, 0.3, 0.5), Phase(5_500, 0.06, 0.5))
     seed: int = 0
 
     def rate(self, step: int) -> float:

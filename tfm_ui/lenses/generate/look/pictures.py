@@ -6,17 +6,18 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from tfm_ui.lenses.generate.courses import why_not_write
 from tfm_ui.lenses.generate.look.numbers import Looked, looked
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.write.numbers import Written
-from tfm_ui.pictures import heatmaps
+from tfm_ui.pictures import figures, heatmaps
 from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.heat import Heat, Side, numbered
 from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
 
-LIKELIEST = 8  # tokens of the distribution that are drawn
+LIKELIEST = 8  # tokens of the distribution that are drawn; fewer than `ROWS`
 
 
 def content(shown: Looked) -> Content:
@@ -34,24 +35,41 @@ def content(shown: Looked) -> Content:
         "picked": [shown.layer, shown.head],
         "largest": max((float(row.max()) for row in shown.rows), default=1.0),
         "likeliest": [
-            [[pieces[int(token)], float(draw.final[token])] for token in draw.order[:LIKELIEST]]
-            for draw in written.draws
+            [
+                [pieces[int(token)], final]
+                for token, _, _, final, _ in written.steps.candidates(step)[:LIKELIEST].tolist()
+            ]
+            for step in range(len(written.course.steps))
         ],
-        "chances": [
-            float(draw.final[step.token]) for draw, step in zip(written.draws, written.course.steps, strict=True)
-        ],
+        "chances": written.steps.finals.tolist(),
     }
     rows = [row.ravel() for row in shown.rows]
     return header, np.concatenate(rows) if rows else np.zeros(0, np.float32)
 
 
 def look(model: ModelState, state: GenerateState) -> Content:
-    """What the link asks for."""
-    return content(looked(model, state))
+    """What the link asks for; no text of a model that writes none."""
+    if not (reason := why_not_write(model)):
+        return content(looked(model, state))
+    return {
+        "about": reason,
+        "prompt": [],
+        "tokens": [],
+        "forced": [],
+        "begins": [],
+        "layers": model.num_layers,
+        "heads": model.num_heads,
+        "picked": [state.layer - 1, state.head - 1],
+        "largest": 1.0,
+        "likeliest": [],
+        "chances": [],
+    }, np.zeros(0, np.float32)
 
 
 def figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
     """The weights of the chosen head at all steps: a row per step, a column per token of the text."""
+    if not header["tokens"]:
+        return go.Figure(layout={"template": figures.TEMPLATE})
     text = [*header["prompt"], *header["tokens"]]
     steps, heads = len(header["tokens"]), header["layers"] * header["heads"]
     layer, head = header["picked"]

@@ -112,7 +112,9 @@ def searched(model: ModelState, state: GenerateState) -> Searched:
 
 
 def beams(model: ModelState, state: GenerateState) -> Content:
-    """The content for beams.js: of each step each beam's token, parent and sum."""
+    """The content for beams.js: of each step each beam's token, parent and sum; none of a model that writes nothing."""
+    if reason := courses.why_not_write(model):
+        return {"about": reason, "prompt": [], "steps": []}, np.zeros(0, np.float32)
     shown, pieces = searched(model, state), model.tokens_by.pieces
     header = {
         "about": shown.sentence(),
@@ -128,7 +130,7 @@ def beams(model: ModelState, state: GenerateState) -> Content:
 def figure(header: Header, numbers: NDArray[np.float32]) -> go.Figure:
     """The sums of all beams over the steps."""
     steps = header["steps"]
-    most = max(len(step) for step in steps)
+    most = max((len(step) for step in steps), default=0)
     traces = [
         go.Scatter(
             name=f"beam {rank + 1}",

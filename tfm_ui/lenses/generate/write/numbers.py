@@ -6,14 +6,13 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-import torch
 
 from tfm_core import Course, Draw, Sampling
 from tfm_ui.lenses.generate import courses
 from tfm_ui.lenses.generate.courses import Settings
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.write.recipe import recipe_of
-from tfm_ui.live.cache import cached
+from tfm_ui.lenses.generate.write.steps import Steps, steps_of
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -21,12 +20,6 @@ from tfm_ui.text.ties import one_of_ties, places_of_largest
 from tfm_ui.text.token_labels import named
 
 FILTERS = ("top_k", "top_p", "min_p")
-
-
-@cached()
-def draws_of(model: ModelState, settings: Settings) -> list[Draw]:
-    """How the token of each step was chosen; where one was put, how it would have been."""
-    return [courses.draw_of(step, settings.sampling) for step in courses.course_of(model, settings).steps]
 
 
 @dataclass(frozen=True)
@@ -47,9 +40,14 @@ class Written(Result):
         return courses.course_of(self.model, self.settings)
 
     @cached_property
+    def steps(self) -> Steps:
+        """How each token was chosen, in a few numbers."""
+        return steps_of(self.model, self.settings)
+
+    @cached_property
     def draws(self) -> list[Draw]:
-        """How each token was chosen."""
-        return draws_of(self.model, self.settings)
+        """How each token was chosen, with the probabilities of all tokens: too much to be kept."""
+        return [courses.draw_of(step, self.settings.sampling) for step in self.course.steps]
 
     @cached_property
     def other(self) -> "Written | None":
@@ -74,8 +72,7 @@ class Written(Result):
         steps = self.course.steps
         if not steps:
             return "Nothing was written: the prompt fills the context."
-        likeliest = sum(step.token == int(draw.order[0]) for step, draw in zip(steps, self.draws, strict=True))
-        shares = np.array([float(draw.probabilities[step.token]) for step, draw in zip(steps, self.draws, strict=True)])
+        likeliest, shares = int((self.steps.ranks == 0).sum()), self.steps.shares
         rarest = places_of_largest(-shares)
         said = [
             f"{formats.plural(len(steps), 'token')} written, {in_words(self.settings.sampling)}.",
@@ -143,16 +140,12 @@ class Written(Result):
 
     def laws(self) -> dict[str, bool]:
         """What must hold of each draw."""
-        if not self.draws:
+        if not self.course.steps:
             return {}
-        finals = torch.stack([draw.final for draw in self.draws])
-        cut = [
-            draw.final[step.token] == 0 and not step.forced
-            for step, draw in zip(self.course.steps, self.draws, strict=True)
-        ]
+        was_drawn = ~np.array([step.forced for step in self.course.steps])
         return {
-            "at each step, what is left sums to 1": bool(((finals.sum(-1) - 1).abs() < 1e-9).all()),
-            "no token that was cut was drawn": not any(cut),
+            "at each step, what is left sums to 1": bool((abs(self.steps.totals - 1) < 1e-9).all()),
+            "no token that was cut was drawn": bool((self.steps.finals[was_drawn] > 0).all()),
         }
 
     def recipe(self) -> str:
