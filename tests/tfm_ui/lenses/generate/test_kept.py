@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from tests.tfm_ui.lenses.generate.decodings import report_of
+from tests.tfm_ui.store.empty import empty_store
 from tfm_core import Transformer, generate, to_gpt2
-from tfm_core.profiling.decoding_report import AtLength, Decoding
-from tfm_core.profiling.report import Blocks, Machine
 from tfm_ui.lenses.generate import courses
 from tfm_ui.lenses.generate.kept import measured, same
 from tfm_ui.lenses.generate.kept.canvas import content
@@ -28,9 +28,10 @@ SHORT = GenerateState(view="kept", steps=12, layer=2)
 every = pytest.mark.parametrize("model", [LAB, RANDOM])
 
 
-def passed(model, ids):
-    with torch.no_grad():
-        return Transformer(model.config).eval()(torch.tensor([ids]))[0]
+@pytest.fixture
+def empty():
+    with empty_store(measured):
+        yield
 
 
 @every
@@ -139,23 +140,7 @@ def test_of_a_long_text_some_steps_are_compared_first_and_last_among_them(monkey
     assert f"{len(numbers)} of 200 steps" in shown.sentence()
 
 
-def report_of(model, seconds):
-    plan = measured.plan(model)
-    rounds = tuple(range(plan.rounds))
-    rows = tuple(
-        measured_row(model, length, *(Blocks(seconds=(s,) * plan.rounds, rounds=rounds) for s in seconds))
-        for length in plan.lengths
-    )
-    machine = Machine(device="a machine", processor="a machine", cores=2, system="Linux", torch="2")
-    return Decoding(id="abc123", plan=plan, machine=machine, measured=rows, started="2026-11-25T20:00:00+00:00")
-
-
-def measured_row(model, length, cached, whole):
-    stored = costs(model, SHORT).stored(length)
-    return AtLength(length=length, cached=cached, whole=whole, stored=stored, cached_peak=None, whole_peak=10)
-
-
-def test_what_was_measured_is_kept_found_by_its_name_and_told():
+def test_what_was_measured_is_kept_found_by_its_name_and_told(empty):
     assert "Nothing of this shape is measured" in costs(RANDOM, SHORT).sentence()
     report = report_of(RANDOM, (0.001, 0.004))
     measured.keep(report)
