@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from benchmarks.live import load_rows as rows
 from benchmarks.live.crowd import Observed, one_after_the_other, together
@@ -79,9 +79,7 @@ def main(
         long: over how many seconds memory is watched; 0 leaves this out.
         all_views: whether to print a table of all views, as a single visitor sees them.
     """
-    os.environ.setdefault(PRESET_VARIABLE, PRESET)  # the servers inherit this, and what follows
-    if os.environ[PRESET_VARIABLE] == PRESET:
-        os.environ |= GLIBC
+    as_hosted()
     with running_server() as (address, _):
         views = asyncio.run(scouted(address))
     figures: Figures = {}
@@ -102,6 +100,13 @@ def main(
     return figures
 
 
+def as_hosted() -> None:
+    """Servers that are started from now on have a host's settings, unless others were asked for."""
+    os.environ.setdefault(PRESET_VARIABLE, PRESET)  # they inherit this, and what follows
+    if os.environ[PRESET_VARIABLE] == PRESET:
+        os.environ |= GLIBC
+
+
 def _observed(views: Sequence[Ticked], visitors: int, seconds: float) -> Observed:
     with running_server() as (address, process):
         if visitors == 1:
@@ -112,11 +117,16 @@ def _observed(views: Sequence[Ticked], visitors: int, seconds: float) -> Observe
 
 def _print(title: str, values: dict[Row, float], bars: Mapping[Row, float], observed: Observed) -> None:
     """Print a table, and what makes its numbers doubtful."""
-    show(title, ["", "", "unit", "bar"], lines(values, bars))
-    for error, times in Counter(observed.errors).most_common(TOLD):
-        print(f"  {times} times: {error}")
+    print_rows(title, values, bars, observed.errors)
     if 100 * observed.driver > MUCH * observed.wall:
         print(f"  These visitors took more than {MUCH} % of a core: on two cores the server had less than it could.")
+
+
+def print_rows(title: str, values: Mapping[Row, float], bars: Mapping[Row, float], errors: Iterable[str]) -> None:
+    """Print a table, and what went wrong."""
+    show(title, ["", "", "unit", "bar"], lines(values, bars))
+    for error, times in Counter(errors).most_common(TOLD):
+        print(f"  {times} times: {error}")
 
 
 def _print_views(views: Sequence[Ticked], observed: Observed) -> None:

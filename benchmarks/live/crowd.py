@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
 import aiohttp
@@ -89,6 +89,11 @@ class Hand:
         was, self._was_shared = self._was_shared, True
         return {self.view.control: self._shared} | self._seed(SHARED_SEED), was
 
+    def moves(self, seed: str) -> Iterator[tuple[Mapping[str, str], bool]]:
+        """The moves of the visitor with this seed, and whether one was made before."""
+        for number in itertools.count(1):
+            yield self.known() if number % KNOWN == 0 else (self.new(seed), False)
+
     def _seed(self, seed: str) -> dict[str, str]:
         return {SEED: seed} if self.view.has_seed and self.view.control != SEED else {}
 
@@ -103,8 +108,8 @@ async def one_after_the_other(address: str, process: int, views: Sequence[Ticked
             async with Visitor(address, link, observed.opening) as visitor:
                 await visitor.open()
                 visitor.kept = observed.kept
-                with _Measured(tree, observed):
-                    await _move(visitor, hand, seed, chance, until=time.perf_counter() + seconds)
+                with Measured(tree, observed):
+                    await move(visitor, hand.moves(seed), chance, until=time.perf_counter() + seconds)
                     await visitor.rest(REST)
             in_all.views[view.link] = observed
             in_all.add(observed)
@@ -134,7 +139,7 @@ async def together(
                 await visitor.open()
                 crowd.append(visitor)
                 arrive(number)
-                await _move(visitor, hand, seed, chance, end=end)
+                await move(visitor, hand.moves(seed), chance, end=end)
                 await visitor.rest(REST)
         except (TimeoutError, aiohttp.ClientError, OSError) as error:
             observed.opening.errors.append(f"the visitor of {link} was lost: {type(error).__name__}: {error}")
@@ -146,39 +151,35 @@ async def together(
             await all_there.wait()
         for visitor in crowd:
             visitor.kept = observed.kept
-        with _Measured(tree, observed):
+        with Measured(tree, observed):
             await asyncio.sleep(seconds)
             end.set()
             await asyncio.wait(tabs)
     return observed
 
 
-async def _move(
+async def move(
     visitor: Visitor,
-    hand: Hand,
-    seed: str,
+    moves: Iterator[tuple[Mapping[str, str], bool]],
     chance: random.Random,
     *,
     until: float = float("inf"),
     end: asyncio.Event | None = None,
 ) -> None:
-    """Move the control again and again. A move does not wait for the answer to the one before, as people do not."""
+    """Move controls again and again. A move does not wait for the answer to the one before, as people do not."""
     due = time.perf_counter()
-    for number in itertools.count(1):
+    while True:
         due += chance.uniform(*PAUSE)
         if due >= until:
             return
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
         if end and end.is_set():
             return
-        if number % KNOWN:
-            await visitor.move(hand.new(seed))
-        else:
-            values, is_known = hand.known()
-            await visitor.move(values, is_known=is_known)
+        values, is_known = next(moves)  # not before, as others may meanwhile make the same move
+        await visitor.move(values, is_known=is_known)
 
 
-class _Measured:
+class Measured:
     """Adds to what is observed how much processor was used within this block."""
 
     def __init__(self, tree: ProcessTree, observed: Observed) -> None:

@@ -9,6 +9,10 @@ from tfm_ui.live.cache import cached, keep_latest, latest
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
 
+# So many tokens are written in the time of a few pictures. More have a lane of their own, or a class that writes would
+# keep all other pictures waiting (benchmarks/writing.py).
+QUICK = 20
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -25,6 +29,11 @@ class Settings:
     steps: int
     full: str
     forced: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether writing takes long, for the cache."""
+        return self.steps > QUICK
 
 
 def settings_of(model: ModelState, state: GenerateState) -> Settings:
