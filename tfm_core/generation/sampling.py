@@ -14,7 +14,6 @@ least the likeliest token stays. Everything after the logits is float64.
 import math
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -229,26 +228,9 @@ def _likeliest(logits: Tensor, top_k: int) -> tuple[Tensor, Tensor]:
 
 def _sorted(logits: Tensor) -> tuple[Tensor, Tensor]:
     """Falling logits and their ids, ties by id: (rank) and int64 (rank)."""
-    if logits.dtype == torch.float32:
-        _check_largest(logits.max())
-        order = _order(logits)
-        return logits[order], order
     values, order = logits.sort(descending=True, stable=True)
     _check_largest(values[0])
     return values, order
-
-
-def _order(logits: Tensor) -> Tensor:
-    """Of float32 logits: the ids that `sort(descending=True, stable=True)` gives, in a ninth of its time.
-
-    Sorted are whole numbers that hold the negative logit's bits above the id: no two are equal, so any sort is stable,
-    and NumPy's is fast. A negative number's bits are turned over, as their order is the other way round.
-    """
-    bits = (0.0 - logits.detach()).numpy().view(np.int32).astype(np.int64)  # 0 - 0 has no sign, unlike -0
-    bits ^= (bits >> 31) & 0x7FFFFFFF
-    keys = (bits << 32) | np.arange(len(bits))
-    keys.sort()
-    return torch.from_numpy(keys & 0xFFFFFFFF)
 
 
 def _check(logits: Tensor) -> None:
