@@ -66,7 +66,7 @@ def write(model: ModelState, state: GenerateState) -> Content:
 
 def nothing(reason: str) -> Content:
     """The content without a text."""
-    text = {"tokens": [], "ids": [], "forced": [], "begins": []}
+    text: dict[str, list[Any]] = {"tokens": [], "ids": [], "forced": [], "begins": []}
     sampling = {"greedy": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
     return {
         "about": reason,
