@@ -33,7 +33,9 @@ class Rows:
     visible: NDArray[np.intp]
 
 
-def about_head(rows: Rows, queries: Sequence[str], keys: Sequence[str], *, same_text: bool = True) -> str:
+def about_head(
+    rows: Rows, queries: Sequence[str], keys: Sequence[str], *, same_text: bool = True, ids: Sequence[int] = ()
+) -> str:
     """What a head does, in one or two sentences, from the rows that can see more than one key.
 
     Args:
@@ -41,16 +43,38 @@ def about_head(rows: Rows, queries: Sequence[str], keys: Sequence[str], *, same_
         queries: a label for each row.
         keys: a label for each column.
         same_text: whether rows and columns are the same tokens, so that there is a previous token.
+        ids: the number of each row's token, if it is to be told whether the head looks behind earlier places of it.
     """
     free = np.flatnonzero(rows.visible > 1)
     if len(free) == 0:
         return NO_CHOICE
     if (rows.first[free] * rows.visible[free] < 1 + TIE).all():
         return "No pattern: every row spreads its weight evenly over the tokens that it may see."
-    return f"{_habit(rows, free, keys, same_text)} {_strongest(rows, free, queries, keys)}"
+    copies = _looks_behind(rows, ids) if same_text else ""
+    return f"{_habit(rows, free, keys, same_text, copies)} {_strongest(rows, free, queries, keys)}"
 
 
-def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: bool) -> str:
+def behind_earlier(ids: Sequence[int]) -> NDArray[np.bool_]:
+    """Boolean (query, key): the keys right behind the earlier places of the query's own token."""
+    same = np.tril(np.equal.outer(ids, ids), -1)  # (query, earlier place)
+    cells: NDArray[np.bool_] = np.zeros(same.shape, bool)
+    cells[:, 1:] = same[:, :-1]
+    return cells
+
+
+def _looks_behind(rows: Rows, ids: Sequence[int]) -> str:
+    """That most rows whose token stood before look most at what came after it there; "" if they do not."""
+    cells = behind_earlier(ids[: len(rows.key)])
+    again = np.flatnonzero(cells.any(-1)) if cells.size else np.zeros(0, np.intp)
+    clear = rows.first[again] - rows.second[again] >= TIE * rows.first[again]
+    hits = int(cells[again, rows.key[again]][clear].sum())
+    by_chance = float((cells[again].sum(-1) / rows.visible[again]).sum())
+    if len(again) < 3 or hits * 2 <= len(again) or hits <= 2 * by_chance:
+        return ""
+    return f"Where a token stood before, looks most at what came after it, in {hits} of {len(again)} such rows."
+
+
+def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: bool, copies: str) -> str:
     """What most rows have in common; rows without a clear favourite count for no habit."""
     clear = rows.first[free] - rows.second[free] >= TIE * rows.first[free]
     top = np.where(clear, rows.key[free], -2)  # -2 is not a key, nor next to a key
@@ -79,6 +103,8 @@ def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: b
         return f"Looks most at {where} in {mirrored} of {len(free)} rows."
     if same_text and (steady := _steady(free[clear] - rows.key[free][clear], len(free))):
         return steady
+    if copies:
+        return copies
     if times * 2 > len(free):
         return f"Favours one token: “{keys[favourite]}” gets the most weight in {times} of {len(free)} rows."
     if times > 1:

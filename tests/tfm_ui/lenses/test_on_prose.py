@@ -24,6 +24,7 @@ from tfm_ui.page.questions import Computed, first_of
 from tfm_ui.state.lab_gpt import ADDRESS, NAMES, ON_ADDRESS, ON_NAMES, ON_PROSE, PROSE
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
+from tfm_ui.text.head_sentences import behind_earlier
 from tfm_ui.text.token_labels import named
 
 MODEL = Transformer(LAB_GPT).eval()
@@ -108,7 +109,7 @@ def test_how_many_heads_look_at_the_first_token(model):
 
 def test_what_a_head_gives_to_what_came_last_time():
     model, state = ModelState(text=TEXT, num_layers=4, num_heads=8), HeadsState(layer=2, head=3)
-    cells = np.argwhere(heads_prose.behind_earlier(all_heads(model, "encoder"))).tolist()
+    cells = np.argwhere(behind_earlier(all_heads(model, "encoder").ids)).tolist()
     assert cells == [[5, 2], [6, 3], [7, 2], [7, 6], [8, 1]]
     weights = weights_of(all_heads(model, "encoder"))[1, 2]
     rows = [weights[5, 2], weights[6, 3], weights[7, 2] + weights[7, 6], weights[8, 1]]

@@ -114,3 +114,17 @@ def test_the_sharpest_head_is_found():
     assert about_heads(weights, ALL).startswith(
         "Sharpest: layer 2, head 3. The largest weight of its rows is 1.00 on average; with an even"
     )
+
+
+def test_a_head_that_copies_looks_behind_the_earlier_place_of_each_token():
+    ids, names = [7, 8, 9, 8, 7, 9], list("abcdef")
+    weights = np.tri(6, dtype=np.float32) * 0.05
+    for row, key in ((1, 0), (2, 0), (3, 2), (4, 1), (5, 3)):
+        weights[row, key] = 0.9
+    said = "Where a token stood before, looks most at what came after it, in 3 of 3 such rows."
+    assert about_head(weights, CAUSAL, names, names, ids=ids).startswith(said)
+    assert "stood before" not in about_head(weights, CAUSAL, names, names)
+    assert "stood before" not in about_head(weights, CAUSAL, names, names, ids=range(6))
+    assert "stood before" not in about_head(weights, CAUSAL, names, names, same_text=False, ids=ids)
+    elsewhere = np.where(np.arange(6)[:, None] > 3, np.roll(weights, 1, 1), weights)
+    assert "stood before" not in about_head(elsewhere * CAUSAL, CAUSAL, names, names, ids=ids)

@@ -1,5 +1,6 @@
 """What the Heads lens shows of one pass: arrays, labels, sentences, tables. Nothing is drawn here."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -56,7 +57,13 @@ class AllHeads(Result):
         """What one head does; layer and head from 0."""
         read, kept = self.attention.read, self.attention.layers[layer]
         rows = Rows(kept.first[head, :read], kept.key[head, :read], kept.second[head, :read], self.visible_keys[:read])
-        return head_sentences.about_head(rows, self.queries, self.keys, same_text=self.same_text)
+        return head_sentences.about_head(rows, self.queries, self.keys, same_text=self.same_text, ids=self.ids)
+
+    @property
+    def ids(self) -> Sequence[int]:
+        """The number of each row's token."""
+        text = self.model.target_tokens if self.place.startswith("decoder") else self.model.source_tokens
+        return text.ids[: self.attention.read]
 
     def sentence(self) -> str:
         """What stands out among all heads."""

@@ -7,6 +7,7 @@ from tfm_ui.lenses.heads.numbers import AllHeads, all_heads
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
+from tfm_ui.text.head_sentences import behind_earlier
 from tfm_ui.text.ties import places_of_largest
 
 TWO_TEXTS = "Queries and keys are two texts here, so no key stands before its query."
@@ -75,7 +76,7 @@ def looks_behind(model: ModelState, state: HeadsState) -> str:
     shown = all_heads(model, state.kind)
     if not shown.same_text:
         return TWO_TEXTS
-    cells = behind_earlier(shown)
+    cells = behind_earlier(shown.ids)
     rows = np.flatnonzero(cells.any(-1))
     if not len(rows):
         return "No token stands in this text twice, so there is no earlier place to look behind."
@@ -90,16 +91,6 @@ def looks_behind(model: ModelState, state: HeadsState) -> str:
         f"{_named(best)}. A head that looks there can copy what came last time; whether the model does, only its "
         "output tells."
     )
-
-
-def behind_earlier(shown: AllHeads) -> NDArray[np.bool_]:
-    """Boolean (query, key): the keys right behind the earlier places of the query's own token."""
-    text = shown.model.target_tokens if shown.place.startswith("decoder") else shown.model.source_tokens
-    ids = np.array(text.ids[: shown.attention.read])
-    same = np.tril(ids[:, None] == ids, -1)  # (query, earlier place)
-    cells: NDArray[np.bool_] = np.zeros(same.shape, bool)
-    cells[:, 1:] = same[:, :-1]
-    return cells
 
 
 def _on(weights: NDArray[np.float32], cells: NDArray[np.bool_], rows: NDArray[np.intp]) -> NDArray[np.float32]:
