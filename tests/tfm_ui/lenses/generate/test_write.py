@@ -1,0 +1,235 @@
+"""The view "write": the text is the link's, each draw is what is said of it, files and script give the same text."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tfm_core import Sampling, Transformer, TransformerConfig, lab_tokenizer, recording
+from tfm_ui.lenses.generate import LENS, courses
+from tfm_ui.lenses.generate.forced import MOST_STEPS, Forced, forced_in
+from tfm_ui.lenses.generate.forced import written as as_text
+from tfm_ui.lenses.generate.look.numbers import looked
+from tfm_ui.lenses.generate.state import PREFIX, GenerateState
+from tfm_ui.lenses.generate.write.beams import searched
+from tfm_ui.lenses.generate.write.files import table_of, text_of
+from tfm_ui.lenses.generate.write.numbers import in_words, written
+from tfm_ui.live import cache
+from tfm_ui.live.passes import transformer
+from tfm_ui.state.links import read_link, share_link, state_of
+from tfm_ui.state.model_state import ModelState
+
+LAB = ModelState(weights="lab-gpt", text="The captain looked at the sea, and")
+STATE = GenerateState(steps=20)
+RANDOM = ModelState(architecture="decoder", tokenizer="byte", text="ab", positional="rope")
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_read_as_tokens_that_were_put(raw: str) -> None:
+    field = Forced("")
+    value, reason = field.read(raw, "")
+    assert field.read(value, "") == (value, "")
+    assert as_text(forced_in(value)) == value
+    assert bool(reason) == (value != " ".join(raw.replace(",", " ").split()))
+
+
+def test_steps_that_do_not_exist_are_dropped_and_said() -> None:
+    value, reason = Forced("").read(f"3.17 0.5 {MOST_STEPS + 1}.4 x 2.² 3.18", "")
+    assert value == "3.18"
+    assert "separated by spaces" in reason
+
+
+def test_a_token_that_the_vocabulary_lacks_is_put_nowhere() -> None:
+    assert courses.settings_of(LAB, replace(STATE, forced="2.999999")).forced == ()
+    assert courses.settings_of(LAB, replace(STATE, forced="2.17 30.5")).forced == ((1, 17),)
+
+
+def test_the_same_link_gives_the_same_text() -> None:
+    state = replace(STATE, temperature=1.3, seed=8, forced="4.300")
+    text = written(LAB, state).text
+    link = share_link("/generate", (LAB, ""), (state, PREFIX))
+    query = {key: [value] for key, value in (part.split("=") for part in link.partition("?")[2].split("&"))}
+    assert query["generate_forced"] == ["4.300"]
+    cache.clear()
+    assert written(LAB, state_of(GenerateState, PREFIX, query)).text == text
+
+
+def test_another_seed_gives_another_text() -> None:
+    assert written(LAB, STATE).text != written(LAB, replace(STATE, seed=2)).text
+
+
+def test_other_settings_compute_only_what_comes_after_the_first_other_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.clear()
+    first = written(LAB, STATE).course
+    read = []
+    original = Transformer.forward
+
+    def forward(self, source, *args, **more):
+        read.append(source.shape[1])
+        return original(self, source, *args, **more)
+
+    monkeypatch.setattr(Transformer, "forward", forward)
+    again = written(LAB, replace(STATE, top_p=0.999999)).course
+    assert again.tokens == first.tokens
+    assert read == [], "the logits are those of the first course"
+    shown = written(LAB, replace(STATE, forced="10.300")).course
+    assert shown.tokens[: len(shown.prompt) + 9] == first.tokens[: len(first.prompt) + 9]
+    assert all(a.logits is b.logits for a, b in zip(shown.steps[:10], first.steps[:10], strict=True))
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    st.floats(0.1, 3),
+    st.sampled_from([0, 1, 5, 50]),
+    st.sampled_from([0.3, 0.9, 1.0]),
+    st.sampled_from([0.0, 0.1, 0.5]),
+)
+def test_laws_hold_for_all_settings(temperature: float, top_k: int, top_p: float, min_p: float) -> None:
+    state = replace(STATE, steps=5, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p)
+    shown = written(RANDOM, state)
+    assert all(shown.laws().values())
+    assert len(shown.table()) == 5
+
+
+def test_greedy_is_the_loop_that_everybody_writes() -> None:
+    shown = written(LAB, replace(STATE, method="greedy"))
+    ids = list(shown.course.prompt)
+    with torch.no_grad():
+        for _ in range(20):
+            ids.append(int(transformer(LAB.config)(torch.tensor([ids]))[0, -1].argmax()))
+    assert list(shown.course.tokens) == ids
+    assert in_words(shown.settings.sampling) == "always the likeliest"
+
+
+def test_the_script_gives_the_same_text() -> None:
+    shown = written(LAB, replace(STATE, forced="3.300 5.17"))
+    names: dict[str, object] = {}
+    exec(shown.recipe(), names)
+    assert names["text"] == shown.text
+
+
+def test_the_script_of_a_search_gives_the_same_text() -> None:
+    shown = searched(LAB, replace(STATE, method="beam", steps=6))
+    names: dict[str, object] = {}
+    exec(shown.recipe(), names)
+    assert names["text"] == shown.best
+
+
+def test_the_script_gives_the_same_weights() -> None:
+    shown = looked(LAB, replace(STATE, steps=6, layer=2, head=3, view="look"))
+    names: dict[str, list[torch.Tensor]] = {}
+    exec(shown.recipe(), names)
+    for row, weights in zip(shown.rows, names["rows"], strict=True):
+        np.testing.assert_allclose(row[1, 2], weights.numpy(), atol=1e-5)
+
+
+def test_files_hold_all_distributions_and_what_brings_them_back() -> None:
+    shown = written(LAB, STATE)
+    head, *rows = csv.reader(io.StringIO(table_of(shown, "final")))
+    assert len(head) == 2 + 2048
+    assert len(rows) == 20
+    for row, draw, step in zip(rows, shown.draws, shown.course.steps, strict=True):
+        shares = np.array(row[2:], float)
+        np.testing.assert_allclose(shares, draw.final.numpy(), rtol=1e-5)
+        assert int(row[1]) == step.token
+    text, _, about = text_of(shown).partition("\n\n---\n")
+    assert text == LAB.text + shown.text
+    known = json.loads(about)
+    assert Sampling(**known["sampling"]) == shown.settings.sampling
+    assert known["ids"] == [step.token for step in shown.course.steps]
+
+
+def test_an_empty_text_begins_with_the_start_token() -> None:
+    empty = replace(LAB, text="")
+    assert courses.prompt_of(empty) == (1,)
+    assert len(written(empty, STATE).course.steps) == 20
+
+
+def test_a_long_prompt_keeps_its_end() -> None:
+    text = "The whale. " * 300 + "At last the captain"
+    prompt = courses.prompt_of(replace(LAB, text=text))
+    assert len(prompt) == 256
+    assert lab_tokenizer().join([lab_tokenizer().pieces[token] for token in prompt]).endswith("At last the captain")
+
+
+@pytest.mark.parametrize("full", ["window", "stop"])
+def test_a_full_context_is_said(full: str) -> None:
+    long = replace(LAB, text="The whale. " * 83)
+    shown = written(long, replace(STATE, full=full))
+    length = len(shown.course.prompt)
+    assert 240 < length <= 256
+    if full == "stop":
+        assert len(shown.course.steps) == 256 - length + 1
+        assert "It stopped where the context of 256 tokens was full." in shown.sentence()
+    else:
+        assert len(shown.course.steps) == 20
+        assert f"was full at step {256 - length + 2}" in shown.sentence()
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (ModelState(), "this model is an encoder"),
+        (ModelState(architecture="decoder"), "several words share an id"),
+        (ModelState(weights="reverse"), "this model is an encoder"),
+    ],
+)
+def test_a_model_that_cannot_write_says_why(model: ModelState, reason: str) -> None:
+    assert reason in courses.why_not_write(model)
+    for view in LENS.views:
+        blocks = [block for block in LENS.blocks(model, GenerateState(view=view)) if block is not None]
+        if view in ("write", "look"):
+            assert reason in blocks[0].text
+    for question in LENS.questions:
+        assert question.answer(model, GenerateState(**question.page))
+
+
+def test_a_model_that_was_trained_on_a_task_writes_its_tokens() -> None:
+    shown = written(ModelState(weights="induction", text="@1"), replace(STATE, steps=3))
+    assert len(shown.pieces) == 3
+    assert set(shown.pieces) <= {"PAD", *ModelState(weights="induction").trained.about.vocabulary}
+
+
+def test_attention_is_that_of_the_moment() -> None:
+    """Of each step, the last row of a pass over what was there then."""
+    state = replace(STATE, steps=4)
+    shown = looked(LAB, state)
+    course = written(LAB, state).course
+    model = transformer(LAB.config)
+    for step, row in zip(course.steps, shown.rows, strict=True):
+        ids = course.tokens[: len(course.prompt) + step.number]
+        with torch.no_grad(), recording("*.weights") as trace:
+            model(torch.tensor([ids]))
+        for layer in range(4):
+            weights = trace[f"layers.{layer}.self_attention.weights"][0, :, -1]
+            np.testing.assert_allclose(row[layer], weights.numpy(), atol=1e-5)
+    assert all(shown.laws().values())
+
+
+def test_a_beam_is_at_least_as_likely_as_the_greedy_text_here() -> None:
+    shown = searched(LAB, replace(STATE, method="beam", width=4))
+    assert all(shown.laws().values())
+    assert shown.search.texts[0].score >= shown.greedy_score - 1e-6
+    assert searched(LAB, replace(STATE, method="beam", width=1)).search.texts[0].score == pytest.approx(
+        shown.greedy_score
+    )
+
+
+def test_bad_values_of_a_link_are_corrected() -> None:
+    wrong = {"steps": "100000", "temperature": "-3", "top_k": "abc", "top_p": "7", "min_p": "nan", "method": "<b>"}
+    query = {f"generate_{name}": [value] for name, value in (wrong | {"forced": "x"}).items()}
+    corrections = {correction.name for correction in read_link(GenerateState, PREFIX, query)}
+    assert corrections == set(query)
+    state = state_of(GenerateState, PREFIX, query)
+    assert (state.steps, state.temperature, state.top_k, state.method) == (MOST_STEPS, 0.05, 50, "sample")
+
+
+def test_the_configuration_is_that_of_the_shipped_model() -> None:
+    assert isinstance(LAB.config, TransformerConfig)
+    assert (LAB.config.max_len, LAB.config.vocab_size, LAB.config.tie_embeddings) == (256, 2048, True)
