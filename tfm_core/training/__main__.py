@@ -123,11 +123,15 @@ def _compare(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
 
 def _lab_gpt(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
     """Make the language model anew; the exit code. What was done when somebody interrupts it is kept."""
+    if given.device != "cpu" or given.ship or given.again:
+        parser.error(f"{lab_gpt.NAME}: expected no --device cuda, --ship or --again: it is trained on the processor")
     work = default_folder().parent / lab_gpt.NAME
     torch.set_num_threads(given.threads)
     try:
         figures = make(work, given.out or lab_gpt.FOLDER, Recipe(), _tell)
-    except (ValueError, ModuleNotFoundError) as problem:
+    except ModuleNotFoundError as problem:
+        parser.error(f"{problem}; pip install -r requirements-lab-gpt.txt")
+    except ValueError as problem:
         parser.error(str(problem))
     except KeyboardInterrupt:
         sys.stderr.write(f"\nto go on: the same command again; {work} has what was done\n")

@@ -222,3 +222,6 @@ def test_the_command_names_what_it_lacks(monkeypatch: pytest.MonkeyPatch, capsys
     with pytest.raises(SystemExit):
         main(["lab-gpt"])
     assert "there is no apt-get" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["lab-gpt", "--ship"])
+    assert "it is trained on the processor" in capsys.readouterr().err

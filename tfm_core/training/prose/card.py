@@ -8,6 +8,7 @@ from tfm_core.training.prose.corpus import ORIGINS
 
 TEMPLATE = Path(__file__).with_name("card.md")
 POINTS = 13  # lines of the curve
+FORMED = 0.3  # of its weight, on random tokens: then a head is an induction head here
 
 
 def card(figures: Mapping[str, Any]) -> str:
@@ -47,15 +48,23 @@ def card(figures: Mapping[str, Any]) -> str:
 
 def _repeats(figures: Mapping[str, Any]) -> str:
     """What was done for an induction head, and what came of it."""
-    recipe = figures["recipe"]
-    before = [point for point in figures["curve"] if point["step"] <= recipe["repeats_from"]]
-    if not recipe["repeats"] or not before:
+    phases = figures["recipe"]["phases"]
+    if not phases:
         return "All windows are plain prose."
+    (first, *_), curve = phases[0], figures["curve"]
+    before = max(point["induction"] for point in curve if point["step"] <= first)
+    after = [point for point in curve if point["step"] > first]
+    formed = next((point["step"] for point in after if point["induction"] > FORMED), None)
+    shares = "; ".join(
+        f"after step {step:,} {share:.0%} of the windows" + (f", {shuffled:.0%} of these shuffled" if shuffled else "")
+        for step, share, shuffled in phases
+    )
+    when = f"It had formed by step {formed:,}." if formed else "None formed."
     return (
-        f"Plain prose alone formed no induction head in the first {recipe['repeats_from']:,} steps: its best score was "
-        f"{max(point['induction'] for point in before):.3f}, where looking at all tokens alike gives about 0.013. From "
-        f"then on {recipe['repeats']:.0%} of the windows are a stretch of the same prose over and over, of 8 to 127 "
-        "tokens, so that copying pays."
+        f"Plain prose alone formed no induction head in the first {first:,} steps: the best score was {before:.3f}, and "
+        "equal weights on all tokens give 0.014. So from then on some windows are a stretch of 8 to 127 tokens over "
+        "and over, which it pays to copy: prose, or shuffled, that is tokens from anywhere in the texts. "
+        f"In particular: {shares}. {when} With fewer repetitions its score fell, and came back with more."
     )
 
 

@@ -70,7 +70,12 @@ class Recipe:
     fall: float = 0.4
     weight_decay: float = 0.05
     dropout: float = 0.1
-    phases: tuple[Phase, ...] = (Phase(3_000, 0.1, 0.0), Phase(4_000, 0.3, 0.5), Phase(5_500, 0.06, 0.5))
+    phases: tuple[Phase, ...] = (
+        Phase(3_000, 0.1, 0.0),
+        Phase(4_000, 0.3, 0.5),
+        Phase(5_500, 0.06, 0.5),
+        Phase(6_000, 0.12, 0.6),
+    )
     seed: int = 0
 
     def rate(self, step: int) -> float:

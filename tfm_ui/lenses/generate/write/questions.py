@@ -126,7 +126,7 @@ QUESTIONS = [
         model=LAB, page={"temperature": 1.0, "top_k": 0, "top_p": 0.9},
     ),
     Question(
-        "Another way", "At the third step another token was put. How does the text go on?", branch,
-        model=LAB, page={"forced": "3.257"},
+        "Another way", "At the third step “ whale” was put. How does the text go on, with it and without?", branch,
+        model=LAB, page={"forced": "3.929"},
     ),
 ]  # fmt: skip
