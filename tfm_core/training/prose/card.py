@@ -62,8 +62,8 @@ def _repeats(figures: Mapping[str, Any]) -> str:
     when = f"It had formed by step {formed:,}." if formed else "None formed."
     return (
         f"Plain prose alone formed no induction head in the first {first:,} steps: the best score was {before:.3f}, "
-        "and equal weights on all tokens give 0.014. So from then on some windows are a stretch of 8 to 127 tokens over "
-        "and over, which it pays to copy: prose, or shuffled, that is tokens from anywhere in the texts. "
+        "and equal weights on all tokens give 0.014. So from then on some windows are a stretch of 8 to 127 tokens "
+        "over and over, which it pays to copy: prose, or shuffled, that is tokens from anywhere in the texts. "
         f"In particular: {shares}. {when}"
     )
 
