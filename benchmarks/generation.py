@@ -16,20 +16,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from benchmarks.measure import Figure, Figures, Ratio, interleaved, ratio, show, verdict
-from tfm_core import Sampling, Transformer, TransformerConfig, TransformerLayer, generate, to_gpt2
+from tfm_core import Sampling, Transformer, TransformerLayer, generate, to_gpt2
+from tfm_core.language.lab_gpt import UNTRAINED
 
 PROMPT, NEW = 10, 100
 ROUNDS = 15
-CONFIG = TransformerConfig(
-    vocab_size=2048,
-    architecture="decoder",
-    d_model=160,
-    num_heads=5,
-    num_layers=4,
-    max_len=256,
-    tie_embeddings=True,
-    seed=7,
-)
+CONFIG = replace(UNTRAINED, seed=7)  # of Lab GPT's shape
 SCHEMES = ("learned", "sinusoidal")
 SPEED = 0.9  # of the bare loop's tokens a second
 

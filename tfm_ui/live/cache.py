@@ -126,7 +126,7 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy, apart: int = 0) -> Callabl
 
 
 def latest(of: object) -> Any:
-    """What was kept last of something that has many results, such as the text written last after a prompt; else None."""
+    """What was kept last of something that has many results, such as the texts after a prompt; None if nothing was."""
     with _changed:
         return CACHE.get(_key_of_latest(of))
 

@@ -5,12 +5,13 @@ from dataclasses import fields, replace
 
 import pytest
 
-from tests.tfm_ui.live import model_lens_fields, profiling_lens_fields, training_lens_fields
+from tests.tfm_ui.live import generate_lens_fields, model_lens_fields, profiling_lens_fields, training_lens_fields
 from tfm_core import Transformer
 from tfm_core.model import initialization, transformer
 from tfm_core.model.transformer import Stack
 from tfm_ui.lenses.attention.contribution.numbers import contribution
 from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.masks.conventions.calls import conventions
 from tfm_ui.lenses.masks.conventions.pasted_guess import READINGS
@@ -77,6 +78,7 @@ LOOKS = {
         "item": 3,
     },
     ModelLensState: model_lens_fields.LOOKS,
+    GenerateState: generate_lens_fields.LOOKS,
     MasksState: {
         "view": "padding",
         "layer": 2,
@@ -129,6 +131,7 @@ EITHER = {
     PositionsState: ("b", "length"),
     MasksState: ("place",),
     ModelLensState: model_lens_fields.EITHER,
+    GenerateState: generate_lens_fields.EITHER,
     TrainingState: training_lens_fields.EITHER,
 }
 STARTS = {
@@ -136,6 +139,7 @@ STARTS = {
     AttentionState: AttentionState(kind="decoder"),
     PositionsState: PositionsState(a="learned"),
     ModelLensState: ModelLensState(),
+    GenerateState: GenerateState(),
     MasksState: MasksState(place="cross"),
     ProfilingState: ProfilingState(),
     TrainingState: TrainingState(),

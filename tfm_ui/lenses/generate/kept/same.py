@@ -13,11 +13,11 @@ from tfm_core.generation.sampling import next_token
 from tfm_ui.lenses.generate import courses
 from tfm_ui.lenses.generate.courses import Settings
 from tfm_ui.lenses.generate.kept import recipe
+from tfm_ui.lenses.generate.of_course import OfCourse
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
-from tfm_ui.live.script import config_of, script
-from tfm_ui.pictures.panel import Result
+from tfm_ui.live.script import script
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -72,21 +72,8 @@ def compared(model: ModelState, course: Course) -> Sequence[int]:
 
 
 @dataclass(frozen=True)
-class Same(Result):
-    """The text on screen, written in both ways.
-
-    Attributes:
-        model: the sidebar's model, whose text is the prompt.
-        settings: how the text is written.
-    """
-
-    model: ModelState
-    settings: Settings
-
-    @cached_property
-    def course(self) -> Course:
-        """With the cache."""
-        return courses.course_of(self.model, self.settings)
+class Same(OfCourse):
+    """The text on screen, written in both ways."""
 
     @cached_property
     def whole(self) -> tuple[Whole, ...]:
@@ -168,16 +155,7 @@ class Same(Result):
 
     def recipe(self) -> str:
         """A script that leaves `with_cache`, `without` and `differences`."""
-        return script(
-            recipe.both_ways,
-            config=config_of(self.model),
-            prompt=list(self.course.prompt),
-            sampling=self.settings.sampling,
-            steps=self.settings.steps,
-            forced=dict(self.settings.forced),
-            context=self.course.context,
-            when_full=self.settings.full,
-        )
+        return script(recipe.both_ways, **self.arguments())
 
 
 def same(model: ModelState, state: GenerateState) -> Same:

@@ -12,11 +12,12 @@ from torch import Tensor
 from tfm_core import recording
 from tfm_ui.lenses.generate import courses
 from tfm_ui.lenses.generate.courses import Settings
-from tfm_ui.lenses.generate.look.recipe import recipe_of
+from tfm_ui.lenses.generate.look.recipe import weights_by_step
+from tfm_ui.lenses.generate.of_course import OfCourse
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
-from tfm_ui.pictures.panel import Result
+from tfm_ui.live.script import script
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
@@ -50,17 +51,13 @@ def _weights(model: ModelState, tokens: tuple[int, ...]) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Looked(Result):
+class Looked(OfCourse):
     """Where a head looked, step by step.
 
     Attributes:
-        model: the sidebar's model, whose text is the prompt.
-        settings: how the text is written.
         layer, head: the head, from 0.
     """
 
-    model: ModelState
-    settings: Settings
     layer: int
     head: int
 
@@ -73,12 +70,12 @@ class Looked(Result):
     def pieces(self) -> list[str]:
         """The whole text, as it is written."""
         pieces = self.model.tokens_by.pieces
-        return [pieces[token] for token in courses.course_of(self.model, self.settings).tokens]
+        return [pieces[token] for token in self.course.tokens]
 
     @property
     def begins(self) -> list[int]:
         """Where the context of each step begins in the text."""
-        return [step.begin for step in courses.course_of(self.model, self.settings).steps]
+        return [step.begin for step in self.course.steps]
 
     def means(self) -> NDArray[np.float64]:
         """(layer, head, 3): the mean weight on the first token of the context, the token before, and the token itself.
@@ -138,7 +135,7 @@ class Looked(Result):
 
     def recipe(self) -> str:
         """Plain Python that gives the weights of each step."""
-        return recipe_of(self.model, self.settings, self.layer, self.head)
+        return script(weights_by_step, **self.arguments(), layer=self.layer, head=self.head)
 
 
 def looked(model: ModelState, state: GenerateState) -> Looked:

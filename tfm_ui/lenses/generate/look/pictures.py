@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tfm_ui.lenses.generate.courses import why_not_write
 from tfm_ui.lenses.generate.look.numbers import Looked, looked
+from tfm_ui.lenses.generate.of_course import REPLAY
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.write.numbers import Written
 from tfm_ui.pictures import figures, heatmaps
@@ -95,14 +96,9 @@ LOOK = Canvas(
     "lenses/generate/look",
     """
 <div class="look flow" data-picture>
-  <div class="texts"></div>
-  <div class="scrub">
-    <button type="button" class="back" aria-label="Step back">◀</button>
-    <button type="button" class="play" aria-label="Play">▶</button>
-    <button type="button" class="on" aria-label="Step on">▶|</button>
-    <input type="range" min="1" step="1" aria-label="Step">
-    <output></output>
-  </div>
+  <div class="texts"></div>"""
+    + REPLAY % ""
+    + """
   <canvas tabindex="0" role="application"></canvas>
   <p class="tip" hidden></p>
   <span class="say" aria-live="polite"></span>

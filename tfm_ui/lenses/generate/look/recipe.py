@@ -6,9 +6,6 @@ import torch
 from torch import Tensor
 
 from tfm_core import Sampling, Transformer, TransformerConfig, generate, recording
-from tfm_ui.lenses.generate.courses import Settings, prompt_of
-from tfm_ui.live.script import config_of, script
-from tfm_ui.state.model_state import ModelState
 
 
 def weights_by_step(
@@ -33,19 +30,3 @@ def weights_by_step(
         rows.append(trace[f"layers.{layer}.self_attention.weights"][0, head, -1])  # of the last position
         text.append(step.token)
     return rows
-
-
-def recipe_of(model: ModelState, settings: Settings, layer: int, head: int) -> str:
-    """The script of a course and a head."""
-    return script(
-        weights_by_step,
-        config=config_of(model),
-        prompt=list(prompt_of(model)),
-        sampling=settings.sampling,
-        steps=settings.steps,
-        forced=dict(settings.forced),
-        context=model.most_tokens,
-        when_full=settings.full,
-        layer=layer,
-        head=head,
-    )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tfm_core import Beams
 from tfm_ui.lenses.generate import courses
 from tfm_ui.lenses.generate.courses import Settings
+from tfm_ui.lenses.generate.of_course import REPLAY
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.write.recipe import recipe_of_beams
 from tfm_ui.pictures import figures
@@ -153,14 +154,9 @@ BEAMS = Canvas(
     "lenses/generate/beams",
     """
 <div class="beams flow" data-picture>
-  <div class="texts"></div>
-  <div class="scrub">
-    <button type="button" class="back" aria-label="Step back">◀</button>
-    <button type="button" class="play" aria-label="Play">▶</button>
-    <button type="button" class="on" aria-label="Step on">▶|</button>
-    <input type="range" min="1" step="1" aria-label="Step">
-    <output></output>
-  </div>
+  <div class="texts"></div>"""
+    + REPLAY % ""
+    + """
   <canvas tabindex="0" role="application"></canvas>
 </div>
 """,

@@ -7,13 +7,13 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from tfm_core import Course, Draw, Sampling
+from tfm_core import Draw, Sampling
 from tfm_ui.lenses.generate import courses
-from tfm_ui.lenses.generate.courses import Settings
+from tfm_ui.lenses.generate.of_course import OfCourse
 from tfm_ui.lenses.generate.state import GenerateState
-from tfm_ui.lenses.generate.write.recipe import recipe_of
+from tfm_ui.lenses.generate.write.recipe import tokenizer_itself, write
 from tfm_ui.lenses.generate.write.steps import Steps, steps_of
-from tfm_ui.pictures.panel import Result
+from tfm_ui.live.script import script
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
@@ -23,21 +23,8 @@ FILTERS = ("top_k", "top_p", "min_p")
 
 
 @dataclass(frozen=True)
-class Written(Result):
-    """A course after the sidebar's text, by sampling or greedily.
-
-    Attributes:
-        model: the sidebar's model, whose text is the prompt.
-        settings: how the course is written.
-    """
-
-    model: ModelState
-    settings: Settings
-
-    @cached_property
-    def course(self) -> Course:
-        """The course."""
-        return courses.course_of(self.model, self.settings)
+class Written(OfCourse):
+    """A course after the sidebar's text, by sampling or greedily."""
 
     @cached_property
     def steps(self) -> Steps:
@@ -150,7 +137,7 @@ class Written(Result):
 
     def recipe(self) -> str:
         """Plain Python that gives the same text."""
-        return recipe_of(self.model, self.settings)
+        return script(write, tokenizer=tokenizer_itself(self.model), **self.arguments())
 
 
 def written(model: ModelState, state: GenerateState) -> Written:

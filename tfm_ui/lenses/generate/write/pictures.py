@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tfm_ui.lenses.generate.courses import why_not_write
 from tfm_ui.lenses.generate.forced import MOST_STEPS
+from tfm_ui.lenses.generate.of_course import REPLAY
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
 from tfm_ui.lenses.generate.write.numbers import Written, written
 from tfm_ui.lenses.generate.write.steps import OF_ROW, OF_STEP, ROWS
@@ -126,15 +127,9 @@ WRITE = Canvas(
     "lenses/generate/write",
     """
 <div class="write flow" data-picture>
-  <div class="texts"></div>
-  <div class="scrub">
-    <button type="button" class="back" aria-label="Step back">◀</button>
-    <button type="button" class="play" aria-label="Play">▶</button>
-    <button type="button" class="on" aria-label="Step on">▶|</button>
-    <input type="range" min="1" step="1" aria-label="Step">
-    <output></output>
-    <button type="button" class="undo" hidden>Take back</button>
-  </div>
+  <div class="texts"></div>"""
+    + REPLAY % '<button type="button" class="undo" hidden>Take back</button>'
+    + """
   <canvas tabindex="0" role="application"></canvas>
   <p class="tip" hidden></p>
   <span class="say" aria-live="polite"></span>

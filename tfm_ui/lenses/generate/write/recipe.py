@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from tfm_core import Sampling, Transformer, TransformerConfig, beam_search, generate
 from tfm_core.model.tokens import Tokenizer
-from tfm_ui.lenses.generate.courses import Settings, prompt_of
+from tfm_ui.lenses.generate.courses import prompt_of
 from tfm_ui.live.script import Code, config_of, script, tokenizer_of
 from tfm_ui.state.model_state import ModelState
 
@@ -28,22 +28,7 @@ def write(
     return text
 
 
-def recipe_of(model: ModelState, settings: Settings) -> str:
-    """The script of a course."""
-    return script(
-        write,
-        config=config_of(model),
-        tokenizer=_tokenizer(model),
-        prompt=list(prompt_of(model)),
-        sampling=settings.sampling,
-        steps=settings.steps,
-        forced=dict(settings.forced),
-        context=model.most_tokens,
-        when_full=settings.full,
-    )
-
-
-def _tokenizer(model: ModelState) -> Code:
+def tokenizer_itself(model: ModelState) -> Code:
     """The expression for the tokenizer itself: other recipes name those of the table by their key."""
     named = tokenizer_of(model)
     return Code(f"TOKENIZERS[{named}]") if named == repr(model.tokenizer) else named
@@ -62,7 +47,7 @@ def recipe_of_beams(model: ModelState, width: int, steps: int) -> str:
     return script(
         search,
         config=config_of(model),
-        tokenizer=_tokenizer(model),
+        tokenizer=tokenizer_itself(model),
         prompt=list(prompt_of(model)),
         width=width,
         steps=steps,

@@ -1,0 +1,21 @@
+"""Fields of the Generate lens for test_passes.py: which of them need another pass."""
+
+from typing import Any
+
+LOOKS: dict[str, Any] = {"view": "look", "step": 3, "layer": 2, "head": 3, "run": "0123456789ab", "at": 2}
+# What is written depends on them: a decoder runs, and other models write nothing.
+EITHER = (
+    "steps",
+    "method",
+    "temperature",
+    "top_k",
+    "top_p",
+    "min_p",
+    "width",
+    "seed",
+    "full",
+    "forced",
+    "against",
+    "other",
+    "memory",
+)
