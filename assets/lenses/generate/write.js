@@ -85,7 +85,7 @@ export default function ({ header, numbers, root, local, commit }) {
     rows.forEach((row, number) => row.stand(number === memory.text ? at() : -1, at()))
     player.say(inWords(header, now))
     $(".undo").hidden = !header.put.length
-    scene = { context, header, skin: memory.skin, step: now, width: canvas.clientWidth, lit }
+    scene = memory.scene = { context, header, skin: memory.skin, step: now, width: canvas.clientWidth, lit }
     context.fillStyle = memory.skin.paper
     context.fillRect(0, 0, canvas.clientWidth, canvas.clientHeight)
     paintStep(scene, canvas.clientHeight)
@@ -122,12 +122,12 @@ export default function ({ header, numbers, root, local, commit }) {
     const candidate = scene.step.candidates[row]
     const isIt = candidate.id === scene.step.token
     tip.textContent = `“${candidate.piece}”, token ${candidate.id}, rank ${candidate.rank + 1}: ${inWords(header, scene.step, candidate)}`
-      + (isIt ? "" : "\nClick, or press Enter, to put it here.")
+      + (isIt ? "" : `\n${matchMedia("(pointer: coarse)").matches ? "Tap again" : "Click, or press Enter,"} to put it here.`)
     placeTip(tip, rowBox(scene, row, canvas.clientHeight), canvas.clientWidth, canvas.offsetTop)
     $(".say").textContent = tip.textContent
   }
   canvas.onpointermove = event => { if (event.pointerType === "mouse") light(rowAt(scene, event, canvas)) }
-  canvas.onpointerleave = () => light(-1)
+  canvas.onpointerleave = event => { if (event.pointerType === "mouse") light(-1) } // a finger leaves before its click
   canvas.onblur = () => light(-1)
   canvas.onclick = event => {
     const row = rowAt(scene, event, canvas)
