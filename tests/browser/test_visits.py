@@ -12,6 +12,7 @@ from tests.browser.test_plain_text import ADDRESSES, made_of_it
 from tfm_ui.lenses import lenses
 
 HURTS = "<img src=x onerror=window.hurt=1> </script><script>window.hurt=1</script> "
+WITH = {"generate": "&weights=lab-gpt"}  # a model that writes
 VIEWS = {lens.name: list(lens.views) for lens in lenses() if len(lens.views) > 1}
 LINK = "/heads?text=one+link%2C+one+picture&seq_len=7&num_heads=8&seed=3&positional=rope&heads_head=5"
 
@@ -58,7 +59,7 @@ def test_every_page_fits_every_screen_in_light_and_dark(visit, path):
 
 @pytest.mark.parametrize("lens", VIEWS)
 def test_every_view_fits_a_phone_and_runs_no_text(visit, lens):
-    visitor = visit(f"/{lens}?text={quote(HURTS + ADDRESSES)}", width=390)
+    visitor = visit(f"/{lens}?text={quote(HURTS + ADDRESSES)}{WITH.get(lens, '')}", width=390)
     for view in [*VIEWS[lens][1:], VIEWS[lens][0]]:  # the first is there already
         visitor.page.locator(f".st-key-_view_{view} button").click()
         visitor.page.wait_for_function(

@@ -17,10 +17,11 @@ from tfm_ui.lenses.generate.kept.costs import costs
 from tfm_ui.lenses.generate.kept.numbers import Kept, kept
 from tfm_ui.lenses.generate.kept.same import compared, same, without_cache
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
+from tfm_ui.lenses.generate.unable import unable
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.pictures.panel import Block, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -28,7 +29,7 @@ from tfm_ui.text import formats
 def blocks(model: ModelState, state: GenerateState) -> list[Block | None]:
     """What is stored, the check, and the costs."""
     if reason := courses.why_not_write(model):
-        return [Note(reason, "warning", ":material/edit:")]
+        return unable(reason)
     return [_stored(kept(model, state)), _same(model, state), _costs(model, state)]
 
 

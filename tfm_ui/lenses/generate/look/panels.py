@@ -5,8 +5,9 @@ from tfm_core.model.scaled_dot_product import weights_alone
 from tfm_ui.lenses.generate import courses
 from tfm_ui.lenses.generate.look.numbers import looked, rows_of
 from tfm_ui.lenses.generate.state import GenerateState
+from tfm_ui.lenses.generate.unable import unable
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.pictures.panel import Block, Panel
 from tfm_ui.state.model_state import ModelState
 
 CAVEAT = (
@@ -17,7 +18,7 @@ CAVEAT = (
 def blocks(model: ModelState, state: GenerateState) -> list[Block | None]:
     """All heads at the step on screen."""
     if reason := courses.why_not_write(model):
-        return [Note(reason, "warning", ":material/edit:")]
+        return unable(reason)
     shown = looked(model, state)
     return [
         Panel(

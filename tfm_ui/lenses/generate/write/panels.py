@@ -6,13 +6,14 @@ from tfm_core import beam_search, draw, generate
 from tfm_core.generation.sampling import bar, random_number
 from tfm_ui.lenses.generate import courses
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
+from tfm_ui.lenses.generate.unable import unable
 from tfm_ui.lenses.generate.write.beams import Searched, searched
 from tfm_ui.lenses.generate.write.files import files_of
 from tfm_ui.lenses.generate.write.numbers import written
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.pictures.panel import Block, Panel
 from tfm_ui.state.model_state import ModelState
 
 OF_METHOD = {"sample": ["seed", "full"], "greedy": ["full"], "beam": ["width"]}
@@ -21,7 +22,7 @@ OF_METHOD = {"sample": ["seed", "full"], "greedy": ["full"], "beam": ["width"]}
 def blocks(model: ModelState, state: GenerateState) -> list[Block | None]:
     """The text and its steps."""
     if reason := courses.why_not_write(model):
-        return [Note(reason, "warning", ":material/edit:")]
+        return unable(reason)
     if state.method == "beam":
         return [_beams_panel(searched(model, state))]
     shown = written(model, state)
