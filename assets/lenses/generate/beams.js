@@ -1,9 +1,9 @@
 /* A beam search as a tree: the last steps before the one on screen, a row for each text that was followed. */
 
-import { stretch, room, watch } from "../../pictures/canvas.js"
+import { fitting, room, stretch, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
 import { contextOf, dress } from "../../pictures/paint.js"
-import { placeOf, replay } from "./replay.js"
+import { isMoved, placeOf, replay, stepOf, told } from "./replay.js"
 import { label, tokenRow } from "./text_flow.js"
 
 const STEP = "generate_step", ROW = 46, COLUMN = 104, HEAD = 30 // pixels at a root font of 16
@@ -14,10 +14,9 @@ export default function ({ header, root, local, commit }) {
   const $ = (/** @type {string} */ selector) => /** @type {any} */ (root.querySelector(selector))
   const canvas = /** @type {HTMLCanvasElement} */ ($("canvas")), context = contextOf(canvas)
   const wished = Number(local[STEP] ?? 0), last = () => header.steps.length - 1
-  if (memory.wished !== wished) memory.at = placeOf(wished)
-  memory.wished = wished
+  if (isMoved(memory, wished)) memory.at = placeOf(wished)
   const at = () => Math.max(0, Math.min(memory.at, last()))
-  const player = replay(root, { last, at, stand, rest: () => commit({ [STEP]: at() >= last() ? 0 : at() + 1 }) })
+  const player = replay(root, { last, at, stand, rest: () => commit({ [STEP]: told(memory, stepOf(at(), last())) }) })
   const width = Math.max(1, ...header.steps.map(step => step.length))
 
   /** The beams of each step up to this one from which a beam of this step goes on. @param {number} step */
@@ -46,7 +45,7 @@ export default function ({ header, root, local, commit }) {
     memory.skin = dress(root)
     const wide = canvas.parentElement?.clientWidth ?? 0, { high, fill } = room(root, canvas), { rem } = memory.skin
     const least = Math.ceil((HEAD + ROW * width + 8) * rem)
-    stretch(canvas, wide, fill ? Math.max(least, Math.min(high, 1.6 * least)) : least, memory.skin.paper)
+    stretch(canvas, wide, fitting(least, high, fill), memory.skin.paper)
     show()
   }
 

@@ -2,11 +2,11 @@
 
    numbers: float32, of each step (layer, head, key): keys from the first token of the step's context to the last before it. */
 
-import { hideOnScroll, keep, placeTip, stretch, watch } from "../../pictures/canvas.js"
+import { fitting, hideOnScroll, keep, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
 import { contextOf, decimals, dress, floats, ink, palette } from "../../pictures/paint.js"
 import { cellAt, heightOf, paintLook } from "./look_drawing.js"
-import { placeOf, replay } from "./replay.js"
+import { isMoved, placeOf, replay, stepOf, told } from "./replay.js"
 import { label, tokenRow } from "./text_flow.js"
 
 const STEP = "generate_step", LAYER = "generate_layer", HEAD = "generate_head"
@@ -20,12 +20,11 @@ export default function ({ header, numbers, root, local, commit }) {
   const keysAt = header.begins.map((begin, step) => header.prompt.length + step - begin)
   const from = keysAt.map((_, step) => count * keysAt.slice(0, step).reduce((sum, keys) => sum + keys, 0))
   const wished = Number(local[STEP] ?? 0)
-  if (memory.wished !== wished) memory.at = placeOf(wished)
-  memory.wished = wished
+  if (isMoved(memory, wished)) memory.at = placeOf(wished)
   const at = () => Math.max(0, Math.min(memory.at, last()))
-  const player = replay(root, { last, at, stand, rest: () => commit({ [STEP]: at() >= last() ? 0 : at() + 1 }) })
+  const player = replay(root, { last, at, stand, rest: () => commit({ [STEP]: told(memory, stepOf(at(), last())) }) })
   const text = [...header.prompt, ...header.tokens]
-  const row = tokenRow({ ...header, pick: place => { player.stop(); stand(place); commit({ [STEP]: place >= last() ? 0 : place + 1 }) } })
+  const row = tokenRow({ ...header, pick: place => { player.stop(); stand(place); commit({ [STEP]: told(memory, stepOf(place, last())) }) } })
   $(".texts").replaceChildren(row.element)
   let restore = () => {}
   /** @type {LookScene | undefined} */
@@ -39,7 +38,8 @@ export default function ({ header, numbers, root, local, commit }) {
     if (isEmpty) return
     memory.skin = dress(root)
     const width = canvas.parentElement?.clientWidth ?? 0
-    stretch(canvas, width, heightOf(memory.skin, header, width), memory.skin.paper)
+    const { high, fill } = room(root, canvas)
+    stretch(canvas, width, fitting(heightOf(memory.skin, header, width), high, fill), memory.skin.paper)
     show()
   }
 

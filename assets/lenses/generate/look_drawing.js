@@ -8,7 +8,7 @@ import { label } from "./text_flow.js"
 const ARCS = 74, NAMES = 66, ROW = 15, GAP = 8, SIDE = 88, LIST = 300, LINE = 24, SCALE = 40, NARROW = 700
 const MOST_ARCS = 12
 
-/** @param {Skin} skin @param {LookHeader} header @param {number} width */
+/** @param {{ rem: number }} skin @param {LookHeader} header @param {number} width */
 export function heightOf({ rem }, header, width) {
   const list = width < NARROW * rem ? (header.likeliest[0]?.length ?? 0) * LINE + 40 : 0
   return Math.ceil((ARCS + NAMES + header.layers * (header.heads * ROW + GAP) + SCALE + list) * rem)
@@ -16,22 +16,25 @@ export function heightOf({ rem }, header, width) {
 
 /** @param {LookScene} scene @param {HTMLCanvasElement} canvas */
 function layOut({ skin: { rem }, header, keys }, canvas) {
+  const more = canvas.clientHeight - heightOf({ rem }, header, canvas.clientWidth), heads = header.layers * header.heads
+  const arcs = Math.max(34 * rem, ARCS * rem + Math.min(0, more / 3)), row = ROW * rem + (more + ARCS * rem - arcs) / heads
   const isNarrow = canvas.clientWidth < NARROW * rem, side = SIDE * rem
   const width = canvas.clientWidth - side - (isNarrow ? 0 : LIST * rem) - 10 * rem
   const column = Math.min(width / keys, 40 * rem)
-  const y = (/** @type {number} */ layer, /** @type {number} */ head) => (ARCS + NAMES + layer * (header.heads * ROW + GAP) + head * ROW) * rem
-  return { isNarrow, side, width, column, y, top: ARCS * rem, foot: (ARCS + NAMES + header.layers * (header.heads * ROW + GAP)) * rem }
+  const y = (/** @type {number} */ layer, /** @type {number} */ head) =>
+    arcs + (NAMES + layer * GAP) * rem + (layer * header.heads + head) * row
+  return { isNarrow, side, width, column, row, y, top: arcs, foot: y(header.layers, 0) }
 }
 
 /** @param {LookScene} scene @param {MouseEvent} event @param {HTMLCanvasElement} canvas */
 export function cellAt(scene, event, canvas) {
-  const { header, keys, skin: { rem } } = scene, { side, column, y } = layOut(scene, canvas)
+  const { header, keys } = scene, { side, column, row, y } = layOut(scene, canvas)
   const key = Math.floor((event.offsetX - side) / column)
   if (key < 0 || key >= keys) return undefined
   for (let layer = 0; layer < header.layers; layer++) {
-    const head = Math.floor((event.offsetY - y(layer, 0)) / (ROW * rem))
+    const head = Math.floor((event.offsetY - y(layer, 0)) / row)
     if (head < 0 || head >= header.heads) continue
-    return { layer, head, key, box: { x: side + (key + 0.5) * column, y: y(layer, head), h: ROW * rem } }
+    return { layer, head, key, box: { x: side + (key + 0.5) * column, y: y(layer, head), h: row } }
   }
   return undefined
 }
@@ -85,17 +88,25 @@ function names({ context, header, skin, keys, begin }, { side, column, top }) {
 }
 
 /** @param {LookScene} scene @param {ReturnType<typeof layOut>} places */
-function rows({ context, header, skin, table, weights, keys }, { side, column, y, foot, width }) {
-  const { rem, family } = skin, high = ROW * rem, gap = column >= 8 * rem ? 1 : 0
+function rows({ context, header, skin, table, weights, keys }, { side, column, row, y, foot, width }) {
+  const { rem, family } = skin, high = row, gap = column >= 8 * rem ? 1 : 0
+  const areNamed = high >= 11 * rem
   context.textBaseline = "middle"
   for (let layer = 0; layer < header.layers; layer++) {
+    if (!areNamed) {
+      context.font = `${layer === header.picked[0] ? 600 : 400} ${12.5 * rem}px ${family}`
+      context.fillStyle = skin.muted
+      context.textAlign = "right"
+      context.fillText(`layer ${layer + 1}`, side - 8 * rem, y(layer, header.heads / 2), side - 8 * rem)
+    }
     for (let head = 0; head < header.heads; head++) {
       const top = y(layer, head), from = (layer * header.heads + head) * keys
       const isPicked = layer === header.picked[0] && head === header.picked[1]
       context.font = `${isPicked ? 600 : 400} ${12.5 * rem}px ${family}`
       context.fillStyle = isPicked ? skin.ink : skin.muted
       context.textAlign = "right"
-      context.fillText(head === 0 || isPicked ? `layer ${layer + 1}, head ${head + 1}` : `head ${head + 1}`, side - 8 * rem, top + high / 2)
+      const name = head === 0 || isPicked ? `layer ${layer + 1}, head ${head + 1}` : `head ${head + 1}`
+      if (areNamed) context.fillText(name, side - 8 * rem, top + high / 2)
       for (let key = 0; key < keys; key++) {
         context.fillStyle = table[Math.round(255 * Math.min(1, weights[from + key] / header.largest))]
         context.fillRect(side + key * column, top, Math.max(1, column - gap), high - 1)

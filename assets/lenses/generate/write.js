@@ -3,10 +3,10 @@
    numbers: float32, of each text each step, as tfm_ui/lenses/generate/write/pictures.py writes them.
    Steps need no server: all of them are here. A token that the reader puts in place of another does. */
 
-import { hideOnScroll, keep, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
+import { fitting, hideOnScroll, keep, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
 import { contextOf, dress, floats } from "../../pictures/paint.js"
-import { placeOf, replay } from "./replay.js"
+import { isMoved, placeOf, replay, stepOf, told } from "./replay.js"
 import { tokenRow } from "./text_flow.js"
 import { heightOf, inWords, paintStep, rowAt, rowBox } from "./write_drawing.js"
 
@@ -18,14 +18,13 @@ const OF_STEP = 9, OF_ROW = 5
 export default function ({ header, numbers, root, local, commit }) {
   const memory = root._memory ??= { at: -1, text: 0 }
   const $ = (/** @type {string} */ selector) => /** @type {any} */ (root.querySelector(selector))
-  const canvas = /** @type {HTMLCanvasElement} */ ($("canvas")), tip = $(".tip"), rest = () => commit({ [STEP]: at() >= last() ? 0 : at() + 1 })
+  const canvas = /** @type {HTMLCanvasElement} */ ($("canvas")), tip = $(".tip"), rest = () => commit({ [STEP]: told(memory, stepOf(at(), last())) })
   const context = contextOf(canvas), all = floats(numbers), stride = OF_STEP + header.rows * OF_ROW
   const wished = Number(local[STEP] ?? 0)
   memory.text = Math.min(memory.text, header.texts.length - 1)
   const written = () => header.texts[memory.text], last = () => written().tokens.length - 1
   const begins = header.texts.map((_, i) => header.texts.slice(0, i).reduce((sum, text) => sum + text.tokens.length, 0))
-  if (memory.wished !== wished) memory.at = placeOf(wished)
-  memory.wished = wished
+  if (isMoved(memory, wished)) memory.at = placeOf(wished)
   /** @type {ReturnType<typeof tokenRow>[]} */
   let rows = []
   let lit = -1, restore = () => {}
@@ -73,8 +72,7 @@ export default function ({ header, numbers, root, local, commit }) {
     $(".scrub").hidden = empty
     if (empty) return
     const width = canvas.parentElement?.clientWidth ?? 0, { high, fill } = room(root, canvas)
-    const least = heightOf(skin, step(), width)
-    stretch(canvas, width, fill ? Math.max(least, Math.min(high, 1.6 * least)) : least, skin.paper)
+    stretch(canvas, width, fitting(heightOf(skin, step(), width), high, fill), skin.paper)
     memory.skin = skin
     show()
   }
@@ -104,7 +102,7 @@ export default function ({ header, numbers, root, local, commit }) {
     const earlier = (memory.text ? header.put.slice(0, -1) : header.put).filter(([step]) => step < at() + 1)
     player.stop()
     memory.text = 0
-    commit({ [FORCED]: [...earlier, [at() + 1, id]].map(pair => pair.join(".")).join(" "), [STEP]: at() + 1 })
+    commit({ [FORCED]: [...earlier, [at() + 1, id]].map(pair => pair.join(".")).join(" "), [STEP]: told(memory, at() + 1) })
   }
 
   $(".undo").onclick = () => {
