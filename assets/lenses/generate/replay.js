@@ -49,5 +49,24 @@ export function replay(root, { last, at, stand, rest }) {
   }
 }
 
+/** Tell the page where the hand has come to rest: the value of the link's parameter, which `isMoved` will know again.
+ * @param {any} memory @param {number} step */
+export function told(memory, step) {
+  const all = memory.told ??= []
+  if ((all.at(-1) ?? memory.wished) !== step) all.push(step)
+  return step
+}
+
+/** Whether somebody else has moved it: a page that is behind says each step that it was told, when the hand is elsewhere.
+ * @param {any} memory @param {number} step what the page says */
+export function isMoved(memory, step) {
+  const all = memory.told ??= [], echo = all.lastIndexOf(step), isOther = echo < 0 && memory.wished !== step
+  all.splice(0, isOther ? all.length : echo + 1)
+  memory.wished = step
+  return isOther
+}
+
 /** Where a link's step stands among the places from 0 to `last`: 0 stands for the last. @param {number} step */
 export const placeOf = step => step ? step - 1 : Infinity
+/** The step of a place. @param {number} place @param {number} last */
+export const stepOf = (place, last) => place >= last ? 0 : place + 1
