@@ -18,7 +18,7 @@ CARDS = {  # lens -> its title, and what one understands there
     "positions": ("Positions", "How does it know where a word stands?"),
     "masks": ("Masks", "Which words may see which?"),
     "profiling": ("Profiling", "What does all of this cost? Shares are rounded."),
-    "model": ("Model", "What flows through it, and what comes out?"),
+    "model": ("Model", "What flows through it, what comes out, and how does it go on?"),
 }
 
 
@@ -51,13 +51,24 @@ def _lead_to(lens: str) -> None:
     st.html(f'<p class="note">{about}</p>')
 
 
+def _lead_on() -> None:
+    """To the two lenses that go on from the next token: what it comes from, and what follows it."""
+    _, about = CARDS["model"]
+    with st.container(horizontal=True, gap="medium", key="lead_on"):
+        for lens in ("model", "generate"):
+            title = lens.capitalize()
+            icon = ":material/arrow_forward:"
+            st.page_link(frame.page_of(lens), label=title, icon=icon, icon_position="right", width="content")
+    st.html(f'<p class="note">{about}</p>')
+
+
 def _comes_next(model: ModelState) -> Panel:
     """The likeliest next tokens."""
     return Panel(
         key="next",
         title="What it would say next" if model.looks_back_only else "What it makes of the last token",
         how_to_read="Softmax of the logits at the last token. Dotted: all tokens equally likely.",
-        above=partial(_lead_to, "model"),
+        above=_lead_on,
         picture="home_next",
         result=next_token(model),
         sources=[next_token, Transformer.forward],
