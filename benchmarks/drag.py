@@ -31,11 +31,12 @@ SLIDERS = {
     "num_heads": (1, 2, 4, 8, 16),
     "d_model": tuple(range(32, 257, 32)),
 }
-# Of the sidebar's model: what shows none follows no slider of it.
+# Of the sidebar's model: what shows none follows no slider of it, and weights that a lens opens with lock the sliders.
+# Home has random weights here.
 LENSES = {
     lens.title: "/" if number == 0 else f"/{lens.name}"
     for number, lens in enumerate(lenses())
-    if any(view.uses_model for view in lens.views.values())
+    if any(view.uses_model for view in lens.views.values()) and (number == 0 or not lens.opens_with)
 }
 RATES = {
     (title, slider): Figure(f"{slider} is dragged on {title}, {TOKENS} tokens: pictures", "", "a second", "{:.0f}")

@@ -15,7 +15,7 @@ from tfm_ui.settings import ENTRIES
 
 ROOT = Path(__file__).parents[1]
 README, HOW_FAST = ROOT / "README.md", ROOT / "docs" / "how-fast.md"
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("tfm_core/language/*/README.md")])
 ONE_SCREEN = 60  # lines
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")

@@ -134,15 +134,11 @@ EITHER = {
     GenerateState: generate_lens_fields.EITHER,
     TrainingState: training_lens_fields.EITHER,
 }
-STARTS = {
+STARTS = {state: state() for state in LOOKS} | {
     HeadsState: HeadsState(kind="decoder"),
     AttentionState: AttentionState(kind="decoder"),
     PositionsState: PositionsState(a="learned"),
-    ModelLensState: ModelLensState(),
-    GenerateState: GenerateState(),
     MasksState: MasksState(place="cross"),
-    ProfilingState: ProfilingState(),
-    TrainingState: TrainingState(),
 }
 PAGES: dict[type[LensState], list[str]] = {}
 for name, picture in PICTURES.items():
