@@ -23,7 +23,7 @@ class GenerateState(LensState):
     view: str = control(Choice("View", VIEWS, "buttons"), default=VIEWS[0], held=True)
 
     # how it is written
-    steps: int = control(Whole("Tokens", 1, MOST_STEPS), default=60, held=True)
+    steps: int = control(Whole("Tokens written", 1, MOST_STEPS, box=True), default=60)
     method: str = control(Choice("Choose by", METHODS), default="sample")
     temperature: float = control(Number("Temperature", 0.05, 5.0), default=0.8, held=True)
     top_k: int = control(Whole("top-k", 0, 2048), default=50, held=True)  # 0: all

@@ -16,7 +16,7 @@ from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Panel
 from tfm_ui.state.model_state import ModelState
 
-OF_METHOD = {"sample": ["seed", "full"], "greedy": ["full"], "beam": ["width"]}
+OF_METHOD = {"sample": ["steps", "seed", "full"], "greedy": ["steps", "full"], "beam": ["steps", "width"]}
 
 
 def blocks(model: ModelState, state: GenerateState) -> list[Block | None]:

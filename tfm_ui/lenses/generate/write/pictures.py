@@ -7,7 +7,6 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from tfm_ui.lenses.generate.courses import why_not_write
-from tfm_ui.lenses.generate.forced import MOST_STEPS
 from tfm_ui.lenses.generate.of_course import REPLAY
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
 from tfm_ui.lenses.generate.write.numbers import Written, written
@@ -109,12 +108,10 @@ def sliders(model: ModelState, state: GenerateState) -> Content:
     assert isinstance(field, Number)
     vocab = model.config.vocab_size
     counts = [count for count in (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000) if count < vocab]
-    tokens = Knob("Tokens", f"{PREFIX}steps", state.steps, 1, MOST_STEPS, stops=[*range(1, 20), *range(20, 201, 10)])
     if state.method != "sample":
-        return knobs.content([tokens])
+        return knobs.content([])
     return knobs.content(
         [
-            tokens,
             Knob(field.label, f"{PREFIX}temperature", state.temperature, field.low, field.high, digits=field.digits),
             Knob("top-k (0: all)", f"{PREFIX}top_k", state.top_k, 0, 2048, stops=[0, *counts]),
             Knob("top-p", f"{PREFIX}top_p", state.top_p, 0.01, 1, stops=[0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1]),
