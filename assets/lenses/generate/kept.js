@@ -7,6 +7,7 @@ import { hideOnScroll, keep, placeTip, room, stretch, watch } from "../../pictur
 import { save } from "../../pictures/files.js"
 import { clamp, contextOf, dress, floats, grouped } from "../../pictures/paint.js"
 import { boxOf, imagesOf, layOut, lightUp, paint, read, under } from "./kept_drawing.js"
+import { isMoved, stepOf, told } from "./replay.js"
 
 const STEP = "generate_step" // the link's parameter; 0 is the last step
 const FRAME = 140 // ms for which a step stays while all are played
@@ -18,10 +19,10 @@ export default function ({ header, numbers: bytes, root, local, alone, commit })
   const tip = /** @type {HTMLElement} */ (root.querySelector(".tip")), say = root.querySelector(".say")
   const input = root.querySelector("input"), output = root.querySelector("output"), play = root.querySelector("button")
   const count = header.steps.length, wished = Number(local[STEP] ?? 0)
-  const isNew = memory.query !== header.query || memory.wished !== wished
+  const isNew = isMoved(memory, wished) || memory.query !== header.query
   if (isNew) memory.at = wished && !alone ? wished - 1 : count - 1
   memory.at = clamp(memory.at, 0, Math.max(0, count - 1))
-  Object.assign(memory, { query: header.query, wished })
+  Object.assign(memory, { query: header.query })
   /** @type {KeptScene} */
   let scene
   let restore = () => {}
@@ -66,8 +67,7 @@ export default function ({ header, numbers: bytes, root, local, alone, commit })
     show()
   }
   function rest() {
-    memory.wished = memory.at === count - 1 ? 0 : memory.at + 1
-    commit({ [STEP]: memory.wished })
+    commit({ [STEP]: told(memory, stepOf(memory.at, count - 1)) })
   }
   function stop() {
     clearInterval(memory.playing)
