@@ -119,9 +119,15 @@ class TorchAttention(nn.Module):
         self.attention, self.causal, self.keeps_weights = as_torch(ours), causal, keeps_weights
 
     def forward(
-        self, x: Tensor, key: Tensor | None = None, *, mask: Tensor | None = None, positional: object = None
+        self,
+        x: Tensor,
+        key: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        positional: object = None,
+        stored: None = None,
     ) -> Tensor:
-        """(batch, seq, d_model) in and out. The weights of every head are dropped, where they were asked for.
+        """(batch, seq, d_model) in and out, without a cache. The weights of every head are dropped, where asked for.
 
         Positions that act inside the attention never come here (`lacks_inner_positions`).
         """
@@ -140,9 +146,16 @@ class TorchLayers(nn.Module):
         self.encoder = as_torch_encoder(layers, final_norm)
 
     def forward(
-        self, x: Tensor, mask: Tensor | None = None, *, memory: None, memory_mask: None, positional: object
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        *,
+        memory: None,
+        memory_mask: None,
+        positional: object,
+        stored: None = None,
     ) -> Tensor:
-        """(batch, seq, d_model) in and out; there is no memory, as this is one stack (`lacks_in_torchs_encoder`)."""
+        """(batch, seq, d_model) in and out, without a cache or a memory: it is one stack (`lacks_in_torchs_encoder`)."""
         hidden = None if mask is None else to_ignore(mask)
         output: Tensor = self.encoder(x, hidden, is_causal=mask is not None)
         return output
