@@ -137,8 +137,7 @@ class MultiHeadAttention(Tapped):
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
         dropout = self.dropout if self.training else 0.0
-        several = q.shape[-2] > 1  # for a single query, as of a token after a cache, the kernel is the faster
-        written = several and not torch.is_grad_enabled() and not dropout and q.is_cpu and is_faster_written(q, k)
+        written = not torch.is_grad_enabled() and not dropout and q.is_cpu and is_faster_written(q, k)
         if self.wanted("scores", "masked_scores"):
             scores = self.tap("scores", attention_scores(q, k, bias=bias))
             masked = self.tap("masked_scores", mask_scores(scores, mask))
