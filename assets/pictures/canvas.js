@@ -28,9 +28,9 @@ export function room(root, part) {
   return { high: Math.max(NO_LOWER, Math.floor(high - others)), fill: Number(style.getPropertyValue("--fill")) > 0 }
 }
 
-/** A height between 0.62 and 1 times what is usual, that fits the room; while presenting up to 1.6 times, to fill it.
- * @param {number} usual @param {number} high @param {boolean} fill */
-export const fitting = (usual, high, fill) => Math.max(0.62 * usual, Math.min(high, fill ? 1.6 * usual : usual))
+/** A height that fits the room: from a `least` share of what is usual to all of it; while presenting up to 1.6 times, to fill it.
+ * @param {number} usual @param {number} high @param {boolean} fill @param {number} [least] */
+export const fitting = (usual, high, fill, least = 0.62) => Math.max(least * usual, Math.min(high, fill ? 1.6 * usual : usual))
 
 /** The element by whose size is seen that the room, the window's height or the size of letters has changed.
  * @param {Element} element in the picture */

@@ -45,8 +45,8 @@ def test_a_presenter_needs_the_keys_alone(visit):
         expect(visitor.page.locator(chrome).first).to_be_hidden()
     for key, expected in (
         ("l", place("Heads")), ("l", place("Attention")), ("l", place("Positions")), ("l", place("Masks")),
-        ("l", place("Model")), ("l", place("Training")), ("l", place("Profiling")), ("l", place("Profiling")),
-        ("k", place("Training")), ("L", place("Profiling")),
+        ("l", place("Model")), ("l", place("Generate")), ("l", place("Training")), ("l", place("Profiling")),
+        ("l", place("Profiling")), ("k", place("Training")), ("L", place("Profiling")),
     ):  # fmt: skip
         visitor.page.keyboard.press(key)
         visitor.page.get_by_text(expected).wait_for()

@@ -16,9 +16,13 @@ PROPERTIES = """
 """
 # No numbers: they are as large as they need.
 CONTROLS = {"masks_composer", "masks_batch", "positions_knobs", "model_output_knobs", "model_efficient_knob"}
-CONTROLS |= {"training_decode_knobs"}
+CONTROLS |= {"training_decode_knobs", "generate_knobs", "generate_kept_knobs", "generate_surprise_knobs"}
 QUERIES = {"positions_clocks_a": "positions_a=rope", "positions_clocks_b": "positions_b=rope"}
 QUERIES |= {"positions_bias_a": "positions_a=alibi", "positions_bias_b": "positions_b=alibi"}
+WRITES = "weights=lab-gpt&text=The+captain+looked+at+the+sea"
+QUERIES |= dict.fromkeys(
+    ("generate_write", "generate_beams", "generate_look", "generate_kept", "generate_surprise"), WRITES
+)
 SIZE = """() => {
   const { offsetHeight, scrollHeight, clientWidth, scrollWidth } = document.querySelector("[data-picture]")
   return [offsetHeight, scrollHeight, clientWidth, scrollWidth]

@@ -155,7 +155,7 @@ class TorchLayers(nn.Module):
         positional: object,
         stored: None = None,
     ) -> Tensor:
-        """(batch, seq, d_model) in and out; no cache and no memory, as this is one stack (`lacks_in_torchs_encoder`)."""
+        """(batch, seq, d_model) in and out; no cache and no memory: it is one stack (`lacks_in_torchs_encoder`)."""
         hidden = None if mask is None else to_ignore(mask)
         output: Tensor = self.encoder(x, hidden, is_causal=mask is not None)
         return output

@@ -87,7 +87,7 @@ function nameRows({ context, header, skin, layout, at }, x, y, fresh) {
   const last = step.rows - 1
   for (let row = 0; row < step.rows; row++) {
     if (row !== last && (row % every || last - row < every)) continue
-    const isPrompt = begin + row < header.prompt, size = Math.min(13, Math.max(11, .8 * layout.row / rem)) * rem
+    const isPrompt = begin + row < header.prompt, size = 13 * rem
     const font = `${row >= fresh ? 600 : 400} ${size}px ${skin.family}`
     const name = `${header.tokens[begin + row]} ${begin + row + 1}`
     write(context, name, x, y + (row + .5) * layout.row, font, isPrompt ? skin.muted : skin.ink, "right", layout.gutter - 12 * rem)

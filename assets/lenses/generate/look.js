@@ -39,7 +39,7 @@ export default function ({ header, numbers, root, local, commit }) {
     memory.skin = dress(root)
     const width = canvas.parentElement?.clientWidth ?? 0
     const { high, fill } = room(root, canvas)
-    stretch(canvas, width, fitting(heightOf(memory.skin, header, width), high, fill), memory.skin.paper)
+    stretch(canvas, width, fitting(heightOf(memory.skin, header, width), high, fill, 0.48), memory.skin.paper)
     show()
   }
 

@@ -55,7 +55,8 @@ export default function ({ header, numbers: bytes, root, local, alone, commit })
     const table = palette(skin.weights)
     root.classList.remove("tight")
     root.classList.toggle("tight", room(root, $(".sides")).high < LITTLE * skin.rem) // so that more of the text is seen
-    const { high } = room(root, $(".sides"))
+    const { high, fill } = room(root, $(".sides"))
+    $(".sides").style.minHeight = fill ? `${high}px` : ""
     const stacked = sides.length > 1 && root.clientWidth < 760 * skin.rem ? 2 : 1
     $(".sides").style.setProperty("--most", high === Infinity ? "26rem" : `${high / stacked}px`)
     flows.forEach((flow, i) => {

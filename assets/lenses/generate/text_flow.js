@@ -40,6 +40,11 @@ export function tokenRow({ title, prompt, tokens, forced = [], begins = [], part
     stand(place, until) {
       buttons[now]?.classList.remove("now")
       buttons[now = place]?.classList.add("now")
+      const shown = buttons[until]
+      if (shown) { // a long text is scrolled to where it stands
+        const low = shown.offsetTop - text.offsetTop, high = low + shown.offsetHeight - text.clientHeight
+        if (low < text.scrollTop || high > text.scrollTop) text.scrollTop = high > text.scrollTop ? high : low
+      }
       buttons.forEach((button, i) => button.classList.toggle("later", i > until))
     },
     /** Colour each token of the whole text; without a colour it is as it was.

@@ -87,7 +87,7 @@ export function paintStep(scene, height) {
     context.fillStyle = skin.ink
     context.textAlign = "right"
     const isLater = candidate.rank > i
-    context.fillText(`${isLater ? `${candidate.rank + 1}th ` : ""}${label(candidate.piece)}`, name - 8 * rem, y + row / 2, name - 10 * rem)
+    context.fillText(`${isLater ? `#${candidate.rank + 1} ` : ""}${label(candidate.piece)}`, name - 8 * rem, y + row / 2, name - 10 * rem)
     context.textAlign = "left"
     const { logit, share, final, cut } = candidate, isCut = false
     const columns = [

@@ -11,6 +11,7 @@ from tfm_ui.state.model_state import ModelState
 PREFIX = "generate_"
 VIEWS = ("write", "look", "kept", "surprise")
 METHODS = ("sample", "greedy", "beam")
+BEAM_IS_GREEDY = "Beams are shown in Write alone: here the text is written greedily."
 AGAINST = ("other text", "random weights", "short memory")
 
 
@@ -24,7 +25,7 @@ class GenerateState(LensState):
 
     # how it is written
     steps: int = control(Whole("Tokens written", 1, MOST_STEPS, box=True), default=60)
-    method: str = control(Choice("Choose by", METHODS), default="sample")
+    method: str = control(Choice("Method", METHODS), default="sample")
     temperature: float = control(Number("Temperature", 0.05, 5.0), default=0.8, held=True)
     top_k: int = control(Whole("top-k", 0, 2048), default=50, held=True)  # 0: all
     top_p: float = control(Number("top-p", 0.01, 1.0), default=1.0, held=True)
@@ -60,13 +61,14 @@ class GenerateState(LensState):
 
     @property
     def sampling(self) -> Sampling:
-        """How tokens are chosen; with beams, nothing is drawn."""
+        """How tokens are chosen; greedily and with beams, nothing is drawn, and no temperature acts."""
+        if self.method != "sample":
+            return Sampling(greedy=True)
         return Sampling(
             temperature=self.temperature,
             top_k=self.top_k,
             top_p=self.top_p,
             min_p=self.min_p,
-            greedy=self.method != "sample",
             seed=self.seed,
         )
 

@@ -16,12 +16,12 @@ from tfm_ui.lenses.generate.kept import measure_bar, measured
 from tfm_ui.lenses.generate.kept.costs import costs
 from tfm_ui.lenses.generate.kept.numbers import Kept, kept
 from tfm_ui.lenses.generate.kept.same import compared, same, without_cache
-from tfm_ui.lenses.generate.state import PREFIX, GenerateState
+from tfm_ui.lenses.generate.state import BEAM_IS_GREEDY, PREFIX, GenerateState
 from tfm_ui.lenses.generate.unable import unable
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Panel
+from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -30,7 +30,8 @@ def blocks(model: ModelState, state: GenerateState) -> list[Block | None]:
     """What is stored, the check, and the costs."""
     if reason := courses.why_not_write(model):
         return unable(reason)
-    return [_stored(kept(model, state)), _same(model, state), _costs(model, state)]
+    note = Note(BEAM_IS_GREEDY, "plain") if state.method == "beam" else None
+    return [_stored(kept(model, state)), note, _same(model, state), _costs(model, state)]
 
 
 def _stored(shown: Kept) -> Panel:
@@ -81,7 +82,7 @@ def _costs(model: ModelState, state: GenerateState) -> Panel:
 def _controls(model: ModelState) -> GenerateState:
     line = controls_line.row("line_generate_kept")
     controls_line.draw(GenerateState, PREFIX, model, line, "layer", "full")
-    state = controls_line.draw_more(GenerateState, PREFIX, model, line, "method", "seed")
+    state = controls_line.draw_more(GenerateState, PREFIX, model, line, "method", "steps", "seed")
     if not courses.why_not_write(model):
         with st.container(key="generate_kept_knobs_place"):
             Drawing("generate_kept_knobs", ((model, ""), (state, PREFIX))).draw("generate_kept_knobs")

@@ -100,9 +100,9 @@ class Looked(OfCourse):
         return (
             f"While {formats.plural(len(self.rows), 'token')} were written, head {self.head + 1} of layer "
             f"{self.layer + 1} gave, on average, {first} of its weight to the first token of the context, {before} to "
-            f"the token before the last, and {itself} to the last token itself. The most to the token before the last, "
-            f"{formats.weight(float(means[layer, head, 1]))}, gave head {head + 1} of layer {layer + 1}"
-            f"{one_of_ties(len(most))}."
+            f"the token before the last, and {itself} to the last token itself. Head {head + 1} of "
+            f"layer {layer + 1}{one_of_ties(len(most))} gave the token before the last the most: "
+            f"{formats.weight(float(means[layer, head, 1]))}."
         )
 
     def table(self) -> pd.DataFrame:

@@ -4,10 +4,11 @@ from tfm_core import MultiHeadAttention, generate
 from tfm_core.model.scaled_dot_product import weights_alone
 from tfm_ui.lenses.generate import courses
 from tfm_ui.lenses.generate.look.numbers import looked, rows_of
-from tfm_ui.lenses.generate.state import GenerateState
+from tfm_ui.lenses.generate.state import BEAM_IS_GREEDY, PREFIX, GenerateState
 from tfm_ui.lenses.generate.unable import unable
+from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Panel
+from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
 CAVEAT = (
@@ -31,8 +32,16 @@ def blocks(model: ModelState, state: GenerateState) -> list[Block | None]:
             picture="generate_look",
             result=shown,
             sources=[rows_of, weights_alone, MultiHeadAttention.forward, generate],
-        )
+        ),
+        Note(BEAM_IS_GREEDY, "plain") if state.method == "beam" else None,
     ]
 
 
-VIEW = View(title="Attention", blocks=blocks, controls=("method", "seed", "layer", "head"))
+def _controls(model: ModelState) -> GenerateState:
+    """How the text is written, and the head that is looked at; how much is written stands behind a button."""
+    line = controls_line.row("line_generate_look")
+    controls_line.draw(GenerateState, PREFIX, model, line, "method", "layer", "head")
+    return controls_line.draw_more(GenerateState, PREFIX, model, line, "steps", "seed", "full")
+
+
+VIEW = View(title="Attention", blocks=blocks, controls=_controls)

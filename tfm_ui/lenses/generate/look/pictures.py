@@ -24,7 +24,7 @@ LIKELIEST = 8  # tokens of the distribution that are drawn; fewer than `ROWS`
 def content(shown: Looked) -> Content:
     """The content for look.js: of each step the likeliest tokens, and the weights of all heads."""
     written = Written(shown.model, shown.settings)
-    pieces = shown.model.tokens_by.pieces
+    pieces, is_greedy = shown.model.tokens_by.pieces, shown.settings.sampling.greedy
     header = {
         "about": shown.sentence(),
         "prompt": [pieces[token] for token in written.course.prompt],
@@ -37,12 +37,12 @@ def content(shown: Looked) -> Content:
         "largest": max((float(row.max()) for row in shown.rows), default=1.0),
         "likeliest": [
             [
-                [pieces[int(token)], final]
-                for token, _, _, final, _ in written.steps.candidates(step)[:LIKELIEST].tolist()
+                [pieces[int(token)], share if is_greedy else final]  # nothing is cut of a greedy choice
+                for token, _, share, final, _ in written.steps.candidates(step)[:LIKELIEST].tolist()
             ]
             for step in range(len(written.course.steps))
         ],
-        "chances": written.steps.finals.tolist(),
+        "chances": (written.steps.shares if is_greedy else written.steps.finals).tolist(),
     }
     rows = [row.ravel() for row in shown.rows]
     return header, np.concatenate(rows) if rows else np.zeros(0, np.float32)

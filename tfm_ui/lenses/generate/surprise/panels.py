@@ -8,10 +8,11 @@ from tfm_ui.lenses.generate.surprise.along import Along, fewest_for_half
 from tfm_ui.lenses.generate.surprise.numbers import surprising
 from tfm_ui.lenses.generate.surprise.scored import scored
 from tfm_ui.lenses.generate.surprise.sides import OTHER_TEXT, SHORT_MEMORY, why_not_score
+from tfm_ui.lenses.generate.unable import unable
 from tfm_ui.page import controls, controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.pictures.panel import Block, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -19,7 +20,7 @@ from tfm_ui.text import formats
 def blocks(model: ModelState, state: GenerateState) -> list[Block | None]:
     """The text, and the same over its places."""
     if reason := why_not_score(model):
-        return [Note(reason, "warning", ":material/edit:")]
+        return unable(reason)
     shown = surprising(model, state)
     count = formats.plural(sum(side.scored.count for side in shown.sides), "token")
     return [

@@ -58,7 +58,7 @@ class Searched(Result):
     def sentence(self) -> str:
         """The best text's probability beside the greedy one's."""
         best, steps = self.search.texts[0], len(self.search.steps)
-        cut = f" The context has room for {steps} tokens." if steps < self.steps else ""
+        cut = f" The context has room for {formats.plural(steps, 'token')}." if steps < self.steps else ""
         better = best.score - self.greedy_score
         than = (
             "the same as greedily"

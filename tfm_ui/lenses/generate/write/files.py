@@ -27,7 +27,8 @@ def text_of(shown: Written) -> str:
     """Prompt and text, and below them all that brings them back."""
     model, settings = shown.model, shown.settings
     about = {
-        "weights": model.weights,
+        "config": asdict(model.config),
+        "tokenizer": model.tokenizer if model.is_random else model.weights,
         "prompt_ids": list(shown.course.prompt),
         "sampling": asdict(settings.sampling),
         "steps": settings.steps,

@@ -48,7 +48,7 @@ def _beams_panel(shown: Searched) -> Panel:
         title="Beam search",
         how_to_read="A column per step, a row per text that was followed, the best on top. Lines lead to the text that "
         "each goes on from; what no text goes on from any more is pale. Numbers are sums of log probabilities.",
-        shape=f"{len(shown.search.steps)} steps × {shown.width} beams",
+        shape=f"steps × beams = {len(shown.search.steps)} × {shown.width}",
         picture="generate_beams",
         result=shown,
         sources=[beam_search],
@@ -56,11 +56,11 @@ def _beams_panel(shown: Searched) -> Panel:
 
 
 def _controls(model: ModelState) -> GenerateState:
-    """How many tokens, how they are chosen; below, the sliders of sampling."""
+    """How tokens are chosen; behind a button how many; beside them the sliders of sampling."""
     line = controls_line.row("line_generate_write")
     method = controls_line.draw(GenerateState, PREFIX, model, line, "method").method
-    state = controls_line.draw(GenerateState, PREFIX, model, line, *OF_METHOD[method])
-    with st.container(key="knobs_below_generate"):
+    state = controls_line.draw_more(GenerateState, PREFIX, model, line, *OF_METHOD[method])
+    with st.container(key="generate_knobs_place"):
         Drawing("generate_knobs", ((model, ""), (state, PREFIX))).draw("generate_knobs")
     return state
 

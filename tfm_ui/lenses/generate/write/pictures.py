@@ -113,7 +113,7 @@ def sliders(model: ModelState, state: GenerateState) -> Content:
     return knobs.content(
         [
             Knob(field.label, f"{PREFIX}temperature", state.temperature, field.low, field.high, digits=field.digits),
-            Knob("top-k (0: all)", f"{PREFIX}top_k", state.top_k, 0, 2048, stops=[0, *counts]),
+            Knob("top-k", f"{PREFIX}top_k", state.top_k, 0, 2048, stops=[0, *counts]),
             Knob("top-p", f"{PREFIX}top_p", state.top_p, 0.01, 1, stops=[0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1]),
             Knob("min-p", f"{PREFIX}min_p", state.min_p, 0, 1, stops=[0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1]),
         ]

@@ -112,7 +112,7 @@ def branch(model: ModelState, state: GenerateState) -> str:
 
 
 QUESTIONS = [
-    Question("The draw", "How was the first token chosen? Look at the bar at the right.", chosen, model=LAB),
+    Question("The draw", "How was the first token chosen? Step back to it, and look at the draw.", chosen, model=LAB),
     Question(
         "Greedy", "Always the likeliest token: does the text run in circles?", repeats,
         model=LAB, page={"method": "greedy", "steps": 120},
