@@ -94,7 +94,7 @@ function rows({ context, header, skin, table, weights, keys }, { side, column, r
   context.textBaseline = "middle"
   for (let layer = 0; layer < header.layers; layer++) {
     if (!areNamed) {
-      context.font = `${layer === header.picked[0] ? 600 : 400} ${12.5 * rem}px ${family}`
+      context.font = `${layer === header.picked[0] ? 600 : 400} ${13 * rem}px ${family}`
       context.fillStyle = skin.muted
       context.textAlign = "right"
       context.fillText(`layer ${layer + 1}`, side - 8 * rem, y(layer, header.heads / 2), side - 8 * rem)
@@ -102,7 +102,7 @@ function rows({ context, header, skin, table, weights, keys }, { side, column, r
     for (let head = 0; head < header.heads; head++) {
       const top = y(layer, head), from = (layer * header.heads + head) * keys
       const isPicked = layer === header.picked[0] && head === header.picked[1]
-      context.font = `${isPicked ? 600 : 400} ${12.5 * rem}px ${family}`
+      context.font = `${isPicked ? 600 : 400} ${13 * rem}px ${family}`
       context.fillStyle = isPicked ? skin.ink : skin.muted
       context.textAlign = "right"
       const name = head === 0 || isPicked ? `layer ${layer + 1}, head ${head + 1}` : `head ${head + 1}`
