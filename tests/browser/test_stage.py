@@ -200,7 +200,7 @@ def test_a_question_stays_while_its_controls_move_and_offers_the_way_back(visit)
     page, asks = visitor.page, visitor.page.locator(".ask")
     visitor.press("Next question")
     visitor.wait()
-    expect(page).to_have_url(re.compile("attention_question=8"))
+    expect(page).to_have_url(re.compile("attention_question=10"))
     question, back = asks.inner_text(), page.locator(".st-key-_set_up button").first
     expect(back).to_be_disabled()
     page.locator(".st-key-knobs input").first.focus()
