@@ -5,7 +5,7 @@ import { colourBar, decimals, ringAround } from "../../pictures/paint.js"
 import { label } from "./text_flow.js"
 
 /* In pixels at a root font of 16. */
-const ARCS = 74, NAMES = 66, ROW = 15, GAP = 8, SIDE = 88, LIST = 300, LINE = 24, SCALE = 40, NARROW = 700
+const ARCS = 74, NAMES = 66, ROW = 15, GAP = 8, SIDE = 100, LIST = 300, LINE = 24, SCALE = 40, NARROW = 700
 const MOST_ARCS = 12
 
 /** @param {{ rem: number }} skin @param {LookHeader} header @param {number} width */
