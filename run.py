@@ -2,6 +2,8 @@
 
 python3 run.py           start the app for this machine only (more arguments go to `streamlit run app.py`)
 python3 run.py test      run all checks and all tests (more arguments go to pytest)
+                         --fast: only what every change needs; --all: with full cross products, for a release;
+                         --seeded: whether the tests notice faults that are put in on purpose
 """
 
 import sys
@@ -16,7 +18,9 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 import venv
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -27,14 +31,18 @@ BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 SERVERS = {"redis-server": "redis-server", "nginx": "nginx-light"}  # of Debian, for tests of several servers
 OTHER_BROWSERS = {"firefox-esr": "firefox-esr", "WebKitWebDriver": "webkit2gtk-driver", "Xvfb": "xvfb"}  # of Debian
 PATIENCE = 2.5  # seconds that the server gets to end after a signal; then it is killed
-CHECKS = (
+TSC = ["node", "node_modules/typescript/bin/tsc"]
+FAST_CHECKS = (
     ["ruff", "check", "."],
     ["ruff", "format", "--check", "."],
     ["mypy"],
-    ["lint-imports", "--no-cache"],
-    ["node", "node_modules/typescript/bin/tsc"],
-    ["node", "node_modules/typescript/bin/tsc", "--project", "tests/scripts"],
-    ["node", "node_modules/eslint/bin/eslint.js", "."],
+    TSC,
+    [*TSC, "--project", "tests/scripts"],
+)
+CHECKS = (
+    *FAST_CHECKS,
+    ["lint-imports"],
+    ["node", "node_modules/eslint/bin/eslint.js", "--cache", "--cache-location", "node_modules/.cache/eslint", "."],
     [
         "node",
         "--test",
@@ -42,6 +50,10 @@ CHECKS = (
         *sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("tests/scripts/*.test.js")),
     ],
 )
+# Tests that share a server and a browser, or an attacked server, run in one worker: see tests/tiers.py.
+WORKERS = ("-n", str(max(2, os.cpu_count() or 1)), "--dist", "loadgroup")
+FAST = ("--tiers", "unit,law", "--hypothesis-profile", "fast")
+ALL = ("--all", "--hypothesis-profile", "all")
 
 
 def main(arguments: list[str]) -> int:
@@ -53,7 +65,7 @@ def main(arguments: list[str]) -> int:
         install_other_browsers()
         install_servers()
         install_script_checks()
-        return test(arguments[1:])
+        return choose_tests(arguments[1:])
     streamlits = for_streamlit(arguments)
     install("requirements.txt")
     return serve("streamlit", "run", "app.py", *streamlits)
@@ -168,14 +180,28 @@ def install_script_checks() -> None:
     done.write_text(wanted)
 
 
-def test(arguments: list[str]) -> int:
-    """Run all checks while the tests run; the first failure's exit code, after everything has run."""
+def choose_tests(arguments: list[str]) -> int:
+    """Run what `--fast`, `--all` or `--seeded` says, by default every check and every test; the exit code."""
+    parser = argparse.ArgumentParser(usage="python3 run.py test [--fast | --all | --seeded] [pytest’s options]")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--fast", action="store_true", help="units and laws alone, with fewer examples: for each change")
+    which.add_argument("--all", action="store_true", help="full cross products and more examples: for a release")
+    which.add_argument("--seeded", action="store_true", help="put faults in on purpose: do the tests notice them?")
+    asked, rest = parser.parse_known_args(arguments)
+    if asked.seeded:
+        return call("python", "-m", "tests.seeded_faults", *rest)
+    if asked.fast:
+        return test([*FAST, *rest], FAST_CHECKS)
+    return test([*ALL, *rest] if asked.all else rest, CHECKS)
+
+
+def test(arguments: list[str], checks: Sequence[list[str]]) -> int:
+    """Run checks while the tests run; the first failure's exit code, after everything has run."""
     beside = ThreadPoolExecutor(1)  # one check at a time, because the tests need the machine too
     try:
-        checks = [beside.submit(call, *check, whole=True) for check in CHECKS]
-        # More workers than two processors need, because tests often wait for a browser.
-        tests = call("pytest", "-n", "3", "--dist", "worksteal", *arguments)
-        codes = [*(check.result() for check in checks), tests]
+        checked = [beside.submit(call, *check, whole=True) for check in checks]
+        tests = call("pytest", *WORKERS, *arguments)
+        codes = [*(check.result() for check in checked), tests]
     finally:
         beside.shutdown(cancel_futures=True)
     return next((code for code in codes if code), 0)
@@ -188,15 +214,16 @@ def call(*command: str, whole: bool = False) -> int:
     if tool is None:
         print(f"{title}\nFAILED: there is no node.", flush=True)
         return 1
+    begun = time.monotonic()
     if not whole:
         print(title, flush=True)
         # The servers that the tests start read the app's compiled files: each then starts a second sooner.
         return subprocess.run([tool, *command[1:]], env=os.environ | {"PYTHONDONTWRITEBYTECODE": ""}).returncode
     done = subprocess.run([tool, *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    ended = f"FAILED with exit code {done.returncode}." if done.returncode else ""
+    seconds = f"{command[0]}: {time.monotonic() - begun:.1f} seconds"
     # In one call, so that the output of the tests, which run at the same time, does not interrupt it.
-    print(
-        f"{title}\n{done.stdout}" + (f"FAILED with exit code {done.returncode}." if done.returncode else ""), flush=True
-    )
+    print(f"{title}\n{done.stdout}{ended}\n{seconds}", flush=True)
     return done.returncode
 
 

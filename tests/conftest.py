@@ -20,8 +20,12 @@ _runs = TemporaryDirectory()  # what tests train is theirs alone, here and in th
 os.environ["ATTENTION_LAB_RUNS"] = _runs.name
 STORE.shelf.place = OUTCOMES.shelf.place = Folder(Path(_runs.name))
 
-settings.register_profile("shared machine", deadline=None, max_examples=30)
-settings.load_profile("shared machine")
+pytest_plugins = ["tests.tiers", "tests.crossed"]
+
+# By name with --hypothesis-profile; none has a deadline, as machines are shared.
+for profile, examples in {"fast": 10, "usual": 30, "all": 100}.items():
+    settings.register_profile(profile, deadline=None, max_examples=examples)
+settings.load_profile("usual")
 lenses()  # fills the registry of pictures
 torch.set_num_threads(1)  # as on the server: the last digit depends on it
 

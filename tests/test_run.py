@@ -89,7 +89,7 @@ def tools(monkeypatch, tmp_path):
         log.write_text("")
         for name, code in (codes | failing).items():
             tool(name, code)
-        return run.test([]), log.read_text().splitlines()
+        return run.choose_tests([]), log.read_text().splitlines()
 
     monkeypatch.setattr(run, "BIN", tmp_path)
     monkeypatch.setattr(run, "CHECKS", (["first"], ["second"]))

@@ -2,7 +2,6 @@
 
 from base64 import b64decode
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,12 +13,6 @@ PATIENCE = 60_000  # ms: a machine that runs all tests at once is slow
 expect.set_options(timeout=PATIENCE)
 NO_MOTION = "() => document.getAnimations().every(animation => animation.playState !== 'running')"
 FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.browser)
 
 
 @pytest.fixture(scope="session")
@@ -191,7 +184,7 @@ def windows(browser: Browser) -> Iterator[dict[str, Page]]:
 
 
 @pytest.fixture
-def visit(browser: Browser, address: str, windows: dict[str, Page]) -> Iterator:
+def visit(browser: Browser, request: pytest.FixtureRequest, windows: dict[str, Page]) -> Iterator:
     """Open windows: `visit("/heads", width=390, color_scheme="dark")`. At the end none may have had a problem.
 
     Each is that of another browser, which has forgotten all but its cache.
@@ -199,7 +192,7 @@ def visit(browser: Browser, address: str, windows: dict[str, Page]) -> Iterator:
     visitors: dict[str, Visitor] = {}
 
     def opened(
-        path: str = "/heads", *, at: str = address, width: int = 1440, height: int = 900,
+        path: str = "/heads", *, at: str = "", width: int = 1440, height: int = 900,
         color_scheme: str = "light", reduced_motion: str = "no-preference", **more
     ) -> Visitor:  # fmt: skip
         kind = f"{len(visitors)} {sorted(more.items())}"
@@ -209,7 +202,7 @@ def visit(browser: Browser, address: str, windows: dict[str, Page]) -> Iterator:
             windows[kind] = context.new_page()
         windows[kind].set_viewport_size({"width": width, "height": height})
         windows[kind].emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
-        visitors[kind] = Visitor(windows[kind], at)
+        visitors[kind] = Visitor(windows[kind], at or request.getfixturevalue("address"))
         return visitors[kind].open(path)
 
     yield opened

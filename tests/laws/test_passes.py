@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from tests.tfm_ui.live import generate_lens_fields, model_lens_fields, profiling_lens_fields, training_lens_fields
+from tests.laws import generate_lens_fields, model_lens_fields, profiling_lens_fields, training_lens_fields
 from tfm_core import Transformer
 from tfm_core.model import initialization, transformer
 from tfm_core.model.transformer import Stack

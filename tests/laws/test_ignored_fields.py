@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tfm_ui.live.test_passes import LOOKS, RUNS, STARTS
+from tests.laws.test_passes import LOOKS, RUNS, STARTS
 from tfm_ui.lenses import lenses
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures.canvas import encode

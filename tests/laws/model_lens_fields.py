@@ -1,4 +1,4 @@
-"""The fields of the Model lens for tests/tfm_ui/live/test_passes.py: those that no pass depends on, and the others."""
+"""The fields of the Model lens for tests/laws/test_passes.py: those that no pass depends on, and the others."""
 
 from tfm_ui.lenses.model.state import FFN_SIZES
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from benchmarks.live.serve import running_app
-from tests.browser.hosting.replicas import answer
+from tests.hosted.replicas import answer
 from tfm_ui.lenses import NAMES
 
 

@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PATIENCE, Visitor
-from tests.browser.hosting.replicas import COOKIE, NAMES, answer
 from tests.browser.test_masks_conventions import MASK, QUERY, expect_values
 from tests.browser.test_training import OUTPUT, mirror, train
+from tests.hosted.replicas import COOKIE, NAMES, answer
 
 LINK = "/heads?seed=3&text=" + quote("a text that no log may hold")
 FIRST_VISIT = 2.5e6  # bytes

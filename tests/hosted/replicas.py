@@ -17,7 +17,7 @@ import pytest
 
 from benchmarks.live.serve import running_server
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "hosting" / "nginx.conf.template"
 COOKIE = "attention_lab_replica"
 NAMES = ("1", "2")

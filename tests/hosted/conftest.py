@@ -1,11 +1,14 @@
-"""What the tests in this folder visit: two replicas behind nginx, with a store that they share."""
+"""What the tests in this folder visit: two replicas behind nginx, with a store that they share; and windows."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.hosting.replicas import Replicas, two_replicas
+from tests.browser.conftest import browser, visit, windows
+from tests.hosted.replicas import Replicas, two_replicas
 from tests.tfm_ui.store.redis_server import redis_server
+
+__all__ = ["browser", "visit", "windows"]  # fixtures
 
 
 @pytest.fixture(scope="module")

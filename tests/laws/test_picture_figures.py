@@ -12,12 +12,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from tests.laws.test_scale_laws import LENSES, LINKS
 from tests.tfm_ui.lenses.heads.all_weights import weights_of
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.payloads import decode
 from tests.tfm_ui.pictures.figure_checks import array, leaves, traces
 from tests.tfm_ui.pictures.figure_laws import LAWS, figure_law
-from tests.tfm_ui.pictures.test_scale_laws import LENSES, LINKS
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
 from tfm_ui.lenses import lenses
 from tfm_ui.lenses.heads.numbers import all_heads
