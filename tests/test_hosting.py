@@ -1,20 +1,15 @@
-"""The files for hosting, without an engine for containers: what they copy, start, set and name exists, and answers."""
+"""The files for hosting, without an engine for containers: what they copy, start, set and name exists."""
 
-import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
-import time
 from json import loads
 from pathlib import Path
 
-import pytest
 import yaml
 
 from benchmarks.load import GLIBC
-from tests.tfm_ui.store.redis_server import free_port
 from tfm_core.training.folder import FOLDER
 from tfm_ui.settings import ENTRIES, read
 
@@ -23,7 +18,6 @@ HOSTING = ROOT / "hosting"
 DOCKERFILE = ROOT / "Dockerfile"
 COMPOSE = yaml.safe_load((HOSTING / "compose.yaml").read_text(encoding="utf-8"))
 VARIABLES = {FOLDER, *(entry.variable for entry in ENTRIES.values())}
-START = 60  # seconds
 
 
 def steps(text: str) -> list[tuple[str, str]]:
@@ -56,48 +50,6 @@ def test_all_that_is_copied_exists_and_is_let_through():
     assert [source for source in sources if not (ROOT / source).exists()] == []
     assert ignored[1] == "*"
     assert {line[1:] for line in ignored if line.startswith("!")} == sources
-
-
-@pytest.fixture(scope="module")
-def image(tmp_path_factory) -> Path:
-    """The image's working folder. Its packages are those of this environment: nothing is downloaded for a test."""
-    folder = tmp_path_factory.mktemp("image")
-    for source, place in copied():
-        if (ROOT / source).is_dir():
-            shutil.copytree(ROOT / source, folder / place, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / source, folder / place)
-    [compiled] = [rest for name, rest in STEPS if name == "RUN" and "compileall" in rest]
-    program, *rest = shlex.split(compiled)
-    assert program == "python"
-    subprocess.run([sys.executable, *rest], cwd=folder, check=True)
-    assert list(folder.glob("tfm_ui/**/*.pyc"))
-    return folder
-
-
-def test_what_is_copied_starts_and_is_healthy_by_the_check_of_the_image(image, tmp_path):
-    port = str(free_port())
-    program, *arguments = COMMAND
-    command = [Path(sys.executable).with_name(program), *arguments]
-    # At this machine's own address: a test opens nothing to the network.
-    local = [word.replace("0.0.0.0", "127.0.0.1") for word in map(str, command)]
-    outside = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    environment = outside | {"STREAMLIT_SERVER_PORT": port, FOLDER: str(tmp_path), "ATTENTION_LAB_PRESET": "hosted"}
-    assert HEALTH[0] == "python"
-    check = [sys.executable, *(word.replace(":8501", f":{port}") for word in HEALTH[1:])]
-    assert check[1:] != HEALTH[1:]
-    with (tmp_path / "log").open("w") as log:
-        server = subprocess.Popen(local, cwd=image, env=environment, stdout=log, stderr=log)
-        try:
-            give_up = time.monotonic() + START
-            while subprocess.run(check, capture_output=True).returncode:
-                assert server.poll() is None, (tmp_path / "log").read_text()
-                assert time.monotonic() < give_up, f"expected an answer within {START} s"
-                time.sleep(0.2)
-        finally:
-            server.terminate()
-            server.wait(timeout=20)
-    assert subprocess.run(check, capture_output=True).returncode, "the check fails where nothing answers"
 
 
 def test_the_builds_of_torch_for_the_cloud_are_of_the_version_that_is_required():

@@ -55,9 +55,7 @@ def test_beams_as_wide_as_needed_find_the_likeliest_of_all_texts():
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("width", [1, 2, 3, 5, 8])
-@pytest.mark.parametrize("penalty", [1.0, 0.0, 2.0, -1.0])
-@pytest.mark.parametrize("end_id", [None, 3, 11])
+@pytest.mark.crossed(width=[1, 2, 3, 5, 8], penalty=[1.0, 0.0, 2.0, -1.0], end_id=[None, 3, 11])
 def test_texts_are_those_of_transformers(width, penalty, end_id):
     compared = 0
     for seed in range(4):

@@ -7,6 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import shared_by
 from tests.tfm_core.generation.writing import (
     CLOSE,
     PROMPT,
@@ -18,7 +19,7 @@ from tests.tfm_core.generation.writing import (
     written,
 )
 from tests.tfm_core.toys import VOCAB, largest_error
-from tfm_core import KeyValueCache, Sampling, generate
+from tfm_core import POSITIONAL, KeyValueCache, Sampling, generate
 
 
 def test_the_same_settings_need_no_pass(read):
@@ -66,6 +67,7 @@ def test_a_longer_prompt_that_begins_the_same_reads_its_end_alone(read):
 
 
 @every_scheme
+@shared_by(len(POSITIONAL))
 @given(
     first=samplings, second=samplings, context=contexts, lengths=st.tuples(*[st.integers(0, 25)] * 2), data=st.data()
 )

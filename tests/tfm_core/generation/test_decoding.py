@@ -7,6 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import shared_by
 from tests.tfm_core.generation.writing import (
     CLOSE,
     PROMPT,
@@ -18,10 +19,11 @@ from tests.tfm_core.generation.writing import (
     tokens_of,
 )
 from tests.tfm_core.toys import VOCAB, largest_error, shared
-from tfm_core import ATTENTION, Sampling, context_begin, draw, generate
+from tfm_core import ATTENTION, POSITIONAL, Sampling, context_begin, draw, generate
 
 
 @every_scheme
+@shared_by(len(POSITIONAL))
 @given(prompt=prompts, sampling=samplings, context=contexts, forced=st.dictionaries(st.integers(0, 20), st.just(7)))
 def test_with_and_without_the_cache_the_course_is_the_same(positional, prompt, sampling, context, forced):
     model, both = decoder(positional=positional), []

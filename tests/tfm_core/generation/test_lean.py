@@ -5,18 +5,29 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import shared_by
 from tests.tfm_core.generation.writing import CLOSE, PROMPT, decoder, every_scheme, tokens_of
 from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, scramble
-from tfm_core import ACTIVATIONS, ATTENTION, NORMS, KeyValueCache, MultiHeadAttention, Sampling, generate, recording
+from tfm_core import (
+    ACTIVATIONS,
+    ATTENTION,
+    NORMS,
+    POSITIONAL,
+    KeyValueCache,
+    MultiHeadAttention,
+    Sampling,
+    generate,
+    recording,
+)
 from tfm_core.generation.lean import LeanDecoder
 
 
 @torch.no_grad()
-@every_scheme
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("activation", ACTIVATIONS)
-@pytest.mark.parametrize(
-    "shape", [{}, {"num_heads": 2, "num_layers": 3, "tie_embeddings": True}, {"attention": "fused"}]
+@pytest.mark.crossed(
+    positional=POSITIONAL,
+    norm=NORMS,
+    activation=ACTIVATIONS,
+    shape=[{}, {"num_heads": 2, "num_layers": 3, "tie_embeddings": True}, {"attention": "fused"}],
 )
 def test_logits_and_stored_keys_are_those_of_the_model(positional, norm, activation, shape):
     model = build(architecture="decoder", positional=positional, norm=norm, activation=activation, **shape)
@@ -33,6 +44,7 @@ def test_logits_and_stored_keys_are_those_of_the_model(positional, norm, activat
 
 @torch.no_grad()
 @every_scheme
+@shared_by(len(POSITIONAL))
 @given(st.lists(st.integers(1, VOCAB - 1), min_size=1, max_size=12), st.integers(1, VOCAB - 1))
 def test_it_goes_on_from_any_cache(positional, text, token):
     model = decoder(positional=positional)

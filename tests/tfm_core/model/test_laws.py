@@ -5,13 +5,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import shared_by
 from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, run, shared
 from tfm_core import ARCHITECTURES, NORMS, POSITIONAL, recording
 
+PATHS = (True, False)  # recorded, fused
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
 every_norm = pytest.mark.parametrize("norm", NORMS)
 every_scheme = pytest.mark.parametrize("positional", POSITIONAL)
-both_paths = pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "fused"])
+both_paths = pytest.mark.parametrize("recorded", PATHS, ids=["recorded", "fused"])
 
 sentences = st.lists(st.integers(1, VOCAB - 1), min_size=1, max_size=10)
 padded_sentences = st.lists(st.integers(0, VOCAB - 1), min_size=1, max_size=10)  # 0 is padding, anywhere
@@ -29,6 +31,7 @@ def batch(*sentences):
 @torch.no_grad()
 @every_architecture
 @every_scheme
+@shared_by(len(ARCHITECTURES) * len(POSITIONAL))
 @given(tokens=padded_sentences)
 def test_every_row_of_weights_sums_to_one_or_where_nothing_may_be_seen_to_zero(architecture, positional, tokens):
     with recording() as trace:
@@ -42,9 +45,8 @@ def test_every_row_of_weights_sums_to_one_or_where_nothing_may_be_seen_to_zero(a
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("architecture", ["decoder", "encoder-decoder"])
-@every_scheme
-@both_paths
+@pytest.mark.crossed(positional=POSITIONAL, architecture=["decoder", "encoder-decoder"], recorded=PATHS)
+@shared_by(2 * len(POSITIONAL))
 @given(tokens=padded_sentences, other=padded_sentences, data=st.data())
 def test_a_causal_output_does_not_depend_on_what_comes_later(architecture, positional, recorded, tokens, other, data):
     model = shared(architecture=architecture, positional=positional)
@@ -57,9 +59,8 @@ def test_a_causal_output_does_not_depend_on_what_comes_later(architecture, posit
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("architecture", ["encoder", "decoder"])
-@every_scheme
-@both_paths
+@pytest.mark.crossed(positional=POSITIONAL, architecture=["encoder", "decoder"], recorded=PATHS)
+@shared_by(2 * len(POSITIONAL))
 @given(tokens=sentences, padding=st.integers(1, 8))
 def test_padding_changes_nothing_before_it(architecture, positional, recorded, tokens, padding):
     model = shared(architecture=architecture, positional=positional)
@@ -72,6 +73,7 @@ def test_padding_changes_nothing_before_it(architecture, positional, recorded, t
 @torch.no_grad()
 @every_scheme
 @both_paths
+@shared_by(2 * len(POSITIONAL))
 @given(source=sentences, target=sentences, padding=st.tuples(st.integers(0, 8), st.integers(0, 8)))
 def test_padding_on_either_side_of_an_encoder_decoder_changes_nothing(positional, recorded, source, target, padding):
     model = shared(architecture="encoder-decoder", positional=positional)
@@ -100,6 +102,7 @@ def test_what_stands_in_the_hidden_embedding_is_seen_by_nobody(architecture, nor
 @torch.no_grad()
 @every_norm
 @both_paths
+@shared_by(4)
 @given(tokens=padded_sentences, data=st.data())
 def test_without_positions_an_encoder_does_not_care_about_the_order(norm, recorded, tokens, data):
     order = data.draw(st.permutations(range(len(tokens))))
@@ -111,6 +114,7 @@ def test_without_positions_an_encoder_does_not_care_about_the_order(norm, record
 @torch.no_grad()
 @every_architecture
 @every_scheme
+@shared_by(len(ARCHITECTURES) * len(POSITIONAL))
 @given(tokens=padded_sentences)
 def test_a_sentence_does_not_feel_the_other_sentences_of_its_batch(architecture, positional, tokens):
     model = shared(architecture=architecture, positional=positional)
@@ -120,6 +124,7 @@ def test_a_sentence_does_not_feel_the_other_sentences_of_its_batch(architecture,
 
 @torch.no_grad()
 @pytest.mark.parametrize("positional", ["rope", "alibi", "t5"])
+@shared_by(3)
 @given(tokens=sentences, shift=st.integers(1, 30))
 def test_relative_schemes_do_not_feel_where_the_sentence_stands(positional, tokens, shift):
     """Hidden padding in front moves every token by as much, and changes no output."""
@@ -128,11 +133,7 @@ def test_relative_schemes_do_not_feel_where_the_sentence_stands(positional, toke
     assert largest_error(shifted, model(batch(tokens))) < CLOSE
 
 
-@every_architecture
-@every_norm
-@every_scheme
-@both_paths
-@pytest.mark.parametrize("padding", [1, 4, 6])
+@pytest.mark.crossed(architecture=ARCHITECTURES, norm=NORMS, positional=POSITIONAL, recorded=PATHS, padding=[1, 4, 6])
 def test_left_padding_gives_no_nan_forward_or_backward(architecture, norm, positional, recorded, padding):
     """The classic fault: a padded first row under a causal mask sees nothing, and its NaN spreads layer by layer."""
     model = build(architecture=architecture, norm=norm, positional=positional, num_layers=3)

@@ -1,6 +1,5 @@
 """`python -m tfm_core.profiling`."""
 
-import subprocess
 import sys
 
 import pytest
@@ -16,22 +15,6 @@ TINY = ["--rows", "8,2,1,4", "--batch", "2", "--rounds", "2"]
 @pytest.fixture
 def undisturbed(monkeypatch, quick):
     monkeypatch.setattr(command, "profile", lambda plan: profile(plan, OPEN))
-
-
-def test_the_program(tmp_path):
-    run = subprocess.run(
-        [sys.executable, "-m", "tfm_core.profiling", *TINY, "--no-backward", "--out", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    (written,) = tmp_path.glob("*.json")
-    report = files.from_json(written.read_text(encoding="utf-8"))
-    assert report.complete
-    assert report.plan.rows[0].size.batch == 2
-    assert run.stdout.startswith("target")
-    assert "100%" in run.stderr
-    assert "profiler" not in run.stderr
 
 
 @pytest.mark.usefixtures("undisturbed")

@@ -1,9 +1,7 @@
 """`python -m tfm_core.training`."""
 
 import re
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -18,21 +16,6 @@ SMALL = "reverse,d_model=8,batch_size=4,steps=9"
 
 def kept(folder, name):
     return opened(folder).find(read_name(name))
-
-
-def test_the_program(tmp_path):
-    run = subprocess.run(
-        [sys.executable, "-m", "tfm_core.training", SMALL, "--out", str(tmp_path / "new")],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=Path(__file__).parents[3],
-    )
-    assert run.stdout.startswith(f"{SMALL}: 9 steps in ")
-    assert run.stdout.splitlines()[0].endswith("% of held-out answers right")
-    assert run.stdout.splitlines()[1] == f"kept in {tmp_path / 'new'}"
-    assert run.stderr == ""
-    same_numbers(kept(tmp_path / "new", SMALL), trained())
 
 
 def test_several_runs_in_the_order_in_which_they_are_named(tmp_path, capsys):

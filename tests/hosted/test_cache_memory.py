@@ -9,7 +9,7 @@ from pathlib import Path
 from tfm_ui.server.pool_member import FEW
 from tfm_ui.visitors.workers import EACH_CACHE
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import ctypes, gc, json, logging
 from concurrent.futures import ThreadPoolExecutor

@@ -11,7 +11,7 @@ import pytest
 from tfm_ui.settings import ENTRIES, Settings
 from tfm_ui.state.model_state import ModelState
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import json, sys
 from tfm_ui.live.passes import too_large

@@ -1,0 +1,59 @@
+"""What the image for hosting copies starts, and the image's own check finds it healthy: no engine is needed."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.test_hosting import COMMAND, HEALTH, ROOT, STEPS, copied
+from tests.tfm_ui.store.redis_server import free_port
+from tfm_core.training.folder import FOLDER
+
+START = 60  # seconds
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory) -> Path:
+    """The image's working folder. Its packages are those of this environment: nothing is downloaded for a test."""
+    folder = tmp_path_factory.mktemp("image")
+    for source, place in copied():
+        if (ROOT / source).is_dir():
+            shutil.copytree(ROOT / source, folder / place, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / source, folder / place)
+    [compiled] = [rest for name, rest in STEPS if name == "RUN" and "compileall" in rest]
+    program, *rest = shlex.split(compiled)
+    assert program == "python"
+    subprocess.run([sys.executable, *rest], cwd=folder, check=True)
+    assert list(folder.glob("tfm_ui/**/*.pyc"))
+    return folder
+
+
+def test_what_is_copied_starts_and_is_healthy_by_the_check_of_the_image(image, tmp_path):
+    port = str(free_port())
+    program, *arguments = COMMAND
+    command = [Path(sys.executable).with_name(program), *arguments]
+    # At this machine's own address: a test opens nothing to the network.
+    local = [word.replace("0.0.0.0", "127.0.0.1") for word in map(str, command)]
+    outside = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = outside | {"STREAMLIT_SERVER_PORT": port, FOLDER: str(tmp_path), "ATTENTION_LAB_PRESET": "hosted"}
+    assert HEALTH[0] == "python"
+    check = [sys.executable, *(word.replace(":8501", f":{port}") for word in HEALTH[1:])]
+    assert check[1:] != HEALTH[1:]
+    with (tmp_path / "log").open("w") as log:
+        server = subprocess.Popen(local, cwd=image, env=environment, stdout=log, stderr=log)
+        try:
+            give_up = time.monotonic() + START
+            while subprocess.run(check, capture_output=True).returncode:
+                assert server.poll() is None, (tmp_path / "log").read_text()
+                assert time.monotonic() < give_up, f"expected an answer within {START} s"
+                time.sleep(0.2)
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+    assert subprocess.run(check, capture_output=True).returncode, "the check fails where nothing answers"
