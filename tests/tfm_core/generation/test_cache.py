@@ -7,12 +7,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import shared_by
 from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, random_mask, scramble, shared, tiny
 from tfm_core import ATTENTION, NORMS, POSITIONAL, KeyValueCache, can_cache, recording
 
 every_scheme = pytest.mark.parametrize("positional", POSITIONAL)
-every_norm = pytest.mark.parametrize("norm", NORMS)
-both_kinds = pytest.mark.parametrize("attention", [name for name in ATTENTION if ATTENTION[name].has_cache])
+BOTH_KINDS = [name for name in ATTENTION if ATTENTION[name].has_cache]
 CLOSE = 1e-5
 
 
@@ -44,9 +44,8 @@ def read(draw):
 
 
 @torch.no_grad()
-@every_scheme
-@every_norm
-@both_kinds
+@pytest.mark.crossed(positional=POSITIONAL, norm=NORMS, attention=BOTH_KINDS)
+@shared_by(len(POSITIONAL) * len(NORMS))
 @given(text=read(), recorded=st.booleans(), mask=st.none() | st.integers(0, 99))
 def test_a_text_read_in_pieces_gives_the_logits_of_the_whole(positional, norm, attention, text, recorded, mask):
     (tokens, sizes), model = text, decoder(positional=positional, norm=norm, attention=attention)
@@ -144,6 +143,7 @@ def test_its_memory_has_a_closed_form(batch, length, d_model, layers):
 
 @torch.no_grad()
 @every_scheme
+@shared_by(len(POSITIONAL))
 @given(text=read(), data=st.data())
 def test_another_branch_goes_on_from_an_earlier_token(positional, text, data):
     (tokens, sizes), model = text, decoder(positional=positional)

@@ -49,10 +49,7 @@ def warped(logits, sampling):
     return after
 
 
-@pytest.mark.parametrize("temperature", [0.3, 1, 2.5])
-@pytest.mark.parametrize("top_k", [0, 1, 7, 400])
-@pytest.mark.parametrize("top_p", [0.001, 0.5, 0.9, 1])
-@pytest.mark.parametrize("min_p", [0, 0.05, 1])
+@pytest.mark.crossed(temperature=[0.3, 1, 2.5], top_k=[0, 1, 7, 400], top_p=[0.001, 0.5, 0.9, 1], min_p=[0, 0.05, 1])
 def test_cuts_and_probabilities_are_those_of_transformers_warpers(temperature, top_k, top_p, min_p):
     sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p)
     active = [name for name, on in (("top_k", top_k), ("top_p", top_p < 1), ("min_p", min_p)) if on]

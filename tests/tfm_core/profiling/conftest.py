@@ -2,7 +2,7 @@
 
 import pytest
 
-from tfm_core.profiling import clock, machine
+from tfm_core.profiling import clock, machine, parts
 
 
 @pytest.fixture
@@ -15,3 +15,4 @@ def small_machine(monkeypatch):
 def quick(monkeypatch, small_machine):
     monkeypatch.setattr(clock, "BLOCK_SECONDS", 0.001)
     monkeypatch.setattr(clock, "PAUSE", 0.0)
+    monkeypatch.setattr(parts, "LEAST_SECONDS", 0.0)

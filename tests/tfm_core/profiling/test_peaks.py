@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.tfm_core.profiling.kinds import KINDS, described, sized
+from tests.tfm_core.profiling.kinds import KINDS, sized
 from tfm_core.model.weights_in_parts import is_faster_written
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Row, Setup, Size
 from tfm_core.profiling.costs import peak_memory
@@ -16,6 +16,13 @@ WIDE = {"d_model": 64, "num_heads": 4, "num_layers": 2, "seq_len": 50, "batch": 
 OTHERS = ("LSTM", "GRU", "convolution")
 HERE = [name for name, target in TARGETS.items() if not target.refuses(Setup())]
 LIKE_ANOTHER = ("fused flash", "strided")  # "fused" takes the same kernel on a processor, "window" has a mask as well
+STACKS = [name for name in HERE if name not in OTHERS + LIKE_ANOTHER]
+DIFFERENT = (  # as far as what is no stack knows
+    {},
+    {"vocab_size": 30},
+    {"positional": "learned", "causal": True},
+    {"architecture": "encoder-decoder", "norm": "post", "activation": "swiglu"},
+)
 
 
 def ratios(target, size):
@@ -40,18 +47,24 @@ def test_within_a_factor_of_2_of_the_allocation_curve(target, size):
     assert low < training < high
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=described)
-@pytest.mark.parametrize("numbers", [NARROW, WIDE], ids=["narrow", "wide"])
-def test_of_every_kind(kind, numbers):
-    """In one test of all targets and both ways, as each takes milliseconds."""
-    size = sized({**kind, "vocab_size": 500 if "vocab_size" in kind else 0}, **numbers)
-    for target in HERE:
-        if target in LIKE_ANOTHER or TARGETS[target].lacks(size):
-            continue
-        low, high = (0.5, 2) if target in OTHERS else (0.88, 1.12)
+def of_kind(kind, numbers):
+    return sized({**kind, "vocab_size": 500 if "vocab_size" in kind else 0}, **numbers)
+
+
+@pytest.mark.crossed(kind=KINDS, target=STACKS, numbers=[NARROW, WIDE])
+def test_of_every_kind(kind, numbers, target):
+    size = of_kind(kind, numbers)
+    if not TARGETS[target].lacks(size):
         forward, training = ratios(target, size)
-        assert low < forward < high, target
-        assert low < training < high, target
+        assert 0.88 < forward < 1.12
+        assert 0.88 < training < 1.12
+
+
+@pytest.mark.crossed(kind=DIFFERENT, numbers=[NARROW, WIDE], target=OTHERS)
+def test_what_is_no_stack_of_what_it_can_be(kind, numbers, target):
+    forward, training = ratios(target, of_kind(kind, numbers))
+    assert 0.5 < forward < 2
+    assert 0.5 < training < 2
 
 
 @pytest.mark.parametrize("target", TARGETS)

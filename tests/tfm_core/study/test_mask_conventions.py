@@ -2,9 +2,10 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import shared_by
 from tfm_core import MultiHeadAttention, causal_mask
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_core.study.mask_verified import verify
@@ -64,8 +65,8 @@ def test_padding_and_causality_are_said_by_whom_they_should():
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
+@shared_by(len(CONVENTIONS))
 @given(size=SIZES, heads=st.sampled_from([1, 2, 4]))
-@settings(max_examples=25, deadline=None)
 def test_each_call_equals_ours_in_self_attention(name, size, heads):
     batch, queries, _, seed = size
     mask, x = random_mask(batch, queries, queries, seed), torch.randn(batch, queries, 8)

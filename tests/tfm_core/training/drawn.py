@@ -11,8 +11,11 @@ COUNTS = st.integers(1, 12)
 
 
 def sampled(name, seed, count, length=0) -> Examples:
-    task = TASKS[name]
-    return task.sample(torch.Generator().manual_seed(seed), count, length or task.length)
+    """At least one example. Few may be none at first: the textbook leaves out sequences whose label is not clear."""
+    task, numbers = TASKS[name], torch.Generator().manual_seed(seed)
+    while not len(examples := task.sample(numbers, count, length or task.length)):
+        pass
+    return examples
 
 
 def words(name, ids) -> list[str | None]:

@@ -1,6 +1,7 @@
 """Stopped and continued, a run comes out as if it had never been stopped: to the last digit."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import torch
@@ -24,11 +25,22 @@ KINDS = [
     ("textbook", {"dropout": 0.1, "pooling": "first"}),
 ]
 STEPS = APART + 3  # neither a point nor a snapshot
+STOPS = (1, 9, APART)
 
 
-@pytest.mark.parametrize(("task", "changes"), KINDS)
-@pytest.mark.parametrize("stop", [1, 9, APART])
-def test_from_a_shorter_run(task, changes, stop):
+def pytest_generate_tests(metafunc):
+    """Each kind goes on from one step, and one kind from all; all kinds from all steps with `--all`.
+
+    All kinds go on from four other steps in the test after the next.
+    """
+    if "stop" in metafunc.fixturenames:
+        few = [*zip(STOPS * 2, KINDS, strict=True), *((stop, KINDS[0]) for stop in STOPS[1:])]
+        is_full = metafunc.config.getoption("all_combinations")
+        metafunc.parametrize(("stop", "kind"), product(STOPS, KINDS) if is_full else few)
+
+
+def test_from_a_shorter_run(stop, kind):
+    task, changes = kind
     shorter = to_the_end(small(task, steps=stop, **changes))
     run = to_the_end(small(task, steps=STEPS, **changes), shorter)
     same_numbers(run, trained(task, steps=STEPS, **changes))

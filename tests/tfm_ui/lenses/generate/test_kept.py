@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from tests.examples import shared_by
 from tests.tfm_ui.lenses.generate.decodings import report_of
 from tests.tfm_ui.store.empty import empty_store
 from tfm_core import Transformer, generate, to_gpt2
@@ -76,7 +77,7 @@ def test_each_step_adds_a_row_and_earlier_rows_stay(model):
     assert_allclose(before, after[: len(before)], atol=1e-5)
 
 
-@settings(deadline=None, max_examples=25)
+@shared_by(3)  # each writes two to four courses
 @given(st.lists(st.tuples(st.integers(1, 200), st.integers(0, 2), st.booleans()), min_size=2, max_size=4))
 def test_whatever_was_written_before_all_that_is_drawn_is_stored(courses_before):
     for steps, seed, puts in courses_before:  # each goes on from the one before, as far as the texts agree

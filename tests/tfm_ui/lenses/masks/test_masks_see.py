@@ -7,7 +7,7 @@ from math import isqrt
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
@@ -102,7 +102,6 @@ def test_what_only_looks_ahead_says_why_it_cannot():
 
 
 @given(arrays(np.bool_, array_shapes(min_dims=2, max_dims=2, max_side=9)), st.integers(1, 10))
-@settings(deadline=None)
 def test_empty_blocks_beside_a_naive_loop(mask, size):
     left_out = 0
     for row, column in itertools.product(range(0, mask.shape[0], size), range(0, mask.shape[1], size)):

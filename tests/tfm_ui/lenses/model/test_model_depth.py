@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, WIRINGS, Transformer, causal_mask, recording
@@ -41,7 +41,6 @@ states = st.builds(
 )
 
 
-@settings(max_examples=40)
 @given(models, states)
 def test_every_law_holds_and_every_picture_is_drawn_for_any_model(model, state):
     shown = wired(model, state)

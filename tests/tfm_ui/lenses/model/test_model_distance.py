@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from tests.examples import shared_by
 from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer
 from tfm_core.model.initialization import draw
 from tfm_core.profiling.closed_forms_others import Convolution, Recurrent
@@ -89,7 +90,7 @@ def test_the_transformer_is_the_sidebars_with_its_weights(model):
 
 
 @every
-@settings(max_examples=8, deadline=None)
+@shared_by(len(MODELS))
 @given(
     attention=st.sampled_from(tuple(ATTENTION)),
     length=st.sampled_from([8, 16]),
@@ -104,7 +105,6 @@ def test_every_law_holds_and_every_sentence_can_be_written(model, attention, len
         assert len(panel.result.table())
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     d_model=st.sampled_from([32, 64]),
     num_heads=st.sampled_from([1, 4]),
@@ -140,7 +140,6 @@ def count(network: nn.Module) -> int:
     return sum(parameter.numel() for parameter in network.parameters())
 
 
-@settings(max_examples=20, deadline=None)
 @given(tokens=st.integers(2, 40), layers=st.integers(1, 4), kernel=st.sampled_from([3, 5, 9]))
 def test_a_convolution_reaches_what_its_kernels_add_up_to(tokens, layers, kernel):
     plain = steps.reach_of_convolutions(tokens, layers, kernel, dilated=False)

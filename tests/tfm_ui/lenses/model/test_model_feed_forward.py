@@ -3,7 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
@@ -39,7 +39,6 @@ states = st.builds(
 )
 
 
-@settings(max_examples=40)
 @given(models, states)
 def test_every_law_holds_and_every_picture_is_drawn_for_any_model(model, state):
     shown = hidden(model, state)
