@@ -4,11 +4,13 @@ import numpy as np
 from playwright.sync_api import expect
 
 from tests.browser.links import same
+from tests.browser.test_heads import back_to
 from tfm_ui.text import colours
 
+LONG = "/heads?tokenizer=character&seq_len=700&num_layers=1&text=" + "the+quick+brown+fox+" * 35
 
-def test_a_hover_on_the_large_map_names_both_tokens_and_the_exact_weight(visit):
-    visitor = visit("/heads")
+
+def a_hover_names_both_tokens_and_the_exact_weight(visitor) -> None:
     weights = visitor.weights()
     sent = visitor.messages_sent
     visitor.page.mouse.move(**visitor.cell(10, 2))
@@ -20,8 +22,7 @@ def test_a_hover_on_the_large_map_names_both_tokens_and_the_exact_weight(visit):
     assert visitor.messages_sent == sent
 
 
-def test_the_pixels_are_the_weights(visit):
-    visitor = visit("/heads?seq_len=8")
+def the_pixels_are_the_weights(visitor) -> None:
     weights, stops = visitor.weights(), colours.WEIGHTS["light"]
     pixels = visitor.map().evaluate(
         """e => { const { x, y, cell } = e._memory.layout, context = e.querySelector("canvas").getContext("2d")
@@ -38,8 +39,7 @@ def test_the_pixels_are_the_weights(visit):
             np.testing.assert_allclose(pixels[query][key], colour, atol=3)
 
 
-def test_a_long_text_is_pooled_and_a_drag_zooms_to_exact_values(visit):
-    visitor = visit("/heads?tokenizer=character&seq_len=700&num_layers=1&text=" + "the+quick+brown+fox+" * 35)
+def a_long_text_is_pooled_and_a_drag_zooms_to_exact_values(visitor) -> None:
     expect(visitor.map()).to_contain_text("pooled: the largest of 2 × 2 cells")
     expect(visitor.page.locator(".heads .exact")).to_contain_text("pooled: the largest of")
     start, end = visitor.cell(600, 300), visitor.cell(640, 340)
@@ -57,8 +57,8 @@ def test_a_long_text_is_pooled_and_a_drag_zooms_to_exact_values(visit):
     same(visitor.weights(), visitor.page.url)
 
 
-def test_the_large_map_can_be_read_and_zoomed_by_keyboard(visit):
-    visitor = visit("/heads?seq_len=10")
+def it_can_be_read_and_zoomed_by_keyboard(visitor) -> None:
+    visitor.page.mouse.move(5, 5)  # the first key reads the first cell, and not the one below the mouse
     visitor.map().locator("canvas").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         visitor.page.keyboard.press(key)
@@ -76,8 +76,7 @@ def test_the_large_map_can_be_read_and_zoomed_by_keyboard(visit):
     assert visitor.map().evaluate("e => e._memory.view.columns") == 10
 
 
-def test_zoom_stays_where_it_is_when_the_numbers_change(visit):
-    visitor = visit("/heads?seq_len=10")
+def a_zoom_stays_where_it_is_when_the_numbers_change(visitor) -> None:
     visitor.map().locator("canvas").press("+")
     before, weights = visitor.map().evaluate("e => e._memory.view"), visitor.weights()
     visitor.choose_seed(12)
@@ -85,3 +84,15 @@ def test_zoom_stays_where_it_is_when_the_numbers_change(visit):
     visitor.wait()
     assert visitor.weights() != weights
     assert visitor.map().evaluate("e => e._memory.view") == before
+
+
+def test_the_large_map_shows_the_weights_and_is_read_and_zoomed_to_each_of_them(visit):
+    visitor = visit("/heads?seq_len=8")
+    the_pixels_are_the_weights(visitor)
+    back_to(visitor, "/heads?seq_len=10")
+    a_hover_names_both_tokens_and_the_exact_weight(visitor)
+    it_can_be_read_and_zoomed_by_keyboard(visitor)
+    a_zoom_stays_where_it_is_when_the_numbers_change(visitor)
+    visitor.map().locator("canvas").press("Escape")
+    back_to(visitor, LONG)
+    a_long_text_is_pooled_and_a_drag_zooms_to_exact_values(visitor)

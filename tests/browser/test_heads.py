@@ -2,13 +2,22 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import FRAMES, NO_MOTION
 from tests.browser.links import same
 from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.state.model_state import ModelState
+
+
+def back_to(visitor, path: str) -> None:
+    """To another link within the open page, as the browser's Back goes: a page is built once, which takes long."""
+    visitor.page.evaluate(
+        """path => { history.pushState(null, "", path)
+            dispatchEvent(new PopStateEvent("popstate", { state: history.state })) }""",
+        path,
+    )
+    visitor.wait()
 
 
 def type_text(visitor, text: str) -> None:
@@ -59,8 +68,18 @@ ACTS = {
 }
 
 
+def another_number_of_layers_leaves_the_first_as_it_was(visitor) -> None:
+    before = visitor.weights()
+    press("Layers", "ArrowRight")(visitor)
+    visitor.page.get_by_text("All 12 heads").wait_for()
+    visitor.wait()
+    assert visitor.weights() == before
+
+
 def test_each_control_changes_the_picture_to_what_tfm_core_gives_for_the_new_link(visit):
     visitor = visit("/heads?heads_head=2")
+    another_number_of_layers_leaves_the_first_as_it_was(visitor)
+    visitor.page.locator(".chip").wait_for()  # it says that something is masked
     for name, act in ACTS.items():
         before, link = visitor.weights(), visitor.page.url
         act(visitor)
@@ -69,30 +88,10 @@ def test_each_control_changes_the_picture_to_what_tfm_core_gives_for_the_new_lin
         after = visitor.weights()
         assert after != before, name
         same(after, visitor.page.url)
+    visitor.page.locator(".chip").wait_for(state="hidden")  # nothing is
 
 
-def test_another_number_of_layers_leaves_the_first_as_it_was(visit):
-    visitor = visit("/heads")
-    before = visitor.weights()
-    press("Layers", "ArrowRight")(visitor)
-    visitor.page.get_by_text("All 12 heads").wait_for()
-    visitor.wait()
-    assert visitor.weights() == before
-
-
-def test_a_click_in_the_grid_locks_the_head_and_is_in_the_link(visit):
-    visitor = visit("/heads")
-    visitor.head(2, 3).click()
-    visitor.page.get_by_text("Layer 2, head 3").wait_for()
-    visitor.wait()
-    visitor.page.wait_for_function("location.search.includes('heads_head=3')")
-    expect(visitor.page).to_have_url(re.compile("heads_layer=2"))
-    expect(visitor.head(2, 3)).to_have_attribute("aria-pressed", "true")
-    same(visitor.weights(), visitor.page.url)
-
-
-def test_hovering_previews_without_asking_the_server(visit):
-    visitor = visit("/heads")
+def hovering_previews_without_asking_the_server(visitor) -> None:
     visitor.weights()
     visitor.wait()
     sent = visitor.messages_sent
@@ -102,8 +101,7 @@ def test_hovering_previews_without_asking_the_server(visit):
     assert visitor.messages_sent == sent
 
 
-def test_the_grid_can_be_walked_and_locked_by_keyboard(visit):
-    visitor = visit("/heads")
+def the_grid_can_be_walked_and_locked_by_keyboard(visitor) -> None:
     visitor.head(1, 1).focus()
     for key in ("ArrowRight", "ArrowDown", "Enter"):
         visitor.page.keyboard.press(key)
@@ -111,8 +109,17 @@ def test_the_grid_can_be_walked_and_locked_by_keyboard(visit):
     visitor.wait()
 
 
-def test_a_double_click_isolates_a_head_and_escape_brings_the_others_back(visit):
-    visitor = visit("/heads")
+def a_click_in_the_grid_locks_the_head_and_is_in_the_link(visitor) -> None:
+    visitor.head(2, 3).click()
+    visitor.page.get_by_text("Layer 2, head 3").wait_for()
+    visitor.wait()
+    visitor.page.wait_for_function("location.search.includes('heads_head=3')")
+    expect(visitor.page).to_have_url(re.compile("heads_layer=2"))
+    expect(visitor.head(2, 3)).to_have_attribute("aria-pressed", "true")
+    same(visitor.weights(), visitor.page.url)
+
+
+def a_double_click_isolates_a_head_and_escape_brings_the_others_back(visitor) -> None:
     pixel = "c => c.getContext('2d').getImageData(c.width * .9, c.height * .9, 1, 1).data.join()"
     canvas = visitor.page.locator(".cells canvas")
     before = canvas.evaluate(pixel)
@@ -123,38 +130,14 @@ def test_a_double_click_isolates_a_head_and_escape_brings_the_others_back(visit)
     assert canvas.evaluate(pixel) == before
 
 
-def test_the_numbers_and_the_source_open(visit):
-    visitor = visit("/heads")
+def the_numbers_and_the_source_open(visitor) -> None:
     visitor.press("Source", "head")
     visitor.page.get_by_text("def attention_weights").wait_for()
     visitor.page.keyboard.press("Escape")
     visitor.press("Numbers", "head")
     visitor.page.locator("[data-testid=stPopoverBody] [data-testid=stDataFrame]").wait_for()
-
-
-def test_the_chip_says_masked_only_where_something_is(visit):
-    visitor = visit("/heads")
-    visitor.page.locator(".chip").wait_for()
-    open_the_mask(visitor)
-    visitor.page.locator(".chip").wait_for(state="hidden")
-
-
-@pytest.mark.parametrize("heads", [4, 8, 16])
-def test_column_labels_have_room(visit, heads):
-    visitor = visit(f"/heads?num_heads={heads}", width=390)
-    for width in (390, 1024, 1440):
-        visitor.resize(width)
-        visitor.page.locator(".cells canvas").wait_for()
-        labels = visitor.page.locator(".cells .column")
-        assert labels.last.inner_text().endswith(str(heads))
-        assert labels.evaluate_all("all => all.filter(e => e.scrollWidth > e.clientWidth).length") == 0, width
-
-
-def test_thumbnails_smaller_than_their_cells_lose_no_weight_and_say_that_they_are_pooled(visit):
-    visitor = visit("/heads?seq_len=128&num_heads=16&tokenizer=character&text=" + "abcdefghij+" * 14)
-    visitor.page.get_by_text("pooled: the largest of").wait_for()
-    visit_small = visit("/heads")
-    expect(visit_small.page.locator(".pooled")).to_be_hidden()
+    visitor.page.keyboard.press("Escape")
+    visitor.page.locator("[data-testid=stPopoverBody]").wait_for(state="hidden")
 
 
 def table_row(visitor, row: int, x: int = 150) -> None:
@@ -165,8 +148,7 @@ def table_row(visitor, row: int, x: int = 150) -> None:
     visitor.page.mouse.click(box["x"] + x, box["y"] + 36 + 28 * row + 14)
 
 
-def test_a_row_of_the_table_locks_its_head_sorted_or_not_and_the_locked_head_is_its_selected_row(visit):
-    visitor = visit("/heads")
+def a_row_of_the_table_locks_its_head_sorted_or_not_and_the_locked_head_is_its_selected_row(visitor) -> None:
     heading = visitor.page.locator(".st-key-panel_head h2")
 
     def expect_locked(layer: int, head: int) -> None:
@@ -194,3 +176,35 @@ def test_a_row_of_the_table_locks_its_head_sorted_or_not_and_the_locked_head_is_
     table_row(visitor, 0)
     expect(heading).to_contain_text(f"Layer {lowest // 4 + 1}, head {lowest % 4 + 1}")
     assert visitor.page.locator(".stException").count() == 0
+
+
+def test_a_head_of_the_grid_is_previewed_locked_isolated_and_its_numbers_open(visit):
+    visitor = visit("/heads")
+    hovering_previews_without_asking_the_server(visitor)
+    the_grid_can_be_walked_and_locked_by_keyboard(visitor)
+    a_click_in_the_grid_locks_the_head_and_is_in_the_link(visitor)
+    a_double_click_isolates_a_head_and_escape_brings_the_others_back(visitor)
+    the_numbers_and_the_source_open(visitor)
+    a_row_of_the_table_locks_its_head_sorted_or_not_and_the_locked_head_is_its_selected_row(visitor)
+
+
+def column_labels_have_room(visitor, heads: int) -> None:
+    for width in (390, 1024, 1440):
+        visitor.resize(width)
+        visitor.page.locator(".cells canvas").wait_for()
+        labels = visitor.page.locator(".cells .column")
+        assert labels.last.inner_text().endswith(str(heads))
+        assert labels.evaluate_all("all => all.filter(e => e.scrollWidth > e.clientWidth).length") == 0, (heads, width)
+
+
+def test_the_grid_has_room_for_its_labels_and_says_where_thumbnails_are_pooled(visit):
+    visitor = visit("/heads?num_heads=4", width=390)
+    column_labels_have_room(visitor, 4)
+    expect(visitor.page.locator(".pooled")).to_be_hidden()
+    for heads in (8, 16):
+        visitor.resize(390)
+        back_to(visitor, f"/heads?num_heads={heads}")
+        column_labels_have_room(visitor, heads)
+    # Thumbnails smaller than their cells lose no weight.
+    back_to(visitor, "/heads?seq_len=128&num_heads=16&tokenizer=character&text=" + "abcdefghij+" * 14)
+    visitor.page.get_by_text("pooled: the largest of").wait_for()
