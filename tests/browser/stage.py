@@ -67,15 +67,15 @@ def path(name: str) -> str:
     return f"/{'' if name == 'home' else name}"
 
 
-def walked(visitor: Visitor, name: str) -> Iterator[str]:
-    """Open each view of a lens by its tab, in the set-up of its first question; its name."""
+def walked(visitor: Visitor, name: str, *, set_up: bool = True) -> Iterator[str]:
+    """Open each view of a lens by its tab, if not otherwise asked in the set-up of its first question; its name."""
     views = lens(name).views
     for view in views:
         if len(views) > 1:
             visitor.page.locator(f".st-key-_view_{view} button").click()
             visitor.wait()
             back = visitor.page.locator(".st-key-_set_up button").first
-            if back.is_enabled():
+            if set_up and back.is_enabled():
                 back.click()
                 visitor.wait()
         yield view

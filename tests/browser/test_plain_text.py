@@ -2,9 +2,10 @@
 
 from urllib.parse import urlencode
 
-import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
+from tests.browser.plain_text import ADDRESSES, made_of_it
+from tests.browser.test_heads import back_to
 from tfm_ui.text.markdown import JOINER
 
 HOSTILE = {
@@ -15,8 +16,7 @@ HOSTILE = {
     "architecture": "[x](http://evil.test) **b** $x$",
     "weights": ":material/close: :red[x] :smile: --> <=",
 }
-ADDRESSES = "http://evil.test/login www.evil.test a@evil.test [x](//evil.test) <a href=//evil.test>x</a> $x$ :red[x]"
-PAGES = {  # the fields of a lens that take any text; tests/browser/test_visits.py has the model's text on every view
+PAGES = {  # the fields of a lens that take any text; tests/browser/test_stage.py has the model's text on every view
     "/attention": {"attention_view": "change", "attention_changes": "replace 2 www.evil.test; drop 1; bogus@evil.test"},
     "/positions": {"positions_view": "model"},
     "/masks": {"masks_texts": ADDRESSES, "masks_mask": "http://evil.test"},
@@ -25,8 +25,9 @@ PAGES = {  # the fields of a lens that take any text; tests/browser/test_visits.
 }
 
 
-def test_a_notice_repeats_what_the_link_asked_for_sign_by_sign(visit):
-    page = visit("/heads?" + urlencode(HOSTILE)).page
+def test_a_notice_repeats_what_the_link_asked_for_sign_by_sign_and_no_page_makes_a_link_of_it(visit):
+    visitor = visit("/heads?" + urlencode(HOSTILE))
+    page = visitor.page
     page.get_by_text("and 3 more").click()
     notices = page.locator(".st-key-notices")
     expect(notices).to_contain_text("weights = ")
@@ -35,16 +36,7 @@ def test_a_notice_repeats_what_the_link_asked_for_sign_by_sign(visit):
         assert f"{name} = {value if len(value) <= 40 else value[:39] + '…'}" in said
     styled = "a, img, strong, em, .katex, [data-testid=stMarkdownContainer] [role=img]"
     assert notices.locator(styled).evaluate_all("all => all.map(e => e.outerHTML)") == []
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_no_page_makes_a_link_of_it(visit, path):
-    page = visit(f"{path.partition('#')[0]}?{urlencode({'text': ADDRESSES, **HOSTILE, **PAGES[path]})}").page
-    page.locator(".st-key-notices").wait_for()
-    assert made_of_it(page) == []
-
-
-def made_of_it(page: Page) -> list[str]:
-    """Links and images that somebody's text has become."""
-    links = page.locator("a[href*=evil i], a[href^='mailto:' i], img[src*=evil i]")
-    return links.evaluate_all("all => all.map(e => e.outerHTML)")
+    for path, fields in PAGES.items():
+        back_to(visitor, f"{path.partition('#')[0]}?{urlencode({'text': ADDRESSES, **HOSTILE, **fields})}")
+        page.locator(".st-key-notices").wait_for()
+        assert made_of_it(page) == [], path

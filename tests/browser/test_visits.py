@@ -8,12 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import running_app
-from tests.browser.test_plain_text import ADDRESSES, made_of_it
-from tfm_ui.lenses import lenses
+from tests.browser.plain_text import ADDRESSES, HURTS, made_of_it
 
-HURTS = "<img src=x onerror=window.hurt=1> </script><script>window.hurt=1</script> "
-WITH = {"generate": "&weights=lab-gpt"}  # a model that writes
-VIEWS = {lens.name: list(lens.views) for lens in lenses() if len(lens.views) > 1}
 LINK = "/heads?text=one+link%2C+one+picture&seq_len=7&num_heads=8&seed=3&positional=rope&heads_head=5"
 
 
@@ -55,30 +51,6 @@ def test_every_page_fits_every_screen_in_light_and_dark(visit, path):
         assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
         inside = "e => [...e.querySelectorAll('.stMainBlockContainer')].every(b => b.scrollWidth <= b.clientWidth + 1)"
         assert visitor.page.locator("body").evaluate(inside)
-
-
-@pytest.mark.parametrize("lens", VIEWS)
-def test_every_view_fits_a_phone_and_runs_no_text(visit, lens):
-    visitor = visit(f"/{lens}?text={quote(HURTS + ADDRESSES)}{WITH.get(lens, '')}", width=390)
-    for view in [*VIEWS[lens][1:], VIEWS[lens][0]]:  # the first is there already
-        visitor.page.locator(f".st-key-_view_{view} button").click()
-        visitor.page.wait_for_function(
-            f"new URLSearchParams(location.search).get('{lens}_view') === {chosen(lens, view)}"
-        )
-        visitor.page.locator("[class*=st-key-panel_]").first.wait_for()
-        visitor.wait()
-        assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390, view
-        wide = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).length"
-        assert visitor.page.locator("[data-picture]").evaluate_all(wide) == 0, view
-        cut = "all => all.filter(e => e.scrollHeight > e.clientHeight + 1).length"
-        assert visitor.page.locator(".st-key-knobs").evaluate_all(cut) == 0, view
-        assert visitor.page.evaluate("window.hurt") is None
-        assert made_of_it(visitor.page) == []
-
-
-def chosen(lens: str, view: str) -> str:
-    """What the link says of it: nothing, of the first."""
-    return "null" if view == VIEWS[lens][0] else f"'{view}'"
 
 
 @pytest.mark.parametrize("path", ["/", "/heads"])
